@@ -1,0 +1,108 @@
+import Table from 'cli-table3';
+import { rulesOf } from '../../src/cli/rules.js';
+import { loadSettings } from '../../src/config/load.js';
+import { apply } from '../../src/wallet/apply.js';
+import type { Command } from '../../src/wallet/command.js';
+import { decide } from '../../src/wallet/decide.js';
+import { Wallets } from '../../src/wallet/wallets.js';
+
+/*
+ * Ids are as long as platforms send them: 36 characters for transactions, 36 for rounds, 17 for players. Everything a
+ * shard keeps is counted: players, their funding, bets, rounds, first answers, directories.
+ */
+const PLAYERS = 100_000;
+const CLOSED_PLAYERS = 2000;
+const CLOSED_EACH = 200;
+const rules = rulesOf(loadSettings({}));
+const nowMs = Date.now();
+
+function run(wallets: Wallets, command: Command): void {
+  const { event, answer } = decide(wallets.get(command.username), command, rules, nowMs);
+  if (answer.type === 'failed' || event === undefined) throw new Error(JSON.stringify(answer));
+  apply(wallets, event);
+}
+
+/** Strings as they come out of a parsed request: flat, and shared with nothing. */
+function fresh(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
+}
+
+const id = (kind: string, n: number) => fresh(`${kind}-0d9c-4b1e-9a57-${String(n).padStart(18, '0')}`);
+
+function heapBytes(): number {
+  for (let i = 0; i < 4; i++) global.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function fund(wallets: Wallets, count: number): void {
+  for (let i = 0; i < count; i++) {
+    const username = fresh(`player-${String(i).padStart(10, '0')}`);
+    run(wallets, { type: 'import-player', id: fresh('opening'), username, currency: 'THB', balance: 10_000_000_000 });
+  }
+}
+
+const game = {
+  gameCode: 'GAME-1',
+  playInfo: 'player',
+  isFeature: false,
+  isFeatureBuy: false,
+  skipBalanceUpdate: false,
+};
+const envelope = { id: 'request', timestampMillis: nowMs, productId: 'PRODUCT-1', currency: 'THB' };
+
+function place(wallets: Wallets, username: string, n: number): void {
+  const bet = { id: id('txn1', n), roundId: id('rnd1', n), status: 'OPEN', betAmount: 105_000, ...game } as const;
+  run(wallets, { type: 'placeBets', ...envelope, username, txns: [bet] });
+}
+
+function settle(wallets: Wallets, username: string, n: number): void {
+  const facts = { turnOver: 0, isSingleState: false, byRound: false, isEndRound: true } as const;
+  const txn = {
+    id: id('txn1', n),
+    roundId: id('rnd1', n),
+    betAmount: 105_000,
+    payoutAmount: 120_000,
+    ...facts,
+    ...game,
+  };
+  run(wallets, { type: 'settleBets', ...envelope, username, txns: [txn] });
+}
+
+const table = new Table({
+  head: ['heap', 'bytes', 'to reach'],
+  colAligns: ['left', 'right', 'right'],
+  style: { head: [], border: [] },
+});
+
+const wallets = new Wallets();
+let before = heapBytes();
+fund(wallets, PLAYERS);
+let after = heapBytes();
+const perPlayer = (after - before) / PLAYERS;
+table.push(['per player, funded, no bet', Math.round(perPlayer), '']);
+before = after;
+let n = 0;
+for (const wallet of wallets) for (let i = 0; i < 2; i++) place(wallets, wallet.username, n++);
+after = heapBytes();
+const perBet = (after - before) / PLAYERS / 2;
+table.push(['per open bet, each in a round of its own', Math.round(perBet), '']);
+table.push(['per player with two open bets', Math.round(perPlayer + 2 * perBet), '< 1024']);
+
+const closing = new Wallets();
+fund(closing, CLOSED_PLAYERS);
+before = heapBytes();
+for (const wallet of closing) {
+  for (let i = 0; i < CLOSED_EACH; i++, n++) {
+    place(closing, wallet.username, n);
+    settle(closing, wallet.username, n);
+  }
+}
+after = heapBytes();
+table.push([
+  'per closed transaction, each in a round of its own',
+  Math.round((after - before) / CLOSED_PLAYERS / CLOSED_EACH),
+  '< 600',
+]);
+console.log(table.toString());
+if (closing.count + wallets.count === 0) throw new Error('unreachable: keeps both alive until here');

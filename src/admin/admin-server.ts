@@ -1,0 +1,94 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { importRoute } from './import-players.js';
+import { toJson } from './money.js';
+import { playerRoutes } from './players.js';
+import type { AdminDeps } from './ports.js';
+import { Problem } from './problem.js';
+import { transactionRoutes } from './transactions.js';
+
+const BODY_BYTES_MAX = 64 * 1024;
+/** A username of 256 characters of four bytes, each byte written as %xx. */
+const PARAM_LENGTH_MAX = 256 * 4 * 3;
+const HEALTH_PATHS = ['/livez', '/readyz'];
+const RETRY_AFTER_SECONDS = '1';
+
+/** The operator's own listener: players, transactions, health. */
+export class AdminServer {
+  private readonly app: FastifyInstance;
+
+  constructor(private readonly deps: AdminDeps) {
+    this.app = fastify({
+      bodyLimit: BODY_BYTES_MAX,
+      routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
+      forceCloseConnections: true,
+      // A path that is not even percent-encoded right comes to no route and to no error handler.
+      frameworkErrors: (error, _request, reply) => this.sendProblem(reply as FastifyReply, toProblem(error, deps)),
+    });
+    this.app.setSerializerCompiler(() => toJson);
+    this.app.setReplySerializer(toJson);
+    this.app.addHook('onRequest', async (request) => this.authenticate(request));
+    this.app.setErrorHandler((error, _request, reply) => this.sendProblem(reply, toProblem(error, deps)));
+    this.app.setNotFoundHandler((request, reply) =>
+      this.sendProblem(reply, new Problem(404, `there is no ${request.method} ${request.url}`, 'not-found')),
+    );
+    this.healthRoutes();
+    playerRoutes(this.app, deps);
+    transactionRoutes(this.app, deps);
+    importRoute(this.app, deps);
+  }
+
+  /** Starts to listen; resolves to the port. Rejects when it cannot. */
+  async listen(): Promise<number> {
+    const { host, port } = this.deps.settings;
+    await this.app.listen({ host, port });
+    return (this.app.server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+  }
+
+  private healthRoutes(): void {
+    const { service } = this.deps;
+    this.app.get('/livez', async () => ({ status: 'ok' }));
+    this.app.get('/readyz', async (_request, reply) => {
+      const isReady = service.isReady();
+      reply.status(isReady ? 200 : 503);
+      return { status: isReady ? 'ready' : 'starting', shards: service.status() };
+    });
+  }
+
+  /** Health is for whoever watches the process, and tells nothing about players. */
+  private authenticate(request: FastifyRequest): void {
+    const { token } = this.deps.settings;
+    if (token === null || HEALTH_PATHS.includes(request.url)) return;
+    const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    if (given === undefined || !isSameSecret(given, token)) {
+      throw new Problem(401, 'send Authorization: Bearer with the operator token', 'unauthorized');
+    }
+  }
+
+  private sendProblem(reply: FastifyReply, problem: Problem): void {
+    reply.status(problem.status).type('application/problem+json');
+    if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
+    if (problem.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
+    // As text: given an Error, the framework would answer in a shape of its own.
+    reply.send(toJson(problem));
+  }
+}
+
+/** Compares hashes, which have one length, so that the time tells nothing about the secret. */
+function isSameSecret(a: string, b: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(a), hash(b));
+}
+
+function toProblem(error: unknown, deps: AdminDeps): Problem {
+  if (error instanceof Problem) return error;
+  const { statusCode = 500, message, code } = error as { statusCode?: number; message: string; code?: string };
+  if (statusCode < 500) return new Problem(statusCode, message, String(code ?? 'bad-request').toLowerCase());
+  deps.log.error({ error: message }, 'operator API failed');
+  return new Problem(500, 'a fault of ours; the log has more', 'internal-error');
+}

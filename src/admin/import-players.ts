@@ -1,0 +1,155 @@
+import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { OperatorCommand } from '../wallet/command.js';
+import { FAILURES } from '../wallet/rejection.js';
+import { mustUnits } from './money.js';
+import { mustCurrency, mustId } from './players.js';
+import { type AdminDeps, execute } from './ports.js';
+import { badRequest, Problem } from './problem.js';
+
+const LINE_BYTES_MAX = 16 * 1024;
+/** Lines under way at once: enough to fill log entries, too few to fill a mailbox. */
+const LINES_AT_ONCE = 512;
+const BUSY_RETRIES_MAX = 100;
+const BUSY_RETRY_MS = 20;
+const NEWLINE = 0x0a;
+
+type Result = { readonly result: 'created' | 'skipped' } | { readonly result: 'refused'; readonly reason: string };
+
+/**
+ * Creates players with their opening balances from newline-delimited JSON, and answers with a line for each: created,
+ * skipped (the same line came before) or refused (and why); then one with the sums. It may be repeated as it is.
+ */
+export function importRoute(app: FastifyInstance, deps: AdminDeps): void {
+  app.addContentTypeParser(['application/x-ndjson', 'application/jsonl'], (_request, payload, done) =>
+    done(null, payload),
+  );
+
+  app.post('/v1/players::import', async (request, reply) => {
+    if (!(request.body instanceof Readable)) {
+      throw new Problem(
+        415,
+        'send newline-delimited JSON with Content-Type: application/x-ndjson',
+        'unsupported-media-type',
+      );
+    }
+    reply.header('Content-Type', 'application/x-ndjson');
+    return reply.send(Readable.from(report(request.body, deps)));
+  });
+}
+
+async function* report(body: Readable, deps: AdminDeps): AsyncGenerator<string> {
+  const sums = { created: 0, skipped: 0, refused: 0 };
+  let lineNumber = 0;
+  for await (const lines of inGroups(linesOf(body), LINES_AT_ONCE)) {
+    const first = lineNumber + 1;
+    lineNumber += lines.length;
+    const results = await Promise.all(lines.map((line, i) => importLine(line, first + i, deps)));
+    let text = '';
+    results.forEach(({ id, username, ...result }, i) => {
+      sums[result.result]++;
+      text += `${JSON.stringify({ line: first + i, id, username, ...result })}\n`;
+    });
+    yield text;
+  }
+  yield `${JSON.stringify(sums)}\n`;
+}
+
+async function importLine(
+  line: Buffer | undefined,
+  lineNumber: number,
+  deps: AdminDeps,
+): Promise<Result & { id?: string; username?: string }> {
+  try {
+    if (lineNumber > deps.settings.importLinesMax) {
+      throw badRequest(`an import has at most ${deps.settings.importLinesMax} lines: send the rest in another`);
+    }
+    const command = toCommand(line, deps);
+    const { id, username } = command;
+    return { id, username, ...(await executePatiently(command, deps)) };
+  } catch (error) {
+    if (error instanceof Problem) return { result: 'refused', reason: error.detail };
+    throw error;
+  }
+}
+
+function toCommand(line: Buffer | undefined, deps: AdminDeps): Extract<OperatorCommand, { type: 'import-player' }> {
+  if (line === undefined) throw badRequest(`a line has at most ${LINE_BYTES_MAX} bytes`);
+  if (!isUtf8(line)) throw badRequest('the line is not UTF-8');
+  let value: unknown;
+  try {
+    value = JSON.parse(line.toString());
+  } catch {
+    throw badRequest('the line is not JSON');
+  }
+  if (typeof value !== 'object' || value === null) throw badRequest('the line is not a JSON object');
+  const { id, username, currency, balance } = value as Record<string, unknown>;
+  const code = mustCurrency(currency);
+  return {
+    type: 'import-player',
+    id: mustId(id, 'id'),
+    username: mustId(username, 'username'),
+    currency: code,
+    balance: mustUnits(deps.settings.scales, code, balance, deps.settings.amountMax),
+  };
+}
+
+/** An import is never urgent: where a shard is busy it waits, and gives up only when that does not end. */
+async function executePatiently(command: OperatorCommand, deps: AdminDeps): Promise<Result> {
+  for (let attempt = 0; ; attempt++) {
+    const answer = await execute(deps.service, command);
+    if (answer.type === 'accepted') return { result: answer.isRepeat ? 'skipped' : 'created' };
+    const { httpStatus, sentence } = FAILURES[answer.failure];
+    if (answer.failure === 'duplicate-transaction') {
+      return { result: 'refused', reason: 'the player exists and was not created by this line' };
+    }
+    if (httpStatus !== 503 || attempt === BUSY_RETRIES_MAX) return { result: 'refused', reason: sentence };
+    await new Promise((resolve) => setTimeout(resolve, BUSY_RETRY_MS));
+  }
+}
+
+/** Lines without their newline; blank ones are left out; undefined stands for one that is too long. */
+async function* linesOf(body: Readable): AsyncGenerator<Buffer | undefined> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  const take = () => {
+    const line = length > LINE_BYTES_MAX ? undefined : Buffer.concat(parts);
+    parts = [];
+    length = 0;
+    return line;
+  };
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      add(chunk.subarray(start, end));
+      start = end + 1;
+      const line = take();
+      if (line === undefined || !isBlank(line)) yield line;
+    }
+    add(chunk.subarray(start));
+  }
+  const last = take();
+  if (last === undefined || !isBlank(last)) yield last;
+
+  function add(part: Buffer): void {
+    length += part.length;
+    if (length <= LINE_BYTES_MAX) parts.push(part);
+    else parts = [];
+  }
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
+}
+
+async function* inGroups<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let group: T[] = [];
+  for await (const item of items) {
+    group.push(item);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}

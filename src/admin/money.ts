@@ -1,0 +1,23 @@
+import { LosslessNumber, stringify } from 'lossless-json';
+import { formatUnits, maybeUnits, type ScaleTable, type Units } from '../wallet/amount.js';
+import { badRequest } from './problem.js';
+
+/** The amount as a JSON number, digit for digit: doubles do not hold the largest ones. */
+export function money(scales: ScaleTable, currency: string, units: Units): LosslessNumber {
+  return new LosslessNumber(formatUnits(units, scales.of(currency)));
+}
+
+/** JSON that writes such numbers out. */
+export function toJson(value: unknown): string {
+  return stringify(value) as string;
+}
+
+/** Throws a `Problem` when `value` is not an amount of the currency. */
+export function mustUnits(scales: ScaleTable, currency: string, value: unknown, amountMax: number): Units {
+  const scale = scales.of(currency);
+  const units = typeof value === 'number' ? maybeUnits(value, scale) : undefined;
+  if (units === undefined || (value as number) > amountMax) {
+    throw badRequest(`amount must be a number from 0 to ${amountMax} with at most ${scale} decimals`);
+  }
+  return units;
+}

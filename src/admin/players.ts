@@ -1,0 +1,89 @@
+import type { FastifyInstance } from 'fastify';
+import { isId } from '../wallet/identifier.js';
+import type { PlayerView } from '../wallet/query.js';
+import { money, mustUnits } from './money.js';
+import { type AdminDeps, execute } from './ports.js';
+import { badRequest, noSuchPlayer, problemOf } from './problem.js';
+
+/** ISO 4217 codes have three letters; crypto codes have more, and digits. */
+const CURRENCY = /^[A-Z0-9]{3,10}$/;
+
+type ByUsername = { Params: { username: string } };
+
+/** Creating, funding, blocking and reading players. */
+export function playerRoutes(app: FastifyInstance, deps: AdminDeps): void {
+  const { service, settings } = deps;
+
+  app.put<ByUsername>('/v1/players/:username', async (request, reply) => {
+    const username = mustId(request.params.username, 'username');
+    const currency = mustCurrency(field(request.body, 'currency'));
+    const answer = await execute(service, { type: 'create-player', username, currency });
+    if (answer.type === 'failed') throw problemOf(answer.failure);
+    reply.status(answer.isRepeat ? 200 : 201);
+    return playerBody(await mustPlayer(username));
+  });
+
+  app.get<ByUsername>('/v1/players/:username', async (request) =>
+    playerBody(await mustPlayer(request.params.username)),
+  );
+
+  for (const type of ['block', 'unblock'] as const) {
+    app.post<ByUsername>(`/v1/players/:username/${type}`, async (request) => {
+      const { username } = request.params;
+      const answer = await execute(service, { type: `${type}-player`, username });
+      if (answer.type === 'failed') throw problemOf(answer.failure);
+      return playerBody(await mustPlayer(username));
+    });
+  }
+
+  for (const [path, type] of [
+    ['deposits', 'deposit'],
+    ['withdrawals', 'withdraw'],
+  ] as const) {
+    app.post<ByUsername>(`/v1/players/:username/${path}`, async (request) => {
+      const { username, currency } = await mustPlayer(request.params.username);
+      const id = mustId(field(request.body, 'id'), 'id');
+      const amount = mustUnits(settings.scales, currency, field(request.body, 'amount'), settings.amountMax);
+      if (amount === 0) throw badRequest('amount must be more than 0');
+      const answer = await execute(service, { type, id, username, amount });
+      if (answer.type === 'failed') throw problemOf(answer.failure);
+      const inCurrency = (units: number) => money(settings.scales, currency, units);
+      return {
+        id,
+        username,
+        currency,
+        amount: inCurrency(amount),
+        balanceBefore: inCurrency(answer.before),
+        balanceAfter: inCurrency(answer.after),
+      };
+    });
+  }
+
+  async function mustPlayer(username: string): Promise<PlayerView> {
+    const result = await service.ask({ type: 'read-player', username });
+    if (result.type === 'failed') throw problemOf(result.failure);
+    if (result.type !== 'player' || result.player === undefined) throw noSuchPlayer(username);
+    return result.player;
+  }
+
+  function playerBody(player: PlayerView): object {
+    return { ...player, balance: money(settings.scales, player.currency, player.balance) };
+  }
+}
+
+function field(body: unknown, name: string): unknown {
+  if (typeof body !== 'object' || body === null) throw badRequest('the body must be a JSON object');
+  return (body as Record<string, unknown>)[name];
+}
+
+export function mustId(value: unknown, name: string): string {
+  if (!isId(value)) throw badRequest(`${name} must be a string of 1 to 256 characters`);
+  return value;
+}
+
+export function mustCurrency(value: unknown): string {
+  if (typeof value !== 'string' || !CURRENCY.test(value)) {
+    throw badRequest('currency must be a code of 3 to 10 capital letters or digits, such as THB');
+  }
+  return value;
+}

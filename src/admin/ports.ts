@@ -1,0 +1,40 @@
+import type { Clock, Logger, Replier } from '../base/ports.js';
+import type { ScaleTable } from '../wallet/amount.js';
+import type { OperatorCommand } from '../wallet/command.js';
+import type { Answer } from '../wallet/decision.js';
+import type { Query, QueryResult } from '../wallet/query.js';
+import type { Busy } from '../wallet/rejection.js';
+
+export type Failed = { readonly type: 'failed'; readonly failure: Busy };
+
+/** Whoever owns the wallets. */
+export interface OperatorService {
+  readonly shardCount: number;
+  execute(command: OperatorCommand, replier: Replier<Answer>): void;
+  ask(question: Exclude<Query, { type: 'scan-transactions' }>): Promise<QueryResult | Failed>;
+  askShard(shard: number, question: Query): Promise<QueryResult | Failed>;
+  isReady(): boolean;
+  status(): readonly object[];
+}
+
+export interface AdminSettings {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly token: string | null;
+  readonly scales: ScaleTable;
+  /** Largest single amount, in whole currency. */
+  readonly amountMax: number;
+  readonly importLinesMax: number;
+}
+
+export interface AdminDeps {
+  readonly settings: AdminSettings;
+  readonly service: OperatorService;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export function execute(service: OperatorService, command: OperatorCommand): Promise<Answer> {
+  return new Promise((resolve) => service.execute(command, { reply: resolve }));
+}

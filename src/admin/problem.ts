@@ -1,0 +1,37 @@
+import { STATUS_CODES } from 'node:http';
+import { FAILURES, type Failure } from '../wallet/rejection.js';
+
+/** An error answer of RFC 9457. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+
+  constructor(
+    readonly status: number,
+    /** What went wrong this time, for people. */
+    readonly detail: string,
+    /** The failure's name, for programs. */
+    readonly code: string,
+  ) {
+    super(detail);
+  }
+
+  toJSON(): object {
+    return {
+      type: 'about:blank',
+      title: STATUS_CODES[this.status],
+      status: this.status,
+      detail: this.detail,
+      code: this.code,
+    };
+  }
+}
+
+export const badRequest = (detail: string) => new Problem(400, detail, 'bad-request');
+export const noSuchPlayer = (username: string) => new Problem(404, `there is no player ${username}`, 'user-not-found');
+
+/** Business failures that the state of the player explains are conflicts; all that is busy is 503. */
+export function problemOf(failure: Failure): Problem {
+  const { httpStatus, sentence } = FAILURES[failure];
+  if (failure === 'user-not-found') return new Problem(404, sentence, failure);
+  return new Problem(httpStatus === 200 ? 409 : httpStatus, sentence, failure);
+}

@@ -1,0 +1,143 @@
+import type { FastifyInstance } from 'fastify';
+import type { ScanCursor, TransactionCursor, TransactionView } from '../wallet/query.js';
+import type { TransactionState } from '../wallet/transaction-record.js';
+import { money } from './money.js';
+import type { AdminDeps } from './ports.js';
+import { badRequest, noSuchPlayer, problemOf } from './problem.js';
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 1000;
+const STATES: readonly string[] = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT'];
+
+type QueryString = Record<string, string | string[] | undefined>;
+
+/** Reading transactions, of one player or over all of them, page by page. */
+export function transactionRoutes(app: FastifyInstance, deps: AdminDeps): void {
+  const { service, settings, clock } = deps;
+
+  app.get<{ Params: { username: string }; Querystring: QueryString }>(
+    '/v1/players/:username/transactions',
+    async (request) => {
+      const { username } = request.params;
+      const result = await service.ask({
+        type: 'list-transactions',
+        username,
+        limit: limitOf(request.query),
+        after: cursorOf(request.query, isPlayerCursor),
+      });
+      if (result.type === 'failed') throw problemOf(result.failure);
+      if (result.type !== 'transactions' || result.page === undefined) throw noSuchPlayer(username);
+      const { items, next } = result.page;
+      return { transactions: items.map(body), next: next === undefined ? null : encodeCursor(next) };
+    },
+  );
+
+  /** Bets that hang: by default those that are OPEN, however old. */
+  app.get<{ Querystring: QueryString }>('/v1/transactions', async (request) => {
+    const state = stateOf(request.query);
+    const createdBeforeMs = clock.now() - wholeNumber(request.query, 'olderThanMs', 0, Number.MAX_SAFE_INTEGER, 0);
+    const limit = limitOf(request.query);
+    const cursor = cursorOf(request.query, isShardCursor);
+    const transactions: object[] = [];
+    let after = cursor?.after;
+    for (let shard = cursor?.shard ?? 0; shard < service.shardCount; shard++) {
+      do {
+        const wanted = limit - transactions.length;
+        const result = await service.askShard(shard, {
+          type: 'scan-transactions',
+          state,
+          createdBeforeMs,
+          limit: wanted,
+          after,
+        });
+        if (result.type === 'failed') throw problemOf(result.failure);
+        if (result.type !== 'scan') throw new Error('a scan answers a scan');
+        for (const item of result.items)
+          transactions.push({ username: item.username, currency: item.currency, ...body(item) });
+        after = result.next;
+        if (transactions.length === limit && (after !== undefined || shard + 1 < service.shardCount)) {
+          return { transactions, next: encodeCursor(after === undefined ? { shard: shard + 1 } : { shard, after }) };
+        }
+      } while (after !== undefined);
+    }
+    return { transactions, next: null };
+  });
+
+  function body(item: TransactionView): object {
+    const amount = (units: number | undefined) =>
+      units === undefined ? undefined : money(settings.scales, item.currency, units);
+    return {
+      kind: item.kind,
+      id: item.id,
+      productId: item.productId,
+      roundId: item.roundId,
+      state: item.state,
+      betAmount: amount(item.betAmount),
+      payoutAmount: amount(item.payoutAmount),
+      held: amount(item.held),
+      paid: amount(item.paid),
+      createdMillis: item.createdMs,
+      updatedMillis: item.updatedMs,
+    };
+  }
+}
+
+interface ShardCursor {
+  readonly shard: number;
+  readonly after?: ScanCursor;
+}
+
+function limitOf(query: QueryString): number {
+  return wholeNumber(query, 'limit', 1, LIMIT_MAX, LIMIT_DEFAULT);
+}
+
+function wholeNumber(query: QueryString, name: string, least: number, most: number, absent: number): number {
+  const text = query[name];
+  if (text === undefined) return absent;
+  const value = typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= least && value <= most)) throw badRequest(`${name} must be a whole number from ${least} to ${most}`);
+  return value;
+}
+
+function stateOf(query: QueryString): TransactionState {
+  const state = query.state ?? 'OPEN';
+  if (typeof state !== 'string' || !STATES.includes(state))
+    throw badRequest(`state must be one of ${STATES.join(', ')}`);
+  return state as TransactionState;
+}
+
+/** A cursor is opaque to whoever gets it: JSON in base64url. */
+function encodeCursor(cursor: TransactionCursor | ShardCursor): string {
+  return Buffer.from(JSON.stringify(cursor)).toString('base64url');
+}
+
+function cursorOf<T>(query: QueryString, isCursor: (value: unknown) => value is T): T | undefined {
+  const text = query.before;
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(Buffer.from(String(text), 'base64url').toString());
+    if (isCursor(value)) return value;
+  } catch {
+    // Falls through to the same answer.
+  }
+  throw badRequest('before must be the `next` of an earlier page');
+}
+
+function isPlayerCursor(value: unknown): value is TransactionCursor {
+  return isObject(value) && isCount(value.version) && isCount(value.shown);
+}
+
+function isShardCursor(value: unknown): value is ShardCursor {
+  if (!isObject(value) || !isCount(value.shard)) return false;
+  const after = value.after;
+  if (after === undefined) return true;
+  return isObject(after) && isCount(after.position) && (after.within === undefined || isPlayerCursor(after.within));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

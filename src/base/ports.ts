@@ -1,0 +1,23 @@
+export interface Clock {
+  /** Milliseconds since 1970; a whole number. */
+  now(): number;
+  /** Milliseconds since some moment, with fractions; never goes back. For durations. */
+  monotonicMs(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now(), monotonicMs: () => performance.now() };
+
+/** What the inner folders may say to people. pino's logger is one. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Whoever waits for a result. Called once. */
+export interface Replier<T> {
+  reply(result: T): void;
+}

@@ -1,0 +1,8 @@
+/** What scripts can tell from the way walletd ended. */
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  /** Another process took the store over. */
+  fenced: 3,
+} as const;

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { ConfigError } from '../config/load.js';
+import { RecoveryError } from '../shard/recovery.js';
+import { FormatError } from '../store/format/format-error.js';
+import { EXIT } from './exit-codes.js';
+import { init } from './init.js';
+import { StoreError } from './open-store.js';
+import { type ServeOptions, serve } from './serve.js';
+
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+const program = new Command('walletd')
+  .description("The operator's side of a game platform's wallet callbacks.")
+  .version(version)
+  .showHelpAfterError('(walletd --help lists the commands)')
+  .addHelpText(
+    'after',
+    `
+Settings come from config/default.json, a file named in WALLETD_CONFIG, and WALLETD_… variables; the README lists them.
+
+Exit codes: ${EXIT.ok} ended in good order, ${EXIT.failure} failed, ${EXIT.usage} wrong settings or arguments, \
+${EXIT.fenced} another process took the store over.`,
+  )
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
+
+program
+  .command('serve')
+  .description('answer callbacks and the operator API until SIGTERM or SIGINT')
+  .option('--insecure', 'let unauthenticated callbacks in from elsewhere than this machine')
+  .action((options: ServeOptions) => serve(options));
+
+program
+  .command('init')
+  .description('create the store (WALLETD_STORE); changes nothing where there is one')
+  .action(() => init());
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // What people can mend gets one sentence; everything else is ours, with its stack.
+  const isTheirs = [ConfigError, StoreError, RecoveryError, FormatError].some((type) => error instanceof type);
+  const { message, stack } = error as Error;
+  console.error(`walletd: ${isTheirs || isSystemError(error) ? message : stack}`);
+  process.exit(error instanceof ConfigError ? EXIT.usage : EXIT.failure);
+}
+
+/** A port that is taken, a folder that cannot be written. */
+function isSystemError(error: unknown): boolean {
+  return (
+    typeof (error as { syscall?: unknown }).syscall === 'string' || /^cannot listen/.test((error as Error).message)
+  );
+}

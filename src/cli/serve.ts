@@ -1,0 +1,35 @@
+import { loadSettings } from '../config/load.js';
+import { createLogger } from '../telemetry/logger.js';
+import { EXIT } from './exit-codes.js';
+import { WalletNode } from './wallet-node.js';
+
+export interface ServeOptions {
+  readonly insecure?: boolean;
+}
+
+/** Runs until a signal ends it, or another process takes its store. */
+export async function serve(options: ServeOptions): Promise<void> {
+  const env = options.insecure ? { ...process.env, WALLETD_INSECURE: 'true' } : process.env;
+  const settings = loadSettings(env);
+  const log = createLogger(settings.log.level);
+  let _ending: Promise<void> | undefined;
+  let node: WalletNode | undefined;
+
+  /** Once: npm passes on a signal that the terminal has sent to the whole group already. */
+  const end = (exitCode: number) => {
+    _ending ??= (node?.stop() ?? Promise.resolve()).then(
+      () => process.exit(exitCode),
+      (error: Error) => {
+        log.error({ error: error.message }, 'could not stop in good order');
+        process.exit(EXIT.failure);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      log.info({ signal }, 'stopping');
+      end(EXIT.ok);
+    });
+  }
+  node = await WalletNode.start(settings, log, () => end(EXIT.fenced));
+}

@@ -1,0 +1,9 @@
+#!/bin/sh
+# walletd: starts Node with the heap limit that the settings ask for. V8 takes it on its command line only, and a shell
+# that ends in exec leaves one process with one id, so that signals and kill reach the server itself.
+set -eu
+root=$(dirname -- "$(readlink -f -- "$0")")/../..
+options=
+if [ "${1-}" = serve ]; then options=$(node "$root/dist/src/cli/node-options.js"); fi
+# shellcheck disable=SC2086 # several options, or none
+exec node $options "$root/dist/src/cli/main.js" "$@"

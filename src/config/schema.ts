@@ -1,0 +1,103 @@
+import { type Static, type TProperties, Type } from 'typebox';
+
+/*
+ * Every setting, its range and its meaning. Defaults are in config/default.json. The environment variable of a setting
+ * is its path in capitals: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. Tables and lists
+ * (money.scales, products.list) can only be set in a file.
+ */
+const MIB = 1024 * 1024;
+
+const group = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false });
+const text = (description: string) => Type.String({ minLength: 1, description });
+const count = (minimum: number, maximum: number, description: string) =>
+  Type.Integer({ minimum, maximum, description });
+const choice = <T extends string>(values: T[], description: string) =>
+  Type.Unsafe<T>({ type: 'string', enum: values, description });
+/** Null: nothing is set, and what follows from other settings or from the machine holds. */
+const orNull = <T>(schema: { type: string; [keyword: string]: unknown }, description: string) =>
+  Type.Unsafe<T | null>({ ...schema, type: [schema.type, 'null'], description });
+
+const product = group({
+  id: Type.String({ minLength: 1, maxLength: 256 }),
+  type: Type.Optional(Type.String()),
+  isSingleState: Type.Optional(Type.Boolean()),
+  blocked: Type.Optional(Type.Boolean()),
+});
+
+export const settingsSchema = group({
+  host: text('Address of the callback listener.'),
+  port: count(0, 65_535, 'Port of the callback listener; 0 takes a free one.'),
+  admin: group({
+    host: text("Address of the operator API's listener."),
+    port: count(0, 65_535, "Port of the operator API's listener; 0 takes a free one."),
+    token: orNull<string>(
+      { type: 'string', minLength: 16 },
+      'Bearer token of the operator API, at least 16 characters. Without it only loopback may be bound.',
+    ),
+  }),
+  insecure: Type.Boolean({ description: 'Lets unauthenticated callbacks in from elsewhere than this machine.' }),
+  store: Type.String({ pattern: '^lmdb:.', description: 'Where the logs are: `lmdb:FOLDER`.' }),
+  init: orNull<'auto' | 'never'>(
+    { type: 'string', enum: ['auto', 'never', null] },
+    '`auto` creates a store where there is none, `never` refuses an empty one. Unset: `auto` for lmdb.',
+  ),
+  shards: count(1, 1024, 'Shards of a new store. Fixed when it is created.'),
+  log: group({
+    level: choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'Least level that is logged.'),
+    metricsSeconds: count(0, 86_400, 'Seconds between log lines with counters; 0: none.'),
+  }),
+  money: group({
+    scale: count(0, 8, 'Decimals of a currency that is not listed. Fixed when the store is created.'),
+    scales: Type.Record(Type.String({ pattern: '^[A-Z0-9]{3,10}$' }), Type.Integer({ minimum: 0, maximum: 8 }), {
+      description: 'Decimals by currency, e.g. `{"BTC": 8}`. Fixed when the store is created.',
+    }),
+    amountMax: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 1e15,
+      description: 'Largest single amount, in whole currency.',
+    }),
+  }),
+  requestDeadlineMs: count(1, 60_000, 'After this a callback is answered with 50001 and HTTP 503: outcome unknown.'),
+  txnsMax: count(1, 10_000, 'Elements of one `txns` array.'),
+  tombstonesMax: count(1, 1_000_000, 'Remembered cancels of unknown ids and rounds, per player.'),
+  openBetsMax: count(1, 1_000_000, 'OPEN and WAITING bets per player.'),
+  historyMax: count(1, 1_000_000, 'Adjustments of one bet; payouts, and cancels and voids, of one round.'),
+  duplicates: choice(['replay', 'reject'], '`replay` answers a repeat with its first answer, `reject` with 20002.'),
+  round: group({
+    ended: choice(
+      ['refuse-payouts', 'ignore', 'refuse-all'],
+      'What a round that has ended (isEndRound) refuses: further payouts, nothing, or also new bets.',
+    ),
+  }),
+  void: group({
+    amounts: choice(['recorded', 'request'], "What a void moves back: the recorded amounts, or the request's."),
+    allowNegativeBalance: Type.Boolean({ description: 'False: a void that would go below zero answers 10002.' }),
+  }),
+  tips: group({
+    unknown: choice(['credit', 'reject'], 'The cancel of an unknown tip: credit it once, or answer 20001.'),
+    unknownMax: count(0, 1_000_000, 'Unknown tips credited per player and UTC day.'),
+  }),
+  products: group({
+    unlisted: choice(['accept', 'reject'], 'Whether products that are not in the list are accepted.'),
+    list: Type.Array(product, { description: 'Products: `{"id", "type", "isSingleState", "blocked"}`.' }),
+  }),
+  retention: group({
+    transactions: count(1, 36_500, 'Days that ids are remembered after the last change of their round.'),
+  }),
+  memory: group({
+    maxBytes: orNull<number>(
+      { type: 'integer', minimum: 64 * MIB },
+      'Limit of the heap. Unset: half of the memory of the machine or container.',
+    ),
+  }),
+  limits: group({
+    bodyBytesMax: count(1, 16 * MIB, 'Bytes of one callback; beyond it 413.'),
+    inFlightMax: count(1, 1_000_000, 'Callbacks that wait for their answer; beyond it 503.'),
+    mailboxMax: count(1, 1_000_000, 'Commands that wait for a shard whose entry is full; beyond it 503.'),
+    batchEventsMax: count(1, 65_536, 'Events of one log entry; soft, a command is never split.'),
+    batchBytesMax: count(1, 16 * MIB, 'Bytes of one log entry; soft, a command is never split.'),
+    importLinesMax: count(1, 100_000_000, 'Lines of one import.'),
+  }),
+});
+
+export type Settings = Static<typeof settingsSchema>;

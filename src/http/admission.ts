@@ -1,0 +1,67 @@
+import type { Clock } from '../base/ports.js';
+
+/** A request whose answer is awaited; a link of the list that `Admission` keeps. */
+export interface Pending {
+  older: Pending | undefined;
+  newer: Pending | undefined;
+  readonly deadlineMs: number;
+  /** The deadline has passed: answers that the outcome is unknown, and leaves. */
+  expire(): void;
+}
+
+const TICK_MS = 50;
+
+/**
+ * Counts the requests in flight and ends those that wait too long. All have the same patience, so they expire in the
+ * order in which they came: a list that each can leave from the middle, and one timer that looks at its front.
+ */
+export class Admission {
+  private count = 0;
+  private oldest: Pending | undefined = undefined;
+  private newest: Pending | undefined = undefined;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly inFlightMax: number,
+    private readonly clock: Clock,
+  ) {
+    this.timer = setInterval(() => this.tick(), TICK_MS);
+    this.timer.unref();
+  }
+
+  get inFlight(): number {
+    return this.count;
+  }
+
+  get isFull(): boolean {
+    return this.count >= this.inFlightMax;
+  }
+
+  enter(pending: Pending): void {
+    this.count++;
+    pending.older = this.newest;
+    if (this.newest === undefined) this.oldest = pending;
+    else this.newest.newer = pending;
+    this.newest = pending;
+  }
+
+  leave(pending: Pending): void {
+    this.count--;
+    const { older, newer } = pending;
+    if (older === undefined) this.oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) this.newest = older;
+    else newer.older = older;
+    pending.older = undefined;
+    pending.newer = undefined;
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  private tick(): void {
+    const nowMs = this.clock.now();
+    while (this.oldest !== undefined && this.oldest.deadlineMs <= nowMs) this.oldest.expire();
+  }
+}

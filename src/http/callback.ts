@@ -1,0 +1,119 @@
+import type { Replier } from '../base/ports.js';
+import type { Answer } from '../wallet/decision.js';
+import { FAILURES, type Failure } from '../wallet/rejection.js';
+import type { Pending } from './admission.js';
+import type { CallbackDeps } from './ports.js';
+import type { RequestCodec } from './request-codec.js';
+import type { Echo } from './response-codec.js';
+import type { HttpResponse } from './uws.js';
+
+const NOTHING_READ: Echo = { id: '', productId: '', currency: '', username: '' };
+
+/**
+ * One callback from its headers to its answer. It is done once: answered, expired or aborted, whichever comes first;
+ * after that the library's response must not be touched, and an answer that comes later is dropped.
+ */
+export class Callback implements Pending, Replier<Answer> {
+  older: Pending | undefined = undefined;
+  newer: Pending | undefined = undefined;
+  readonly deadlineMs: number;
+  private isDone = false;
+  private chunks: Buffer[] | undefined = undefined;
+  private byteLength = 0;
+  private echo: Echo = NOTHING_READ;
+
+  constructor(
+    private readonly deps: CallbackDeps,
+    private readonly res: HttpResponse,
+    private readonly codec: RequestCodec,
+  ) {
+    this.deadlineMs = deps.clock.now() + deps.settings.requestDeadlineMs;
+    deps.admission.enter(this);
+    // First of all: the library ends the process when an answer is late and nobody has asked to hear of aborts.
+    res.onAborted(() => this.done());
+  }
+
+  /** Collects the body. A chunk is the library's memory: it is gone when this returns. */
+  readBody(): void {
+    this.res.onData((chunk, isLast) => {
+      if (this.isDone) return;
+      this.byteLength += chunk.byteLength;
+      if (this.byteLength > this.deps.settings.bodyBytesMax) return this.refuseAndClose('body-too-large');
+      if (isLast && this.chunks === undefined) return this.execute(Buffer.from(chunk));
+      this.chunks ??= [];
+      this.chunks.push(Buffer.from(new Uint8Array(chunk)));
+      if (isLast) this.execute(Buffer.concat(this.chunks));
+    });
+  }
+
+  reply(answer: Answer): void {
+    if (this.isDone) return;
+    if (answer.type === 'failed') {
+      this.refuse(answer.failure);
+      return;
+    }
+    const body = this.deps.responses.success(this.echo, answer.before, answer.after, this.deps.clock.now());
+    this.done();
+    this.res.cork(() => {
+      this.res.writeHeader('Content-Type', 'application/json');
+      this.res.end(body);
+    });
+  }
+
+  expire(): void {
+    this.refuse('not-durable-in-time');
+  }
+
+  refuse(failure: Failure): void {
+    this.answerFailure(failure, false);
+  }
+
+  /** For what is refused before all of it has been read. */
+  refuseAndClose(failure: Failure): void {
+    this.answerFailure(failure, true);
+  }
+
+  private execute(bytes: Buffer): void {
+    const request = this.codec.read(bytes);
+    this.echo = request;
+    this.chunks = undefined;
+    if (request.command === undefined) this.refuse('malformed');
+    else this.deps.service.execute(request.command, this);
+  }
+
+  private answerFailure(failure: Failure, close: boolean): void {
+    if (this.isDone) return;
+    const body = this.deps.responses.failure(this.echo, failure, this.deps.clock.now());
+    this.done();
+    sendFailure(this.res, failure, body, close);
+  }
+
+  private done(): void {
+    if (this.isDone) return;
+    this.isDone = true;
+    this.chunks = undefined;
+    this.deps.admission.leave(this);
+  }
+}
+
+const STATUS_LINES: Readonly<Record<number, string>> = {
+  400: '400 Bad Request',
+  404: '404 Not Found',
+  405: '405 Method Not Allowed',
+  413: '413 Payload Too Large',
+  503: '503 Service Unavailable',
+};
+
+const RETRY_AFTER_SECONDS = '1';
+
+export function sendFailure(res: HttpResponse, failure: Failure, body: string, close = false): void {
+  const { httpStatus } = FAILURES[failure];
+  const statusLine = STATUS_LINES[httpStatus];
+  res.cork(() => {
+    if (statusLine !== undefined) res.writeStatus(statusLine);
+    res.writeHeader('Content-Type', 'application/json');
+    if (httpStatus === 503) res.writeHeader('Retry-After', RETRY_AFTER_SECONDS);
+    if (httpStatus === 405) res.writeHeader('Allow', 'POST');
+    res.end(body, close);
+  });
+}

@@ -1,0 +1,30 @@
+import type { Clock, Replier } from '../base/ports.js';
+import type { CallbackCommand, Endpoint } from '../wallet/command.js';
+import type { Answer } from '../wallet/decision.js';
+import type { Admission } from './admission.js';
+import type { RequestCodec } from './request-codec.js';
+import type { ResponseCodec } from './response-codec.js';
+
+/** Whoever carries commands out. The replier is called once, when the answer is durable. */
+export interface CommandService {
+  execute(command: CallbackCommand, replier: Replier<Answer>): void;
+}
+
+export interface CallbackSettings {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly bodyBytesMax: number;
+  readonly inFlightMax: number;
+  /** After this the answer is that the outcome is unknown. */
+  readonly requestDeadlineMs: number;
+}
+
+export interface CallbackDeps {
+  readonly settings: CallbackSettings;
+  readonly requests: Readonly<Record<Endpoint, RequestCodec>>;
+  readonly responses: ResponseCodec;
+  readonly service: CommandService;
+  readonly admission: Admission;
+  readonly clock: Clock;
+}

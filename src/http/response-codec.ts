@@ -1,0 +1,62 @@
+import fastJson from 'fast-json-stringify';
+import { LosslessNumber, stringify } from 'lossless-json';
+import { Type } from 'typebox';
+import { fitsDouble, formatUnits, type ScaleTable, toDecimal, type Units } from '../wallet/amount.js';
+import { FAILURES, type Failure } from '../wallet/rejection.js';
+
+/** What of a request its answer repeats. */
+export interface Echo {
+  readonly id: string;
+  readonly productId: string;
+  readonly currency: string;
+  readonly username: string;
+}
+
+/** callback-interface.md section 2.9. */
+const successSchema = Type.Object({
+  id: Type.String(),
+  statusCode: Type.Integer(),
+  timestampMillis: Type.Integer(),
+  productId: Type.String(),
+  currency: Type.String(),
+  balanceBefore: Type.Number(),
+  balanceAfter: Type.Number(),
+  username: Type.String(),
+});
+
+/** The reduced shape: every failure has exactly these four fields. */
+const failureSchema = Type.Object({
+  id: Type.String(),
+  statusCode: Type.Integer(),
+  timestampMillis: Type.Integer(),
+  productId: Type.String(),
+});
+
+const successJson = fastJson(successSchema);
+const failureJson = fastJson(failureSchema);
+
+export class ResponseCodec {
+  constructor(private readonly scales: ScaleTable) {}
+
+  success(echo: Echo, before: Units, after: Units, nowMs: number): string {
+    const { id, productId, currency, username } = echo;
+    const scale = this.scales.of(currency);
+    const isExact = fitsDouble(before) && fitsDouble(after);
+    const body = {
+      id,
+      statusCode: 0,
+      timestampMillis: nowMs,
+      productId,
+      currency,
+      balanceBefore: isExact ? toDecimal(before, scale) : new LosslessNumber(formatUnits(before, scale)),
+      balanceAfter: isExact ? toDecimal(after, scale) : new LosslessNumber(formatUnits(after, scale)),
+      username,
+    };
+    return isExact ? successJson(body) : (stringify(body) as string);
+  }
+
+  failure(echo: Pick<Echo, 'id' | 'productId'>, failure: Failure, nowMs: number): string {
+    const { statusCode } = FAILURES[failure];
+    return failureJson({ id: echo.id, statusCode, timestampMillis: nowMs, productId: echo.productId });
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * The only file that loads uWebSockets.js. It is not on the npm registry under its own name: package.json takes the
+ * binaries from `uws-pack`, and the official source can be put in its place there and here.
+ *
+ * It lives on the main thread only: a throw in a worker thread that hosts it ends the whole process.
+ */
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+
+// uWebSockets reads this when it loads; without it headers over 4 KB answer 431.
+process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
+
+const uws = await import('uWebSockets.js');
+const { LIBUS_LISTEN_EXCLUSIVE_PORT } = uws as unknown as { LIBUS_LISTEN_EXCLUSIVE_PORT: number };
+
+export const { App, us_listen_socket_close, us_socket_local_port } = uws;
+export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+
+/**
+ * Listens, or throws when it cannot. By default uWebSockets shares a port with whoever listens there already, and two
+ * servers would each get half of the requests.
+ */
+export function listenExclusively(app: TemplatedApp, host: string, port: number): us_listen_socket {
+  let socket: us_listen_socket | false = false;
+  // The four arguments exist in the library and are missing from its types.
+  const listen = app.listen.bind(app) as unknown as (
+    host: string,
+    port: number,
+    options: number,
+    callback: (socket: us_listen_socket | false) => void,
+  ) => void;
+  listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, (listening) => {
+    socket = listening;
+  });
+  if (!socket) throw new Error(`cannot listen on ${host}:${port}: the port is taken, or the address is not ours`);
+  return socket;
+}

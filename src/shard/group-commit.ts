@@ -1,0 +1,103 @@
+import type { Append, AppendOutcome, Wal } from './ports.js';
+
+/** A shard, as seen by the rounds of its worker. */
+export interface RoundMember {
+  /** What it has for the next flight, or the same again when the outcome of the last one is unknown. */
+  depart(): Append | undefined;
+  /** What became of it. */
+  land(outcome: AppendOutcome): void;
+}
+
+/** Runs `callback` once the events of this turn of the event loop have been handled. */
+export type Defer = (callback: () => void) => void;
+
+const BACKOFF_MIN_MS = 20;
+const BACKOFF_MAX_MS = 1000;
+/** A round departs with this many commands at the latest, or after this many turns that each brought more. */
+const ROUND_COMMANDS = 256;
+const ROUND_TURNS_MAX = 16;
+
+/**
+ * Group commit in rounds: one flight to the store at a time for all shards of a worker. What arrives while a flight is
+ * in the air forms the next round. A round departs at the end of the first turn of the event loop that brought no
+ * further command: an idle server answers at once, a busy one fills its entries by itself, and no timer is needed.
+ *
+ *   commands   c1 c2 c3 | c4 c5 c6 c7 c8  | c9 ...
+ *   flights       ------> c1-c3 durable
+ *                                 ------> c4-c8 durable
+ *
+ * Measured with 128 connections on 2 cores: appending each of 16 logs on its own costs a third of the throughput;
+ * departing at the end of every turn, in twice as many flights of half the size, costs 6 %.
+ */
+export class GroupCommit {
+  private readonly members: RoundMember[] = [];
+  private isScheduled = false;
+  private isFlying = false;
+  private backoffMs = 0;
+  /** Commands that the round being formed has so far. */
+  private commands = 0;
+
+  constructor(
+    private readonly wal: Wal,
+    private readonly defer: Defer,
+    private readonly delay: (callback: () => void, ms: number) => void,
+  ) {}
+
+  join(member: RoundMember): void {
+    this.members.push(member);
+  }
+
+  /** A member has one more command for the next flight. */
+  request(): void {
+    this.commands++;
+    if (this.isScheduled || this.isFlying) return;
+    this.isScheduled = true;
+    this.awaitQuietTurn(1, this.commands);
+  }
+
+  private awaitQuietTurn(turn: number, commandsBefore: number): void {
+    this.defer(() => {
+      const isQuiet = this.commands === commandsBefore;
+      if (isQuiet || turn === ROUND_TURNS_MAX || this.commands >= ROUND_COMMANDS) {
+        this.isScheduled = false;
+        void this.fly();
+      } else {
+        this.awaitQuietTurn(turn + 1, this.commands);
+      }
+    });
+  }
+
+  private async fly(): Promise<void> {
+    const travellers: RoundMember[] = [];
+    const appends: Append[] = [];
+    this.commands = 0;
+    for (const member of this.members) {
+      const append = member.depart();
+      if (append === undefined) continue;
+      travellers.push(member);
+      appends.push(append);
+    }
+    if (appends.length === 0) return;
+    this.isFlying = true;
+    const outcomes = await this.wal.append(appends);
+    this.isFlying = false;
+    let failed = false;
+    for (let i = 0; i < travellers.length; i++) {
+      const outcome = outcomes[i] as AppendOutcome;
+      failed ||= outcome.type === 'failed';
+      (travellers[i] as RoundMember).land(outcome);
+    }
+    this.backoffMs = failed ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
+    this.isScheduled = true;
+    if (failed) this.pause();
+    else this.awaitQuietTurn(1, 0);
+  }
+
+  /** Bad weather: the same bytes go again, less and less often. */
+  private pause(): void {
+    this.delay(() => {
+      this.isScheduled = false;
+      void this.fly();
+    }, this.backoffMs);
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * The place of an entry in the log of a shard: `<epoch>-<sequence>`, which is also its id in a Redis stream.
+ * The epoch grows with every owner, the sequence with every entry; the sequence goes on over epochs.
+ */
+export interface Lsn {
+  readonly epoch: number;
+  readonly sequence: number;
+}
+
+/** Before the first entry. */
+export const LSN_ZERO: Lsn = { epoch: 0, sequence: 0 };
+
+export function formatLsn(lsn: Lsn): string {
+  return `${lsn.epoch}-${lsn.sequence}`;
+}
+
+/** Undefined when the text is not an LSN. */
+export function maybeLsn(text: string): Lsn | undefined {
+  const match = /^(\d{1,10})-(\d{1,15})$/.exec(text);
+  return match === null ? undefined : { epoch: Number(match[1]), sequence: Number(match[2]) };
+}
+
+export function compareLsn(a: Lsn, b: Lsn): number {
+  return a.epoch - b.epoch || a.sequence - b.sequence;
+}
+
+export function isSameLsn(a: Lsn, b: Lsn): boolean {
+  return a.epoch === b.epoch && a.sequence === b.sequence;
+}

@@ -1,0 +1,100 @@
+import type { Event } from '../wallet/event.js';
+import type { Lsn } from './lsn.js';
+
+/**
+ * The newest entry of a log, in the few bytes that an append compares: its place, who wrote it (the random nonce of an
+ * owner's start) and the checksum of its content.
+ */
+export interface Head {
+  readonly lsn: Lsn;
+  /** 16 hexadecimal digits. */
+  readonly nonce: string;
+  readonly checksum: number;
+}
+
+export function isSameHead(a: Head, b: Head): boolean {
+  return (
+    a.lsn.sequence === b.lsn.sequence && a.lsn.epoch === b.lsn.epoch && a.checksum === b.checksum && a.nonce === b.nonce
+  );
+}
+
+/** An entry as it goes into the log. The same bytes go again when the outcome is unknown. */
+export interface SealedEntry {
+  readonly head: Head;
+  readonly bytes: Buffer;
+}
+
+/** One shard's part in a round: an entry to append, or, when it has only answers to confirm, the head to check. */
+export interface Append {
+  readonly shard: number;
+  /** The head this owner knows; whatever else is there wins. */
+  readonly expected: Head;
+  readonly entry: SealedEntry | undefined;
+}
+
+/**
+ * ok         the head was the expected one; the entry, if any, is durable
+ * duplicate  the head is this very entry: an earlier attempt got through; it is durable
+ * conflict   the head is another one; nothing was written
+ * failed     weather: not written, or not known whether; the same bytes must go again
+ */
+export type AppendOutcome =
+  | { readonly type: 'ok' }
+  | { readonly type: 'duplicate' }
+  | { readonly type: 'conflict'; readonly head: Head }
+  | { readonly type: 'failed'; readonly error: Error };
+
+/** The logs of all shards in one store. */
+export interface Wal {
+  /**
+   * Appends by compare-and-set of each shard's head, all in one call. Resolves when what it reports as `ok` or
+   * `duplicate` is as durable as the store was set to be. Does not reject.
+   */
+  append(appends: readonly Append[]): Promise<readonly AppendOutcome[]>;
+  /** Throws when the store has no log for this shard. */
+  head(shard: number): Promise<Head>;
+  /** Up to `limit` entries after `after`, in order; fewer only at the end of the log. */
+  read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]>;
+}
+
+/** Who owns a shard, as its fence tells whoever comes next. */
+export interface Owner {
+  readonly host: string;
+  readonly pid: number;
+  readonly startedMs: number;
+}
+
+export interface EntryHeader {
+  readonly shard: number;
+  readonly lsn: Lsn;
+  readonly nonce: string;
+  readonly previous: Head;
+  /** The shard's clock when the entry was begun: never before that of the previous entry. Milliseconds. */
+  readonly timeMs: number;
+}
+
+/** An entry read back. Its checksum has been verified. */
+export interface Entry extends Omit<EntryHeader, 'previous'> {
+  readonly head: Head;
+  readonly previousLsn: Lsn;
+  readonly previousChecksum: number;
+  /** The first entry of an epoch: it has an owner and no events. */
+  readonly owner: Owner | undefined;
+  readonly events: readonly Event[];
+}
+
+/** Events on their way into one entry. */
+export interface BatchWriter {
+  readonly count: number;
+  readonly byteLength: number;
+  add(event: Event): void;
+  seal(header: Omit<EntryHeader, 'timeMs'>): SealedEntry;
+}
+
+/** How entries are written and read; src/store/format/FORMAT.md. */
+export interface EntryFormat {
+  beginBatch(timeMs: number): BatchWriter;
+  sealFence(header: EntryHeader, owner: Owner): SealedEntry;
+  /** Throws a `FormatError` that says what is wrong. */
+  decode(bytes: Buffer): Entry;
+}

@@ -1,0 +1,174 @@
+import type { Clock, Logger } from '../base/ports.js';
+import { apply } from '../wallet/apply.js';
+import { checkWallet } from '../wallet/invariants.js';
+import { Wallets } from '../wallet/wallets.js';
+import { formatLsn, isSameLsn, type Lsn } from './lsn.js';
+import {
+  type Append,
+  type Entry,
+  type EntryFormat,
+  type Head,
+  isSameHead,
+  type Owner,
+  type SealedEntry,
+  type Wal,
+} from './ports.js';
+
+/** The log cannot be continued as it is. A person has to look; nothing is guessed. */
+export class RecoveryError extends Error {
+  override readonly name = 'RecoveryError';
+}
+
+export interface RecoveryDeps {
+  readonly wal: Wal;
+  readonly format: EntryFormat;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly owner: Owner;
+  /** 16 random hexadecimal digits: tells this start of this owner from every other. */
+  readonly newNonce: () => string;
+  /** Gives way to other work of the thread. */
+  readonly yieldTurn: () => Promise<void>;
+  readonly delay: (ms: number) => Promise<void>;
+}
+
+/** The log has another owner than this one thought. */
+export class FencedError extends RecoveryError {
+  constructor(
+    readonly shard: number,
+    readonly head: Head,
+  ) {
+    super(
+      `another owner took shard ${shard} at the same moment (epoch ${head.lsn.epoch}); ` +
+        'let it serve, or start again when it has ended',
+    );
+  }
+}
+
+/** A shard that this owner has taken over. */
+export interface Fenced {
+  readonly shard: number;
+  /** Its head is this owner's fence: the end of what has to be replayed. */
+  readonly head: Head;
+}
+
+export interface Recovered {
+  readonly wallets: Wallets;
+  readonly head: Head;
+  readonly timeMs: number;
+}
+
+const FENCE_ATTEMPTS_MAX = 10;
+const FENCE_RETRY_MS = 200;
+const READ_ENTRIES = 256;
+const TURN_MS = 2;
+
+/**
+ * Takes shards over: appends to each log a fence, the first entry of a new epoch. From then on a former owner's late
+ * append fails. All fences go in one call, so that of two owners who start together one gets all shards.
+ * `heads` are the heads as this owner knows them; throws a `FencedError` where another one is there by now.
+ */
+export async function fence(heads: ReadonlyMap<number, Head>, deps: RecoveryDeps): Promise<Fenced[]> {
+  const fences: (Append & { entry: SealedEntry })[] = [];
+  for (const [shard, previous] of heads) {
+    const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
+    const timeMs = Math.max(deps.clock.now(), await timeOfNewest(shard, previous, deps));
+    const header = { shard, lsn, nonce: deps.newNonce(), previous, timeMs };
+    fences.push({ shard, expected: previous, entry: deps.format.sealFence(header, deps.owner) });
+  }
+  for (let attempt = 1; ; attempt++) {
+    const outcomes = await deps.wal.append(fences);
+    const weather = outcomes.find((outcome) => outcome.type === 'failed');
+    if (weather === undefined) {
+      outcomes.forEach((outcome, i) => {
+        if (outcome.type === 'conflict') throw new FencedError((fences[i] as Append).shard, outcome.head);
+      });
+      return fences.map(({ shard, entry }) => ({ shard, head: entry.head }));
+    }
+    // The same bytes go again: a fence that is there already answers "duplicate".
+    if (attempt === FENCE_ATTEMPTS_MAX) throw weather.error;
+    deps.log.warn({ error: weather.error.message, attempt }, 'cannot write the fence; trying again');
+    await deps.delay(FENCE_RETRY_MS * attempt);
+  }
+}
+
+/**
+ * Rebuilds a shard's state from its log, up to its own fence. Sliced, so that an inline shard does not stop the others.
+ */
+export async function replay(fenced: Fenced, genesis: Head, deps: RecoveryDeps): Promise<Recovered> {
+  const { wal, format, clock, log } = deps;
+  const { shard, head } = fenced;
+  const wallets = new Wallets();
+  const startedMs = clock.now();
+  let last = genesis;
+  let timeMs = 0;
+  let events = 0;
+  let turnEndsMs = startedMs + TURN_MS;
+  while (!isSameHead(last, head)) {
+    const page = await wal.read(shard, last.lsn, READ_ENTRIES);
+    if (page.length === 0) {
+      throw new RecoveryError(
+        `the log of shard ${shard} ends at ${formatLsn(last.lsn)}, before ${formatLsn(head.lsn)}`,
+      );
+    }
+    for (const bytes of page) {
+      const entry = format.decode(bytes);
+      checkContinuity(entry, shard, last);
+      for (const event of entry.events) apply(wallets, event);
+      events += entry.events.length;
+      timeMs = newestTimeOf(entry);
+      last = entry.head;
+      if (isSameHead(last, head)) break;
+      if (clock.now() < turnEndsMs) continue;
+      await deps.yieldTurn();
+      turnEndsMs = clock.now() + TURN_MS;
+    }
+  }
+  for (const wallet of wallets) checkWallet(wallet);
+  const tookMs = clock.now() - startedMs;
+  log.info({ shard, lsn: formatLsn(head.lsn), events, players: wallets.count, tookMs }, 'shard recovered');
+  return { wallets, head, timeMs };
+}
+
+/** The time of the newest entry, so that the next one is not before it, whatever the machine's clock says. */
+async function timeOfNewest(shard: number, head: Head, deps: RecoveryDeps): Promise<number> {
+  if (head.lsn.sequence === 0) return 0;
+  const [newest] = await deps.wal.read(shard, { epoch: head.lsn.epoch, sequence: head.lsn.sequence - 1 }, 1);
+  if (newest === undefined) throw new RecoveryError(`the log of shard ${shard} lacks its newest entry`);
+  return newestTimeOf(deps.format.decode(newest));
+}
+
+function newestTimeOf(entry: Entry): number {
+  return entry.events[entry.events.length - 1]?.timeMs ?? entry.timeMs;
+}
+
+/** Every entry must follow the one before it: no hole, no foreign entry, no entry twice. */
+function checkContinuity(entry: Entry, shard: number, last: Head): void {
+  const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
+  const follows = isSameLsn(entry.previousLsn, last.lsn) && entry.previousChecksum === last.checksum;
+  if (!follows || entry.lsn.sequence !== last.lsn.sequence + 1 || entry.shard !== shard) {
+    throw new RecoveryError(`${at} does not follow ${formatLsn(last.lsn)}: the log has a hole or a foreign entry`);
+  }
+  const isFence = entry.owner !== undefined;
+  const epochFits = isFence ? entry.lsn.epoch > last.lsn.epoch : entry.lsn.epoch === last.lsn.epoch;
+  if (!epochFits || (!isFence && entry.nonce !== last.nonce)) {
+    throw new RecoveryError(`${at} is not by the owner of its epoch`);
+  }
+}
+
+/** Who fenced the log after `durable`, for people to read. */
+export async function findOwner(wal: Wal, format: EntryFormat, shard: number, durable: Lsn): Promise<string> {
+  let after = durable;
+  for (let pages = 0; pages < 16; pages++) {
+    const page = await wal.read(shard, after, READ_ENTRIES);
+    for (const bytes of page) {
+      const { owner, lsn } = format.decode(bytes);
+      if (owner !== undefined) {
+        return `process ${owner.pid} on ${owner.host}, started ${new Date(owner.startedMs).toISOString()}`;
+      }
+      after = lsn;
+    }
+    if (page.length === 0) break;
+  }
+  return 'an owner that left no fence';
+}

@@ -1,0 +1,365 @@
+import { AssertionFailure, assert, unreachable } from '../base/assert.js';
+import type { Clock, Logger, Replier } from '../base/ports.js';
+import { Queue } from '../base/queue.js';
+import { apply, applyTo, type WalletEvent } from '../wallet/apply.js';
+import type { Command } from '../wallet/command.js';
+import { decide } from '../wallet/decide.js';
+import type { Answer, Decision } from '../wallet/decision.js';
+import type { Event } from '../wallet/event.js';
+import { type Query, type QueryResult, query } from '../wallet/query.js';
+import type { Busy } from '../wallet/rejection.js';
+import { hasForgettable } from '../wallet/retention.js';
+import type { Rules } from '../wallet/rules.js';
+import type { Wallets } from '../wallet/wallets.js';
+import type { RoundMember } from './group-commit.js';
+import { formatLsn } from './lsn.js';
+import type { Append, AppendOutcome, BatchWriter, EntryFormat, Head, SealedEntry } from './ports.js';
+import type { Recovered } from './recovery.js';
+import { ReplyBarrier } from './reply-barrier.js';
+import { Watermarks } from './watermarks.js';
+
+export type BusyAnswer = { readonly type: 'failed'; readonly failure: Busy };
+
+/** A command or a question, and whoever waits for the answer. */
+export type Request =
+  | {
+      readonly type: 'command';
+      readonly command: Command;
+      readonly replier: Replier<Answer>;
+      readonly deadlineMs: number;
+    }
+  | {
+      readonly type: 'query';
+      readonly query: Query;
+      readonly replier: Replier<QueryResult | BusyAnswer>;
+      readonly deadlineMs: number;
+    };
+
+/**
+ *                 ┌──────────────── recovered ───────────────┐
+ *                 v                                          │
+ *   starting ─> serving ── assertion ─> failing ─ landed ─> starting      twice in a minute: stopped
+ *                 │ └────── another owner's fence ─> fenced
+ *                 └──────── a head that is not ours ─> stopped
+ */
+export type ShardState = 'starting' | 'serving' | 'failing' | 'fenced' | 'stopped';
+
+export interface ShardLimits {
+  /** Requests that wait because the entry being formed is full. */
+  readonly mailboxMax: number;
+  /** Soft caps of one entry: a command that has begun is never split over two. */
+  readonly batchEventsMax: number;
+  readonly batchBytesMax: number;
+}
+
+/** What a shard tells about its work; telemetry listens. */
+export interface ShardObserver {
+  decided(shard: number, command: Command, decision: Decision): void;
+  landed(shard: number, replies: number, events: number, bytes: number, tookMs: number): void;
+}
+
+export interface ShardDeps {
+  readonly format: EntryFormat;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly rules: Rules;
+  readonly limits: ShardLimits;
+  readonly memory: { readonly isFull: boolean };
+  readonly observer: ShardObserver;
+  /** Asks for a flight; see GroupCommit. */
+  readonly requestRound: () => void;
+  /** The shard has no state any more and wants to be recovered from its log. */
+  readonly onFailed: (shard: Shard) => void;
+  /** The shard's log is another owner's from `head` on. */
+  readonly onFenced: (shard: Shard, head: Head) => void;
+}
+
+/** What is decided for one entry: its events, and the answers that wait for it. */
+interface Batch {
+  writer: BatchWriter | undefined;
+  readonly commands: ReplyBarrier<Answer>;
+  readonly queries: ReplyBarrier<QueryResult | BusyAnswer>;
+}
+
+interface Flight extends Batch {
+  readonly append: Append;
+  readonly departedMs: number;
+}
+
+const failed = (failure: Busy): BusyAnswer => ({ type: 'failed', failure });
+const STARTING = failed('starting');
+const STOPPED = failed('stopped');
+const OVERLOADED = failed('overloaded');
+const MEMORY_FULL = failed('memory-full');
+const TOO_LATE = failed('not-durable-in-time');
+const NOBODY: Replier<Answer> = { reply() {} };
+
+/**
+ * The actor: owns the wallets of one shard, decides one command at a time, in order, and tells nobody before the log
+ * holds what it tells. It talks to ports only.
+ *
+ *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> flying ─land─> replies
+ */
+export class Shard implements RoundMember {
+  state: ShardState = 'starting';
+  private wallets: Wallets | undefined = undefined;
+  private watermarks = new Watermarks({ epoch: 0, sequence: 0 });
+  /** The newest entry this owner knows to be durable. */
+  private head: Head | undefined = undefined;
+  private nowMs = 0;
+  private readonly mailbox = new Queue<Request>();
+  private forming: Batch = newBatch();
+  private flying: Flight | undefined = undefined;
+  private nextToForget = 0;
+
+  constructor(
+    readonly id: number,
+    private readonly deps: ShardDeps,
+  ) {}
+
+  get playerCount(): number {
+    return this.wallets?.count ?? 0;
+  }
+
+  /** The newest entry known to be durable; undefined before the first recovery. */
+  get durableHead(): Head | undefined {
+    return this.head;
+  }
+
+  get waiting(): number {
+    return this.mailbox.length + this.forming.commands.length + (this.flying?.commands.length ?? 0);
+  }
+
+  /** Serves from a state that has been recovered from the log, after this owner's fence. */
+  open(recovered: Recovered): void {
+    assert(this.state === 'starting' && this.flying === undefined, 'a shard opens once per recovery');
+    this.wallets = recovered.wallets;
+    this.head = recovered.head;
+    this.nowMs = recovered.timeMs;
+    this.watermarks = new Watermarks(recovered.head.lsn);
+    this.state = 'serving';
+  }
+
+  /** Closes for good: the log cannot be continued. */
+  stop(): void {
+    this.state = 'stopped';
+    this.drop(STOPPED);
+  }
+
+  submit(request: Request): void {
+    if (this.state !== 'serving') {
+      request.replier.reply(this.state === 'stopped' || this.state === 'fenced' ? STOPPED : STARTING);
+    } else if (this.mailbox.length === 0 && !this.isFull()) {
+      this.take(request);
+    } else if (this.mailbox.length < this.deps.limits.mailboxMax) {
+      this.mailbox.push(request);
+    } else {
+      request.replier.reply(OVERLOADED);
+    }
+  }
+
+  /** Forgets what is older than the rules want it remembered, for the next `count` players in turn. */
+  forgetSome(count: number): void {
+    const wallets = this.wallets;
+    if (wallets === undefined || this.state !== 'serving' || this.mailbox.length > 0) return;
+    const beforeMs = this.deps.clock.now() - this.deps.rules.retentionMs;
+    for (let i = 0; i < Math.min(count, wallets.count) && this.state === 'serving' && !this.isFull(); i++) {
+      const wallet = wallets.at(this.nextToForget) ?? wallets.at(0);
+      this.nextToForget = this.nextToForget >= wallets.count - 1 ? 0 : this.nextToForget + 1;
+      if (wallet === undefined || !hasForgettable(wallet, beforeMs)) continue;
+      const command = { type: 'forget', username: wallet.username, beforeMs } as const;
+      this.take({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY });
+    }
+  }
+
+  depart(): Append | undefined {
+    if (this.flying !== undefined) return this.flying.append;
+    if (this.state !== 'serving' || !hasReplies(this.forming)) return undefined;
+    const batch = this.forming;
+    this.forming = newBatch();
+    const append = { shard: this.id, expected: this.mustHead(), entry: this.seal(batch) };
+    this.flying = { ...batch, append, departedMs: this.deps.clock.monotonicMs() };
+    this.drainMailbox();
+    return append;
+  }
+
+  land(outcome: AppendOutcome): void {
+    const flight = this.flying;
+    assert(flight !== undefined, 'what lands has departed');
+    switch (outcome.type) {
+      case 'ok':
+      case 'duplicate':
+        this.flying = undefined;
+        this.arrived(flight);
+        if (this.state === 'failing') this.restart();
+        return;
+      case 'failed':
+        // Unknown: memory is kept, and the same bytes go again.
+        this.deps.log.warn({ shard: this.id, error: outcome.error.message }, 'append failed; trying again');
+        return;
+      case 'conflict':
+        this.flying = undefined;
+        this.lost(flight, outcome.head);
+        return;
+      default:
+        unreachable(outcome);
+    }
+  }
+
+  private arrived(flight: Flight): void {
+    const { entry } = flight.append;
+    if (entry !== undefined) {
+      this.head = entry.head;
+      this.watermarks.durable = entry.head.lsn.sequence;
+      this.watermarks.check();
+    }
+    const replies = flight.commands.length + flight.queries.length;
+    const tookMs = this.deps.clock.monotonicMs() - flight.departedMs;
+    this.deps.observer.landed(this.id, replies, flight.writer?.count ?? 0, entry?.bytes.length ?? 0, tookMs);
+    flight.commands.release();
+    flight.queries.release();
+  }
+
+  /** The log's head is not what this owner wrote last. Nothing that waits for it may be told. */
+  private lost(flight: Flight, head: Head): void {
+    flight.commands.replaceBy(STOPPED);
+    flight.queries.replaceBy(STOPPED);
+    const mine = this.mustHead();
+    const at = { shard: this.id, expected: formatLsn(mine.lsn), found: formatLsn(head.lsn) };
+    if (head.lsn.epoch > mine.lsn.epoch) {
+      this.state = 'fenced';
+      this.drop(STOPPED);
+      this.deps.onFenced(this, head);
+    } else {
+      this.stop();
+      this.deps.log.error(
+        at,
+        "the log's head is not ours, and no newer owner's: shard stopped; its log needs a person",
+      );
+    }
+  }
+
+  private isFull(): boolean {
+    const { writer } = this.forming;
+    if (writer === undefined) return false;
+    const { batchEventsMax, batchBytesMax } = this.deps.limits;
+    return writer.count >= batchEventsMax || writer.byteLength >= batchBytesMax;
+  }
+
+  private drainMailbox(): void {
+    while (this.mailbox.length > 0 && !this.isFull() && this.state === 'serving') {
+      const request = this.mailbox.shift() as Request;
+      // Whoever has been told "unknown" meanwhile must not find it done: he may have sent a cancel behind it.
+      if (request.deadlineMs <= this.deps.clock.now()) request.replier.reply(TOO_LATE);
+      else this.take(request);
+    }
+  }
+
+  /** One turn of the actor. */
+  private take(request: Request): void {
+    try {
+      if (request.type === 'command') this.turn(request.command, request.replier);
+      else this.forming.queries.hold(request.replier, query(this.mustWallets(), request.query));
+    } catch (error) {
+      request.replier.reply(STARTING);
+      this.fail(error);
+      return;
+    }
+    this.deps.requestRound();
+  }
+
+  private turn(command: Command, replier: Replier<Answer>): void {
+    const wallets = this.mustWallets();
+    const nowMs = this.now();
+    const wallet = wallets.get(command.username);
+    const decision = decide(wallet, command, this.deps.rules, nowMs);
+    const { event } = decision;
+    if (event !== undefined) {
+      if (this.deps.memory.isFull && opensSomething(event)) {
+        replier.reply(MEMORY_FULL);
+        return;
+      }
+      if (wallet === undefined) apply(wallets, event);
+      else applyTo(wallet, event as WalletEvent);
+      if (this.forming.writer === undefined) {
+        this.forming.writer = this.deps.format.beginBatch(nowMs);
+        this.watermarks.applied++;
+      }
+      this.forming.writer.add(event);
+    }
+    this.forming.commands.hold(replier, decision.answer);
+    this.deps.observer.decided(this.id, command, decision);
+  }
+
+  private seal(batch: Batch): SealedEntry | undefined {
+    if (batch.writer === undefined) return undefined;
+    const previous = this.mustHead();
+    const lsn = { epoch: previous.lsn.epoch, sequence: previous.lsn.sequence + 1 };
+    this.watermarks.appended = lsn.sequence;
+    this.watermarks.check();
+    return batch.writer.seal({ shard: this.id, lsn, nonce: previous.nonce, previous });
+  }
+
+  /** The shard's clock never goes back. */
+  private now(): number {
+    this.nowMs = Math.max(this.nowMs, this.deps.clock.now());
+    return this.nowMs;
+  }
+
+  /**
+   * One of our assertions failed: memory can no longer be believed. What is in flight was decided before and is told
+   * when it is durable; everything later is dropped, and the shard recovers from its log.
+   */
+  private fail(error: unknown): void {
+    this.state = 'failing';
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const kind = error instanceof AssertionFailure ? 'assertion failed' : 'unexpected error';
+    this.deps.log.error(
+      { shard: this.id, error: message },
+      `${kind}: shard drops its memory and recovers from its log`,
+    );
+    this.drop(STARTING);
+    if (this.flying === undefined) this.restart();
+  }
+
+  private restart(): void {
+    this.state = 'starting';
+    this.deps.onFailed(this);
+  }
+
+  private drop(answer: BusyAnswer): void {
+    this.wallets = undefined;
+    const { commands, queries } = this.forming;
+    this.forming = newBatch();
+    commands.replaceBy(answer);
+    queries.replaceBy(answer);
+    for (let request = this.mailbox.shift(); request !== undefined; request = this.mailbox.shift()) {
+      request.replier.reply(answer);
+    }
+  }
+
+  private mustWallets(): Wallets {
+    assert(this.wallets !== undefined, 'a serving shard has wallets');
+    return this.wallets;
+  }
+
+  private mustHead(): Head {
+    assert(this.head !== undefined, 'a serving shard knows the head of its log');
+    return this.head;
+  }
+}
+
+function newBatch(): Batch {
+  return { writer: undefined, commands: new ReplyBarrier(), queries: new ReplyBarrier() };
+}
+
+function hasReplies(batch: Batch): boolean {
+  return batch.commands.length > 0 || batch.queries.length > 0;
+}
+
+/** True when an event makes memory grow by something that must be kept until it is closed. */
+function opensSomething(event: Event): boolean {
+  if (event.type === 'player-created' || event.type === 'player-imported') return true;
+  if (event.type !== 'callback-applied') return false;
+  return event.changes.some((change) => change.type === 'bet-placed' || change.type === 'single-state-settled');
+}

@@ -1,0 +1,28 @@
+import { assert } from '../base/assert.js';
+import type { Lsn } from './lsn.js';
+
+/**
+ * How far a shard has come, as sequences of its log:
+ *
+ *   applied >= appended >= durable
+ *
+ * applied   newest entry (also one still being formed) whose events are in memory
+ * appended  newest entry handed to the store
+ * durable   newest entry that the store has confirmed; replies show nothing newer
+ */
+export class Watermarks {
+  applied: number;
+  appended: number;
+  durable: number;
+
+  constructor(recovered: Lsn) {
+    this.applied = recovered.sequence;
+    this.appended = recovered.sequence;
+    this.durable = recovered.sequence;
+  }
+
+  check(): void {
+    assert(this.applied >= this.appended && this.appended >= this.durable, 'applied >= appended >= durable');
+    assert(this.applied - this.durable <= 2, 'at most one entry is being formed and one is in flight');
+  }
+}

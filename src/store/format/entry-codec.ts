@@ -1,0 +1,181 @@
+import { crc32 } from 'node:zlib';
+import { Packr } from 'msgpackr';
+import { assert } from '../../base/assert.js';
+import { formatLsn, type Lsn } from '../../shard/lsn.js';
+import type { BatchWriter, Entry, EntryFormat, EntryHeader, Head, Owner, SealedEntry } from '../../shard/ports.js';
+import type { Event } from '../../wallet/event.js';
+import { eventToTuple, tupleToEvent } from './event-codec.js';
+import { FormatError } from './format-error.js';
+
+/*
+ *  0        1      2       4       8          16        20          24
+ *  | format | kind | shard | epoch | sequence | epoch   | checksum  | sequence |   (the last three: of the previous)
+ *  32       40        48         64      68         72
+ *  | nonce  | time ms | store id | count | checksum | msgpack, one value per event ...
+ *
+ * Integers are big-endian. The checksum is CRC-32 of everything but itself.
+ */
+export const FORMAT_VERSION = 1;
+export const HEADER_LENGTH = 72;
+const CHECKSUM_AT = 68;
+const KIND_BATCH = 1;
+const KIND_FENCE = 2;
+const BATCH_LENGTH_START = 4096;
+
+/** Plain msgpack: no records, no extensions, so that any reader of msgpack can read a log. */
+const packr = new Packr({ useRecords: false });
+
+/** The format of one store's entries; its id is in every one. */
+export class EntryCodec implements EntryFormat {
+  private readonly storeIdBytes: Buffer;
+
+  constructor(private readonly storeId: string) {
+    this.storeIdBytes = storeIdToBytes(storeId);
+  }
+
+  beginBatch(timeMs: number): BatchWriter {
+    return new Batch(timeMs, (bytes, header, count) => this.seal(bytes, KIND_BATCH, header, count));
+  }
+
+  sealFence(header: EntryHeader, owner: Owner): SealedEntry {
+    const payload = packr.pack([owner.host, owner.pid, owner.startedMs]);
+    const bytes = Buffer.concat([Buffer.alloc(HEADER_LENGTH), payload]);
+    return this.seal(bytes, KIND_FENCE, header, 0);
+  }
+
+  decode(bytes: Buffer): Entry {
+    if (bytes.length < HEADER_LENGTH) throw new FormatError(`an entry of ${bytes.length} bytes is too short`);
+    const version = bytes.readUInt8(0);
+    if (version !== FORMAT_VERSION) {
+      throw new FormatError(`format version ${version} is not known; this walletd reads version ${FORMAT_VERSION}`);
+    }
+    const lsn = readLsn(bytes, 4);
+    const checksum = bytes.readUInt32BE(CHECKSUM_AT);
+    if (checksum !== checksumOf(bytes)) throw new FormatError(`entry ${formatLsn(lsn)} is damaged: wrong checksum`);
+    if (!bytes.subarray(48, 64).equals(this.storeIdBytes)) {
+      throw new FormatError(`entry ${formatLsn(lsn)} belongs to another store than ${this.storeId}`);
+    }
+    const timeMs = readUInt64(bytes, 40);
+    const nonce = bytes.toString('hex', 32, 40);
+    const values = packr.unpackMultiple(bytes.subarray(HEADER_LENGTH)) as unknown[];
+    const isFence = bytes.readUInt8(1) === KIND_FENCE;
+    return {
+      shard: bytes.readUInt16BE(2),
+      lsn,
+      nonce,
+      head: { lsn, nonce, checksum },
+      previousLsn: { epoch: bytes.readUInt32BE(16), sequence: readUInt64(bytes, 24) },
+      previousChecksum: bytes.readUInt32BE(20),
+      timeMs,
+      owner: isFence ? readOwner(values[0]) : undefined,
+      events: isFence ? [] : readEvents(values, bytes.readUInt32BE(64), timeMs),
+    };
+  }
+
+  private seal(bytes: Buffer, kind: number, header: EntryHeader, count: number): SealedEntry {
+    const { shard, lsn, previous, nonce, timeMs } = header;
+    bytes.writeUInt8(FORMAT_VERSION, 0);
+    bytes.writeUInt8(kind, 1);
+    bytes.writeUInt16BE(shard, 2);
+    bytes.writeUInt32BE(lsn.epoch, 4);
+    writeUInt64(bytes, lsn.sequence, 8);
+    bytes.writeUInt32BE(previous.lsn.epoch, 16);
+    bytes.writeUInt32BE(previous.checksum, 20);
+    writeUInt64(bytes, previous.lsn.sequence, 24);
+    bytes.write(nonce, 32, 'hex');
+    writeUInt64(bytes, timeMs, 40);
+    this.storeIdBytes.copy(bytes, 48);
+    bytes.writeUInt32BE(count, 64);
+    const checksum = checksumOf(bytes);
+    bytes.writeUInt32BE(checksum, CHECKSUM_AT);
+    const head: Head = { lsn, nonce, checksum };
+    return { head, bytes };
+  }
+}
+
+/** Packs each event as it comes, so that the length of the entry is known while it grows. */
+class Batch implements BatchWriter {
+  count = 0;
+  byteLength = HEADER_LENGTH;
+  private bytes = Buffer.allocUnsafe(BATCH_LENGTH_START);
+
+  constructor(
+    private readonly timeMs: number,
+    private readonly sealed: (bytes: Buffer, header: EntryHeader, count: number) => SealedEntry,
+  ) {}
+
+  add(event: Event): void {
+    const packed = packr.pack(eventToTuple(event, this.timeMs));
+    const length = this.byteLength + packed.length;
+    if (length > this.bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, length));
+      this.bytes.copy(larger, 0, 0, this.byteLength);
+      this.bytes = larger;
+    }
+    packed.copy(this.bytes, this.byteLength);
+    this.byteLength = length;
+    this.count++;
+  }
+
+  seal(header: Omit<EntryHeader, 'timeMs'>): SealedEntry {
+    assert(this.count > 0, 'an entry has events');
+    return this.sealed(this.bytes.subarray(0, this.byteLength), { ...header, timeMs: this.timeMs }, this.count);
+  }
+}
+
+/** The head of a log without entries. It depends on store and shard, so that no other log continues it by accident. */
+export function genesisHead(storeId: string, shard: number): Head {
+  const checksum = crc32(`${storeId}/${shard}`);
+  return { lsn: { epoch: 0, sequence: 0 }, nonce: '0'.repeat(16), checksum };
+}
+
+export const HEAD_LENGTH = 24;
+
+/** epoch u32, sequence u64, nonce 8 bytes, checksum u32. */
+export function encodeHead(head: Head): Buffer {
+  const bytes = Buffer.alloc(HEAD_LENGTH);
+  bytes.writeUInt32BE(head.lsn.epoch, 0);
+  writeUInt64(bytes, head.lsn.sequence, 4);
+  bytes.write(head.nonce, 12, 'hex');
+  bytes.writeUInt32BE(head.checksum, 20);
+  return bytes;
+}
+
+export function decodeHead(bytes: Buffer): Head {
+  if (bytes.length !== HEAD_LENGTH) throw new FormatError(`a head of ${bytes.length} bytes is damaged`);
+  return { lsn: readLsn(bytes, 0), nonce: bytes.toString('hex', 12, 20), checksum: bytes.readUInt32BE(20) };
+}
+
+function checksumOf(bytes: Buffer): number {
+  return crc32(bytes.subarray(HEADER_LENGTH), crc32(bytes.subarray(0, CHECKSUM_AT)));
+}
+
+function readEvents(values: unknown[], count: number, timeMs: number): Event[] {
+  if (values.length !== count) throw new FormatError(`an entry of ${count} events has ${values.length}`);
+  return values.map((value) => tupleToEvent(value, timeMs));
+}
+
+function readOwner(value: unknown): Owner {
+  const [host, pid, startedMs] = value as [string, number, number];
+  return { host, pid, startedMs };
+}
+
+function readLsn(bytes: Buffer, at: number): Lsn {
+  return { epoch: bytes.readUInt32BE(at), sequence: readUInt64(bytes, at + 4) };
+}
+
+/** Numbers here are safe integers; two halves are faster than BigInt. */
+function readUInt64(bytes: Buffer, at: number): number {
+  return bytes.readUInt32BE(at) * 2 ** 32 + bytes.readUInt32BE(at + 4);
+}
+
+function writeUInt64(bytes: Buffer, value: number, at: number): void {
+  bytes.writeUInt32BE(Math.floor(value / 2 ** 32), at);
+  bytes.writeUInt32BE(value % 2 ** 32, at + 4);
+}
+
+function storeIdToBytes(storeId: string): Buffer {
+  const bytes = Buffer.from(storeId.replaceAll('-', ''), 'hex');
+  if (bytes.length !== 16) throw new FormatError(`store id ${storeId} is not a UUID`);
+  return bytes;
+}

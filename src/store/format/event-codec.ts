@@ -1,0 +1,257 @@
+import { unreachable } from '../../base/assert.js';
+import { type CancelState, ENDPOINTS, type Endpoint } from '../../wallet/command.js';
+import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
+import { FormatError } from './format-error.js';
+
+/*
+ * Events as positional arrays, which msgpack then packs: FORMAT.md has the table. A number once given stays; a field
+ * may be added at the end of an array with a default for logs that lack it; everything else is a new number.
+ */
+type Tuple = readonly unknown[];
+
+const EVENT = {
+  'player-created': 1,
+  'player-imported': 2,
+  deposited: 3,
+  withdrawn: 4,
+  'player-blocked': 5,
+  'player-unblocked': 6,
+  'rounds-forgotten': 7,
+  'callback-applied': 8,
+} as const;
+
+const CHANGE = {
+  'bet-placed': 1,
+  'bet-confirmed': 2,
+  'bet-settled': 3,
+  'single-state-settled': 4,
+  'round-settled': 5,
+  'bet-adjusted': 6,
+  'bet-voided': 7,
+  'round-voided': 8,
+  'bet-cancelled': 9,
+  'round-cancelled': 10,
+  'round-marked': 11,
+  'cancel-remembered': 12,
+  'tip-credited': 13,
+} as const;
+
+const WAITING = 1;
+const SKIP = 2;
+const FEATURE = 4;
+const FEATURE_BUY = 8;
+const ENDS_ROUND = 16;
+const TAKES = 32;
+const REJECT = 64;
+
+interface Flagged {
+  readonly status?: string;
+  readonly state?: CancelState;
+  readonly skip?: boolean;
+  readonly isFeature?: boolean;
+  readonly isFeatureBuy?: boolean;
+  readonly endsRound?: boolean;
+  readonly takes?: boolean;
+}
+
+function flagsOf(change: Flagged): number {
+  return (
+    (change.status === 'WAITING' ? WAITING : 0) |
+    (change.skip ? SKIP : 0) |
+    (change.isFeature ? FEATURE : 0) |
+    (change.isFeatureBuy ? FEATURE_BUY : 0) |
+    (change.endsRound ? ENDS_ROUND : 0) |
+    (change.takes ? TAKES : 0) |
+    (change.state === 'REJECT' ? REJECT : 0)
+  );
+}
+
+/** `batchTimeMs` is the time of the entry: events carry how long after it they came. */
+export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
+  const code = EVENT[event.type];
+  const { username, version } = event;
+  const elapsedMs = event.timeMs - batchTimeMs;
+  switch (event.type) {
+    case 'callback-applied': {
+      const { requestId, productId, timestampMillis, before } = event;
+      const endpoint = ENDPOINTS.indexOf(event.endpoint);
+      const changes = event.changes.map(changeToTuple);
+      return [code, username, version, elapsedMs, endpoint, requestId, productId, timestampMillis, before, changes];
+    }
+    case 'player-created':
+      return [code, username, version, elapsedMs, event.currency];
+    case 'player-imported':
+      return [code, username, version, elapsedMs, event.currency, event.id, event.balance];
+    case 'deposited':
+    case 'withdrawn':
+      return [code, username, version, elapsedMs, event.id, event.amount, event.before, event.after];
+    case 'player-blocked':
+    case 'player-unblocked':
+      return [code, username, version, elapsedMs];
+    case 'rounds-forgotten':
+      return [code, username, version, elapsedMs, event.beforeMs];
+    default:
+      return unreachable(event);
+  }
+}
+
+function changeToTuple(change: Change): Tuple {
+  const code = CHANGE[change.type];
+  switch (change.type) {
+    case 'bet-placed': {
+      const { id, after, roundId, stake, gameCode, playInfo } = change;
+      return [code, id, after, flagsOf(change), roundId, stake, gameCode, playInfo];
+    }
+    case 'bet-confirmed':
+      return [code, change.id, change.after, flagsOf(change)];
+    case 'bet-settled':
+      return [code, change.id, change.after, flagsOf(change), change.payout, change.turnOver];
+    case 'single-state-settled': {
+      const { id, after, roundId, stake, payout, turnOver, gameCode, playInfo } = change;
+      return [code, id, after, flagsOf(change), roundId, stake, payout, turnOver, gameCode, playInfo];
+    }
+    case 'round-settled': {
+      const { id, after, roundId, payout, turnOver, bets, gameCode, playInfo } = change;
+      return [code, id, after, flagsOf(change), roundId, payout, turnOver, bets, gameCode, playInfo];
+    }
+    case 'bet-adjusted':
+      return [code, change.id, change.after, change.stake];
+    case 'bet-voided':
+      return [code, change.id, change.after, change.takenBack];
+    case 'round-voided':
+      return [code, change.id, change.after, change.roundId, change.bets];
+    case 'bet-cancelled':
+      return [code, change.id, change.after, flagsOf(change)];
+    case 'round-cancelled':
+      return [code, change.id, change.after, flagsOf(change), change.roundId, change.markMs, change.bets];
+    case 'round-marked':
+      return [code, change.roundId, change.after, change.markMs];
+    case 'cancel-remembered':
+      return [code, change.id, change.after, change.roundId];
+    case 'tip-credited':
+      return [code, change.id, change.after, change.roundId, change.amount];
+    default:
+      return unreachable(change);
+  }
+}
+
+// The checksum of the entry has been verified: what is read here is what was written, so only its shape is trusted.
+// biome-ignore lint/suspicious/noExplicitAny: positions have no names until they are read
+type Read = any;
+
+export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
+  const [code, username, version, elapsedMs] = tuple;
+  const stamp = { username, version, timeMs: batchTimeMs + elapsedMs };
+  switch (code) {
+    case EVENT['player-created']:
+      return { type: 'player-created', ...stamp, currency: tuple[4] };
+    case EVENT['player-imported']:
+      return { type: 'player-imported', ...stamp, currency: tuple[4], id: tuple[5], balance: tuple[6] };
+    case EVENT.deposited:
+      return { type: 'deposited', ...stamp, ...movement(tuple) };
+    case EVENT.withdrawn:
+      return { type: 'withdrawn', ...stamp, ...movement(tuple) };
+    case EVENT['player-blocked']:
+      return { type: 'player-blocked', ...stamp };
+    case EVENT['player-unblocked']:
+      return { type: 'player-unblocked', ...stamp };
+    case EVENT['rounds-forgotten']:
+      return { type: 'rounds-forgotten', ...stamp, beforeMs: tuple[4] };
+    case EVENT['callback-applied']:
+      return callback(tuple, stamp);
+    default:
+      throw new FormatError(`event type ${code} is not known: the log was written by a newer walletd`);
+  }
+}
+
+function movement(tuple: Read) {
+  return { id: tuple[4], amount: tuple[5], before: tuple[6], after: tuple[7] };
+}
+
+function callback(tuple: Read, stamp: { username: string; version: number; timeMs: number }): CallbackApplied {
+  return {
+    type: 'callback-applied',
+    username: stamp.username,
+    version: stamp.version,
+    timeMs: stamp.timeMs,
+    endpoint: ENDPOINTS[tuple[4]] as Endpoint,
+    requestId: tuple[5],
+    productId: tuple[6],
+    timestampMillis: tuple[7],
+    before: tuple[8],
+    changes: tuple[9].map(tupleToChange),
+  };
+}
+
+function tupleToChange(tuple: Read): Change {
+  const [code, id, after, flags] = tuple;
+  const has = (flag: number) => (flags & flag) !== 0;
+  const status = () => (has(WAITING) ? 'WAITING' : 'OPEN');
+  const state = () => (has(REJECT) ? 'REJECT' : 'REFUND');
+  const features = () => ({ isFeature: has(FEATURE), isFeatureBuy: has(FEATURE_BUY) });
+  switch (code) {
+    case CHANGE['bet-placed']: {
+      const [, , , , roundId, stake, gameCode, playInfo] = tuple;
+      const skip = has(SKIP);
+      return {
+        type: 'bet-placed',
+        id,
+        roundId,
+        status: status(),
+        skip,
+        stake,
+        after,
+        gameCode,
+        playInfo,
+        ...features(),
+      };
+    }
+    case CHANGE['bet-confirmed']:
+      return { type: 'bet-confirmed', id, status: status(), skip: has(SKIP), takes: has(TAKES), after };
+    case CHANGE['bet-settled']: {
+      const [, , , , payout, turnOver] = tuple;
+      return { type: 'bet-settled', id, payout, skip: has(SKIP), endsRound: has(ENDS_ROUND), turnOver, after };
+    }
+    case CHANGE['single-state-settled']: {
+      const [, , , , roundId, stake, payout, turnOver, gameCode, playInfo] = tuple;
+      const facts = { skip: has(SKIP), endsRound: has(ENDS_ROUND), ...features() };
+      return {
+        type: 'single-state-settled',
+        id,
+        roundId,
+        stake,
+        payout,
+        turnOver,
+        after,
+        gameCode,
+        playInfo,
+        ...facts,
+      };
+    }
+    case CHANGE['round-settled']: {
+      const [, , , , roundId, payout, turnOver, bets, gameCode, playInfo] = tuple;
+      const facts = { skip: has(SKIP), endsRound: has(ENDS_ROUND) };
+      return { type: 'round-settled', id, roundId, payout, turnOver, bets, after, gameCode, playInfo, ...facts };
+    }
+    case CHANGE['bet-adjusted']:
+      return { type: 'bet-adjusted', id, stake: tuple[3], after };
+    case CHANGE['bet-voided']:
+      return { type: 'bet-voided', id, takenBack: tuple[3], after };
+    case CHANGE['round-voided']:
+      return { type: 'round-voided', id, roundId: tuple[3], bets: tuple[4], after };
+    case CHANGE['bet-cancelled']:
+      return { type: 'bet-cancelled', id, state: state(), after };
+    case CHANGE['round-cancelled']: {
+      const [, , , , roundId, markMs, bets] = tuple;
+      return { type: 'round-cancelled', id, roundId, state: state(), markMs, bets, after };
+    }
+    case CHANGE['round-marked']:
+      return { type: 'round-marked', roundId: id, markMs: tuple[3], after };
+    case CHANGE['cancel-remembered']:
+      return { type: 'cancel-remembered', id, roundId: tuple[3], after };
+    case CHANGE['tip-credited']:
+      return { type: 'tip-credited', id, roundId: tuple[3], amount: tuple[4], after };
+    default:
+      throw new FormatError(`change type ${code} is not known: the log was written by a newer walletd`);
+  }
+}

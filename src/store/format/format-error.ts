@@ -1,0 +1,4 @@
+/** Bytes that are not what FORMAT.md says: damaged, foreign, or written by a newer version. */
+export class FormatError extends Error {
+  override readonly name = 'FormatError';
+}

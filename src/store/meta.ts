@@ -1,0 +1,50 @@
+import { HASH_NAME } from '../base/hash.js';
+import type { Scales } from '../wallet/amount.js';
+import { FormatError } from './format/format-error.js';
+
+/**
+ * What a store was created with, written once. A different value later would put players into other shards or multiply
+ * every balance, so a configuration that differs stops the start.
+ */
+export interface StoreMeta {
+  /** UUID. */
+  readonly storeId: string;
+  readonly formatVersion: number;
+  readonly shards: number;
+  readonly hash: string;
+  readonly scales: Scales;
+  readonly createdMs: number;
+}
+
+export const META_VERSION = 1;
+
+export function encodeMeta(meta: StoreMeta): Buffer {
+  return Buffer.from(JSON.stringify(meta));
+}
+
+export function decodeMeta(bytes: Buffer): StoreMeta {
+  const meta = JSON.parse(bytes.toString()) as StoreMeta;
+  if (meta.formatVersion !== META_VERSION) {
+    throw new FormatError(`the store has format version ${meta.formatVersion}; this walletd knows ${META_VERSION}`);
+  }
+  return meta;
+}
+
+/** One sentence per setting that differs from what the store was created with. */
+export function differences(meta: StoreMeta, wanted: Pick<StoreMeta, 'shards' | 'scales'>): string[] {
+  const found: string[] = [];
+  if (meta.shards !== wanted.shards) {
+    found.push(`shards is ${wanted.shards}, but the store was created with ${meta.shards}`);
+  }
+  if (meta.hash !== HASH_NAME) found.push(`the store places players by ${meta.hash}, this walletd by ${HASH_NAME}`);
+  if (meta.scales.default !== wanted.scales.default) {
+    found.push(`money.scale is ${wanted.scales.default}, but the store was created with ${meta.scales.default}`);
+  }
+  const currencies = new Set([...Object.keys(meta.scales.byCurrency), ...Object.keys(wanted.scales.byCurrency)]);
+  for (const currency of currencies) {
+    const then = meta.scales.byCurrency[currency] ?? 'not listed';
+    const now = wanted.scales.byCurrency[currency] ?? 'not listed';
+    if (then !== now) found.push(`money.scales.${currency} is ${now}, but the store was created with ${then}`);
+  }
+  return found;
+}

@@ -1,0 +1,37 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+
+/** What happened since the process started, by name. */
+export class Counters {
+  private readonly counts = new Map<string, number>();
+
+  add(name: string, by = 1): void {
+    this.counts.set(name, (this.counts.get(name) ?? 0) + by);
+  }
+
+  get(name: string): number {
+    return this.counts.get(name) ?? 0;
+  }
+
+  /** In alphabetical order. */
+  all(): Record<string, number> {
+    return Object.fromEntries([...this.counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+}
+
+/** A distribution of whole numbers above 0. */
+export class Distribution {
+  private readonly histogram: RecordableHistogram = createHistogram();
+
+  record(value: number): void {
+    this.histogram.record(Math.max(1, Math.round(value)));
+  }
+
+  /** Undefined when nothing was recorded; then starts anew. */
+  take(): { count: number; p50: number; p99: number; max: number } | undefined {
+    const { count, max } = this.histogram;
+    if (count === 0) return undefined;
+    const summary = { count, p50: this.histogram.percentile(50), p99: this.histogram.percentile(99), max };
+    this.histogram.reset();
+    return summary;
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Money is a whole number of units of 10^-scale (decisions.md section 2). Floats exist only on the wire.
+ */
+export type Units = number;
+
+/** Decimals a currency can have. Beyond 8 an everyday sum no longer fits a safe integer. */
+export const SCALE_MAX = 8;
+
+/**
+ * Largest single amount, whatever the settings say. Up to here a double tells neighbouring amounts apart with room to
+ * spare: value * 10^scale is then off by less than a quarter of a unit, so rounding finds the right one.
+ */
+export const AMOUNT_UNITS_MAX = 1e15;
+
+/** Float noise that is forgiven: 0.1 + 0.2 is 0.3. */
+const NOISE_UNITS = 1e-6;
+
+/** Below this every unit has a double of its own, and printing that double gives the amount back digit for digit. */
+const EXACT_DOUBLE_UNITS = 2 ** 52;
+
+const POWERS_OF_TEN = Array.from({ length: SCALE_MAX + 1 }, (_, scale) => 10 ** scale);
+
+export function unitsPerWhole(scale: number): number {
+  return POWERS_OF_TEN[scale] ?? Number.NaN;
+}
+
+/**
+ * The amount in units, or undefined when `value` is not an amount: negative, not finite, or with more decimals than
+ * `scale`. Never rounded silently: it must be the very double nearest to a whole number of units, or within a
+ * millionth of a unit of one.
+ */
+export function maybeUnits(value: number, scale: number): Units | undefined {
+  const power = unitsPerWhole(scale);
+  const product = value * power;
+  if (!(product >= 0 && product <= AMOUNT_UNITS_MAX)) return undefined;
+  const units = Math.round(product) + 0; // + 0 makes a plain zero of -0
+  if (units / power !== value && Math.abs(product - units) > NOISE_UNITS) return undefined;
+  return units;
+}
+
+/** A balance may be any safe integer, also a negative one. */
+export function isSafeBalance(units: Units): boolean {
+  return Number.isSafeInteger(units);
+}
+
+/** True when `toDecimal` prints exactly. Beyond it (450 billion at 4 decimals) only `formatUnits` does. */
+export function fitsDouble(units: Units): boolean {
+  return units < EXACT_DOUBLE_UNITS && units > -EXACT_DOUBLE_UNITS;
+}
+
+/** The double that prints as the amount, for JSON serializers. */
+export function toDecimal(units: Units, scale: number): number {
+  return units / unitsPerWhole(scale);
+}
+
+/** The amount in decimal digits, exactly, without trailing zeros: 9905000 at scale 4 is "990.5". */
+export function formatUnits(units: Units, scale: number): string {
+  const power = unitsPerWhole(scale);
+  const magnitude = Math.abs(units);
+  const fraction = magnitude % power;
+  const whole = (magnitude - fraction) / power;
+  const sign = units < 0 ? '-' : '';
+  if (fraction === 0) return `${sign}${whole}`;
+  return `${sign}${whole}.${String(fraction).padStart(scale, '0').replace(/0+$/, '')}`;
+}
+
+/** Decimals per currency, as settings and stores hold them: a few are listed, all others have the default. */
+export interface Scales {
+  readonly default: number;
+  readonly byCurrency: Readonly<Record<string, number>>;
+}
+
+/** Looks decimals up. Asked for every callback, twice. */
+export class ScaleTable {
+  private readonly byCurrency: ReadonlyMap<string, number>;
+
+  constructor(private readonly scales: Scales) {
+    this.byCurrency = new Map(Object.entries(scales.byCurrency));
+  }
+
+  of(currency: string): number {
+    if (this.byCurrency.size === 0) return this.scales.default;
+    return this.byCurrency.get(currency) ?? this.scales.default;
+  }
+}

@@ -1,0 +1,291 @@
+import { assert, must, unreachable } from '../base/assert.js';
+import { intern } from '../base/intern.js';
+import { dayOf } from '../base/time.js';
+import type { Units } from './amount.js';
+import type { CallbackApplied, Change, Event } from './event.js';
+import { forget } from './retention.js';
+import { type Round, Transaction } from './round.js';
+import { movedBy, Wallet } from './wallet-state.js';
+import type { Wallets } from './wallets.js';
+
+/** Applies an event to the shard's state: at every replay, and after the decision that creates a player. */
+export function apply(wallets: Wallets, event: Event): void {
+  if (event.type === 'player-created' || event.type === 'player-imported') {
+    assert(event.version === 1, 'the first event of a wallet makes version 1');
+    wallets.add(createWallet(event));
+  } else {
+    applyTo(must(wallets.get(event.username), 'an event is about a player who exists'), event);
+  }
+}
+
+/** Applies an event to the wallet it is about. */
+export function applyTo(wallet: Wallet, event: WalletEvent): void {
+  assert(event.username === wallet.username, 'an event is applied to its own wallet');
+  assert(event.version === wallet.version + 1, "an event's version is the wallet's plus one");
+  change(wallet, event);
+  wallet.version = event.version;
+}
+
+export type WalletEvent = Exclude<Event, { type: 'player-created' | 'player-imported' }>;
+
+function createWallet(event: Extract<Event, { type: 'player-created' | 'player-imported' }>): Wallet {
+  const wallet = new Wallet(event.username, intern(event.currency));
+  wallet.version = 1;
+  if (event.type === 'player-imported') {
+    const { id, balance, timeMs } = event;
+    wallet.addMovement({ type: 'import', id, amount: balance, after: balance, timeMs });
+    wallet.balance = balance;
+  }
+  return wallet;
+}
+
+function change(wallet: Wallet, event: WalletEvent): void {
+  switch (event.type) {
+    case 'deposited':
+    case 'withdrawn': {
+      const { id, amount, before, after, timeMs } = event;
+      const type = event.type === 'deposited' ? 'deposit' : 'withdrawal';
+      assert(before === wallet.balance, 'a movement starts from the balance');
+      assert(after === before + movedBy({ type, amount }), 'a movement moves its amount');
+      wallet.addMovement({ type, id, amount, after, timeMs });
+      wallet.balance = after;
+      return;
+    }
+    case 'player-blocked':
+      wallet.blocked = true;
+      return;
+    case 'player-unblocked':
+      wallet.blocked = false;
+      return;
+    case 'rounds-forgotten':
+      forget(wallet, event.beforeMs);
+      return;
+    case 'callback-applied':
+      assert(event.before === wallet.balance, 'a callback starts from the balance');
+      for (const change of event.changes) applyChange(wallet, event, change);
+      return;
+    default:
+      unreachable(event);
+  }
+}
+
+/** Applies one change of a callback; also used on the draft of an array. */
+export function applyChange(wallet: Wallet, event: CallbackApplied, change: Change): void {
+  const before = wallet.balance;
+  const explained = writeChange(wallet, event, change, before);
+  const residual = change.after - before - explained;
+  if (residual !== 0) {
+    // Only a void by the request's amounts may differ from what was recorded.
+    assert(change.type === 'bet-voided' || change.type === 'round-voided', 'a change moves what it says');
+    wallet.ownTallies().carried += residual;
+  }
+  wallet.balance = change.after;
+}
+
+/** Writes the change into the wallet's transactions; returns by how much that explains the balance's move. */
+function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, before: Units): Units {
+  const { productId, version, timeMs } = event;
+  const answer = { before, after: change.after, version };
+  switch (change.type) {
+    case 'bet-placed': {
+      const round = wallet.roundFor(productId, change.roundId);
+      const bet = new Transaction(round, change.id, 'bet', change.status, timeMs, change.stake);
+      if (change.status === 'OPEN') bet.markOpened();
+      if (!change.skip) takeStake(bet);
+      bet.record('place', change.status === 'WAITING', change.skip, change.stake, answer);
+      wallet.add(bet);
+      wallet.openBets++;
+      return -bet.held;
+    }
+    case 'bet-confirmed': {
+      const bet = mustBet(wallet, productId, change.id);
+      if (change.status === 'OPEN') {
+        bet.markOpened();
+        if (bet.state === 'WAITING') bet.state = 'OPEN';
+      }
+      if (change.takes) takeStake(bet);
+      bet.record('place', change.status === 'WAITING', change.skip, bet.stake, answer);
+      bet.touch(timeMs);
+      return change.takes ? -bet.held : 0;
+    }
+    case 'bet-settled': {
+      const bet = mustBet(wallet, productId, change.id);
+      if (bet.isOpen) wallet.openBets--;
+      bet.state = 'SETTLED';
+      if (!change.skip) pay(bet);
+      bet.record('settle', false, change.skip, change.payout, answer);
+      bet.touch(timeMs);
+      if (change.endsRound) bet.round.end();
+      return bet.paid;
+    }
+    case 'single-state-settled': {
+      const known = wallet.bet(productId, change.id);
+      const bet = known ?? newSingleState(wallet, event, change);
+      if (!change.skip) {
+        takeStake(bet);
+        pay(bet);
+      }
+      bet.record('settle', false, change.skip, change.payout, answer);
+      bet.touch(timeMs);
+      if (known === undefined) wallet.add(bet);
+      if (change.endsRound) bet.round.end();
+      return bet.paid - bet.held;
+    }
+    case 'round-settled': {
+      const round = mustRound(wallet, productId, change.roundId);
+      const settlement = round.settlement(change.id)?.transaction ?? newSettlement(wallet, round, event, change);
+      if (!change.skip) pay(settlement);
+      settlement.record('settle', false, change.skip, change.payout, answer);
+      settlement.touch(timeMs);
+      if (change.endsRound) round.end();
+      return settlement.paid;
+    }
+    case 'bet-adjusted': {
+      const bet = mustBet(wallet, productId, change.id);
+      const old = bet.held;
+      bet.stake = change.stake;
+      bet.adjustmentIds = [...(bet.adjustmentIds ?? []), event.requestId];
+      bet.record('adjust', false, false, change.stake, answer);
+      bet.touch(timeMs);
+      return old - bet.held;
+    }
+    case 'bet-voided': {
+      const bet = mustBet(wallet, productId, change.id);
+      let takenBack = 0;
+      for (const [settlementId, amount] of change.takenBack) {
+        const settlement = must(bet.round.settlement(settlementId), 'what is taken back was paid by a settlement');
+        assert(settlement.transaction.paid >= amount, 'no more is taken back than is paid');
+        settlement.transaction.takeBack(amount);
+        takenBack += amount;
+      }
+      const explained = bet.held - bet.paid - takenBack;
+      reverse(bet, 'VOID', timeMs);
+      bet.record('void', false, false, 0, answer);
+      return explained;
+    }
+    case 'round-voided': {
+      const round = mustRound(wallet, productId, change.roundId);
+      let explained = 0;
+      for (const id of change.bets) {
+        const bet = mustBet(wallet, productId, id);
+        explained += bet.held - bet.paid;
+        reverse(bet, 'VOID', timeMs);
+      }
+      for (const { transaction } of round.facts.settlements) {
+        explained -= transaction.paid;
+        reverse(transaction, 'VOID', timeMs);
+      }
+      round.addClosing({ type: 'void', id: change.id, ...answer });
+      return explained;
+    }
+    case 'bet-cancelled': {
+      const bet = mustBet(wallet, productId, change.id);
+      const refund = bet.held;
+      wallet.openBets--;
+      reverse(bet, change.state, timeMs);
+      bet.record('cancel', false, false, refund, answer);
+      return refund;
+    }
+    case 'round-cancelled': {
+      const round = mustRound(wallet, productId, change.roundId);
+      let refund = 0;
+      for (const id of change.bets) {
+        const bet = mustBet(wallet, productId, id);
+        refund += bet.held;
+        wallet.openBets--;
+        reverse(bet, change.state, timeMs);
+      }
+      round.mark(change.markMs);
+      round.addClosing({ type: 'cancel', id: change.id, ...answer });
+      return refund;
+    }
+    case 'round-marked': {
+      const round = wallet.roundFor(productId, change.roundId);
+      // A round with nothing else is reached through its mark.
+      if (round.facts.markMs === -1 && !round.isKnown) addTombstone(wallet, round, 'mark', '', timeMs);
+      round.mark(change.markMs);
+      return 0;
+    }
+    case 'cancel-remembered':
+      addTombstone(wallet, wallet.roundFor(productId, change.roundId), 'tombstone', change.id, timeMs);
+      return 0;
+    case 'tip-credited': {
+      const round = wallet.roundFor(productId, change.roundId);
+      const tip = new Transaction(round, change.id, 'tip', 'REFUND', timeMs, change.amount);
+      pay(tip);
+      tip.record('cancel', false, false, change.amount, answer);
+      wallet.add(tip);
+      countTip(wallet, timeMs);
+      return change.amount;
+    }
+    default:
+      return unreachable(change);
+  }
+}
+
+function takeStake(bet: Transaction): void {
+  assert(!bet.taken, 'a stake is taken once');
+  bet.markTaken();
+}
+
+function pay(item: Transaction): void {
+  assert(!item.paidOut, 'a payout is given once');
+  item.markPaidOut();
+}
+
+function reverse(item: Transaction, state: 'VOID' | 'REFUND' | 'REJECT', timeMs: number): void {
+  item.state = state;
+  item.touch(timeMs);
+}
+
+function newSingleState(
+  wallet: Wallet,
+  event: CallbackApplied,
+  change: Extract<Change, { type: 'single-state-settled' }>,
+): Transaction {
+  const round = wallet.roundFor(event.productId, change.roundId);
+  const bet = new Transaction(round, change.id, 'bet', 'SETTLED', event.timeMs, change.stake);
+  bet.markSingleState();
+  return bet;
+}
+
+function newSettlement(
+  wallet: Wallet,
+  round: Round,
+  event: CallbackApplied,
+  change: Extract<Change, { type: 'round-settled' }>,
+): Transaction {
+  const settlement = new Transaction(round, change.id, 'settlement', 'SETTLED', event.timeMs, change.payout);
+  const bets = change.bets.map((id) => {
+    const bet = mustBet(wallet, event.productId, id);
+    assert(bet.isOpen && bet.round === round, 'a round settles its own open bets');
+    bet.state = 'SETTLED';
+    bet.markSettledByRound();
+    bet.touch(event.timeMs);
+    wallet.openBets--;
+    return bet;
+  });
+  round.addSettlement({ transaction: settlement, bets });
+  wallet.add(settlement);
+  return settlement;
+}
+
+function addTombstone(wallet: Wallet, round: Round, kind: 'tombstone' | 'mark', id: string, timeMs: number): void {
+  wallet.add(new Transaction(round, id, kind, 'REFUND', timeMs, 0));
+  wallet.ownTallies().tombstones++;
+}
+
+function countTip(wallet: Wallet, timeMs: number): void {
+  const tallies = wallet.ownTallies();
+  const day = dayOf(timeMs);
+  tallies.tipsCredited = tallies.tipsDay === day ? tallies.tipsCredited + 1 : 1;
+  tallies.tipsDay = day;
+}
+
+function mustBet(wallet: Wallet, productId: string, id: string): Transaction {
+  return must(wallet.bet(productId, id), 'a change is about a transaction that exists');
+}
+
+function mustRound(wallet: Wallet, productId: string, id: string): Round {
+  return must(wallet.round(productId, id), 'a change is about a round that exists');
+}

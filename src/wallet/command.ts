@@ -1,0 +1,146 @@
+import type { Units } from './amount.js';
+
+/**
+ * What a wallet can be asked. Amounts are already in units; strings are already checked (length, UTF-8, whole
+ * surrogate pairs). A command is plain data: it can cross to another thread as it is.
+ */
+export type Command = CallbackCommand | OperatorCommand;
+
+/** The platform's six callbacks (callback-interface.md section 2). */
+export type CallbackCommand =
+  | PlaceBetsCommand
+  | SettleBetsCommand
+  | AdjustBetsCommand
+  | VoidSettledCommand
+  | CancelBetsCommand
+  | CancelTipsCommand;
+
+export type Endpoint = CallbackCommand['type'];
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  'placeBets',
+  'settleBets',
+  'adjustBets',
+  'voidSettled',
+  'cancelBets',
+  'cancelTips',
+];
+
+interface Envelope {
+  /** The request's id. Only adjustBets is identified by it. */
+  readonly id: string;
+  /** The platform's clock, milliseconds. */
+  readonly timestampMillis: number;
+  readonly productId: string;
+  readonly currency: string;
+  readonly username: string;
+}
+
+export interface PlaceBetsCommand extends Envelope {
+  readonly type: 'placeBets';
+  readonly txns: readonly PlaceTxn[];
+}
+
+export interface SettleBetsCommand extends Envelope {
+  readonly type: 'settleBets';
+  readonly txns: readonly SettleTxn[];
+}
+
+export interface AdjustBetsCommand extends Envelope {
+  readonly type: 'adjustBets';
+  readonly txns: readonly AdjustTxn[];
+}
+
+export interface VoidSettledCommand extends Envelope {
+  readonly type: 'voidSettled';
+  readonly txns: readonly VoidTxn[];
+}
+
+export interface CancelBetsCommand extends Envelope {
+  readonly type: 'cancelBets';
+  readonly txns: readonly CancelTxn[];
+}
+
+export interface CancelTipsCommand extends Envelope {
+  readonly type: 'cancelTips';
+  readonly txns: readonly CancelTipTxn[];
+}
+
+/** Decides nothing; kept in the log for people. */
+interface GameInfo {
+  readonly gameCode: string;
+  readonly playInfo: string;
+}
+
+export type OpenState = 'OPEN' | 'WAITING';
+export type CancelState = 'REFUND' | 'REJECT';
+
+export interface PlaceTxn extends GameInfo {
+  readonly id: string;
+  readonly roundId: string;
+  readonly status: OpenState;
+  readonly betAmount: Units;
+  readonly isFeature: boolean;
+  readonly isFeatureBuy: boolean;
+  readonly skipBalanceUpdate: boolean;
+}
+
+export interface SettleTxn extends GameInfo {
+  readonly id: string;
+  readonly roundId: string;
+  readonly betAmount: Units;
+  readonly payoutAmount: Units;
+  /** As the platform sent it: a statistic, not money. */
+  readonly turnOver: number;
+  readonly isSingleState: boolean;
+  readonly byRound: boolean;
+  readonly isEndRound: boolean;
+  readonly isFeature: boolean;
+  readonly isFeatureBuy: boolean;
+  readonly skipBalanceUpdate: boolean;
+}
+
+export interface AdjustTxn extends GameInfo {
+  readonly id: string;
+  readonly roundId: string;
+  readonly betAmount: Units;
+}
+
+export interface VoidTxn extends GameInfo {
+  readonly id: string;
+  readonly roundId: string;
+  readonly betAmount: Units;
+  readonly payoutAmount: Units;
+  readonly byRound: boolean;
+}
+
+export interface CancelTxn extends GameInfo {
+  readonly id: string;
+  readonly roundId: string;
+  readonly status: CancelState;
+  readonly betAmount: Units;
+  readonly byRound: boolean;
+}
+
+export interface CancelTipTxn {
+  readonly id: string;
+  readonly roundId: string;
+  readonly betAmount: Units;
+}
+
+/** What the operator's own API asks (decisions.md section 5). */
+export type OperatorCommand =
+  | { readonly type: 'create-player'; readonly username: string; readonly currency: string }
+  | {
+      readonly type: 'import-player';
+      readonly id: string;
+      readonly username: string;
+      readonly currency: string;
+      readonly balance: Units;
+    }
+  | { readonly type: 'deposit'; readonly id: string; readonly username: string; readonly amount: Units }
+  | { readonly type: 'withdraw'; readonly id: string; readonly username: string; readonly amount: Units }
+  | { readonly type: 'block-player'; readonly username: string }
+  | { readonly type: 'unblock-player'; readonly username: string }
+  /** The shard's own: forget what has been closed since before `beforeMs`. */
+  | { readonly type: 'forget'; readonly username: string; readonly beforeMs: number };

@@ -1,0 +1,179 @@
+import { unreachable } from '../base/assert.js';
+import type { Units } from './amount.js';
+import { applyChange } from './apply.js';
+import type { CallbackCommand, Command } from './command.js';
+import { decideAdjustBet } from './decide/adjust-bets.js';
+import { decideCancelBet } from './decide/cancel-bets.js';
+import { decideCancelTip } from './decide/cancel-tips.js';
+import { decideOperator } from './decide/operator.js';
+import { decidePlaceBet } from './decide/place-bets.js';
+import { decideSettleBet } from './decide/settle-bets.js';
+import { fail, type Verdict } from './decide/verdict.js';
+import { decideVoidSettled } from './decide/void-settled.js';
+import type { Answer, Decision, Remark } from './decision.js';
+import type { CallbackApplied, Change, Event } from './event.js';
+import type { Failure } from './rejection.js';
+import type { Rules } from './rules.js';
+import type { FirstAnswer } from './transaction-record.js';
+import type { Wallet } from './wallet-state.js';
+
+/**
+ * Decides a command against the wallet of its player. Pure: reads no clock, changes nothing.
+ * The order of checks is that of decisions.md section 1: player, currency, repeat, blocked, state, round, balance.
+ */
+export function decide(wallet: Wallet | undefined, command: Command, rules: Rules, nowMs: number): Decision {
+  switch (command.type) {
+    case 'placeBets':
+    case 'settleBets':
+    case 'adjustBets':
+    case 'voidSettled':
+    case 'cancelBets':
+    case 'cancelTips':
+      return decideCallback(wallet, command, rules, nowMs);
+    default:
+      return decideOperator(wallet, command, nowMs);
+  }
+}
+
+const NO_REMARKS: readonly Remark[] = [];
+const REPEAT: readonly Remark[] = ['repeat'];
+
+function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, rules: Rules, nowMs: number): Decision {
+  if (wallet === undefined) return failed('user-not-found');
+  if (wallet.currency !== command.currency) return failed('currency-mismatch');
+  if (command.txns.length > 1) return decideArray(wallet, command, rules, nowMs);
+
+  const verdict = decideElement(wallet, command, 0, rules, nowMs);
+  switch (verdict.type) {
+    case 'change':
+      return {
+        answer: accepted(wallet.balance, verdict.change.after),
+        event: callbackApplied(wallet, command, nowMs, [verdict.change]),
+        remarks: verdict.remarks,
+      };
+    case 'repeat':
+      return { answer: repeated(verdict.answer.before, verdict.answer.after), event: undefined, remarks: REPEAT };
+    case 'fail': {
+      const { failure, residue } = verdict;
+      return failed(failure, residue && callbackApplied(wallet, command, nowMs, [residue]));
+    }
+    default:
+      return unreachable(verdict);
+  }
+}
+
+/**
+ * An array is one operation: all of it applies or none of it. Each element is decided against a copy on which the ones
+ * before it have been applied. Repeats are skipped; in cancelBets, which gives money back, so are unknown elements.
+ */
+function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Decision {
+  const draft = wallet.excerpt(command.productId, command.txns);
+  const changes: Change[] = [];
+  const remarks: Remark[] = [];
+  const repeats: FirstAnswer[] = [];
+  let unknown = 0;
+  const event = callbackApplied(wallet, command, nowMs, changes);
+  for (let index = 0; index < command.txns.length; index++) {
+    const verdict = decideElement(draft, command, index, rules, nowMs);
+    if (verdict.type === 'repeat') {
+      repeats.push(verdict.answer);
+      continue;
+    }
+    if (verdict.type === 'fail' && !isSkipped(command, verdict.failure)) {
+      // What the failing element leaves behind stays, though all before it is undone.
+      const residue = verdict.residue && { ...verdict.residue, after: wallet.balance };
+      return failed(verdict.failure, residue && callbackApplied(wallet, command, nowMs, [residue]));
+    }
+    const made = verdict.type === 'change' ? verdict.change : verdict.residue;
+    if (verdict.type === 'change') remarks.push(...verdict.remarks);
+    else unknown++;
+    if (made === undefined) continue;
+    applyChange(draft, event, made);
+    changes.push(made);
+  }
+
+  const maybeEvent = changes.length === 0 ? undefined : event;
+  if (repeats.length + unknown < command.txns.length) {
+    return { answer: accepted(wallet.balance, draft.balance), event: maybeEvent, remarks };
+  }
+  if (repeats.length === 0) return failed('transaction-not-found', maybeEvent);
+  const newest = Math.max(...repeats.map((answer) => answer.version));
+  const answers = repeats.filter((answer) => answer.version === newest);
+  const before = (answers[0] as FirstAnswer).before;
+  const after = (answers[answers.length - 1] as FirstAnswer).after;
+  return { answer: repeated(before, after), event: maybeEvent, remarks: REPEAT };
+}
+
+function isSkipped(command: CallbackCommand, failure: Failure): boolean {
+  return command.type === 'cancelBets' && failure === 'transaction-not-found';
+}
+
+function decideElement(wallet: Wallet, command: CallbackCommand, index: number, rules: Rules, nowMs: number): Verdict {
+  const verdict = decideByEndpoint(wallet, command, index, rules, nowMs);
+  return verdict.type === 'repeat' && rules.duplicates === 'reject' ? fail('duplicate-transaction') : verdict;
+}
+
+function decideByEndpoint(
+  wallet: Wallet,
+  command: CallbackCommand,
+  index: number,
+  rules: Rules,
+  nowMs: number,
+): Verdict {
+  switch (command.type) {
+    case 'placeBets':
+      return decidePlaceBet(wallet, command, at(command.txns, index), rules);
+    case 'settleBets':
+      return decideSettleBet(wallet, command, at(command.txns, index), rules);
+    case 'adjustBets':
+      return decideAdjustBet(wallet, command, at(command.txns, index), rules);
+    case 'voidSettled':
+      return decideVoidSettled(wallet, command, at(command.txns, index), rules);
+    case 'cancelBets':
+      return decideCancelBet(wallet, command, at(command.txns, index), rules);
+    case 'cancelTips':
+      return decideCancelTip(wallet, command, at(command.txns, index), rules, nowMs);
+    default:
+      return unreachable(command);
+  }
+}
+
+function at<T>(items: readonly T[], index: number): T {
+  return items[index] as T;
+}
+
+function callbackApplied(
+  wallet: Wallet,
+  command: CallbackCommand,
+  nowMs: number,
+  changes: readonly Change[],
+): CallbackApplied {
+  return {
+    type: 'callback-applied',
+    username: wallet.username,
+    version: wallet.version + 1,
+    timeMs: nowMs,
+    endpoint: command.type,
+    requestId: command.id,
+    productId: command.productId,
+    timestampMillis: command.timestampMillis,
+    before: wallet.balance,
+    changes,
+  };
+}
+
+function accepted(before: Units, after: Units): Answer {
+  return { type: 'accepted', before, after, isRepeat: false };
+}
+
+function repeated(before: Units, after: Units): Answer {
+  return { type: 'accepted', before, after, isRepeat: true };
+}
+
+function failed(failure: Failure, event?: Event): Decision {
+  return {
+    answer: { type: 'failed', failure },
+    event,
+    remarks: event === undefined ? NO_REMARKS : ['tombstone'],
+  };
+}

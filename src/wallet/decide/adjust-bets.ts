@@ -1,0 +1,21 @@
+import type { AdjustBetsCommand, AdjustTxn } from '../command.js';
+import type { Remark } from '../decision.js';
+import { adjustmentBy } from '../idempotency.js';
+import type { Rules } from '../rules.js';
+import type { Wallet } from '../wallet-state.js';
+import { change, closedFailure, fail, repeat, type Verdict } from './verdict.js';
+
+/** decisions.md section 4, adjustBets. */
+export function decideAdjustBet(wallet: Wallet, command: AdjustBetsCommand, txn: AdjustTxn, rules: Rules): Verdict {
+  const bet = wallet.bet(command.productId, txn.id);
+  if (bet === undefined) return fail('transaction-not-found');
+  const first = adjustmentBy(bet, command.id);
+  if (first !== undefined) return first.amount === txn.betAmount ? repeat(first) : fail('duplicate-transaction');
+  if (!bet.isOpen) return fail(closedFailure(bet));
+  if ((bet.adjustmentIds?.length ?? 0) >= rules.historyMax) return fail('limit-reached');
+  const after = wallet.balance + (bet.taken ? bet.held - txn.betAmount : 0);
+  // Giving back is always possible, also to a negative balance.
+  if (after < wallet.balance && after < 0) return fail('insufficient-balance');
+  const remarks: Remark[] = txn.roundId === bet.round.id ? [] : ['round-mismatch'];
+  return change({ type: 'bet-adjusted', id: bet.id, stake: txn.betAmount, after }, remarks);
+}

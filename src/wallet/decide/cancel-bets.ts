@@ -1,0 +1,81 @@
+import type { CancelBetsCommand, CancelTxn } from '../command.js';
+import { firstAnswer } from '../idempotency.js';
+import type { Round } from '../round.js';
+import type { Rules } from '../rules.js';
+import type { Wallet } from '../wallet-state.js';
+import { change, closedFailure, fail, mismatches, repeat, type Verdict } from './verdict.js';
+
+/** decisions.md section 4, cancelBets. */
+export function decideCancelBet(wallet: Wallet, command: CancelBetsCommand, txn: CancelTxn, rules: Rules): Verdict {
+  return txn.byRound ? decideByRound(wallet, command, txn, rules) : decideByTransaction(wallet, command, txn, rules);
+}
+
+function decideByTransaction(wallet: Wallet, command: CancelBetsCommand, txn: CancelTxn, rules: Rules): Verdict {
+  const bet = wallet.bet(command.productId, txn.id);
+  if (bet === undefined) return rememberCancel(wallet, txn, rules);
+  if (bet.kind === 'tombstone') return fail('transaction-not-found');
+  if (bet.isOpen) {
+    return change(
+      { type: 'bet-cancelled', id: bet.id, state: txn.status, after: wallet.balance + bet.held },
+      mismatches(bet, txn, txn.betAmount, bet.stake),
+    );
+  }
+  const first = bet.isReversed ? firstAnswer(bet, { type: 'cancel' }) : undefined;
+  return first === undefined ? fail(closedFailure(bet)) : repeat(first);
+}
+
+/** Networks reorder: a bet that was cancelled before it came must never debit when it comes. */
+export function rememberCancel(wallet: Wallet, txn: { id: string; roundId: string }, rules: Rules): Verdict {
+  if (wallet.tallies.tombstones >= rules.tombstonesMax) return fail('tombstones-full');
+  return fail('transaction-not-found', {
+    type: 'cancel-remembered',
+    id: txn.id,
+    roundId: txn.roundId,
+    after: wallet.balance,
+  });
+}
+
+function decideByRound(wallet: Wallet, command: CancelBetsCommand, txn: CancelTxn, rules: Rules): Verdict {
+  const round = wallet.round(command.productId, txn.roundId);
+  const first = round?.closing('cancel', txn.id);
+  if (first !== undefined) return repeat(first);
+  if (round === undefined || !round.isKnown)
+    return markRound(wallet, command, txn, rules, round, 'transaction-not-found');
+  const bets = round.bets;
+  const open = bets.filter((bet) => bet.isOpen);
+  if (open.length === 0) {
+    if (bets.some((bet) => bet.state === 'SETTLED')) return fail('already-settled');
+    return markRound(wallet, command, txn, rules, round, 'already-cancelled');
+  }
+  if (round.facts.closings.length >= rules.historyMax) return fail('limit-reached');
+  return change({
+    type: 'round-cancelled',
+    id: txn.id,
+    roundId: round.id,
+    state: txn.status,
+    markMs: Math.max(command.timestampMillis, round.facts.markMs),
+    bets: open.map((bet) => bet.id),
+    after: wallet.balance + open.reduce((sum, bet) => sum + bet.held, 0),
+  });
+}
+
+/** The round is marked with the request's time, also when there was nothing to cancel; of several the latest counts. */
+function markRound(
+  wallet: Wallet,
+  command: CancelBetsCommand,
+  txn: CancelTxn,
+  rules: Rules,
+  round: Round | undefined,
+  failure: 'transaction-not-found' | 'already-cancelled',
+): Verdict {
+  const markMs = round?.facts.markMs ?? -1;
+  if (command.timestampMillis <= markMs) return fail(failure);
+  const isNew = markMs === -1 && !round?.isKnown;
+  if (isNew && wallet.tallies.tombstones >= rules.tombstonesMax) return fail('tombstones-full');
+  return fail(failure, {
+    type: 'round-marked',
+    roundId: txn.roundId,
+    markMs: command.timestampMillis,
+    after: wallet.balance,
+  });
+}

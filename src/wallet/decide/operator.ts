@@ -1,0 +1,122 @@
+import { unreachable } from '../../base/assert.js';
+import { isSafeBalance, type Units } from '../amount.js';
+import type { OperatorCommand } from '../command.js';
+import type { Decision } from '../decision.js';
+import type { Event } from '../event.js';
+import type { Failure } from '../rejection.js';
+import { hasForgettable } from '../retention.js';
+import { type Movement, movedBy, type Wallet } from '../wallet-state.js';
+
+/** decisions.md section 5: the operator owns the players. Every operation may be repeated. */
+export function decideOperator(wallet: Wallet | undefined, command: OperatorCommand, nowMs: number): Decision {
+  if (command.type === 'create-player') return decideCreate(wallet, command, nowMs);
+  if (command.type === 'import-player') return decideImport(wallet, command, nowMs);
+  if (wallet === undefined) return failed('user-not-found');
+  const stamp = { username: wallet.username, version: wallet.version + 1, timeMs: nowMs };
+  switch (command.type) {
+    case 'deposit':
+    case 'withdraw':
+      return decideMovement(wallet, command, nowMs);
+    case 'block-player':
+      return wallet.blocked ? unchanged(wallet) : applied(wallet, { type: 'player-blocked', ...stamp });
+    case 'unblock-player':
+      return wallet.blocked ? applied(wallet, { type: 'player-unblocked', ...stamp }) : unchanged(wallet);
+    case 'forget':
+      return hasForgettable(wallet, command.beforeMs)
+        ? applied(wallet, { type: 'rounds-forgotten', beforeMs: command.beforeMs, ...stamp })
+        : unchanged(wallet);
+    default:
+      return unreachable(command);
+  }
+}
+
+function decideCreate(
+  wallet: Wallet | undefined,
+  command: Extract<OperatorCommand, { type: 'create-player' }>,
+  nowMs: number,
+): Decision {
+  const { username, currency } = command;
+  if (wallet !== undefined) return wallet.currency === currency ? unchanged(wallet) : failed('currency-mismatch');
+  return {
+    answer: { type: 'accepted', before: 0, after: 0, isRepeat: false },
+    event: { type: 'player-created', username, version: 1, timeMs: nowMs, currency },
+    remarks: [],
+  };
+}
+
+/** A player who is there already is never funded by an import: only the line that created him is a repeat. */
+function decideImport(
+  wallet: Wallet | undefined,
+  command: Extract<OperatorCommand, { type: 'import-player' }>,
+  nowMs: number,
+): Decision {
+  const { id, username, currency, balance } = command;
+  if (wallet !== undefined) {
+    if (wallet.currency !== currency) return failed('currency-mismatch');
+    const known = wallet.movement(id);
+    return known?.type === 'import' && known.amount === balance
+      ? repeatedMovement(known)
+      : failed('duplicate-transaction');
+  }
+  return {
+    answer: { type: 'accepted', before: 0, after: balance, isRepeat: false },
+    event: { type: 'player-imported', username, version: 1, timeMs: nowMs, currency, id, balance },
+    remarks: [],
+  };
+}
+
+function decideMovement(
+  wallet: Wallet,
+  command: Extract<OperatorCommand, { type: 'deposit' | 'withdraw' }>,
+  nowMs: number,
+): Decision {
+  const { id, amount } = command;
+  const kind = command.type === 'deposit' ? 'deposit' : 'withdrawal';
+  const known = wallet.movement(id);
+  if (known !== undefined) {
+    return known.type === kind && known.amount === amount ? repeatedMovement(known) : failed('duplicate-transaction');
+  }
+  const before = wallet.balance;
+  const after = command.type === 'deposit' ? before + amount : before - amount;
+  if (command.type === 'withdraw' && after < 0) return failed('insufficient-balance');
+  if (!isSafeBalance(after)) return failed('amount-out-of-range');
+  return {
+    answer: { type: 'accepted', before, after, isRepeat: false },
+    event: {
+      type: command.type === 'deposit' ? 'deposited' : 'withdrawn',
+      username: wallet.username,
+      version: wallet.version + 1,
+      timeMs: nowMs,
+      id,
+      amount,
+      before,
+      after,
+    },
+    remarks: [],
+  };
+}
+
+function applied(wallet: Wallet, event: Event): Decision {
+  return {
+    answer: { type: 'accepted', before: wallet.balance, after: wallet.balance, isRepeat: false },
+    event,
+    remarks: [],
+  };
+}
+
+function unchanged(wallet: Wallet): Decision {
+  return repeated({ before: wallet.balance, after: wallet.balance });
+}
+
+function repeatedMovement(movement: Movement): Decision {
+  return repeated({ before: movement.after - movedBy(movement), after: movement.after });
+}
+
+function repeated(answer: { before: Units; after: Units }): Decision {
+  const { before, after } = answer;
+  return { answer: { type: 'accepted', before, after, isRepeat: true }, event: undefined, remarks: [] };
+}
+
+function failed(failure: Failure): Decision {
+  return { answer: { type: 'failed', failure }, event: undefined, remarks: [] };
+}

@@ -1,0 +1,78 @@
+import type { PlaceBetsCommand, PlaceTxn } from '../command.js';
+import { firstAnswer } from '../idempotency.js';
+import type { Transaction } from '../round.js';
+import { type Rules, refusesProduct } from '../rules.js';
+import type { Wallet } from '../wallet-state.js';
+import { change, covers, fail, repeat, type Verdict } from './verdict.js';
+
+/** decisions.md section 4, placeBets. */
+export function decidePlaceBet(wallet: Wallet, command: PlaceBetsCommand, txn: PlaceTxn, rules: Rules): Verdict {
+  const bet = wallet.bet(command.productId, txn.id);
+  return bet === undefined
+    ? decideNewBet(wallet, command, txn, rules)
+    : decideKnownBet(wallet, command, txn, rules, bet);
+}
+
+function decideNewBet(wallet: Wallet, command: PlaceBetsCommand, txn: PlaceTxn, rules: Rules): Verdict {
+  if (wallet.blocked) return fail('player-blocked');
+  if (refusesProduct(rules, command.productId)) return fail('product-refused');
+  const round = wallet.round(command.productId, txn.roundId);
+  if (round !== undefined && command.timestampMillis <= round.facts.markMs) return fail('already-cancelled');
+  if (round?.facts.ended && rules.roundEnded === 'refuse-all') return fail('already-settled');
+  if (wallet.openBets >= rules.openBetsMax) return fail('limit-reached');
+  const skip = txn.skipBalanceUpdate;
+  if (!skip && !covers(wallet, txn.betAmount)) return fail('insufficient-balance');
+  return change({
+    type: 'bet-placed',
+    id: txn.id,
+    roundId: txn.roundId,
+    status: txn.status,
+    skip,
+    stake: txn.betAmount,
+    after: wallet.balance - (skip ? 0 : txn.betAmount),
+    gameCode: txn.gameCode,
+    playInfo: txn.playInfo,
+    isFeature: txn.isFeature,
+    isFeatureBuy: txn.isFeatureBuy,
+  });
+}
+
+/**
+ * A placeBets of a known bet can do two things: an OPEN opens it, one without skip takes a stake never taken. One that
+ * can do neither is a repeat. A bet that was cancelled or voided can neither be opened nor taken.
+ */
+function decideKnownBet(
+  wallet: Wallet,
+  command: PlaceBetsCommand,
+  txn: PlaceTxn,
+  rules: Rules,
+  bet: Transaction,
+): Verdict {
+  const placed = bet.kind === 'bet' && !bet.isSingleState;
+  const opens = placed && !bet.isReversed && txn.status === 'OPEN' && !bet.opened;
+  const takes = placed && !bet.isReversed && !txn.skipBalanceUpdate && !bet.taken;
+  const first = firstAnswer(bet, {
+    type: 'place',
+    amount: txn.betAmount,
+    waiting: txn.status === 'WAITING',
+    skip: txn.skipBalanceUpdate,
+  });
+  if (!opens && !takes && first !== undefined && txn.roundId === bet.round.id) {
+    return bet.isReversed ? fail('already-cancelled') : repeat(first);
+  }
+  if (wallet.blocked) return fail('player-blocked');
+  if (refusesProduct(rules, command.productId)) return fail('product-refused');
+  if (bet.kind !== 'bet') return fail('already-cancelled');
+  if ((!opens && !takes) || txn.betAmount !== bet.stake || txn.roundId !== bet.round.id) {
+    return fail('duplicate-transaction');
+  }
+  if (takes && !covers(wallet, bet.stake)) return fail('insufficient-balance');
+  return change({
+    type: 'bet-confirmed',
+    id: bet.id,
+    status: txn.status,
+    skip: txn.skipBalanceUpdate,
+    takes,
+    after: wallet.balance - (takes ? bet.stake : 0),
+  });
+}

@@ -1,0 +1,139 @@
+import type { SettleBetsCommand, SettleTxn } from '../command.js';
+import type { Remark } from '../decision.js';
+import { firstAnswer } from '../idempotency.js';
+import type { Round, Settlement, Transaction } from '../round.js';
+import { type Rules, refusesProduct } from '../rules.js';
+import type { Wallet } from '../wallet-state.js';
+import { change, closedFailure, covers, fail, mismatches, repeat, type Verdict } from './verdict.js';
+
+/** decisions.md section 4, settleBets. */
+export function decideSettleBet(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn, rules: Rules): Verdict {
+  if (txn.isSingleState) return decideSingleState(wallet, command, txn, rules);
+  if (txn.byRound) return decideByRound(wallet, command, txn, rules);
+  return decideByTransaction(wallet, command, txn);
+}
+
+function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn, rules: Rules): Verdict {
+  const skip = txn.skipBalanceUpdate;
+  const bet = wallet.bet(command.productId, txn.id);
+  const first =
+    bet?.isSingleState && bet.stake === txn.betAmount
+      ? firstAnswer(bet, { type: 'settle', amount: txn.payoutAmount, skip })
+      : undefined;
+  const paysLater = bet !== undefined && first !== undefined && !bet.isReversed && !bet.paidOut && !skip;
+  if (bet !== undefined && first !== undefined && !paysLater) {
+    return bet.isReversed ? fail('already-cancelled') : repeat(first);
+  }
+  if (wallet.blocked) return fail('player-blocked');
+  if (refusesProduct(rules, command.productId)) return fail('product-refused');
+  if (bet !== undefined && !paysLater) {
+    return bet.isOpen ? fail('duplicate-transaction') : fail(closedFailure(bet));
+  }
+  if (
+    bet === undefined &&
+    rules.roundEnded === 'refuse-all' &&
+    wallet.round(command.productId, txn.roundId)?.facts.ended
+  ) {
+    return fail('already-settled');
+  }
+  if (!skip && !covers(wallet, txn.betAmount)) return fail('insufficient-balance');
+  const remarks: Remark[] = bet !== undefined && bet.round.id !== txn.roundId ? ['round-mismatch'] : [];
+  return change(
+    {
+      type: 'single-state-settled',
+      id: txn.id,
+      roundId: bet === undefined ? txn.roundId : bet.round.id,
+      stake: txn.betAmount,
+      payout: txn.payoutAmount,
+      skip,
+      endsRound: txn.isEndRound,
+      turnOver: txn.turnOver,
+      after: wallet.balance + (skip ? 0 : txn.payoutAmount - txn.betAmount),
+      gameCode: txn.gameCode,
+      playInfo: txn.playInfo,
+      isFeature: txn.isFeature,
+      isFeatureBuy: txn.isFeatureBuy,
+    },
+    remarks,
+  );
+}
+
+function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn): Verdict {
+  const bet = wallet.bet(command.productId, txn.id);
+  if (bet === undefined) return fail('transaction-not-found');
+  const skip = txn.skipBalanceUpdate;
+  if (!bet.isOpen) {
+    if (bet.isReversed || bet.isSingleState) return fail(closedFailure(bet));
+    // A bet that was settled by its round has no settlement of its own to repeat.
+    const first = firstAnswer(bet, { type: 'settle', amount: txn.payoutAmount, skip });
+    if (first === undefined) return fail('already-settled');
+    if (bet.paidOut || skip) return repeat(first);
+  }
+  return change(
+    {
+      type: 'bet-settled',
+      id: bet.id,
+      payout: txn.payoutAmount,
+      skip,
+      endsRound: txn.isEndRound,
+      turnOver: txn.turnOver,
+      after: wallet.balance + (skip ? 0 : txn.payoutAmount),
+    },
+    mismatches(bet, txn, txn.betAmount, bet.stake),
+  );
+}
+
+function decideByRound(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn, rules: Rules): Verdict {
+  const round = wallet.round(command.productId, txn.roundId);
+  if (round === undefined) return fail('transaction-not-found');
+  const settlement = round.settlement(txn.id);
+  return settlement === undefined
+    ? decideNewSettlement(wallet, txn, rules, round)
+    : decideKnownSettlement(wallet, txn, round, settlement);
+}
+
+function decideNewSettlement(wallet: Wallet, txn: SettleTxn, rules: Rules, round: Round): Verdict {
+  if (!round.isKnown) return fail('transaction-not-found');
+  const bets = round.bets;
+  const open = bets.filter((bet) => bet.isOpen);
+  if (open.length === 0 && bets.every((bet) => bet.isReversed)) return fail('already-cancelled');
+  const further = open.length === 0;
+  if (further && round.facts.ended && rules.roundEnded !== 'ignore') return fail('already-settled');
+  if (round.facts.settlements.length >= rules.historyMax) return fail('limit-reached');
+  return settleRound(wallet, txn, open, further ? ['further-payout'] : []);
+}
+
+function decideKnownSettlement(wallet: Wallet, txn: SettleTxn, round: Round, settlement: Settlement): Verdict {
+  const { transaction } = settlement;
+  if (transaction.isReversed) return fail('already-cancelled');
+  const first = firstAnswer(transaction, {
+    type: 'settle',
+    amount: txn.payoutAmount,
+    skip: txn.skipBalanceUpdate,
+  });
+  if (first === undefined) return fail('already-settled');
+  if (transaction.paidOut || txn.skipBalanceUpdate) return repeat(first);
+  // Skipped then, paid now. It only pays: bets placed since stay open.
+  const bets = settlement.bets.length > 0 ? settlement.bets : round.bets;
+  if (bets.every((bet) => bet.isReversed)) return fail('already-cancelled');
+  return settleRound(wallet, txn, [], []);
+}
+
+function settleRound(wallet: Wallet, txn: SettleTxn, open: readonly Transaction[], remarks: Remark[]): Verdict {
+  return change(
+    {
+      type: 'round-settled',
+      id: txn.id,
+      roundId: txn.roundId,
+      payout: txn.payoutAmount,
+      skip: txn.skipBalanceUpdate,
+      endsRound: txn.isEndRound,
+      turnOver: txn.turnOver,
+      bets: open.map((bet) => bet.id),
+      after: wallet.balance + (txn.skipBalanceUpdate ? 0 : txn.payoutAmount),
+      gameCode: txn.gameCode,
+      playInfo: txn.playInfo,
+    },
+    remarks,
+  );
+}

@@ -1,0 +1,47 @@
+import { isSafeBalance, type Units } from '../amount.js';
+import type { Remark } from '../decision.js';
+import type { Change } from '../event.js';
+import type { Failure } from '../rejection.js';
+import type { Transaction } from '../round.js';
+import type { FirstAnswer } from '../transaction-record.js';
+import type { Wallet } from '../wallet-state.js';
+
+/** What one element of a request comes to, before anything has changed. */
+export type Verdict =
+  | { readonly type: 'change'; readonly change: Change; readonly remarks: readonly Remark[] }
+  | { readonly type: 'repeat'; readonly answer: FirstAnswer }
+  /** `residue` is what a failed cancel leaves behind: a tombstone or a mark. */
+  | { readonly type: 'fail'; readonly failure: Failure; readonly residue?: Change };
+
+const NO_REMARKS: readonly Remark[] = [];
+
+export function change(made: Change, remarks: readonly Remark[] = NO_REMARKS): Verdict {
+  if (!isSafeBalance(made.after)) return fail('amount-out-of-range');
+  return { type: 'change', change: made, remarks };
+}
+
+export function repeat(answer: FirstAnswer): Verdict {
+  return { type: 'repeat', answer };
+}
+
+export function fail(failure: Failure, residue?: Change): Verdict {
+  return residue === undefined ? { type: 'fail', failure } : { type: 'fail', failure, residue };
+}
+
+/** A stake of 0 is covered by any balance, also a negative one. */
+export function covers(wallet: Wallet, stake: Units): boolean {
+  return stake === 0 || wallet.balance >= stake;
+}
+
+/** Why a bet that is not open cannot be opened, settled, adjusted or cancelled. */
+export function closedFailure(bet: Transaction): Failure {
+  return bet.state === 'SETTLED' ? 'already-settled' : 'already-cancelled';
+}
+
+/** What in a message about a known bet does not match the bet. An amount of 0 means that the platform did not know. */
+export function mismatches(bet: Transaction, txn: { roundId: string }, amount: Units, expected: Units): Remark[] {
+  const remarks: Remark[] = [];
+  if (amount !== expected && amount !== 0) remarks.push('amount-mismatch');
+  if (txn.roundId !== bet.round.id) remarks.push('round-mismatch');
+  return remarks;
+}

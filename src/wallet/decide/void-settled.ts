@@ -1,0 +1,74 @@
+import type { Units } from '../amount.js';
+import type { VoidSettledCommand, VoidTxn } from '../command.js';
+import { firstAnswer } from '../idempotency.js';
+import type { Round, Transaction } from '../round.js';
+import type { Rules } from '../rules.js';
+import type { Wallet } from '../wallet-state.js';
+import { change, fail, mismatches, repeat, type Verdict } from './verdict.js';
+
+/**
+ * decisions.md section 4, voidSettled. After it the player stands as before the bet: what is moved back is what was
+ * recorded as held and paid, not what the request says (unless the rules want it so).
+ */
+export function decideVoidSettled(wallet: Wallet, command: VoidSettledCommand, txn: VoidTxn, rules: Rules): Verdict {
+  return txn.byRound
+    ? decideByRound(wallet, command, txn, rules)
+    : decideByTransaction(wallet, wallet.bet(command.productId, txn.id), txn, rules);
+}
+
+function decideByTransaction(wallet: Wallet, bet: Transaction | undefined, txn: VoidTxn, rules: Rules): Verdict {
+  if (bet === undefined || bet.isOpen) return fail('transaction-not-found');
+  if (bet.isReversed) {
+    const first = bet.state === 'VOID' ? firstAnswer(bet, { type: 'void' }) : undefined;
+    return first === undefined ? fail('already-cancelled') : repeat(first);
+  }
+  const takenBack = bet.settledByRound ? takeBack(bet.round, txn.payoutAmount) : [];
+  const paid = bet.settledByRound ? takenBack.reduce((sum, [, amount]) => sum + amount, 0) : bet.paid;
+  const after = balanceAfter(wallet, txn, rules, bet.held - paid);
+  if (after === undefined) return fail('insufficient-balance');
+  const remarks = mismatches(bet, txn, txn.betAmount, bet.held);
+  if (txn.payoutAmount !== paid && !remarks.includes('amount-mismatch')) remarks.push('amount-mismatch');
+  return change({ type: 'bet-voided', id: bet.id, takenBack, after }, remarks);
+}
+
+function decideByRound(wallet: Wallet, command: VoidSettledCommand, txn: VoidTxn, rules: Rules): Verdict {
+  const round = wallet.round(command.productId, txn.roundId);
+  if (round === undefined || !round.isKnown) return fail('transaction-not-found');
+  const first = round.closing('void', txn.id);
+  if (first !== undefined) return repeat(first);
+  const bets = round.bets;
+  const settled = bets.filter((bet) => bet.state === 'SETTLED');
+  const paidBySettlements = round.paidBySettlements();
+  if (settled.length === 0 && paidBySettlements === 0) {
+    return fail(bets.some((bet) => bet.isOpen) ? 'transaction-not-found' : 'already-cancelled');
+  }
+  if (round.facts.closings.length >= rules.historyMax) return fail('limit-reached');
+  const held = settled.reduce((sum, bet) => sum + bet.held, 0);
+  const paid = settled.reduce((sum, bet) => sum + bet.paid, paidBySettlements);
+  const after = balanceAfter(wallet, txn, rules, held - paid);
+  if (after === undefined) return fail('insufficient-balance');
+  return change(
+    { type: 'round-voided', id: txn.id, roundId: round.id, bets: settled.map((bet) => bet.id), after },
+    txn.betAmount === held && txn.payoutAmount === paid ? [] : ['amount-mismatch'],
+  );
+}
+
+/** The settlements of the round that give back up to `payout`, oldest first. */
+function takeBack(round: Round, payout: Units): [string, Units][] {
+  const taken: [string, Units][] = [];
+  let rest = payout;
+  for (const { transaction } of round.facts.settlements) {
+    const amount = Math.min(rest, transaction.paid);
+    if (amount > 0) taken.push([transaction.id, amount]);
+    rest -= amount;
+  }
+  return taken;
+}
+
+/** Undefined when the rules forbid the negative balance. */
+function balanceAfter(wallet: Wallet, txn: VoidTxn, rules: Rules, recorded: Units): Units | undefined {
+  const difference = rules.voidAmounts === 'recorded' ? recorded : txn.betAmount - txn.payoutAmount;
+  const after = wallet.balance + difference;
+  if (!rules.voidAllowNegativeBalance && difference < 0 && after < 0) return undefined;
+  return after;
+}

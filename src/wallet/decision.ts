@@ -1,0 +1,18 @@
+import type { Units } from './amount.js';
+import type { Event } from './event.js';
+import type { Failure } from './rejection.js';
+
+export type Answer =
+  | { readonly type: 'accepted'; readonly before: Units; readonly after: Units; readonly isRepeat: boolean }
+  | { readonly type: 'failed'; readonly failure: Failure };
+
+/** What a command comes to. Nothing has changed yet: whoever takes the decision applies its event. */
+export interface Decision {
+  readonly answer: Answer;
+  /** Undefined when nothing changes: a repeat, a rejection. A failed cancel can have one. */
+  readonly event: Event | undefined;
+  readonly remarks: readonly Remark[];
+}
+
+/** Something that is right but worth counting: the platform's view and ours differ, or money went an unusual way. */
+export type Remark = 'amount-mismatch' | 'round-mismatch' | 'further-payout' | 'unknown-tip' | 'tombstone' | 'repeat';

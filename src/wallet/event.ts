@@ -1,0 +1,209 @@
+import type { Units } from './amount.js';
+import type { CancelState, Endpoint, OpenState } from './command.js';
+
+/**
+ * What happened to one wallet: one event per applied request, in one log entry, applied whole.
+ * Events carry results (ids, amounts, balances), so replay asks no rule and no configuration.
+ */
+export type Event = PlayerCreated | PlayerImported | MoneyMoved | PlayerBlocked | RoundsForgotten | CallbackApplied;
+
+interface Stamp {
+  readonly username: string;
+  /** The wallet's version that this event makes: always the one before, plus one. */
+  readonly version: number;
+  /** The shard's clock, milliseconds; never goes back within a shard. */
+  readonly timeMs: number;
+}
+
+export interface PlayerCreated extends Stamp {
+  readonly type: 'player-created';
+  readonly currency: string;
+}
+
+export interface PlayerImported extends Stamp {
+  readonly type: 'player-imported';
+  readonly currency: string;
+  readonly id: string;
+  readonly balance: Units;
+}
+
+export interface MoneyMoved extends Stamp {
+  readonly type: 'deposited' | 'withdrawn';
+  readonly id: string;
+  readonly amount: Units;
+  readonly before: Units;
+  readonly after: Units;
+}
+
+export interface PlayerBlocked extends Stamp {
+  readonly type: 'player-blocked' | 'player-unblocked';
+}
+
+/** Whole rounds with nothing open and no change since `beforeMs`, and money movements before it, leave memory. */
+export interface RoundsForgotten extends Stamp {
+  readonly type: 'rounds-forgotten';
+  readonly beforeMs: number;
+}
+
+export interface CallbackApplied extends Stamp {
+  readonly type: 'callback-applied';
+  readonly endpoint: Endpoint;
+  readonly requestId: string;
+  readonly productId: string;
+  /** The platform's clock, milliseconds. */
+  readonly timestampMillis: number;
+  /** Balance before the first change. */
+  readonly before: Units;
+  /** In order; a repeat within an array leaves none. */
+  readonly changes: readonly Change[];
+}
+
+/** One effect of a callback. `after` is the balance after it. */
+export type Change =
+  | BetPlaced
+  | BetConfirmed
+  | BetSettled
+  | SingleStateSettled
+  | RoundSettled
+  | BetAdjusted
+  | BetVoided
+  | RoundVoided
+  | BetCancelled
+  | RoundCancelled
+  | RoundMarked
+  | CancelRemembered
+  | TipCredited;
+
+interface Game {
+  readonly gameCode: string;
+  readonly playInfo: string;
+}
+
+interface Feature {
+  readonly isFeature: boolean;
+  readonly isFeatureBuy: boolean;
+}
+
+export interface BetPlaced extends Game, Feature {
+  readonly type: 'bet-placed';
+  readonly id: string;
+  readonly roundId: string;
+  readonly status: OpenState;
+  readonly skip: boolean;
+  readonly stake: Units;
+  readonly after: Units;
+}
+
+/** A placeBets of a known bet that opened it, took its stake, or both. */
+export interface BetConfirmed {
+  readonly type: 'bet-confirmed';
+  readonly id: string;
+  readonly status: OpenState;
+  readonly skip: boolean;
+  readonly takes: boolean;
+  readonly after: Units;
+}
+
+/** BY_TRANSACTION: the bet's first settlement, or the payout that a skipped one left out. */
+export interface BetSettled {
+  readonly type: 'bet-settled';
+  readonly id: string;
+  readonly payout: Units;
+  readonly skip: boolean;
+  readonly endsRound: boolean;
+  readonly turnOver: number;
+  readonly after: Units;
+}
+
+/** A single-state round, or the money that a skipped one left out. */
+export interface SingleStateSettled extends Game, Feature {
+  readonly type: 'single-state-settled';
+  readonly id: string;
+  readonly roundId: string;
+  readonly stake: Units;
+  readonly payout: Units;
+  readonly skip: boolean;
+  readonly endsRound: boolean;
+  readonly turnOver: number;
+  readonly after: Units;
+}
+
+/** BY_ROUND: a settlement of its own, which settles `bets`; or the payout that a skipped one left out. */
+export interface RoundSettled extends Game {
+  readonly type: 'round-settled';
+  readonly id: string;
+  readonly roundId: string;
+  readonly payout: Units;
+  readonly skip: boolean;
+  readonly endsRound: boolean;
+  readonly turnOver: number;
+  readonly bets: readonly string[];
+  readonly after: Units;
+}
+
+export interface BetAdjusted {
+  readonly type: 'bet-adjusted';
+  readonly id: string;
+  readonly stake: Units;
+  readonly after: Units;
+}
+
+export interface BetVoided {
+  readonly type: 'bet-voided';
+  readonly id: string;
+  /** Of a bet that was settled by its round: what is taken back from the round's settlements. */
+  readonly takenBack: readonly (readonly [settlementId: string, amount: Units])[];
+  readonly after: Units;
+}
+
+/** All of `bets` and all settlements of the round become VOID. */
+export interface RoundVoided {
+  readonly type: 'round-voided';
+  readonly id: string;
+  readonly roundId: string;
+  readonly bets: readonly string[];
+  readonly after: Units;
+}
+
+export interface BetCancelled {
+  readonly type: 'bet-cancelled';
+  readonly id: string;
+  readonly state: CancelState;
+  readonly after: Units;
+}
+
+export interface RoundCancelled {
+  readonly type: 'round-cancelled';
+  readonly id: string;
+  readonly roundId: string;
+  readonly state: CancelState;
+  /** Bets of this round that the platform sent up to this time come too late. */
+  readonly markMs: number;
+  readonly bets: readonly string[];
+  readonly after: Units;
+}
+
+/** A cancel BY_ROUND that found nothing to cancel. */
+export interface RoundMarked {
+  readonly type: 'round-marked';
+  readonly roundId: string;
+  readonly markMs: number;
+  readonly after: Units;
+}
+
+/** A cancel of an unknown id: whatever bears the id later comes too late. */
+export interface CancelRemembered {
+  readonly type: 'cancel-remembered';
+  readonly id: string;
+  readonly roundId: string;
+  readonly after: Units;
+}
+
+/** The cancel of a tip that was never seen here. */
+export interface TipCredited {
+  readonly type: 'tip-credited';
+  readonly id: string;
+  readonly roundId: string;
+  readonly amount: Units;
+  readonly after: Units;
+}

@@ -1,0 +1,16 @@
+/** Ids, usernames, products and games: 1 to 256 characters (code points) of any Unicode, compared exactly. */
+export const ID_LENGTH_MAX = 256;
+
+/** A lone surrogate has no UTF-8: two ids that differ in one would become the same id in the log. */
+export function isId(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && !isLongerThan(value, ID_LENGTH_MAX) && value.isWellFormed();
+}
+
+/** True for more than `most` code points. Counted only where the number of UTF-16 units leaves a doubt. */
+export function isLongerThan(text: string, most: number): boolean {
+  if (text.length <= most) return false;
+  if (text.length > most * 2) return true;
+  let count = 0;
+  for (const _ of text) count++;
+  return count > most;
+}

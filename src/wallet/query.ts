@@ -1,0 +1,169 @@
+import { unreachable } from '../base/assert.js';
+import type { Units } from './amount.js';
+import type { Transaction } from './round.js';
+import type { TransactionKind, TransactionState } from './transaction-record.js';
+import type { Wallet } from './wallet-state.js';
+import type { Wallets } from './wallets.js';
+
+/** What can be read of a shard without changing it. Questions and answers are plain data. */
+export type Query =
+  | { readonly type: 'read-player'; readonly username: string }
+  | {
+      readonly type: 'list-transactions';
+      readonly username: string;
+      readonly limit: number;
+      readonly after: TransactionCursor | undefined;
+    }
+  | {
+      readonly type: 'scan-transactions';
+      readonly state: TransactionState;
+      readonly createdBeforeMs: number;
+      readonly limit: number;
+      readonly after: ScanCursor | undefined;
+    };
+
+export type QueryResult =
+  | { readonly type: 'player'; readonly player: PlayerView | undefined }
+  | { readonly type: 'transactions'; readonly page: TransactionPage | undefined }
+  | {
+      readonly type: 'scan';
+      readonly items: readonly TransactionView[];
+      /** Undefined when the shard has been read to its end. */
+      readonly next: ScanCursor | undefined;
+    };
+
+export interface PlayerView {
+  readonly username: string;
+  readonly currency: string;
+  readonly balance: Units;
+  readonly status: 'active' | 'blocked';
+}
+
+export interface TransactionView {
+  readonly username: string;
+  readonly currency: string;
+  readonly kind: TransactionKind;
+  readonly id: string;
+  readonly productId: string;
+  readonly roundId: string;
+  readonly state: TransactionState;
+  /** Current stake; undefined for a settlement. */
+  readonly betAmount: Units | undefined;
+  /** Undefined for what has no payout of its own. */
+  readonly payoutAmount: Units | undefined;
+  readonly held: Units;
+  readonly paid: Units;
+  readonly createdMs: number;
+  readonly updatedMs: number;
+}
+
+/** A place in one wallet's list: the version that created the last item shown, and how many of that version were. */
+export interface TransactionCursor {
+  readonly version: number;
+  readonly shown: number;
+}
+
+export interface TransactionPage {
+  readonly items: readonly TransactionView[];
+  readonly next: TransactionCursor | undefined;
+}
+
+/** A place in a shard: the wallet's position, and the place in its list when the page ended within it. */
+export interface ScanCursor {
+  readonly position: number;
+  readonly within: TransactionCursor | undefined;
+}
+
+/** Wallets looked at in one turn; a scan of a large shard takes several. */
+const SCAN_WALLETS_MAX = 5000;
+
+/** Answers from memory, whatever is durable: the shard holds the answer back until that is. */
+export function query(wallets: Wallets, question: Query): QueryResult {
+  switch (question.type) {
+    case 'read-player': {
+      const wallet = wallets.get(question.username);
+      return { type: 'player', player: wallet && playerView(wallet) };
+    }
+    case 'list-transactions': {
+      const wallet = wallets.get(question.username);
+      return { type: 'transactions', page: wallet && listTransactions(wallet, question.limit, question.after) };
+    }
+    case 'scan-transactions':
+      return scanTransactions(wallets, question);
+    default:
+      return unreachable(question);
+  }
+}
+
+function playerView(wallet: Wallet): PlayerView {
+  const { username, currency, balance, blocked } = wallet;
+  return { username, currency, balance, status: blocked ? 'blocked' : 'active' };
+}
+
+/** Newest creation first. Tombstones and marks are our own bookkeeping and are not shown. */
+function listTransactions(
+  wallet: Wallet,
+  limit: number,
+  after: TransactionCursor | undefined,
+  wanted: (item: Transaction) => boolean = () => true,
+): TransactionPage {
+  const items: TransactionView[] = [];
+  let next: TransactionCursor | undefined;
+  let place: TransactionCursor = { version: Number.POSITIVE_INFINITY, shown: 0 };
+  for (const item of wallet.transactions()) {
+    if (item.kind === 'tombstone' || item.kind === 'mark') continue;
+    const { version } = item.effect(0);
+    place = { version, shown: version === place.version ? place.shown + 1 : 1 };
+    if (after !== undefined && !isBeyond(place, after)) continue;
+    if (!wanted(item)) continue;
+    if (items.length === limit) return { items, next };
+    items.push(transactionView(wallet, item));
+    next = place;
+  }
+  return { items, next: undefined };
+}
+
+function isBeyond(place: TransactionCursor, after: TransactionCursor): boolean {
+  return place.version < after.version || (place.version === after.version && place.shown > after.shown);
+}
+
+/** Over all players of the shard, by order of their creation. */
+function scanTransactions(wallets: Wallets, scan: Extract<Query, { type: 'scan-transactions' }>): QueryResult {
+  const items: TransactionView[] = [];
+  const wanted = (item: Transaction) => item.state === scan.state && item.createdMs <= scan.createdBeforeMs;
+  const openOnly = scan.state === 'OPEN' || scan.state === 'WAITING';
+  let position = scan.after?.position ?? 0;
+  let within = scan.after?.within;
+  const end = Math.min(position + SCAN_WALLETS_MAX, wallets.count);
+  for (; position < end; position++, within = undefined) {
+    const wallet = wallets.at(position) as Wallet;
+    if (openOnly && wallet.openBets === 0) continue;
+    const page = listTransactions(wallet, scan.limit - items.length, within, wanted);
+    items.push(...page.items);
+    if (page.next !== undefined) return { type: 'scan', items, next: { position, within: page.next } };
+    if (items.length === scan.limit) return { type: 'scan', items, next: placeAfter(wallets, position + 1) };
+  }
+  return { type: 'scan', items, next: placeAfter(wallets, position) };
+}
+
+function placeAfter(wallets: Wallets, position: number): ScanCursor | undefined {
+  return position < wallets.count ? { position, within: undefined } : undefined;
+}
+
+function transactionView(wallet: Wallet, item: Transaction): TransactionView {
+  return {
+    username: wallet.username,
+    currency: wallet.currency,
+    kind: item.kind,
+    id: item.id,
+    productId: item.round.productId,
+    roundId: item.round.id,
+    state: item.state,
+    betAmount: item.kind === 'settlement' ? undefined : item.stake,
+    payoutAmount: item.payout,
+    held: item.held,
+    paid: item.paid,
+    createdMs: item.createdMs,
+    updatedMs: item.updatedMs,
+  };
+}

@@ -1,0 +1,43 @@
+import type { Round } from './round.js';
+import { type Movement, movedBy, type Wallet } from './wallet-state.js';
+
+/**
+ * Ids are remembered for months, not for ever (decisions.md section 3). A round leaves as a whole, once nothing of it
+ * is open and nothing of it has changed since; so a late message finds all of a round or nothing of it.
+ */
+export function roundsToKeep(wallet: Wallet, beforeMs: number): Set<Round> {
+  const kept = new Set<Round>();
+  for (const item of wallet.transactions()) if (item.isOpen || item.updatedMs >= beforeMs) kept.add(item.round);
+  return kept;
+}
+
+export function isForgettable(movement: Movement, beforeMs: number): boolean {
+  return movement.timeMs < beforeMs;
+}
+
+/** True when forgetting what is older than `beforeMs` would change the wallet. */
+export function hasForgettable(wallet: Wallet, beforeMs: number): boolean {
+  for (const movement of wallet.allMovements()) if (isForgettable(movement, beforeMs)) return true;
+  const kept = roundsToKeep(wallet, beforeMs);
+  for (const item of wallet.transactions()) if (!kept.has(item.round)) return true;
+  return false;
+}
+
+/** Applies `rounds-forgotten`. What the forgotten moved stays in the balance, so the wallet carries it as a sum. */
+export function forget(wallet: Wallet, beforeMs: number): void {
+  const kept = roundsToKeep(wallet, beforeMs);
+  const tallies = wallet.ownTallies();
+  for (const item of wallet.transactions()) {
+    if (kept.has(item.round)) continue;
+    tallies.carried += item.paid - item.held;
+    if (item.kind === 'tombstone' || item.kind === 'mark') tallies.tombstones--;
+  }
+  for (const movement of wallet.allMovements()) {
+    if (!isForgettable(movement, beforeMs)) continue;
+    tallies.carried += movedBy(movement);
+  }
+  wallet.retain(
+    (item) => kept.has(item.round),
+    (movement) => !isForgettable(movement, beforeMs),
+  );
+}

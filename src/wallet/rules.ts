@@ -1,0 +1,41 @@
+/** A product of the platform that the operator has listed. */
+export interface Product {
+  readonly id: string;
+  readonly type?: string | undefined;
+  readonly isSingleState?: boolean | undefined;
+  readonly blocked?: boolean | undefined;
+}
+
+/**
+ * The knobs of decisions.md that `decide` asks. They shape decisions only: events carry results, so replay reads none
+ * of these, and a knob may change between two starts.
+ */
+export interface Rules {
+  /** `replay` answers a repeat with its first answer, `reject` with 20002. */
+  readonly duplicates: 'replay' | 'reject';
+  /** What a round that has ended refuses: further payouts, nothing, or also new bets. */
+  readonly roundEnded: 'refuse-payouts' | 'ignore' | 'refuse-all';
+  /** Whose amounts a void moves back: what was recorded here, or what the request says. */
+  readonly voidAmounts: 'recorded' | 'request';
+  /** False: a void that would leave a negative balance answers 10002. */
+  readonly voidAllowNegativeBalance: boolean;
+  /** The cancel of a tip that was never seen: `credit` its amount once, or `reject` with 20001 and a tombstone. */
+  readonly tipsUnknown: 'credit' | 'reject';
+  /** Unknown tips credited per player and UTC day. */
+  readonly tipsUnknownMax: number;
+  /** Tombstones and marks of unknown rounds per player. */
+  readonly tombstonesMax: number;
+  /** OPEN and WAITING bets per player. */
+  readonly openBetsMax: number;
+  /** Adjustments of one bet, payouts of one round, cancels and voids of one round. */
+  readonly historyMax: number;
+  /** How long ids are remembered after the last change of their round. Milliseconds. */
+  readonly retentionMs: number;
+  readonly productsUnlisted: 'accept' | 'reject';
+  readonly products: ReadonlyMap<string, Product>;
+}
+
+export function refusesProduct(rules: Rules, productId: string): boolean {
+  const product = rules.products.get(productId);
+  return product === undefined ? rules.productsUnlisted === 'reject' : product.blocked === true;
+}

@@ -1,0 +1,208 @@
+import { intern } from '../base/intern.js';
+import type { Units } from './amount.js';
+import { Directory } from './directory.js';
+import { Round, type Transaction } from './round.js';
+
+/** A deposit, a withdrawal, or the opening balance of an import. One id space per player. */
+export interface Movement {
+  readonly type: 'deposit' | 'withdrawal' | 'import';
+  readonly id: string;
+  readonly amount: Units;
+  /** The balance after it. */
+  readonly after: Units;
+  readonly timeMs: number;
+  readonly older: Movement | undefined;
+}
+
+/** By how much a movement moved the balance. */
+export function movedBy(movement: Pick<Movement, 'type' | 'amount'>): Units {
+  return movement.type === 'withdrawal' ? -movement.amount : movement.amount;
+}
+
+/** What few wallets need. */
+interface Tallies {
+  /** Tombstones and marks held now. */
+  tombstones: number;
+  /** Unknown tips credited on `tipsDay` (days since 1970, UTC). */
+  tipsDay: number;
+  tipsCredited: number;
+  /** Balance that no held transaction or movement explains: what was forgotten, and voids by the request's amounts. */
+  carried: Units;
+}
+
+/** Made when a list grows long. */
+interface Index {
+  bets?: Directory<Transaction>;
+  rounds?: Directory<Round>;
+  movements?: Map<string, Movement>;
+}
+
+/** Up to here a walk along a list finds a thing faster than a Map pays for itself. */
+const WALK_MAX = 8;
+
+/**
+ * One player's state: what `decide` reads and `apply` writes. All transactions hang on one list, newest first;
+ * directories are made when the list grows long.
+ *
+ *   newest ──> settlement ──older──> bet ──older──> bet ──older──> tombstone
+ *                   │                 │ ╲            │
+ *                   └────── round <───┘  olderInRound┘
+ */
+export class Wallet {
+  balance: Units = 0;
+  /** Grows by one with every applied event. */
+  version = 0;
+  blocked = false;
+  newest: Transaction | undefined = undefined;
+  newestMovement: Movement | undefined = undefined;
+  /** OPEN and WAITING bets. */
+  openBets = 0;
+  private index: Index | undefined = undefined;
+  private maybeTallies: Tallies | undefined = undefined;
+
+  constructor(
+    readonly username: string,
+    readonly currency: string,
+  ) {}
+
+  /** The bet, tip or tombstone of this id: they share one namespace. */
+  bet(productId: string, id: string): Transaction | undefined {
+    if (this.index?.bets !== undefined) return this.index.bets.get(productId, id);
+    for (let item = this.newest; item !== undefined; item = item.older) {
+      if (item.id === id && item.round.productId === productId && isNamedById(item)) return item;
+    }
+    return undefined;
+  }
+
+  round(productId: string, id: string): Round | undefined {
+    if (this.index?.rounds !== undefined) return this.index.rounds.get(productId, id);
+    for (let item = this.newest; item !== undefined; item = item.older) {
+      if (item.round.id === id && item.round.productId === productId) return item.round;
+    }
+    return undefined;
+  }
+
+  /** The round, or a new one, which is part of the wallet once `add` has added a transaction of it. */
+  roundFor(productId: string, id: string): Round {
+    return this.round(productId, id) ?? new Round(intern(productId), id);
+  }
+
+  add(item: Transaction): void {
+    item.older = this.newest;
+    this.newest = item;
+    if (item.kind === 'bet') item.round.addBet(item);
+    if (this.index?.bets !== undefined) this.enter(item);
+    else if (isLong(item)) this.indexTransactions();
+  }
+
+  movement(id: string): Movement | undefined {
+    if (this.index?.movements !== undefined) return this.index.movements.get(id);
+    for (let item = this.newestMovement; item !== undefined; item = item.older) {
+      if (item.id === id) return item;
+    }
+    return undefined;
+  }
+
+  addMovement(movement: Omit<Movement, 'older'>): void {
+    const { type, id, amount, after, timeMs } = movement;
+    this.newestMovement = { type, id, amount, after, timeMs, older: this.newestMovement };
+    if (this.index?.movements !== undefined) this.index.movements.set(id, this.newestMovement);
+    else if (isLong(this.newestMovement)) this.indexMovements();
+  }
+
+  get tallies(): Readonly<Tallies> {
+    return this.maybeTallies ?? NO_TALLIES;
+  }
+
+  /** The tallies, to be written. */
+  ownTallies(): Tallies {
+    this.maybeTallies ??= { ...NO_TALLIES };
+    return this.maybeTallies;
+  }
+
+  /** Newest first. */
+  *transactions(): IterableIterator<Transaction> {
+    for (let item = this.newest; item !== undefined; item = item.older) yield item;
+  }
+
+  /** Newest first. */
+  *allMovements(): IterableIterator<Movement> {
+    for (let item = this.newestMovement; item !== undefined; item = item.older) yield item;
+  }
+
+  /** Keeps of the transactions and movements those that are wanted, in their order. */
+  retain(keepTransaction: (item: Transaction) => boolean, keepMovement: (item: Movement) => boolean): void {
+    const transactions = [...this.transactions()].filter(keepTransaction).reverse();
+    const movements = [...this.allMovements()].filter(keepMovement).reverse();
+    this.newest = undefined;
+    this.newestMovement = undefined;
+    this.index = undefined;
+    for (const item of transactions) item.round.clearBets();
+    for (const item of transactions) this.add(item);
+    for (const item of movements) this.addMovement(item);
+  }
+
+  /**
+   * A copy that holds what these transactions can touch, and nothing else. An array is decided on such a copy, one
+   * element after the other; the wallet itself changes only when all of them stand.
+   */
+  excerpt(productId: string, txns: readonly { id: string; roundId: string; byRound?: boolean }[]): Wallet {
+    const copy = new Wallet(this.username, this.currency);
+    copy.balance = this.balance;
+    copy.version = this.version;
+    copy.blocked = this.blocked;
+    copy.openBets = this.openBets;
+    copy.maybeTallies = this.maybeTallies === undefined ? undefined : { ...this.maybeTallies };
+    const directory = new Directory<Round>();
+    copy.index = { bets: new Directory(), rounds: directory };
+
+    const items = new Set<Transaction>();
+    const rounds = new Set<Round>();
+    for (const txn of txns) {
+      const bet = this.bet(productId, txn.id);
+      if (bet !== undefined) items.add(bet);
+      const round = this.round(productId, txn.roundId);
+      if (round !== undefined) rounds.add(round);
+      if (round !== undefined && txn.byRound === true) for (const other of round.bets) items.add(other);
+    }
+    for (const item of items) rounds.add(item.round);
+
+    const copies = new Map<Round, Round>();
+    for (const round of rounds) {
+      const roundCopy = round.copyShell();
+      copies.set(round, roundCopy);
+      directory.set(roundCopy, roundCopy);
+    }
+    for (const item of items) copy.add(item.copyInto(copies.get(item.round) as Round));
+    return copy;
+  }
+
+  private indexTransactions(): void {
+    this.index = { ...this.index, bets: new Directory(), rounds: new Directory() };
+    for (const item of this.transactions()) this.enter(item);
+  }
+
+  private enter(item: Transaction): void {
+    if (isNamedById(item)) this.index?.bets?.set({ productId: item.round.productId, id: item.id }, item);
+    this.index?.rounds?.set(item.round, item.round);
+  }
+
+  private indexMovements(): void {
+    const movements = new Map<string, Movement>();
+    for (const item of this.allMovements()) movements.set(item.id, item);
+    this.index = { ...this.index, movements };
+  }
+}
+
+/** True for a list of more than `WALK_MAX`. */
+function isLong(newest: { older: Transaction | undefined } | { older: Movement | undefined }): boolean {
+  let length = 1;
+  for (let item = newest.older; item !== undefined && length <= WALK_MAX; item = item.older) length++;
+  return length > WALK_MAX;
+}
+
+const NO_TALLIES: Readonly<Tallies> = Object.freeze({ tombstones: 0, tipsDay: -1, tipsCredited: 0, carried: 0 });
+
+function isNamedById(item: Transaction): boolean {
+  return item.kind !== 'settlement' && item.kind !== 'mark';
+}

@@ -1,0 +1,162 @@
+import type { Clock, Logger, Replier } from '../base/ports.js';
+import { GroupCommit } from '../shard/group-commit.js';
+import { formatLsn } from '../shard/lsn.js';
+import type { EntryFormat, Head, Owner, Wal } from '../shard/ports.js';
+import { type Fenced, FencedError, fence, findOwner, type RecoveryDeps, replay } from '../shard/recovery.js';
+import { type BusyAnswer, Shard, type ShardLimits, type ShardObserver, type ShardState } from '../shard/shard.js';
+import type { Command } from '../wallet/command.js';
+import type { Answer } from '../wallet/decision.js';
+import type { Query, QueryResult } from '../wallet/query.js';
+import type { Rules } from '../wallet/rules.js';
+
+export interface HostDeps {
+  readonly wal: Wal;
+  readonly format: EntryFormat;
+  readonly genesis: (shard: number) => Head;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly rules: Rules;
+  readonly limits: ShardLimits;
+  readonly memory: { readonly isFull: boolean };
+  readonly observer: ShardObserver;
+  readonly owner: Owner;
+  readonly newNonce: () => string;
+  /** Another process took a shard over: this one must end and not fight back. */
+  readonly onFenced: (shard: number, takenBy: string) => void;
+}
+
+export interface ShardStatus {
+  readonly shard: number;
+  readonly state: ShardState;
+  readonly players: number;
+  readonly waiting: number;
+  readonly lsn: string | undefined;
+}
+
+const RESTARTS_WINDOW_MS = 60_000;
+const SWEEP_MS = 1000;
+/** A sweep comes round to every player about once an hour. */
+const SWEEPS_PER_PASS = 3600;
+const DRAIN_POLL_MS = 5;
+
+/** The shards of one thread: their recovery, their rounds, their restarts. */
+export class ShardHost {
+  private readonly shards = new Map<number, Shard>();
+  private readonly commits: GroupCommit;
+  private readonly recovery: RecoveryDeps;
+  private readonly failures = new Map<number, number[]>();
+  private sweeper: NodeJS.Timeout | undefined = undefined;
+
+  constructor(
+    shardIds: readonly number[],
+    private readonly deps: HostDeps,
+  ) {
+    const { wal, format, clock, log, rules, limits, memory, observer, owner, newNonce } = deps;
+    this.commits = new GroupCommit(wal, setImmediate, setTimeout);
+    this.recovery = { wal, format, clock, log, owner, newNonce, yieldTurn, delay };
+    for (const id of shardIds) {
+      const shard = new Shard(id, {
+        format,
+        clock,
+        log,
+        rules,
+        limits,
+        memory,
+        observer,
+        requestRound: () => this.commits.request(),
+        onFailed: (failed) => void this.restart(failed),
+        onFenced: (fenced, head) => void this.fenced(fenced, head),
+      });
+      this.shards.set(id, shard);
+      this.commits.join(shard);
+    }
+  }
+
+  /** Takes all shards over and recovers them. Rejects when one of their logs cannot be continued. */
+  async start(): Promise<void> {
+    const heads = new Map<number, Head>();
+    for (const id of this.shards.keys()) heads.set(id, await this.deps.wal.head(id));
+    const fences = await fence(heads, this.recovery);
+    await Promise.all(fences.map((fenced) => this.recover(fenced)));
+    this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
+    this.sweeper.unref();
+  }
+
+  execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
+    this.shards.get(shard)?.submit({ type: 'command', command, deadlineMs, replier });
+  }
+
+  ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
+    this.shards.get(shard)?.submit({ type: 'query', query, deadlineMs, replier });
+  }
+
+  status(): ShardStatus[] {
+    return [...this.shards.values()].map((shard) => ({
+      shard: shard.id,
+      state: shard.state,
+      players: shard.playerCount,
+      waiting: shard.waiting,
+      lsn: shard.durableHead && formatLsn(shard.durableHead.lsn),
+    }));
+  }
+
+  /** Resolves when nothing waits any more, or after `timeoutMs`; says which. */
+  async drain(timeoutMs: number): Promise<boolean> {
+    clearInterval(this.sweeper);
+    const endMs = this.deps.clock.now() + timeoutMs;
+    while (this.status().some((shard) => shard.waiting > 0)) {
+      if (this.deps.clock.now() >= endMs) return false;
+      await delay(DRAIN_POLL_MS);
+    }
+    return true;
+  }
+
+  private async recover(fenced: Fenced): Promise<void> {
+    const recovered = await replay(fenced, this.deps.genesis(fenced.shard), this.recovery);
+    this.shards.get(fenced.shard)?.open(recovered);
+  }
+
+  /** A shard that failed an assertion recovers by itself, once; twice in a minute means that it would go on so. */
+  private async restart(shard: Shard): Promise<void> {
+    const nowMs = this.deps.clock.now();
+    const recent = (this.failures.get(shard.id) ?? []).filter((atMs) => atMs > nowMs - RESTARTS_WINDOW_MS);
+    this.failures.set(shard.id, [...recent, nowMs]);
+    if (recent.length > 0) {
+      shard.stop();
+      this.deps.log.error({ shard: shard.id }, 'shard failed twice in a minute: it stays stopped');
+      return;
+    }
+    try {
+      // The head this owner knows, not the one that is there: a foreign one must not be fenced over.
+      const heads = new Map([[shard.id, shard.durableHead as Head]]);
+      for (const fenced of await fence(heads, this.recovery)) await this.recover(fenced);
+    } catch (error) {
+      shard.stop();
+      if (error instanceof FencedError) return this.fenced(shard, error.head);
+      this.deps.log.error(
+        { shard: shard.id, error: (error as Error).message },
+        'shard cannot recover: it stays stopped',
+      );
+    }
+  }
+
+  private async fenced(shard: Shard, head: Head): Promise<void> {
+    const durable = shard.durableHead?.lsn ?? head.lsn;
+    const takenBy = await findOwner(this.deps.wal, this.deps.format, shard.id, durable).catch(
+      (error: Error) => `an unknown owner (${error.message})`,
+    );
+    this.deps.onFenced(shard.id, takenBy);
+  }
+
+  private sweep(): void {
+    for (const shard of this.shards.values()) shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS));
+  }
+}
+
+function yieldTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { TestNode } from '../support/test-node.js';
+
+const json = { 'Content-Type': 'application/json' };
+const ndjson = { 'Content-Type': 'application/x-ndjson' };
+
+/** What the transcripts of decisions.md section 5 do not say. */
+describe('the operator API', () => {
+  let node: TestNode;
+  before(async () => {
+    node = await TestNode.start();
+  });
+  after(() => node.close());
+
+  const call = async (method: string, path: string, body?: string, headers: Record<string, string> = json) => {
+    const response = await fetch(node.adminUrl + path, body === undefined ? { method } : { method, body, headers });
+    return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
+  };
+
+  test('errors are application/problem+json (RFC 9457), also those of the framework', async () => {
+    const cases: [string, string, string | undefined, number][] = [
+      ['GET', '/nowhere', undefined, 404],
+      ['GET', '/v1/players/nobody', undefined, 404],
+      ['PUT', '/v1/players/x', '{', 400],
+      ['PUT', '/v1/players/x', '[]', 400],
+      ['PUT', '/v1/players/x', '{}', 400],
+      ['PUT', '/v1/players/x', `{"currency":"${'x'.repeat(70_000)}"}`, 413],
+      ['POST', '/v1/players/%ff/block', undefined, 400],
+      ['POST', '/v1/players:import', '{}', 415],
+    ];
+    for (const [method, path, body, status] of cases) {
+      const answer = await call(method, path, body);
+      assert.equal(answer.status, status, `${method} ${path}`);
+      assert.match(answer.type ?? '', /^application\/problem\+json/);
+      const problem = JSON.parse(answer.text) as Record<string, unknown>;
+      assert.deepEqual(Object.keys(problem), ['type', 'title', 'status', 'detail', 'code']);
+      assert.equal(problem.status, status);
+    }
+  });
+
+  test('usernames of any Unicode work, percent-encoded, up to 256 characters', async () => {
+    for (const username of [
+      'a b',
+      'a/b',
+      '100%',
+      'ünï/🎲?#',
+      '__proto__',
+      'constructor',
+      '🎲'.repeat(256),
+      'a\u0000b',
+    ]) {
+      const path = `/v1/players/${encodeURIComponent(username)}`;
+      assert.equal((await call('PUT', path, '{"currency":"THB"}')).status, 201, username);
+      assert.equal((await call('POST', `${path}/deposits`, '{"id":"__proto__","amount":1}')).status, 200);
+      const answer = await call('GET', path);
+      assert.deepEqual(JSON.parse(answer.text), { username, currency: 'THB', balance: 1, status: 'active' });
+    }
+    assert.equal((await call('PUT', `/v1/players/${'x'.repeat(257)}`, '{"currency":"THB"}')).status, 400);
+  });
+
+  test('the largest balance is printed digit for digit', async () => {
+    const line = (i: number) => JSON.stringify({ id: 'o', username: `whale${i}`, currency: 'THB', balance: 1e10 });
+    await call('POST', '/v1/players:import', line(1), ndjson);
+    for (let i = 0; i < 89; i++) {
+      assert.equal(
+        (await call('POST', '/v1/players/whale1/deposits', `{"id":"d${i}","amount":10000000000}`)).status,
+        200,
+      );
+    }
+    const answer = await call('POST', '/v1/players/whale1/deposits', '{"id":"last","amount":719925474.0991}');
+    assert.match(answer.text, /"balanceBefore":900000000000,"balanceAfter":900719925474\.0991\}/);
+    assert.match((await call('GET', '/v1/players/whale1')).text, /"balance":900719925474\.0991,/);
+    const bet = { id: 't', status: 'OPEN', roundId: 'r', betAmount: 0.0002, gameCode: 'g', playInfo: 'p' };
+    const envelope = { id: 'q', timestampMillis: 1, productId: 'P', currency: 'THB', username: 'whale1', txns: [bet] };
+    const callback = await fetch(`${node.callbackUrl}/placeBets`, { method: 'POST', body: JSON.stringify(envelope) });
+    assert.match(
+      await callback.text(),
+      /^\{"id":"q","statusCode":0,"timestampMillis":\d+,"productId":"P","currency":"THB","balanceBefore":900719925474\.0991,"balanceAfter":900719925474\.0989,"username":"whale1"\}$/,
+    );
+  });
+
+  test('an import creates, skips and refuses line by line, and may be repeated as it is', async () => {
+    const player = (username: string, balance: unknown, id = 'open-1', currency = 'THB') =>
+      JSON.stringify({ id, username, currency, balance });
+    await call('PUT', '/v1/players/there', '{"currency":"THB"}');
+    const lines = [
+      player('imp1', 10.5),
+      player('imp2', 0),
+      player('imp1', 10.5),
+      player('imp1', 11),
+      player('imp1', 10.5, 'open-2'),
+      player('imp1', 10.5, 'open-1', 'EUR'),
+      player('there', 5),
+      player('imp3', 1.00001),
+      player('imp3', '1'),
+      player('', 1),
+      player('imp3', 1, 'open-1', 'thb'),
+      'not json',
+      '[1]',
+      `{"id":"x","username":"\\ud800","currency":"THB","balance":1}`,
+      'x'.repeat(20_000),
+      '',
+      '   ',
+      player('imp4', 7),
+    ].join('\n');
+    const results = async () => {
+      const answer = await call('POST', '/v1/players:import', lines, ndjson);
+      assert.equal(answer.status, 200);
+      const report = answer.text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      return { sums: report.pop(), words: report.map((one) => one.result), report };
+    };
+    const first = await results();
+    assert.deepEqual(first.sums, { created: 3, skipped: 1, refused: 12 });
+    assert.deepEqual(first.words.slice(0, 4), ['created', 'created', 'skipped', 'refused']);
+    assert.deepEqual(first.report[0], { line: 1, id: 'open-1', username: 'imp1', result: 'created' });
+    assert.match(first.report[4].reason, /exists/);
+    assert.match(first.report[11].reason, /not JSON/);
+    assert.match(first.report[14].reason, /at most 16384 bytes/);
+    assert.deepEqual((await results()).sums, { created: 0, skipped: 4, refused: 12 });
+    assert.match((await call('GET', '/v1/players/imp1')).text, /"balance":10\.5,/);
+    assert.match(
+      (await call('GET', '/v1/players/there')).text,
+      /"balance":0,/,
+      'who is there already is never funded by an import',
+    );
+  });
+
+  test('an import of 100,000 players streams through', async () => {
+    const count = 100_000;
+    async function* lines(): AsyncGenerator<Uint8Array> {
+      for (let start = 0; start < count; start += 1000) {
+        let text = '';
+        for (let i = start; i < start + 1000; i++)
+          text += `{"id":"o","username":"many${i}","currency":"THB","balance":1}\n`;
+        yield Buffer.from(text);
+      }
+    }
+    const init = { method: 'POST', body: ReadableStream.from(lines()), headers: ndjson, duplex: 'half' };
+    const response = await fetch(`${node.adminUrl}/v1/players:import`, init as RequestInit);
+    const report = (await response.text()).trim().split('\n');
+    assert.equal(report.length, count + 1);
+    assert.deepEqual(JSON.parse(report.at(-1) as string), { created: count, skipped: 0, refused: 0 });
+  });
+
+  test('an import that is cut off has created what it reported, and its repeat does the rest', async () => {
+    const line = (i: number) => `${JSON.stringify({ id: 'o', username: `cut${i}`, currency: 'THB', balance: 1 })}\n`;
+    async function* cut(): AsyncGenerator<Uint8Array> {
+      for (let i = 0; i < 600; i++) yield Buffer.from(line(i));
+      throw new Error('cut off');
+    }
+    const init = { method: 'POST', body: ReadableStream.from(cut()), headers: ndjson, duplex: 'half' };
+    await fetch(`${node.adminUrl}/v1/players:import`, init as RequestInit)
+      .then((response) => response.text())
+      .catch(() => '');
+    const all = Array.from({ length: 600 }, (_, i) => line(i)).join('');
+    const answer = await call('POST', '/v1/players:import', all, ndjson);
+    const sums = JSON.parse(answer.text.trim().split('\n').at(-1) as string);
+    assert.equal(sums.created + sums.skipped, 600);
+    assert.equal(sums.refused, 0);
+  });
+
+  test('liveness and readiness', async () => {
+    assert.deepEqual(JSON.parse((await call('GET', '/livez')).text), { status: 'ok' });
+    const ready = await call('GET', '/readyz');
+    assert.equal(ready.status, 200);
+    const { status, shards } = JSON.parse(ready.text);
+    assert.equal(status, 'ready');
+    assert.equal(shards.length, 4);
+  });
+
+  test('a scan finds the bets of all shards, page by page', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `scan${i}`);
+    await call(
+      'POST',
+      '/v1/players:import',
+      names.map((username) => `{"id":"o","username":"${username}","currency":"THB","balance":1}`).join('\n'),
+      ndjson,
+    );
+    for (const username of names) {
+      const txns = [{ id: 't', status: 'WAITING', roundId: 'r', betAmount: 1, gameCode: 'g', playInfo: 'p' }];
+      const body = JSON.stringify({ id: 'q', timestampMillis: 1, productId: 'P', currency: 'THB', username, txns });
+      await fetch(`${node.callbackUrl}/placeBets`, { method: 'POST', body });
+    }
+    const found: string[] = [];
+    let cursor = '';
+    do {
+      const answer = await call('GET', `/v1/transactions?state=WAITING&limit=7${cursor && `&before=${cursor}`}`);
+      const page = JSON.parse(answer.text);
+      assert.ok(page.transactions.length <= 7);
+      found.push(...page.transactions.map((one: { username: string }) => one.username));
+      cursor = page.next;
+    } while (cursor !== null);
+    assert.deepEqual(found.sort(), names.sort());
+  });
+});
+
+test('with a token, only who knows it gets in; health is open', async () => {
+  const token = 'a-token-of-operators';
+  const node = await TestNode.start({ 'admin.token': token });
+  try {
+    const status = async (path: string, authorization?: string) =>
+      (await fetch(node.adminUrl + path, authorization === undefined ? {} : { headers: { authorization } })).status;
+    assert.equal(await status('/v1/players/x'), 401);
+    assert.equal(await status('/v1/players/x', 'Bearer wrong'), 401);
+    assert.equal(await status('/v1/players/x', `Basic ${token}`), 401);
+    assert.equal(await status('/v1/players/x', `Bearer ${token}`), 404);
+    assert.equal(await status('/nowhere'), 401, 'what exists is not told either');
+    assert.equal(await status('/livez'), 200);
+    assert.equal(await status('/readyz'), 200);
+  } finally {
+    await node.close();
+  }
+});
+
+test('a currency has the decimals of its table', async () => {
+  const node = await TestNode.start({ 'money.scales': { BTC: 8, JPY: 0 } });
+  try {
+    const put = (username: string, currency: string) =>
+      fetch(`${node.adminUrl}/v1/players/${username}`, {
+        method: 'PUT',
+        headers: json,
+        body: JSON.stringify({ currency }),
+      });
+    const deposit = async (username: string, amount: number) => {
+      const body = JSON.stringify({ id: `d${amount}`, amount });
+      const response = await fetch(`${node.adminUrl}/v1/players/${username}/deposits`, {
+        method: 'POST',
+        headers: json,
+        body,
+      });
+      return `${response.status} ${await response.text()}`;
+    };
+    await put('satoshi', 'BTC');
+    await put('taro', 'JPY');
+    assert.match(await deposit('satoshi', 0.00000001), /^200 .*"balanceAfter":0\.00000001/);
+    assert.match(await deposit('satoshi', 0.000000001), /^400 /);
+    assert.match(await deposit('taro', 100), /^200 /);
+    assert.match(await deposit('taro', 0.5), /^400 /);
+  } finally {
+    await node.close();
+  }
+});

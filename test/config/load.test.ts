@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ConfigError, loadSettings, scalarPaths, variableOf } from '../../src/config/load.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+
+function refused(env: NodeJS.ProcessEnv): string {
+  try {
+    loadSettings(env);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    assert.doesNotMatch(error.message, /\n/, 'one sentence');
+    return error.message;
+  }
+  throw new Error('the settings were accepted');
+}
+
+function withFile<T>(content: string, run: (file: string) => T): T {
+  const folder = makeTempFolder();
+  const file = join(folder.path, 'settings.json');
+  writeFileSync(file, content);
+  try {
+    return run(file);
+  } finally {
+    folder.remove();
+  }
+}
+
+test('the defaults are the ones that users rely on', () => {
+  const settings = loadSettings({});
+  assert.deepEqual([settings.host, settings.port], ['127.0.0.1', 3000]);
+  assert.deepEqual(settings.admin, { host: '127.0.0.1', port: 3001, token: null });
+  assert.deepEqual(
+    [settings.store, settings.init, settings.shards, settings.log.level],
+    ['lmdb:./data', null, 4, 'info'],
+  );
+  assert.deepEqual([settings.requestDeadlineMs, settings.txnsMax, settings.tombstonesMax], [3000, 200, 1000]);
+  assert.deepEqual([settings.money.scale, settings.money.amountMax], [4, 1e10]);
+  assert.equal(settings.retention.transactions, 120);
+  assert.equal(settings.limits.bodyBytesMax, 256 * 1024);
+});
+
+test('the environment overrides the file, and the file overrides the defaults', () => {
+  withFile('{"port": 4000, "shards": 2, "admin": {"port": 4001}}', (file) => {
+    const settings = loadSettings({ WALLETD_CONFIG: file, WALLETD_PORT: '5000' });
+    assert.deepEqual(
+      [settings.port, settings.shards, settings.admin.port, settings.admin.host],
+      [5000, 2, 4001, '127.0.0.1'],
+    );
+  });
+});
+
+test('every single setting has a variable, and these are the names that users rely on', () => {
+  const variables = scalarPaths(loadSettings({})).map(variableOf);
+  for (const name of [
+    'HOST',
+    'PORT',
+    'ADMIN_HOST',
+    'ADMIN_PORT',
+    'ADMIN_TOKEN',
+    'STORE',
+    'INIT',
+    'SHARDS',
+    'LOG_LEVEL',
+  ]) {
+    assert.ok(variables.includes(`WALLETD_${name}`), name);
+  }
+  assert.ok(variables.includes('WALLETD_VOID_ALLOW_NEGATIVE_BALANCE'));
+});
+
+test('variables are read as what the setting is: numbers, truth values, text; empty means not set', () => {
+  const settings = loadSettings({
+    WALLETD_VOID_ALLOW_NEGATIVE_BALANCE: 'false',
+    WALLETD_MONEY_AMOUNT_MAX: '12.5',
+    WALLETD_ADMIN_TOKEN: '1234567890123456',
+    WALLETD_INIT: 'never',
+    WALLETD_HOST: '',
+  });
+  assert.equal(settings.void.allowNegativeBalance, false);
+  assert.equal(settings.money.amountMax, 12.5);
+  assert.equal(settings.admin.token, '1234567890123456');
+  assert.equal(settings.init, 'never');
+  assert.equal(settings.host, '127.0.0.1');
+});
+
+test('an unknown setting stops the start and is named', () => {
+  assert.equal(refused({ WALLETD_PROT: '1' }), 'WALLETD_PROT is not a setting of walletd');
+  withFile('{"admin": {"prot": 1}}', (file) => {
+    assert.equal(refused({ WALLETD_CONFIG: file }), `admin.prot is not a setting of walletd (from ${file})`);
+  });
+});
+
+test('a wrong value stops the start; the sentence names the setting, the value, where it is from and what it should be', () => {
+  assert.equal(refused({ WALLETD_PORT: 'abc' }), 'port cannot be "abc" (from WALLETD_PORT): it must be integer');
+  assert.equal(refused({ WALLETD_PORT: '70000' }), 'port cannot be 70000 (from WALLETD_PORT): it must be <= 65535');
+  assert.match(refused({ WALLETD_DUPLICATES: 'maybe' }), /duplicates cannot be "maybe" .* one of replay, reject/);
+  assert.match(refused({ WALLETD_STORE: 'mysql://x' }), /store cannot be "mysql:\/\/x" .* must be lmdb:FOLDER/);
+  assert.match(refused({ WALLETD_INIT: 'perhaps' }), /init cannot be "perhaps" .* one of auto, never/);
+  withFile('{"shards": 0}', (file) => assert.match(refused({ WALLETD_CONFIG: file }), /shards cannot be 0 .* >= 1/));
+  withFile('{"money": {"scales": {"BTC": 9}}}', (file) => {
+    assert.match(refused({ WALLETD_CONFIG: file }), /money\.scales\.BTC cannot be 9 .* <= 8/);
+  });
+});
+
+test('a file that is missing or not JSON stops the start', () => {
+  assert.match(refused({ WALLETD_CONFIG: '/nowhere/x.json' }), /cannot read \/nowhere\/x\.json/);
+  withFile('{', (file) => assert.match(refused({ WALLETD_CONFIG: file }), /is not JSON/));
+  withFile('[]', (file) => assert.match(refused({ WALLETD_CONFIG: file }), /must hold a JSON object/));
+});
+
+test('what others can reach must be protected, or the risk said aloud', () => {
+  assert.match(refused({ WALLETD_HOST: '0.0.0.0' }), /callbacks are not authenticated/);
+  assert.equal(loadSettings({ WALLETD_HOST: '0.0.0.0', WALLETD_INSECURE: 'true' }).host, '0.0.0.0');
+  assert.match(refused({ WALLETD_ADMIN_HOST: '0.0.0.0' }), /set admin\.token/);
+  const token = 'a-token-of-operators';
+  assert.equal(loadSettings({ WALLETD_ADMIN_HOST: '0.0.0.0', WALLETD_ADMIN_TOKEN: token }).admin.token, token);
+  for (const host of ['127.0.0.1', '127.5.5.5', '::1', 'localhost'])
+    assert.equal(loadSettings({ WALLETD_HOST: host }).host, host);
+  for (const host of ['127.evil.example', '::', '10.0.0.1']) refused({ WALLETD_HOST: host });
+});
+
+test('a secret is not repeated in the sentence about it', () => {
+  assert.doesNotMatch(refused({ WALLETD_ADMIN_TOKEN: 'hunter2' }), /hunter2/);
+});
+
+test('the sample files in config/ are valid', () => {
+  for (const name of ['production.json', 'tiny.json']) {
+    const file = new URL(`../../../config/${name}`, import.meta.url).pathname;
+    assert.ok(
+      loadSettings({ WALLETD_CONFIG: file, WALLETD_ADMIN_TOKEN: 'a-token-of-operators', WALLETD_INSECURE: 'true' }),
+    );
+  }
+});

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
+import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { type StoreUnderTest, walContract } from './wal-contract.js';
+
+const scales = { default: 4, byCurrency: {} };
+
+walContract('LMDB', async (): Promise<StoreUnderTest> => {
+  const folder = makeTempFolder();
+  const storeId = randomUUID();
+  const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
+  let open: LmdbStore[] = [LmdbStore.open(folder.path)];
+  const [wal] = open as [LmdbStore];
+  await wal.create(meta);
+
+  function openAnother(): LmdbStore {
+    const store = LmdbStore.open(folder.path);
+    open.push(store);
+    return store;
+  }
+
+  async function closeAll(): Promise<void> {
+    for (const store of open) await store.close();
+    open = [];
+  }
+
+  return {
+    storeId,
+    wal,
+    openAgain: async () => openAnother(),
+    reopen: async () => {
+      await closeAll();
+      return openAnother();
+    },
+    destroy: async () => {
+      await closeAll();
+      folder.remove();
+    },
+  };
+});

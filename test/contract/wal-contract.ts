@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { LSN_ZERO, type Lsn } from '../../src/shard/lsn.js';
+import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry, Wal } from '../../src/shard/ports.js';
+import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+
+/** A store with logs for shards 0 to 3, as a driver's test makes it. */
+export interface StoreUnderTest {
+  readonly storeId: string;
+  readonly wal: Wal;
+  /** Another handle on the same store, as another owner would have it. */
+  openAgain(): Promise<Wal>;
+  /** Ends all handles and opens the store once more. */
+  reopen(): Promise<Wal>;
+  destroy(): Promise<void>;
+}
+
+/** What every driver of `Wal` has to do: the actor relies on each of these sentences. */
+export function walContract(driver: string, make: () => Promise<StoreUnderTest>): void {
+  const contract = (sentence: string, run: (store: StoreUnderTest, log: Writer) => Promise<void>) =>
+    test(sentence, async () => {
+      const store = await make();
+      try {
+        await run(store, new Writer(store.wal, store.storeId));
+      } finally {
+        await store.destroy();
+      }
+    });
+
+  describe(`the log's contract, ${driver}`, () => {
+    contract('a new log has a head before the first entry, and nothing to read', async ({ wal }) => {
+      for (const shard of [0, 1, 2, 3]) {
+        assert.deepEqual((await wal.head(shard)).lsn, LSN_ZERO);
+        assert.deepEqual(await wal.read(shard, LSN_ZERO, 10), []);
+      }
+      assert.notEqual(
+        (await wal.head(0)).checksum,
+        (await wal.head(1)).checksum,
+        'no log continues another by accident',
+      );
+    });
+
+    contract(
+      'an append on the expected head is ok, moves the head, and can be read back byte for byte',
+      async ({ wal }, log) => {
+        const entry = log.next(0);
+        assert.deepEqual(await one(wal, { shard: 0, expected: log.head(0), entry }), { type: 'ok' });
+        assert.deepEqual(await wal.head(0), entry.head);
+        assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [entry.bytes]);
+      },
+    );
+
+    contract(
+      'an append on any other head is a conflict that shows the head there is, and writes nothing',
+      async ({ wal }, log) => {
+        const first = await log.append(0);
+        const stale: Append = { shard: 0, expected: log.genesis(0), entry: log.seal(0, log.genesis(0), 'other') };
+        assert.deepEqual(await one(wal, stale), { type: 'conflict', head: first.head });
+        assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [first.bytes]);
+      },
+    );
+
+    contract(
+      'the same bytes again are a duplicate, not a second entry, however often they come',
+      async ({ wal }, log) => {
+        const entry = log.next(0);
+        const append: Append = { shard: 0, expected: log.head(0), entry };
+        assert.deepEqual(await one(wal, append), { type: 'ok' });
+        for (let attempt = 0; attempt < 3; attempt++) assert.deepEqual(await one(wal, append), { type: 'duplicate' });
+        assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [entry.bytes]);
+      },
+    );
+
+    contract('a late first attempt, after the log has moved on, is a conflict', async ({ wal }, log) => {
+      const before = log.head(0);
+      const entry = await log.append(0);
+      const newest = await log.append(0);
+      assert.deepEqual(await one(wal, { shard: 0, expected: before, entry }), { type: 'conflict', head: newest.head });
+      assert.equal((await wal.read(0, LSN_ZERO, 10)).length, 2);
+    });
+
+    contract('a check is ok on the expected head and a conflict on any other', async ({ wal }, log) => {
+      const before = log.head(0);
+      const { head } = await log.append(0);
+      assert.deepEqual(await one(wal, { shard: 0, expected: head, entry: undefined }), { type: 'ok' });
+      assert.deepEqual(await one(wal, { shard: 0, expected: before, entry: undefined }), { type: 'conflict', head });
+    });
+
+    contract(
+      'several shards go in one call, and the conflict of one does not touch the others',
+      async ({ wal }, log) => {
+        const foreign = await log.append(1);
+        const appends: Append[] = [];
+        for (const shard of [0, 1, 2]) {
+          const expected = shard === 1 ? log.genesis(1) : log.head(shard);
+          appends.push({ shard, expected, entry: log.seal(shard, expected, 'other') });
+        }
+        appends.push({ shard: 3, expected: log.head(3), entry: undefined });
+        const outcomes = await wal.append(appends);
+        assert.deepEqual(outcomes, [
+          { type: 'ok' },
+          { type: 'conflict', head: foreign.head },
+          { type: 'ok' },
+          { type: 'ok' },
+        ]);
+        assert.deepEqual(await wal.read(0, LSN_ZERO, 9), [appends[0]?.entry?.bytes]);
+        assert.deepEqual(await wal.read(1, LSN_ZERO, 9), [foreign.bytes]);
+        assert.deepEqual(await wal.read(2, LSN_ZERO, 9), [appends[2]?.entry?.bytes]);
+      },
+    );
+
+    contract('entries are read in order, page by page, over epochs, and of one shard only', async ({ wal }, log) => {
+      const written: Buffer[] = [];
+      for (let i = 0; i < 25; i++) {
+        if (i % 10 === 9) log.newEpoch();
+        written.push((await log.append(0)).bytes);
+        await log.append(1);
+      }
+      const read: Buffer[] = [];
+      for (let after: Lsn = LSN_ZERO; ; ) {
+        const page = await wal.read(0, after, 4);
+        assert.ok(page.length <= 4);
+        read.push(...page);
+        if (page.length < 4) break;
+        after = log.format.decode(page[3] as Buffer).lsn;
+      }
+      assert.deepEqual(read, written);
+    });
+
+    contract('a fence starts a new epoch, and the late append of the former owner fails', async (store, log) => {
+      await log.append(0);
+      const former = log.head(0);
+      const other = new Writer(await store.openAgain(), store.storeId);
+      other.take(0, former);
+      other.newEpoch();
+      const fence = await other.append(0);
+      const late: Append = { shard: 0, expected: former, entry: log.seal(0, former) };
+      assert.deepEqual(await one(store.wal, late), { type: 'conflict', head: fence.head });
+      assert.deepEqual(await one(store.wal, { shard: 0, expected: former, entry: undefined }), {
+        type: 'conflict',
+        head: fence.head,
+      });
+      assert.equal((await store.wal.read(0, LSN_ZERO, 10)).length, 2);
+    });
+
+    contract('of two owners who start at the same moment exactly one fences, in every round', async (store, log) => {
+      const wals = [store.wal, await store.openAgain()];
+      let head = log.head(0);
+      for (let round = 0; round < 20; round++) {
+        const contenders = wals.map((wal) => {
+          const writer = new Writer(wal, store.storeId);
+          writer.take(0, head);
+          writer.newEpoch();
+          return { wal, entry: writer.seal(0, head) };
+        });
+        const outcomes = await Promise.all(
+          contenders.map(({ wal, entry }) => one(wal, { shard: 0, expected: head, entry })),
+        );
+        const winner = outcomes.findIndex((outcome) => outcome.type === 'ok');
+        assert.deepEqual(outcomes.map((outcome) => outcome.type).sort(), ['conflict', 'ok']);
+        head = (contenders[winner] as { entry: SealedEntry }).entry.head;
+        assert.deepEqual(outcomes[1 - winner], { type: 'conflict', head }, 'the same epoch, but another nonce');
+      }
+      assert.equal((await store.wal.read(0, LSN_ZERO, 100)).length, 20);
+    });
+
+    contract('a foreign head with the very LSN that is expected is a conflict', async ({ wal, storeId }, log) => {
+      const foreign = new Writer(wal, storeId);
+      const theirs = await foreign.append(0);
+      const mine = log.seal(0, log.genesis(0));
+      assert.deepEqual(mine.head.lsn, theirs.head.lsn);
+      const next: Append = { shard: 0, expected: mine.head, entry: log.seal(0, mine.head) };
+      assert.deepEqual(await one(wal, next), { type: 'conflict', head: theirs.head });
+      assert.deepEqual(await one(wal, { shard: 0, expected: mine.head, entry: undefined }), {
+        type: 'conflict',
+        head: theirs.head,
+      });
+    });
+
+    contract('bytes of every value and of any length come back as they went in', async ({ wal }, log) => {
+      const written: Buffer[] = [];
+      const payloads = [
+        Buffer.from(Array.from({ length: 256 }, (_, i) => i)),
+        ...[1, 2000, 4096, 70_000, 300_000].map((length) => randomBytes(length)),
+      ];
+      for (const payload of payloads) written.push((await log.append(0, payload.toString('latin1'))).bytes);
+      const read = await wal.read(0, LSN_ZERO, 100);
+      assert.deepEqual(read, written);
+      for (let i = 0; i < 10; i++) await log.append(0, randomBytes(50_000).toString('latin1'));
+      assert.deepEqual(read, written, 'what was read does not change when more is written');
+    });
+
+    contract('what was durable is there after the store is closed and opened again', async (store, log) => {
+      const written: Buffer[] = [];
+      for (let i = 0; i < 10; i++) written.push((await log.append(2)).bytes);
+      const wal = await store.reopen();
+      assert.deepEqual(await wal.head(2), log.head(2));
+      assert.deepEqual(await wal.read(2, LSN_ZERO, 100), written);
+      assert.deepEqual(await one(wal, { shard: 2, expected: log.head(2), entry: log.seal(2, log.head(2)) }), {
+        type: 'ok',
+      });
+    });
+
+    contract('a shard that the store does not have is an error', async ({ wal }) => {
+      await assert.rejects(wal.head(99));
+    });
+  });
+}
+
+async function one(wal: Wal, append: Append): Promise<AppendOutcome> {
+  const [outcome] = await wal.append([append]);
+  return outcome as AppendOutcome;
+}
+
+/** An owner: seals entries with a nonce of its own, and remembers the heads it has written. */
+class Writer {
+  readonly format: EntryFormat;
+  private nonce = randomBytes(8).toString('hex');
+  private readonly heads = new Map<number, Head>();
+  private readonly firsts = new Map<number, Head>();
+  private epoch = 1;
+
+  constructor(
+    private readonly wal: Wal,
+    storeId: string,
+  ) {
+    this.format = new EntryCodec(storeId);
+    for (const shard of [0, 1, 2, 3]) this.firsts.set(shard, genesisHead(storeId, shard));
+  }
+
+  genesis(shard: number): Head {
+    return this.firsts.get(shard) as Head;
+  }
+
+  head(shard: number): Head {
+    return this.heads.get(shard) ?? this.genesis(shard);
+  }
+
+  take(shard: number, head: Head): void {
+    this.heads.set(shard, head);
+    this.epoch = head.lsn.epoch;
+  }
+
+  newEpoch(): void {
+    this.epoch++;
+    this.nonce = randomBytes(8).toString('hex');
+  }
+
+  seal(shard: number, previous: Head, text = 'ann'): SealedEntry {
+    const batch = this.format.beginBatch(1000);
+    batch.add({ type: 'player-created', username: text, version: 1, timeMs: 1000, currency: 'THB' });
+    const lsn = { epoch: this.epoch, sequence: previous.lsn.sequence + 1 };
+    return batch.seal({ shard, lsn, nonce: this.nonce, previous });
+  }
+
+  next(shard: number): SealedEntry {
+    return this.seal(shard, this.head(shard));
+  }
+
+  async append(shard: number, text?: string): Promise<SealedEntry> {
+    const entry = this.seal(shard, this.head(shard), text);
+    assert.deepEqual(await one(this.wal, { shard, expected: this.head(shard), entry }), { type: 'ok' });
+    this.heads.set(shard, entry.head);
+    return entry;
+  }
+}

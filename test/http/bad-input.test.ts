@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { after, before, test } from 'node:test';
+import { TestNode } from '../support/test-node.js';
+
+/** What the transcripts cannot say: sockets that are slow, cut off or rude. */
+let node: TestNode;
+before(async () => {
+  node = await TestNode.start();
+  const json = { 'Content-Type': 'application/json' };
+  await fetch(`${node.adminUrl}/v1/players/ann`, { method: 'PUT', headers: json, body: '{"currency":"THB"}' });
+  await fetch(`${node.adminUrl}/v1/players/ann/deposits`, {
+    method: 'POST',
+    headers: json,
+    body: '{"id":"d1","amount":100}',
+  });
+});
+after(() => node.close());
+
+function bet(id: string, playInfo = 'p'): string {
+  return JSON.stringify({
+    id: `req-${id}`,
+    timestampMillis: 1,
+    productId: 'P1',
+    currency: 'THB',
+    username: 'ann',
+    txns: [{ id, status: 'OPEN', roundId: 'r', betAmount: 1, gameCode: 'g', playInfo }],
+  });
+}
+
+async function post(path: string, body: string | Buffer | ReadableStream): Promise<{ status: number; body: string }> {
+  const response = await fetch(node.callbackUrl + path, { method: 'POST', body, duplex: 'half' } as RequestInit);
+  return { status: response.status, body: await response.text() };
+}
+
+async function balance(): Promise<number> {
+  const response = await fetch(`${node.adminUrl}/v1/players/ann`);
+  return ((await response.json()) as { balance: number }).balance;
+}
+
+/** Writes the parts with a pause between them; resolves to all that came back until the other side closes. */
+function rawSocket(parts: readonly string[], pauseMs: number, hangUp = false): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(node.callbackUrl);
+    const socket: Socket = connect(Number(port), hostname);
+    let received = '';
+    socket.on('data', (data) => {
+      received += data.toString();
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ECONNRESET' ? resolve(received) : reject(error),
+    );
+    socket.on('close', () => resolve(received));
+    socket.on('connect', async () => {
+      for (const part of parts) {
+        socket.write(part);
+        await new Promise((next) => setTimeout(next, pauseMs));
+      }
+      if (hangUp) socket.destroy();
+      else socket.end();
+    });
+  });
+}
+
+const head = (length: number, extra = '') =>
+  `POST /placeBets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${length}\r\n${extra}\r\n`;
+
+test('a body over 256 KiB is 413, told at once where its length is announced', async () => {
+  const large = bet('large', 'x'.repeat(300_000));
+  const answer = await post('/placeBets', large);
+  assert.equal(answer.status, 413);
+  assert.match(answer.body, /^\{"id":"","statusCode":40003,"timestampMillis":\d+,"productId":""\}$/);
+  assert.match(await rawSocket([head(300_000)], 100), /^HTTP\/1\.1 413 /);
+});
+
+test('a body over 256 KiB in chunks without a length is 413 too', async () => {
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  let sent = 0;
+  const endless = new ReadableStream({
+    pull(controller) {
+      if (sent++ < 8) controller.enqueue(chunk);
+      else controller.close();
+    },
+  });
+  const outcome = await post('/placeBets', endless).catch((error: Error) => error);
+  // The server may close before the client has sent all; either way nothing is applied.
+  if (!(outcome instanceof Error)) assert.equal(outcome.status, 413);
+  assert.equal(await balance(), 100);
+});
+
+test('a chunked body is read like any other', async () => {
+  const text = bet('chunked');
+  const stream = new ReadableStream({
+    start(controller) {
+      for (const char of [text.slice(0, 10), text.slice(10, 100), text.slice(100)])
+        controller.enqueue(Buffer.from(char));
+      controller.close();
+    },
+  });
+  const answer = await post('/placeBets', stream);
+  assert.equal(answer.status, 200);
+  assert.match(answer.body, /"statusCode":0/);
+});
+
+test('a body that comes byte by byte is read; a character may be cut in two', async () => {
+  const body = Buffer.from(bet('slow-🎲'));
+  const at = body.indexOf(0xf0) + 2;
+  const parts = [head(body.length), body.subarray(0, at).toString('latin1'), body.subarray(at).toString('latin1')];
+  const { hostname, port } = new URL(node.callbackUrl);
+  const received = await new Promise<string>((resolve) => {
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.on('data', (data) => {
+      text += data.toString();
+    });
+    socket.on('close', () => resolve(text));
+    parts.forEach((part, i) => {
+      setTimeout(() => socket.write(Buffer.from(part, 'latin1')), 30 * (i + 1));
+    });
+  });
+  assert.match(received, /^HTTP\/1\.1 200 OK/);
+  assert.match(received, /"statusCode":0/);
+});
+
+test('an upload that is cut off applies nothing, and the server serves on', async () => {
+  const before = await balance();
+  const text = bet('cut-off');
+  for (let i = 0; i < 20; i++) await rawSocket([head(text.length) + text.slice(0, text.length - 5)], 5, true);
+  assert.equal(await balance(), before);
+});
+
+test('a caller who hangs up before his answer: the bet is applied once at most, and its repeat is answered', async () => {
+  for (let i = 0; i < 20; i++) {
+    const text = bet(`hung-up-${i}`);
+    await rawSocket([head(text.length) + text], 0, true);
+    const { body } = await post('/placeBets', text);
+    const answer = JSON.parse(body) as { balanceBefore: number; balanceAfter: number };
+    assert.equal(answer.balanceBefore - answer.balanceAfter, 1);
+    assert.equal(await balance(), answer.balanceAfter);
+  }
+});
+
+test('garbage, pipelined requests and huge headers get an answer or a closed connection, never a crash', async () => {
+  const text = bet('rude');
+  const requests = [
+    'GARBAGE\r\n\r\n',
+    '\x00\x01\x02\x03\r\n\r\n',
+    'POST /placeBets HTTP/1.1\r\n\r\n',
+    `POST /placeBets HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n`,
+    `POST /placeBets HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n`,
+    `${head(text.length)}${text}`.repeat(3),
+    head(2, `X-Huge: ${'x'.repeat(100_000)}\r\n`),
+    `POST /placeBets HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+  ];
+  for (const request of requests) await rawSocket([request], 20, true);
+  assert.equal((await post('/placeBets', bet('after-rude'))).status, 200);
+});
+
+test('headers up to 16 KiB are accepted', async () => {
+  const text = bet('headers');
+  const received = await rawSocket([head(text.length, `X-Long: ${'x'.repeat(12_000)}\r\n`) + text], 200);
+  assert.match(received, /^HTTP\/1\.1 200 OK/);
+});
+
+test('ids of 256 characters are accepted, also of two units each; 257 and 5,000 are refused and not echoed', async () => {
+  const withId = (id: string) => bet('t').replace('"id":"req-t"', `"id":"${id}"`).replace('"id":"t"', `"id":"${id}"`);
+  for (const id of ['x'.repeat(256), '🎲'.repeat(256)]) {
+    const answer = await post('/placeBets', withId(id));
+    assert.equal(answer.status, 200);
+    assert.equal((JSON.parse(answer.body) as { id: string }).id, id);
+  }
+  for (const id of ['x'.repeat(257), '🎲'.repeat(257), 'x'.repeat(5000)]) {
+    const answer = await post('/placeBets', withId(id));
+    assert.equal(answer.status, 400);
+    assert.equal((JSON.parse(answer.body) as { id: string }).id, '');
+  }
+});
+
+test('deeply nested and very wide JSON is refused', async () => {
+  assert.equal((await post('/placeBets', `${'['.repeat(100_000)}${']'.repeat(100_000)}`)).status, 400);
+  assert.equal(
+    (await post('/placeBets', `{${Array.from({ length: 20_000 }, (_, i) => `"k${i}":1`).join(',')}}`)).status,
+    400,
+  );
+});
+
+test('a property named __proto__ does not stand in for a missing field', async () => {
+  const body =
+    '{"__proto__":{"id":"q","timestampMillis":1,"productId":"P1","currency":"THB","username":"ann"},"txns":[]}';
+  assert.equal((await post('/placeBets', body)).status, 400);
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient, settlement } from '../support/client.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { WalletdProcess } from '../support/walletd-process.js';
+
+const KILLS = 5;
+const PLAYERS = Array.from({ length: 20 }, (_, i) => `p${i}`);
+const OPENING_BALANCE = 1_000_000;
+const CONNECTIONS = 32;
+
+/** One callback, as the platform remembers it. */
+interface Sent {
+  readonly endpoint: string;
+  readonly username: string;
+  readonly body: object;
+  /** By how much it moves the balance, once. */
+  readonly moves: number;
+  answer: CallbackAnswer | undefined;
+}
+
+test('kill -9 under load, five times: what was answered is there exactly once, with the answered balances', async () => {
+  const folder = makeTempFolder();
+  const env = { WALLETD_STORE: `lmdb:${folder.path}` };
+  const sent: Sent[] = [];
+  let walletd = await WalletdProcess.start(env);
+  try {
+    await importPlayers(walletd.adminUrl, PLAYERS, OPENING_BALANCE);
+    for (let kill = 0; kill < KILLS; kill++) {
+      await loadUntilKilled(walletd, kill, sent);
+      walletd = await WalletdProcess.start(env);
+      await checkBalances(walletd, sent);
+    }
+    const unanswered = sent.filter(({ answer }) => answer === undefined).length;
+    assert.ok(sent.length - unanswered > 500, `${sent.length - unanswered} answers`);
+    assert.ok(unanswered > 0, 'the kills came while requests were in flight');
+
+    await repeatAll(walletd, sent);
+    for (const username of PLAYERS) {
+      const moved = sent.filter((one) => one.username === username).reduce((sum, one) => sum + one.moves, 0);
+      assert.equal(await balanceOf(walletd.adminUrl, username), OPENING_BALANCE + moved);
+    }
+  } finally {
+    await walletd.end('SIGTERM');
+    folder.remove();
+  }
+});
+
+/** Places and settles on many connections until the process is gone. */
+async function loadUntilKilled(walletd: WalletdProcess, kill: number, sent: Sent[]): Promise<void> {
+  const client = new PlatformClient(walletd.callbackUrl);
+  const send = async (one: Sent): Promise<boolean> => {
+    sent.push(one);
+    try {
+      one.answer = await client.post(one.endpoint, one.body);
+      assert.equal(one.answer.statusCode, 0);
+      return true;
+    } catch (error) {
+      if (error instanceof assert.AssertionError) throw error;
+      return false;
+    }
+  };
+  const connection = async (name: number) => {
+    for (let i = 0; ; i++) {
+      const username = PLAYERS[(name + i) % PLAYERS.length] as string;
+      const id = `k${kill}-c${name}-${i}`;
+      const place = { endpoint: 'placeBets', username, body: bet(username, id, 3), moves: -3, answer: undefined };
+      if (!(await send(place))) return;
+      const settle = {
+        endpoint: 'settleBets',
+        username,
+        body: settlement(username, id, 5),
+        moves: 5,
+        answer: undefined,
+      };
+      if (!(await send(settle))) return;
+    }
+  };
+  const connections = Array.from({ length: CONNECTIONS }, (_, name) => connection(name));
+  await new Promise((resolve) => setTimeout(resolve, 200 + 100 * kill));
+  await walletd.end('SIGKILL');
+  await Promise.all(connections);
+  client.close();
+}
+
+/** Every answered one counts, and of the unanswered any number may: the balance must be one that this explains. */
+async function checkBalances(walletd: WalletdProcess, sent: readonly Sent[]): Promise<void> {
+  for (const username of PLAYERS) {
+    const own = sent.filter((one) => one.username === username);
+    const answered = own.filter((one) => one.answer !== undefined).reduce((sum, one) => sum + one.moves, 0);
+    const open = own.filter((one) => one.answer === undefined).map((one) => one.moves);
+    const least = OPENING_BALANCE + answered + open.filter((move) => move < 0).reduce((sum, move) => sum + move, 0);
+    const most = OPENING_BALANCE + answered + open.filter((move) => move > 0).reduce((sum, move) => sum + move, 0);
+    const balance = await balanceOf(walletd.adminUrl, username);
+    assert.ok(balance >= least && balance <= most, `${username}: ${balance} is not within ${least} to ${most}`);
+  }
+}
+
+/** The platform repeats everything: what was answered gets its first answer again, the rest is carried out once. */
+async function repeatAll(walletd: WalletdProcess, sent: readonly Sent[]): Promise<void> {
+  const client = new PlatformClient(walletd.callbackUrl);
+  const rest = [...sent];
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      for (let one = rest.shift(); one !== undefined; one = rest.shift()) {
+        const again = await client.post(one.endpoint, one.body);
+        assert.equal(again.statusCode, 0);
+        if (one.answer === undefined) continue;
+        assert.equal(again.balanceBefore, one.answer.balanceBefore);
+        assert.equal(again.balanceAfter, one.answer.balanceAfter);
+      }
+    }),
+  );
+  client.close();
+}

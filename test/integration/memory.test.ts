@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { importPlayers, PlatformClient, settlement } from '../support/client.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { WalletdProcess } from '../support/walletd-process.js';
+
+const MIB = 1024 * 1024;
+const BETS_AT_ONCE = 200;
+const REQUESTS_MAX = 4000;
+
+test('a heap that fills up: new bets get 503 before it is full, what closes them passes, and the process lives', async () => {
+  const folder = makeTempFolder();
+  const walletd = await WalletdProcess.start({
+    WALLETD_STORE: `lmdb:${folder.path}`,
+    WALLETD_MEMORY_MAX_BYTES: String(96 * MIB),
+    WALLETD_OPEN_BETS_MAX: '1000000',
+  });
+  try {
+    const ready = await walletd.waitFor((line) => line.msg === 'walletd is ready');
+    assert.ok(Number(ready.heapMaxBytes) <= 150 * MIB, 'the launcher has set the limit that was asked for');
+    const players = Array.from({ length: 8 }, (_, i) => `p${i}`);
+    await importPlayers(walletd.adminUrl, players, 1e9);
+    const client = new PlatformClient(walletd.callbackUrl);
+    const placeMany = async (request: number) => {
+      const username = players[request % players.length] as string;
+      const txns = Array.from({ length: BETS_AT_ONCE }, (_, i) => {
+        const id = `bet-number-${request}-${i}`;
+        return { id, status: 'OPEN', roundId: `round-${id}`, betAmount: 1, gameCode: 'g', playInfo: 'p' };
+      });
+      const body = { id: `q${request}`, timestampMillis: 1, productId: 'P', currency: 'THB', username, txns };
+      return await client.post('placeBets', body);
+    };
+
+    let requests = 0;
+    let code = 0;
+    while (code === 0 && requests < REQUESTS_MAX) code = (await placeMany(requests++)).statusCode;
+    assert.equal(code, 50001, `${requests} requests`);
+    for (let i = 0; i < 50; i++) {
+      const answer = await client.post('settleBets', settlement(players[0] as string, `bet-number-0-${i}`, 2));
+      assert.equal(answer.statusCode, 0);
+    }
+    assert.equal((await placeMany(0)).statusCode, 0, 'a repeat opens nothing');
+    client.close();
+    assert.equal(await walletd.end('SIGTERM'), 0);
+    assert.equal(walletd.errors, '');
+  } finally {
+    await walletd.end('SIGKILL');
+    folder.remove();
+  }
+});

@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import type { CallbackCommand } from '../../src/wallet/command.js';
+import type { Rules } from '../../src/wallet/rules.js';
+
+/*
+ * Few ids, few rounds, few amounts, on purpose: so that histories are full of repeats, late messages, reused ids and
+ * rounds with a past.
+ */
+export const USERNAMES = ['ann', 'bob'];
+const PRODUCTS = ['P1', 'P2'];
+
+const id = fc.constantFrom('a', 'a', 'b', 'c');
+const roundId = fc.constantFrom('r1', 'r1', 'r1', 'r2');
+const amount = fc.constantFrom(0, 1, 5, 10, 10, 25, 70);
+const stake = fc.constantFrom(1, 5, 10, 10, 70);
+const rarely = fc.integer({ min: 0, max: 4 }).map((n) => n === 0);
+const often = fc.integer({ min: 0, max: 2 }).map((n) => n > 0);
+const game = { gameCode: fc.constant('g'), playInfo: fc.constant('p') };
+const features = { isFeature: fc.constant(false), isFeatureBuy: fc.constant(false) };
+
+const txns = {
+  placeBets: fc.record({
+    id,
+    roundId,
+    status: fc.constantFrom('OPEN' as const, 'OPEN' as const, 'WAITING' as const),
+    betAmount: stake,
+    skipBalanceUpdate: rarely,
+    ...game,
+    ...features,
+  }),
+  settleBets: fc.record({
+    id,
+    roundId,
+    betAmount: amount,
+    payoutAmount: amount,
+    turnOver: fc.constant(0),
+    isSingleState: rarely,
+    byRound: fc.boolean(),
+    isEndRound: rarely,
+    skipBalanceUpdate: rarely,
+    ...game,
+    ...features,
+  }),
+  adjustBets: fc.record({ id, roundId, betAmount: amount, ...game }),
+  voidSettled: fc.record({ id, roundId, betAmount: amount, payoutAmount: amount, byRound: rarely, ...game }),
+  cancelBets: fc.record({
+    id,
+    roundId,
+    status: fc.constantFrom('REFUND' as const, 'REJECT' as const),
+    betAmount: amount,
+    byRound: rarely,
+    ...game,
+  }),
+  cancelTips: fc.record({ id, roundId, betAmount: amount }),
+};
+
+const envelope = {
+  id: fc.constantFrom('q1', 'q2', 'q3', 'q4', 'q5'),
+  timestampMillis: fc.constantFrom(1000, 2000, 3000),
+  productId: fc.constantFrom('P1', 'P1', 'P1', ...PRODUCTS),
+  currency: fc.integer({ min: 0, max: 40 }).map((n) => (n === 0 ? 'EUR' : 'THB')),
+  username: fc.integer({ min: 0, max: 40 }).map((n) => (n === 0 ? 'nobody' : (USERNAMES[n < 32 ? 0 : 1] as string))),
+};
+
+function callback<T extends CallbackCommand['type']>(type: T): fc.Arbitrary<CallbackCommand> {
+  const array = often.chain((single) =>
+    fc.array(txns[type] as fc.Arbitrary<never>, { minLength: 1, maxLength: single ? 1 : 3 }),
+  );
+  return fc.record({ type: fc.constant(type), ...envelope, txns: array }) as unknown as fc.Arbitrary<CallbackCommand>;
+}
+
+export type Step =
+  | { readonly type: 'callback'; readonly command: CallbackCommand }
+  /** An earlier callback once more, possibly long after. */
+  | { readonly type: 'again'; readonly back: number }
+  /** One of its elements once more, in another way: what networks and platforms make of a retry. */
+  | { readonly type: 'vary'; readonly back: number; readonly element: number; readonly change: object }
+  | { readonly type: 'withdraw-all'; readonly username: string }
+  | { readonly type: 'block' | 'unblock'; readonly username: string }
+  | { readonly type: 'tomorrow' };
+
+export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: callback('placeBets').map(toStep) },
+  { weight: 8, arbitrary: callback('settleBets').map(toStep) },
+  { weight: 3, arbitrary: callback('adjustBets').map(toStep) },
+  { weight: 4, arbitrary: callback('voidSettled').map(toStep) },
+  { weight: 4, arbitrary: callback('cancelBets').map(toStep) },
+  { weight: 2, arbitrary: callback('cancelTips').map(toStep) },
+  { weight: 6, arbitrary: fc.record({ type: fc.constant('again' as const), back: fc.integer({ min: 1, max: 12 }) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      type: fc.constant('vary' as const),
+      back: fc.integer({ min: 1, max: 6 }),
+      element: fc.integer({ min: 0, max: 2 }),
+      change: fc.oneof(
+        fc.record({ skipBalanceUpdate: fc.boolean() }),
+        fc.record({ status: fc.constantFrom('OPEN', 'WAITING') }),
+        fc.record({ payoutAmount: amount }),
+        fc.record({ betAmount: stake }),
+        fc.record({ byRound: fc.boolean() }),
+        fc.record({ id }),
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('withdraw-all' as const), username: fc.constantFrom(...USERNAMES) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constantFrom('block' as const, 'unblock' as const, 'unblock' as const),
+      username: fc.constantFrom(...USERNAMES),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ type: 'tomorrow' as const }) },
+);
+
+function toStep(command: CallbackCommand): Step {
+  return { type: 'callback', command };
+}
+
+/** Every knob, with limits so small that they are met. */
+export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
+  return fc
+    .record({
+      duplicates: fc.constantFrom('replay' as const, 'replay' as const, 'reject' as const),
+      roundEnded: fc.constantFrom('refuse-payouts' as const, 'ignore' as const, 'refuse-all' as const),
+      voidAmounts: fc.constantFrom('recorded' as const, 'recorded' as const, 'request' as const),
+      voidAllowNegativeBalance: often,
+      tipsUnknown: fc.constantFrom('credit' as const, 'reject' as const),
+      tipsUnknownMax: fc.constantFrom(1, 100),
+      tombstonesMax: fc.constantFrom(2, 1000),
+      openBetsMax: fc.constantFrom(3, 1000),
+      historyMax: fc.constantFrom(2, 1000),
+      productsUnlisted: fc.constantFrom('accept' as const, 'accept' as const, 'reject' as const),
+      products: fc.constantFrom(
+        new Map(),
+        new Map([['P1', { id: 'P1' }]]),
+        new Map([['P2', { id: 'P2', blocked: true }]]),
+      ),
+    })
+    .map((rules) => ({ ...defaults, ...rules }));
+}
+
+/** The command with one element changed; undefined when it has no such field to change. */
+export function varied(command: CallbackCommand, element: number, change: object): CallbackCommand | undefined {
+  const txn = command.txns[element % command.txns.length];
+  const field = Object.keys(change)[0] as string;
+  if (txn === undefined || !(field in txn) || (field === 'status' && command.type !== 'placeBets')) return undefined;
+  return { ...command, txns: [{ ...txn, ...change }] } as unknown as CallbackCommand;
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { rulesOf } from '../../src/cli/rules.js';
+import type { CallbackCommand } from '../../src/wallet/command.js';
+import { checkWallet } from '../../src/wallet/invariants.js';
+import { type Books, post, total } from '../../src/wallet/ledger.js';
+import { FAILURES } from '../../src/wallet/rejection.js';
+import type { Rules } from '../../src/wallet/rules.js';
+import type { Wallet } from '../../src/wallet/wallet-state.js';
+import { Domain } from '../support/domain.js';
+import { settingsWith } from '../support/settings.js';
+import { arbitraryRules, arbitraryStep, type Step, USERNAMES, varied } from './arbitrary-commands.js';
+import { type ReferencePlayer, ReferenceWallet } from './reference-wallet.js';
+
+/*
+ * Random histories of all operations against the dumb reference wallet. MODEL_RUNS and MODEL_SEED repeat and lengthen;
+ * a failure prints its seed and the shortest history that still fails.
+ */
+const RUNS = Number(process.env.MODEL_RUNS ?? 3000);
+const SEED = process.env.MODEL_SEED;
+const OPENING_BALANCE = 100;
+const DAY_MS = 86_400_000;
+const DEFAULT_RULES = rulesOf(settingsWith());
+
+function options(runs: number): fc.Parameters<[Step[], Rules]> {
+  return SEED === undefined ? { numRuns: runs } : { numRuns: runs, seed: Number(SEED) };
+}
+
+test('answers, balances and states equal the reference; invariants hold after each step; the log rebuilds the state', () => {
+  fc.assert(
+    fc.property(
+      fc.array(arbitraryStep, { minLength: 1, maxLength: 60, size: 'max' }),
+      fc.oneof(fc.constant(DEFAULT_RULES), arbitraryRules(DEFAULT_RULES)),
+      (steps, rules) => {
+        const domain = new Domain(rules);
+        const reference = new ReferenceWallet(rules);
+        for (const username of USERNAMES) {
+          domain.fund(username, OPENING_BALANCE);
+          reference.create(username, 'THB', OPENING_BALANCE);
+        }
+        const past: CallbackCommand[] = [];
+        for (const step of steps) runStep(domain, reference, step, past);
+        assert.deepStrictEqual(domain.replayed(), domain.wallets);
+        checkBooks(domain);
+      },
+    ),
+    options(RUNS),
+  );
+});
+
+function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: CallbackCommand[]): void {
+  switch (step.type) {
+    case 'callback':
+      past.push(step.command);
+      compare(domain, reference, step.command);
+      return;
+    case 'again': {
+      const command = past[past.length - step.back];
+      if (command !== undefined) compare(domain, reference, command);
+      return;
+    }
+    case 'vary': {
+      const earlier = past[past.length - step.back];
+      const command = earlier && varied(earlier, step.element, step.change);
+      if (command === undefined) return;
+      past.push(command);
+      compare(domain, reference, command);
+      return;
+    }
+    case 'withdraw-all': {
+      const player = reference.players.get(step.username) as ReferencePlayer;
+      if (player.balance <= 0) return;
+      domain.run({ type: 'withdraw', id: `w${domain.events.length}`, username: step.username, amount: player.balance });
+      player.balance = 0;
+      player.version++;
+      return;
+    }
+    case 'block':
+    case 'unblock': {
+      const before = domain.events.length;
+      domain.run({ type: `${step.type}-player`, username: step.username });
+      const player = reference.players.get(step.username) as ReferencePlayer;
+      player.blocked = step.type === 'block';
+      player.version += domain.events.length - before;
+      return;
+    }
+    case 'tomorrow':
+      domain.nowMs += DAY_MS;
+      return;
+  }
+}
+
+function compare(domain: Domain, reference: ReferenceWallet, command: CallbackCommand): void {
+  const expected = reference.answer(command, domain.nowMs);
+  const { answer } = domain.run(command);
+  const actual =
+    answer.type === 'accepted'
+      ? { code: 0, before: answer.before, after: answer.after }
+      : { code: FAILURES[answer.failure].statusCode };
+  assert.deepStrictEqual(actual, expected);
+  for (const username of USERNAMES) {
+    const wallet = domain.wallet(username);
+    checkWallet(wallet);
+    assert.deepStrictEqual(picture(wallet), pictureOfReference(reference.players.get(username) as ReferencePlayer));
+  }
+}
+
+interface Picture {
+  balance: number;
+  version: number;
+  blocked: boolean;
+  transactions: object[];
+}
+
+function picture(wallet: Wallet): Picture {
+  const transactions = [...wallet.transactions()]
+    .filter((item) => item.kind !== 'mark')
+    .map(({ kind, state, id, round, stake, payout, held, paid }) => {
+      const amount = kind === 'settlement' ? payout : stake;
+      return { kind, state, id, product: round.productId, round: round.id, stake: amount, held, paid };
+    });
+  const { balance, version, blocked } = wallet;
+  return { balance, version, blocked, transactions: sorted(transactions) };
+}
+
+function pictureOfReference(player: ReferencePlayer): Picture {
+  const bets = player.bets.map(({ kind, state, id, product, round, stake, held, paid }) => {
+    return { kind, state, id, product, round, stake, held, paid };
+  });
+  const settlements = player.settlements.map(({ state, id, product, round, payout, paid }) => {
+    return { kind: 'settlement', state, id, product, round, stake: payout, held: 0, paid };
+  });
+  const { balance, version, blocked } = player;
+  return { balance, version, blocked, transactions: sorted([...bets, ...settlements]) };
+}
+
+function sorted<T extends object>(items: T[]): T[] {
+  return items.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+/** The sum of all balances is what the books say moved, by kind; and every held stake and payout is in it. */
+function checkBooks(domain: Domain): void {
+  const books: Books = new Map();
+  for (const event of domain.events) post(books, event);
+  const balances = [...domain.wallets].reduce((sum, wallet) => sum + BigInt(wallet.balance), 0n);
+  assert.equal(total(books), balances);
+}

@@ -1,0 +1,609 @@
+import type { CallbackCommand } from '../../src/wallet/command.js';
+import type { Rules } from '../../src/wallet/rules.js';
+
+/*
+ * The dumb one: decisions.md written down a second time, for reading and not for speed. Plain objects, everything
+ * looked for by walking, an array undone by throwing its copy away. It shares no code with src/wallet.
+ */
+interface Entry {
+  what: 'place' | 'settle' | 'adjust' | 'void' | 'cancel';
+  amount: number;
+  status: string;
+  skip: boolean;
+  request: string;
+  before: number;
+  after: number;
+  version: number;
+}
+
+interface Bet {
+  product: string;
+  id: string;
+  round: string;
+  kind: 'bet' | 'tip' | 'tombstone';
+  state: string;
+  stake: number;
+  held: number;
+  paid: number;
+  opened: boolean;
+  taken: boolean;
+  paidOut: boolean;
+  single: boolean;
+  settledByRound: boolean;
+  entries: Entry[];
+}
+
+interface Settlement {
+  product: string;
+  round: string;
+  id: string;
+  state: string;
+  payout: number;
+  paid: number;
+  paidOut: boolean;
+  betIds: string[];
+  entries: Entry[];
+}
+
+interface Closing {
+  product: string;
+  round: string;
+  id: string;
+  what: 'void' | 'cancel';
+  before: number;
+  after: number;
+  version: number;
+}
+
+export interface ReferencePlayer {
+  currency: string;
+  balance: number;
+  version: number;
+  blocked: boolean;
+  bets: Bet[];
+  settlements: Settlement[];
+  closings: Closing[];
+  marks: { product: string; round: string; at: number; counted: boolean }[];
+  endedRounds: string[];
+  tipDays: number[];
+}
+
+export type ReferenceAnswer =
+  | { code: 0; before: number; after: number }
+  | { code: number; before?: undefined; after?: undefined };
+
+type Txn = CallbackCommand['txns'][number];
+type Of<K extends CallbackCommand['type']> = Extract<CallbackCommand, { type: K }>['txns'][number];
+
+class Refused extends Error {
+  /** What stays although the request failed. */
+  constructor(
+    readonly code: number,
+    readonly residue?: (player: ReferencePlayer) => void,
+  ) {
+    super(String(code));
+  }
+}
+
+interface Effect {
+  repeat: boolean;
+  before: number;
+  after: number;
+  version: number;
+}
+
+export class ReferenceWallet {
+  players = new Map<string, ReferencePlayer>();
+
+  constructor(private readonly rules: Rules) {}
+
+  create(username: string, currency: string, balance: number): void {
+    this.players.set(username, {
+      currency,
+      balance,
+      version: 1,
+      blocked: false,
+      bets: [],
+      settlements: [],
+      closings: [],
+      marks: [],
+      endedRounds: [],
+      tipDays: [],
+    });
+  }
+
+  answer(command: CallbackCommand, nowMs: number): ReferenceAnswer {
+    const player = this.players.get(command.username);
+    if (player === undefined) return { code: 10001 };
+    if (player.currency !== command.currency) return { code: 40003 };
+
+    const copy = structuredClone(player);
+    const version = player.version + 1;
+    const effects: Effect[] = [];
+    let unknown = 0;
+    let changed = false;
+    try {
+      for (const txn of command.txns) {
+        try {
+          const effect = this.one(copy, command, txn, version, nowMs);
+          if (effect.repeat && this.rules.duplicates === 'reject') throw new Refused(20002);
+          effects.push(effect);
+          changed ||= !effect.repeat;
+        } catch (error) {
+          if (!(error instanceof Refused)) throw error;
+          if (command.type !== 'cancelBets' || error.code !== 20001) throw error;
+          unknown++;
+          if (error.residue !== undefined) {
+            error.residue(copy);
+            changed = true;
+          }
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      if (error.residue !== undefined) {
+        error.residue(player);
+        player.version = version;
+      }
+      return { code: error.code };
+    }
+    if (changed) {
+      copy.version = version;
+      this.players.set(command.username, copy);
+    }
+    const before = player.balance;
+    if (effects.some((effect) => !effect.repeat)) return { code: 0, before, after: copy.balance };
+    if (unknown === command.txns.length) return { code: 20001 };
+    const newest = effects.filter((effect) => effect.version === Math.max(...effects.map((one) => one.version)));
+    return { code: 0, before: newest[0]?.before as number, after: newest.at(-1)?.after as number };
+  }
+
+  private one(player: ReferencePlayer, command: CallbackCommand, txn: Txn, version: number, nowMs: number): Effect {
+    switch (command.type) {
+      case 'placeBets':
+        return this.place(player, command, txn as Of<'placeBets'>, version);
+      case 'settleBets': {
+        const settle = txn as Of<'settleBets'>;
+        if (settle.isSingleState) return this.single(player, command, settle, version);
+        if (settle.byRound) return this.settleRound(player, command, settle, version);
+        return this.settle(player, command, settle, version);
+      }
+      case 'adjustBets':
+        return this.adjust(player, command, txn as Of<'adjustBets'>, version);
+      case 'voidSettled': {
+        const voided = txn as Of<'voidSettled'>;
+        return voided.byRound
+          ? this.voidRound(player, command, voided, version)
+          : this.void(player, command, voided, version);
+      }
+      case 'cancelBets': {
+        const cancel = txn as Of<'cancelBets'>;
+        return cancel.byRound
+          ? this.cancelRound(player, command, cancel, version)
+          : this.cancel(player, command, cancel, version);
+      }
+      case 'cancelTips':
+        return this.tip(player, command, txn as Of<'cancelTips'>, version, nowMs);
+    }
+  }
+
+  private place(player: ReferencePlayer, command: CallbackCommand, txn: Of<'placeBets'>, version: number): Effect {
+    const bet = find(player, command.productId, txn.id);
+    const skip = txn.skipBalanceUpdate;
+    if (bet === undefined) {
+      this.refuseOpening(player, command.productId);
+      const mark = player.marks.find((one) => one.product === command.productId && one.round === txn.roundId);
+      if (mark !== undefined && command.timestampMillis <= mark.at) throw new Refused(20003);
+      if (this.rules.roundEnded === 'refuse-all' && isEnded(player, command.productId, txn.roundId))
+        throw new Refused(20004);
+      if (player.bets.filter(isOpen).length >= this.rules.openBetsMax) throw new Refused(40003);
+      if (!skip && txn.betAmount > 0 && player.balance < txn.betAmount) throw new Refused(10002);
+      const fresh = newBet(command.productId, txn.id, txn.roundId, 'bet', txn.status, txn.betAmount);
+      fresh.opened = txn.status === 'OPEN';
+      fresh.taken = !skip;
+      fresh.held = skip ? 0 : txn.betAmount;
+      player.bets.push(fresh);
+      return this.move(player, -fresh.held, version, fresh, {
+        what: 'place',
+        amount: txn.betAmount,
+        status: txn.status,
+        skip,
+      });
+    }
+    const alive = bet.kind === 'bet' && !bet.single && !isReversed(bet);
+    const opens = alive && txn.status === 'OPEN' && !bet.opened;
+    const takes = alive && !skip && !bet.taken;
+    if (!opens && !takes && bet.round === txn.roundId) {
+      const entry = alike(bet, 'place', txn.betAmount, txn.status, skip);
+      if (entry !== undefined) {
+        if (isReversed(bet)) throw new Refused(20003);
+        return repeatOf(entry);
+      }
+    }
+    this.refuseOpening(player, command.productId);
+    if (bet.kind !== 'bet') throw new Refused(20003);
+    if (!(opens || takes) || bet.stake !== txn.betAmount || bet.round !== txn.roundId) throw new Refused(20002);
+    if (takes && bet.stake > 0 && player.balance < bet.stake) throw new Refused(10002);
+    if (txn.status === 'OPEN') {
+      bet.opened = true;
+      if (bet.state === 'WAITING') bet.state = 'OPEN';
+    }
+    if (takes) {
+      bet.taken = true;
+      bet.held = bet.stake;
+    }
+    const moved = takes ? -bet.stake : 0;
+    return this.move(player, moved, version, bet, { what: 'place', amount: txn.betAmount, status: txn.status, skip });
+  }
+
+  private single(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
+    const bet = find(player, command.productId, txn.id);
+    const skip = txn.skipBalanceUpdate;
+    const same = bet?.single === true && bet.stake === txn.betAmount;
+    const entry = same ? alike(bet, 'settle', txn.payoutAmount, '', skip) : undefined;
+    const pays = entry !== undefined && bet !== undefined && !isReversed(bet) && !bet.paidOut && !skip;
+    if (bet !== undefined && entry !== undefined && !pays) {
+      if (isReversed(bet)) throw new Refused(20003);
+      return repeatOf(entry);
+    }
+    this.refuseOpening(player, command.productId);
+    if (bet !== undefined && !pays) {
+      if (isOpen(bet)) throw new Refused(20002);
+      throw new Refused(bet.state === 'SETTLED' ? 20004 : 20003);
+    }
+    if (
+      bet === undefined &&
+      this.rules.roundEnded === 'refuse-all' &&
+      isEnded(player, command.productId, txn.roundId)
+    ) {
+      throw new Refused(20004);
+    }
+    if (!skip && txn.betAmount > 0 && player.balance < txn.betAmount) throw new Refused(10002);
+    const target = bet ?? newBet(command.productId, txn.id, txn.roundId, 'bet', 'SETTLED', txn.betAmount);
+    if (bet === undefined) player.bets.push(target);
+    target.single = true;
+    if (!skip) {
+      target.taken = true;
+      target.paidOut = true;
+      target.held = txn.betAmount;
+      target.paid = txn.payoutAmount;
+    }
+    if (txn.isEndRound) player.endedRounds.push(key(command.productId, target.round));
+    const moved = skip ? 0 : txn.payoutAmount - txn.betAmount;
+    return this.move(player, moved, version, target, { what: 'settle', amount: txn.payoutAmount, skip });
+  }
+
+  private settle(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
+    const bet = find(player, command.productId, txn.id);
+    if (bet === undefined) throw new Refused(20001);
+    const skip = txn.skipBalanceUpdate;
+    if (isReversed(bet)) throw new Refused(20003);
+    if (!isOpen(bet)) {
+      if (bet.single || bet.settledByRound) throw new Refused(20004);
+      const entry = alike(bet, 'settle', txn.payoutAmount, '', skip);
+      if (entry === undefined) throw new Refused(20004);
+      if (skip || bet.paidOut) return repeatOf(entry);
+    }
+    bet.state = 'SETTLED';
+    if (!skip) {
+      bet.paidOut = true;
+      bet.paid = txn.payoutAmount;
+    }
+    if (txn.isEndRound) player.endedRounds.push(key(command.productId, bet.round));
+    return this.move(player, skip ? 0 : txn.payoutAmount, version, bet, {
+      what: 'settle',
+      amount: txn.payoutAmount,
+      skip,
+    });
+  }
+
+  private settleRound(
+    player: ReferencePlayer,
+    command: CallbackCommand,
+    txn: Of<'settleBets'>,
+    version: number,
+  ): Effect {
+    const product = command.productId;
+    const skip = txn.skipBalanceUpdate;
+    const bets = betsOf(player, product, txn.roundId);
+    const all = settlementsOf(player, product, txn.roundId);
+    const known = all.find((one) => one.id === txn.id);
+    if (known !== undefined) {
+      if (known.state === 'VOID') throw new Refused(20003);
+      if (known.payout !== txn.payoutAmount) throw new Refused(20004);
+      if (skip || known.paidOut) return repeatOf(alike(known, 'settle', txn.payoutAmount, '', skip) as Entry);
+      const own = known.betIds.length > 0 ? bets.filter((bet) => known.betIds.includes(bet.id)) : bets;
+      if (own.every(isReversed)) throw new Refused(20003);
+    } else {
+      if (bets.length === 0) throw new Refused(20001);
+      if (bets.every(isReversed)) throw new Refused(20003);
+      const nothingOpen = !bets.some(isOpen);
+      if (nothingOpen && this.rules.roundEnded !== 'ignore' && isEnded(player, product, txn.roundId))
+        throw new Refused(20004);
+      if (all.length >= this.rules.historyMax) throw new Refused(40003);
+    }
+    const settlement: Settlement = known ?? {
+      product,
+      round: txn.roundId,
+      id: txn.id,
+      state: 'SETTLED',
+      payout: txn.payoutAmount,
+      paid: 0,
+      paidOut: false,
+      betIds: [],
+      entries: [],
+    };
+    if (known === undefined) {
+      player.settlements.push(settlement);
+      for (const bet of bets.filter(isOpen)) {
+        bet.state = 'SETTLED';
+        bet.settledByRound = true;
+        settlement.betIds.push(bet.id);
+      }
+    }
+    if (!skip) {
+      settlement.paidOut = true;
+      settlement.paid = txn.payoutAmount;
+    }
+    if (txn.isEndRound) player.endedRounds.push(key(product, txn.roundId));
+    const moved = skip ? 0 : txn.payoutAmount;
+    return this.move(player, moved, version, settlement, { what: 'settle', amount: txn.payoutAmount, skip });
+  }
+
+  private adjust(player: ReferencePlayer, command: CallbackCommand, txn: Of<'adjustBets'>, version: number): Effect {
+    const bet = find(player, command.productId, txn.id);
+    if (bet === undefined) throw new Refused(20001);
+    const entry = bet.entries.find((one) => one.what === 'adjust' && one.request === command.id);
+    if (entry !== undefined) {
+      if (entry.amount !== txn.betAmount) throw new Refused(20002);
+      return repeatOf(entry);
+    }
+    if (!isOpen(bet)) throw new Refused(bet.state === 'SETTLED' ? 20004 : 20003);
+    if (bet.entries.filter((one) => one.what === 'adjust').length >= this.rules.historyMax) throw new Refused(40003);
+    const moved = bet.taken ? bet.held - txn.betAmount : 0;
+    if (moved < 0 && player.balance + moved < 0) throw new Refused(10002);
+    bet.stake = txn.betAmount;
+    if (bet.taken) bet.held = txn.betAmount;
+    return this.move(player, moved, version, bet, { what: 'adjust', amount: txn.betAmount, request: command.id });
+  }
+
+  private void(player: ReferencePlayer, command: CallbackCommand, txn: Of<'voidSettled'>, version: number): Effect {
+    const bet = find(player, command.productId, txn.id);
+    if (bet === undefined || isOpen(bet)) throw new Refused(20001);
+    if (isReversed(bet)) {
+      const entry = bet.state === 'VOID' ? bet.entries.find((one) => one.what === 'void') : undefined;
+      if (entry === undefined) throw new Refused(20003);
+      return repeatOf(entry);
+    }
+    let paid = bet.paid;
+    const taken: [Settlement, number][] = [];
+    if (bet.settledByRound) {
+      paid = 0;
+      for (const settlement of settlementsOf(player, bet.product, bet.round)) {
+        const part = Math.min(settlement.paid, txn.payoutAmount - paid);
+        taken.push([settlement, part]);
+        paid += part;
+      }
+    }
+    const moved = this.voidMove(player, bet.held - paid, txn);
+    for (const [settlement, part] of taken) settlement.paid -= part;
+    bet.state = 'VOID';
+    bet.held = 0;
+    bet.paid = 0;
+    return this.move(player, moved, version, bet, { what: 'void', amount: 0 });
+  }
+
+  private voidRound(
+    player: ReferencePlayer,
+    command: CallbackCommand,
+    txn: Of<'voidSettled'>,
+    version: number,
+  ): Effect {
+    const product = command.productId;
+    const bets = betsOf(player, product, txn.roundId);
+    if (bets.length === 0) throw new Refused(20001);
+    const closing = closingOf(player, product, txn.roundId, 'void', txn.id);
+    if (closing !== undefined) return repeatOf(closing);
+    const settled = bets.filter((bet) => bet.state === 'SETTLED');
+    const settlements = settlementsOf(player, product, txn.roundId);
+    const paid = [...settled, ...settlements].reduce((sum, one) => sum + one.paid, 0);
+    if (settled.length === 0 && paid === 0) throw new Refused(bets.some(isOpen) ? 20001 : 20003);
+    if (countClosings(player, product, txn.roundId) >= this.rules.historyMax) throw new Refused(40003);
+    const held = settled.reduce((sum, bet) => sum + bet.held, 0);
+    const moved = this.voidMove(player, held - paid, txn);
+    for (const one of [...settled, ...settlements]) {
+      one.state = 'VOID';
+      one.paid = 0;
+    }
+    for (const bet of settled) bet.held = 0;
+    return this.close(player, moved, version, product, txn, 'void');
+  }
+
+  private voidMove(player: ReferencePlayer, recorded: number, txn: Of<'voidSettled'>): number {
+    const moved = this.rules.voidAmounts === 'recorded' ? recorded : txn.betAmount - txn.payoutAmount;
+    if (!this.rules.voidAllowNegativeBalance && moved < 0 && player.balance + moved < 0) throw new Refused(10002);
+    return moved;
+  }
+
+  private cancel(player: ReferencePlayer, command: CallbackCommand, txn: Of<'cancelBets'>, version: number): Effect {
+    const bet = find(player, command.productId, txn.id);
+    if (bet === undefined) throw this.unknown(player, command.productId, txn);
+    if (bet.kind === 'tombstone') throw new Refused(20001);
+    return this.refund(player, bet, txn.status, version);
+  }
+
+  private refund(player: ReferencePlayer, bet: Bet, state: string, version: number): Effect {
+    if (!isOpen(bet)) {
+      const entry = isReversed(bet) ? bet.entries.find((one) => one.what === 'cancel') : undefined;
+      if (entry !== undefined) return repeatOf(entry);
+      throw new Refused(bet.state === 'SETTLED' ? 20004 : 20003);
+    }
+    const moved = bet.held;
+    bet.state = state;
+    bet.held = 0;
+    return this.move(player, moved, version, bet, { what: 'cancel', amount: moved });
+  }
+
+  private unknown(player: ReferencePlayer, product: string, txn: { id: string; roundId: string }): Refused {
+    if (tombstones(player) >= this.rules.tombstonesMax) return new Refused(50001);
+    return new Refused(20001, (kept) => {
+      kept.bets.push(newBet(product, txn.id, txn.roundId, 'tombstone', 'REFUND', 0));
+    });
+  }
+
+  private cancelRound(
+    player: ReferencePlayer,
+    command: CallbackCommand,
+    txn: Of<'cancelBets'>,
+    version: number,
+  ): Effect {
+    const product = command.productId;
+    const closing = closingOf(player, product, txn.roundId, 'cancel', txn.id);
+    if (closing !== undefined) return repeatOf(closing);
+    const bets = betsOf(player, product, txn.roundId);
+    const mark = player.marks.find((one) => one.product === product && one.round === txn.roundId);
+    const at = command.timestampMillis;
+    const setMark = (kept: ReferencePlayer) => {
+      const standing = kept.marks.find((one) => one.product === product && one.round === txn.roundId);
+      if (standing === undefined) kept.marks.push({ product, round: txn.roundId, at, counted: bets.length === 0 });
+      else standing.at = Math.max(standing.at, at);
+    };
+    const later = mark === undefined || at > mark.at;
+    if (bets.length === 0) {
+      if (mark === undefined && tombstones(player) >= this.rules.tombstonesMax) throw new Refused(50001);
+      throw new Refused(20001, later ? setMark : undefined);
+    }
+    const open = bets.filter(isOpen);
+    if (open.length === 0) {
+      if (bets.some((bet) => bet.state === 'SETTLED')) throw new Refused(20004);
+      throw new Refused(20003, later ? setMark : undefined);
+    }
+    if (countClosings(player, product, txn.roundId) >= this.rules.historyMax) throw new Refused(40003);
+    const moved = open.reduce((sum, bet) => sum + bet.held, 0);
+    for (const bet of open) {
+      bet.state = txn.status;
+      bet.held = 0;
+    }
+    setMark(player);
+    return this.close(player, moved, version, product, txn, 'cancel');
+  }
+
+  private tip(
+    player: ReferencePlayer,
+    command: CallbackCommand,
+    txn: Of<'cancelTips'>,
+    version: number,
+    nowMs: number,
+  ): Effect {
+    const bet = find(player, command.productId, txn.id);
+    if (bet !== undefined) return this.refund(player, bet, 'REFUND', version);
+    if (this.rules.tipsUnknown === 'reject') throw this.unknown(player, command.productId, txn);
+    const day = Math.floor(nowMs / 86_400_000);
+    if (player.tipDays.filter((one) => one === day).length >= this.rules.tipsUnknownMax) throw new Refused(40003);
+    player.tipDays.push(day);
+    const tip = newBet(command.productId, txn.id, txn.roundId, 'tip', 'REFUND', txn.betAmount);
+    tip.paid = txn.betAmount;
+    player.bets.push(tip);
+    return this.move(player, txn.betAmount, version, tip, { what: 'cancel', amount: txn.betAmount });
+  }
+
+  private refuseOpening(player: ReferencePlayer, product: string): void {
+    const listed = this.rules.products.get(product);
+    if (player.blocked || listed?.blocked === true) throw new Refused(40003);
+    if (listed === undefined && this.rules.productsUnlisted === 'reject') throw new Refused(40003);
+  }
+
+  private move(
+    player: ReferencePlayer,
+    moved: number,
+    version: number,
+    on: { entries: Entry[] },
+    message: Partial<Entry> & Pick<Entry, 'what' | 'amount'>,
+  ): Effect {
+    const before = player.balance;
+    const after = before + moved;
+    if (!Number.isSafeInteger(after)) throw new Refused(40003);
+    player.balance = after;
+    on.entries.push({ status: '', skip: false, request: '', ...message, before, after, version });
+    return { repeat: false, before, after, version };
+  }
+
+  private close(
+    player: ReferencePlayer,
+    moved: number,
+    version: number,
+    product: string,
+    txn: { id: string; roundId: string },
+    what: 'void' | 'cancel',
+  ): Effect {
+    const before = player.balance;
+    const after = before + moved;
+    if (!Number.isSafeInteger(after)) throw new Refused(40003);
+    player.balance = after;
+    player.closings.push({ product, round: txn.roundId, id: txn.id, what, before, after, version });
+    return { repeat: false, before, after, version };
+  }
+}
+
+function newBet(product: string, id: string, round: string, kind: Bet['kind'], state: string, stake: number): Bet {
+  const facts = { held: 0, paid: 0, opened: false, taken: false, paidOut: false, single: false, settledByRound: false };
+  return { product, id, round, kind, state, stake, ...facts, entries: [] };
+}
+
+function find(player: ReferencePlayer, product: string, id: string): Bet | undefined {
+  return player.bets.find((bet) => bet.product === product && bet.id === id);
+}
+
+function betsOf(player: ReferencePlayer, product: string, round: string): Bet[] {
+  return player.bets.filter((bet) => bet.kind === 'bet' && bet.product === product && bet.round === round);
+}
+
+function settlementsOf(player: ReferencePlayer, product: string, round: string): Settlement[] {
+  return player.settlements.filter((one) => one.product === product && one.round === round);
+}
+
+function closingOf(player: ReferencePlayer, product: string, round: string, what: string, id: string) {
+  const of = (one: Closing) => one.product === product && one.round === round && one.what === what && one.id === id;
+  return player.closings.find(of);
+}
+
+function countClosings(player: ReferencePlayer, product: string, round: string): number {
+  return player.closings.filter((one) => one.product === product && one.round === round).length;
+}
+
+function isOpen(bet: { state: string }): boolean {
+  return bet.state === 'OPEN' || bet.state === 'WAITING';
+}
+
+function isReversed(bet: { state: string }): boolean {
+  return bet.state === 'REFUND' || bet.state === 'REJECT' || bet.state === 'VOID';
+}
+
+function key(product: string, round: string): string {
+  return JSON.stringify([product, round]);
+}
+
+function isEnded(player: ReferencePlayer, product: string, round: string): boolean {
+  return player.endedRounds.includes(key(product, round));
+}
+
+function tombstones(player: ReferencePlayer): number {
+  const marks = player.marks.filter((mark) => mark.counted).length;
+  return player.bets.filter((bet) => bet.kind === 'tombstone').length + marks;
+}
+
+/** The entry of a message like this one: with the same status and skip, else the newest. */
+function alike(
+  on: { entries: Entry[] },
+  what: string,
+  amount: number,
+  status: string,
+  skip: boolean,
+): Entry | undefined {
+  const entries = on.entries.filter((entry) => entry.what === what && entry.amount === amount);
+  return entries.findLast((entry) => entry.status === status && entry.skip === skip) ?? entries.at(-1);
+}
+
+function repeatOf(entry: { before: number; after: number; version: number }): Effect {
+  return { repeat: true, before: entry.before, after: entry.after, version: entry.version };
+}

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EntryCodec } from '../../src/store/format/entry-codec.js';
+import { commands } from '../support/domain.js';
+import { MemoryWal } from '../support/memory-wal.js';
+import { peek, TestHost, turns } from '../support/test-host.js';
+
+const { place, settle } = commands;
+const readAnn = { type: 'read-player', username: 'ann' } as const;
+
+test('nothing is told before it is durable: not an answer, not a read, not a rejection', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 100);
+  test.wal.hold();
+  const placed = test.execute(place([{ id: 't1' }]));
+  await turns(5);
+  const read = test.ask(readAnn);
+  const rejected = test.execute(place([{ id: 't2', betAmount: 1000 }]));
+  const repeated = test.execute(place([{ id: 't1' }]));
+  for (const promise of [placed, read, rejected, repeated]) assert.equal(await peek<unknown>(promise), undefined);
+  test.wal.release();
+  assert.deepEqual(await placed, { type: 'accepted', before: 100, after: 90, isRepeat: false });
+  assert.deepEqual(await repeated, { type: 'accepted', before: 100, after: 90, isRepeat: true });
+  assert.deepEqual(await rejected, { type: 'failed', failure: 'insufficient-balance' });
+  assert.equal((await read).type, 'player');
+});
+
+test('one flight at a time; what arrives meanwhile forms the next; one batch of a shard is one entry', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 1000);
+  await test.fund('bob', 1000, 1);
+  test.wal.calls = [];
+  test.wal.hold();
+  const answers = [test.execute(place([{ id: 't0' }]))];
+  await turns(5);
+  for (let i = 1; i < 10; i++) answers.push(test.execute(place([{ id: `t${i}` }])));
+  answers.push(test.execute(place([{ id: 't0' }], { username: 'bob' }), 1));
+  await turns(5);
+  assert.equal(test.wal.calls.length, 1);
+  test.wal.release();
+  for (const answer of await Promise.all(answers)) assert.equal(answer.type, 'accepted');
+  assert.deepEqual(
+    test.wal.calls.map((call) => call.map(({ shard }) => shard)),
+    [[0], [0, 1]],
+  );
+  assert.deepEqual(
+    test.wal
+      .entries(0)
+      .slice(-2)
+      .map((entry) => entry.events.length),
+    [1, 9],
+  );
+});
+
+test('an answer that got lost: the identical bytes go again until the log says that they are there, once', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 100);
+  test.wal.calls = [];
+  test.wal.weather = 'answer-lost';
+  const placed = test.execute(place([{ id: 't1' }]));
+  const before = test.wal.entries(0).length;
+  while (test.wal.calls.length < 3) await turns(1);
+  assert.equal(await peek(placed), undefined);
+  test.wal.weather = 'fine';
+  assert.equal((await placed).type, 'accepted');
+  assert.equal(test.wal.entries(0).length, before + 1);
+  const attempts = test.wal.calls.map((call) => call[0]?.entry?.bytes.toString('hex'));
+  assert.equal(new Set(attempts).size, 1, 'an LSN is never used for two contents');
+  assert.equal(await test.balance('ann'), 90);
+});
+
+test('a store that is away: memory is kept, callers wait, and service goes on by itself', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 100);
+  test.wal.weather = 'not-written';
+  const placed = test.execute(place([{ id: 't1' }]));
+  await turns(50);
+  const settled = test.execute(settle([{ id: 't1' }]));
+  assert.equal(await peek(settled), undefined);
+  test.wal.weather = 'fine';
+  assert.equal((await placed).type, 'accepted');
+  assert.deepEqual(await settled, { type: 'accepted', before: 90, after: 105, isRepeat: false });
+});
+
+test('while a round is pending and the mailbox is full, a command is refused at once and not applied', async () => {
+  const test = await TestHost.started({ limits: { batchEventsMax: 2, mailboxMax: 3 } });
+  await test.fund('ann', 1000);
+  test.wal.hold();
+  const answers = [test.execute(place([{ id: 't0' }]))];
+  await turns(5);
+  for (let i = 1; i < 6; i++) answers.push(test.execute(place([{ id: `t${i}` }])));
+  assert.deepEqual(await test.execute(place([{ id: 't6' }])), { type: 'failed', failure: 'overloaded' });
+  test.wal.release();
+  for (const answer of await Promise.all(answers)) assert.equal(answer.type, 'accepted');
+  assert.equal(await test.balance('ann'), 1000 - 6 * 10);
+  const sizes = test.wal.entries(0).map((entry) => entry.events.length);
+  assert.ok(
+    sizes.every((size) => size <= 2),
+    `entries of ${sizes}`,
+  );
+});
+
+test('a command is never split over two entries, even when it is larger than an entry should be', async () => {
+  const test = await TestHost.started({ limits: { batchBytesMax: 200 } });
+  await test.fund('ann', 1000);
+  await test.execute(place(Array.from({ length: 20 }, (_, i) => ({ id: `t${i}` }))));
+  assert.equal(test.wal.entries(0).at(-1)?.events.length, 1);
+  assert.equal(await test.balance('ann'), 800);
+});
+
+test('a command that waited past its deadline is not carried out behind the back of whoever was told "unknown"', async () => {
+  const test = await TestHost.started({ limits: { batchEventsMax: 1 } });
+  await test.fund('ann', 100);
+  test.wal.hold();
+  const first = test.execute(place([{ id: 't1' }]));
+  await turns(5);
+  const second = test.execute(place([{ id: 't2' }]));
+  const late = test.execute(place([{ id: 't3' }]), 0, test.clock.nowMs + 3000);
+  test.clock.nowMs += 3000;
+  test.wal.release();
+  assert.equal((await first).type, 'accepted');
+  assert.equal((await second).type, 'accepted');
+  assert.deepEqual(await late, { type: 'failed', failure: 'not-durable-in-time' });
+  assert.equal(await test.balance('ann'), 80);
+});
+
+test('another owner fences: nothing that waited is told, the process is told who it was, and nobody is served', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 100);
+  test.wal.hold();
+  const placed = test.execute(place([{ id: 't1' }]));
+  await turns(5);
+  const read = test.ask(readAnn);
+
+  const codec = new EntryCodec(test.wal.storeId);
+  const previous = await test.wal.head(0);
+  const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
+  const header = { shard: 0, lsn, nonce: 'f'.repeat(16), previous, timeMs: 1 };
+  const fence = codec.sealFence(header, { host: 'other-host', pid: 42, startedMs: 0 });
+  test.wal.intrude(0, { shard: 0, expected: previous, entry: fence });
+  test.wal.release();
+
+  assert.deepEqual(await placed, { type: 'failed', failure: 'stopped' });
+  assert.deepEqual(await read, { type: 'failed', failure: 'stopped' });
+  assert.deepEqual(await test.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'stopped' });
+  await turns(5);
+  assert.deepEqual(test.fenced, [{ shard: 0, takenBy: 'process 42 on other-host, started 1970-01-01T00:00:00.000Z' }]);
+  assert.deepEqual(test.wal.entries(0).at(-1)?.owner?.pid, 42, 'nothing was written after the fence');
+});
+
+test('a read by an owner that was fenced a moment ago is not answered', async () => {
+  const wal = new MemoryWal('00000000-0000-4000-8000-00000000000a', 2);
+  const former = await TestHost.started({ wal });
+  await former.fund('ann', 100);
+  const newer = await TestHost.started({ wal });
+  await newer.execute(place([{ id: 't1' }]));
+  assert.deepEqual(await former.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  await turns(5);
+  assert.equal(former.fenced.length, 1);
+  assert.equal(await newer.balance('ann'), 90);
+});
+
+test('a head that is not ours, and no newer owner: the shard stops and writes nothing more', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 100);
+  const codec = new EntryCodec(test.wal.storeId);
+  const previous = await test.wal.head(0);
+  const batch = codec.beginBatch(1);
+  batch.add({ type: 'player-created', username: 'x', version: 1, timeMs: 1, currency: 'THB' });
+  const lsn = { epoch: previous.lsn.epoch, sequence: previous.lsn.sequence + 1 };
+  const entry = batch.seal({ shard: 0, lsn, nonce: 'e'.repeat(16), previous });
+  test.wal.intrude(0, { shard: 0, expected: previous, entry });
+  assert.deepEqual(await test.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'stopped' });
+  assert.equal(test.host.status()[0]?.state, 'stopped');
+  assert.deepEqual(test.fenced, []);
+  assert.ok(test.logLines.some(({ level, message }) => level === 'error' && /not ours/.test(message)));
+});
+
+/** Rules under which a bug strikes whenever a product of this name is looked at. */
+function buggyRules() {
+  const products = new Map();
+  const get = products.get.bind(products);
+  products.get = (id: string) => {
+    if (id === 'BUG') throw new Error('injected bug');
+    return get(id);
+  };
+  return { products };
+}
+
+test('a bug stops its shard only: it drops its memory, recovers from its log, and serves the balances that were told', async () => {
+  const test = await TestHost.started({ rules: buggyRules() });
+  await test.fund('ann', 100);
+  await test.fund('bob', 100, 1);
+  await test.execute(place([{ id: 't1' }]));
+  test.wal.hold();
+  const flying = test.execute(place([{ id: 't2' }]));
+  await turns(5);
+  const forming = test.execute(place([{ id: 't3' }]));
+  const struck = test.execute(place([{ id: 't4' }], { productId: 'BUG' }));
+  assert.deepEqual(await struck, { type: 'failed', failure: 'starting' });
+  assert.deepEqual(await forming, { type: 'failed', failure: 'starting' }, 'decided after the last entry: dropped');
+  test.wal.release();
+  assert.equal((await flying).type, 'accepted', 'decided and sent before: told when it is durable');
+  assert.equal((await test.execute(place([{ id: 't1' }], { username: 'bob' }), 1)).type, 'accepted');
+  while (test.host.status()[0]?.state !== 'serving') await turns(1);
+  assert.equal(await test.balance('ann'), 80);
+  assert.deepEqual(await test.execute(place([{ id: 't3' }])), {
+    type: 'accepted',
+    before: 80,
+    after: 70,
+    isRepeat: false,
+  });
+  assert.equal(test.wal.entries(0).filter((entry) => entry.owner !== undefined).length, 2, 'a new epoch');
+});
+
+test('the same bug twice in a minute: the shard stays stopped and says so; the others serve on', async () => {
+  const test = await TestHost.started({ rules: buggyRules() });
+  await test.fund('ann', 100);
+  await test.execute(place([{ id: 't1' }], { productId: 'BUG' }));
+  while (test.host.status()[0]?.state !== 'serving') await turns(1);
+  await test.execute(place([{ id: 't1' }], { productId: 'BUG' }));
+  await turns(5);
+  assert.equal(test.host.status()[0]?.state, 'stopped');
+  assert.equal(test.host.status()[1]?.state, 'serving');
+  assert.deepEqual(await test.execute(place([{ id: 't2' }])), { type: 'failed', failure: 'stopped' });
+  assert.ok(test.logLines.some(({ message }) => /twice in a minute/.test(message)));
+});
+
+test('a bug in a shard whose log another owner has taken: it is fenced, and does not fight back', async () => {
+  const wal = new MemoryWal('00000000-0000-4000-8000-00000000000b', 2);
+  const former = await TestHost.started({ wal, rules: buggyRules() });
+  await former.fund('ann', 100);
+  const newer = await TestHost.started({ wal });
+  await former.execute(place([{ id: 't1' }], { productId: 'BUG' }));
+  await turns(5);
+  assert.equal(former.fenced.length, 1);
+  assert.equal((await newer.execute(place([{ id: 't1' }]))).type, 'accepted');
+});
+
+test('near the memory limit nothing new is opened, and everything that closes passes', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 100);
+  await test.execute(place([{ id: 't1' }, { id: 't2' }]));
+  test.memory.isFull = true;
+  const full = { type: 'failed', failure: 'memory-full' };
+  assert.deepEqual(await test.execute(place([{ id: 't3' }])), full);
+  assert.deepEqual(await test.execute(settle([{ id: 't4', isSingleState: true }])), full);
+  assert.deepEqual(await test.execute({ type: 'create-player', username: 'bob', currency: 'THB' }), full);
+  assert.equal((await test.execute(place([{ id: 't1' }]))).type, 'accepted', 'a repeat opens nothing');
+  assert.equal((await test.execute(settle([{ id: 't1' }]))).type, 'accepted');
+  assert.equal((await test.execute(commands.cancel([{ id: 't2' }]))).type, 'accepted');
+  assert.equal((await test.execute(commands.void([{ id: 't1' }]))).type, 'accepted');
+  assert.equal((await test.execute({ type: 'deposit', id: 'd', username: 'ann', amount: 1 })).type, 'accepted');
+  test.memory.isFull = false;
+  assert.equal((await test.execute(place([{ id: 't3' }]))).type, 'accepted');
+});
+
+test('a shard that is recovering answers 503 and not a wrong balance', async () => {
+  const wal = new MemoryWal('00000000-0000-4000-8000-00000000000c', 2);
+  const first = await TestHost.started({ wal });
+  await first.fund('ann', 100);
+  const second = new TestHost({ wal });
+  const started = second.host.start();
+  assert.deepEqual(await second.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'starting' });
+  assert.deepEqual(await second.ask(readAnn), { type: 'failed', failure: 'starting' });
+  await started;
+  assert.equal(await second.balance('ann'), 100);
+});
+
+test("the shard's clock never goes back, whatever the machine's does, also over a restart", async () => {
+  const wal = new MemoryWal('00000000-0000-4000-8000-00000000000d', 2);
+  const first = await TestHost.started({ wal });
+  await first.fund('ann', 100);
+  first.clock.nowMs += 5000;
+  await first.execute(place([{ id: 't1' }]));
+  first.clock.nowMs -= 60_000;
+  await first.execute(place([{ id: 't2' }]));
+  const second = new TestHost({ wal });
+  second.clock.nowMs -= 3_600_000;
+  await second.host.start();
+  await second.execute(place([{ id: 't3' }]));
+  const times = wal.entries(0).flatMap((entry) => [entry.timeMs, ...entry.events.map((event) => event.timeMs)]);
+  assert.deepEqual(
+    times,
+    [...times].sort((a, b) => a - b),
+  );
+});
+
+test('what nobody has touched for longer than the retention is forgotten by and by', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 100);
+  await test.execute(place([{ id: 't1' }]));
+  await test.execute(settle([{ id: 't1' }]));
+  test.clock.nowMs += 121 * 86_400_000;
+  while (test.wal.entries(0).at(-1)?.events[0]?.type !== 'rounds-forgotten')
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  const result = await test.ask({ type: 'list-transactions', username: 'ann', limit: 10, after: undefined });
+  assert.deepEqual(result, { type: 'transactions', page: { items: [], next: undefined } });
+  assert.equal(await test.balance('ann'), 105);
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RecoveryError } from '../../src/shard/recovery.js';
+import { commands } from '../support/domain.js';
+import { MemoryWal } from '../support/memory-wal.js';
+import { TestHost } from '../support/test-host.js';
+
+const { place } = commands;
+
+async function logWithEntries(): Promise<MemoryWal> {
+  const wal = new MemoryWal('00000000-0000-4000-8000-00000000000e', 2);
+  const host = await TestHost.started({ wal });
+  await host.fund('ann', 1000);
+  for (let i = 0; i < 5; i++) await host.execute(place([{ id: `t${i}` }]));
+  return wal;
+}
+
+/** A log whose pages a test changes as they are read. */
+function reading(wal: MemoryWal, change: (pages: readonly Buffer[]) => readonly Buffer[]): MemoryWal {
+  const read = wal.read.bind(wal);
+  wal.read = async (shard, after, limit) => {
+    const page = await read(shard, after, limit);
+    // The newest entry alone is read for its time.
+    return shard === 0 && limit > 1 ? change(page) : page;
+  };
+  return wal;
+}
+
+async function recoveryFails(wal: MemoryWal, reason: RegExp): Promise<void> {
+  const host = new TestHost({ wal });
+  await assert.rejects(host.host.start(), (error: Error) => {
+    assert.match(error.message, reason);
+    return true;
+  });
+}
+
+test('recovery rebuilds what was durable, over several owners', async () => {
+  const wal = await logWithEntries();
+  for (let i = 0; i < 3; i++) {
+    const next = await TestHost.started({ wal });
+    assert.equal(await next.balance('ann'), 950 - i * 10);
+    await next.execute(place([{ id: `again${i}` }]));
+  }
+});
+
+test('a log with a hole stops the start, and the message says where', async () => {
+  const wal = reading(await logWithEntries(), (page) => page.filter((_, i) => i !== 2));
+  await recoveryFails(wal, /entry 1-4 of shard 0 does not follow 1-2/);
+});
+
+test('a log that ends before its head stops the start', async () => {
+  const sequenceOf = (bytes: Buffer) => bytes.readUInt32BE(12);
+  const wal = reading(await logWithEntries(), (page) => page.filter((bytes) => sequenceOf(bytes) <= 3));
+  await recoveryFails(wal, /the log of shard 0 ends at 1-3, before 2-8/);
+});
+
+test('an entry twice, or two in the wrong order, stops the start', async () => {
+  await recoveryFails(
+    reading(await logWithEntries(), (page) => page.flatMap((one, i) => (i === 2 ? [one, one] : [one]))),
+    /does not follow/,
+  );
+  const swapped = reading(await logWithEntries(), ([a, b, c, ...rest]) => [a, c, b, ...rest] as Buffer[]);
+  await recoveryFails(swapped, /does not follow/);
+});
+
+test('a damaged entry stops the start', async () => {
+  const wal = reading(await logWithEntries(), (page) =>
+    page.map((bytes, i) => {
+      if (i !== 3) return bytes;
+      const damaged = Buffer.from(bytes);
+      damaged.writeUInt8(damaged.readUInt8(100) ^ 1, 100);
+      return damaged;
+    }),
+  );
+  await recoveryFails(wal, /damaged/);
+});
+
+test('a fence whose answer got lost is sent again and found', async () => {
+  const wal = await logWithEntries();
+  wal.weather = 'answer-lost';
+  const host = new TestHost({ wal });
+  const started = host.host.start();
+  setTimeout(() => {
+    wal.weather = 'fine';
+  }, 50);
+  await started;
+  assert.equal(await host.balance('ann'), 950);
+  assert.equal(wal.entries(0).filter((entry) => entry.owner !== undefined).length, 2);
+});
+
+test('of two that start at the same moment one serves, and the other says who was faster', async () => {
+  const wal = await logWithEntries();
+  const [a, b] = [new TestHost({ wal }), new TestHost({ wal })];
+  const outcomes = await Promise.allSettled([a.host.start(), b.host.start()]);
+  const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  assert.equal(failures.length, 1);
+  assert.ok(failures[0] instanceof RecoveryError);
+  assert.match(failures[0].message, /another owner took shard 0 at the same moment/);
+});

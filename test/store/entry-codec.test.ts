@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { decodeHead, EntryCodec, encodeHead, genesisHead } from '../../src/store/format/entry-codec.js';
+import { FormatError } from '../../src/store/format/format-error.js';
+import type { Event } from '../../src/wallet/event.js';
+import { commands, Domain, throughLog } from '../support/domain.js';
+
+const STORE_ID = '0b9c6a54-3d0e-4a53-9d1f-5f2a7c8e9d10';
+const codec = new EntryCodec(STORE_ID);
+const owner = { host: 'här', pid: 7, startedMs: 1_700_000_000_000 };
+
+function entryOf(events: readonly Event[]): Buffer {
+  const batch = codec.beginBatch(1_700_000_000_000);
+  for (const event of events) batch.add(event);
+  const previous = genesisHead(STORE_ID, 3);
+  return batch.seal({ shard: 3, lsn: { epoch: 9, sequence: 2 ** 40 }, nonce: '00112233445566ff', previous }).bytes;
+}
+
+const created: Event = {
+  type: 'player-created',
+  username: 'ann',
+  version: 1,
+  timeMs: 1_700_000_000_005,
+  currency: 'THB',
+};
+
+test('an entry comes back as it went in', () => {
+  const entry = codec.decode(entryOf([created]));
+  assert.equal(entry.shard, 3);
+  assert.deepEqual(entry.lsn, { epoch: 9, sequence: 2 ** 40 });
+  assert.equal(entry.nonce, '00112233445566ff');
+  assert.deepEqual(entry.previousLsn, { epoch: 0, sequence: 0 });
+  assert.equal(entry.previousChecksum, genesisHead(STORE_ID, 3).checksum);
+  assert.equal(entry.timeMs, 1_700_000_000_000);
+  assert.equal(entry.owner, undefined);
+  assert.deepEqual(entry.events, [created]);
+});
+
+test('a fence names its owner and has no events', () => {
+  const header = {
+    shard: 0,
+    lsn: { epoch: 1, sequence: 1 },
+    nonce: 'ffffffffffffffff',
+    previous: genesisHead(STORE_ID, 0),
+  };
+  const entry = codec.decode(codec.sealFence({ ...header, timeMs: 5 }, owner).bytes);
+  assert.deepEqual(entry.owner, owner);
+  assert.deepEqual(entry.events, []);
+});
+
+test('a head comes back as it went in', () => {
+  const head = {
+    lsn: { epoch: 4_000_000_000, sequence: 2 ** 45 + 1 },
+    nonce: '0123456789abcdef',
+    checksum: 0xdeadbeef,
+  };
+  assert.deepEqual(decodeHead(encodeHead(head)), head);
+});
+
+test('one flipped bit anywhere is found', () => {
+  const bytes = entryOf([created]);
+  for (let at = 0; at < bytes.length; at++) {
+    const damaged = Buffer.from(bytes);
+    damaged.writeUInt8(damaged.readUInt8(at) ^ 0b100, at);
+    assert.throws(() => codec.decode(damaged), FormatError, `byte ${at}`);
+  }
+});
+
+test('a cut, an entry of another store and one of a newer version are refused, each with its reason', () => {
+  const bytes = entryOf([created]);
+  assert.throws(() => codec.decode(bytes.subarray(0, 50)), /too short/);
+  assert.throws(() => codec.decode(bytes.subarray(0, bytes.length - 1)), /checksum/);
+  const other = new EntryCodec('0b9c6a54-3d0e-4a53-9d1f-5f2a7c8e9d11');
+  assert.throws(() => other.decode(bytes), /another store/);
+  const newer = Buffer.from(bytes);
+  newer.writeUInt8(2, 0);
+  assert.throws(() => codec.decode(newer), /format version 2 is not known/);
+});
+
+test('every kind of change survives the log, with any text and any amount', () => {
+  const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
+  fc.assert(
+    fc.property(text, text, fc.integer({ min: 0, max: 2 ** 33 }), fc.boolean(), (id, roundId, amount, flag) => {
+      const domain = new Domain();
+      domain.fund('ann', 2 ** 40);
+      const { place, settle, adjust, void: voided, cancel, tip } = commands;
+      const txn = { id, roundId, betAmount: amount, gameCode: id, playInfo: roundId };
+      const facts = { skipBalanceUpdate: flag, isFeature: flag, isFeatureBuy: !flag, isEndRound: flag, turnOver: 0.1 };
+      domain.run(place([{ ...txn, ...facts, status: 'WAITING' }]));
+      domain.run(place([{ ...txn, ...facts, skipBalanceUpdate: false }]));
+      domain.run(adjust([{ ...txn, betAmount: amount + 1 }], { id: roundId }));
+      domain.run(settle([{ ...txn, ...facts, payoutAmount: amount }]));
+      domain.run(voided([txn]));
+      domain.run(settle([{ ...txn, ...facts, id: `${id}-single`, isSingleState: true, payoutAmount: amount }]));
+      domain.run(place([{ ...txn, id: `${id}2` }]));
+      domain.run(settle([{ ...txn, id: 's', byRound: true, payoutAmount: amount }]));
+      domain.run(place([{ ...txn, id: `${id}3` }]));
+      domain.run(settle([{ ...txn, id: 's2', byRound: true, payoutAmount: amount }]));
+      domain.run(voided([{ ...txn, id: `${id}2`, payoutAmount: amount }]));
+      domain.run(voided([{ ...txn, id: 'v', byRound: true }]));
+      domain.run(place([{ ...txn, id: `${id}4` }]));
+      domain.run(cancel([{ ...txn, id: `${id}4`, status: 'REJECT' }]));
+      domain.run(place([{ ...txn, id: `${id}5` }]));
+      domain.run(cancel([{ ...txn, id: 'c', byRound: true }]));
+      domain.run(cancel([{ ...txn, id: 'late' }]));
+      domain.run(cancel([{ ...txn, id: 'c', roundId: 'unknown', byRound: true }]));
+      domain.run(tip([{ ...txn, id: 'tip' }]));
+      domain.run({ type: 'deposit', id, username: 'ann', amount: amount + 1 });
+      domain.run({ type: 'withdraw', id: `${id}w`, username: 'ann', amount: 1 });
+      domain.run({ type: 'block-player', username: 'ann' });
+      domain.run({ type: 'unblock-player', username: 'ann' });
+      domain.nowMs += 1e10;
+      domain.run({ type: 'forget', username: 'ann', beforeMs: domain.nowMs });
+      assert.deepEqual(throughLog(domain.events), domain.events);
+      assert.equal(
+        new Set(domain.events.map((event) => event.type)).size,
+        7,
+        'the test makes every kind but player-created',
+      );
+    }),
+    { numRuns: 200 },
+  );
+});

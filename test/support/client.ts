@@ -1,0 +1,73 @@
+import { Agent, request } from 'node:http';
+
+export interface CallbackAnswer {
+  readonly statusCode: number;
+  readonly balanceBefore?: number;
+  readonly balanceAfter?: number;
+}
+
+/** A platform that keeps its connections: node:http with an agent is three times as fast as fetch. */
+export class PlatformClient {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
+
+  constructor(private readonly url: string) {}
+
+  /** Rejects when the connection breaks before the answer is whole. */
+  post(endpoint: string, body: object): Promise<CallbackAnswer> {
+    return new Promise((resolve, reject) => {
+      const text = JSON.stringify(body);
+      const headers = { 'Content-Length': Buffer.byteLength(text) };
+      const req = request(`${this.url}/${endpoint}`, { method: 'POST', agent: this.agent, headers }, (res) => {
+        let received = '';
+        res.setEncoding('utf8');
+        res.on('data', (chunk: string) => {
+          received += chunk;
+        });
+        res.on('error', reject);
+        res.on('end', () => {
+          if (!res.complete) return reject(new Error('half an answer'));
+          try {
+            resolve(JSON.parse(received) as CallbackAnswer);
+          } catch (error) {
+            reject(error as Error);
+          }
+        });
+      });
+      req.on('error', reject);
+      req.end(text);
+    });
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+export function bet(username: string, id: string, amount = 1): object {
+  const txns = [{ id, status: 'OPEN', roundId: `r-${id}`, betAmount: amount, gameCode: 'g', playInfo: 'p' }];
+  return { id: `q-${id}`, timestampMillis: 1, productId: 'P', currency: 'THB', username, txns };
+}
+
+export function settlement(username: string, id: string, payoutAmount: number): object {
+  const fixed = {
+    status: 'SETTLED',
+    betAmount: 0,
+    turnOver: 0,
+    isSingleState: false,
+    transactionType: 'BY_TRANSACTION',
+  };
+  const txns = [{ id, roundId: `r-${id}`, payoutAmount, gameCode: 'g', playInfo: 'p', ...fixed }];
+  return { id: `s-${id}`, timestampMillis: 1, productId: 'P', currency: 'THB', username, txns };
+}
+
+export async function importPlayers(adminUrl: string, usernames: readonly string[], balance: number): Promise<void> {
+  const lines = usernames.map((username) => JSON.stringify({ id: 'open', username, currency: 'THB', balance }));
+  const init = { method: 'POST', headers: { 'Content-Type': 'application/x-ndjson' }, body: lines.join('\n') };
+  const response = await fetch(`${adminUrl}/v1/players:import`, init);
+  await response.text();
+}
+
+export async function balanceOf(adminUrl: string, username: string): Promise<number> {
+  const response = await fetch(`${adminUrl}/v1/players/${username}`);
+  return ((await response.json()) as { balance: number }).balance;
+}

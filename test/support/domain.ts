@@ -1,0 +1,141 @@
+import { rulesOf } from '../../src/cli/rules.js';
+import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+import { apply } from '../../src/wallet/apply.js';
+import type {
+  AdjustTxn,
+  CallbackCommand,
+  CancelTipTxn,
+  CancelTxn,
+  Command,
+  PlaceTxn,
+  SettleTxn,
+  VoidTxn,
+} from '../../src/wallet/command.js';
+import { decide } from '../../src/wallet/decide.js';
+import type { Decision } from '../../src/wallet/decision.js';
+import type { Event } from '../../src/wallet/event.js';
+import { FAILURES } from '../../src/wallet/rejection.js';
+import type { Rules } from '../../src/wallet/rules.js';
+import type { Wallet } from '../../src/wallet/wallet-state.js';
+import { Wallets } from '../../src/wallet/wallets.js';
+import { settingsWith } from './settings.js';
+
+const STORE_ID = '00000000-0000-4000-8000-000000000001';
+
+/** A shard without actor, log or clock: decides and applies, and keeps the events. */
+export class Domain {
+  readonly wallets = new Wallets();
+  readonly events: Event[] = [];
+  nowMs = 1_700_000_000_000;
+
+  constructor(readonly rules: Rules = rulesOf(settingsWith())) {}
+
+  run(command: Command): Decision {
+    const decision = decide(this.wallets.get(command.username), command, this.rules, this.nowMs);
+    if (decision.event !== undefined) {
+      this.events.push(decision.event);
+      apply(this.wallets, decision.event);
+    }
+    return decision;
+  }
+
+  /** 0 or the failure's statusCode. */
+  statusCode(command: Command): number {
+    const { answer } = this.run(command);
+    return answer.type === 'accepted' ? 0 : FAILURES[answer.failure].statusCode;
+  }
+
+  fund(username: string, balance: number): void {
+    this.run({ type: 'import-player', id: 'fund', username, currency: 'THB', balance });
+  }
+
+  wallet(username: string): Wallet {
+    const wallet = this.wallets.get(username);
+    if (wallet === undefined) throw new Error(`no player ${username}`);
+    return wallet;
+  }
+
+  /** What comes out when the events go through an entry of a log, byte for byte. */
+  replayed(): Wallets {
+    const wallets = new Wallets();
+    for (const event of throughLog(this.events)) apply(wallets, event);
+    return wallets;
+  }
+}
+
+export function throughLog(events: readonly Event[]): readonly Event[] {
+  if (events.length === 0) return [];
+  const codec = new EntryCodec(STORE_ID);
+  const batch = codec.beginBatch(events[0]?.timeMs ?? 0);
+  for (const event of events) batch.add(event);
+  const previous = genesisHead(STORE_ID, 0);
+  const entry = batch.seal({ shard: 0, lsn: { epoch: 0, sequence: 1 }, nonce: previous.nonce, previous });
+  return codec.decode(entry.bytes).events;
+}
+
+type Envelope = Partial<Pick<CallbackCommand, 'id' | 'timestampMillis' | 'productId' | 'currency' | 'username'>>;
+
+const envelope = { id: 'req', timestampMillis: 1000, productId: 'P1', currency: 'THB', username: 'ann' };
+const game = { gameCode: 'g', playInfo: 'p' };
+
+/** Commands with everything filled in that a test does not care about. */
+export const commands = {
+  place: (txns: readonly (Partial<PlaceTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
+    type: 'placeBets',
+    ...envelope,
+    ...over,
+    txns: txns.map((txn) => ({
+      ...game,
+      roundId: 'r1',
+      status: 'OPEN',
+      betAmount: 10,
+      isFeature: false,
+      isFeatureBuy: false,
+      skipBalanceUpdate: false,
+      ...txn,
+    })),
+  }),
+  settle: (txns: readonly (Partial<SettleTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
+    type: 'settleBets',
+    ...envelope,
+    ...over,
+    txns: txns.map((txn) => ({
+      ...game,
+      roundId: 'r1',
+      betAmount: 10,
+      payoutAmount: 15,
+      turnOver: 0,
+      isSingleState: false,
+      byRound: false,
+      isEndRound: false,
+      isFeature: false,
+      isFeatureBuy: false,
+      skipBalanceUpdate: false,
+      ...txn,
+    })),
+  }),
+  adjust: (txns: readonly (Partial<AdjustTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
+    type: 'adjustBets',
+    ...envelope,
+    ...over,
+    txns: txns.map((txn) => ({ ...game, roundId: 'r1', betAmount: 10, ...txn })),
+  }),
+  void: (txns: readonly (Partial<VoidTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
+    type: 'voidSettled',
+    ...envelope,
+    ...over,
+    txns: txns.map((txn) => ({ ...game, roundId: 'r1', betAmount: 10, payoutAmount: 15, byRound: false, ...txn })),
+  }),
+  cancel: (txns: readonly (Partial<CancelTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
+    type: 'cancelBets',
+    ...envelope,
+    ...over,
+    txns: txns.map((txn) => ({ ...game, roundId: 'r1', status: 'REFUND', betAmount: 10, byRound: false, ...txn })),
+  }),
+  tip: (txns: readonly (Partial<CancelTipTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
+    type: 'cancelTips',
+    ...envelope,
+    ...over,
+    txns: txns.map((txn) => ({ roundId: 'r1', betAmount: 10, ...txn })),
+  }),
+};

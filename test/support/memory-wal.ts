@@ -1,0 +1,94 @@
+import type { Lsn } from '../../src/shard/lsn.js';
+import { compareLsn } from '../../src/shard/lsn.js';
+import { type Append, type AppendOutcome, type Head, isSameHead, type Wal } from '../../src/shard/ports.js';
+import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+
+/** How the store behaves towards the next appends. */
+export type Weather =
+  | 'fine'
+  /** Nothing is written, and that is reported. */
+  | 'not-written'
+  /** It is written, and the answer gets lost. */
+  | 'answer-lost';
+
+/** A log in memory whose weather and speed a test decides. It passes the same contract as the drivers. */
+export class MemoryWal implements Wal {
+  weather: Weather = 'fine';
+  /** While held, appends wait; `release` lets them through. */
+  private gate: Promise<void> = Promise.resolve();
+  private openGate: () => void = () => {};
+  private readonly heads = new Map<number, Head>();
+  private readonly logs = new Map<number, { lsn: Lsn; bytes: Buffer }[]>();
+  private readonly codec: EntryCodec;
+  calls: (readonly Append[])[] = [];
+
+  constructor(
+    readonly storeId: string,
+    shards: number,
+  ) {
+    this.codec = new EntryCodec(storeId);
+    for (let shard = 0; shard < shards; shard++) {
+      this.heads.set(shard, genesisHead(storeId, shard));
+      this.logs.set(shard, []);
+    }
+  }
+
+  hold(): void {
+    this.gate = new Promise((resolve) => {
+      this.openGate = resolve;
+    });
+  }
+
+  release(): void {
+    this.openGate();
+  }
+
+  /** Puts an entry of somebody else at the head, as another process would. */
+  intrude(shard: number, append: Append): void {
+    const [outcome] = this.write([{ ...append, shard }]);
+    if (outcome?.type !== 'ok') throw new Error('the intruder was refused');
+  }
+
+  async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+    this.calls.push(appends);
+    await this.gate;
+    if (this.weather === 'not-written') return appends.map(() => failed('the store is away'));
+    const outcomes = this.write(appends);
+    if (this.weather === 'answer-lost') return appends.map(() => failed('the answer got lost'));
+    return outcomes;
+  }
+
+  async head(shard: number): Promise<Head> {
+    const head = this.heads.get(shard);
+    if (head === undefined) throw new Error(`no shard ${shard}`);
+    return head;
+  }
+
+  async read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]> {
+    const log = this.logs.get(shard) ?? [];
+    return log
+      .filter((entry) => compareLsn(entry.lsn, after) > 0)
+      .slice(0, limit)
+      .map((entry) => entry.bytes);
+  }
+
+  entries(shard: number) {
+    return (this.logs.get(shard) ?? []).map((entry) => this.codec.decode(entry.bytes));
+  }
+
+  private write(appends: readonly Append[]): AppendOutcome[] {
+    return appends.map(({ shard, expected, entry }) => {
+      const head = this.heads.get(shard) as Head;
+      if (entry !== undefined && isSameHead(head, entry.head)) return { type: 'duplicate' };
+      if (!isSameHead(head, expected)) return { type: 'conflict', head };
+      if (entry === undefined) return { type: 'ok' };
+      this.heads.set(shard, entry.head);
+      this.logs.get(shard)?.push({ lsn: entry.head.lsn, bytes: Buffer.from(entry.bytes) });
+      return { type: 'ok' };
+    });
+  }
+}
+
+function failed(message: string): AppendOutcome {
+  return { type: 'failed', error: new Error(message) };
+}

@@ -1,0 +1,17 @@
+import { loadSettings } from '../../src/config/load.js';
+import type { Settings } from '../../src/config/schema.js';
+
+/** The default settings with some changed, by path: `{ 'void.amounts': 'request' }`. */
+export function settingsWith(changes: Readonly<Record<string, unknown>> = {}): Settings {
+  const settings = loadSettings({});
+  for (const [path, value] of Object.entries(changes)) {
+    const keys = path.split('.');
+    const last = keys.pop() as string;
+    const parent = keys.reduce(
+      (tree, key) => tree[key] as Record<string, unknown>,
+      settings as Record<string, unknown>,
+    );
+    parent[last] = value;
+  }
+  return settings;
+}

@@ -1,0 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A new folder under the system's; the caller removes it. */
+export function makeTempFolder(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'walletd-test-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}

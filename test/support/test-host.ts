@@ -1,0 +1,89 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Logger } from '../../src/base/ports.js';
+import { rulesOf } from '../../src/cli/rules.js';
+import type { Owner } from '../../src/shard/ports.js';
+import type { BusyAnswer, ShardLimits } from '../../src/shard/shard.js';
+import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+import type { Command } from '../../src/wallet/command.js';
+import type { Answer } from '../../src/wallet/decision.js';
+import type { Query, QueryResult } from '../../src/wallet/query.js';
+import type { Rules } from '../../src/wallet/rules.js';
+import { ShardHost } from '../../src/worker/shard-host.js';
+import { MemoryWal } from './memory-wal.js';
+import { settingsWith } from './settings.js';
+
+const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };
+
+/** Shards over a log in memory, with a clock and a memory guard that the test moves. */
+export class TestHost {
+  readonly wal: MemoryWal;
+  readonly clock = { nowMs: 1_700_000_000_000, now: () => this.clock.nowMs, monotonicMs: () => performance.now() };
+  readonly memory = { isFull: false };
+  readonly fenced: { shard: number; takenBy: string }[] = [];
+  readonly logLines: { level: string; message: string }[] = [];
+  readonly host: ShardHost;
+
+  constructor(
+    options: { wal?: MemoryWal; shards?: number; limits?: Partial<ShardLimits>; rules?: Partial<Rules> } = {},
+  ) {
+    const { shards = 2, limits = {}, rules = {} } = options;
+    const settings = settingsWith();
+    this.wal = options.wal ?? new MemoryWal(randomUUID(), shards);
+    const { storeId } = this.wal;
+    const write = (level: string) => (_fields: object, message: string) => {
+      this.logLines.push({ level, message });
+    };
+    const log: Logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+    this.host = new ShardHost(
+      Array.from({ length: shards }, (_, shard) => shard),
+      {
+        wal: this.wal,
+        format: new EntryCodec(storeId),
+        genesis: (shard) => genesisHead(storeId, shard),
+        clock: this.clock,
+        log,
+        rules: { ...rulesOf(settings), ...rules },
+        limits: { ...settings.limits, ...limits },
+        memory: this.memory,
+        observer: { decided() {}, landed() {} },
+        owner: OWNER,
+        newNonce: () => randomBytes(8).toString('hex'),
+        onFenced: (shard, takenBy) => this.fenced.push({ shard, takenBy }),
+      },
+    );
+  }
+
+  static async started(options: ConstructorParameters<typeof TestHost>[0] = {}): Promise<TestHost> {
+    const test = new TestHost(options);
+    await test.host.start();
+    return test;
+  }
+
+  execute(command: Command, shard = 0, deadlineMs = Number.POSITIVE_INFINITY): Promise<Answer> {
+    return new Promise((resolve) => this.host.execute(shard, command, deadlineMs, { reply: resolve }));
+  }
+
+  ask(query: Query, shard = 0): Promise<QueryResult | BusyAnswer> {
+    return new Promise((resolve) => this.host.ask(shard, query, Number.POSITIVE_INFINITY, { reply: resolve }));
+  }
+
+  async fund(username: string, balance: number, shard = 0): Promise<void> {
+    await this.execute({ type: 'import-player', id: 'fund', username, currency: 'THB', balance }, shard);
+  }
+
+  async balance(username: string, shard = 0): Promise<number | undefined> {
+    const result = await this.ask({ type: 'read-player', username }, shard);
+    return result.type === 'player' ? result.player?.balance : undefined;
+  }
+}
+
+/** What a promise has come to so far, without waiting for it: undefined while it is pending. */
+export async function peek<T>(promise: Promise<T>): Promise<T | undefined> {
+  await turns(20);
+  return await Promise.race([promise, Promise.resolve(undefined)]);
+}
+
+/** Lets the event loop go round. */
+export async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const LAUNCHER = fileURLToPath(new URL('../../../src/cli/walletd.sh', import.meta.url));
+const READY_MS = 20_000;
+
+type LogLine = { msg: string; level: string; [field: string]: unknown };
+
+/** A real walletd, started by its launcher as a user starts it. */
+export class WalletdProcess {
+  readonly log: LogLine[] = [];
+  errors = '';
+  callbackUrl = '';
+  adminUrl = '';
+  private buffered = '';
+
+  private constructor(readonly child: ChildProcess) {
+    child.stdout?.on('data', (data: Buffer) => this.read(data.toString()));
+    child.stderr?.on('data', (data: Buffer) => {
+      this.errors += data.toString();
+    });
+  }
+
+  /** Starts `walletd serve` on free ports; resolves when it is ready. `wrap` is a command to run it under. */
+  static async start(env: Record<string, string>, wrap: readonly string[] = []): Promise<WalletdProcess> {
+    const [command = 'sh', ...args] = [...wrap, 'sh', LAUNCHER, 'serve'];
+    const child = spawn(command, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+    const walletd = new WalletdProcess(child);
+    const ready = await walletd.waitFor((line) => line.msg === 'walletd is ready');
+    walletd.callbackUrl = String(ready.callbacks);
+    walletd.adminUrl = String(ready.operatorApi);
+    return walletd;
+  }
+
+  /** The process id of the server itself: the launcher has become it, or a tracer has started it. */
+  get pid(): number {
+    const ready = this.log.find((line) => line.msg === 'walletd is ready');
+    return Number(ready?.pid);
+  }
+
+  async waitFor(wanted: (line: LogLine) => boolean): Promise<LogLine> {
+    const endMs = Date.now() + READY_MS;
+    for (;;) {
+      const line = this.log.find(wanted);
+      if (line !== undefined) return line;
+      if (this.child.exitCode !== null || this.child.signalCode !== null) {
+        throw new Error(`walletd ended with ${this.child.exitCode ?? this.child.signalCode}: ${this.errors}`);
+      }
+      if (Date.now() > endMs) throw new Error(`walletd did not say what was expected: ${JSON.stringify(this.log)}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** Sends the signal to the server; resolves to how the child ended. */
+  async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      const exited = once(this.child, 'exit');
+      process.kill(this.pid, signal);
+      await exited;
+    }
+    return this.child.exitCode ?? this.child.signalCode;
+  }
+
+  async exit(): Promise<number | null> {
+    if (this.child.exitCode === null) await once(this.child, 'exit');
+    return this.child.exitCode;
+  }
+
+  private read(text: string): void {
+    const lines = (this.buffered + text).split('\n');
+    this.buffered = lines.pop() as string;
+    for (const line of lines) if (line !== '') this.log.push(JSON.parse(line) as LogLine);
+  }
+}
+
+/** Runs a verb that ends by itself. */
+export function runWalletd(args: readonly string[], env: Record<string, string> = {}) {
+  const { status, stdout, stderr } = spawnSync('sh', [LAUNCHER, ...args], { env: environment(env), encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+function environment(env: Record<string, string>): NodeJS.ProcessEnv {
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WALLETD_')));
+  return { ...inherited, WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', ...env };
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/** Who may import whom: a folder only what stands right of its own arrow. `cli` is where all parts meet. */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  wallet: ['base'],
+  shard: ['wallet', 'base'],
+  store: ['shard', 'wallet', 'base'],
+  restore: ['shard', 'wallet', 'base'],
+  worker: ['shard', 'wallet', 'base'],
+  http: ['wallet', 'telemetry', 'base'],
+  admin: ['wallet', 'telemetry', 'base'],
+  cluster: ['shard', 'wallet', 'base'],
+  config: ['base'],
+  telemetry: ['base'],
+};
+
+const ROOT = fileURLToPath(new URL('../../../src/', import.meta.url));
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+
+/** Imports of types count too: an arrow is an arrow. */
+const imports: Import[] = files.flatMap((from) => {
+  const text = readFileSync(join(ROOT, from), 'utf8');
+  const found = text.matchAll(
+    /(?:^|\n)\s*(?:import|export)\s[^;]*?from '([^']+)'|import\('([^']+)'\)|(?:^|\n)import '([^']+)'/g,
+  );
+  return [...found].map((match) => ({ from, to: (match[1] ?? match[2] ?? match[3]) as string }));
+});
+
+const folderOf = (file: string) => file.split('/')[0] as string;
+
+function target({ from, to }: Import): string | undefined {
+  if (!to.startsWith('.')) return undefined;
+  return relative(ROOT, join(ROOT, dirname(from), to)).replace(/\.js$/, '.ts');
+}
+
+test('the test sees the imports', () => {
+  assert.ok(files.length > 50 && imports.length > 200, `${files.length} files, ${imports.length} imports`);
+});
+
+test('a folder imports only along its arrow', () => {
+  const wrong = imports.filter((one) => {
+    const to = target(one);
+    const folder = folderOf(one.from);
+    if (to === undefined || folder === 'cli' || folderOf(to) === folder) return false;
+    return !ARROWS[folder]?.includes(folderOf(to));
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('every folder has its arrow', () => {
+  const folders = new Set(files.map(folderOf));
+  folders.delete('cli');
+  for (const folder of folders) assert.ok(folder in ARROWS, folder);
+});
+
+test('no file imports itself over others', () => {
+  const edges = new Map<string, string[]>();
+  for (const one of imports) {
+    const to = target(one);
+    if (to !== undefined) edges.set(one.from, [...(edges.get(one.from) ?? []), to]);
+  }
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    assert.ok(!path.includes(file), `a cycle: ${[...path.slice(path.indexOf(file)), file].join(' -> ')}`);
+    if (done.has(file)) return;
+    for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+});
+
+test('the domain and the base use no package and no I/O of Node', () => {
+  const outside = imports.filter((one) => ['wallet', 'base'].includes(folderOf(one.from)) && target(one) === undefined);
+  assert.deepEqual(outside, []);
+});
+
+test('the actor uses no package and no I/O of Node', () => {
+  const outside = imports.filter((one) => folderOf(one.from) === 'shard' && target(one) === undefined);
+  assert.deepEqual(outside, []);
+});
+
+test('the domain asks no clock and no chance', () => {
+  for (const file of files.filter((one) => ['wallet', 'shard'].includes(folderOf(one)))) {
+    assert.doesNotMatch(
+      readFileSync(join(ROOT, file), 'utf8'),
+      /Date\.now|Math\.random|performance\.now|new Date\(\)/,
+      file,
+    );
+  }
+});
+
+test('one file loads uWebSockets.js, so that it can be swapped', () => {
+  const users = new Set(imports.filter(({ to }) => to === 'uWebSockets.js').map(({ from }) => from));
+  assert.deepEqual([...users], ['http/uws.ts']);
+});

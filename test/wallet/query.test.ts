@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { query, type ScanCursor, type TransactionCursor } from '../../src/wallet/query.js';
+import { commands, Domain } from '../support/domain.js';
+
+const { place, settle } = commands;
+
+test('pages of one player follow each other without a gap or a repeat, whatever is created between them', () => {
+  const domain = new Domain();
+  domain.fund('ann', 1_000_000);
+  domain.run(place(Array.from({ length: 7 }, (_, i) => ({ id: `array${i}`, roundId: `r${i}` }))));
+  for (let i = 0; i < 20; i++) domain.run(place([{ id: `t${i}`, roundId: `q${i}` }]));
+  const all = [...domain.wallet('ann').transactions()].map((item) => item.id);
+
+  const seen: string[] = [];
+  let after: TransactionCursor | undefined;
+  do {
+    const result = query(domain.wallets, { type: 'list-transactions', username: 'ann', limit: 4, after });
+    assert.ok(result.type === 'transactions' && result.page !== undefined);
+    seen.push(...result.page.items.map((item) => item.id));
+    after = result.page.next;
+    domain.run(place([{ id: `late${seen.length}`, roundId: 'late' }]));
+  } while (after !== undefined);
+  assert.deepEqual(seen, all);
+});
+
+test('a scan over all players finds every open bet once, in pages of any size', () => {
+  const domain = new Domain();
+  const expected: string[] = [];
+  for (let player = 0; player < 30; player++) {
+    const username = `p${player}`;
+    domain.fund(username, 1000);
+    for (let i = 0; i < player % 4; i++) {
+      domain.run(place([{ id: `t${i}`, roundId: `r${i}` }], { username }));
+      if (i % 2 === 1) domain.run(settle([{ id: `t${i}`, roundId: `r${i}` }], { username }));
+      else expected.push(`${username}/t${i}`);
+    }
+  }
+  for (const limit of [1, 2, 3, 7, 1000]) {
+    const seen: string[] = [];
+    let after: ScanCursor | undefined;
+    do {
+      const result = query(domain.wallets, {
+        type: 'scan-transactions',
+        state: 'OPEN',
+        createdBeforeMs: domain.nowMs,
+        limit,
+        after,
+      });
+      assert.ok(result.type === 'scan');
+      assert.ok(result.items.length <= limit);
+      seen.push(...result.items.map((item) => `${item.username}/${item.id}`));
+      after = result.next;
+    } while (after !== undefined);
+    assert.deepEqual(seen.sort(), [...expected].sort(), `limit ${limit}`);
+  }
+});

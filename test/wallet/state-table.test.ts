@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { Command } from '../../src/wallet/command.js';
+import { checkWallet } from '../../src/wallet/invariants.js';
+import { commands, Domain } from '../support/domain.js';
+
+/*
+ * One table: every state a transaction can be in, every operation, and what comes of it. Generated from the code and
+ * kept as text, so that a change of behaviour is a line in a review. REWRITE=1 writes it anew.
+ */
+const FILE = new URL('../../../test/wallet/state-table.txt', import.meta.url);
+
+const { place, settle, adjust, void: voided, cancel, tip } = commands;
+const t = { id: 't' };
+
+/** How transaction `t` of round `r1` (stake 10, payout 15) gets into the state; the balance was 100 before. */
+const STATES: Readonly<Record<string, readonly Command[]>> = {
+  'unknown id, unknown round': [],
+  'unknown id, round OPEN': [place([{ id: 'other' }])],
+  OPEN: [place([t])],
+  'OPEN, skipped': [place([{ ...t, skipBalanceUpdate: true }])],
+  'OPEN, adjusted to 12': [place([t]), adjust([{ ...t, betAmount: 12 }], { id: 'adj' })],
+  'OPEN, after WAITING': [place([{ ...t, status: 'WAITING' }]), place([t])],
+  WAITING: [place([{ ...t, status: 'WAITING' }])],
+  'WAITING, skipped': [place([{ ...t, status: 'WAITING', skipBalanceUpdate: true }])],
+  SETTLED: [place([t]), settle([t])],
+  'SETTLED, never opened': [place([{ ...t, status: 'WAITING' }]), settle([t])],
+  'SETTLED, stake skipped': [place([{ ...t, skipBalanceUpdate: true }]), settle([t])],
+  'SETTLED, payout skipped': [place([t]), settle([{ ...t, skipBalanceUpdate: true }])],
+  'SETTLED, round ended': [place([t]), settle([{ ...t, isEndRound: true }])],
+  'SETTLED by its round (s)': [place([t]), settle([{ id: 's', byRound: true }])],
+  'SETTLED by its round (s), skipped': [place([t]), settle([{ id: 's', byRound: true, skipBalanceUpdate: true }])],
+  'SETTLED single-state': [settle([{ ...t, isSingleState: true }])],
+  'SETTLED single-state, skipped': [settle([{ ...t, isSingleState: true, skipBalanceUpdate: true }])],
+  VOID: [place([t]), settle([t]), voided([t])],
+  'VOID by its round (v)': [place([t]), settle([t]), voided([{ id: 'v', byRound: true }])],
+  'VOID, settled by its round (s)': [place([t]), settle([{ id: 's', byRound: true }]), voided([t])],
+  'VOID single-state': [settle([{ ...t, isSingleState: true }]), voided([t])],
+  REFUND: [place([t]), cancel([t])],
+  'REFUND by its round (c)': [place([t]), cancel([{ id: 'c', byRound: true }])],
+  REJECT: [place([{ ...t, status: 'WAITING' }]), cancel([{ ...t, status: 'REJECT' }])],
+  tombstone: [cancel([t])],
+  'tip, credited': [tip([t])],
+  'round marked, no bet': [cancel([{ id: 'c', byRound: true }])],
+};
+
+const OPERATIONS: Readonly<Record<string, Command>> = {
+  'place OPEN': place([t]),
+  'place OPEN, other amount': place([{ ...t, betAmount: 11 }]),
+  'place OPEN, skip': place([{ ...t, skipBalanceUpdate: true }]),
+  'place WAITING': place([{ ...t, status: 'WAITING' }]),
+  'place another id': place([{ id: 'new' }]),
+  settle: settle([t]),
+  'settle, other payout': settle([{ ...t, payoutAmount: 16 }]),
+  'settle, skip': settle([{ ...t, skipBalanceUpdate: true }]),
+  'settle round (s)': settle([{ id: 's', byRound: true }]),
+  'settle round (s2)': settle([{ id: 's2', byRound: true }]),
+  'single-state': settle([{ ...t, isSingleState: true }]),
+  'single-state, other payout': settle([{ ...t, isSingleState: true, payoutAmount: 16 }]),
+  'adjust to 20': adjust([{ ...t, betAmount: 20 }], { id: 'new' }),
+  'adjust to 12 again (adj)': adjust([{ ...t, betAmount: 12 }], { id: 'adj' }),
+  void: voided([t]),
+  'void round (v)': voided([{ id: 'v', byRound: true }]),
+  'void round (v2)': voided([{ id: 'v2', byRound: true }]),
+  'cancel REFUND': cancel([t]),
+  'cancel REJECT': cancel([{ ...t, status: 'REJECT' }]),
+  'cancel round (c)': cancel([{ id: 'c', byRound: true }]),
+  'cancel round (c2)': cancel([{ id: 'c2', byRound: true }]),
+  'cancel tip': tip([t]),
+};
+
+function table(): string {
+  const lines = [
+    `${'state of transaction t'.padEnd(36) + 'operation'.padEnd(28) + 'code   balance'.padEnd(24)}state after`,
+  ];
+  for (const [state, history] of Object.entries(STATES)) {
+    for (const [operation, command] of Object.entries(OPERATIONS)) {
+      const domain = new Domain();
+      domain.fund('ann', 100);
+      for (const step of history) domain.run(step);
+      const before = domain.wallet('ann').balance;
+      const { answer } = domain.run(command);
+      const after = domain.wallet('ann').balance;
+      checkWallet(domain.wallet('ann'));
+      const code = answer.type === 'accepted' ? 0 : domain.statusCode(command);
+      const moved = after - before;
+      const repeat =
+        answer.type === 'accepted' && answer.isRepeat ? `repeat of ${answer.before} -> ${answer.after}` : '';
+      const effect = repeat || (moved === 0 ? '' : `${moved > 0 ? '+' : ''}${moved}`);
+      lines.push(
+        [state.padEnd(35), operation.padEnd(27), `${String(code).padEnd(6)} ${effect}`.padEnd(23), describe(domain)]
+          .join(' ')
+          .trimEnd(),
+      );
+    }
+    lines.push('');
+  }
+  return lines.join('\n');
+}
+
+/** Transaction t, and whether its round is marked. */
+function describe(domain: Domain): string {
+  const wallet = domain.wallet('ann');
+  const bet = wallet.bet('P1', 't');
+  const round = wallet.round('P1', 'r1');
+  const parts: string[] = [];
+  if (bet !== undefined) parts.push(bet.kind === 'bet' ? bet.state : bet.kind);
+  if (bet !== undefined && bet.held > 0) parts.push(`held ${bet.held}`);
+  const paid = (bet?.paid ?? 0) + (round?.paidBySettlements() ?? 0);
+  if (paid > 0) parts.push(`paid ${paid}`);
+  if ((round?.facts.markMs ?? -1) >= 0) parts.push('marked');
+  return parts.join(', ');
+}
+
+test('every state and every operation: the table is as it was reviewed', () => {
+  const text = table();
+  if (process.env.REWRITE === '1') writeFileSync(FILE, text);
+  assert.equal(text, readFileSync(FILE, 'utf8'));
+});
