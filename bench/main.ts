@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { type LoadSettings, runLoad } from './load/load.js';
 import { runMemory } from './memory/memory.js';
+import { type MicroSettings, runMicro } from './micro/micro.js';
 
 const program = new Command('bench').description('How fast walletd is on this machine, beside an echo server.');
 
@@ -15,12 +16,18 @@ const load = new Command('load')
 
 const memory = new Command('memory').description('heap per player and per transaction').action(() => runMemory());
 
-const all = new Command('all').description('load, then memory (the default)').action(async () => {
+const micro = new Command('micro')
+  .description('hot functions, each beside its obvious alternative')
+  .option('--seconds <n>', 'time for each case', whole, 1)
+  .action((options: MicroSettings) => runMicro(options));
+
+const all = new Command('all').description('load, memory, then micro (the default)').action(async () => {
   await load.parseAsync([], { from: 'user' });
   runMemory();
+  await micro.parseAsync([], { from: 'user' });
 });
 
-program.addCommand(load).addCommand(memory).addCommand(all, { isDefault: true });
+program.addCommand(load).addCommand(memory).addCommand(micro).addCommand(all, { isDefault: true });
 await program.parseAsync();
 
 function whole(text: string): number {

@@ -1,0 +1,70 @@
+import { applyTo, type WalletEvent } from '../../src/wallet/apply.js';
+import type { CallbackCommand } from '../../src/wallet/command.js';
+import { decide } from '../../src/wallet/decide.js';
+import { Wallet } from '../../src/wallet/wallet-state.js';
+import { CALLBACKS, NOW_MS, OPENING_BALANCE, pairs, places, rules } from './callbacks.js';
+import { type Group, keep } from './group.js';
+
+/** What a shard does in its turn for a player it knows. */
+export function execute(wallet: Wallet, command: CallbackCommand): WalletEvent | undefined {
+  const { event, answer } = decide(wallet, command, rules, NOW_MS);
+  if (answer.type === 'failed') throw new Error(answer.failure);
+  if (event !== undefined) applyTo(wallet, event as WalletEvent);
+  return event as WalletEvent | undefined;
+}
+
+export function newWallet(): Wallet {
+  const wallet = new Wallet('player-0000000001', 'THB');
+  wallet.balance = OPENING_BALANCE;
+  return wallet;
+}
+
+function runAll(wallet: Wallet, commands: readonly CallbackCommand[]): Wallet {
+  for (const command of commands) keep(execute(wallet, command));
+  return wallet;
+}
+
+/** Wallets of the other kind: a balance and a Map of bets. No rounds, no history, no event for a log. */
+class PlainWallet {
+  private balance = OPENING_BALANCE;
+  private readonly bets = new Map<string, { stake: number; payout: number | undefined }>();
+
+  execute(command: CallbackCommand): number {
+    if (command.type === 'placeBets') for (const { id, betAmount } of command.txns) this.place(id, betAmount);
+    if (command.type === 'settleBets') for (const { id, payoutAmount } of command.txns) this.settle(id, payoutAmount);
+    return this.balance;
+  }
+
+  private place(id: string, stake: number): void {
+    if (this.bets.has(id) || this.balance < stake) return;
+    this.bets.set(id, { stake, payout: undefined });
+    this.balance -= stake;
+  }
+
+  private settle(id: string, payout: number): void {
+    const bet = this.bets.get(id);
+    if (bet === undefined || bet.payout !== undefined) return;
+    bet.payout = payout;
+    this.balance += payout;
+  }
+}
+
+const played = runAll(newWallet(), places);
+
+/** Every run has a wallet of its own, so that none grows; only repeats, which change nothing, share one. */
+export const deciding: Group = {
+  name: 'decide and apply a callback',
+  operations: CALLBACKS,
+  cases: [
+    { name: 'placeBets, new', run: () => keep(runAll(newWallet(), places)) },
+    { name: 'placeBets, then its settleBets by transaction', run: () => keep(runAll(newWallet(), pairs)) },
+    { name: 'placeBets, repeat', run: () => keep(runAll(played, places)) },
+  ],
+  alternative: {
+    name: 'a balance and a Map: placeBets, then its settleBets',
+    run: () => {
+      const wallet = new PlainWallet();
+      for (const command of pairs) keep(wallet.execute(command));
+    },
+  },
+};
