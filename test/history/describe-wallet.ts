@@ -1,0 +1,72 @@
+import type { Round, Transaction } from '../../src/wallet/round.js';
+import type { FirstAnswer } from '../../src/wallet/transaction-record.js';
+import { movedBy, type Wallet } from '../../src/wallet/wallet-state.js';
+
+/**
+ * All of a wallet's state as lines for people: movements, transactions with the messages that made them, and rounds,
+ * newest first. Amounts are in units, times in milliseconds.
+ */
+export function describeWallet(wallet: Wallet): string[] {
+  const { username, currency, balance, version, blocked, openBets } = wallet;
+  const { tombstones, tipsDay, tipsCredited, carried } = wallet.tallies;
+  const rounds = new Set<Round>();
+  for (const item of wallet.transactions()) rounds.add(item.round);
+  return [
+    `player ${text(username)} ${currency}, balance ${balance}, version ${version}${blocked ? ', blocked' : ''}`,
+    `  open bets ${openBets}, tombstones ${tombstones}, tips ${tipsCredited} on day ${tipsDay}, carried ${carried}`,
+    ...[...wallet.allMovements()].map((movement) => {
+      const { type, id, after, timeMs } = movement;
+      return `  ${type} ${text(id)}: ${after - movedBy(movement)} -> ${after}, at ${timeMs}`;
+    }),
+    ...[...wallet.transactions()].flatMap(describeTransaction),
+    ...[...rounds].flatMap(describeRound),
+  ];
+}
+
+function describeTransaction(item: Transaction): string[] {
+  const { kind, id, state, stake, held, paid, createdMs, updatedMs, adjustmentIds } = item;
+  const facts = [
+    item.opened ? ['opened'] : [],
+    item.taken ? ['taken'] : [],
+    item.paidOut ? ['paid out'] : [],
+    item.isSingleState ? ['single-state'] : [],
+    item.settledByRound ? ['settled by round'] : [],
+    adjustmentIds === undefined ? [] : [`adjusted by ${adjustmentIds.map(text).join(' ')}`],
+  ].flat();
+  const lines = [
+    `  ${kind} ${text(id)} of ${nameOf(item.round)}: ${[state, ...facts].join(', ')}`,
+    `    amount ${stake}, held ${held}, paid ${paid}, created ${createdMs}, updated ${updatedMs}`,
+  ];
+  for (let index = 0; index < item.effectCount; index++) {
+    const effect = item.effect(index);
+    const message = [effect.type, effect.waiting ? 'waiting' : [], effect.skip ? 'skip' : []].flat().join(' ');
+    lines.push(`    ${message} ${effect.amount}: ${answerOf(effect)}`);
+  }
+  return lines;
+}
+
+function describeRound(round: Round): string[] {
+  const { ended, markMs, settlements, closings } = round.facts;
+  return [
+    `  round ${nameOf(round)}${ended ? ', ended' : ''}, mark ${markMs}, bets ${idsOf(round.bets)}`,
+    ...settlements.map(({ transaction, bets }) => `    settlement ${text(transaction.id)} of ${idsOf(bets)}`),
+    ...closings.map((closing) => `    ${closing.type} ${text(closing.id)}: ${answerOf(closing)}`),
+  ];
+}
+
+function answerOf({ before, after, version }: FirstAnswer): string {
+  return `${before} -> ${after}, version ${version}`;
+}
+
+function nameOf({ productId, id }: Round): string {
+  return `${text(productId)}/${text(id)}`;
+}
+
+function idsOf(bets: readonly Transaction[]): string {
+  return bets.length === 0 ? 'none' : bets.map((bet) => text(bet.id)).join(' ');
+}
+
+/** Quoted where it would not read as one word. */
+function text(value: string): string {
+  return /^[\w.-]+$/.test(value) ? value : JSON.stringify(value);
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { ENDPOINTS } from '../../src/wallet/command.js';
+import type { Change, Event } from '../../src/wallet/event.js';
+
+/** What FORMAT.md says of one type of event or change. */
+interface DocumentedType {
+  readonly number: number;
+  /** By position in the array. */
+  readonly fields: ReadonlyMap<number, string>;
+  readonly flags: readonly string[];
+}
+
+const FILE = new URL('../../../src/store/format/FORMAT.md', import.meta.url);
+
+/** The tables of FORMAT.md, to be held against the arrays that are in bytes. */
+export class FormatDocument {
+  readonly events: ReadonlyMap<string, DocumentedType>;
+  readonly changes: ReadonlyMap<string, DocumentedType>;
+  readonly endpoints: readonly string[];
+  /** The entry that is shown as an example, in hexadecimal digits. */
+  readonly example: string;
+  private readonly flagBits: ReadonlyMap<string, number>;
+
+  constructor() {
+    const text = readFileSync(FILE, 'utf8');
+    const rows = (title: string) => rowsOf(text.split(/^## /m).find((one) => one.startsWith(`${title}\n`)) ?? '');
+    this.events = new Map(rows('Events').map(documentedType));
+    this.changes = new Map(rows('Changes').map(documentedType));
+    this.flagBits = new Map(rows('Flags').map(([bit, name = '']) => [name, Number(bit)]));
+    this.endpoints = rows('Endpoints').map(([, name = '']) => name);
+    const dump = text.matchAll(/^ *\d+ {2}((?:[0-9a-f]+ )+) /gm);
+    this.example = Array.from(dump, ([, digits = '']) => digits.replaceAll(' ', '')).join('');
+  }
+
+  checkEvent(tuple: readonly unknown[], event: Event, entryTimeMs: number): void {
+    const { type, username, version, timeMs } = event;
+    assert.deepEqual(tuple.slice(1, 4), [username, version, timeMs - entryTimeMs], type);
+    this.checkFields(tuple, 4, event, this.events.get(type));
+  }
+
+  private checkChange(tuple: readonly unknown[], change: Change): void {
+    const documented = this.changes.get(change.type);
+    this.checkFields(tuple, 1, change, documented);
+    const flags = flagsOf(change).map(([flag]) => flag);
+    assert.deepEqual([...(documented?.flags ?? [])].sort(), flags.sort(), `the flags of ${change.type}`);
+  }
+
+  private checkFields(
+    tuple: readonly unknown[],
+    start: number,
+    made: Event | Change,
+    documented: DocumentedType | undefined,
+  ): void {
+    assert.equal(tuple[0], documented?.number, `the number of ${made.type}`);
+    const positions = Array.from({ length: tuple.length - start }, (_, index) => start + index);
+    assert.deepEqual([...(documented?.fields.keys() ?? [])], positions, `the positions of ${made.type}`);
+    for (const [at, field] of documented?.fields ?? []) this.checkField(field, tuple[at], made);
+  }
+
+  private checkField(field: string, value: unknown, made: Event | Change): void {
+    if (field === 'changes' && made.type === 'callback-applied') {
+      const tuples = value as unknown[][];
+      assert.equal(tuples.length, made.changes.length);
+      for (const [index, change] of made.changes.entries()) this.checkChange(tuples[index] as unknown[], change);
+    } else if (field === 'flags') {
+      const bits = flagsOf(made as Change).map(([flag, isSet]) => (isSet ? (this.flagBits.get(flag) ?? 0) : 0));
+      const sum = bits.reduce((all, bit) => all + bit, 0);
+      assert.equal(value, sum, `the bits of ${made.type}`);
+    } else {
+      const read = field === 'endpoint' ? ENDPOINTS[value as number] : value;
+      assert.deepEqual(read, (made as unknown as Record<string, unknown>)[field], `${field} of ${made.type}`);
+    }
+  }
+}
+
+/** What a change tells by its flags, and whether they are set. */
+export function flagsOf(change: Change): [flag: string, isSet: boolean][] {
+  return Object.entries(change).flatMap(([field, value]): [string, boolean][] => {
+    if (field === 'status') return [['WAITING', value === 'WAITING']];
+    if (field === 'state') return [['REJECT', value === 'REJECT']];
+    return typeof value === 'boolean' ? [[field, value]] : [];
+  });
+}
+
+/** The cells of all table rows that begin with a number; a cell that is one name comes without its quotes. */
+function rowsOf(section: string): string[][] {
+  return [...section.matchAll(/^\| (\d+ \|.*)\|$/gm)].map(([, row = '']) => {
+    return row.split('|').map((cell) => cell.trim().replace(/^`([\w-]+)`$/, '$1'));
+  });
+}
+
+function documentedType([number, type = '', positions = '', flags = '']: string[]): [string, DocumentedType] {
+  const fields = [...positions.matchAll(/(\d+) `(\w+)`/g)].map(([, at, field = '']): [number, string] => {
+    return [Number(at), field];
+  });
+  return [type, { number: Number(number), fields: new Map(fields), flags: flags.match(/\w+/g) ?? [] }];
+}

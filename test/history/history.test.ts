@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Unpackr } from 'msgpackr';
+import type { Entry, Head } from '../../src/shard/ports.js';
+import { replay } from '../../src/shard/recovery.js';
+import { type EntryCodec, encodeHead, HEADER_LENGTH } from '../../src/store/format/entry-codec.js';
+import { differences, encodeMeta } from '../../src/store/meta.js';
+import { ENDPOINTS } from '../../src/wallet/command.js';
+import type { Change, Event } from '../../src/wallet/event.js';
+import type { Wallets } from '../../src/wallet/wallets.js';
+import { shardOf } from '../../src/worker/placement.js';
+import { MemoryWal } from '../support/memory-wal.js';
+import { describeWallet } from './describe-wallet.js';
+import { FormatDocument, flagsOf } from './format-document.js';
+import { formatStoreFile } from './store-file.js';
+import { recoveryDeps, StoreWriter } from './store-writer.js';
+import {
+  EXPECTED_FILE,
+  HISTORY_FOLDER,
+  readHistories,
+  STORE_FILE,
+  type StoredHistory,
+  type StoredLog,
+} from './stored-history.js';
+import { STORIES } from './stories.js';
+
+/*
+ * Stores as versions of walletd wrote them, replayed for ever. A folder is written once: REWRITE=1 makes those of
+ * STORIES that are not there yet, and never touches one that is. When a test here fails, the code is wrong and not the
+ * bytes: somebody's money is in a log like these.
+ */
+if (process.env.REWRITE === '1') {
+  for (const [name, tell] of Object.entries(STORIES)) {
+    const folder = new URL(`${name}/`, HISTORY_FOLDER);
+    if (existsSync(folder)) continue;
+    const store = new StoreWriter();
+    await tell(store);
+    mkdirSync(folder);
+    writeFileSync(new URL(STORE_FILE, folder), formatStoreFile(await store.bytes()));
+    writeFileSync(new URL(EXPECTED_FILE, folder), describe(store.wallets));
+  }
+}
+
+/** Histories that today's code writes byte for byte. One leaves the list when a field is appended to what it holds. */
+const WRITTEN_AS_TODAY: readonly string[] = ['v1'];
+
+const histories = readHistories();
+const logsOfToday = histories.filter(({ name }) => WRITTEN_AS_TODAY.includes(name)).flatMap(({ logs }) => logs);
+const events = histories.flatMap(({ logs }) => logs.flatMap(eventsOf));
+const callbacks = events.filter((event) => event.type === 'callback-applied');
+const changes = callbacks.flatMap((event) => event.changes);
+
+// A type that is new in src/wallet/event.ts does not compile until it stands here, and fails until a story has it.
+const EVENT_TYPES = {
+  'player-created': true,
+  'player-imported': true,
+  deposited: true,
+  withdrawn: true,
+  'player-blocked': true,
+  'player-unblocked': true,
+  'rounds-forgotten': true,
+  'callback-applied': true,
+} satisfies Record<Event['type'], true>;
+
+const CHANGE_TYPES = {
+  'bet-placed': true,
+  'bet-confirmed': true,
+  'bet-settled': true,
+  'single-state-settled': true,
+  'round-settled': true,
+  'bet-adjusted': true,
+  'bet-voided': true,
+  'round-voided': true,
+  'bet-cancelled': true,
+  'round-cancelled': true,
+  'round-marked': true,
+  'cancel-remembered': true,
+  'tip-credited': true,
+} satisfies Record<Change['type'], true>;
+
+test('every story has its folder, and every folder its story', () => {
+  const names = histories.map(({ name }) => name);
+  assert.deepEqual(names, Object.keys(STORIES).sort(), 'REWRITE=1 writes the folder of a new story');
+});
+
+for (const history of histories) {
+  const { name, meta, expected, logs } = history;
+
+  test(`${name}: the logs rebuild the wallets that were there`, async () => {
+    assert.equal(describe(await replayed(history)), expected);
+  });
+
+  test(`${name}: every player is in the shard that the meta record says`, () => {
+    assert.deepEqual(differences(meta, meta), [], 'the hash that placed them is still known');
+    for (const log of logs) {
+      for (const { username } of eventsOf(log)) assert.equal(shardOf(username, meta.shards), log.shard, username);
+    }
+  });
+}
+
+for (const { name, bytes, meta, codec, logs } of histories.filter((one) => WRITTEN_AS_TODAY.includes(one.name))) {
+  test(`${name}: what was read is written again byte for byte`, () => {
+    assert.deepEqual(encodeMeta(meta), bytes.meta);
+    const heads = logs.map(({ head }) => encodeHead(head));
+    assert.deepEqual(heads, bytes.heads);
+    for (const { genesis, entries } of logs) {
+      let previous = genesis;
+      for (const { bytes, entry } of entries) {
+        assert.equal(encode(codec, entry, previous).toString('hex'), bytes.toString('hex'));
+        previous = entry.head;
+      }
+    }
+  });
+}
+
+test('the histories hold every event, every change, every endpoint and several epochs', () => {
+  assert.deepEqual(distinct(events.map(({ type }) => type)), distinct(Object.keys(EVENT_TYPES)));
+  assert.deepEqual(distinct(changes.map(({ type }) => type)), distinct(Object.keys(CHANGE_TYPES)));
+  assert.deepEqual(distinct(callbacks.map(({ endpoint }) => endpoint)), distinct(ENDPOINTS));
+  for (const { head, shard } of logsOfToday) assert.ok(head.lsn.epoch > 1, `shard ${shard}`);
+});
+
+test('the histories hold every flag of every change, set and unset', () => {
+  const flags = changes.flatMap((change) => flagsOf(change).map(([flag, isSet]) => ({ of: change.type, flag, isSet })));
+  assert.ok(flags.length > 0);
+  for (const { of, flag, isSet } of flags) {
+    const opposite = flags.some((other) => other.of === of && other.flag === flag && other.isSet !== isSet);
+    assert.ok(opposite, `${flag} of ${of} is always ${isSet}`);
+  }
+});
+
+test('FORMAT.md says of every number, position and flag what the bytes say', () => {
+  const document = new FormatDocument();
+  assert.deepEqual(document.endpoints, ENDPOINTS);
+  assert.deepEqual(distinct([...document.events.keys()]), distinct(Object.keys(EVENT_TYPES)));
+  assert.deepEqual(distinct([...document.changes.keys()]), distinct(Object.keys(CHANGE_TYPES)));
+  const unpackr = new Unpackr({ useRecords: false });
+  for (const { bytes, entry } of logsOfToday.flatMap(({ entries }) => entries)) {
+    const tuples = unpackr.unpackMultiple(bytes.subarray(HEADER_LENGTH)) as unknown[][];
+    for (const [index, event] of entry.events.entries()) {
+      document.checkEvent(tuples[index] as unknown[], event, entry.timeMs);
+    }
+  }
+});
+
+test('the example in FORMAT.md is the first entry of v1', () => {
+  const v1 = histories.find(({ name }) => name === 'v1');
+  assert.equal(new FormatDocument().example, v1?.bytes.entries[0]?.toString('hex'));
+});
+
+/** Every wallet's state, shard after shard, players in the order of their creation. */
+function describe(shards: readonly Wallets[]): string {
+  const lines = shards.flatMap((wallets, shard) => {
+    return [...wallets].flatMap((wallet) => [`shard ${shard}`, ...describeWallet(wallet), '']);
+  });
+  return lines.join('\n');
+}
+
+async function replayed({ meta, codec, logs }: StoredHistory): Promise<Wallets[]> {
+  const wal = new MemoryWal(meta.storeId, meta.shards);
+  const deps = recoveryDeps(wal, codec, { host: 'test', pid: 1, startedMs: 0 });
+  const shards: Wallets[] = [];
+  for (const { shard, genesis, head, entries } of logs) {
+    let expected = genesis;
+    for (const { bytes, entry } of entries) {
+      wal.intrude(shard, { shard, expected, entry: { head: entry.head, bytes } });
+      expected = entry.head;
+    }
+    shards.push((await replay({ shard, head }, genesis, deps)).wallets);
+  }
+  return shards;
+}
+
+function encode(codec: EntryCodec, entry: Entry, previous: Head): Buffer {
+  const { shard, lsn, nonce, timeMs, owner, events } = entry;
+  if (owner !== undefined) return codec.sealFence({ shard, lsn, nonce, previous, timeMs }, owner).bytes;
+  const batch = codec.beginBatch(timeMs);
+  for (const event of events) batch.add(event);
+  return batch.seal({ shard, lsn, nonce, previous }).bytes;
+}
+
+function eventsOf({ entries }: StoredLog): Event[] {
+  return entries.flatMap(({ entry }) => entry.events);
+}
+
+function distinct(values: readonly string[]): string[] {
+  return [...new Set(values)].sort();
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { HASH_NAME } from '../../src/base/hash.js';
+import { silentLogger } from '../../src/base/ports.js';
+import { rulesOf } from '../../src/cli/rules.js';
+import { LSN_ZERO } from '../../src/shard/lsn.js';
+import type { BatchWriter, EntryFormat, Head, Owner, Wal } from '../../src/shard/ports.js';
+import { fence, type RecoveryDeps } from '../../src/shard/recovery.js';
+import { EntryCodec, encodeHead, genesisHead } from '../../src/store/format/entry-codec.js';
+import { encodeMeta, META_VERSION, type StoreMeta } from '../../src/store/meta.js';
+import { apply } from '../../src/wallet/apply.js';
+import type { Command } from '../../src/wallet/command.js';
+import { decide } from '../../src/wallet/decide.js';
+import type { Rules } from '../../src/wallet/rules.js';
+import { Wallets } from '../../src/wallet/wallets.js';
+import { shardOf } from '../../src/worker/placement.js';
+import { MemoryWal } from '../support/memory-wal.js';
+import { settingsWith } from '../support/settings.js';
+import type { StoredBytes } from './store-file.js';
+
+const START_MS = 1_700_000_000_000;
+const STEP_MS = 7;
+const META: StoreMeta = {
+  storeId: '5b0c4d2e-8a41-4f6b-9c37-d1e2f3a4b5c6',
+  formatVersion: META_VERSION,
+  hash: HASH_NAME,
+  createdMs: START_MS,
+  shards: 2,
+  scales: { default: 4, byCurrency: { BTC: 8, JPY: 0 } },
+};
+
+/** Writes the logs of a store as its shards would, with a clock and nonces that are the same at every run. */
+export class StoreWriter {
+  rules: Rules = rulesOf(settingsWith());
+  readonly wallets: readonly Wallets[] = Array.from({ length: META.shards }, () => new Wallets());
+  private readonly wal = new MemoryWal(META.storeId, META.shards);
+  private readonly codec = new EntryCodec(META.storeId);
+  private readonly heads: Head[] = this.wallets.map((_, shard) => genesisHead(META.storeId, shard));
+  private nowMs = START_MS;
+  private nonces = 0;
+
+  /** A new owner fences all shards. */
+  async takeOver(owner: Owner): Promise<void> {
+    this.wait(STEP_MS);
+    const deps = {
+      ...recoveryDeps(this.wal, this.codec, owner),
+      clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
+      newNonce: () =>
+        createHash('sha256')
+          .update(`nonce ${++this.nonces}`)
+          .digest('hex')
+          .slice(0, 16),
+    };
+    for (const { shard, head } of await fence(new Map(this.heads.entries()), deps)) this.heads[shard] = head;
+  }
+
+  /** One entry for each shard that the commands are about. Every command has to leave an event. */
+  async write(...commands: readonly Command[]): Promise<void> {
+    const batches = new Map<number, BatchWriter>();
+    for (const command of commands) {
+      this.wait(STEP_MS);
+      const shard = shardOf(command.username, META.shards);
+      const wallets = this.wallets[shard] as Wallets;
+      const { event, answer } = decide(wallets.get(command.username), command, this.rules, this.nowMs);
+      assert.ok(event, `${JSON.stringify(command)} leaves no event: ${JSON.stringify(answer)}`);
+      apply(wallets, event);
+      const batch = batches.get(shard) ?? this.codec.beginBatch(this.nowMs);
+      batch.add(event);
+      batches.set(shard, batch);
+    }
+    for (const [shard, batch] of batches) {
+      const previous = this.heads[shard] as Head;
+      const lsn = { epoch: previous.lsn.epoch, sequence: previous.lsn.sequence + 1 };
+      const entry = batch.seal({ shard, lsn, nonce: previous.nonce, previous });
+      assert.deepEqual(await this.wal.append([{ shard, expected: previous, entry }]), [{ type: 'ok' }]);
+      this.heads[shard] = entry.head;
+    }
+  }
+
+  wait(ms: number): void {
+    this.nowMs += ms;
+  }
+
+  get now(): number {
+    return this.nowMs;
+  }
+
+  async bytes(): Promise<StoredBytes> {
+    const logs = await Promise.all(this.heads.map((_, shard) => this.wal.read(shard, LSN_ZERO, 1000)));
+    return { meta: encodeMeta(META), entries: logs.flat(), heads: this.heads.map(encodeHead) };
+  }
+}
+
+/** What recovery needs besides a log: an owner who is in no hurry and says nothing. */
+export function recoveryDeps(wal: Wal, format: EntryFormat, owner: Owner): RecoveryDeps {
+  return {
+    wal,
+    format,
+    owner,
+    clock: { now: () => 0, monotonicMs: () => 0 },
+    log: silentLogger,
+    newNonce: () => 'ffffffffffffffff',
+    yieldTurn: async () => {},
+    delay: async () => {},
+  };
+}

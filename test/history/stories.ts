@@ -1,0 +1,171 @@
+import { DAY_MS } from '../../src/base/time.js';
+import { commands } from '../support/domain.js';
+import type { StoreWriter } from './store-writer.js';
+
+const { place, settle, adjust, void: voided, cancel, tip } = commands;
+
+/**
+ * What the stores of test/history went through, by folder: `v<format version>`, or `v<format version>-<what is new>`.
+ * A folder is written once, by today's code; its story stays here for people to read and is never told again, so a
+ * story whose folder has landed is not edited either. A new event, change, flag or field gets a story of its own; a
+ * new format version gets all of them again under its own name.
+ */
+export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<void>>> = { v1: everything };
+
+async function everything(store: StoreWriter): Promise<void> {
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: 1_699_999_999_000 });
+  await store.write(
+    { type: 'create-player', username: 'ann', currency: 'THB' },
+    { type: 'import-player', id: 'opening', username: 'bob', currency: 'JPY', balance: 2 ** 40 },
+    { type: 'import-player', id: 'opening', username: ZOE, currency: 'BTC', balance: 0 },
+    { type: 'create-player', username: 'cy', currency: 'THB' },
+    { type: 'import-player', id: 'opening', username: 'old', currency: 'THB', balance: 500_000 },
+  );
+  await store.write(
+    { type: 'deposit', id: 'd-1', username: 'ann', amount: 10_000_000 },
+    { type: 'withdraw', id: 'w-1', username: 'ann', amount: 250_000 },
+    { type: 'deposit', id: 'd-1', username: ZOE, amount: 4_000_000_000 },
+    { type: 'deposit', id: 'd-1', username: 'cy', amount: 1_000_000 },
+  );
+  await tellBetsOfAnn(store);
+  await tellRoundsOfBob(store);
+  await tellSingleStatesOfZoe(store);
+  await tellCancelsOfCy(store);
+  await tellOldTimes(store);
+  await store.takeOver({ host: 'nœud-b', pid: 1, startedMs: store.now });
+  // An owner who leaves nothing but his fence.
+  await store.takeOver({ host: 'node-c', pid: 4_000_000, startedMs: store.now });
+  await tellTheEnd(store);
+}
+
+/** Bets one by one: opened, confirmed, adjusted, settled, voided, cancelled. */
+async function tellBetsOfAnn(store: StoreWriter): Promise<void> {
+  const a = { id: 'a', roundId: 'r1', betAmount: 100_000, gameCode: 'slot-7' };
+  const b = { id: 'b', roundId: 'r1', betAmount: 50_000 };
+  const c = { id: 'c', roundId: 'r2', betAmount: 70_000 };
+  const d = { id: 'd', roundId: 'r2', betAmount: 1 };
+  const feature = { id: 'feature', roundId: 'r2', betAmount: 0, isFeature: true };
+  await store.write(
+    place([a], { id: 'req-1', timestampMillis: 1_699_999_999_100 }),
+    place([{ ...b, status: 'WAITING', skipBalanceUpdate: true, isFeatureBuy: true }]),
+    place([{ ...c, status: 'WAITING' }]),
+    place([{ ...d, status: 'WAITING', skipBalanceUpdate: true }]),
+    place([feature]),
+  );
+  await store.write(
+    place([b]),
+    place([{ ...c, skipBalanceUpdate: true }]),
+    place([{ ...d, status: 'WAITING' }]),
+    adjust([{ ...a, betAmount: 120_000 }], { id: 'adjust-1' }),
+    adjust([{ ...a, betAmount: 80_000 }], { id: 'adjust-2' }),
+    settle([{ ...a, payoutAmount: 150_000, turnOver: 8.25 }]),
+    settle([{ ...c, payoutAmount: 90_000, turnOver: 0.1, skipBalanceUpdate: true }]),
+    settle([{ ...c, payoutAmount: 90_000, turnOver: 0.1, isEndRound: true }]),
+    voided([{ ...a, betAmount: 80_000, payoutAmount: 150_000 }]),
+  );
+  await store.write(
+    place([{ id: 'e', roundId: 'r3', betAmount: 5 }]),
+    place([{ id: 'f', roundId: 'r3', betAmount: 6 }]),
+    cancel([{ id: 'e', roundId: 'r3', betAmount: 5 }]),
+    cancel([{ id: 'f', roundId: 'r3', betAmount: 6, status: 'REJECT' }]),
+    { type: 'block-player', username: 'ann' },
+    { type: 'unblock-player', username: 'ann' },
+  );
+}
+
+/** Rounds as a whole: settled, paid further, voided and cancelled; arrays; a balance that a void takes below zero. */
+async function tellRoundsOfBob(store: StoreWriter): Promise<void> {
+  const bob = { username: 'bob', currency: 'JPY', productId: 'P2', timestampMillis: 5000.5 };
+  const bets = (...ids: string[]) => ids.map((id) => ({ id, roundId: 'R1', betAmount: 3_000_000_000 }));
+  const round = { roundId: 'R1', byRound: true };
+  await store.write(
+    place(bets('b1', 'b2', 'b3'), bob),
+    settle([{ ...round, id: 's1', payoutAmount: 1000, turnOver: 1e-7 }], bob),
+    settle([{ ...round, id: 's2', payoutAmount: 600, skipBalanceUpdate: true }], bob),
+    settle([{ ...round, id: 's2', payoutAmount: 600, isEndRound: true }], bob),
+    voided([{ id: 'b1', roundId: 'R1', betAmount: 3_000_000_000, payoutAmount: 1200 }], bob),
+    voided([{ ...round, id: 'v1', betAmount: 6_000_000_000, payoutAmount: 400 }], bob),
+  );
+  const other = { ...bob, productId: 'P3' };
+  await store.write(
+    place(
+      [
+        { id: 'b1', roundId: 'R2', betAmount: 20 },
+        { id: 'b2', roundId: 'R2', betAmount: 30 },
+      ],
+      other,
+    ),
+    cancel([{ id: 'c1', roundId: 'R2', byRound: true }], other),
+    cancel([{ id: 'c2', roundId: 'R2', byRound: true }], { ...other, timestampMillis: 6000 }),
+    place([{ id: 'b3', roundId: 'R3', betAmount: 40, status: 'WAITING' }], other),
+    cancel([{ id: 'c1', roundId: 'R3', byRound: true, status: 'REJECT' }], other),
+    cancel([{ id: 'c1', roundId: 'R4', byRound: true }], { ...other, timestampMillis: 7000 }),
+  );
+  store.rules = { ...store.rules, voidAmounts: 'request' };
+  await store.write(
+    place([{ id: 'b4', roundId: 'R5', betAmount: 100 }], other),
+    settle([{ id: 'b4', roundId: 'R5', betAmount: 100, payoutAmount: 300 }], other),
+    voided([{ id: 'b4', roundId: 'R5', betAmount: 90, payoutAmount: 2 ** 41 }], other),
+  );
+  store.rules = { ...store.rules, voidAmounts: 'recorded' };
+}
+
+/** Rounds that start and end in one message, with long texts of any script. */
+async function tellSingleStatesOfZoe(store: StoreWriter): Promise<void> {
+  const zoe = { username: ZOE, currency: 'BTC', productId: '製品' };
+  const long = { gameCode: 'g'.repeat(40), playInfo: 'ø'.repeat(200) };
+  const spin = { id: 'spin-1', roundId: 'spin-1', isSingleState: true, betAmount: 25, payoutAmount: 0, ...long };
+  const bonus = { id: 'x'.repeat(32), roundId: '🎲', isSingleState: true, betAmount: 10_000, payoutAmount: 2 ** 33 };
+  await store.write(
+    settle([spin], zoe),
+    settle([{ ...bonus, skipBalanceUpdate: true, isFeature: true, playInfo: '' }], zoe),
+    settle([{ ...bonus, isFeatureBuy: true, isEndRound: true, turnOver: 123_456_789 }], zoe),
+  );
+}
+
+/** What comes too late, too early or for something never seen; and a player who stays blocked. */
+async function tellCancelsOfCy(store: StoreWriter): Promise<void> {
+  const cy = { username: 'cy' };
+  await store.write(
+    cancel([{ id: 'never-seen' }], cy),
+    place([{ id: 'seen' }, { id: 'tip-like', roundId: 'r9' }], cy),
+    // One element that is known and one that is not, in one event.
+    cancel([{ id: 'seen' }, { id: 'not-seen' }], cy),
+    tip([{ id: 'tip-like', roundId: 'r9' }], cy),
+    tip([{ id: 'tip-1', roundId: 'r9', betAmount: 12_345 }], cy),
+    tip([{ id: 'tip-2', roundId: 'r9', betAmount: 65_536 }], cy),
+    { type: 'block-player', username: 'cy' },
+  );
+}
+
+/** What is old and closed leaves memory; an open bet keeps its whole round. */
+async function tellOldTimes(store: StoreWriter): Promise<void> {
+  const old = { username: 'old' };
+  await store.write(
+    place([{ id: 'closed', roundId: 'r1' }], old),
+    settle([{ id: 'closed', roundId: 'r1', payoutAmount: 33 }], old),
+    place(
+      [
+        { id: 'settled', roundId: 'r2' },
+        { id: 'open', roundId: 'r2' },
+      ],
+      old,
+    ),
+    settle([{ id: 'settled', roundId: 'r2', payoutAmount: 44 }], old),
+    cancel([{ id: 'never-seen', roundId: 'r3' }], old),
+  );
+  store.wait(200 * DAY_MS);
+  await store.write({ type: 'forget', username: 'old', beforeMs: store.now - 120 * DAY_MS });
+}
+
+/** What the owner of the third epoch does with what is open. */
+async function tellTheEnd(store: StoreWriter): Promise<void> {
+  await store.write(
+    settle([{ id: 'b', roundId: 'r1', payoutAmount: 1_000_000, isEndRound: true }]),
+    settle([{ id: 'open', roundId: 'r2' }], { username: 'old' }),
+    { type: 'withdraw', id: 'w-2', username: 'ann', amount: 1 },
+    tip([{ id: 'tip-3', roundId: 'r9', betAmount: 1 }], { username: 'cy' }),
+  );
+}
+
+const ZOE = 'zoë 🎲';
