@@ -2,6 +2,7 @@
 # Runs the compiled form of every test file that has a source; `sh test/run.sh wallet` runs those whose path matches.
 set -eu
 cd -- "$(dirname -- "$0")/.."
+sh test/ensure-tools.sh
 files=$(find test -name '*.test.ts' | grep -- "${1-}" | sort | sed 's|^\(.*\)\.ts$|dist/\1.js|')
 # shellcheck disable=SC2086 # a list of files without blanks
 exec node --test --test-reporter=spec --test-concurrency=2 $files

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { HASH_NAME } from '../base/hash.js';
+import { ConfigError } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { LmdbStore } from '../store/lmdb/lmdb-store.js';
 import { differences, META_VERSION, type StoreMeta } from '../store/meta.js';
+import { describeDurability, maybeDurability } from '../store/redis/durability.js';
+import { maybeRedisAddress } from '../store/redis/redis-address.js';
+import { RedisStore } from '../store/redis/redis-store.js';
+import type { Store } from '../store/store.js';
 
 /** The store cannot be used as the settings want it. The message says what to do. */
 export class StoreError extends Error {
@@ -11,7 +16,7 @@ export class StoreError extends Error {
 }
 
 export interface OpenStore {
-  readonly store: LmdbStore;
+  readonly store: Store;
   readonly meta: StoreMeta;
   /** For people: what and where it is. */
   readonly name: string;
@@ -19,42 +24,75 @@ export interface OpenStore {
   readonly wasCreated: boolean;
 }
 
+type Driver = Pick<OpenStore, 'store' | 'name' | 'durability'>;
+
+const LMDB = 'lmdb:';
+
 /**
  * Opens the store of the settings; creates it when it is empty and `init` allows that. A store that was created with
  * other shards or scales than the settings have is refused: both decide what its logs mean.
  */
 export async function openStore(settings: Settings, init: 'auto' | 'never'): Promise<OpenStore> {
-  const folder = resolve(settings.store.replace(/^lmdb:/, ''));
-  const name = `lmdb:${folder}`;
-  if (init === 'never' && !LmdbStore.exists(folder)) throw emptyStore(name);
-  const store = openFolder(folder);
+  const driver = driverOf(settings, init);
+  const { store, name } = driver;
   try {
     let wasCreated = false;
-    if (store.maybeMeta() === undefined) {
+    if ((await store.maybeMeta()) === undefined) {
       if (init === 'never') throw emptyStore(name);
       wasCreated = await store.create(newMeta(settings));
     }
-    const meta = store.maybeMeta();
+    const meta = await store.maybeMeta();
     if (meta === undefined) throw new StoreError(`${name} could not be created`);
     const [difference] = differences(meta, settingsOfStore(settings));
     if (difference !== undefined) throw new StoreError(`${difference} (store ${name})`);
-    return { store, meta, name, durability: 'fsync: every answer waits for an LMDB commit with fdatasync', wasCreated };
+    return { ...driver, meta, wasCreated };
   } catch (error) {
     await store.close();
+    if (isRedis(settings) && !(error instanceof StoreError)) {
+      throw new StoreError(`cannot use the store ${name}: ${(error as Error).message}`);
+    }
     throw error;
   }
 }
 
-/** `auto` for the embedded store, where a newcomer expects it. */
-export function initOf(settings: Settings): 'auto' | 'never' {
-  return settings.init ?? 'auto';
+/** The store of a worker thread, which its main thread has opened and checked before. */
+export function driverOf(settings: Settings, init: 'auto' | 'never'): Driver {
+  return isRedis(settings) ? redisDriver(settings) : lmdbDriver(settings, init);
 }
 
-function openFolder(folder: string): LmdbStore {
+/** `auto` for the embedded store, where a newcomer expects it; an empty shared one is more likely a mistake. */
+export function initOf(settings: Settings): 'auto' | 'never' {
+  return settings.init ?? (isRedis(settings) ? 'never' : 'auto');
+}
+
+function isRedis(settings: Settings): boolean {
+  return !settings.store.startsWith(LMDB);
+}
+
+function redisDriver(settings: Settings): Driver {
+  const address = maybeRedisAddress(settings.store);
+  const durability = maybeDurability(settings.durability);
+  if (address === undefined || durability === undefined) {
+    throw new ConfigError('store is not an address of Redis: redis://user:password@host:port/database');
+  }
+  const store = new RedisStore({
+    address,
+    durability,
+    prefix: settings.storePrefix,
+    trustConfig: settings.redis.trustConfig,
+  });
+  return { store, name: address.name, durability: describeDurability(durability) };
+}
+
+function lmdbDriver(settings: Settings, init: 'auto' | 'never'): Driver {
+  const folder = resolve(settings.store.slice(LMDB.length));
+  const name = `${LMDB}${folder}`;
+  if (init === 'never' && !LmdbStore.exists(folder)) throw emptyStore(name);
   try {
-    return LmdbStore.open(folder);
+    const store = LmdbStore.open(folder);
+    return { store, name, durability: 'fsync: every answer waits for an LMDB commit with fdatasync' };
   } catch (error) {
-    throw new StoreError(`cannot open the store lmdb:${folder}: ${(error as Error).message}`);
+    throw new StoreError(`cannot open the store ${name}: ${(error as Error).message}`);
   }
 }
 

@@ -7,6 +7,7 @@ import { CallbackServer } from '../http/callback-server.js';
 import { requestCodecs } from '../http/request-codec.js';
 import { ResponseCodec } from '../http/response-codec.js';
 import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
+import { writeOrphans } from '../store/orphans-file.js';
 import { ScaleTable } from '../wallet/amount.js';
 import { MemoryGuard } from '../worker/memory-guard.js';
 import { ShardHost } from '../worker/shard-host.js';
@@ -65,6 +66,7 @@ export class WalletNode {
           log.error({ shard, takenBy }, 'another process took this store over: ending');
           onFenced(takenBy);
         },
+        keepOrphans: (shard, entries) => writeOrphans(settings.orphansFolder, shard, entries),
       },
     );
     const service = new WalletService(host, meta.shards, clock, settings.requestDeadlineMs);

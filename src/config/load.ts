@@ -11,6 +11,8 @@ export class ConfigError extends Error {
 const DEFAULTS_FILE = new URL('../../../config/default.json', import.meta.url);
 const PREFIX = 'WALLETD_';
 const FILE_VARIABLE = 'WALLETD_CONFIG';
+/** Their values are not repeated in messages. */
+const SECRETS = ['admin.token', 'store'];
 
 /** Where a setting was given, for the message when it is wrong. */
 type Sources = Map<string, string>;
@@ -48,6 +50,9 @@ function checkTogether(settings: Settings): void {
     throw new ConfigError(
       `admin.host is ${admin.host}, which others can reach: set admin.token (WALLETD_ADMIN_TOKEN), or bind 127.0.0.1`,
     );
+  }
+  if (settings.store.startsWith('lmdb:') && settings.durability !== 'fsync') {
+    throw new ConfigError(`durability is ${settings.durability}, but the embedded store knows fsync only`);
   }
 }
 
@@ -138,7 +143,7 @@ function sentence(error: ErrorObject | undefined, settings: Tree, sources: Sourc
     return `${name} is not a setting of walletd${from(name, sources)}`;
   }
   const value = path.split('.').reduce<unknown>((tree, key) => (tree as Tree)[key], settings);
-  const shown = path === 'admin.token' ? 'what is given' : JSON.stringify(value);
+  const shown = SECRETS.includes(path) ? 'what is given' : JSON.stringify(value);
   return `${path} cannot be ${shown}${from(path, sources)}: it ${expectation(error)}`;
 }
 
@@ -147,7 +152,8 @@ function expectation(error: ErrorObject): string {
     const values = (error.params as { allowedValues: unknown[] }).allowedValues.filter((value) => value !== null);
     return `must be one of ${values.join(', ')}`;
   }
-  if (error.keyword === 'pattern' && error.instancePath === '/store') return 'must be lmdb:FOLDER';
+  if (error.instancePath === '/store') return 'must be lmdb:FOLDER, redis://…, rediss://… or redis+sentinel://…';
+  if (error.instancePath === '/durability') return 'must be fsync, os or replicas:N';
   return error.message ?? 'is not valid';
 }
 

@@ -36,10 +36,31 @@ export const settingsSchema = group({
     ),
   }),
   insecure: Type.Boolean({ description: 'Lets unauthenticated callbacks in from elsewhere than this machine.' }),
-  store: Type.String({ pattern: '^lmdb:.', description: 'Where the logs are: `lmdb:FOLDER`.' }),
+  store: Type.String({
+    pattern: '^(lmdb:.|redis://.|rediss://.|redis\\+sentinel://.)',
+    description:
+      'Where the logs are: `lmdb:FOLDER`, `redis://user:password@host:port/database`, `rediss://…` (TLS) or ' +
+      '`redis+sentinel://host:port,host:port/name`.',
+  }),
+  storePrefix: Type.String({
+    pattern: '^[A-Za-z0-9_.:-]{1,64}$',
+    description: 'Begins the names of all keys in Redis.',
+  }),
+  durability: Type.String({
+    pattern: '^(fsync|os|replicas:[1-9])$',
+    description:
+      'What a write must have reached before it is told: `fsync`, `os` (a second can be lost) or `replicas:N`. ' +
+      'LMDB knows `fsync` only.',
+  }),
+  redis: group({
+    trustConfig: Type.Boolean({
+      description: "True: Redis' settings are not looked at; for hosts that forbid CONFIG GET.",
+    }),
+  }),
+  orphansFolder: text('Where answered entries are kept that a store has lost for good.'),
   init: orNull<'auto' | 'never'>(
     { type: 'string', enum: ['auto', 'never', null] },
-    '`auto` creates a store where there is none, `never` refuses an empty one. Unset: `auto` for lmdb.',
+    '`auto` creates a store where there is none, `never` refuses an empty one. Unset: `auto` for LMDB, `never` for Redis.',
   ),
   shards: count(1, 1024, 'Shards of a new store. Fixed when it is created.'),
   log: group({

@@ -24,17 +24,21 @@ export interface SealedEntry {
   readonly bytes: Buffer;
 }
 
-/** One shard's part in a round: an entry to append, or, when it has only answers to confirm, the head to check. */
+/**
+ * One shard's part in a round: an entry to append; or, when it has only answers to confirm, none, and the head is
+ * checked; or several, when the store has lost some that it had confirmed.
+ */
 export interface Append {
   readonly shard: number;
   /** The head this owner knows; whatever else is there wins. */
   readonly expected: Head;
-  readonly entry: SealedEntry | undefined;
+  /** In order; each follows the one before, the first follows `expected`. All are written or none. */
+  readonly entries: readonly SealedEntry[];
 }
 
 /**
- * ok         the head was the expected one; the entry, if any, is durable
- * duplicate  the head is this very entry: an earlier attempt got through; it is durable
+ * ok         the head was the expected one; the entries are durable
+ * duplicate  the head is the last of these very entries: an earlier attempt got through; they are durable
  * conflict   the head is another one; nothing was written
  * failed     weather: not written, or not known whether; the same bytes must go again
  */

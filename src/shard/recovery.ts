@@ -4,7 +4,6 @@ import { checkWallet } from '../wallet/invariants.js';
 import { Wallets } from '../wallet/wallets.js';
 import { formatLsn, isSameLsn, type Lsn } from './lsn.js';
 import {
-  type Append,
   type Entry,
   type EntryFormat,
   type Head,
@@ -48,18 +47,21 @@ export class FencedError extends RecoveryError {
 /** A shard that this owner has taken over. */
 export interface Fenced {
   readonly shard: number;
-  /** Its head is this owner's fence: the end of what has to be replayed. */
-  readonly head: Head;
+  /** The head before this owner's fence. */
+  readonly previous: Head;
+  /** The newest entry: the end of what has to be replayed. */
+  readonly entry: SealedEntry;
 }
 
 export interface Recovered {
   readonly wallets: Wallets;
   readonly head: Head;
+  readonly fence: Fenced;
   readonly timeMs: number;
 }
 
-const FENCE_ATTEMPTS_MAX = 10;
-const FENCE_RETRY_MS = 200;
+const ATTEMPTS_MAX = 10;
+const RETRY_MS = 200;
 const READ_ENTRIES = 256;
 const TURN_MS = 2;
 
@@ -69,26 +71,36 @@ const TURN_MS = 2;
  * `heads` are the heads as this owner knows them; throws a `FencedError` where another one is there by now.
  */
 export async function fence(heads: ReadonlyMap<number, Head>, deps: RecoveryDeps): Promise<Fenced[]> {
-  const fences: (Append & { entry: SealedEntry })[] = [];
+  const fences: Fenced[] = [];
   for (const [shard, previous] of heads) {
     const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
     const timeMs = Math.max(deps.clock.now(), await timeOfNewest(shard, previous, deps));
     const header = { shard, lsn, nonce: deps.newNonce(), previous, timeMs };
-    fences.push({ shard, expected: previous, entry: deps.format.sealFence(header, deps.owner) });
+    fences.push({ shard, previous, entry: deps.format.sealFence(header, deps.owner) });
   }
+  const appends = fences.map(({ shard, previous, entry }) => ({ shard, expected: previous, entries: [entry] }));
+  // The same bytes go again: a fence that is there already answers "duplicate".
+  const outcomes = await patiently('write the fence', deps, async () => {
+    const attempted = await deps.wal.append(appends);
+    for (const outcome of attempted) if (outcome.type === 'failed') throw outcome.error;
+    return attempted;
+  });
+  outcomes.forEach((outcome, i) => {
+    if (outcome.type === 'conflict') throw new FencedError((fences[i] as Fenced).shard, outcome.head);
+  });
+  return fences;
+}
+
+/** Bad weather at the store: tries again, less and less often, and gives up after about ten seconds. */
+async function patiently<T>(what: string, deps: RecoveryDeps, run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const outcomes = await deps.wal.append(fences);
-    const weather = outcomes.find((outcome) => outcome.type === 'failed');
-    if (weather === undefined) {
-      outcomes.forEach((outcome, i) => {
-        if (outcome.type === 'conflict') throw new FencedError((fences[i] as Append).shard, outcome.head);
-      });
-      return fences.map(({ shard, entry }) => ({ shard, head: entry.head }));
+    try {
+      return await run();
+    } catch (error) {
+      if (attempt === ATTEMPTS_MAX) throw error;
+      deps.log.warn({ error: (error as Error).message, attempt }, `cannot ${what}; trying again`);
+      await deps.delay(RETRY_MS * attempt);
     }
-    // The same bytes go again: a fence that is there already answers "duplicate".
-    if (attempt === FENCE_ATTEMPTS_MAX) throw weather.error;
-    deps.log.warn({ error: weather.error.message, attempt }, 'cannot write the fence; trying again');
-    await deps.delay(FENCE_RETRY_MS * attempt);
   }
 }
 
@@ -97,7 +109,8 @@ export async function fence(heads: ReadonlyMap<number, Head>, deps: RecoveryDeps
  */
 export async function replay(fenced: Fenced, genesis: Head, deps: RecoveryDeps): Promise<Recovered> {
   const { wal, format, clock, log } = deps;
-  const { shard, head } = fenced;
+  const { shard } = fenced;
+  const { head } = fenced.entry;
   const wallets = new Wallets();
   const startedMs = clock.now();
   let last = genesis;
@@ -105,7 +118,7 @@ export async function replay(fenced: Fenced, genesis: Head, deps: RecoveryDeps):
   let events = 0;
   let turnEndsMs = startedMs + TURN_MS;
   while (!isSameHead(last, head)) {
-    const page = await wal.read(shard, last.lsn, READ_ENTRIES);
+    const page = await patiently('read the log', deps, () => wal.read(shard, last.lsn, READ_ENTRIES));
     if (page.length === 0) {
       throw new RecoveryError(
         `the log of shard ${shard} ends at ${formatLsn(last.lsn)}, before ${formatLsn(head.lsn)}`,
@@ -127,13 +140,14 @@ export async function replay(fenced: Fenced, genesis: Head, deps: RecoveryDeps):
   for (const wallet of wallets) checkWallet(wallet);
   const tookMs = clock.now() - startedMs;
   log.info({ shard, lsn: formatLsn(head.lsn), events, players: wallets.count, tookMs }, 'shard recovered');
-  return { wallets, head, timeMs };
+  return { wallets, head, fence: fenced, timeMs };
 }
 
 /** The time of the newest entry, so that the next one is not before it, whatever the machine's clock says. */
 async function timeOfNewest(shard: number, head: Head, deps: RecoveryDeps): Promise<number> {
   if (head.lsn.sequence === 0) return 0;
-  const [newest] = await deps.wal.read(shard, { epoch: head.lsn.epoch, sequence: head.lsn.sequence - 1 }, 1);
+  const before = { epoch: head.lsn.epoch, sequence: head.lsn.sequence - 1 };
+  const [newest] = await patiently('read the log', deps, () => deps.wal.read(shard, before, 1));
   if (newest === undefined) throw new RecoveryError(`the log of shard ${shard} lacks its newest entry`);
   return newestTimeOf(deps.format.decode(newest));
 }

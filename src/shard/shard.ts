@@ -14,6 +14,7 @@ import type { Wallets } from '../wallet/wallets.js';
 import type { RoundMember } from './group-commit.js';
 import { formatLsn } from './lsn.js';
 import type { Append, AppendOutcome, BatchWriter, EntryFormat, Head, SealedEntry } from './ports.js';
+import { RecentEntries } from './recent-entries.js';
 import type { Recovered } from './recovery.js';
 import { ReplyBarrier } from './reply-barrier.js';
 import { Watermarks } from './watermarks.js';
@@ -40,7 +41,7 @@ export type Request =
  *                 v                                          │
  *   starting ─> serving ── assertion ─> failing ─ landed ─> starting      twice in a minute: stopped
  *                 │ └────── another owner's fence ─> fenced
- *                 └──────── a head that is not ours ─> stopped
+ *                 └──────── a head that is not ours ─> stopped       a head that was ours: the lost entries go in again
  */
 export type ShardState = 'starting' | 'serving' | 'failing' | 'fenced' | 'stopped';
 
@@ -72,6 +73,8 @@ export interface ShardDeps {
   readonly onFailed: (shard: Shard) => void;
   /** The shard's log is another owner's from `head` on. */
   readonly onFenced: (shard: Shard, head: Head) => void;
+  /** The shard's log ends in `head`, which is neither ours nor a newer owner's. */
+  readonly onDiverged: (shard: Shard, head: Head) => void;
 }
 
 /** What is decided for one entry: its events, and the answers that wait for it. */
@@ -82,6 +85,7 @@ interface Batch {
 }
 
 interface Flight extends Batch {
+  readonly entry: SealedEntry | undefined;
   readonly append: Append;
   readonly departedMs: number;
 }
@@ -106,6 +110,7 @@ export class Shard implements RoundMember {
   private watermarks = new Watermarks({ epoch: 0, sequence: 0 });
   /** The newest entry this owner knows to be durable. */
   private head: Head | undefined = undefined;
+  private recent: RecentEntries | undefined = undefined;
   private nowMs = 0;
   private readonly mailbox = new Queue<Request>();
   private forming: Batch = newBatch();
@@ -126,6 +131,11 @@ export class Shard implements RoundMember {
     return this.head;
   }
 
+  /** The newest entries whose answers may have been told. */
+  get recentEntries(): readonly SealedEntry[] {
+    return this.recent?.all() ?? [];
+  }
+
   get waiting(): number {
     return this.mailbox.length + this.forming.commands.length + (this.flying?.commands.length ?? 0);
   }
@@ -135,6 +145,8 @@ export class Shard implements RoundMember {
     assert(this.state === 'starting' && this.flying === undefined, 'a shard opens once per recovery');
     this.wallets = recovered.wallets;
     this.head = recovered.head;
+    this.recent = new RecentEntries(recovered.fence.previous);
+    this.recent.add(recovered.fence.entry);
     this.nowMs = recovered.timeMs;
     this.watermarks = new Watermarks(recovered.head.lsn);
     this.state = 'serving';
@@ -177,8 +189,9 @@ export class Shard implements RoundMember {
     if (this.state !== 'serving' || !hasReplies(this.forming)) return undefined;
     const batch = this.forming;
     this.forming = newBatch();
-    const append = { shard: this.id, expected: this.mustHead(), entry: this.seal(batch) };
-    this.flying = { ...batch, append, departedMs: this.deps.clock.monotonicMs() };
+    const entry = this.seal(batch);
+    const append = { shard: this.id, expected: this.mustHead(), entries: entry === undefined ? [] : [entry] };
+    this.flying = { ...batch, entry, append, departedMs: this.deps.clock.monotonicMs() };
     this.drainMailbox();
     return append;
   }
@@ -198,8 +211,7 @@ export class Shard implements RoundMember {
         this.deps.log.warn({ shard: this.id, error: outcome.error.message }, 'append failed; trying again');
         return;
       case 'conflict':
-        this.flying = undefined;
-        this.lost(flight, outcome.head);
+        this.conflicted(flight, outcome.head);
         return;
       default:
         unreachable(outcome);
@@ -207,9 +219,10 @@ export class Shard implements RoundMember {
   }
 
   private arrived(flight: Flight): void {
-    const { entry } = flight.append;
+    const { entry } = flight;
     if (entry !== undefined) {
       this.head = entry.head;
+      this.recent?.add(entry);
       this.watermarks.durable = entry.head.lsn.sequence;
       this.watermarks.check();
     }
@@ -220,7 +233,21 @@ export class Shard implements RoundMember {
     flight.queries.release();
   }
 
-  /** The log's head is not what this owner wrote last. Nothing that waits for it may be told. */
+  /** The log's head is not what this owner wrote last. */
+  private conflicted(flight: Flight, head: Head): void {
+    const lost = this.recent?.maybeAfter(head);
+    if (lost === undefined) {
+      this.flying = undefined;
+      this.lost(flight, head);
+      return;
+    }
+    const at = { shard: this.id, found: formatLsn(head.lsn), lost: lost.length };
+    this.deps.log.warn(at, 'the store has lost entries that it had confirmed: they go in again');
+    const entries = flight.entry === undefined ? lost : [...lost, flight.entry];
+    this.flying = { ...flight, append: { shard: this.id, expected: head, entries } };
+  }
+
+  /** The log is not ours any more. Nothing that waits for it may be told. */
   private lost(flight: Flight, head: Head): void {
     flight.commands.replaceBy(STOPPED);
     flight.queries.replaceBy(STOPPED);
@@ -236,6 +263,7 @@ export class Shard implements RoundMember {
         at,
         "the log's head is not ours, and no newer owner's: shard stopped; its log needs a person",
       );
+      this.deps.onDiverged(this, head);
     }
   }
 

@@ -1,7 +1,8 @@
 import type { Clock, Logger, Replier } from '../base/ports.js';
 import { GroupCommit } from '../shard/group-commit.js';
 import { formatLsn } from '../shard/lsn.js';
-import type { EntryFormat, Head, Owner, Wal } from '../shard/ports.js';
+import { findOrphans } from '../shard/orphans.js';
+import type { EntryFormat, Head, Owner, SealedEntry, Wal } from '../shard/ports.js';
 import { type Fenced, FencedError, fence, findOwner, type RecoveryDeps, replay } from '../shard/recovery.js';
 import { type BusyAnswer, Shard, type ShardLimits, type ShardObserver, type ShardState } from '../shard/shard.js';
 import type { Command } from '../wallet/command.js';
@@ -23,6 +24,8 @@ export interface HostDeps {
   readonly newNonce: () => string;
   /** Another process took a shard over: this one must end and not fight back. */
   readonly onFenced: (shard: number, takenBy: string) => void;
+  /** Puts what the log has lost for good where people find it; resolves to the place. */
+  readonly keepOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
 }
 
 export interface ShardStatus {
@@ -66,6 +69,7 @@ export class ShardHost {
         requestRound: () => this.commits.request(),
         onFailed: (failed) => void this.restart(failed),
         onFenced: (fenced, head) => void this.fenced(fenced, head),
+        onDiverged: (diverged) => void this.keepOrphans(diverged),
       });
       this.shards.set(id, shard);
       this.commits.join(shard);
@@ -145,7 +149,29 @@ export class ShardHost {
     const takenBy = await findOwner(this.deps.wal, this.deps.format, shard.id, durable).catch(
       (error: Error) => `an unknown owner (${error.message})`,
     );
+    await this.keepOrphans(shard);
     this.deps.onFenced(shard.id, takenBy);
+  }
+
+  /** What this owner has told and its log does not hold any more must not end with this process. */
+  private async keepOrphans(shard: Shard): Promise<void> {
+    const { wal, format, log } = this.deps;
+    const orphans = await findOrphans(wal, format, shard.id, shard.recentEntries);
+    if (orphans.length === 0) return;
+    try {
+      const path = await this.deps.keepOrphans(shard.id, orphans);
+      log.error(
+        { shard: shard.id, entries: orphans.length, path },
+        'answered entries that the log has lost are kept here',
+      );
+    } catch (error) {
+      const bytes = orphans.map((entry) => entry.bytes.toString('base64'));
+      const { message } = error as Error;
+      log.error(
+        { shard: shard.id, error: message, bytes },
+        'answered entries that the log has lost, and no file to keep them',
+      );
+    }
   }
 
   private sweep(): void {

@@ -45,7 +45,7 @@ export function walContract(driver: string, make: () => Promise<StoreUnderTest>)
       'an append on the expected head is ok, moves the head, and can be read back byte for byte',
       async ({ wal }, log) => {
         const entry = log.next(0);
-        assert.deepEqual(await one(wal, { shard: 0, expected: log.head(0), entry }), { type: 'ok' });
+        assert.deepEqual(await one(wal, { shard: 0, expected: log.head(0), entries: [entry] }), { type: 'ok' });
         assert.deepEqual(await wal.head(0), entry.head);
         assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [entry.bytes]);
       },
@@ -55,7 +55,7 @@ export function walContract(driver: string, make: () => Promise<StoreUnderTest>)
       'an append on any other head is a conflict that shows the head there is, and writes nothing',
       async ({ wal }, log) => {
         const first = await log.append(0);
-        const stale: Append = { shard: 0, expected: log.genesis(0), entry: log.seal(0, log.genesis(0), 'other') };
+        const stale: Append = { shard: 0, expected: log.genesis(0), entries: [log.seal(0, log.genesis(0), 'other')] };
         assert.deepEqual(await one(wal, stale), { type: 'conflict', head: first.head });
         assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [first.bytes]);
       },
@@ -65,7 +65,7 @@ export function walContract(driver: string, make: () => Promise<StoreUnderTest>)
       'the same bytes again are a duplicate, not a second entry, however often they come',
       async ({ wal }, log) => {
         const entry = log.next(0);
-        const append: Append = { shard: 0, expected: log.head(0), entry };
+        const append: Append = { shard: 0, expected: log.head(0), entries: [entry] };
         assert.deepEqual(await one(wal, append), { type: 'ok' });
         for (let attempt = 0; attempt < 3; attempt++) assert.deepEqual(await one(wal, append), { type: 'duplicate' });
         assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [entry.bytes]);
@@ -76,15 +76,18 @@ export function walContract(driver: string, make: () => Promise<StoreUnderTest>)
       const before = log.head(0);
       const entry = await log.append(0);
       const newest = await log.append(0);
-      assert.deepEqual(await one(wal, { shard: 0, expected: before, entry }), { type: 'conflict', head: newest.head });
+      assert.deepEqual(await one(wal, { shard: 0, expected: before, entries: [entry] }), {
+        type: 'conflict',
+        head: newest.head,
+      });
       assert.equal((await wal.read(0, LSN_ZERO, 10)).length, 2);
     });
 
     contract('a check is ok on the expected head and a conflict on any other', async ({ wal }, log) => {
       const before = log.head(0);
       const { head } = await log.append(0);
-      assert.deepEqual(await one(wal, { shard: 0, expected: head, entry: undefined }), { type: 'ok' });
-      assert.deepEqual(await one(wal, { shard: 0, expected: before, entry: undefined }), { type: 'conflict', head });
+      assert.deepEqual(await one(wal, { shard: 0, expected: head, entries: [] }), { type: 'ok' });
+      assert.deepEqual(await one(wal, { shard: 0, expected: before, entries: [] }), { type: 'conflict', head });
     });
 
     contract(
@@ -94,9 +97,9 @@ export function walContract(driver: string, make: () => Promise<StoreUnderTest>)
         const appends: Append[] = [];
         for (const shard of [0, 1, 2]) {
           const expected = shard === 1 ? log.genesis(1) : log.head(shard);
-          appends.push({ shard, expected, entry: log.seal(shard, expected, 'other') });
+          appends.push({ shard, expected, entries: [log.seal(shard, expected, 'other')] });
         }
-        appends.push({ shard: 3, expected: log.head(3), entry: undefined });
+        appends.push({ shard: 3, expected: log.head(3), entries: [] });
         const outcomes = await wal.append(appends);
         assert.deepEqual(outcomes, [
           { type: 'ok' },
@@ -104,9 +107,9 @@ export function walContract(driver: string, make: () => Promise<StoreUnderTest>)
           { type: 'ok' },
           { type: 'ok' },
         ]);
-        assert.deepEqual(await wal.read(0, LSN_ZERO, 9), [appends[0]?.entry?.bytes]);
+        assert.deepEqual(await wal.read(0, LSN_ZERO, 9), [appends[0]?.entries[0]?.bytes]);
         assert.deepEqual(await wal.read(1, LSN_ZERO, 9), [foreign.bytes]);
-        assert.deepEqual(await wal.read(2, LSN_ZERO, 9), [appends[2]?.entry?.bytes]);
+        assert.deepEqual(await wal.read(2, LSN_ZERO, 9), [appends[2]?.entries[0]?.bytes]);
       },
     );
 
@@ -135,9 +138,9 @@ export function walContract(driver: string, make: () => Promise<StoreUnderTest>)
       other.take(0, former);
       other.newEpoch();
       const fence = await other.append(0);
-      const late: Append = { shard: 0, expected: former, entry: log.seal(0, former) };
+      const late: Append = { shard: 0, expected: former, entries: [log.seal(0, former)] };
       assert.deepEqual(await one(store.wal, late), { type: 'conflict', head: fence.head });
-      assert.deepEqual(await one(store.wal, { shard: 0, expected: former, entry: undefined }), {
+      assert.deepEqual(await one(store.wal, { shard: 0, expected: former, entries: [] }), {
         type: 'conflict',
         head: fence.head,
       });
@@ -155,7 +158,7 @@ export function walContract(driver: string, make: () => Promise<StoreUnderTest>)
           return { wal, entry: writer.seal(0, head) };
         });
         const outcomes = await Promise.all(
-          contenders.map(({ wal, entry }) => one(wal, { shard: 0, expected: head, entry })),
+          contenders.map(({ wal, entry }) => one(wal, { shard: 0, expected: head, entries: [entry] })),
         );
         const winner = outcomes.findIndex((outcome) => outcome.type === 'ok');
         assert.deepEqual(outcomes.map((outcome) => outcome.type).sort(), ['conflict', 'ok']);
@@ -170,9 +173,9 @@ export function walContract(driver: string, make: () => Promise<StoreUnderTest>)
       const theirs = await foreign.append(0);
       const mine = log.seal(0, log.genesis(0));
       assert.deepEqual(mine.head.lsn, theirs.head.lsn);
-      const next: Append = { shard: 0, expected: mine.head, entry: log.seal(0, mine.head) };
+      const next: Append = { shard: 0, expected: mine.head, entries: [log.seal(0, mine.head)] };
       assert.deepEqual(await one(wal, next), { type: 'conflict', head: theirs.head });
-      assert.deepEqual(await one(wal, { shard: 0, expected: mine.head, entry: undefined }), {
+      assert.deepEqual(await one(wal, { shard: 0, expected: mine.head, entries: [] }), {
         type: 'conflict',
         head: theirs.head,
       });
@@ -197,7 +200,7 @@ export function walContract(driver: string, make: () => Promise<StoreUnderTest>)
       const wal = await store.reopen();
       assert.deepEqual(await wal.head(2), log.head(2));
       assert.deepEqual(await wal.read(2, LSN_ZERO, 100), written);
-      assert.deepEqual(await one(wal, { shard: 2, expected: log.head(2), entry: log.seal(2, log.head(2)) }), {
+      assert.deepEqual(await one(wal, { shard: 2, expected: log.head(2), entries: [log.seal(2, log.head(2))] }), {
         type: 'ok',
       });
     });
@@ -260,7 +263,7 @@ class Writer {
 
   async append(shard: number, text?: string): Promise<SealedEntry> {
     const entry = this.seal(shard, this.head(shard), text);
-    assert.deepEqual(await one(this.wal, { shard, expected: this.head(shard), entry }), { type: 'ok' });
+    assert.deepEqual(await one(this.wal, { shard, expected: this.head(shard), entries: [entry] }), { type: 'ok' });
     this.heads.set(shard, entry.head);
     return entry;
   }

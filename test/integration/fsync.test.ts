@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -8,17 +7,6 @@ import { makeTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
 const BETS = 20;
-
-/** The trace needs strace; the test installs Debian's where it can, and says what is missing where it cannot. */
-function ensureStrace(): void {
-  const isThere = () => spawnSync('strace', ['--version']).status === 0;
-  if (isThere()) return;
-  if (process.getuid?.() === 0) {
-    spawnSync('apt-get', ['update'], { stdio: 'ignore' });
-    spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'strace'], { stdio: 'ignore' });
-  }
-  assert.ok(isThere(), 'this test needs strace: install it (apt-get install strace)');
-}
 
 interface Call {
   readonly thread: string;
@@ -59,7 +47,6 @@ function parseTrace(text: string): Call[] {
 }
 
 test('the trace of system calls: the log entry is written and its fsync has returned before the answer is sent', async () => {
-  ensureStrace();
   const folder = makeTempFolder();
   const trace = join(folder.path, 'trace');
   const calls = 'trace=fsync,fdatasync,write,pwrite64,writev,pwritev,sendto,sendmsg';

@@ -64,7 +64,7 @@ test('an answer that got lost: the identical bytes go again until the log says t
   test.wal.weather = 'fine';
   assert.equal((await placed).type, 'accepted');
   assert.equal(test.wal.entries(0).length, before + 1);
-  const attempts = test.wal.calls.map((call) => call[0]?.entry?.bytes.toString('hex'));
+  const attempts = test.wal.calls.map((call) => call[0]?.entries[0]?.bytes.toString('hex'));
   assert.equal(new Set(attempts).size, 1, 'an LSN is never used for two contents');
   assert.equal(await test.balance('ann'), 90);
 });
@@ -137,7 +137,7 @@ test('another owner fences: nothing that waited is told, the process is told who
   const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
   const header = { shard: 0, lsn, nonce: 'f'.repeat(16), previous, timeMs: 1 };
   const fence = codec.sealFence(header, { host: 'other-host', pid: 42, startedMs: 0 });
-  test.wal.intrude(0, { shard: 0, expected: previous, entry: fence });
+  test.wal.intrude(0, { shard: 0, expected: previous, entries: [fence] });
   test.wal.release();
 
   assert.deepEqual(await placed, { type: 'failed', failure: 'stopped' });
@@ -169,7 +169,7 @@ test('a head that is not ours, and no newer owner: the shard stops and writes no
   batch.add({ type: 'player-created', username: 'x', version: 1, timeMs: 1, currency: 'THB' });
   const lsn = { epoch: previous.lsn.epoch, sequence: previous.lsn.sequence + 1 };
   const entry = batch.seal({ shard: 0, lsn, nonce: 'e'.repeat(16), previous });
-  test.wal.intrude(0, { shard: 0, expected: previous, entry });
+  test.wal.intrude(0, { shard: 0, expected: previous, entries: [entry] });
   assert.deepEqual(await test.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'stopped' });
   assert.equal(test.host.status()[0]?.state, 'stopped');
   assert.deepEqual(test.fenced, []);

@@ -77,13 +77,15 @@ export class MemoryWal implements Wal {
   }
 
   private write(appends: readonly Append[]): AppendOutcome[] {
-    return appends.map(({ shard, expected, entry }) => {
+    return appends.map(({ shard, expected, entries }) => {
       const head = this.heads.get(shard) as Head;
-      if (entry !== undefined && isSameHead(head, entry.head)) return { type: 'duplicate' };
+      const newest = entries.at(-1);
+      if (newest !== undefined && isSameHead(head, newest.head)) return { type: 'duplicate' };
       if (!isSameHead(head, expected)) return { type: 'conflict', head };
-      if (entry === undefined) return { type: 'ok' };
-      this.heads.set(shard, entry.head);
-      this.logs.get(shard)?.push({ lsn: entry.head.lsn, bytes: Buffer.from(entry.bytes) });
+      for (const entry of entries) {
+        this.heads.set(shard, entry.head);
+        this.logs.get(shard)?.push({ lsn: entry.head.lsn, bytes: Buffer.from(entry.bytes) });
+      }
       return { type: 'ok' };
     });
   }

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Logger } from '../../src/base/ports.js';
 import { rulesOf } from '../../src/cli/rules.js';
-import type { Owner } from '../../src/shard/ports.js';
+import type { Owner, SealedEntry } from '../../src/shard/ports.js';
 import type { BusyAnswer, ShardLimits } from '../../src/shard/shard.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import type { Command } from '../../src/wallet/command.js';
@@ -20,6 +20,7 @@ export class TestHost {
   readonly clock = { nowMs: 1_700_000_000_000, now: () => this.clock.nowMs, monotonicMs: () => performance.now() };
   readonly memory = { isFull: false };
   readonly fenced: { shard: number; takenBy: string }[] = [];
+  readonly orphans: SealedEntry[] = [];
   readonly logLines: { level: string; message: string }[] = [];
   readonly host: ShardHost;
 
@@ -49,6 +50,10 @@ export class TestHost {
         owner: OWNER,
         newNonce: () => randomBytes(8).toString('hex'),
         onFenced: (shard, takenBy) => this.fenced.push({ shard, takenBy }),
+        keepOrphans: async (shard, entries) => {
+          this.orphans.push(...entries);
+          return `orphans of ${shard}`;
+        },
       },
     );
   }

@@ -3,16 +3,10 @@ import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { must } from '../../base/assert.js';
 import type { Lsn } from '../../shard/lsn.js';
-import {
-  type Append,
-  type AppendOutcome,
-  type Head,
-  isSameHead,
-  type SealedEntry,
-  type Wal,
-} from '../../shard/ports.js';
+import { type Append, type AppendOutcome, type Head, isSameHead, type SealedEntry } from '../../shard/ports.js';
 import { decodeHead, encodeHead, genesisHead } from '../format/entry-codec.js';
 import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
+import type { Store } from '../store.js';
 import { FileGrowth } from './file-growth.js';
 
 const META_KEY = Buffer.from('meta');
@@ -36,7 +30,7 @@ const DUPLICATE: AppendOutcome = { type: 'duplicate' };
  * page through a descriptor opened with O_DSYNC. With it on (lmdb's default) a put resolves before any sync, `flushed`
  * never settles when the sync fails, and a round takes just as long (0.35 ms measured both ways).
  */
-export class LmdbStore implements Wal {
+export class LmdbStore implements Store {
   private constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
     private readonly metas: Database<Buffer, Buffer>,
@@ -65,7 +59,7 @@ export class LmdbStore implements Wal {
   }
 
   /** Undefined in an empty store. */
-  maybeMeta(): StoreMeta | undefined {
+  async maybeMeta(): Promise<StoreMeta | undefined> {
     const bytes = this.metas.get(META_KEY);
     return bytes === undefined ? undefined : decodeMeta(bytes);
   }
@@ -86,11 +80,11 @@ export class LmdbStore implements Wal {
     // Heads are compared as they are now, not as they were when this turn's read transaction began.
     this.root.resetReadTxn();
     let writes = 0;
-    for (const { shard, expected, entry } of appends) {
-      if (entry === undefined) {
+    for (const { shard, expected, entries } of appends) {
+      if (entries.length === 0) {
         outcomes.push(this.compare(shard, expected));
       } else {
-        outcomes.push(this.write(shard, expected, entry));
+        outcomes.push(this.write(shard, expected, entries));
         writes++;
       }
     }
@@ -118,17 +112,18 @@ export class LmdbStore implements Wal {
     await this.root.close();
   }
 
-  private async write(shard: number, expected: Head, entry: SealedEntry): Promise<AppendOutcome> {
+  private async write(shard: number, expected: Head, entries: readonly SealedEntry[]): Promise<AppendOutcome> {
+    const { head } = entries[entries.length - 1] as SealedEntry;
     try {
       const written = await this.heads.ifVersion(headKey(shard), versionOf(expected), () => {
-        this.heads.put(headKey(shard), encodeHead(entry.head), versionOf(entry.head));
-        this.log.put(entryKey(shard, entry.head.lsn), entry.bytes);
+        this.heads.put(headKey(shard), encodeHead(head), versionOf(head));
+        for (const entry of entries) this.log.put(entryKey(shard, entry.head.lsn), entry.bytes);
       });
       if (written) return OK;
       const found = this.mustHead(shard);
-      if (!isSameHead(found, entry.head)) return { type: 'conflict', head: found };
+      if (!isSameHead(found, head)) return { type: 'conflict', head: found };
       // It got through when its commit was reported as failed. Only a commit of our own says that it is synced.
-      await this.rewriteHead(shard, entry.head);
+      await this.rewriteHead(shard, head);
       return DUPLICATE;
     } catch (error) {
       return { type: 'failed', error: await causeOf(error) };

@@ -1,0 +1,25 @@
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SealedEntry } from '../shard/ports.js';
+
+/**
+ * Writes entries that a store has lost for good where people find them: `orphans-SHARD-EPOCH`, each entry as in the log,
+ * behind its length as u32. Resolves to the path when the file is on the disk. Rejects when there is one already.
+ */
+export async function writeOrphans(folder: string, shard: number, entries: readonly SealedEntry[]): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const epoch = entries[entries.length - 1]?.head.lsn.epoch ?? 0;
+  const path = join(folder, `orphans-${shard}-${epoch}`);
+  const file = await open(path, 'wx');
+  try {
+    for (const { bytes } of entries) {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(bytes.length);
+      await file.writev([length, bytes]);
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return path;
+}

@@ -1,0 +1,54 @@
+/**
+ * The compare-and-set of heads as a function of Redis: one call for all logs of a round. It is atomic, also against
+ * other owners, and Redis answers it like any write: with `appendfsync always` after the fsync.
+ *
+ *   keys   for each shard: its head, its log
+ *   args   for each shard: expected head, head after, number of entries, then id and bytes of each entry
+ *   reply  for each shard: {'ok'}, {'duplicate'}, {'conflict', head found} or {'failed', why}
+ *
+ * Where nothing is written the head is written again as it is when `confirm` asks for it: WAIT waits for the last write
+ * of its own connection, and a connection that has written nothing would be told that all replicas have it.
+ *
+ * The name carries a version: a newer walletd brings a new name and leaves this one to those who still call it.
+ */
+export const FUNCTION_NAME = 'walletd_append_1';
+export const LIBRARY_NAME = 'walletd_1';
+
+export const LIBRARY = `#!lua name=${LIBRARY_NAME}
+local function add(log, entries, first, last)
+  for i = first, last, 2 do
+    local added = redis.pcall('XADD', log, entries[i], 'e', entries[i + 1])
+    if type(added) == 'table' and added.err then return added.err end
+  end
+end
+
+local function append(keys, args)
+  local confirm = args[1] == 'confirm'
+  local results = {}
+  local at = 2
+  for i = 1, #keys, 2 do
+    local expected, after, count = args[at], args[at + 1], tonumber(args[at + 2])
+    local first, last = at + 3, at + 2 + 2 * count
+    at = last + 1
+    local found = redis.call('GET', keys[i])
+    local result
+    if found == expected then
+      local failure = add(keys[i + 1], args, first, last)
+      result = failure and {'failed', failure} or {'ok'}
+    elseif found == after then
+      result = {'duplicate'}
+    else
+      result = {'conflict', found or ''}
+    end
+    if result[1] == 'ok' and count > 0 then
+      redis.call('SET', keys[i], after)
+    elseif confirm and found then
+      redis.call('SET', keys[i], found)
+    end
+    results[#results + 1] = result
+  end
+  return results
+end
+
+redis.register_function('${FUNCTION_NAME}', append)
+`;

@@ -1,0 +1,92 @@
+import { Redis, type RedisOptions } from 'ioredis';
+import { explain } from './server-error.js';
+
+/** A command that takes longer counts as unanswered: its outcome is unknown. */
+const COMMAND_TIMEOUT_MS = 2000;
+const CONNECT_TIMEOUT_MS = 2000;
+
+/**
+ * ioredis as a plain connection: it must not connect again by itself, keep commands while it is offline, or send one a
+ * second time. Each of these by itself would let an old append arrive after a newer one without anybody knowing.
+ */
+const PLAIN: RedisOptions = {
+  lazyConnect: true,
+  retryStrategy: () => null,
+  sentinelRetryStrategy: () => null,
+  sentinelReconnectStrategy: () => null,
+  reconnectOnError: null,
+  autoResendUnfulfilledCommands: false,
+  autoResubscribe: false,
+  enableOfflineQueue: false,
+  enableReadyCheck: false,
+  enableAutoPipelining: false,
+  maxRetriesPerRequest: null,
+  disableClientInfo: true,
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+  sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
+};
+
+/**
+ * One connection at a time, made when it is needed and checked before it is used. After an error its owner drops it,
+ * and the next use makes a fresh one, by way of the sentinels where there are some.
+ */
+export class RedisConnection {
+  private current: Promise<Redis> | undefined = undefined;
+  private isClosed = false;
+
+  constructor(
+    private readonly options: RedisOptions,
+    /** Rejects when this server must not be used. */
+    private readonly check: (client: Redis) => Promise<void>,
+  ) {}
+
+  /** Rejects when there is no server, or not a right one. */
+  client(): Promise<Redis> {
+    if (this.isClosed) return Promise.reject(new Error('the store is closed'));
+    if (this.current !== undefined) return this.current;
+    const client = this.connect();
+    this.current = client;
+    client.then(
+      (redis) => redis.once('end', () => this.forget(client)),
+      () => this.forget(client),
+    );
+    return client;
+  }
+
+  /** What was sent on it and not answered has an unknown outcome. */
+  drop(redis: Redis): void {
+    this.current = undefined;
+    redis.disconnect();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.current?.then(
+      (redis) => redis.disconnect(),
+      () => {},
+    );
+  }
+
+  private forget(client: Promise<Redis>): void {
+    if (this.current === client) this.current = undefined;
+  }
+
+  private async connect(): Promise<Redis> {
+    const redis = new Redis({ ...this.options, ...PLAIN });
+    // What ioredis rejects with is often "Connection is closed."; the event before it has the cause.
+    let cause: Error | undefined;
+    redis.on('error', (error: Error) => {
+      cause = error;
+    });
+    try {
+      await redis.connect();
+      await this.check(redis);
+      return redis;
+    } catch (error) {
+      const isDetail = error instanceof Error && error.message === 'Connection is closed.';
+      redis.disconnect();
+      throw explain(isDetail && cause !== undefined ? cause : (error as Error));
+    }
+  }
+}

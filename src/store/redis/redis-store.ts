@@ -1,0 +1,205 @@
+import type { Redis } from 'ioredis';
+import type { Lsn } from '../../shard/lsn.js';
+import { formatLsn } from '../../shard/lsn.js';
+import type { Append, AppendOutcome, Head } from '../../shard/ports.js';
+import { decodeHead, encodeHead, genesisHead, HEAD_LENGTH } from '../format/entry-codec.js';
+import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
+import type { Store } from '../store.js';
+import { FUNCTION_NAME, LIBRARY } from './append-function.js';
+import type { Durability } from './durability.js';
+import type { RedisAddress } from './redis-address.js';
+import { RedisConnection } from './redis-connection.js';
+import { checkServer, ServerRefused } from './server-check.js';
+import { explain } from './server-error.js';
+
+export interface RedisStoreOptions {
+  readonly address: RedisAddress;
+  /** Begins the names of all keys, so that several stores fit in one database. */
+  readonly prefix: string;
+  readonly durability: Durability;
+  /** True: the server's settings are not looked at. */
+  readonly trustConfig: boolean;
+}
+
+/** A round waits so long for its replicas; then its outcome is unknown, and the same bytes go again. */
+const WAIT_MS = 1000;
+const OK: AppendOutcome = { type: 'ok' };
+const DUPLICATE: AppendOutcome = { type: 'duplicate' };
+const NOTHING_THERE: Head = { lsn: { epoch: 0, sequence: 0 }, nonce: '0'.repeat(16), checksum: 0 };
+
+/** As `walletd_append_1` tells it: a word, and for some a value. */
+type Told = readonly [word: Buffer, value?: Buffer];
+
+/**
+ * The logs of a store in Redis: one stream and one head per shard.
+ *
+ *   PREFIX:meta            StoreMeta as JSON
+ *   PREFIX:{SHARD}:head    head
+ *   PREFIX:{SHARD}:wal     stream; id = LSN, field `e` = entry
+ *
+ * Appends have a connection of their own, on which nothing else can make them wait.
+ */
+export class RedisStore implements Store {
+  private readonly appends: RedisConnection;
+  private readonly reads: RedisConnection;
+  private storeId: string | undefined = undefined;
+
+  constructor(private readonly options: RedisStoreOptions) {
+    const { address } = options;
+    this.appends = new RedisConnection(address.options, (client) => this.checkForAppends(client));
+    this.reads = new RedisConnection(address.options, async () => {});
+  }
+
+  /** Undefined in an empty store. Throws when the server cannot be reached or must not be used. */
+  async maybeMeta(): Promise<StoreMeta | undefined> {
+    const client = await this.appends.client();
+    const bytes = await client.getBuffer(this.metaKey());
+    const meta = bytes === null ? undefined : decodeMeta(bytes);
+    this.storeId = meta?.storeId;
+    return meta;
+  }
+
+  /** Creates meta record and heads, all or nothing; false when another process was faster or the store is there already. */
+  async create(meta: StoreMeta): Promise<boolean> {
+    const client = await this.appends.client();
+    const pairs: (string | Buffer)[] = [this.metaKey(), encodeMeta(meta)];
+    for (let shard = 0; shard < meta.shards; shard++) {
+      pairs.push(this.headKey(shard), encodeHead(genesisHead(meta.storeId, shard)));
+    }
+    return (await client.call('MSETNX', ...pairs)) === 1;
+  }
+
+  async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+    let client: Redis | undefined;
+    try {
+      client = await this.appends.client();
+      const sent = client.callBuffer('FCALL', ...this.callOf(appends)) as Promise<Told[]>;
+      const [told, replicas] = await Promise.all([sent, this.confirmation(client)]);
+      const { durability } = this.options;
+      if (durability.type === 'replicas' && replicas < durability.count) {
+        throw new Error(`${replicas} of ${durability.count} replicas have it`);
+      }
+      return told.map(outcomeOf);
+    } catch (error) {
+      // Whatever was written or not: the same bytes go again, on a connection that is checked anew, and the
+      // compare-and-set says which it was.
+      if (client !== undefined) this.appends.drop(client);
+      const failed: AppendOutcome = { type: 'failed', error: explain(error as Error) };
+      return appends.map(() => failed);
+    }
+  }
+
+  async head(shard: number): Promise<Head> {
+    const client = await this.appends.client();
+    const bytes = await client.getBuffer(this.headKey(shard));
+    if (bytes === null) throw new Error(`Redis has no log for shard ${shard} (key ${this.headKey(shard)})`);
+    return decodeHead(bytes);
+  }
+
+  async read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]> {
+    const client = await this.reads.client();
+    const range = [this.logKey(shard), `(${formatLsn(after)}`, '+', 'COUNT', limit];
+    const entries = (await client.callBuffer('XRANGE', ...range)) as [Buffer, [Buffer, Buffer]][];
+    return entries.map(([, [, bytes]]) => bytes);
+  }
+
+  async close(): Promise<void> {
+    this.appends.close();
+    this.reads.close();
+  }
+
+  private callOf(appends: readonly Append[]): (string | number | Buffer)[] {
+    const keys: string[] = [];
+    const args: (string | number | Buffer)[] = [this.options.durability.type === 'replicas' ? 'confirm' : ''];
+    for (const { shard, expected, entries } of appends) {
+      keys.push(this.headKey(shard), this.logKey(shard));
+      const before = encodeHead(expected);
+      const newest = entries.at(-1);
+      args.push(before, newest === undefined ? before : encodeHead(newest.head), entries.length);
+      for (const { head, bytes } of entries) args.push(formatLsn(head.lsn), bytes);
+    }
+    return [FUNCTION_NAME, keys.length, ...keys, ...args];
+  }
+
+  /** How many replicas have what this connection wrote last. */
+  private async confirmation(client: Redis): Promise<number> {
+    const { durability } = this.options;
+    if (durability.type !== 'replicas') return 0;
+    return (await client.call('WAIT', durability.count, WAIT_MS)) as number;
+  }
+
+  private async checkForAppends(client: Redis): Promise<void> {
+    await checkServer(client, this.options.durability, this.options.trustConfig);
+    await ensureFunction(client);
+    await this.checkStore(client);
+  }
+
+  /** After a reconnect: another server may answer at this address, with nothing on it or with another store. */
+  private async checkStore(client: Redis): Promise<void> {
+    if (this.storeId === undefined) return;
+    const bytes = await client.getBuffer(this.metaKey());
+    if (bytes === null) {
+      throw new ServerRefused(
+        `Redis at ${this.options.address.name} is empty: the store ${this.storeId} is gone from it; ` +
+          'nothing is written until it is back',
+      );
+    }
+    const { storeId } = decodeMeta(bytes);
+    if (storeId !== this.storeId) {
+      throw new ServerRefused(
+        `Redis at ${this.options.address.name} has another store: ${storeId}, not ${this.storeId}`,
+      );
+    }
+  }
+
+  private metaKey(): string {
+    return `${this.options.prefix}:meta`;
+  }
+
+  private headKey(shard: number): string {
+    return `${this.options.prefix}:{${shard}}:head`;
+  }
+
+  private logKey(shard: number): string {
+    return `${this.options.prefix}:{${shard}}:wal`;
+  }
+}
+
+/** A failover or a new server can have lost it; whoever may load functions repairs that in passing. */
+async function ensureFunction(client: Redis): Promise<void> {
+  if (await hasFunction(client)) return;
+  try {
+    await client.call('FUNCTION', 'LOAD', LIBRARY);
+  } catch (error) {
+    if (await hasFunction(client)) return;
+    const { message } = error as Error;
+    throw new ServerRefused(
+      `Redis lacks the function ${FUNCTION_NAME} and does not let walletd load it (${message}): ` +
+        'run `walletd init` once as a user who may call FUNCTION LOAD',
+    );
+  }
+}
+
+/** Called without a log it does nothing. */
+async function hasFunction(client: Redis): Promise<boolean> {
+  try {
+    await client.call('FCALL', FUNCTION_NAME, 0, '');
+    return true;
+  } catch (error) {
+    if (/Function not found/.test((error as Error).message)) return false;
+    throw error;
+  }
+}
+
+function outcomeOf([word, value]: Told): AppendOutcome {
+  switch (word.toString()) {
+    case 'ok':
+      return OK;
+    case 'duplicate':
+      return DUPLICATE;
+    case 'conflict':
+      return { type: 'conflict', head: value?.length === HEAD_LENGTH ? decodeHead(value) : NOTHING_THERE };
+    default:
+      return { type: 'failed', error: explain(new Error(value?.toString() ?? 'unknown answer')) };
+  }
+}

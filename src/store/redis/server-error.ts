@@ -1,0 +1,21 @@
+/** What Redis says when it refuses a command, and what a person can do about it. */
+const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
+  [/^OOM/, 'Redis is at its memory limit and wrote nothing: raise maxmemory'],
+  [/^READONLY/, 'this Redis has become a read-only replica and wrote nothing: waiting for the new master'],
+  [/^MISCONF/, 'Redis cannot write its disk and refuses writes: make room or repair the disk'],
+  [/^NOREPLICAS/, 'Redis has too few replicas (min-replicas-to-write) and wrote nothing: start them'],
+  [/^LOADING/, 'Redis is loading its data: waiting for it'],
+  [/^MASTERDOWN/, 'this Redis is a replica whose master is down: waiting for a master'],
+  [/^BUSY/, 'a script of somebody else keeps Redis busy: end it with SCRIPT KILL or FUNCTION KILL'],
+  [/^(MOVED|ASK|CLUSTERDOWN|CROSSSLOT)/, 'this Redis is part of a cluster, which walletd does not support'],
+  [/^NOAUTH/, 'Redis asks for a password: put it into WALLETD_STORE'],
+  [/^WRONGPASS/, 'Redis does not accept the user or password in WALLETD_STORE'],
+  [/^NOPERM/, "the ACL of this Redis user lacks a right that walletd needs; the README's Redis chapter has all"],
+  [/Function not found/, 'the function of walletd is missing in Redis: it is loaded again at the next connection'],
+];
+
+/** The server's own words, behind a sentence for people where there is one. */
+export function explain(error: Error): Error {
+  const sentence = SENTENCES.find(([beginning]) => beginning.test(error.message.replace(/^ERR /, '')))?.[1];
+  return sentence === undefined ? error : new Error(`${sentence} (${error.message})`, { cause: error });
+}

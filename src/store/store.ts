@@ -1,0 +1,11 @@
+import type { Wal } from '../shard/ports.js';
+import type { StoreMeta } from './meta.js';
+
+/** A place for the logs of all shards, and for the record of how it was created. Each driver is one. */
+export interface Store extends Wal {
+  /** Undefined in an empty store. */
+  maybeMeta(): Promise<StoreMeta | undefined>;
+  /** Creates meta record and logs, all or nothing; false when there is a store already, or another process was faster. */
+  create(meta: StoreMeta): Promise<boolean>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { after, before } from 'node:test';
+import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
+import type { RedisAddress } from '../../src/store/redis/redis-address.js';
+import { maybeRedisAddress } from '../../src/store/redis/redis-address.js';
+import { RedisStore } from '../../src/store/redis/redis-store.js';
+import { RedisServer } from '../support/redis-server.js';
+import { type StoreUnderTest, walContract } from './wal-contract.js';
+
+const scales = { default: 4, byCurrency: {} };
+let server: RedisServer;
+
+before(async () => {
+  server = await RedisServer.start();
+});
+
+after(async () => {
+  await server.destroy();
+});
+
+walContract('Redis', async (): Promise<StoreUnderTest> => {
+  const storeId = randomUUID();
+  const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
+  const options = {
+    address: maybeRedisAddress(server.url) as RedisAddress,
+    prefix: storeId,
+    durability: { type: 'fsync' },
+    trustConfig: false,
+  } as const;
+  const open: RedisStore[] = [];
+  const openAnother = async () => {
+    const store = new RedisStore(options);
+    open.push(store);
+    await store.maybeMeta();
+    return store;
+  };
+  const closeAll = async () => {
+    for (const store of open) await store.close();
+  };
+  const wal = await openAnother();
+  await wal.create(meta);
+  return {
+    storeId,
+    wal,
+    openAgain: openAnother,
+    reopen: async () => {
+      await closeAll();
+      await server.end();
+      await server.start();
+      return openAnother();
+    },
+    destroy: closeAll,
+  };
+});

@@ -1,0 +1,13 @@
+#!/bin/sh
+# The tests use a real Redis and a real strace: installs Debian's packages where they are missing, or says what to install.
+set -eu
+missing=
+redis-server --version 2>/dev/null | grep -Eq 'v=([7-9]|[1-9][0-9])\.' || missing="$missing redis-server"
+strace --version >/dev/null 2>&1 || missing="$missing strace"
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  # shellcheck disable=SC2086 # a list of packages
+  { apt-get update && apt-get install -y --no-install-recommends $missing; } >&2 && exit 0
+fi
+echo "The tests need$missing (Redis 7 or later): install with your system's packages, for example apt-get install$missing" >&2
+exit 1

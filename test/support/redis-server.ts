@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Redis } from 'ioredis';
+import { makeTempFolder } from './temp-folder.js';
+
+const START_MS = 10_000;
+const ATTEMPTS = 5;
+
+/** As walletd wants it: every write is on the disk before it is answered, and nothing is thrown away. */
+const PRODUCTION: Readonly<Record<string, string>> = {
+  appendonly: 'yes',
+  appendfsync: 'always',
+  'no-appendfsync-on-rewrite': 'no',
+  'maxmemory-policy': 'noeviction',
+  save: '',
+};
+
+/** A real Redis on a free port and a folder of its own. */
+export class RedisServer {
+  private readonly folder = makeTempFolder();
+  private child: ChildProcess | undefined = undefined;
+
+  private constructor(
+    readonly port: number,
+    private readonly settings: Readonly<Record<string, string>>,
+  ) {}
+
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<RedisServer> {
+    for (let attempt = 1; ; attempt++) {
+      const server = new RedisServer(await freePort(), { ...PRODUCTION, ...settings });
+      try {
+        await server.start();
+        return server;
+      } catch (error) {
+        // Somebody else may have taken the port meanwhile.
+        await server.destroy();
+        if (attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  get pid(): number {
+    return this.child?.pid as number;
+  }
+
+  /** Starts it, or starts it again on what it has on its disk. */
+  async start(): Promise<void> {
+    const settings = Object.entries({
+      bind: '127.0.0.1',
+      port: String(this.port),
+      dir: this.folder.path,
+      ...this.settings,
+    });
+    const args = settings.flatMap(([name, value]) => [`--${name}`, ...(name === 'save' ? [value] : value.split(' '))]);
+    const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = child;
+    await this.ready(child);
+  }
+
+  private async ready(child: ChildProcess): Promise<void> {
+    let output = '';
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const fail = (what: string) => reject(new Error(`redis-server ${what}: ${output}`));
+        timer = setTimeout(() => fail('does not start'), START_MS);
+        child.stdout?.on('data', (data: Buffer) => {
+          output = (output + data.toString()).slice(-10_000);
+          if (/Ready to accept connections/.test(output)) resolve();
+        });
+        child.on('error', reject);
+        child.on('exit', () => fail('ended'));
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** A connection for the test itself; the test ends it. */
+  client(): Redis {
+    const client = new Redis(this.port, '127.0.0.1', { lazyConnect: false, retryStrategy: () => null });
+    client.on('error', () => {});
+    return client;
+  }
+
+  /** Runs one command. */
+  async call(command: string, ...args: (string | number | Buffer)[]): Promise<unknown> {
+    const client = this.client();
+    try {
+      return await client.call(command, ...args);
+    } finally {
+      client.disconnect();
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child?.kill(signal);
+  }
+
+  async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const { child } = this;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGCONT');
+    child.kill(signal);
+    await exited;
+  }
+
+  async destroy(): Promise<void> {
+    await this.end();
+    this.folder.remove();
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
