@@ -23,7 +23,12 @@ export function encodeMeta(meta: StoreMeta): Buffer {
 }
 
 export function decodeMeta(bytes: Buffer): StoreMeta {
-  const meta = JSON.parse(bytes.toString()) as StoreMeta;
+  let meta: StoreMeta;
+  try {
+    meta = JSON.parse(bytes.toString()) as StoreMeta;
+  } catch {
+    throw new FormatError('the meta record of the store is damaged: it is not JSON');
+  }
   if (meta.formatVersion !== META_VERSION) {
     throw new FormatError(`the store has format version ${meta.formatVersion}; this walletd knows ${META_VERSION}`);
   }

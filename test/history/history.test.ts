@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Unpackr } from 'msgpackr';
-import type { Entry, Head } from '../../src/shard/ports.js';
+import type { Entry, Head, SealedEntry } from '../../src/shard/ports.js';
 import { replay } from '../../src/shard/recovery.js';
 import { type EntryCodec, encodeHead, HEADER_LENGTH } from '../../src/store/format/entry-codec.js';
 import { differences, encodeMeta } from '../../src/store/meta.js';
@@ -162,12 +162,11 @@ async function replayed({ meta, codec, logs }: StoredHistory): Promise<Wallets[]
   const deps = recoveryDeps(wal, codec, { host: 'test', pid: 1, startedMs: 0 });
   const shards: Wallets[] = [];
   for (const { shard, genesis, head, entries } of logs) {
-    let expected = genesis;
-    for (const { bytes, entry } of entries) {
-      wal.intrude(shard, { shard, expected, entry: { head: entry.head, bytes } });
-      expected = entry.head;
-    }
-    shards.push((await replay({ shard, head }, genesis, deps)).wallets);
+    const sealed = entries.map(({ bytes, entry }) => ({ head: entry.head, bytes }));
+    wal.intrude(shard, { shard, expected: genesis, entries: sealed });
+    const newest = sealed.at(-1) as SealedEntry;
+    assert.deepEqual(newest.head, head);
+    shards.push((await replay({ shard, previous: genesis, entry: newest }, genesis, deps)).wallets);
   }
   return shards;
 }

@@ -51,7 +51,7 @@ export class StoreWriter {
           .digest('hex')
           .slice(0, 16),
     };
-    for (const { shard, head } of await fence(new Map(this.heads.entries()), deps)) this.heads[shard] = head;
+    for (const { shard, entry } of await fence(new Map(this.heads.entries()), deps)) this.heads[shard] = entry.head;
   }
 
   /** One entry for each shard that the commands are about. Every command has to leave an event. */
@@ -72,7 +72,7 @@ export class StoreWriter {
       const previous = this.heads[shard] as Head;
       const lsn = { epoch: previous.lsn.epoch, sequence: previous.lsn.sequence + 1 };
       const entry = batch.seal({ shard, lsn, nonce: previous.nonce, previous });
-      assert.deepEqual(await this.wal.append([{ shard, expected: previous, entry }]), [{ type: 'ok' }]);
+      assert.deepEqual(await this.wal.append([{ shard, expected: previous, entries: [entry] }]), [{ type: 'ok' }]);
       this.heads[shard] = entry.head;
     }
   }

@@ -18,6 +18,7 @@ import { FormatError } from './format-error.js';
 export const FORMAT_VERSION = 1;
 export const HEADER_LENGTH = 72;
 const CHECKSUM_AT = 68;
+const NONCE_LENGTH = 8;
 const KIND_BATCH = 1;
 const KIND_FENCE = 2;
 const BATCH_LENGTH_START = 4096;
@@ -58,7 +59,10 @@ export class EntryCodec implements EntryFormat {
     const timeMs = readUInt64(bytes, 40);
     const nonce = bytes.toString('hex', 32, 40);
     const values = packr.unpackMultiple(bytes.subarray(HEADER_LENGTH)) as unknown[];
-    const isFence = bytes.readUInt8(1) === KIND_FENCE;
+    const kind = bytes.readUInt8(1);
+    if (kind !== KIND_BATCH && kind !== KIND_FENCE)
+      throw new FormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}`);
+    const isFence = kind === KIND_FENCE;
     return {
       shard: bytes.readUInt16BE(2),
       lsn,
@@ -82,7 +86,7 @@ export class EntryCodec implements EntryFormat {
     bytes.writeUInt32BE(previous.lsn.epoch, 16);
     bytes.writeUInt32BE(previous.checksum, 20);
     writeUInt64(bytes, previous.lsn.sequence, 24);
-    bytes.write(nonce, 32, 'hex');
+    assert(bytes.write(nonce, 32, 'hex') === NONCE_LENGTH, 'a nonce is 16 hexadecimal digits');
     writeUInt64(bytes, timeMs, 40);
     this.storeIdBytes.copy(bytes, 48);
     bytes.writeUInt32BE(count, 64);

@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/assert.js';
-import { type CancelState, ENDPOINTS, type Endpoint } from '../../wallet/command.js';
+import { type CancelState, ENDPOINTS } from '../../wallet/command.js';
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import { FormatError } from './format-error.js';
 
@@ -169,12 +169,16 @@ function movement(tuple: Read) {
 }
 
 function callback(tuple: Read, stamp: { username: string; version: number; timeMs: number }): CallbackApplied {
+  const endpoint = ENDPOINTS[tuple[4]];
+  if (endpoint === undefined) {
+    throw new FormatError(`endpoint ${tuple[4]} is not known: the log was written by a newer walletd`);
+  }
   return {
     type: 'callback-applied',
     username: stamp.username,
     version: stamp.version,
     timeMs: stamp.timeMs,
-    endpoint: ENDPOINTS[tuple[4]] as Endpoint,
+    endpoint,
     requestId: tuple[5],
     productId: tuple[6],
     timestampMillis: tuple[7],
@@ -185,6 +189,7 @@ function callback(tuple: Read, stamp: { username: string; version: number; timeM
 
 function tupleToChange(tuple: Read): Change {
   const [code, id, after, flags] = tuple;
+  // Of changes without flags this is another field, which nothing asks for flags.
   const has = (flag: number) => (flags & flag) !== 0;
   const status = () => (has(WAITING) ? 'WAITING' : 'OPEN');
   const state = () => (has(REJECT) ? 'REJECT' : 'REFUND');
