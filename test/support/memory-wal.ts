@@ -49,6 +49,15 @@ export class MemoryWal implements Wal {
     if (outcome?.type !== 'ok') throw new Error('the intruder was refused');
   }
 
+  /** Loses the newest entries of a shard, as a failover to a replica that lagged does. */
+  loseTail(shard: number, count: number): void {
+    const log = this.logs.get(shard) ?? [];
+    log.splice(log.length - count, count);
+    const newest = log.at(-1);
+    const head = newest === undefined ? genesisHead(this.storeId, shard) : this.codec.decode(newest.bytes).head;
+    this.heads.set(shard, head);
+  }
+
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     this.calls.push(appends);
     await this.gate;

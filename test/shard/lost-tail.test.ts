@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LSN_ZERO } from '../../src/shard/lsn.js';
+import { EntryCodec } from '../../src/store/format/entry-codec.js';
+import { commands } from '../support/domain.js';
+import { MemoryWal } from '../support/memory-wal.js';
+import { peek, TestHost, turns } from '../support/test-host.js';
+
+const { place } = commands;
+const readAnn = { type: 'read-player', username: 'ann' } as const;
+
+/** A shard whose player has placed `count` bets of 10, one entry each. */
+async function withBets(count: number): Promise<TestHost> {
+  const test = await TestHost.started();
+  await test.fund('ann', 1000);
+  for (let i = 0; i < count; i++) await test.execute(place([{ id: `t${i}` }]));
+  return test;
+}
+
+for (const lost of [1, 3, 7]) {
+  test(`a store that loses ${lost} of 7 confirmed entries, fence and all, gets them again with the same bytes`, async () => {
+    const test = await withBets(5);
+    const before = await test.wal.read(0, LSN_ZERO, 100);
+    assert.equal(before.length, 7, 'a fence, the player, five bets');
+    test.wal.loseTail(0, lost);
+    const answer = await test.execute(place([{ id: 'next' }]));
+    assert.deepEqual(answer, { type: 'accepted', before: 950, after: 940, isRepeat: false });
+    assert.deepEqual((await test.wal.read(0, LSN_ZERO, 100)).slice(0, 7), before);
+    const successor = await TestHost.started({ wal: test.wal });
+    assert.equal(await successor.balance('ann'), 940);
+  });
+}
+
+test('an answer that appends nothing heals a lost tail too, before it is told', async () => {
+  const test = await withBets(2);
+  test.wal.loseTail(0, 2);
+  assert.equal(await test.balance('ann'), 980);
+  assert.equal((await test.wal.read(0, LSN_ZERO, 100)).length, 4);
+});
+
+test('the healing itself may get lost or be repeated: each entry is there once', async () => {
+  const test = await withBets(3);
+  const before = await test.wal.read(0, LSN_ZERO, 100);
+  test.wal.loseTail(0, 2);
+  test.wal.weather = 'answer-lost';
+  const placed = test.execute(place([{ id: 'next' }]));
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  assert.equal(await peek(placed), undefined);
+  test.wal.loseTail(0, 1);
+  test.wal.weather = 'fine';
+  assert.equal((await placed).type, 'accepted');
+  const after = await test.wal.read(0, LSN_ZERO, 100);
+  assert.deepEqual(after.slice(0, before.length), before);
+  assert.equal(after.length, before.length + 1);
+});
+
+test('a tail that somebody else has continued is lost for good: what was answered is kept as orphans, and nothing is told', async () => {
+  const test = await withBets(4);
+  const entries = await test.wal.read(0, LSN_ZERO, 100);
+  test.wal.loseTail(0, 2);
+  const previous = await test.wal.head(0);
+  const codec = new EntryCodec(test.wal.storeId);
+  const batch = codec.beginBatch(1);
+  batch.add({ type: 'player-created', username: 'x', version: 1, timeMs: 1, currency: 'THB' });
+  const lsn = { epoch: previous.lsn.epoch, sequence: previous.lsn.sequence + 1 };
+  const foreign = batch.seal({ shard: 0, lsn, nonce: 'e'.repeat(16), previous });
+  test.wal.intrude(0, { shard: 0, expected: previous, entries: [foreign] });
+  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  await turns(5);
+  assert.deepEqual(
+    test.orphans.map(({ bytes }) => bytes),
+    entries.slice(-2),
+  );
+  assert.ok(test.logLines.some(({ level, message }) => level === 'error' && /kept here/.test(message)));
+});
+
+test('an owner that was fenced after its tail got lost keeps the orphans before it ends', async () => {
+  const test = await withBets(3);
+  const entries = await test.wal.read(0, LSN_ZERO, 100);
+  test.wal.loseTail(0, 1);
+  await TestHost.started({ wal: test.wal });
+  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  await turns(5);
+  assert.deepEqual(
+    test.orphans.map(({ bytes }) => bytes),
+    entries.slice(-1),
+  );
+  assert.equal(test.fenced.length, 1);
+});
+
+test('without a lost tail a fenced owner has no orphans', async () => {
+  const test = await withBets(3);
+  await TestHost.started({ wal: test.wal });
+  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  await turns(5);
+  assert.deepEqual(test.orphans, []);
+});
+
+test('what lost its tail so far that even the ring does not reach is lost for good', async () => {
+  const wal = new MemoryWal('00000000-0000-4000-8000-00000000000b', 2);
+  const first = await TestHost.started({ wal });
+  await first.fund('ann', 100);
+  const second = await TestHost.started({ wal });
+  await second.execute(place([{ id: 't1' }]));
+  wal.loseTail(0, 3);
+  assert.deepEqual(await second.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  assert.equal(second.host.status()[0]?.state, 'stopped');
+});
