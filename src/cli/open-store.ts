@@ -15,8 +15,8 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
-export interface OpenStore {
-  readonly store: Store;
+/** A store that may be used as the settings want it. */
+export interface UsableStore {
   readonly meta: StoreMeta;
   /** For people: what and where it is. */
   readonly name: string;
@@ -24,17 +24,18 @@ export interface OpenStore {
   readonly wasCreated: boolean;
 }
 
-type Driver = Pick<OpenStore, 'store' | 'name' | 'durability'>;
+interface Driver extends Pick<UsableStore, 'name' | 'durability'> {
+  readonly store: Store;
+}
 
 const LMDB = 'lmdb:';
 
 /**
- * Opens the store of the settings; creates it when it is empty and `init` allows that. A store that was created with
+ * Looks at the store of the settings; creates it when it is empty and `init` allows that. A store that was created with
  * other shards or scales than the settings have is refused: both decide what its logs mean.
  */
-export async function openStore(settings: Settings, init: 'auto' | 'never'): Promise<OpenStore> {
-  const driver = driverOf(settings, init);
-  const { store, name } = driver;
+export async function prepareStore(settings: Settings, init: 'auto' | 'never'): Promise<UsableStore> {
+  const { store, name, durability } = driverOf(settings, init);
   try {
     let wasCreated = false;
     if ((await store.maybeMeta()) === undefined) {
@@ -45,17 +46,16 @@ export async function openStore(settings: Settings, init: 'auto' | 'never'): Pro
     if (meta === undefined) throw new StoreError(`${name} could not be created`);
     const [difference] = differences(meta, settingsOfStore(settings));
     if (difference !== undefined) throw new StoreError(`${difference} (store ${name})`);
-    return { ...driver, meta, wasCreated };
+    return { meta, name, durability, wasCreated };
   } catch (error) {
+    if (!isRedis(settings) || error instanceof StoreError) throw error;
+    throw new StoreError(`cannot use the store ${name}: ${(error as Error).message}`);
+  } finally {
     await store.close();
-    if (isRedis(settings) && !(error instanceof StoreError)) {
-      throw new StoreError(`cannot use the store ${name}: ${(error as Error).message}`);
-    }
-    throw error;
   }
 }
 
-/** The store of a worker thread, which its main thread has opened and checked before. */
+/** `never` refuses a folder without a store before it makes it one. */
 export function driverOf(settings: Settings, init: 'auto' | 'never'): Driver {
   return isRedis(settings) ? redisDriver(settings) : lmdbDriver(settings, init);
 }

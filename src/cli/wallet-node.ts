@@ -1,75 +1,58 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { Worker } from 'node:worker_threads';
 import { AdminServer } from '../admin/admin-server.js';
 import { type Logger, systemClock } from '../base/ports.js';
 import type { Settings } from '../config/schema.js';
 import { CallbackServer } from '../http/callback-server.js';
 import { requestCodecs } from '../http/request-codec.js';
 import { ResponseCodec } from '../http/response-codec.js';
-import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
-import { writeOrphans } from '../store/orphans-file.js';
 import { ScaleTable } from '../wallet/amount.js';
-import { MemoryGuard } from '../worker/memory-guard.js';
-import { ShardHost } from '../worker/shard-host.js';
+import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
-import { effectiveHeapMaxBytes, heapMaxBytes } from './heap.js';
-import { initOf, type OpenStore, openStore } from './open-store.js';
-import { rulesOf } from './rules.js';
-import { ShardTelemetry } from './shard-telemetry.js';
+import { WorkerPool } from '../worker/worker-pool.js';
+import { mainHeap, workerCount, workerHeapMaxBytes, workerHeapMegabytes } from './heap.js';
+import { initOf, prepareStore, type UsableStore } from './open-store.js';
+import { ShardThread } from './shard-thread.js';
+import type { WorkerSettings } from './worker-entry.js';
 
 /** Answers in flight get this long at the end; with closing it stays under the 5 s that operators are promised. */
-const DRAIN_MS = 4000;
+const DRAIN_MS = 3000;
 const POLL_MS = 5;
+const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);
 
 /** One process of walletd: two listeners, the shards behind them, and their store. */
 export class WalletNode {
   private constructor(
     readonly callbackPort: number,
     readonly adminPort: number,
+    readonly shards: Shards,
     private readonly callbacks: CallbackServer,
     private readonly admin: AdminServer,
-    private readonly host: ShardHost,
-    private readonly opened: OpenStore,
-    private readonly memory: MemoryGuard,
-    private readonly telemetry: ShardTelemetry,
     private readonly log: Logger,
   ) {}
 
   /**
    * Starts everything; resolves when all shards serve. The listeners come first: a port that is taken must stop this
-   * process before it takes the shards from another one.
+   * process before it takes the shards from another one. `workerEntry` is the file that worker threads run.
    */
-  static async start(settings: Settings, log: Logger, onFenced: (takenBy: string) => void): Promise<WalletNode> {
-    const opened = await openStore(settings, initOf(settings));
-    const { store, meta } = opened;
+  static async start(
+    settings: Settings,
+    log: Logger,
+    onFenced: (takenBy: string) => void,
+    workerEntry: URL = WORKER_ENTRY,
+  ): Promise<WalletNode> {
     const clock = systemClock;
-    const memory = new MemoryGuard(effectiveHeapMaxBytes(settings));
-    const telemetry = new ShardTelemetry(log, memory, settings.log.metricsSeconds);
-    if (memory.maxBytes < heapMaxBytes(settings)) {
-      log.warn({ heapMaxBytes: memory.maxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
-    }
-    const host = new ShardHost(
-      Array.from({ length: meta.shards }, (_, shard) => shard),
-      {
-        wal: store,
-        format: new EntryCodec(meta.storeId),
-        genesis: (shard) => genesisHead(meta.storeId, shard),
-        clock,
-        log,
-        rules: rulesOf(settings),
-        limits: settings.limits,
-        memory,
-        observer: telemetry,
-        owner: { host: hostname(), pid: process.pid, startedMs: clock.now() },
-        newNonce: () => randomBytes(8).toString('hex'),
-        onFenced: (shard, takenBy) => {
-          log.error({ shard, takenBy }, 'another process took this store over: ending');
-          onFenced(takenBy);
-        },
-        keepOrphans: (shard, entries) => writeOrphans(settings.orphansFolder, shard, entries),
-      },
-    );
-    const service = new WalletService(host, meta.shards, clock, settings.requestDeadlineMs);
+    const startedMs = clock.now();
+    const usable = await prepareStore(settings, initOf(settings));
+    const { meta, name, wasCreated } = usable;
+    if (wasCreated) log.info({ store: name, storeId: meta.storeId }, 'store created');
+    const fenced = (shard: number, takenBy: string) => {
+      log.error({ shard, takenBy }, 'another process took this store over: ending');
+      onFenced(takenBy);
+    };
+    const shards = makeShards(settings, usable, log, fenced, workerEntry);
+    const service = new WalletService(shards, meta.shards, clock, settings.requestDeadlineMs);
     const scales = new ScaleTable(meta.scales);
     const { amountMax } = settings.money;
     const callbacks = new CallbackServer({
@@ -85,21 +68,17 @@ export class WalletNode {
       clock,
       log,
     });
-    const startedMs = clock.now();
     try {
       const callbackPort = callbacks.listen();
       const adminPort = await admin.listen();
-      if (opened.wasCreated) log.info({ store: opened.name, storeId: meta.storeId }, 'store created');
-      await host.start();
-      const node = new WalletNode(callbackPort, adminPort, callbacks, admin, host, opened, memory, telemetry, log);
-      node.sayReady(settings, clock.now() - startedMs);
+      await shards.start();
+      const node = new WalletNode(callbackPort, adminPort, shards, callbacks, admin, log);
+      node.sayReady(settings, usable, clock.now() - startedMs);
       return node;
     } catch (error) {
       callbacks.close();
       await admin.close();
-      memory.close();
-      telemetry.close();
-      await store.close();
+      await shards.close();
       throw error;
     }
   }
@@ -108,22 +87,20 @@ export class WalletNode {
   async stop(): Promise<void> {
     const startedMs = Date.now();
     this.callbacks.stopListening();
-    const drained = await this.host.drain(DRAIN_MS);
+    const drained = await this.shards.drain(DRAIN_MS);
     while (this.callbacks.inFlight > 0 && Date.now() < startedMs + DRAIN_MS) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
     this.callbacks.close();
     await this.admin.close();
-    this.telemetry.close();
-    this.memory.close();
-    await this.opened.store.close();
+    await this.shards.close();
     const tookMs = Date.now() - startedMs;
     if (drained) this.log.info({ tookMs }, 'stopped: everything in flight was answered');
     else this.log.warn({ tookMs }, 'stopped: the store did not answer, some outcomes are unknown');
   }
 
-  private sayReady(settings: Settings, tookMs: number): void {
-    const { name, durability, meta } = this.opened;
+  private sayReady(settings: Settings, { name, durability, meta }: UsableStore, tookMs: number): void {
+    const workers = workerCount(settings);
     this.log.info(
       {
         callbacks: `http://${settings.host}:${this.callbackPort}`,
@@ -131,12 +108,44 @@ export class WalletNode {
         store: name,
         durability,
         shards: meta.shards,
-        players: this.host.status().reduce((sum, shard) => sum + shard.players, 0),
-        heapMaxBytes: this.memory.maxBytes,
+        workers,
+        players: this.shards.status().reduce((sum, shard) => sum + shard.players, 0),
+        heapMaxBytes: mainHeap(settings).maxBytes,
+        ...(workers > 0 && { workerHeapMaxBytes: workerHeapMaxBytes(settings) }),
         pid: process.pid,
         tookMs,
       },
       'walletd is ready',
     );
   }
+}
+
+/** In this thread, or on workers. */
+function makeShards(
+  settings: Settings,
+  { meta }: UsableStore,
+  log: Logger,
+  onFenced: (shard: number, takenBy: string) => void,
+  workerEntry: URL,
+): Shards {
+  const owner = { host: hostname(), pid: process.pid, startedMs: systemClock.now() };
+  const common = { settings, meta, owner, ownerTag: randomBytes(4).toString('hex') };
+  const heap = mainHeap(settings);
+  if (heap.maxBytes < heap.wantedBytes) {
+    log.warn({ heapMaxBytes: heap.maxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
+  }
+  const workers = workerCount(settings);
+  if (workers === 0) {
+    const shards = Array.from({ length: meta.shards }, (_, shard) => shard);
+    return new ShardThread({ ...common, shards, heapMaxBytes: heap.maxBytes }, log, onFenced);
+  }
+  const spawn = (worker: number, shards: readonly number[], isFirst: boolean) => {
+    const heapMaxBytes = workerHeapMaxBytes(settings);
+    const workerData: WorkerSettings = { ...common, worker, isFirst, shards, heapMaxBytes };
+    return new Worker(workerEntry, {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: workerHeapMegabytes(settings) },
+    });
+  };
+  return new WorkerPool(meta.shards, workers, { clock: systemClock, log, spawn, onFenced });
 }

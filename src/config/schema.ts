@@ -63,6 +63,10 @@ export const settingsSchema = group({
     '`auto` creates a store where there is none, `never` refuses an empty one. Unset: `auto` for LMDB, `never` for Redis.',
   ),
   shards: count(1, 1024, 'Shards of a new store. Fixed when it is created.'),
+  workers: orNull<number>(
+    { type: 'integer', minimum: 0, maximum: 64 },
+    'Threads for the shards; 0: the main thread. Unset: 0 up to 2 cores, else cores - 2, at most 3.',
+  ),
   log: group({
     level: choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'Least level that is logged.'),
     metricsSeconds: count(0, 86_400, 'Seconds between log lines with counters; 0: none.'),

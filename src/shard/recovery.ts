@@ -2,7 +2,7 @@ import type { Clock, Logger } from '../base/ports.js';
 import { apply } from '../wallet/apply.js';
 import { checkWallet } from '../wallet/invariants.js';
 import { Wallets } from '../wallet/wallets.js';
-import { formatLsn, isSameLsn, type Lsn } from './lsn.js';
+import { formatLsn, isSameLsn } from './lsn.js';
 import {
   type Entry,
   type EntryFormat,
@@ -24,7 +24,7 @@ export interface RecoveryDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly owner: Owner;
-  /** 16 random hexadecimal digits: tells this start of this owner from every other. */
+  /** 16 hexadecimal digits: tells this fence from every other. */
   readonly newNonce: () => string;
   /** Gives way to other work of the thread. */
   readonly yieldTurn: () => Promise<void>;
@@ -170,19 +170,10 @@ function checkContinuity(entry: Entry, shard: number, last: Head): void {
   }
 }
 
-/** Who fenced the log after `durable`, for people to read. */
-export async function findOwner(wal: Wal, format: EntryFormat, shard: number, durable: Lsn): Promise<string> {
-  let after = durable;
-  for (let pages = 0; pages < 16; pages++) {
-    const page = await wal.read(shard, after, READ_ENTRIES);
-    for (const bytes of page) {
-      const { owner, lsn } = format.decode(bytes);
-      if (owner !== undefined) {
-        return `process ${owner.pid} on ${owner.host}, started ${new Date(owner.startedMs).toISOString()}`;
-      }
-      after = lsn;
-    }
-    if (page.length === 0) break;
-  }
-  return 'an owner that left no fence';
+/** Who owns the log that ends in `head`, for people to read. */
+export async function findOwner(wal: Wal, format: EntryFormat, shard: number, head: Head): Promise<string> {
+  const [first] = await wal.read(shard, { epoch: head.lsn.epoch, sequence: 0 }, 1);
+  const owner = first === undefined ? undefined : format.decode(first).owner;
+  if (owner === undefined) return 'an owner that left no fence';
+  return `process ${owner.pid} on ${owner.host}, started ${new Date(owner.startedMs).toISOString()}`;
 }

@@ -4,11 +4,12 @@ import { formatLsn } from '../shard/lsn.js';
 import { findOrphans } from '../shard/orphans.js';
 import type { EntryFormat, Head, Owner, SealedEntry, Wal } from '../shard/ports.js';
 import { type Fenced, FencedError, fence, findOwner, type RecoveryDeps, replay } from '../shard/recovery.js';
-import { type BusyAnswer, Shard, type ShardLimits, type ShardObserver, type ShardState } from '../shard/shard.js';
+import { type BusyAnswer, Shard, type ShardLimits, type ShardObserver } from '../shard/shard.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import type { Rules } from '../wallet/rules.js';
+import type { ShardStatus, Shards } from './shards.js';
 
 export interface HostDeps {
   readonly wal: Wal;
@@ -21,19 +22,13 @@ export interface HostDeps {
   readonly memory: { readonly isFull: boolean };
   readonly observer: ShardObserver;
   readonly owner: Owner;
+  /** 8 random hexadecimal digits: begin the nonce of each fence of this process, and of no other one. */
+  readonly ownerTag: string;
   readonly newNonce: () => string;
   /** Another process took a shard over: this one must end and not fight back. */
   readonly onFenced: (shard: number, takenBy: string) => void;
   /** Puts what the log has lost for good where people find it; resolves to the place. */
   readonly keepOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
-}
-
-export interface ShardStatus {
-  readonly shard: number;
-  readonly state: ShardState;
-  readonly players: number;
-  readonly waiting: number;
-  readonly lsn: string | undefined;
 }
 
 const RESTARTS_WINDOW_MS = 60_000;
@@ -43,7 +38,7 @@ const SWEEPS_PER_PASS = 3600;
 const DRAIN_POLL_MS = 5;
 
 /** The shards of one thread: their recovery, their rounds, their restarts. */
-export class ShardHost {
+export class ShardHost implements Shards {
   private readonly shards = new Map<number, Shard>();
   private readonly commits: GroupCommit;
   private readonly recovery: RecoveryDeps;
@@ -76,10 +71,32 @@ export class ShardHost {
     }
   }
 
-  /** Takes all shards over and recovers them. Rejects when one of their logs cannot be continued. */
+  /** Takes over whatever owner the logs have: a start of the process is an act of somebody who wants that. */
   async start(): Promise<void> {
+    await this.open(await this.heads());
+  }
+
+  /**
+   * For a thread that takes the place of one that died. It takes over from this process only: where another owner came
+   * meanwhile, that one stays.
+   */
+  async resume(): Promise<void> {
+    const heads = await this.heads();
+    for (const [shard, head] of heads) {
+      if (head.nonce.startsWith(this.deps.ownerTag)) continue;
+      this.deps.onFenced(shard, await this.nameOwner(shard, head));
+      throw new FencedError(shard, head);
+    }
+    await this.open(heads);
+  }
+
+  private async heads(): Promise<Map<number, Head>> {
     const heads = new Map<number, Head>();
     for (const id of this.shards.keys()) heads.set(id, await this.deps.wal.head(id));
+    return heads;
+  }
+
+  private async open(heads: ReadonlyMap<number, Head>): Promise<void> {
     const fences = await fence(heads, this.recovery);
     await Promise.all(fences.map((fenced) => this.recover(fenced)));
     this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
@@ -104,7 +121,10 @@ export class ShardHost {
     }));
   }
 
-  /** Resolves when nothing waits any more, or after `timeoutMs`; says which. */
+  async close(): Promise<void> {
+    clearInterval(this.sweeper);
+  }
+
   async drain(timeoutMs: number): Promise<boolean> {
     clearInterval(this.sweeper);
     const endMs = this.deps.clock.now() + timeoutMs;
@@ -145,12 +165,15 @@ export class ShardHost {
   }
 
   private async fenced(shard: Shard, head: Head): Promise<void> {
-    const durable = shard.durableHead?.lsn ?? head.lsn;
-    const takenBy = await findOwner(this.deps.wal, this.deps.format, shard.id, durable).catch(
-      (error: Error) => `an unknown owner (${error.message})`,
-    );
+    const takenBy = await this.nameOwner(shard.id, head);
     await this.keepOrphans(shard);
     this.deps.onFenced(shard.id, takenBy);
+  }
+
+  private async nameOwner(shard: number, head: Head): Promise<string> {
+    return await findOwner(this.deps.wal, this.deps.format, shard, head).catch(
+      (error: Error) => `an unknown owner (${error.message})`,
+    );
   }
 
   /** What this owner has told and its log does not hold any more must not end with this process. */

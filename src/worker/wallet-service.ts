@@ -4,7 +4,7 @@ import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import { shardOf } from './placement.js';
-import type { ShardHost, ShardStatus } from './shard-host.js';
+import type { ShardStatus, Shards } from './shards.js';
 
 /**
  * All wallets of this process, wherever their shards live: what the two listeners talk to. They know players; which
@@ -14,7 +14,7 @@ export class WalletService {
   private wasReady = false;
 
   constructor(
-    private readonly host: ShardHost,
+    private readonly shards: Shards,
     readonly shardCount: number,
     private readonly clock: Clock,
     private readonly deadlineMs: number,
@@ -22,7 +22,12 @@ export class WalletService {
 
   /** The replier is called once; also when the answer is that there is none yet. */
   execute(command: Command, replier: Replier<Answer>): void {
-    this.host.execute(shardOf(command.username, this.shardCount), command, this.clock.now() + this.deadlineMs, replier);
+    this.shards.execute(
+      shardOf(command.username, this.shardCount),
+      command,
+      this.clock.now() + this.deadlineMs,
+      replier,
+    );
   }
 
   async ask(question: Exclude<Query, { type: 'scan-transactions' }>): Promise<QueryResult | BusyAnswer> {
@@ -31,7 +36,7 @@ export class WalletService {
 
   async askShard(shard: number, question: Query): Promise<QueryResult | BusyAnswer> {
     return await new Promise((resolve) => {
-      this.host.ask(shard, question, this.clock.now() + this.deadlineMs, { reply: resolve });
+      this.shards.ask(shard, question, this.clock.now() + this.deadlineMs, { reply: resolve });
     });
   }
 
@@ -41,7 +46,7 @@ export class WalletService {
     return this.wasReady;
   }
 
-  status(): ShardStatus[] {
-    return this.host.status();
+  status(): readonly ShardStatus[] {
+    return this.shards.status();
   }
 }

@@ -48,6 +48,7 @@ export class TestHost {
         memory: this.memory,
         observer: { decided() {}, landed() {} },
         owner: OWNER,
+        ownerTag: '',
         newNonce: () => randomBytes(8).toString('hex'),
         onFenced: (shard, takenBy) => this.fenced.push({ shard, takenBy }),
         keepOrphans: async (shard, entries) => {

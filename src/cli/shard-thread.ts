@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { type Logger, type Replier, systemClock } from '../base/ports.js';
+import type { Settings } from '../config/schema.js';
+import type { Owner } from '../shard/ports.js';
+import type { BusyAnswer } from '../shard/shard.js';
+import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
+import type { StoreMeta } from '../store/meta.js';
+import { writeOrphans } from '../store/orphans-file.js';
+import type { Store } from '../store/store.js';
+import type { Command } from '../wallet/command.js';
+import type { Answer } from '../wallet/decision.js';
+import type { Query, QueryResult } from '../wallet/query.js';
+import { MemoryGuard } from '../worker/memory-guard.js';
+import { ShardHost } from '../worker/shard-host.js';
+import type { ShardStatus, Shards } from '../worker/shards.js';
+import { driverOf } from './open-store.js';
+import { rulesOf } from './rules.js';
+import { ShardTelemetry } from './shard-telemetry.js';
+
+/** What a thread has to know of the process; it crosses the border to a worker as it is. */
+export interface ShardThreadSettings {
+  readonly settings: Settings;
+  readonly meta: StoreMeta;
+  readonly shards: readonly number[];
+  readonly owner: Owner;
+  /** 8 hexadecimal digits, drawn by the process. */
+  readonly ownerTag: string;
+  readonly heapMaxBytes: number;
+}
+
+/** All that the shards of one thread need, be it the main thread or a worker: their store, guard and telemetry. */
+export class ShardThread implements Shards {
+  readonly host: ShardHost;
+  private readonly store: Store;
+  private readonly memory: MemoryGuard;
+  private readonly telemetry: ShardTelemetry;
+
+  constructor(
+    private readonly options: ShardThreadSettings,
+    log: Logger,
+    onFenced: (shard: number, takenBy: string) => void,
+  ) {
+    const { settings, meta, shards, owner, ownerTag, heapMaxBytes } = options;
+    const { orphansFolder } = settings;
+    this.store = driverOf(settings, 'never').store;
+    this.memory = new MemoryGuard(heapMaxBytes);
+    this.telemetry = new ShardTelemetry(log, this.memory, settings.log.metricsSeconds);
+    this.host = new ShardHost(shards, {
+      wal: this.store,
+      format: new EntryCodec(meta.storeId),
+      genesis: (shard) => genesisHead(meta.storeId, shard),
+      clock: systemClock,
+      log,
+      rules: rulesOf(settings),
+      limits: settings.limits,
+      memory: this.memory,
+      observer: this.telemetry,
+      owner,
+      ownerTag,
+      newNonce: () => ownerTag + randomBytes(4).toString('hex'),
+      onFenced,
+      keepOrphans: (shard, entries) => writeOrphans(orphansFolder, shard, entries),
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.checkStore();
+    await this.host.start();
+  }
+
+  async resume(): Promise<void> {
+    await this.checkStore();
+    await this.host.resume();
+  }
+
+  execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
+    this.host.execute(shard, command, deadlineMs, replier);
+  }
+
+  ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
+    this.host.ask(shard, query, deadlineMs, replier);
+  }
+
+  status(): readonly ShardStatus[] {
+    return this.host.status();
+  }
+
+  drain(timeoutMs: number): Promise<boolean> {
+    return this.host.drain(timeoutMs);
+  }
+
+  async close(): Promise<void> {
+    await this.host.close();
+    this.telemetry.close();
+    this.memory.close();
+    await this.store.close();
+  }
+
+  /** The store is the one that the process has looked at; from now on its driver knows it again after a reconnect. */
+  private async checkStore(): Promise<void> {
+    const meta = await this.store.maybeMeta();
+    if (meta?.storeId !== this.options.meta.storeId) throw new Error('the store is another one than a moment ago');
+  }
+}

@@ -1,0 +1,84 @@
+import type { Replier } from '../base/ports.js';
+import { RecoveryError } from '../shard/recovery.js';
+import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';
+import type { Shards } from './shards.js';
+
+const STATUS_MS = 100;
+
+/** Shards that can also take the place of some that died with their thread. */
+export interface ResumableShards extends Shards {
+  resume(): Promise<void>;
+}
+
+/** The worker's end of the wire: carries requests to the shards of this thread, and their results back. */
+export class ShardServer {
+  private ids: number[] = [];
+  private results: WireResult[] = [];
+  private timer: NodeJS.Timeout | undefined = undefined;
+
+  constructor(
+    private readonly shards: ResumableShards,
+    private readonly port: Port<FromWorker>,
+    private readonly onClose: () => Promise<void>,
+  ) {}
+
+  /** `isFirst`: false when this thread takes the place of one that died. */
+  async start(isFirst: boolean): Promise<void> {
+    try {
+      await (isFirst ? this.shards.start() : this.shards.resume());
+    } catch (error) {
+      const isTheirs = error instanceof RecoveryError;
+      const message = isTheirs ? error.message : String((error as Error).stack);
+      this.port.postMessage({ type: 'open-failed', message });
+      return;
+    }
+    this.sendStatus();
+    this.port.postMessage({ type: 'shards-opened' });
+    this.timer = setInterval(() => this.sendStatus(), STATUS_MS);
+  }
+
+  receive(message: ToWorker): void {
+    switch (message.type) {
+      case 'submit-requests':
+        for (const request of message.requests) this.submit(request);
+        return;
+      case 'drain-shards':
+        void this.drain(message.timeoutMs);
+        return;
+      case 'close-shards':
+        clearInterval(this.timer);
+        void this.onClose();
+        return;
+    }
+  }
+
+  private submit(request: WireRequest): void {
+    const { id, shard, deadlineMs } = request;
+    const replier: Replier<WireResult> = { reply: (result) => this.reply(id, result) };
+    if ('command' in request) this.shards.execute(shard, request.command, deadlineMs, replier);
+    else this.shards.ask(shard, request.query, deadlineMs, replier);
+  }
+
+  /** Replies of one round come in one stretch of code, and leave in one message at its end. */
+  private reply(id: number, result: WireResult): void {
+    if (this.ids.length === 0) queueMicrotask(() => this.sendResults());
+    this.ids.push(id);
+    this.results.push(result);
+  }
+
+  private sendResults(): void {
+    const { ids, results } = this;
+    this.ids = [];
+    this.results = [];
+    this.port.postMessage({ type: 'results', ids, results });
+  }
+
+  private sendStatus(): void {
+    this.port.postMessage({ type: 'status', shards: this.shards.status() });
+  }
+
+  private async drain(timeoutMs: number): Promise<void> {
+    const isEmpty = await this.shards.drain(timeoutMs);
+    this.port.postMessage({ type: 'drained', isEmpty });
+  }
+}

@@ -1,0 +1,26 @@
+import type { Replier } from '../base/ports.js';
+import type { BusyAnswer, ShardState } from '../shard/shard.js';
+import type { Command } from '../wallet/command.js';
+import type { Answer } from '../wallet/decision.js';
+import type { Query, QueryResult } from '../wallet/query.js';
+
+export interface ShardStatus {
+  readonly shard: number;
+  readonly state: ShardState;
+  readonly players: number;
+  readonly waiting: number;
+  readonly lsn: string | undefined;
+}
+
+/** The shards of a process, in its own thread or in workers. */
+export interface Shards {
+  /** Takes all shards over and recovers them. Rejects when one of their logs cannot be continued. */
+  start(): Promise<void>;
+  /** The replier is called once; after `deadlineMs` (the clock's) what has not been begun is not begun. */
+  execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
+  ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void;
+  status(): readonly ShardStatus[];
+  /** Resolves when nothing waits any more, or after `timeoutMs`; says which. */
+  drain(timeoutMs: number): Promise<boolean>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,135 @@
+import type { Worker } from 'node:worker_threads';
+import { must } from '../base/assert.js';
+import type { Clock, Logger, Replier } from '../base/ports.js';
+import type { BusyAnswer, ShardState } from '../shard/shard.js';
+import type { Command } from '../wallet/command.js';
+import type { Answer } from '../wallet/decision.js';
+import type { Query, QueryResult } from '../wallet/query.js';
+import type { ShardStatus, Shards } from './shards.js';
+import { WorkerClient } from './worker-client.js';
+
+export interface PoolDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Starts a thread for these shards. `isFirst`: false when it takes the place of one that died. */
+  readonly spawn: (worker: number, shards: readonly number[], isFirst: boolean) => Worker;
+  readonly onFenced: (shard: number, takenBy: string) => void;
+}
+
+/** What one worker has, over the lives of its threads. */
+interface Place {
+  readonly worker: number;
+  readonly shards: readonly number[];
+  client: WorkerClient | undefined;
+  state: ShardState;
+  diedMs: number | undefined;
+}
+
+const RESTARTS_WINDOW_MS = 60_000;
+const STOPPED: BusyAnswer = { type: 'failed', failure: 'stopped' };
+const STARTING: BusyAnswer = { type: 'failed', failure: 'starting' };
+
+/**
+ * Shards on worker threads. A worker that dies is started again and recovers its shards while the others serve; one
+ * that dies twice in a minute stays dead, and its shards stopped.
+ */
+export class WorkerPool implements Shards {
+  private readonly places: Place[];
+  private readonly byShard = new Map<number, Place>();
+
+  constructor(
+    shardCount: number,
+    workerCount: number,
+    private readonly deps: PoolDeps,
+  ) {
+    this.places = range(Math.min(workerCount, shardCount)).map((worker) => {
+      const shards = range(shardCount).filter((shard) => shard % workerCount === worker);
+      return { worker, shards, client: undefined, state: 'starting', diedMs: undefined };
+    });
+    for (const place of this.places) for (const shard of place.shards) this.byShard.set(shard, place);
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.places.map((place) => this.open(place, true)));
+  }
+
+  execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
+    const client = this.maybeClient(shard, replier);
+    client?.submit({ shard, deadlineMs, command }, replier);
+  }
+
+  ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
+    const client = this.maybeClient(shard, replier);
+    client?.submit({ shard, deadlineMs, query }, replier);
+  }
+
+  status(): ShardStatus[] {
+    const all = this.places.flatMap(({ shards, client, state }) =>
+      shards.map((shard) => {
+        const told = client?.status.find((status) => status.shard === shard);
+        if (told === undefined) return { shard, state, players: 0, waiting: 0, lsn: undefined };
+        return state === 'serving' ? told : { ...told, state };
+      }),
+    );
+    return all.sort((a, b) => a.shard - b.shard);
+  }
+
+  async drain(timeoutMs: number): Promise<boolean> {
+    const drained = await Promise.all(this.places.map(({ client }) => client?.drain(timeoutMs) ?? true));
+    return drained.every(Boolean);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.places.map(({ client }) => client?.close()));
+  }
+
+  /** Undefined when its shard cannot take requests now; then the replier has been told. */
+  private maybeClient(shard: number, replier: Replier<BusyAnswer>): WorkerClient | undefined {
+    const { client, state } = must(this.byShard.get(shard), 'a shard has a place');
+    if (state === 'serving') return client;
+    replier.reply(state === 'starting' ? STARTING : STOPPED);
+    return undefined;
+  }
+
+  private async open(place: Place, isFirst: boolean): Promise<void> {
+    const thread = this.deps.spawn(place.worker, place.shards, isFirst);
+    place.client = new WorkerClient(thread, {
+      onFenced: this.deps.onFenced,
+      onDied: (error) => this.died(place, error),
+    });
+    await place.client.open();
+    place.state = 'serving';
+  }
+
+  private died(place: Place, error: Error): void {
+    const { worker, shards, diedMs = Number.NEGATIVE_INFINITY } = place;
+    const nowMs = this.deps.clock.now();
+    const at = { worker, shards, error: error.stack ?? error.message };
+    place.diedMs = nowMs;
+    if (nowMs - diedMs < RESTARTS_WINDOW_MS) {
+      place.state = 'stopped';
+      this.deps.log.error(at, 'worker died twice in a minute: its shards stay stopped');
+    } else if (place.state === 'serving') {
+      place.state = 'starting';
+      this.deps.log.error(at, 'worker died: starting it again');
+      void this.restart(place);
+    }
+  }
+
+  private async restart(place: Place): Promise<void> {
+    const { worker, shards } = place;
+    try {
+      await this.open(place, false);
+      this.deps.log.info({ worker, shards }, 'worker is back');
+    } catch (error) {
+      place.state = 'stopped';
+      const at = { worker, shards, error: (error as Error).message };
+      this.deps.log.error(at, 'worker cannot recover its shards: they stay stopped');
+      await place.client?.close();
+    }
+  }
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i);
+}
