@@ -110,8 +110,9 @@ function hasLoneSurrogate(body: RequestBody<Endpoint>): boolean {
   return [id, productId, currency, username, ...txns.flatMap(textsOf)].some((text) => !text.isWellFormed());
 }
 
-function textsOf(txn: { id: string; roundId: string; gameCode?: string; playInfo?: string }): string[] {
-  return [txn.id, txn.roundId, txn.gameCode ?? '', txn.playInfo ?? ''];
+/** Where an endpoint does not know a field, it may hold anything. */
+function textsOf(txn: { id: string; roundId: string; gameCode?: unknown; playInfo?: unknown }): string[] {
+  return [txn.id, txn.roundId, txn.gameCode, txn.playInfo].filter((value) => typeof value === 'string');
 }
 
 function mustUnits(value: number, { scale, amountMax }: Money): Units {

@@ -4,8 +4,8 @@ import type { Append, AppendOutcome, Wal } from './ports.js';
 export interface RoundMember {
   /** What it has for the next flight, or the same again when the outcome of the last one is unknown. */
   depart(): Append | undefined;
-  /** What became of it. */
-  land(outcome: AppendOutcome): void;
+  /** What became of `append`, which it had given. */
+  land(append: Append, outcome: AppendOutcome): void;
 }
 
 /** Runs `callback` once the events of this turn of the event loop have been handled. */
@@ -70,6 +70,8 @@ export class GroupCommit {
   private async fly(): Promise<void> {
     const travellers: RoundMember[] = [];
     const appends: Append[] = [];
+    // First of all: a member that departs takes what waited in its mailbox, and asks for the next flight.
+    this.isFlying = true;
     this.commands = 0;
     for (const member of this.members) {
       const append = member.depart();
@@ -77,20 +79,28 @@ export class GroupCommit {
       travellers.push(member);
       appends.push(append);
     }
-    if (appends.length === 0) return;
-    this.isFlying = true;
-    const outcomes = await this.wal.append(appends);
+    const outcomes = appends.length === 0 ? [] : await this.outcomesOf(appends);
     this.isFlying = false;
+    if (appends.length === 0) return;
     let failed = false;
     for (let i = 0; i < travellers.length; i++) {
       const outcome = outcomes[i] as AppendOutcome;
       failed ||= outcome.type === 'failed';
-      (travellers[i] as RoundMember).land(outcome);
+      (travellers[i] as RoundMember).land(appends[i] as Append, outcome);
     }
     this.backoffMs = failed ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
     this.isScheduled = true;
     if (failed) this.pause();
     else this.awaitQuietTurn(1, 0);
+  }
+
+  /** A store that rejects, though it must not, has an unknown outcome like any other weather. */
+  private async outcomesOf(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+    try {
+      return await this.wal.append(appends);
+    } catch (error) {
+      return appends.map(() => ({ type: 'failed', error: error as Error }));
+    }
   }
 
   /** Bad weather: the same bytes go again, less and less often. */

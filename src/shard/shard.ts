@@ -196,9 +196,20 @@ export class Shard implements RoundMember {
     return append;
   }
 
-  land(outcome: AppendOutcome): void {
+  land(append: Append, outcome: AppendOutcome): void {
     const flight = this.flying;
-    assert(flight !== undefined, 'what lands has departed');
+    try {
+      assert(flight?.append === append, 'what lands is what has departed');
+      this.landed(flight as Flight, outcome);
+    } catch (error) {
+      flight?.commands.replaceBy(STARTING);
+      flight?.queries.replaceBy(STARTING);
+      this.flying = undefined;
+      this.fail(error);
+    }
+  }
+
+  private landed(flight: Flight, outcome: AppendOutcome): void {
     switch (outcome.type) {
       case 'ok':
       case 'duplicate':

@@ -43,6 +43,34 @@ export function isSafeBalance(units: Units): boolean {
   return Number.isSafeInteger(units);
 }
 
+/** A sum that stays exact however much is added: over the months, sums of money outgrow safe integers. */
+export class ExactSum {
+  private high = 0n;
+  private low = 0;
+
+  add(units: Units): void {
+    const sum = this.low + units;
+    if (fitsDouble(sum)) {
+      this.low = sum;
+    } else {
+      this.high += BigInt(this.low) + BigInt(units);
+      this.low = 0;
+    }
+  }
+
+  get value(): bigint {
+    return this.high + BigInt(this.low);
+  }
+}
+
+/** The sum, or undefined when it is no safe integer. */
+export function maybeSum(amounts: Iterable<Units>): Units | undefined {
+  const sum = new ExactSum();
+  for (const amount of amounts) sum.add(amount);
+  const value = Number(sum.value);
+  return isSafeBalance(value) ? value : undefined;
+}
+
 /** True when `toDecimal` prints exactly. Beyond it (450 billion at 4 decimals) only `formatUnits` does. */
 export function fitsDouble(units: Units): boolean {
   return units < EXACT_DOUBLE_UNITS && units > -EXACT_DOUBLE_UNITS;

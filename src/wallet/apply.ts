@@ -77,7 +77,7 @@ export function applyChange(wallet: Wallet, event: CallbackApplied, change: Chan
   if (residual !== 0) {
     // Only a void by the request's amounts may differ from what was recorded.
     assert(change.type === 'bet-voided' || change.type === 'round-voided', 'a change moves what it says');
-    wallet.ownTallies().carried += residual;
+    wallet.ownTallies().carried += BigInt(residual);
   }
   wallet.balance = change.after;
 }

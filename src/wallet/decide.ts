@@ -1,7 +1,7 @@
 import { unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
 import { applyChange } from './apply.js';
-import type { CallbackCommand, Command } from './command.js';
+import type { CallbackCommand, CancelBetsCommand, CancelTxn, Command, VoidSettledCommand, VoidTxn } from './command.js';
 import { decideAdjustBet } from './decide/adjust-bets.js';
 import { decideCancelBet } from './decide/cancel-bets.js';
 import { decideCancelTip } from './decide/cancel-tips.js';
@@ -14,7 +14,6 @@ import type { Answer, Decision, Remark } from './decision.js';
 import type { CallbackApplied, Change, Event } from './event.js';
 import type { Failure } from './rejection.js';
 import type { Rules } from './rules.js';
-import type { FirstAnswer } from './transaction-record.js';
 import type { Wallet } from './wallet-state.js';
 
 /**
@@ -64,44 +63,88 @@ function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, ru
 
 /**
  * An array is one operation: all of it applies or none of it. Each element is decided against a copy on which the ones
- * before it have been applied. Repeats are skipped; in cancelBets, which gives money back, so are unknown elements.
+ * before it have been applied. Repeats are skipped; in cancelBets, which gives money back, so are unknown elements; and
+ * so is what an earlier element has done already, because platforms name the same round once per bet.
  */
 function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Decision {
   const draft = wallet.excerpt(command.productId, command.txns);
   const changes: Change[] = [];
   const remarks: Remark[] = [];
-  const repeats: FirstAnswer[] = [];
-  let unknown = 0;
+  const repeats: Repeat[] = [];
+  const closed = command.type === 'cancelBets' || command.type === 'voidSettled' ? new ClosedHere(command) : undefined;
+  let idle = 0;
   const event = callbackApplied(wallet, command, nowMs, changes);
   for (let index = 0; index < command.txns.length; index++) {
     const verdict = decideElement(draft, command, index, rules, nowMs);
     if (verdict.type === 'repeat') {
-      repeats.push(verdict.answer);
+      idle++;
+      if (!repeats.some((repeat) => isSameEffect(repeat, verdict))) repeats.push(verdict);
+      closed?.add(draft, index);
       continue;
     }
-    if (verdict.type === 'fail' && !isSkipped(command, verdict.failure)) {
+    if (verdict.type === 'change') {
+      remarks.push(...verdict.remarks);
+    } else if (isSkipped(command, verdict.failure) || closed?.covers(draft, index, verdict.failure)) {
+      idle++;
+    } else {
       // What the failing element leaves behind stays, though all before it is undone.
       const residue = verdict.residue && { ...verdict.residue, after: wallet.balance };
       return failed(verdict.failure, residue && callbackApplied(wallet, command, nowMs, [residue]));
     }
     const made = verdict.type === 'change' ? verdict.change : verdict.residue;
-    if (verdict.type === 'change') remarks.push(...verdict.remarks);
-    else unknown++;
     if (made === undefined) continue;
-    applyChange(draft, event, made);
+    // The end of a round binds what comes after this request, not its own other elements.
+    applyChange(draft, event, 'endsRound' in made ? { ...made, endsRound: false } : made);
     changes.push(made);
+    if (verdict.type === 'change') closed?.add(draft, index);
   }
 
   const maybeEvent = changes.length === 0 ? undefined : event;
-  if (repeats.length + unknown < command.txns.length) {
+  if (idle < command.txns.length) {
     return { answer: accepted(wallet.balance, draft.balance), event: maybeEvent, remarks };
   }
   if (repeats.length === 0) return failed('transaction-not-found', maybeEvent);
-  const newest = Math.max(...repeats.map((answer) => answer.version));
-  const answers = repeats.filter((answer) => answer.version === newest);
-  const before = (answers[0] as FirstAnswer).before;
-  const after = (answers[answers.length - 1] as FirstAnswer).after;
+  const newest = Math.max(...repeats.map(({ answer }) => answer.version));
+  const ofNewest = repeats.filter(({ answer }) => answer.version === newest);
+  const { before } = (ofNewest[0] as Repeat).answer;
+  const { after } = (ofNewest[ofNewest.length - 1] as Repeat).answer;
   return { answer: repeated(before, after), event: maybeEvent, remarks: REPEAT };
+}
+
+type Repeat = Extract<Verdict, { type: 'repeat' }>;
+
+/** An array that names one thing twice had one effect on it. */
+function isSameEffect(a: Repeat, b: Repeat): boolean {
+  const isSameAnswer = a.answer.version === b.answer.version && a.answer.before === b.answer.before;
+  return a.of === b.of && isSameAnswer && a.answer.after === b.answer.after;
+}
+
+/**
+ * The rounds that an array of cancels or voids has been at: as a whole, or in one of their bets. An element that finds
+ * nothing left of such a round asks for what this very array has done, or had done when it came first.
+ */
+class ClosedHere {
+  private readonly wholly = new Set<string>();
+  private readonly partly = new Set<string>();
+
+  constructor(private readonly command: CancelBetsCommand | VoidSettledCommand) {}
+
+  add(draft: Wallet, index: number): void {
+    const txn = at<CancelTxn | VoidTxn>(this.command.txns, index);
+    const roundId = txn.byRound ? txn.roundId : this.roundOf(draft, txn.id);
+    if (roundId !== undefined) (txn.byRound ? this.wholly : this.partly).add(roundId);
+  }
+
+  covers(draft: Wallet, index: number, failure: Failure): boolean {
+    if (failure !== 'already-cancelled' && failure !== 'already-settled') return false;
+    const { id, roundId, byRound } = at<CancelTxn | VoidTxn>(this.command.txns, index);
+    if (byRound) return this.wholly.has(roundId) || this.partly.has(roundId);
+    return failure === 'already-cancelled' && this.wholly.has(this.roundOf(draft, id) ?? '');
+  }
+
+  private roundOf(draft: Wallet, id: string): string | undefined {
+    return draft.bet(this.command.productId, id)?.round.id;
+  }
 }
 
 function isSkipped(command: CallbackCommand, failure: Failure): boolean {

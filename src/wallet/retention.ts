@@ -1,3 +1,4 @@
+import { ExactSum } from './amount.js';
 import type { Round } from './round.js';
 import { type Movement, movedBy, type Wallet } from './wallet-state.js';
 
@@ -27,15 +28,17 @@ export function hasForgettable(wallet: Wallet, beforeMs: number): boolean {
 export function forget(wallet: Wallet, beforeMs: number): void {
   const kept = roundsToKeep(wallet, beforeMs);
   const tallies = wallet.ownTallies();
+  const forgotten = new ExactSum();
   for (const item of wallet.transactions()) {
     if (kept.has(item.round)) continue;
-    tallies.carried += item.paid - item.held;
+    forgotten.add(item.paid - item.held);
     if (item.kind === 'tombstone' || item.kind === 'mark') tallies.tombstones--;
   }
   for (const movement of wallet.allMovements()) {
     if (!isForgettable(movement, beforeMs)) continue;
-    tallies.carried += movedBy(movement);
+    forgotten.add(movedBy(movement));
   }
+  tallies.carried += forgotten.value;
   wallet.retain(
     (item) => kept.has(item.round),
     (movement) => !isForgettable(movement, beforeMs),

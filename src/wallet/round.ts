@@ -111,9 +111,9 @@ export class Round {
     return this.facts.closings.find((closing) => closing.type === type && closing.id === id);
   }
 
-  /** What the settlements of the round have given and not taken back. */
-  paidBySettlements(): Units {
-    return this.facts.settlements.reduce((sum, { transaction }) => sum + transaction.paid, 0);
+  /** What each settlement of the round has given and not taken back. */
+  paidOut(): Units[] {
+    return this.facts.settlements.map(({ transaction }) => transaction.paid);
   }
 
   /** A copy with the settlements and closings, without the bets. */

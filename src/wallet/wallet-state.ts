@@ -26,8 +26,11 @@ interface Tallies {
   /** Unknown tips credited on `tipsDay` (days since 1970, UTC). */
   tipsDay: number;
   tipsCredited: number;
-  /** Balance that no held transaction or movement explains: what was forgotten, and voids by the request's amounts. */
-  carried: Units;
+  /**
+   * Balance that no held transaction or movement explains: what was forgotten, and voids by the request's amounts. A
+   * part of the books, and not bounded as a balance is.
+   */
+  carried: bigint;
 }
 
 /** Made when a list grows long. */
@@ -201,7 +204,7 @@ function isLong(newest: { older: Transaction | undefined } | { older: Movement |
   return length > WALK_MAX;
 }
 
-const NO_TALLIES: Readonly<Tallies> = Object.freeze({ tombstones: 0, tipsDay: -1, tipsCredited: 0, carried: 0 });
+const NO_TALLIES: Readonly<Tallies> = Object.freeze({ tombstones: 0, tipsDay: -1, tipsCredited: 0, carried: 0n });
 
 function isNamedById(item: Transaction): boolean {
   return item.kind !== 'settlement' && item.kind !== 'mark';

@@ -189,3 +189,10 @@ test('a property named __proto__ does not stand in for a missing field', async (
     '{"__proto__":{"id":"q","timestampMillis":1,"productId":"P1","currency":"THB","username":"ann"},"txns":[]}';
   assert.equal((await post('/placeBets', body)).status, 400);
 });
+
+test('where an endpoint does not know a field it may hold anything, also beside an escape', async () => {
+  const body =
+    '{"id":"q","timestampMillis":1,"productId":"P1","currency":"THB","username":"ann","txns":' +
+    '[{"id":"\\u0041","status":"REFUND","roundId":"r","betAmount":1,"gameCode":5,"playInfo":{"a":1}}]}';
+  assert.equal((await post('/cancelTips', body)).status, 200);
+});

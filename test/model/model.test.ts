@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { rulesOf } from '../../src/cli/rules.js';
 import type { CallbackCommand } from '../../src/wallet/command.js';
+import { decide } from '../../src/wallet/decide.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { type Books, post, total } from '../../src/wallet/ledger.js';
 import { FAILURES } from '../../src/wallet/rejection.js';
@@ -99,6 +100,12 @@ function compare(domain: Domain, reference: ReferenceWallet, command: CallbackCo
       ? { code: 0, before: answer.before, after: answer.after }
       : { code: FAILURES[answer.failure].statusCode };
   assert.deepStrictEqual(actual, expected);
+  if (answer.type === 'accepted' && domain.rules.duplicates === 'replay') {
+    const wallet = domain.wallet(command.username);
+    const again = decide(wallet, command, domain.rules, domain.nowMs);
+    assert.deepStrictEqual(again.answer, { ...answer, isRepeat: true }, 'what was accepted is answered the same again');
+    assert.equal(again.event, undefined);
+  }
   for (const username of USERNAMES) {
     const wallet = domain.wallet(username);
     checkWallet(wallet);

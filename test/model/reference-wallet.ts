@@ -87,6 +87,8 @@ class Refused extends Error {
 
 interface Effect {
   repeat: boolean;
+  /** Of a repeat: what it repeats. */
+  source?: object;
   before: number;
   after: number;
   version: number;
@@ -120,7 +122,9 @@ export class ReferenceWallet {
     const copy = structuredClone(player);
     const version = player.version + 1;
     const effects: Effect[] = [];
-    let unknown = 0;
+    const ended: string[] = [];
+    const aims: { round?: string; whole: boolean }[] = [];
+    let idle = 0;
     let changed = false;
     try {
       for (const txn of command.txns) {
@@ -129,16 +133,24 @@ export class ReferenceWallet {
           if (effect.repeat && this.rules.duplicates === 'reject') throw new Refused(20002);
           effects.push(effect);
           changed ||= !effect.repeat;
+          aims.push(aimOf(copy, command, txn));
         } catch (error) {
           if (!(error instanceof Refused)) throw error;
-          if (command.type !== 'cancelBets' || error.code !== 20001) throw error;
-          unknown++;
+          const aim = aimOf(copy, command, txn);
+          const done =
+            (error.code === 20003 || (error.code === 20004 && aim.whole)) &&
+            aims.some((one) => one.round !== undefined && one.round === aim.round && (one.whole || aim.whole));
+          if (!done && (command.type !== 'cancelBets' || error.code !== 20001)) throw error;
+          idle++;
           if (error.residue !== undefined) {
             error.residue(copy);
             changed = true;
           }
         }
+        // The end of a round binds from the next request on.
+        ended.push(...copy.endedRounds.splice(player.endedRounds.length));
       }
+      copy.endedRounds.push(...ended);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (error.residue !== undefined) {
@@ -153,8 +165,9 @@ export class ReferenceWallet {
     }
     const before = player.balance;
     if (effects.some((effect) => !effect.repeat)) return { code: 0, before, after: copy.balance };
-    if (unknown === command.txns.length) return { code: 20001 };
-    const newest = effects.filter((effect) => effect.version === Math.max(...effects.map((one) => one.version)));
+    if (idle === command.txns.length) return { code: 20001 };
+    const once = effects.filter((effect, i) => effects.findIndex((one) => one.source === effect.source) === i);
+    const newest = once.filter((effect) => effect.version === Math.max(...effects.map((one) => one.version)));
     return { code: 0, before: newest[0]?.before as number, after: newest.at(-1)?.after as number };
   }
 
@@ -550,6 +563,14 @@ function newBet(product: string, id: string, round: string, kind: Bet['kind'], s
   return { product, id, round, kind, state, stake, ...facts, entries: [] };
 }
 
+/** The round of a cancel or void, and whether it is meant as a whole. */
+function aimOf(player: ReferencePlayer, command: CallbackCommand, txn: Txn): { round?: string; whole: boolean } {
+  if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return { whole: false };
+  const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'>;
+  const round = byRound ? roundId : find(player, command.productId, id)?.round;
+  return round === undefined ? { whole: byRound } : { round, whole: byRound };
+}
+
 function find(player: ReferencePlayer, product: string, id: string): Bet | undefined {
   return player.bets.find((bet) => bet.product === product && bet.id === id);
 }
@@ -605,5 +626,5 @@ function alike(
 }
 
 function repeatOf(entry: { before: number; after: number; version: number }): Effect {
-  return { repeat: true, before: entry.before, after: entry.after, version: entry.version };
+  return { repeat: true, before: entry.before, after: entry.after, version: entry.version, source: entry };
 }

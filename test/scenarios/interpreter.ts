@@ -70,6 +70,7 @@ export class Interpreter {
     if (flags.has('skip')) txn.skipBalanceUpdate = true;
     if (flags.has('feature')) txn.isFeature = true;
     if (flags.has('end')) txn.isEndRound = true;
+    if (flags.has('by-round')) txn.transactionType = 'BY_ROUND';
     return txn;
   }
 
@@ -173,7 +174,7 @@ const CALLBACKS: Readonly<Record<string, CallbackVerb>> = {
   tip: { endpoint: 'cancelTips', fixed: { status: 'REFUND' }, amounts: ['betAmount'] },
 };
 
-const FLAGS = ['skip', 'feature', 'end'];
+const FLAGS = ['skip', 'feature', 'end', 'by-round'];
 const ENVELOPE_OPTIONS = ['req', 'at', 'product', 'currency'];
 
 function optionsOf(words: readonly string[]): {

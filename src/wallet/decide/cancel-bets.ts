@@ -1,3 +1,4 @@
+import { maybeSum } from '../amount.js';
 import type { CancelBetsCommand, CancelTxn } from '../command.js';
 import { firstAnswer } from '../idempotency.js';
 import type { Round } from '../round.js';
@@ -21,7 +22,7 @@ function decideByTransaction(wallet: Wallet, command: CancelBetsCommand, txn: Ca
     );
   }
   const first = bet.isReversed ? firstAnswer(bet, { type: 'cancel' }) : undefined;
-  return first === undefined ? fail(closedFailure(bet)) : repeat(first);
+  return first === undefined ? fail(closedFailure(bet)) : repeat(first, bet);
 }
 
 /** Networks reorder: a bet that was cancelled before it came must never debit when it comes. */
@@ -38,7 +39,7 @@ export function rememberCancel(wallet: Wallet, txn: { id: string; roundId: strin
 function decideByRound(wallet: Wallet, command: CancelBetsCommand, txn: CancelTxn, rules: Rules): Verdict {
   const round = wallet.round(command.productId, txn.roundId);
   const first = round?.closing('cancel', txn.id);
-  if (first !== undefined) return repeat(first);
+  if (first !== undefined) return repeat(first, first);
   if (round === undefined || !round.isKnown)
     return markRound(wallet, command, txn, rules, round, 'transaction-not-found');
   const bets = round.bets;
@@ -48,6 +49,8 @@ function decideByRound(wallet: Wallet, command: CancelBetsCommand, txn: CancelTx
     return markRound(wallet, command, txn, rules, round, 'already-cancelled');
   }
   if (round.facts.closings.length >= rules.historyMax) return fail('limit-reached');
+  const held = maybeSum(open.map((bet) => bet.held));
+  if (held === undefined) return fail('amount-out-of-range');
   return change({
     type: 'round-cancelled',
     id: txn.id,
@@ -55,7 +58,7 @@ function decideByRound(wallet: Wallet, command: CancelBetsCommand, txn: CancelTx
     state: txn.status,
     markMs: Math.max(command.timestampMillis, round.facts.markMs),
     bets: open.map((bet) => bet.id),
-    after: wallet.balance + open.reduce((sum, bet) => sum + bet.held, 0),
+    after: wallet.balance + held,
   });
 }
 

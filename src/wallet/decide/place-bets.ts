@@ -58,7 +58,7 @@ function decideKnownBet(
     skip: txn.skipBalanceUpdate,
   });
   if (!opens && !takes && first !== undefined && txn.roundId === bet.round.id) {
-    return bet.isReversed ? fail('already-cancelled') : repeat(first);
+    return bet.isReversed ? fail('already-cancelled') : repeat(first, bet);
   }
   if (wallet.blocked) return fail('player-blocked');
   if (refusesProduct(rules, command.productId)) return fail('product-refused');

@@ -22,7 +22,7 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
       : undefined;
   const paysLater = bet !== undefined && first !== undefined && !bet.isReversed && !bet.paidOut && !skip;
   if (bet !== undefined && first !== undefined && !paysLater) {
-    return bet.isReversed ? fail('already-cancelled') : repeat(first);
+    return bet.isReversed ? fail('already-cancelled') : repeat(first, bet);
   }
   if (wallet.blocked) return fail('player-blocked');
   if (refusesProduct(rules, command.productId)) return fail('product-refused');
@@ -67,7 +67,7 @@ function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: Se
     // A bet that was settled by its round has no settlement of its own to repeat.
     const first = firstAnswer(bet, { type: 'settle', amount: txn.payoutAmount, skip });
     if (first === undefined) return fail('already-settled');
-    if (bet.paidOut || skip) return repeat(first);
+    if (bet.paidOut || skip) return repeat(first, bet);
   }
   return change(
     {
@@ -112,7 +112,7 @@ function decideKnownSettlement(wallet: Wallet, txn: SettleTxn, round: Round, set
     skip: txn.skipBalanceUpdate,
   });
   if (first === undefined) return fail('already-settled');
-  if (transaction.paidOut || txn.skipBalanceUpdate) return repeat(first);
+  if (transaction.paidOut || txn.skipBalanceUpdate) return repeat(first, transaction);
   // Skipped then, paid now. It only pays: bets placed since stay open.
   const bets = settlement.bets.length > 0 ? settlement.bets : round.bets;
   if (bets.every((bet) => bet.isReversed)) return fail('already-cancelled');

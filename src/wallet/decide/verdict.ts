@@ -9,7 +9,8 @@ import type { Wallet } from '../wallet-state.js';
 /** What one element of a request comes to, before anything has changed. */
 export type Verdict =
   | { readonly type: 'change'; readonly change: Change; readonly remarks: readonly Remark[] }
-  | { readonly type: 'repeat'; readonly answer: FirstAnswer }
+  /** `of` is what had the effect: a transaction, or the closing of a round. */
+  | { readonly type: 'repeat'; readonly answer: FirstAnswer; readonly of: object }
   /** `residue` is what a failed cancel leaves behind: a tombstone or a mark. */
   | { readonly type: 'fail'; readonly failure: Failure; readonly residue?: Change };
 
@@ -20,8 +21,8 @@ export function change(made: Change, remarks: readonly Remark[] = NO_REMARKS): V
   return { type: 'change', change: made, remarks };
 }
 
-export function repeat(answer: FirstAnswer): Verdict {
-  return { type: 'repeat', answer };
+export function repeat(answer: FirstAnswer, of: object): Verdict {
+  return { type: 'repeat', answer, of };
 }
 
 export function fail(failure: Failure, residue?: Change): Verdict {

@@ -1,4 +1,4 @@
-import type { Units } from '../amount.js';
+import { isSafeBalance, maybeSum, type Units } from '../amount.js';
 import type { VoidSettledCommand, VoidTxn } from '../command.js';
 import { firstAnswer } from '../idempotency.js';
 import type { Round, Transaction } from '../round.js';
@@ -20,7 +20,7 @@ function decideByTransaction(wallet: Wallet, bet: Transaction | undefined, txn: 
   if (bet === undefined || bet.isOpen) return fail('transaction-not-found');
   if (bet.isReversed) {
     const first = bet.state === 'VOID' ? firstAnswer(bet, { type: 'void' }) : undefined;
-    return first === undefined ? fail('already-cancelled') : repeat(first);
+    return first === undefined ? fail('already-cancelled') : repeat(first, bet);
   }
   const takenBack = bet.settledByRound ? takeBack(bet.round, txn.payoutAmount) : [];
   const paid = bet.settledByRound ? takenBack.reduce((sum, [, amount]) => sum + amount, 0) : bet.paid;
@@ -35,16 +35,16 @@ function decideByRound(wallet: Wallet, command: VoidSettledCommand, txn: VoidTxn
   const round = wallet.round(command.productId, txn.roundId);
   if (round === undefined || !round.isKnown) return fail('transaction-not-found');
   const first = round.closing('void', txn.id);
-  if (first !== undefined) return repeat(first);
+  if (first !== undefined) return repeat(first, first);
   const bets = round.bets;
   const settled = bets.filter((bet) => bet.state === 'SETTLED');
-  const paidBySettlements = round.paidBySettlements();
-  if (settled.length === 0 && paidBySettlements === 0) {
+  if (settled.length === 0 && round.paidOut().every((amount) => amount === 0)) {
     return fail(bets.some((bet) => bet.isOpen) ? 'transaction-not-found' : 'already-cancelled');
   }
   if (round.facts.closings.length >= rules.historyMax) return fail('limit-reached');
-  const held = settled.reduce((sum, bet) => sum + bet.held, 0);
-  const paid = settled.reduce((sum, bet) => sum + bet.paid, paidBySettlements);
+  const held = maybeSum(settled.map((bet) => bet.held));
+  const paid = maybeSum([...round.paidOut(), ...settled.map((bet) => bet.paid)]);
+  if (held === undefined || paid === undefined || !isSafeBalance(held - paid)) return fail('amount-out-of-range');
   const after = balanceAfter(wallet, txn, rules, held - paid);
   if (after === undefined) return fail('insufficient-balance');
   return change(
