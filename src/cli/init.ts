@@ -1,9 +1,10 @@
 import { loadSettings } from '../config/load.js';
-import { prepareStore } from './open-store.js';
+import { openStore } from './open-store.js';
 
 /** Creates the store of the settings; where it is there already, says so. Throws where it is there and differs. */
 export async function init(): Promise<void> {
-  const { meta, name, wasCreated } = await prepareStore(loadSettings(process.env), 'auto');
+  const { store, meta, name, wasCreated } = await openStore(loadSettings(process.env), 'auto');
+  await store.close();
   const what = `store ${name}: ${meta.shards} shards, ${meta.scales.default} decimals, id ${meta.storeId}`;
   console.log(wasCreated ? `Created ${what}.` : `There is already a ${what}. Nothing was changed.`);
 }

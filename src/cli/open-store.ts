@@ -16,26 +16,27 @@ export class StoreError extends Error {
 }
 
 /** A store that may be used as the settings want it. */
-export interface UsableStore {
+export interface OpenStore extends Driver {
   readonly meta: StoreMeta;
-  /** For people: what and where it is. */
-  readonly name: string;
-  readonly durability: string;
   readonly wasCreated: boolean;
 }
 
-interface Driver extends Pick<UsableStore, 'name' | 'durability'> {
+interface Driver {
   readonly store: Store;
+  /** For people: what and where it is. */
+  readonly name: string;
+  readonly durability: string;
 }
 
 const LMDB = 'lmdb:';
 
 /**
- * Looks at the store of the settings; creates it when it is empty and `init` allows that. A store that was created with
+ * Opens the store of the settings; creates it when it is empty and `init` allows that. A store that was created with
  * other shards or scales than the settings have is refused: both decide what its logs mean.
  */
-export async function prepareStore(settings: Settings, init: 'auto' | 'never'): Promise<UsableStore> {
-  const { store, name, durability } = driverOf(settings, init);
+export async function openStore(settings: Settings, init: 'auto' | 'never'): Promise<OpenStore> {
+  const driver = driverOf(settings, init);
+  const { store, name } = driver;
   try {
     let wasCreated = false;
     if ((await store.maybeMeta()) === undefined) {
@@ -46,12 +47,11 @@ export async function prepareStore(settings: Settings, init: 'auto' | 'never'): 
     if (meta === undefined) throw new StoreError(`${name} could not be created`);
     const [difference] = differences(meta, settingsOfStore(settings));
     if (difference !== undefined) throw new StoreError(`${difference} (store ${name})`);
-    return { meta, name, durability, wasCreated };
+    return { ...driver, meta, wasCreated };
   } catch (error) {
+    await store.close();
     if (!isRedis(settings) || error instanceof StoreError) throw error;
     throw new StoreError(`cannot use the store ${name}: ${(error as Error).message}`);
-  } finally {
-    await store.close();
   }
 }
 

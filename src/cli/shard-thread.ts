@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Logger, type Replier, systemClock } from '../base/ports.js';
 import type { Settings } from '../config/schema.js';
-import type { Owner } from '../shard/ports.js';
+import type { Fenced, Owner } from '../shard/ports.js';
 import type { BusyAnswer } from '../shard/shard.js';
 import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
 import type { StoreMeta } from '../store/meta.js';
@@ -17,14 +17,25 @@ import { driverOf } from './open-store.js';
 import { rulesOf } from './rules.js';
 import { ShardTelemetry } from './shard-telemetry.js';
 
+/** A process, as its logs know it. */
+export interface Identity {
+  readonly owner: Owner;
+  /** 8 random hexadecimal digits, which begin all its nonces. */
+  readonly ownerTag: string;
+}
+
+export const OWNER_TAG_BYTES = 4;
+const NONCE_TAIL_BYTES = 4;
+
+export function newNonceOf(ownerTag: string): string {
+  return ownerTag + randomBytes(NONCE_TAIL_BYTES).toString('hex');
+}
+
 /** What a thread has to know of the process; it crosses the border to a worker as it is. */
-export interface ShardThreadSettings {
+export interface ShardThreadSettings extends Identity {
   readonly settings: Settings;
   readonly meta: StoreMeta;
   readonly shards: readonly number[];
-  readonly owner: Owner;
-  /** 8 hexadecimal digits, drawn by the process. */
-  readonly ownerTag: string;
   readonly heapMaxBytes: number;
 }
 
@@ -57,15 +68,15 @@ export class ShardThread implements Shards {
       observer: this.telemetry,
       owner,
       ownerTag,
-      newNonce: () => ownerTag + randomBytes(4).toString('hex'),
+      newNonce: () => newNonceOf(ownerTag),
       onFenced,
       keepOrphans: (shard, entries) => writeOrphans(orphansFolder, shard, entries),
     });
   }
 
-  async start(): Promise<void> {
+  async start(fences: readonly Fenced[]): Promise<void> {
     await this.checkStore();
-    await this.host.start();
+    await this.host.start(fences);
   }
 
   async resume(): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { AdminServer } from '../admin/admin-server.js';
 import { type Logger, systemClock } from '../base/ports.js';
@@ -7,13 +8,17 @@ import type { Settings } from '../config/schema.js';
 import { CallbackServer } from '../http/callback-server.js';
 import { requestCodecs } from '../http/request-codec.js';
 import { ResponseCodec } from '../http/response-codec.js';
+import type { Fenced } from '../shard/ports.js';
+import { takeOver } from '../shard/recovery.js';
+import { EntryCodec } from '../store/format/entry-codec.js';
+import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
 import { WorkerPool } from '../worker/worker-pool.js';
 import { mainHeap, workerCount, workerHeapMaxBytes, workerHeapMegabytes } from './heap.js';
-import { initOf, prepareStore, type UsableStore } from './open-store.js';
-import { ShardThread } from './shard-thread.js';
+import { initOf, type OpenStore, openStore } from './open-store.js';
+import { type Identity, newNonceOf, OWNER_TAG_BYTES, ShardThread } from './shard-thread.js';
 import type { WorkerSettings } from './worker-entry.js';
 
 /** Answers in flight get this long at the end; with closing it stays under the 5 s that operators are promised. */
@@ -44,14 +49,18 @@ export class WalletNode {
   ): Promise<WalletNode> {
     const clock = systemClock;
     const startedMs = clock.now();
-    const usable = await prepareStore(settings, initOf(settings));
-    const { meta, name, wasCreated } = usable;
+    const opened = await openStore(settings, initOf(settings));
+    const { store, meta, name, wasCreated } = opened;
     if (wasCreated) log.info({ store: name, storeId: meta.storeId }, 'store created');
     const fenced = (shard: number, takenBy: string) => {
       log.error({ shard, takenBy }, 'another process took this store over: ending');
       onFenced(takenBy);
     };
-    const shards = makeShards(settings, usable, log, fenced, workerEntry);
+    const identity: Identity = {
+      owner: { host: hostname(), pid: process.pid, startedMs },
+      ownerTag: randomBytes(OWNER_TAG_BYTES).toString('hex'),
+    };
+    const shards = makeShards(settings, meta, identity, log, fenced, workerEntry);
     const service = new WalletService(shards, meta.shards, clock, settings.requestDeadlineMs);
     const scales = new ScaleTable(meta.scales);
     const { amountMax } = settings.money;
@@ -71,15 +80,21 @@ export class WalletNode {
     try {
       const callbackPort = callbacks.listen();
       const adminPort = await admin.listen();
-      await shards.start();
+      const all = Array.from({ length: meta.shards }, (_, shard) => shard);
+      const format = new EntryCodec(meta.storeId);
+      const newNonce = () => newNonceOf(identity.ownerTag);
+      const fences = await takeOver(all, { wal: store, format, clock, log, owner: identity.owner, newNonce, delay });
+      await shards.start(fences);
       const node = new WalletNode(callbackPort, adminPort, shards, callbacks, admin, log);
-      node.sayReady(settings, usable, clock.now() - startedMs);
+      node.sayReady(settings, opened, clock.now() - startedMs);
       return node;
     } catch (error) {
       callbacks.close();
       await admin.close();
       await shards.close();
       throw error;
+    } finally {
+      await store.close();
     }
   }
 
@@ -89,7 +104,7 @@ export class WalletNode {
     this.callbacks.stopListening();
     const drained = await this.shards.drain(DRAIN_MS);
     while (this.callbacks.inFlight > 0 && Date.now() < startedMs + DRAIN_MS) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await delay(POLL_MS);
     }
     this.callbacks.close();
     await this.admin.close();
@@ -99,7 +114,7 @@ export class WalletNode {
     else this.log.warn({ tookMs }, 'stopped: the store did not answer, some outcomes are unknown');
   }
 
-  private sayReady(settings: Settings, { name, durability, meta }: UsableStore, tookMs: number): void {
+  private sayReady(settings: Settings, { name, durability, meta }: OpenStore, tookMs: number): void {
     const workers = workerCount(settings);
     this.log.info(
       {
@@ -123,13 +138,13 @@ export class WalletNode {
 /** In this thread, or on workers. */
 function makeShards(
   settings: Settings,
-  { meta }: UsableStore,
+  meta: StoreMeta,
+  identity: Identity,
   log: Logger,
   onFenced: (shard: number, takenBy: string) => void,
   workerEntry: URL,
 ): Shards {
-  const owner = { host: hostname(), pid: process.pid, startedMs: systemClock.now() };
-  const common = { settings, meta, owner, ownerTag: randomBytes(4).toString('hex') };
+  const common = { settings, meta, ...identity };
   const heap = mainHeap(settings);
   if (heap.maxBytes < heap.wantedBytes) {
     log.warn({ heapMaxBytes: heap.maxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
@@ -139,9 +154,9 @@ function makeShards(
     const shards = Array.from({ length: meta.shards }, (_, shard) => shard);
     return new ShardThread({ ...common, shards, heapMaxBytes: heap.maxBytes }, log, onFenced);
   }
-  const spawn = (worker: number, shards: readonly number[], isFirst: boolean) => {
+  const spawn = (worker: number, shards: readonly number[], fences: readonly Fenced[] | undefined) => {
     const heapMaxBytes = workerHeapMaxBytes(settings);
-    const workerData: WorkerSettings = { ...common, worker, isFirst, shards, heapMaxBytes };
+    const workerData: WorkerSettings = { ...common, worker, fences, shards, heapMaxBytes };
     return new Worker(workerEntry, {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: workerHeapMegabytes(settings) },

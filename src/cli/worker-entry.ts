@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../base/assert.js';
+import type { Fenced } from '../shard/ports.js';
 import { createLogger } from '../telemetry/logger.js';
 import type { ToWorker } from '../worker/protocol.js';
 import { ShardServer } from '../worker/shard-server.js';
@@ -7,13 +8,13 @@ import { ShardThread, type ShardThreadSettings } from './shard-thread.js';
 
 export interface WorkerSettings extends ShardThreadSettings {
   readonly worker: number;
-  /** False when this thread takes the place of one that died. */
-  readonly isFirst: boolean;
+  /** Undefined when this thread takes the place of one that died. */
+  readonly fences: readonly Fenced[] | undefined;
 }
 
 /** A worker thread: its shards, and the wire to the main thread. */
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
-const { worker, isFirst, ...options } = workerData as WorkerSettings;
+const { worker, fences, ...options } = workerData as WorkerSettings;
 const log = createLogger(options.settings.log.level).child({ worker });
 const shards = new ShardThread(options, log, (shard, takenBy) => port.postMessage({ type: 'fenced', shard, takenBy }));
 const server = new ShardServer(shards, port, async () => {
@@ -21,4 +22,4 @@ const server = new ShardServer(shards, port, async () => {
   process.exit();
 });
 port.on('message', (message: ToWorker) => server.receive(message));
-await server.start(isFirst);
+await server.start(fences);

@@ -48,8 +48,26 @@ export type AppendOutcome =
   | { readonly type: 'conflict'; readonly head: Head }
   | { readonly type: 'failed'; readonly error: Error };
 
+/** A shard that an owner has taken over. */
+export interface Fenced {
+  readonly shard: number;
+  /** The head before its fence. */
+  readonly previous: Head;
+  /** The fence: the newest entry, and the end of what has to be replayed. */
+  readonly entry: SealedEntry;
+}
+
+/** Makes the fence of a shard on the head that its log has; `newest` is the entry of that head, if there is one. */
+export type SealFence = (shard: number, head: Head, newest: Buffer | undefined) => SealedEntry;
+
 /** The logs of all shards in one store. */
 export interface Wal {
+  /**
+   * Takes these logs over, whoever owns them: appends to each the fence that `seal` makes for it, to all or to none. Of
+   * two owners who start together the later one has all, durably, and the other none. Rejects in bad weather; then it
+   * may be called again, for a fence that nobody knows of is only one more.
+   */
+  fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]>;
   /**
    * Appends by compare-and-set of each shard's head, all in one call. Resolves when what it reports as `ok` or
    * `duplicate` is as durable as the store was set to be. Does not reject.

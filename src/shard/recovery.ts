@@ -6,10 +6,12 @@ import { formatLsn, isSameLsn } from './lsn.js';
 import {
   type Entry,
   type EntryFormat,
+  type Fenced,
   type Head,
   isSameHead,
   type Owner,
   type SealedEntry,
+  type SealFence,
   type Wal,
 } from './ports.js';
 
@@ -18,7 +20,7 @@ export class RecoveryError extends Error {
   override readonly name = 'RecoveryError';
 }
 
-export interface RecoveryDeps {
+export interface TakeOverDeps {
   readonly wal: Wal;
   readonly format: EntryFormat;
   readonly clock: Clock;
@@ -26,9 +28,12 @@ export interface RecoveryDeps {
   readonly owner: Owner;
   /** 16 hexadecimal digits: tells this fence from every other. */
   readonly newNonce: () => string;
+  readonly delay: (ms: number) => Promise<void>;
+}
+
+export interface RecoveryDeps extends TakeOverDeps {
   /** Gives way to other work of the thread. */
   readonly yieldTurn: () => Promise<void>;
-  readonly delay: (ms: number) => Promise<void>;
 }
 
 /** The log has another owner than this one thought. */
@@ -37,20 +42,8 @@ export class FencedError extends RecoveryError {
     readonly shard: number,
     readonly head: Head,
   ) {
-    super(
-      `another owner took shard ${shard} at the same moment (epoch ${head.lsn.epoch}); ` +
-        'let it serve, or start again when it has ended',
-    );
+    super(`the log of shard ${shard} is not ours any more: its head is ${formatLsn(head.lsn)}`);
   }
-}
-
-/** A shard that this owner has taken over. */
-export interface Fenced {
-  readonly shard: number;
-  /** The head before this owner's fence. */
-  readonly previous: Head;
-  /** The newest entry: the end of what has to be replayed. */
-  readonly entry: SealedEntry;
 }
 
 export interface Recovered {
@@ -65,18 +58,25 @@ const RETRY_MS = 200;
 const READ_ENTRIES = 256;
 const TURN_MS = 2;
 
+/** Takes shards over, whoever owns them: the start of a process is an act of somebody who wants that. */
+export async function takeOver(shards: readonly number[], deps: TakeOverDeps): Promise<readonly Fenced[]> {
+  const seal: SealFence = (shard, head, newest) => {
+    const newestMs = newest === undefined ? 0 : newestTimeOf(deps.format.decode(newest));
+    return sealFence(shard, head, newestMs, deps);
+  };
+  return await patiently('take the shards over', deps, () => deps.wal.fence(shards, seal));
+}
+
 /**
- * Takes shards over: appends to each log a fence, the first entry of a new epoch. From then on a former owner's late
- * append fails. All fences go in one call, so that of two owners who start together one gets all shards.
- * `heads` are the heads as this owner knows them; throws a `FencedError` where another one is there by now.
+ * Takes shards over from this very owner, after an assertion or the death of a thread: begins a new epoch, so that no
+ * append of the epoch before can still arrive. `heads` are those that this owner knows; throws a `FencedError` where
+ * another one is there by now.
  */
-export async function fence(heads: ReadonlyMap<number, Head>, deps: RecoveryDeps): Promise<Fenced[]> {
+export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: RecoveryDeps): Promise<readonly Fenced[]> {
   const fences: Fenced[] = [];
   for (const [shard, previous] of heads) {
-    const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
-    const timeMs = Math.max(deps.clock.now(), await timeOfNewest(shard, previous, deps));
-    const header = { shard, lsn, nonce: deps.newNonce(), previous, timeMs };
-    fences.push({ shard, previous, entry: deps.format.sealFence(header, deps.owner) });
+    const newestMs = await timeOfNewest(shard, previous, deps);
+    fences.push({ shard, previous, entry: sealFence(shard, previous, newestMs, deps) });
   }
   const appends = fences.map(({ shard, previous, entry }) => ({ shard, expected: previous, entries: [entry] }));
   // The same bytes go again: a fence that is there already answers "duplicate".
@@ -91,8 +91,15 @@ export async function fence(heads: ReadonlyMap<number, Head>, deps: RecoveryDeps
   return fences;
 }
 
+function sealFence(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): SealedEntry {
+  const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
+  // Time does not go back within a shard, whatever the machine's clock says.
+  const timeMs = Math.max(deps.clock.now(), newestMs);
+  return deps.format.sealFence({ shard, lsn, nonce: deps.newNonce(), previous, timeMs }, deps.owner);
+}
+
 /** Bad weather at the store: tries again, less and less often, and gives up after about ten seconds. */
-async function patiently<T>(what: string, deps: RecoveryDeps, run: () => Promise<T>): Promise<T> {
+async function patiently<T>(what: string, deps: TakeOverDeps, run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();
@@ -137,13 +144,17 @@ export async function replay(fenced: Fenced, genesis: Head, deps: RecoveryDeps):
       turnEndsMs = clock.now() + TURN_MS;
     }
   }
-  for (const wallet of wallets) checkWallet(wallet);
+  for (const wallet of wallets) {
+    checkWallet(wallet);
+    if (clock.now() < turnEndsMs) continue;
+    await deps.yieldTurn();
+    turnEndsMs = clock.now() + TURN_MS;
+  }
   const tookMs = clock.now() - startedMs;
   log.info({ shard, lsn: formatLsn(head.lsn), events, players: wallets.count, tookMs }, 'shard recovered');
   return { wallets, head, fence: fenced, timeMs };
 }
 
-/** The time of the newest entry, so that the next one is not before it, whatever the machine's clock says. */
 async function timeOfNewest(shard: number, head: Head, deps: RecoveryDeps): Promise<number> {
   if (head.lsn.sequence === 0) return 0;
   const before = { epoch: head.lsn.epoch, sequence: head.lsn.sequence - 1 };

@@ -2,8 +2,8 @@ import type { Clock, Logger, Replier } from '../base/ports.js';
 import { GroupCommit } from '../shard/group-commit.js';
 import { formatLsn } from '../shard/lsn.js';
 import { findOrphans } from '../shard/orphans.js';
-import type { EntryFormat, Head, Owner, SealedEntry, Wal } from '../shard/ports.js';
-import { type Fenced, FencedError, fence, findOwner, type RecoveryDeps, replay } from '../shard/recovery.js';
+import type { EntryFormat, Fenced, Head, Owner, SealedEntry, Wal } from '../shard/ports.js';
+import { FencedError, fenceAgain, findOwner, type RecoveryDeps, replay } from '../shard/recovery.js';
 import { type BusyAnswer, Shard, type ShardLimits, type ShardObserver } from '../shard/shard.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -71,9 +71,10 @@ export class ShardHost implements Shards {
     }
   }
 
-  /** Takes over whatever owner the logs have: a start of the process is an act of somebody who wants that. */
-  async start(): Promise<void> {
-    await this.open(await this.heads());
+  async start(fences: readonly Fenced[]): Promise<void> {
+    await Promise.all(fences.map((fenced) => this.recover(fenced)));
+    this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
+    this.sweeper.unref();
   }
 
   /**
@@ -81,26 +82,14 @@ export class ShardHost implements Shards {
    * meanwhile, that one stays.
    */
   async resume(): Promise<void> {
-    const heads = await this.heads();
+    const heads = new Map<number, Head>();
+    for (const id of this.shards.keys()) heads.set(id, await this.deps.wal.head(id));
     for (const [shard, head] of heads) {
       if (head.nonce.startsWith(this.deps.ownerTag)) continue;
       this.deps.onFenced(shard, await this.nameOwner(shard, head));
       throw new FencedError(shard, head);
     }
-    await this.open(heads);
-  }
-
-  private async heads(): Promise<Map<number, Head>> {
-    const heads = new Map<number, Head>();
-    for (const id of this.shards.keys()) heads.set(id, await this.deps.wal.head(id));
-    return heads;
-  }
-
-  private async open(heads: ReadonlyMap<number, Head>): Promise<void> {
-    const fences = await fence(heads, this.recovery);
-    await Promise.all(fences.map((fenced) => this.recover(fenced)));
-    this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
-    this.sweeper.unref();
+    await this.start(await fenceAgain(heads, this.recovery));
   }
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
@@ -153,7 +142,7 @@ export class ShardHost implements Shards {
     try {
       // The head this owner knows, not the one that is there: a foreign one must not be fenced over.
       const heads = new Map([[shard.id, shard.durableHead as Head]]);
-      for (const fenced of await fence(heads, this.recovery)) await this.recover(fenced);
+      for (const fenced of await fenceAgain(heads, this.recovery)) await this.recover(fenced);
     } catch (error) {
       shard.stop();
       if (error instanceof FencedError) return this.fenced(shard, error.head);

@@ -1,11 +1,12 @@
 import type { Replier } from '../base/ports.js';
+import type { Fenced } from '../shard/ports.js';
 import { RecoveryError } from '../shard/recovery.js';
 import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { Shards } from './shards.js';
 
 const STATUS_MS = 100;
 
-/** Shards that can also take the place of some that died with their thread. */
+/** Shards that can also take the place of some that died with their thread; see `ShardHost.resume`. */
 export interface ResumableShards extends Shards {
   resume(): Promise<void>;
 }
@@ -22,10 +23,10 @@ export class ShardServer {
     private readonly onClose: () => Promise<void>,
   ) {}
 
-  /** `isFirst`: false when this thread takes the place of one that died. */
-  async start(isFirst: boolean): Promise<void> {
+  /** Without fences this thread takes the place of one that died. */
+  async start(fences: readonly Fenced[] | undefined): Promise<void> {
     try {
-      await (isFirst ? this.shards.start() : this.shards.resume());
+      await (fences === undefined ? this.shards.resume() : this.shards.start(fences.map(withBuffer)));
     } catch (error) {
       const isTheirs = error instanceof RecoveryError;
       const message = isTheirs ? error.message : String((error as Error).stack);
@@ -81,4 +82,10 @@ export class ShardServer {
     const isEmpty = await this.shards.drain(timeoutMs);
     this.port.postMessage({ type: 'drained', isEmpty });
   }
+}
+
+/** What was a Buffer in one thread is a plain array of bytes in another. */
+function withBuffer(fenced: Fenced): Fenced {
+  const { buffer, byteOffset, byteLength } = fenced.entry.bytes;
+  return { ...fenced, entry: { ...fenced.entry, bytes: Buffer.from(buffer, byteOffset, byteLength) } };
 }

@@ -1,4 +1,5 @@
 import type { Replier } from '../base/ports.js';
+import type { Fenced } from '../shard/ports.js';
 import type { BusyAnswer, ShardState } from '../shard/shard.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -14,8 +15,8 @@ export interface ShardStatus {
 
 /** The shards of a process, in its own thread or in workers. */
 export interface Shards {
-  /** Takes all shards over and recovers them. Rejects when one of their logs cannot be continued. */
-  start(): Promise<void>;
+  /** Recovers all shards, which have been taken over. Rejects when one of their logs cannot be continued. */
+  start(fences: readonly Fenced[]): Promise<void>;
   /** The replier is called once; after `deadlineMs` (the clock's) what has not been begun is not begun. */
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void;

@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { must } from '../base/assert.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
+import type { Fenced } from '../shard/ports.js';
 import type { BusyAnswer, ShardState } from '../shard/shard.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -11,8 +12,8 @@ import { WorkerClient } from './worker-client.js';
 export interface PoolDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Starts a thread for these shards. `isFirst`: false when it takes the place of one that died. */
-  readonly spawn: (worker: number, shards: readonly number[], isFirst: boolean) => Worker;
+  /** Starts a thread for these shards. Without fences it takes the place of one that died. */
+  readonly spawn: (worker: number, shards: readonly number[], fences: readonly Fenced[] | undefined) => Worker;
   readonly onFenced: (shard: number, takenBy: string) => void;
 }
 
@@ -49,8 +50,9 @@ export class WorkerPool implements Shards {
     for (const place of this.places) for (const shard of place.shards) this.byShard.set(shard, place);
   }
 
-  async start(): Promise<void> {
-    await Promise.all(this.places.map((place) => this.open(place, true)));
+  async start(fences: readonly Fenced[]): Promise<void> {
+    const of = ({ shards }: Place) => fences.filter(({ shard }) => shards.includes(shard));
+    await Promise.all(this.places.map((place) => this.open(place, of(place))));
   }
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
@@ -91,8 +93,8 @@ export class WorkerPool implements Shards {
     return undefined;
   }
 
-  private async open(place: Place, isFirst: boolean): Promise<void> {
-    const thread = this.deps.spawn(place.worker, place.shards, isFirst);
+  private async open(place: Place, fences: readonly Fenced[] | undefined): Promise<void> {
+    const thread = this.deps.spawn(place.worker, place.shards, fences);
     place.client = new WorkerClient(thread, {
       onFenced: this.deps.onFenced,
       onDied: (error) => this.died(place, error),
@@ -119,7 +121,7 @@ export class WorkerPool implements Shards {
   private async restart(place: Place): Promise<void> {
     const { worker, shards } = place;
     try {
-      await this.open(place, false);
+      await this.open(place, undefined);
       this.deps.log.info({ worker, shards }, 'worker is back');
     } catch (error) {
       place.state = 'stopped';

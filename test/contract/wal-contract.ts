@@ -168,6 +168,58 @@ export function walContract(driver: string, make: () => Promise<StoreUnderTest>)
       assert.equal((await store.wal.read(0, LSN_ZERO, 100)).length, 20);
     });
 
+    contract(
+      'logs are taken over all at once, each from the head that it has, however busy its owner is',
+      async (store, log) => {
+        const other = await store.openAgain();
+        let isOver = false;
+        const busy = (async () => {
+          for (let head = log.head(0); !isOver; ) {
+            const entry = log.seal(0, head);
+            if ((await one(store.wal, { shard: 0, expected: head, entries: [entry] })).type !== 'ok') return entry.head;
+            head = entry.head;
+          }
+          throw new Error('nobody took it over');
+        })();
+        const taker = new Writer(other, store.storeId);
+        const fences = await other.fence([0, 1, 2, 3], (shard, head) => {
+          taker.take(shard, head);
+          taker.newEpoch();
+          return taker.seal(shard, head);
+        });
+        await busy;
+        isOver = true;
+        for (const { shard, previous, entry } of fences) {
+          assert.deepEqual(await store.wal.head(shard), entry.head);
+          const entries = await store.wal.read(shard, LSN_ZERO, 1000);
+          assert.deepEqual(entries.at(-1), entry.bytes);
+          if (shard === 0 && entries.length > 1) {
+            assert.deepEqual(log.format.decode(entries.at(-2) as Buffer).head, previous, 'nothing is overwritten');
+          }
+        }
+      },
+    );
+
+    contract('whoever takes a log over sees its newest entry', async (store, log) => {
+      const { bytes } = await log.append(2);
+      const seen: (Buffer | undefined)[] = [];
+      await store.wal.fence([1, 2], (shard, head, newest) => {
+        seen.push(newest === undefined ? undefined : Buffer.from(newest));
+        return log.seal(shard, head);
+      });
+      assert.deepEqual(seen, [undefined, bytes]);
+    });
+
+    contract('several entries go in together, and the last of them is the head', async ({ wal }, log) => {
+      const first = log.seal(0, log.head(0));
+      const second = log.seal(0, first.head);
+      const append: Append = { shard: 0, expected: log.head(0), entries: [first, second] };
+      assert.deepEqual(await one(wal, append), { type: 'ok' });
+      assert.deepEqual(await one(wal, append), { type: 'duplicate' });
+      assert.deepEqual(await wal.head(0), second.head);
+      assert.deepEqual(await wal.read(0, LSN_ZERO, 10), [first.bytes, second.bytes]);
+    });
+
     contract('a foreign head with the very LSN that is expected is a conflict', async ({ wal, storeId }, log) => {
       const foreign = new Writer(wal, storeId);
       const theirs = await foreign.append(0);

@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/base/ports.js';
 import { rulesOf } from '../../src/cli/rules.js';
 import { LSN_ZERO } from '../../src/shard/lsn.js';
 import type { BatchWriter, EntryFormat, Head, Owner, Wal } from '../../src/shard/ports.js';
-import { fence, type RecoveryDeps } from '../../src/shard/recovery.js';
+import { type RecoveryDeps, takeOver } from '../../src/shard/recovery.js';
 import { EntryCodec, encodeHead, genesisHead } from '../../src/store/format/entry-codec.js';
 import { encodeMeta, META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { apply } from '../../src/wallet/apply.js';
@@ -51,7 +51,7 @@ export class StoreWriter {
           .digest('hex')
           .slice(0, 16),
     };
-    for (const { shard, entry } of await fence(new Map(this.heads.entries()), deps)) this.heads[shard] = entry.head;
+    for (const { shard, entry } of await takeOver([...this.heads.keys()], deps)) this.heads[shard] = entry.head;
   }
 
   /** One entry for each shard that the commands are about. Every command has to leave an event. */

@@ -260,7 +260,7 @@ test('a shard that is recovering answers 503 and not a wrong balance', async () 
   const first = await TestHost.started({ wal });
   await first.fund('ann', 100);
   const second = new TestHost({ wal });
-  const started = second.host.start();
+  const started = second.start();
   assert.deepEqual(await second.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'starting' });
   assert.deepEqual(await second.ask(readAnn), { type: 'failed', failure: 'starting' });
   await started;
@@ -277,7 +277,7 @@ test("the shard's clock never goes back, whatever the machine's does, also over 
   await first.execute(place([{ id: 't2' }]));
   const second = new TestHost({ wal });
   second.clock.nowMs -= 3_600_000;
-  await second.host.start();
+  await second.start();
   await second.execute(place([{ id: 't3' }]));
   const times = wal.entries(0).flatMap((entry) => [entry.timeMs, ...entry.events.map((event) => event.timeMs)]);
   assert.deepEqual(

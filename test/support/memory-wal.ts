@@ -1,6 +1,14 @@
 import type { Lsn } from '../../src/shard/lsn.js';
 import { compareLsn } from '../../src/shard/lsn.js';
-import { type Append, type AppendOutcome, type Head, isSameHead, type Wal } from '../../src/shard/ports.js';
+import {
+  type Append,
+  type AppendOutcome,
+  type Fenced,
+  type Head,
+  isSameHead,
+  type SealFence,
+  type Wal,
+} from '../../src/shard/ports.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 
 /** How the store behaves towards the next appends. */
@@ -65,6 +73,18 @@ export class MemoryWal implements Wal {
     const outcomes = this.write(appends);
     if (this.weather === 'answer-lost') return appends.map(() => failed('the answer got lost'));
     return outcomes;
+  }
+
+  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]> {
+    await this.gate;
+    if (this.weather === 'not-written') throw new Error('the store is away');
+    const fences = shards.map((shard) => {
+      const previous = this.heads.get(shard) as Head;
+      return { shard, previous, entry: seal(shard, previous, this.logs.get(shard)?.at(-1)?.bytes) };
+    });
+    for (const { shard, previous, entry } of fences) this.write([{ shard, expected: previous, entries: [entry] }]);
+    if (this.weather === 'answer-lost') throw new Error('the answer got lost');
+    return fences;
   }
 
   async head(shard: number): Promise<Head> {

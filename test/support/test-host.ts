@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../src/base/ports.js';
 import { rulesOf } from '../../src/cli/rules.js';
 import type { Owner, SealedEntry } from '../../src/shard/ports.js';
+import { type TakeOverDeps, takeOver } from '../../src/shard/recovery.js';
 import type { BusyAnswer, ShardLimits } from '../../src/shard/shard.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import type { Command } from '../../src/wallet/command.js';
@@ -23,6 +25,8 @@ export class TestHost {
   readonly orphans: SealedEntry[] = [];
   readonly logLines: { level: string; message: string }[] = [];
   readonly host: ShardHost;
+  private readonly shards: readonly number[];
+  private readonly deps: TakeOverDeps;
 
   constructor(
     options: { wal?: MemoryWal; shards?: number; limits?: Partial<ShardLimits>; rules?: Partial<Rules> } = {},
@@ -35,34 +39,40 @@ export class TestHost {
       this.logLines.push({ level, message });
     };
     const log: Logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
-    this.host = new ShardHost(
-      Array.from({ length: shards }, (_, shard) => shard),
-      {
-        wal: this.wal,
-        format: new EntryCodec(storeId),
-        genesis: (shard) => genesisHead(storeId, shard),
-        clock: this.clock,
-        log,
-        rules: { ...rulesOf(settings), ...rules },
-        limits: { ...settings.limits, ...limits },
-        memory: this.memory,
-        observer: { decided() {}, landed() {} },
-        owner: OWNER,
-        ownerTag: '',
-        newNonce: () => randomBytes(8).toString('hex'),
-        onFenced: (shard, takenBy) => this.fenced.push({ shard, takenBy }),
-        keepOrphans: async (shard, entries) => {
-          this.orphans.push(...entries);
-          return `orphans of ${shard}`;
-        },
+    const format = new EntryCodec(storeId);
+    const newNonce = () => randomBytes(8).toString('hex');
+    this.shards = Array.from({ length: shards }, (_, shard) => shard);
+    this.deps = { wal: this.wal, format, clock: this.clock, log, owner: OWNER, newNonce, delay };
+    this.host = new ShardHost(this.shards, {
+      wal: this.wal,
+      format,
+      genesis: (shard) => genesisHead(storeId, shard),
+      clock: this.clock,
+      log,
+      rules: { ...rulesOf(settings), ...rules },
+      limits: { ...settings.limits, ...limits },
+      memory: this.memory,
+      observer: { decided() {}, landed() {} },
+      owner: OWNER,
+      ownerTag: '',
+      newNonce,
+      onFenced: (shard, takenBy) => this.fenced.push({ shard, takenBy }),
+      keepOrphans: async (shard, entries) => {
+        this.orphans.push(...entries);
+        return `orphans of ${shard}`;
       },
-    );
+    });
   }
 
   static async started(options: ConstructorParameters<typeof TestHost>[0] = {}): Promise<TestHost> {
     const test = new TestHost(options);
-    await test.host.start();
+    await test.start();
     return test;
+  }
+
+  /** Takes all shards over and recovers them. */
+  async start(): Promise<void> {
+    await this.host.start(await takeOver(this.shards, this.deps));
   }
 
   execute(command: Command, shard = 0, deadlineMs = Number.POSITIVE_INFINITY): Promise<Answer> {

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { must } from '../../base/assert.js';
 import type { Lsn } from '../../shard/lsn.js';
-import { type Append, type AppendOutcome, type Head, isSameHead, type SealedEntry } from '../../shard/ports.js';
+import {
+  type Append,
+  type AppendOutcome,
+  type Fenced,
+  type Head,
+  isSameHead,
+  type SealedEntry,
+  type SealFence,
+} from '../../shard/ports.js';
 import { decodeHead, encodeHead, genesisHead } from '../format/entry-codec.js';
 import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { Store } from '../store.js';
@@ -92,6 +100,19 @@ export class LmdbStore implements Store {
     const results = await Promise.all(outcomes);
     if (writes > 0) this.growth.committed();
     return results;
+  }
+
+  /** In one transaction, so that no owner's append comes between the head and its fence, however busy it is. */
+  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]> {
+    return this.root.transactionSync(() =>
+      shards.map((shard) => {
+        const previous = this.mustHead(shard);
+        const entry = seal(shard, previous, this.log.get(entryKey(shard, previous.lsn)));
+        this.heads.put(headKey(shard), encodeHead(entry.head), versionOf(entry.head));
+        this.log.put(entryKey(shard, entry.head.lsn), entry.bytes);
+        return { shard, previous, entry };
+      }),
+    );
   }
 
   async head(shard: number): Promise<Head> {

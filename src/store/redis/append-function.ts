@@ -3,10 +3,13 @@
  * other owners, and Redis answers it like any write: with `appendfsync always` after the fsync.
  *
  *   keys   for each shard: its head, its log
- *   args   for each shard: expected head, head after, number of entries, then id and bytes of each entry
+ *   args   'all' or 'each', 'confirm' or '', then for each shard: expected head, head after, number of entries, and id and
+ *          bytes of each entry
  *   reply  for each shard: {'ok'}, {'duplicate'}, {'conflict', head found} or {'failed', why}
  *
- * Where nothing is written the head is written again as it is when `confirm` asks for it: WAIT waits for the last write
+ * With 'all' nothing is written unless all heads are the expected ones; then every reply is the head that was found.
+ *
+ * Where nothing is written the head is written again as it is when 'confirm' asks for it: WAIT waits for the last write
  * of its own connection, and a connection that has written nothing would be told that all replicas have it.
  *
  * The name carries a version: a newer walletd brings a new name and leaves this one to those who still call it.
@@ -22,10 +25,27 @@ local function add(log, entries, first, last)
   end
 end
 
-local function append(keys, args)
-  local confirm = args[1] == 'confirm'
+local function conflicts(keys, args)
   local results = {}
-  local at = 2
+  local isAny = false
+  local at = 3
+  for i = 1, #keys, 2 do
+    local found = redis.call('GET', keys[i])
+    isAny = isAny or found ~= args[at]
+    results[#results + 1] = {'conflict', found or ''}
+    at = at + 3 + 2 * tonumber(args[at + 2])
+  end
+  return isAny and results or nil
+end
+
+local function append(keys, args)
+  if args[1] == 'all' then
+    local found = conflicts(keys, args)
+    if found then return found end
+  end
+  local confirm = args[2] == 'confirm'
+  local results = {}
+  local at = 3
   for i = 1, #keys, 2 do
     local expected, after, count = args[at], args[at + 1], tonumber(args[at + 2])
     local first, last = at + 3, at + 2 + 2 * count

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Lsn } from '../../shard/lsn.js';
 import { formatLsn } from '../../shard/lsn.js';
-import type { Append, AppendOutcome, Head } from '../../shard/ports.js';
+import type { Append, AppendOutcome, Fenced, Head, SealFence } from '../../shard/ports.js';
 import { decodeHead, encodeHead, genesisHead, HEAD_LENGTH } from '../format/entry-codec.js';
 import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { Store } from '../store.js';
@@ -23,9 +23,12 @@ export interface RedisStoreOptions {
 
 /** A round waits so long for its replicas; then its outcome is unknown, and the same bytes go again. */
 const WAIT_MS = 1000;
+const FENCE_ATTEMPTS_MAX = 100;
 const OK: AppendOutcome = { type: 'ok' };
 const DUPLICATE: AppendOutcome = { type: 'duplicate' };
 const NOTHING_THERE: Head = { lsn: { epoch: 0, sequence: 0 }, nonce: '0'.repeat(16), checksum: 0 };
+
+type StreamEntry = readonly [id: Buffer, fields: readonly [name: Buffer, value: Buffer]];
 
 /** As `walletd_append_1` tells it: a word, and for some a value. */
 type Told = readonly [word: Buffer, value?: Buffer];
@@ -70,10 +73,49 @@ export class RedisStore implements Store {
   }
 
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+    try {
+      return await this.call('each', appends);
+    } catch (error) {
+      // Whatever was written or not: the same bytes go again, and the compare-and-set says which it was.
+      const failed: AppendOutcome = { type: 'failed', error: error as Error };
+      return appends.map(() => failed);
+    }
+  }
+
+  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]> {
+    for (let attempt = 1; attempt <= FENCE_ATTEMPTS_MAX; attempt++) {
+      const client = await this.appends.client();
+      const newest = await Promise.all(shards.map((shard) => this.newest(client, shard)));
+      const fences = newest.map(({ shard, head, bytes }) => ({
+        shard,
+        previous: head,
+        entry: seal(shard, head, bytes),
+      }));
+      const appends = fences.map(({ shard, previous, entry }) => ({ shard, expected: previous, entries: [entry] }));
+      const outcomes = await this.call('all', appends);
+      if (outcomes.every(({ type }) => type === 'ok')) return fences;
+      // Their owner has appended meanwhile. It does so about once in a millisecond, and this takes a fraction of one.
+    }
+    throw new Error(`the owner of the logs was faster ${FENCE_ATTEMPTS_MAX} times`);
+  }
+
+  private async newest(
+    client: Redis,
+    shard: number,
+  ): Promise<{ shard: number; head: Head; bytes: Buffer | undefined }> {
+    const [head, entries] = await Promise.all([
+      client.getBuffer(this.headKey(shard)),
+      client.callBuffer('XREVRANGE', this.logKey(shard), '+', '-', 'COUNT', 1) as Promise<StreamEntry[]>,
+    ]);
+    return { shard, head: this.mustHead(shard, head), bytes: entries[0]?.[1][1] };
+  }
+
+  /** Sends one call, and waits until its effect is as durable as it was set to be. */
+  private async call(mode: 'all' | 'each', appends: readonly Append[]): Promise<AppendOutcome[]> {
     let client: Redis | undefined;
     try {
       client = await this.appends.client();
-      const sent = client.callBuffer('FCALL', ...this.callOf(appends)) as Promise<Told[]>;
+      const sent = client.callBuffer('FCALL', ...this.callOf(mode, appends)) as Promise<Told[]>;
       const [told, replicas] = await Promise.all([sent, this.confirmation(client)]);
       const { durability } = this.options;
       if (durability.type === 'replicas' && replicas < durability.count) {
@@ -81,17 +123,18 @@ export class RedisStore implements Store {
       }
       return told.map(outcomeOf);
     } catch (error) {
-      // Whatever was written or not: the same bytes go again, on a connection that is checked anew, and the
-      // compare-and-set says which it was.
+      // The next attempt has a connection that is checked anew.
       if (client !== undefined) this.appends.drop(client);
-      const failed: AppendOutcome = { type: 'failed', error: explain(error as Error) };
-      return appends.map(() => failed);
+      throw explain(error as Error);
     }
   }
 
   async head(shard: number): Promise<Head> {
     const client = await this.appends.client();
-    const bytes = await client.getBuffer(this.headKey(shard));
+    return this.mustHead(shard, await client.getBuffer(this.headKey(shard)));
+  }
+
+  private mustHead(shard: number, bytes: Buffer | null): Head {
     if (bytes === null) throw new Error(`Redis has no log for shard ${shard} (key ${this.headKey(shard)})`);
     return decodeHead(bytes);
   }
@@ -99,7 +142,7 @@ export class RedisStore implements Store {
   async read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]> {
     const client = await this.reads.client();
     const range = [this.logKey(shard), `(${formatLsn(after)}`, '+', 'COUNT', limit];
-    const entries = (await client.callBuffer('XRANGE', ...range)) as [Buffer, [Buffer, Buffer]][];
+    const entries = (await client.callBuffer('XRANGE', ...range)) as StreamEntry[];
     return entries.map(([, [, bytes]]) => bytes);
   }
 
@@ -108,9 +151,10 @@ export class RedisStore implements Store {
     this.reads.close();
   }
 
-  private callOf(appends: readonly Append[]): (string | number | Buffer)[] {
+  private callOf(mode: 'all' | 'each', appends: readonly Append[]): (string | number | Buffer)[] {
     const keys: string[] = [];
-    const args: (string | number | Buffer)[] = [this.options.durability.type === 'replicas' ? 'confirm' : ''];
+    const confirm = this.options.durability.type === 'replicas' ? 'confirm' : '';
+    const args: (string | number | Buffer)[] = [mode, confirm];
     for (const { shard, expected, entries } of appends) {
       keys.push(this.headKey(shard), this.logKey(shard));
       const before = encodeHead(expected);
@@ -183,7 +227,7 @@ async function ensureFunction(client: Redis): Promise<void> {
 /** Called without a log it does nothing. */
 async function hasFunction(client: Redis): Promise<boolean> {
   try {
-    await client.call('FCALL', FUNCTION_NAME, 0, '');
+    await client.call('FCALL', FUNCTION_NAME, 0, 'each', '');
     return true;
   } catch (error) {
     if (/Function not found/.test((error as Error).message)) return false;
