@@ -17,6 +17,8 @@ const RETRY_AFTER_SECONDS = '1';
 /** The operator's own listener: players, transactions, health. */
 export class AdminServer {
   private readonly app: FastifyInstance;
+  private isDraining = false;
+  private requests = 0;
 
   constructor(private readonly deps: AdminDeps) {
     this.app = fastify({
@@ -28,7 +30,16 @@ export class AdminServer {
     });
     this.app.setSerializerCompiler(() => toJson);
     this.app.setReplySerializer(toJson);
-    this.app.addHook('onRequest', async (request) => this.authenticate(request));
+    this.app.addHook('onRequest', async (request) => {
+      this.requests++;
+      this.authenticate(request);
+      if (this.isDraining && !HEALTH_PATHS.includes(request.url)) {
+        throw new Problem(503, 'the server is shutting down', 'shutting-down');
+      }
+    });
+    this.app.addHook('onResponse', async () => {
+      this.requests--;
+    });
     this.app.setErrorHandler((error, _request, reply) => this.sendProblem(reply, toProblem(error, deps)));
     this.app.setNotFoundHandler((request, reply) =>
       this.sendProblem(reply, new Problem(404, `there is no ${request.method} ${request.url}`, 'not-found')),
@@ -44,6 +55,16 @@ export class AdminServer {
     const { host, port } = this.deps.settings;
     await this.app.listen({ host, port });
     return (this.app.server.address() as AddressInfo).port;
+  }
+
+  /** Requests that wait for their answer. */
+  get inFlight(): number {
+    return this.requests;
+  }
+
+  /** From now on requests are refused, but for those of health. */
+  drain(): void {
+    this.isDraining = true;
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,7 @@ import type { OperatorCommand } from '../wallet/command.js';
 import { FAILURES } from '../wallet/rejection.js';
 import { mustUnits } from './money.js';
 import { mustCurrency, mustId } from './players.js';
-import { type AdminDeps, execute } from './ports.js';
+import type { AdminDeps } from './ports.js';
 import { badRequest, Problem } from './problem.js';
 
 const LINE_BYTES_MAX = 16 * 1024;
@@ -98,7 +98,7 @@ function toCommand(line: Buffer | undefined, deps: AdminDeps): Extract<OperatorC
 /** An import is never urgent: where a shard is busy it waits, and gives up only when that does not end. */
 async function executePatiently(command: OperatorCommand, deps: AdminDeps): Promise<Result> {
   for (let attempt = 0; ; attempt++) {
-    const answer = await execute(deps.service, command);
+    const answer = await deps.service.operate(command);
     if (answer.type === 'accepted') return { result: answer.isRepeat ? 'skipped' : 'created' };
     const { httpStatus, sentence } = FAILURES[answer.failure];
     if (answer.failure === 'duplicate-transaction') {

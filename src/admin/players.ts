@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { isId } from '../wallet/identifier.js';
 import type { PlayerView } from '../wallet/query.js';
 import { money, mustUnits } from './money.js';
-import { type AdminDeps, execute } from './ports.js';
+import type { AdminDeps } from './ports.js';
 import { badRequest, noSuchPlayer, problemOf } from './problem.js';
 
 /** ISO 4217 codes have three letters; crypto codes have more, and digits. */
@@ -17,7 +17,7 @@ export function playerRoutes(app: FastifyInstance, deps: AdminDeps): void {
   app.put<ByUsername>('/v1/players/:username', async (request, reply) => {
     const username = mustId(request.params.username, 'username');
     const currency = mustCurrency(field(request.body, 'currency'));
-    const answer = await execute(service, { type: 'create-player', username, currency });
+    const answer = await service.operate({ type: 'create-player', username, currency });
     if (answer.type === 'failed') throw problemOf(answer.failure);
     reply.status(answer.isRepeat ? 200 : 201);
     return playerBody(await mustPlayer(username));
@@ -30,7 +30,7 @@ export function playerRoutes(app: FastifyInstance, deps: AdminDeps): void {
   for (const type of ['block', 'unblock'] as const) {
     app.post<ByUsername>(`/v1/players/:username/${type}`, async (request) => {
       const { username } = request.params;
-      const answer = await execute(service, { type: `${type}-player`, username });
+      const answer = await service.operate({ type: `${type}-player`, username });
       if (answer.type === 'failed') throw problemOf(answer.failure);
       return playerBody(await mustPlayer(username));
     });
@@ -45,7 +45,7 @@ export function playerRoutes(app: FastifyInstance, deps: AdminDeps): void {
       const id = mustId(field(request.body, 'id'), 'id');
       const amount = mustUnits(settings.scales, currency, field(request.body, 'amount'), settings.amountMax);
       if (amount === 0) throw badRequest('amount must be more than 0');
-      const answer = await execute(service, { type, id, username, amount });
+      const answer = await service.operate({ type, id, username, amount });
       if (answer.type === 'failed') throw problemOf(answer.failure);
       const inCurrency = (units: number) => money(settings.scales, currency, units);
       return {

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Replier } from '../base/ports.js';
+import type { Clock, Logger } from '../base/ports.js';
 import type { ScaleTable } from '../wallet/amount.js';
 import type { OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -10,7 +10,7 @@ export type Failed = { readonly type: 'failed'; readonly failure: Busy };
 /** Whoever owns the wallets. */
 export interface OperatorService {
   readonly shardCount: number;
-  execute(command: OperatorCommand, replier: Replier<Answer>): void;
+  operate(command: OperatorCommand): Promise<Answer>;
   ask(question: Exclude<Query, { type: 'scan-transactions' }>): Promise<QueryResult | Failed>;
   askShard(shard: number, question: Query): Promise<QueryResult | Failed>;
   isReady(): boolean;
@@ -33,8 +33,4 @@ export interface AdminDeps {
   readonly service: OperatorService;
   readonly clock: Clock;
   readonly log: Logger;
-}
-
-export function execute(service: OperatorService, command: OperatorCommand): Promise<Answer> {
-  return new Promise((resolve) => service.execute(command, { reply: resolve }));
 }

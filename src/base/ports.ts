@@ -1,11 +1,17 @@
 export interface Clock {
   /** Milliseconds since 1970; a whole number. */
   now(): number;
-  /** Milliseconds since some moment, with fractions; never goes back. For durations. */
+  /** Milliseconds since some moment, with fractions; never goes back, and is the same in all threads. For durations. */
   monotonicMs(): number;
 }
 
-export const systemClock: Clock = { now: () => Date.now(), monotonicMs: () => performance.now() };
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => {
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1000 + nanoseconds / 1e6;
+  },
+};
 
 /** What the inner folders may say to people. pino's logger is one. */
 export interface Logger {

@@ -4,3 +4,8 @@ export const DAY_MS = 86_400_000;
 export function dayOf(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS);
 }
+
+/** The beginning of the day, UTC. */
+export function startOfDay(timeMs: number): number {
+  return dayOf(timeMs) * DAY_MS;
+}

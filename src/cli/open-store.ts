@@ -56,8 +56,8 @@ export async function openStore(settings: Settings, init: 'auto' | 'never'): Pro
 }
 
 /** `never` refuses a folder without a store before it makes it one. */
-export function driverOf(settings: Settings, init: 'auto' | 'never'): Driver {
-  return isRedis(settings) ? redisDriver(settings) : lmdbDriver(settings, init);
+export function driverOf(settings: Settings, init: 'auto' | 'never', onStuck?: () => void): Driver {
+  return isRedis(settings) ? redisDriver(settings) : lmdbDriver(settings, init, onStuck);
 }
 
 /** `auto` for the embedded store, where a newcomer expects it; an empty shared one is more likely a mistake. */
@@ -84,12 +84,12 @@ function redisDriver(settings: Settings): Driver {
   return { store, name: address.name, durability: describeDurability(durability) };
 }
 
-function lmdbDriver(settings: Settings, init: 'auto' | 'never'): Driver {
+function lmdbDriver(settings: Settings, init: 'auto' | 'never', onStuck?: () => void): Driver {
   const folder = resolve(settings.store.slice(LMDB.length));
   const name = `${LMDB}${folder}`;
   if (init === 'never' && !LmdbStore.exists(folder)) throw emptyStore(name);
   try {
-    const store = LmdbStore.open(folder);
+    const store = LmdbStore.open(folder, onStuck);
     return { store, name, durability: 'fsync: every answer waits for an LMDB commit with fdatasync' };
   } catch (error) {
     throw new StoreError(`cannot open the store ${name}: ${(error as Error).message}`);

@@ -3,6 +3,8 @@ import { createLogger } from '../telemetry/logger.js';
 import { EXIT } from './exit-codes.js';
 import { WalletNode } from './wallet-node.js';
 
+const STOP_MAX_MS = 4800;
+
 export interface ServeOptions {
   readonly insecure?: boolean;
 }
@@ -17,6 +19,11 @@ export async function serve(options: ServeOptions): Promise<void> {
 
   /** Once: npm passes on a signal that the terminal has sent to the whole group already. */
   const end = (exitCode: number) => {
+    // Whatever hangs: a process that was told to end ends within the 5 s that operators are promised.
+    setTimeout(() => {
+      log.error({}, 'could not stop in time: some outcomes are unknown');
+      process.exit(EXIT.failure);
+    }, STOP_MAX_MS).unref();
     _ending ??= (node?.stop() ?? Promise.resolve()).then(
       () => process.exit(exitCode),
       (error: Error) => {

@@ -13,6 +13,7 @@ import type { Query, QueryResult } from '../wallet/query.js';
 import { MemoryGuard } from '../worker/memory-guard.js';
 import { ShardHost } from '../worker/shard-host.js';
 import type { ShardStatus, Shards } from '../worker/shards.js';
+import { EXIT } from './exit-codes.js';
 import { driverOf } from './open-store.js';
 import { rulesOf } from './rules.js';
 import { ShardTelemetry } from './shard-telemetry.js';
@@ -53,7 +54,12 @@ export class ShardThread implements Shards {
   ) {
     const { settings, meta, shards, owner, ownerTag, heapMaxBytes } = options;
     const { orphansFolder } = settings;
-    this.store = driverOf(settings, 'never').store;
+    // Of no use any more, and a thread or process that ends is started again.
+    const onStuck = () => {
+      log.error({}, 'the store does not answer any more: ending');
+      process.exit(EXIT.failure);
+    };
+    this.store = driverOf(settings, 'never', onStuck).store;
     this.memory = new MemoryGuard(heapMaxBytes);
     this.telemetry = new ShardTelemetry(log, this.memory, settings.log.metricsSeconds);
     this.host = new ShardHost(shards, {

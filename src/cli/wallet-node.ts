@@ -102,8 +102,9 @@ export class WalletNode {
   async stop(): Promise<void> {
     const startedMs = Date.now();
     this.callbacks.stopListening();
+    this.admin.drain();
     const drained = await this.shards.drain(DRAIN_MS);
-    while (this.callbacks.inFlight > 0 && Date.now() < startedMs + DRAIN_MS) {
+    while (this.callbacks.inFlight + this.admin.inFlight > 0 && Date.now() < startedMs + DRAIN_MS) {
       await delay(POLL_MS);
     }
     this.callbacks.close();

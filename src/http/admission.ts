@@ -5,6 +5,7 @@ export interface Pending {
   older: Pending | undefined;
   newer: Pending | undefined;
   readonly deadlineMs: number;
+  isExecuting: boolean;
   /** The deadline has passed: answers that the outcome is unknown, and leaves. */
   expire(): void;
 }
@@ -14,9 +15,13 @@ const TICK_MS = 50;
 /**
  * Counts the requests in flight and ends those that wait too long. All have the same patience, so they expire in the
  * order in which they came: a list that each can leave from the middle, and one timer that looks at its front.
+ *
+ * Those whose body is still coming and those that are carried out are counted apart, so that slow senders do not keep
+ * out the others.
  */
 export class Admission {
   private count = 0;
+  private executing = 0;
   private oldest: Pending | undefined = undefined;
   private newest: Pending | undefined = undefined;
   private readonly timer: NodeJS.Timeout;
@@ -33,8 +38,9 @@ export class Admission {
     return this.count;
   }
 
+  /** Too many bodies are on their way. */
   get isFull(): boolean {
-    return this.count >= this.inFlightMax;
+    return this.count - this.executing >= this.inFlightMax;
   }
 
   enter(pending: Pending): void {
@@ -45,8 +51,17 @@ export class Admission {
     this.newest = pending;
   }
 
+  /** Its body has come; false when too many are being carried out already. */
+  tryExecute(pending: Pending): boolean {
+    if (this.executing >= this.inFlightMax) return false;
+    this.executing++;
+    pending.isExecuting = true;
+    return true;
+  }
+
   leave(pending: Pending): void {
     this.count--;
+    if (pending.isExecuting) this.executing--;
     const { older, newer } = pending;
     if (older === undefined) this.oldest = newer;
     else older.newer = newer;
@@ -61,7 +76,7 @@ export class Admission {
   }
 
   private tick(): void {
-    const nowMs = this.clock.now();
+    const nowMs = this.clock.monotonicMs();
     while (this.oldest !== undefined && this.oldest.deadlineMs <= nowMs) this.oldest.expire();
   }
 }

@@ -17,6 +17,7 @@ export class Callback implements Pending, Replier<Answer> {
   older: Pending | undefined = undefined;
   newer: Pending | undefined = undefined;
   readonly deadlineMs: number;
+  isExecuting = false;
   private isDone = false;
   private chunks: Buffer[] | undefined = undefined;
   private byteLength = 0;
@@ -27,7 +28,7 @@ export class Callback implements Pending, Replier<Answer> {
     private readonly res: HttpResponse,
     private readonly codec: RequestCodec,
   ) {
-    this.deadlineMs = deps.clock.now() + deps.settings.requestDeadlineMs;
+    this.deadlineMs = deps.clock.monotonicMs() + deps.settings.requestDeadlineMs;
     deps.admission.enter(this);
     // First of all: the library ends the process when an answer is late and nobody has asked to hear of aborts.
     res.onAborted(() => this.done());
@@ -78,6 +79,7 @@ export class Callback implements Pending, Replier<Answer> {
     this.echo = request;
     this.chunks = undefined;
     if (request.command === undefined) this.refuse('malformed');
+    else if (!this.deps.admission.tryExecute(this)) this.refuse('overloaded');
     else this.deps.service.execute(request.command, this);
   }
 

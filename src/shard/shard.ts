@@ -1,6 +1,7 @@
 import { AssertionFailure, assert, unreachable } from '../base/assert.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
 import { Queue } from '../base/queue.js';
+import { startOfDay } from '../base/time.js';
 import { apply, applyTo, type WalletEvent } from '../wallet/apply.js';
 import type { Command } from '../wallet/command.js';
 import { decide } from '../wallet/decide.js';
@@ -46,7 +47,7 @@ export type Request =
 export type ShardState = 'starting' | 'serving' | 'failing' | 'fenced' | 'stopped';
 
 export interface ShardLimits {
-  /** Requests that wait because the entry being formed is full. */
+  /** Requests that wait because the entry being formed is full; also, answers that wait for one entry. */
   readonly mailboxMax: number;
   /** Soft caps of one entry: a command that has begun is never split over two. */
   readonly batchEventsMax: number;
@@ -174,7 +175,8 @@ export class Shard implements RoundMember {
   forgetSome(count: number): void {
     const wallets = this.wallets;
     if (wallets === undefined || this.state !== 'serving' || this.mailbox.length > 0) return;
-    const beforeMs = this.deps.clock.now() - this.deps.rules.retentionMs;
+    // By the day: to forget costs a walk over all that a player has.
+    const beforeMs = startOfDay(this.deps.clock.now() - this.deps.rules.retentionMs);
     for (let i = 0; i < Math.min(count, wallets.count) && this.state === 'serving' && !this.isFull(); i++) {
       const wallet = wallets.at(this.nextToForget) ?? wallets.at(0);
       this.nextToForget = this.nextToForget >= wallets.count - 1 ? 0 : this.nextToForget + 1;
@@ -279,17 +281,18 @@ export class Shard implements RoundMember {
   }
 
   private isFull(): boolean {
-    const { writer } = this.forming;
-    if (writer === undefined) return false;
-    const { batchEventsMax, batchBytesMax } = this.deps.limits;
-    return writer.count >= batchEventsMax || writer.byteLength >= batchBytesMax;
+    const { writer, commands, queries } = this.forming;
+    const { batchEventsMax, batchBytesMax, mailboxMax } = this.deps.limits;
+    // Repeats, rejections and reads leave no event, and have to be held back all the same.
+    if (commands.length + queries.length >= mailboxMax) return true;
+    return writer !== undefined && (writer.count >= batchEventsMax || writer.byteLength >= batchBytesMax);
   }
 
   private drainMailbox(): void {
     while (this.mailbox.length > 0 && !this.isFull() && this.state === 'serving') {
       const request = this.mailbox.shift() as Request;
       // Whoever has been told "unknown" meanwhile must not find it done: he may have sent a cancel behind it.
-      if (request.deadlineMs <= this.deps.clock.now()) request.replier.reply(TOO_LATE);
+      if (request.deadlineMs <= this.deps.clock.monotonicMs()) request.replier.reply(TOO_LATE);
       else this.take(request);
     }
   }

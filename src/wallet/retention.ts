@@ -18,9 +18,15 @@ export function isForgettable(movement: Movement, beforeMs: number): boolean {
 
 /** True when forgetting what is older than `beforeMs` would change the wallet. */
 export function hasForgettable(wallet: Wallet, beforeMs: number): boolean {
+  if (!wallet.mayHaveOlderThan(beforeMs)) return false;
   for (const movement of wallet.allMovements()) if (isForgettable(movement, beforeMs)) return true;
   const kept = roundsToKeep(wallet, beforeMs);
-  for (const item of wallet.transactions()) if (!kept.has(item.round)) return true;
+  let oldestMs = beforeMs;
+  for (const item of wallet.transactions()) {
+    if (!kept.has(item.round)) return true;
+    oldestMs = Math.min(oldestMs, item.updatedMs);
+  }
+  wallet.noteOldest(oldestMs);
   return false;
 }
 

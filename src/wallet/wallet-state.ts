@@ -35,6 +35,8 @@ interface Tallies {
 
 /** Made when a list grows long. */
 interface Index {
+  /** Nothing of the wallet was changed before this time. */
+  oldestMs?: number;
   bets?: Directory<Transaction>;
   rounds?: Directory<Round>;
   movements?: Map<string, Movement>;
@@ -115,6 +117,16 @@ export class Wallet {
 
   get tallies(): Readonly<Tallies> {
     return this.maybeTallies ?? NO_TALLIES;
+  }
+
+  /** True when something may have been changed last before `beforeMs`; a long list knows without a walk. */
+  mayHaveOlderThan(beforeMs: number): boolean {
+    return this.index?.oldestMs === undefined || this.index.oldestMs < beforeMs;
+  }
+
+  /** A walk has found that nothing was changed before this time. */
+  noteOldest(oldestMs: number): void {
+    if (this.index !== undefined) this.index.oldestMs = oldestMs;
   }
 
   /** The tallies, to be written. */

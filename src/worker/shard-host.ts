@@ -36,6 +36,8 @@ const SWEEP_MS = 1000;
 /** A sweep comes round to every player about once an hour. */
 const SWEEPS_PER_PASS = 3600;
 const DRAIN_POLL_MS = 5;
+const JUMP_MS = 60_000;
+const JUMP_REST_MS = 3_600_000;
 
 /** The shards of one thread: their recovery, their rounds, their restarts. */
 export class ShardHost implements Shards {
@@ -44,12 +46,17 @@ export class ShardHost implements Shards {
   private readonly recovery: RecoveryDeps;
   private readonly failures = new Map<number, number[]>();
   private sweeper: NodeJS.Timeout | undefined = undefined;
+  /** Wall clock less monotonic clock: constant, unless the wall clock is set. */
+  private clockOffsetMs: number;
+  private forgetsFromMs: number;
 
   constructor(
     shardIds: readonly number[],
     private readonly deps: HostDeps,
   ) {
     const { wal, format, clock, log, rules, limits, memory, observer, owner, newNonce } = deps;
+    this.clockOffsetMs = clock.now() - clock.monotonicMs();
+    this.forgetsFromMs = clock.monotonicMs() + JUMP_REST_MS;
     this.commits = new GroupCommit(wal, setImmediate, setTimeout);
     this.recovery = { wal, format, clock, log, owner, newNonce, yieldTurn, delay };
     for (const id of shardIds) {
@@ -186,7 +193,23 @@ export class ShardHost implements Shards {
     }
   }
 
+  /**
+   * A clock that has just jumped must not decide what is old: nothing is forgotten for an hour after a jump, which is
+   * how long somebody or something has to set it right.
+   */
   private sweep(): void {
+    const { clock, log } = this.deps;
+    const sinceStart = clock.now() - clock.monotonicMs();
+    const jumpMs = sinceStart - this.clockOffsetMs;
+    this.clockOffsetMs = sinceStart;
+    if (Math.abs(jumpMs) > JUMP_MS) {
+      this.forgetsFromMs = clock.monotonicMs() + JUMP_REST_MS;
+      log.warn(
+        { jumpMs: Math.round(jumpMs) },
+        'the clock of this machine has jumped: nothing is forgotten for an hour',
+      );
+    }
+    if (clock.monotonicMs() < this.forgetsFromMs) return;
     for (const shard of this.shards.values()) shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS));
   }
 }

@@ -17,7 +17,7 @@ export interface ShardStatus {
 export interface Shards {
   /** Recovers all shards, which have been taken over. Rejects when one of their logs cannot be continued. */
   start(fences: readonly Fenced[]): Promise<void>;
-  /** The replier is called once; after `deadlineMs` (the clock's) what has not been begun is not begun. */
+  /** The replier is called once; after `deadlineMs` (of the monotonic clock) what has not been begun is not begun. */
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void;
   status(): readonly ShardStatus[];

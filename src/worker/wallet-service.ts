@@ -1,10 +1,12 @@
 import type { Clock, Replier } from '../base/ports.js';
 import type { BusyAnswer } from '../shard/shard.js';
-import type { Command } from '../wallet/command.js';
+import type { CallbackCommand, OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import { shardOf } from './placement.js';
 import type { ShardStatus, Shards } from './shards.js';
+
+const TOO_LATE: BusyAnswer = { type: 'failed', failure: 'not-durable-in-time' };
 
 /**
  * All wallets of this process, wherever their shards live: what the two listeners talk to. They know players; which
@@ -20,23 +22,25 @@ export class WalletService {
     private readonly deadlineMs: number,
   ) {}
 
-  /** The replier is called once; also when the answer is that there is none yet. */
-  execute(command: Command, replier: Replier<Answer>): void {
-    this.shards.execute(
-      shardOf(command.username, this.shardCount),
-      command,
-      this.clock.now() + this.deadlineMs,
-      replier,
-    );
+  /** The replier is called once, at any time; deadlines towards the platform are the listener's. */
+  execute(command: CallbackCommand, replier: Replier<Answer>): void {
+    this.shards.execute(this.shardOf(command.username), command, this.deadline(), replier);
+  }
+
+  /** Resolves by the deadline; then with `not-durable-in-time`: the outcome is unknown. */
+  async operate(command: OperatorCommand): Promise<Answer> {
+    return await this.inTime<Answer>((replier) => {
+      this.shards.execute(this.shardOf(command.username), command, this.deadline(), replier);
+    });
   }
 
   async ask(question: Exclude<Query, { type: 'scan-transactions' }>): Promise<QueryResult | BusyAnswer> {
-    return await this.askShard(shardOf(question.username, this.shardCount), question);
+    return await this.askShard(this.shardOf(question.username), question);
   }
 
   async askShard(shard: number, question: Query): Promise<QueryResult | BusyAnswer> {
-    return await new Promise((resolve) => {
-      this.shards.ask(shard, question, this.clock.now() + this.deadlineMs, { reply: resolve });
+    return await this.inTime<QueryResult | BusyAnswer>((replier) => {
+      this.shards.ask(shard, question, this.deadline(), replier);
     });
   }
 
@@ -48,5 +52,25 @@ export class WalletService {
 
   status(): readonly ShardStatus[] {
     return this.shards.status();
+  }
+
+  private shardOf(username: string): number {
+    return shardOf(username, this.shardCount);
+  }
+
+  private deadline(): number {
+    return this.clock.monotonicMs() + this.deadlineMs;
+  }
+
+  private inTime<T>(submit: (replier: Replier<T | BusyAnswer>) => void): Promise<T | BusyAnswer> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(TOO_LATE), this.deadlineMs);
+      submit({
+        reply: (result) => {
+          clearTimeout(timer);
+          resolve(result);
+        },
+      });
+    });
   }
 }

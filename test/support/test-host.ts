@@ -19,7 +19,7 @@ const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };
 /** Shards over a log in memory, with a clock and a memory guard that the test moves. */
 export class TestHost {
   readonly wal: MemoryWal;
-  readonly clock = { nowMs: 1_700_000_000_000, now: () => this.clock.nowMs, monotonicMs: () => performance.now() };
+  readonly clock = { nowMs: 1_700_000_000_000, now: () => this.clock.nowMs, monotonicMs: () => this.clock.nowMs };
   readonly memory = { isFull: false };
   readonly fenced: { shard: number; takenBy: string }[] = [];
   readonly orphans: SealedEntry[] = [];

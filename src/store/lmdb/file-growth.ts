@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 const MIB = 1024 * 1024;
@@ -18,6 +19,8 @@ const CHECK_EVERY = 16;
 export class FileGrowth {
   private commits = 0;
   private isBusy = false;
+  private isClosed = false;
+  private running: Promise<void> = Promise.resolve();
   private file: FileHandle | undefined = undefined;
 
   constructor(
@@ -28,10 +31,10 @@ export class FileGrowth {
   /** To be called after each commit; returns at once. */
   committed(): void {
     this.commits++;
-    if (this.commits % CHECK_EVERY !== 0 || this.isBusy) return;
+    if (this.commits % CHECK_EVERY !== 0 || this.isBusy || this.isClosed) return;
     this.isBusy = true;
     // It only makes commits faster: when it cannot (a full disk), LMDB does without.
-    this.keepAhead().then(
+    this.running = this.keepAhead().then(
       () => {
         this.isBusy = false;
       },
@@ -42,17 +45,18 @@ export class FileGrowth {
   }
 
   async close(): Promise<void> {
-    this.isBusy = true;
+    this.isClosed = true;
+    await this.running;
     await this.file?.close();
   }
 
   private async keepAhead(): Promise<void> {
-    this.file ??= await open(this.path, 'a');
+    this.file ??= await open(this.path, constants.O_WRONLY | constants.O_APPEND);
     const used = this.usedBytes();
     const wanted = Math.min(used, AHEAD_BYTES_MAX);
     let ahead = (await this.file.stat()).size - used;
     if (ahead > wanted / 2) return;
-    for (; ahead < wanted; ahead += PIECE_BYTES) {
+    for (; ahead < wanted && !this.isClosed; ahead += PIECE_BYTES) {
       await this.file.write(ZEROS);
       await this.file.datasync();
     }

@@ -21,6 +21,7 @@ const META_KEY = Buffer.from('meta');
 const DATA_FILE = 'data.mdb';
 /** Address space, not memory. With room from the start LMDB never has to map the file anew while it serves. */
 const MAP_BYTES = 64 * 1024 ** 3;
+const STUCK_MS = 30_000;
 const OK: AppendOutcome = { type: 'ok' };
 const DUPLICATE: AppendOutcome = { type: 'duplicate' };
 
@@ -45,9 +46,14 @@ export class LmdbStore implements Store {
     private readonly heads: Database<Buffer, Buffer>,
     private readonly log: Database<Buffer, Buffer>,
     private readonly growth: FileGrowth,
+    private readonly onStuck: () => void,
   ) {}
 
-  static open(folder: string): LmdbStore {
+  /**
+   * `onStuck` is called when a commit has neither succeeded nor failed for half a minute: after some errors of the disk
+   * LMDB takes no transaction any more, and lmdb never says so. Then only another process can go on.
+   */
+  static open(folder: string, onStuck: () => void = () => {}): LmdbStore {
     const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
     mkdirSync(folder, { recursive: true });
     const options = { path: folder, noSubdir: false, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 4, ...binary };
@@ -58,6 +64,7 @@ export class LmdbStore implements Store {
       root.openDB<Buffer, Buffer>({ name: 'heads', useVersions: true, ...binary }),
       root.openDB<Buffer, Buffer>({ name: 'log', ...binary }),
       new FileGrowth(join(folder, DATA_FILE), () => usedBytes(root)),
+      onStuck,
     );
   }
 
@@ -96,9 +103,12 @@ export class LmdbStore implements Store {
         writes++;
       }
     }
-    if (writes > 0) this.handleBatchPromise();
+    if (writes === 0) return await Promise.all(outcomes);
+    this.handleBatchPromise();
+    const watchdog = setTimeout(this.onStuck, STUCK_MS);
     const results = await Promise.all(outcomes);
-    if (writes > 0) this.growth.committed();
+    clearTimeout(watchdog);
+    this.growth.committed();
     return results;
   }
 
