@@ -98,6 +98,11 @@ function sealFence(shard: number, previous: Head, newestMs: number, deps: TakeOv
   return deps.format.sealFence({ shard, lsn, nonce: deps.newNonce(), previous, timeMs }, deps.owner);
 }
 
+/** The head that a log has now. */
+export async function headOf(shard: number, deps: TakeOverDeps): Promise<Head> {
+  return await patiently('read the head', deps, () => deps.wal.head(shard));
+}
+
 /** Bad weather at the store: tries again, less and less often, and gives up after about ten seconds. */
 async function patiently<T>(what: string, deps: TakeOverDeps, run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

@@ -14,7 +14,15 @@ import type { Rules } from '../wallet/rules.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { RoundMember } from './group-commit.js';
 import { formatLsn } from './lsn.js';
-import type { Append, AppendOutcome, BatchWriter, EntryFormat, Head, SealedEntry } from './ports.js';
+import {
+  type Append,
+  type AppendOutcome,
+  type BatchWriter,
+  type EntryFormat,
+  type Head,
+  isSameHead,
+  type SealedEntry,
+} from './ports.js';
 import { RecentEntries } from './recent-entries.js';
 import type { Recovered } from './recovery.js';
 import { ReplyBarrier } from './reply-barrier.js';
@@ -111,6 +119,8 @@ export class Shard implements RoundMember {
   private watermarks = new Watermarks({ epoch: 0, sequence: 0 });
   /** The newest entry this owner knows to be durable. */
   private head: Head | undefined = undefined;
+  /** Of an entry that may be durable, and whose landing failed an assertion. */
+  private unconfirmed: Head | undefined = undefined;
   private recent: RecentEntries | undefined = undefined;
   private nowMs = 0;
   private readonly mailbox = new Queue<Request>();
@@ -132,6 +142,11 @@ export class Shard implements RoundMember {
     return this.head;
   }
 
+  /** The head that this owner's log must have: what it knows to be durable, or what `found` shows to be. */
+  ownHead(found: Head): Head | undefined {
+    return this.unconfirmed !== undefined && isSameHead(this.unconfirmed, found) ? this.unconfirmed : this.head;
+  }
+
   /** The newest entries whose answers may have been told. */
   get recentEntries(): readonly SealedEntry[] {
     return this.recent?.all() ?? [];
@@ -146,6 +161,7 @@ export class Shard implements RoundMember {
     assert(this.state === 'starting' && this.flying === undefined, 'a shard opens once per recovery');
     this.wallets = recovered.wallets;
     this.head = recovered.head;
+    this.unconfirmed = undefined;
     this.recent = new RecentEntries(recovered.fence.previous);
     this.recent.add(recovered.fence.entry);
     this.nowMs = recovered.timeMs;
@@ -207,6 +223,7 @@ export class Shard implements RoundMember {
       flight?.commands.replaceBy(STARTING);
       flight?.queries.replaceBy(STARTING);
       this.flying = undefined;
+      this.unconfirmed = flight?.entry?.head;
       this.fail(error);
     }
   }

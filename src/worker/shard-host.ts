@@ -1,9 +1,10 @@
+import { must } from '../base/assert.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
 import { GroupCommit } from '../shard/group-commit.js';
 import { formatLsn } from '../shard/lsn.js';
 import { findOrphans } from '../shard/orphans.js';
 import type { EntryFormat, Fenced, Head, Owner, SealedEntry, Wal } from '../shard/ports.js';
-import { FencedError, fenceAgain, findOwner, type RecoveryDeps, replay } from '../shard/recovery.js';
+import { FencedError, fenceAgain, findOwner, headOf, type RecoveryDeps, replay } from '../shard/recovery.js';
 import { type BusyAnswer, Shard, type ShardLimits, type ShardObserver } from '../shard/shard.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -90,7 +91,7 @@ export class ShardHost implements Shards {
    */
   async resume(): Promise<void> {
     const heads = new Map<number, Head>();
-    for (const id of this.shards.keys()) heads.set(id, await this.deps.wal.head(id));
+    for (const id of this.shards.keys()) heads.set(id, await headOf(id, this.recovery));
     for (const [shard, head] of heads) {
       if (head.nonce.startsWith(this.deps.ownerTag)) continue;
       this.deps.onFenced(shard, await this.nameOwner(shard, head));
@@ -148,7 +149,8 @@ export class ShardHost implements Shards {
     }
     try {
       // The head this owner knows, not the one that is there: a foreign one must not be fenced over.
-      const heads = new Map([[shard.id, shard.durableHead as Head]]);
+      const head = must(shard.ownHead(await headOf(shard.id, this.recovery)), 'a shard that served knows its head');
+      const heads = new Map([[shard.id, head]]);
       for (const fenced of await fenceAgain(heads, this.recovery)) await this.recover(fenced);
     } catch (error) {
       shard.stop();

@@ -298,3 +298,53 @@ test('what nobody has touched for longer than the retention is forgotten by and 
   assert.deepEqual(result, { type: 'transactions', page: { items: [], next: undefined } });
   assert.equal(await test.balance('ann'), 105);
 });
+
+test('one flight at a time also when a full entry takes what waited in the mailbox, whatever the store takes', async () => {
+  const test = await TestHost.started({ limits: { batchEventsMax: 2 } });
+  await test.fund('ann', 1000);
+  const append = test.wal.append.bind(test.wal);
+  const sequences: number[] = [];
+  let flights = 0;
+  test.wal.append = async (appends) => {
+    assert.equal(++flights, 1, 'no flight departs while one is in the air');
+    sequences.push(...appends.flatMap(({ entries }) => entries.map(({ head }) => head.lsn.sequence)));
+    await turns(sequences.length % 7);
+    const outcomes = await append(appends);
+    flights--;
+    return outcomes;
+  };
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => test.execute(place([{ id: `t${i}`, betAmount: 1 }]))),
+  );
+  assert.ok(answers.every((answer) => answer.type === 'accepted'));
+  assert.equal(new Set(sequences).size, sequences.length, 'no entry flies twice');
+  assert.equal(await test.balance('ann'), 950);
+});
+
+test('answers that leave no event have a limit too while the store does not answer', async () => {
+  const test = await TestHost.started({ limits: { mailboxMax: 10 } });
+  test.wal.hold();
+  const reads = Array.from({ length: 100 }, () => test.ask(readAnn));
+  const flying = test.execute(place([{ id: 't' }]));
+  await turns(5);
+  const later = Array.from({ length: 100 }, () => test.ask(readAnn));
+  const told = await Promise.all([...reads, ...later].map((read) => peek(read)));
+  const overloaded = told.filter((one) => one?.type === 'failed' && one.failure === 'overloaded');
+  assert.ok(overloaded.length >= 150, `${overloaded.length} were refused at once`);
+  test.wal.release();
+  assert.equal((await flying).type, 'failed');
+});
+
+test('a bug that shows when an entry lands drops the memory of its shard, not the process', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 100);
+  const append = test.wal.append.bind(test.wal);
+  test.wal.append = async (appends) => {
+    test.wal.append = append;
+    await append(appends);
+    return appends.map(() => ({ type: 'a bug' }) as never);
+  };
+  assert.deepEqual(await test.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'starting' });
+  await turns(20);
+  assert.equal(await test.balance('ann'), 90, 'recovered, with what the log had');
+});
