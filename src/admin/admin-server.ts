@@ -75,7 +75,7 @@ export class AdminServer {
     const { service } = this.deps;
     this.app.get('/livez', async () => ({ status: 'ok' }));
     this.app.get('/readyz', async (_request, reply) => {
-      const isReady = service.isReady();
+      const { isReady } = service;
       reply.status(isReady ? 200 : 503);
       return { status: isReady ? 'ready' : 'starting', shards: service.status() };
     });

@@ -13,7 +13,7 @@ export interface OperatorService {
   operate(command: OperatorCommand): Promise<Answer>;
   ask(question: Exclude<Query, { type: 'scan-transactions' }>): Promise<QueryResult | Failed>;
   askShard(shard: number, question: Query): Promise<QueryResult | Failed>;
-  isReady(): boolean;
+  readonly isReady: boolean;
   status(): readonly object[];
 }
 

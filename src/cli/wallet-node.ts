@@ -85,6 +85,7 @@ export class WalletNode {
       const newNonce = () => newNonceOf(identity.ownerTag);
       const fences = await takeOver(all, { wal: store, format, clock, log, owner: identity.owner, newNonce, delay });
       await shards.start(fences);
+      service.isReady = true;
       const node = new WalletNode(callbackPort, adminPort, shards, callbacks, admin, log);
       node.sayReady(settings, opened, clock.now() - startedMs);
       return node;

@@ -13,7 +13,8 @@ const TOO_LATE: BusyAnswer = { type: 'failed', failure: 'not-durable-in-time' };
  * shard a player is in is known here.
  */
 export class WalletService {
-  private wasReady = false;
+  /** Every shard has recovered once; from then on a single shard that stops does not take the node out. */
+  isReady = false;
 
   constructor(
     private readonly shards: Shards,
@@ -42,12 +43,6 @@ export class WalletService {
     return await this.inTime<QueryResult | BusyAnswer>((replier) => {
       this.shards.ask(shard, question, this.deadline(), replier);
     });
-  }
-
-  /** Ready once every shard has recovered; from then on a single shard that stops does not take the node out. */
-  isReady(): boolean {
-    this.wasReady ||= this.status().every((shard) => shard.state === 'serving');
-    return this.wasReady;
   }
 
   status(): readonly ShardStatus[] {

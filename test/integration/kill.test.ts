@@ -19,9 +19,14 @@ interface Sent {
   answer: CallbackAnswer | undefined;
 }
 
-test('kill -9 under load, five times: what was answered is there exactly once, with the answered balances', async () => {
+for (const workers of ['0', '2']) {
+  test(`kill -9 under load, five times, ${workers} workers: what was answered is there exactly once, with the answered balances`, () =>
+    killFiveTimes(workers));
+}
+
+async function killFiveTimes(workers: string): Promise<void> {
   const folder = makeTempFolder();
-  const env = { WALLETD_STORE: `lmdb:${folder.path}` };
+  const env = { WALLETD_STORE: `lmdb:${folder.path}`, WALLETD_WORKERS: workers };
   const sent: Sent[] = [];
   let walletd = await WalletdProcess.start(env);
   try {
@@ -44,7 +49,7 @@ test('kill -9 under load, five times: what was answered is there exactly once, w
     await walletd.end('SIGTERM');
     folder.remove();
   }
-});
+}
 
 /** Places and settles on many connections until the process is gone. */
 async function loadUntilKilled(walletd: WalletdProcess, kill: number, sent: Sent[]): Promise<void> {

@@ -6,18 +6,22 @@ import { Interpreter } from './interpreter.js';
 import { parseTranscript, rewriteTranscript } from './transcript.js';
 
 /*
- * Every file is a story of its own, told to a server of its own over HTTP. After a change that is meant, run with
- * REWRITE=1 and read the difference.
+ * Every file is a story of its own, told to a server of its own over HTTP: one whose shards live in its main thread, and
+ * one whose shards live on two workers. After a change that is meant, run with REWRITE=1 and read the difference.
  */
 const FOLDER = new URL('../../../test/scenarios/', import.meta.url);
 
 for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.txt'))) {
-  test(`scenario ${name}`, async () => {
+  for (const workers of [0, 2]) scenario(name, workers);
+}
+
+function scenario(name: string, workers: number): void {
+  test(`scenario ${name}, ${workers === 0 ? 'inline' : `${workers} workers`}`, async () => {
     const file = new URL(name, FOLDER);
     const text = readFileSync(file, 'utf8');
     const steps = parseTranscript(text);
     assert.ok(steps.length > 0);
-    const node = await TestNode.start();
+    const node = await TestNode.start({ workers });
     const outputs: string[] = [];
     try {
       const interpreter = new Interpreter(node);

@@ -5,13 +5,33 @@ import { makeTempFolder } from './temp-folder.js';
 
 /** A whole walletd in this process, on free ports and a folder of its own. */
 export class TestNode {
+  /** Resolves to the name of whoever took the store over. */
+  readonly fenced: Promise<string>;
   private readonly folder = makeTempFolder();
   private changes: Record<string, unknown> = {};
   private node: WalletNode | undefined;
+  private onFenced: (takenBy: string) => void = () => {};
 
-  static async start(changes: Record<string, unknown> = {}): Promise<TestNode> {
-    const test = new TestNode();
+  private constructor(
+    private readonly store: string | undefined,
+    private readonly workerEntry: URL | undefined,
+  ) {
+    this.fenced = new Promise((resolve) => {
+      this.onFenced = resolve;
+    });
+  }
+
+  /** `workerEntry` is what worker threads run, where that is not the usual. */
+  static async start(changes: Record<string, unknown> = {}, workerEntry?: URL): Promise<TestNode> {
+    const test = new TestNode(undefined, workerEntry);
     await test.restart(changes);
+    return test;
+  }
+
+  /** Another node on the store of `other`: takes it over. */
+  static async beside(other: TestNode): Promise<TestNode> {
+    const test = new TestNode(other.storeName, undefined);
+    await test.restart();
     return test;
   }
 
@@ -27,14 +47,18 @@ export class TestNode {
   async restart(changes: Record<string, unknown> = {}): Promise<void> {
     await this.node?.stop();
     this.changes = { ...this.changes, ...changes };
-    const fixed = { store: `lmdb:${this.folder.path}`, port: 0, 'admin.port': 0, 'log.metricsSeconds': 0 };
-    const settings = settingsWith({ ...fixed, ...this.changes });
-    this.node = await WalletNode.start(settings, silentLogger, () => {});
+    const fixed = { store: this.storeName, port: 0, 'admin.port': 0, 'log.metricsSeconds': 0, 'log.level': 'silent' };
+    const settings = settingsWith({ ...fixed, orphansFolder: `${this.folder.path}/orphans`, ...this.changes });
+    this.node = await WalletNode.start(settings, silentLogger, this.onFenced, this.workerEntry);
   }
 
   async close(): Promise<void> {
     await this.node?.stop();
     this.folder.remove();
+  }
+
+  private get storeName(): string {
+    return this.store ?? `lmdb:${this.folder.path}`;
   }
 
   private mustNode(): WalletNode {

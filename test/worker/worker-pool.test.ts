@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { shardOf } from '../../src/worker/placement.js';
+import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient } from '../support/client.js';
+import { TestNode } from '../support/test-node.js';
+
+const DYING_WORKER = new URL('./dying-worker.js', import.meta.url);
+/** One player per worker: with two workers, shards 0 and 2 are on the first, 1 and 3 on the second. */
+const [ANN, BOB] = [0, 1].map((worker) => {
+  const names = Array.from({ length: 100 }, (_, i) => `player${i}`);
+  return names.find((name) => shardOf(name, 4) % 2 === worker);
+}) as [string, string];
+
+async function withWorkers(run: (node: TestNode, client: PlatformClient) => Promise<void>): Promise<void> {
+  const node = await TestNode.start({ workers: 2 }, DYING_WORKER);
+  const client = new PlatformClient(node.callbackUrl);
+  try {
+    await importPlayers(node.adminUrl, [ANN, BOB], 1000);
+    await run(node, client);
+  } finally {
+    client.close();
+    await node.close();
+  }
+}
+
+const deadly = (username: string, id: string) => ({ ...bet(username, id), productId: 'DIE' });
+
+async function states(node: TestNode): Promise<string[]> {
+  const response = await fetch(`${node.adminUrl}/readyz`);
+  const { shards } = (await response.json()) as { shards: { state: string }[] };
+  return shards.map((shard) => shard.state);
+}
+
+/** The same callback until its answer is not 50001, as a platform does; counts the 50001 on the way. */
+async function persist(client: PlatformClient, body: object): Promise<{ answer: CallbackAnswer; refused: number }> {
+  for (let refused = 0; refused < 500; refused++) {
+    const answer = await client.post('placeBets', body);
+    if (answer.statusCode !== 50001) return { answer, refused };
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('no answer but 50001');
+}
+
+test('a worker that dies: its players are told to come again, the others are served, and it is back by itself', () =>
+  withWorkers(async (node, client) => {
+    assert.equal((await client.post('placeBets', bet(ANN, 'before', 10))).balanceAfter, 990);
+    const dying = client.post('placeBets', deadly(ANN, 'deadly'));
+    assert.equal((await dying).statusCode, 50001);
+    assert.equal((await client.post('placeBets', bet(BOB, 'meanwhile', 10))).balanceAfter, 990);
+    const { answer } = await persist(client, bet(ANN, 'after', 10));
+    // The deadly bet itself was decided and may have become durable; its answer was "unknown".
+    assert.ok([980, 979].includes(answer.balanceAfter ?? 0), String(answer.balanceAfter));
+    const repeat = await client.post('placeBets', bet(ANN, 'before', 10));
+    assert.deepEqual([repeat.balanceBefore, repeat.balanceAfter], [1000, 990]);
+    assert.deepEqual(await states(node), ['serving', 'serving', 'serving', 'serving']);
+  }));
+
+test('a worker that dies twice in a minute: its shards stay stopped and say so, the others go on', () =>
+  withWorkers(async (node, client) => {
+    assert.equal((await client.post('placeBets', deadly(ANN, 'd1'))).statusCode, 50001);
+    await persist(client, bet(ANN, 'between'));
+    await client.post('placeBets', deadly(ANN, 'd2'));
+    while ((await states(node))[0] !== 'stopped') await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.deepEqual(await states(node), ['stopped', 'serving', 'stopped', 'serving']);
+    assert.equal((await client.post('placeBets', bet(ANN, 'no'))).statusCode, 50001);
+    assert.equal((await client.post('placeBets', bet(BOB, 'yes'))).statusCode, 0);
+    assert.equal((await fetch(`${node.adminUrl}/readyz`)).status, 200, 'one stopped shard does not take the node out');
+  }));
+
+test('a worker that died comes back to its own log only: where another owner came meanwhile, that one stays', async () => {
+  const node = await TestNode.start({ workers: 2 }, DYING_WORKER);
+  const client = new PlatformClient(node.callbackUrl);
+  try {
+    await importPlayers(node.adminUrl, [ANN, BOB], 1000);
+    const other = await TestNode.beside(node);
+    await client.post('placeBets', deadly(ANN, 'd1')).catch(() => {});
+    await node.fenced;
+    assert.equal(await balanceOf(other.adminUrl, ANN), 1000);
+    const otherClient = new PlatformClient(other.callbackUrl);
+    assert.equal((await otherClient.post('placeBets', bet(ANN, 'x', 10))).balanceAfter, 990);
+    otherClient.close();
+    await other.close();
+  } finally {
+    client.close();
+    await node.close();
+  }
+});
