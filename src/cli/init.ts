@@ -2,8 +2,9 @@ import { loadSettings } from '../config/load.js';
 import { openStore } from './open-store.js';
 
 /** Creates the store of the settings; where it is there already, says so. Throws where it is there and differs. */
-export async function init(): Promise<void> {
-  const { store, meta, name, wasCreated } = await openStore(loadSettings(process.env), 'auto');
+export async function init(address?: string): Promise<void> {
+  const env = address === undefined ? process.env : { ...process.env, WALLETD_STORE: address };
+  const { store, meta, name, wasCreated } = await openStore(loadSettings(env), 'auto');
   await store.close();
   const what = `store ${name}: ${meta.shards} shards, ${meta.scales.default} decimals, id ${meta.storeId}`;
   console.log(wasCreated ? `Created ${what}.` : `There is already a ${what}. Nothing was changed.`);

@@ -34,8 +34,9 @@ program
 
 program
   .command('init')
-  .description('create the store (WALLETD_STORE); changes nothing where there is one')
-  .action(() => init());
+  .description('create the store; changes nothing where there is one')
+  .argument('[store]', 'lmdb:FOLDER, redis://… (default: WALLETD_STORE; a password is safer there than in an argument)')
+  .action((store?: string) => init(store));
 
 try {
   await program.parseAsync();

@@ -112,7 +112,7 @@ test('init creates a store, and changes nothing where there is one', () =>
     const first = runWalletd(['init'], env);
     assert.equal(first.status, 0);
     assert.match(first.stdout, /^Created store lmdb:.*: 2 shards/);
-    const second = runWalletd(['init'], env);
+    const second = runWalletd(['init', store], { WALLETD_SHARDS: '2' });
     assert.equal(second.status, 0);
     assert.match(second.stdout, /^There is already a store .* Nothing was changed\.$/m);
     const other = runWalletd(['init'], { ...env, WALLETD_SHARDS: '3' });

@@ -9,6 +9,7 @@ export interface RedisAddress {
 const SCHEME = /^(redis|rediss|redis\+sentinel):\/\//;
 const PORT = 6379;
 const SENTINEL_PORT = 26_379;
+const PORT_MAX = 65_535;
 
 /**
  * `redis://user:password@host:port/database`, `rediss://…` for TLS, `redis+sentinel://user:password@host:port,host:port/name/database`.
@@ -20,18 +21,25 @@ export function maybeRedisAddress(text: string): RedisAddress | undefined {
   const rest = /^(?:([^@/]*)@)?([^@/]+)((?:\/[^/]*)*)$/.exec(text.slice(scheme.length + 3));
   if (rest === null) return undefined;
   const [, login = '', hosts = '', path = ''] = rest;
+  const isSentinel = scheme === 'redis+sentinel';
   const segments = path.split('/').slice(1);
-  const name = scheme === 'redis+sentinel' ? segments.shift() : undefined;
+  const name = isSentinel ? segments.shift() : undefined;
   const database = segments.shift() ?? '';
-  const servers = hosts.split(',').map((host) => maybeServer(host, name === undefined ? PORT : SENTINEL_PORT));
-  if (segments.length > 0 || !/^\d{0,4}$/.test(database) || servers.includes(undefined)) return undefined;
-  const [server] = servers as Server[];
-  if (server === undefined || (name === undefined && servers.length > 1) || name === '') return undefined;
-  const options: RedisOptions = { ...credentials(login), db: Number(database) };
-  if (scheme === 'rediss') options.tls = {};
-  if (name === undefined) Object.assign(options, server);
-  else Object.assign(options, { sentinels: servers, name });
-  return { name: `${scheme}://${hosts}${path}`, options };
+  const servers = hosts.split(',').map((host) => maybeServer(host, isSentinel ? SENTINEL_PORT : PORT));
+  const who = maybeCredentials(login);
+  if (segments.length > 0 || !/^\d{0,4}$/.test(database) || servers.includes(undefined) || who === undefined) {
+    return undefined;
+  }
+  if (isSentinel ? name === undefined || name === '' : servers.length > 1) return undefined;
+  return {
+    name: `${scheme}://${hosts}${path}`,
+    options: {
+      ...(isSentinel ? { sentinels: servers as Server[], name: name as string } : (servers[0] as Server)),
+      ...who,
+      ...(scheme === 'rediss' ? { tls: {} } : {}),
+      db: Number(database),
+    },
+  };
 }
 
 interface Server {
@@ -42,12 +50,17 @@ interface Server {
 function maybeServer(text: string, defaultPort: number): Server | undefined {
   const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
   if (match === null) return undefined;
-  const [, host = '', port] = match;
-  return { host: host.replace(/^\[|\]$/g, ''), port: port === undefined ? defaultPort : Number(port) };
+  const [, host = '', port = String(defaultPort)] = match;
+  if (Number(port) > PORT_MAX) return undefined;
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }
 
 /** `user:password`, `:password` or nothing, each part percent-encoded. */
-function credentials(login: string): RedisOptions {
-  const [user = '', password = ''] = login.split(/:(.*)/s).map(decodeURIComponent);
-  return { ...(user === '' ? {} : { username: user }), ...(password === '' ? {} : { password }) };
+function maybeCredentials(login: string): Pick<RedisOptions, 'username' | 'password'> | undefined {
+  try {
+    const [username = '', password = ''] = login.split(/:(.*)/s).map(decodeURIComponent);
+    return { ...(username === '' ? {} : { username }), ...(password === '' ? {} : { password }) };
+  } catch {
+    return undefined;
+  }
 }
