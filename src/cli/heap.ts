@@ -1,5 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
+import { ConfigError } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 
 const MIB = 1024 * 1024;
@@ -7,6 +8,8 @@ const SHARE_OF_MACHINE = 0.5;
 /** Beside workers the main thread holds what is in flight only. */
 const MAIN_SHARE = 0.25;
 const MAIN_MAX_BYTES = 2048 * MIB;
+/** A thread has some 25 MiB outside its heap that V8 counts: in a smaller heap it does nothing but collect. */
+const WORKER_MIN_BYTES = 128 * MIB;
 const WORKERS_MAX = 3;
 
 /** Worker threads: as set, or what the cores suggest: one front end feeds no more than three. */
@@ -21,35 +24,36 @@ function heapMaxBytes(settings: Settings): number {
   return settings.memory.maxBytes ?? Math.floor(machineBytes() * SHARE_OF_MACHINE);
 }
 
-function mainHeapMaxBytes(settings: Settings): number {
+/** Of one worker. Throws a `ConfigError` when that is too little. */
+function workerHeapMaxBytes(settings: Settings): number {
+  const count = workerCount(settings);
   const all = heapMaxBytes(settings);
-  return workerCount(settings) === 0 ? all : Math.min(Math.floor(all * MAIN_SHARE), MAIN_MAX_BYTES);
+  const main = Math.min(all * MAIN_SHARE, MAIN_MAX_BYTES);
+  const bytes = Math.floor((all - main) / count);
+  if (bytes < WORKER_MIN_BYTES) {
+    throw new ConfigError(
+      `memory.maxBytes leaves ${Math.floor(bytes / MIB)} MiB to each of ${count} workers, and each needs ` +
+        `${WORKER_MIN_BYTES / MIB}: raise it, or take fewer`,
+    );
+  }
+  return bytes;
 }
 
-/** Of one worker. */
-export function workerHeapMaxBytes(settings: Settings): number {
-  return Math.floor((heapMaxBytes(settings) - mainHeapMaxBytes(settings)) / workerCount(settings));
+/**
+ * V8 takes its heap limit only on its command line, and that one holds for each thread, whatever a worker is given. So
+ * with workers it is theirs; the main thread stays far below it.
+ */
+export function threadHeapMaxBytes(settings: Settings): number {
+  return workerCount(settings) === 0 ? heapMaxBytes(settings) : workerHeapMaxBytes(settings);
 }
 
-export interface MainHeap {
-  readonly wantedBytes: number;
-  /** What V8 was really started with can be less, when walletd was not started by its launcher. */
-  readonly maxBytes: number;
+/** What V8 was really started with can be less, when walletd was not started by its launcher. */
+export function effectiveHeapMaxBytes(settings: Settings): number {
+  return Math.min(threadHeapMaxBytes(settings), getHeapStatistics().heap_size_limit);
 }
 
-export function mainHeap(settings: Settings): MainHeap {
-  const wantedBytes = mainHeapMaxBytes(settings);
-  return { wantedBytes, maxBytes: Math.min(wantedBytes, getHeapStatistics().heap_size_limit) };
-}
-
-/** V8 takes its heap limit only on its command line. */
 export function heapOptions(settings: Settings): string[] {
-  return [`--max-old-space-size=${Math.floor(mainHeapMaxBytes(settings) / MIB)}`];
-}
-
-/** V8's limit of a worker's heap. */
-export function workerHeapMegabytes(settings: Settings): number {
-  return Math.floor(workerHeapMaxBytes(settings) / MIB);
+  return [`--max-old-space-size=${Math.floor(threadHeapMaxBytes(settings) / MIB)}`];
 }
 
 function machineBytes(): number {

@@ -28,6 +28,9 @@ export interface Identity {
 export const OWNER_TAG_BYTES = 4;
 const NONCE_TAIL_BYTES = 4;
 
+const RECENT_BYTES_MAX = 8 * 1024 * 1024;
+const RECENT_SHARE = 64;
+
 export function newNonceOf(ownerTag: string): string {
   return ownerTag + randomBytes(NONCE_TAIL_BYTES).toString('hex');
 }
@@ -60,6 +63,9 @@ export class ShardThread implements Shards {
       process.exit(EXIT.failure);
     };
     this.store = driverOf(settings, 'never', onStuck).store;
+    // Outside the heap, but V8 counts it: collections follow one another when it is a large part of a small heap.
+    const share = Math.floor(heapMaxBytes / RECENT_SHARE / shards.length);
+    const recentBytesMax = this.store.canLoseTail ? Math.min(RECENT_BYTES_MAX, share) : 0;
     this.memory = new MemoryGuard(heapMaxBytes);
     this.telemetry = new ShardTelemetry(log, this.memory, settings.log.metricsSeconds);
     this.host = new ShardHost(shards, {
@@ -69,7 +75,7 @@ export class ShardThread implements Shards {
       clock: systemClock,
       log,
       rules: rulesOf(settings),
-      limits: settings.limits,
+      limits: { ...settings.limits, recentBytesMax },
       memory: this.memory,
       observer: this.telemetry,
       owner,

@@ -16,7 +16,7 @@ import { ScaleTable } from '../wallet/amount.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
 import { WorkerPool } from '../worker/worker-pool.js';
-import { mainHeap, workerCount, workerHeapMaxBytes, workerHeapMegabytes } from './heap.js';
+import { effectiveHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
 import { initOf, type OpenStore, openStore } from './open-store.js';
 import { type Identity, newNonceOf, OWNER_TAG_BYTES, ShardThread } from './shard-thread.js';
 import type { WorkerSettings } from './worker-entry.js';
@@ -48,6 +48,10 @@ export class WalletNode {
     workerEntry: URL = WORKER_ENTRY,
   ): Promise<WalletNode> {
     const clock = systemClock;
+    const heapMaxBytes = effectiveHeapMaxBytes(settings);
+    if (heapMaxBytes < threadHeapMaxBytes(settings)) {
+      log.warn({ heapMaxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
+    }
     const startedMs = clock.now();
     const opened = await openStore(settings, initOf(settings));
     const { store, meta, name, wasCreated } = opened;
@@ -127,8 +131,7 @@ export class WalletNode {
         shards: meta.shards,
         workers,
         players: this.shards.status().reduce((sum, shard) => sum + shard.players, 0),
-        heapMaxBytes: mainHeap(settings).maxBytes,
-        ...(workers > 0 && { workerHeapMaxBytes: workerHeapMaxBytes(settings) }),
+        heapMaxBytes: effectiveHeapMaxBytes(settings),
         pid: process.pid,
         tookMs,
       },
@@ -146,23 +149,15 @@ function makeShards(
   onFenced: (shard: number, takenBy: string) => void,
   workerEntry: URL,
 ): Shards {
-  const common = { settings, meta, ...identity };
-  const heap = mainHeap(settings);
-  if (heap.maxBytes < heap.wantedBytes) {
-    log.warn({ heapMaxBytes: heap.maxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
-  }
+  const common = { settings, meta, heapMaxBytes: effectiveHeapMaxBytes(settings), ...identity };
   const workers = workerCount(settings);
   if (workers === 0) {
     const shards = Array.from({ length: meta.shards }, (_, shard) => shard);
-    return new ShardThread({ ...common, shards, heapMaxBytes: heap.maxBytes }, log, onFenced);
+    return new ShardThread({ ...common, shards }, log, onFenced);
   }
   const spawn = (worker: number, shards: readonly number[], fences: readonly Fenced[] | undefined) => {
-    const heapMaxBytes = workerHeapMaxBytes(settings);
-    const workerData: WorkerSettings = { ...common, worker, fences, shards, heapMaxBytes };
-    return new Worker(workerEntry, {
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: workerHeapMegabytes(settings) },
-    });
+    const workerData: WorkerSettings = { ...common, worker, fences, shards };
+    return new Worker(workerEntry, { workerData });
   };
   return new WorkerPool(meta.shards, workers, { clock: systemClock, log, spawn, onFenced });
 }

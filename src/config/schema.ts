@@ -112,7 +112,7 @@ export const settingsSchema = group({
   memory: group({
     maxBytes: orNull<number>(
       { type: 'integer', minimum: 64 * MIB },
-      'Limit of the heap. Unset: half of the memory of the machine or container.',
+      'Limit of the heaps of all threads together. Unset: half of the memory of the machine or container.',
     ),
   }),
   limits: group({

@@ -1,7 +1,6 @@
 import { type Head, isSameHead, type SealedEntry } from './ports.js';
 
 const ENTRIES_MAX = 1024;
-const BYTES_MAX = 8 * 1024 * 1024;
 
 /**
  * The newest entries of a log that its store has confirmed. A store that replicates asynchronously can lose some of
@@ -14,12 +13,13 @@ export class RecentEntries {
   constructor(
     /** The head before the oldest of them. */
     private base: Head,
+    private readonly bytesMax: number,
   ) {}
 
   add(entry: SealedEntry): void {
     this.entries.push(entry);
     this.bytes += entry.bytes.length;
-    while (this.entries.length > ENTRIES_MAX || (this.bytes > BYTES_MAX && this.entries.length > 1)) {
+    while (this.entries.length > ENTRIES_MAX || (this.bytes > this.bytesMax && this.entries.length > 1)) {
       const oldest = this.entries.shift() as SealedEntry;
       this.base = oldest.head;
       this.bytes -= oldest.bytes.length;

@@ -60,6 +60,8 @@ export interface ShardLimits {
   /** Soft caps of one entry: a command that has begun is never split over two. */
   readonly batchEventsMax: number;
   readonly batchBytesMax: number;
+  /** Bytes of confirmed entries that are kept for a store that can lose them. */
+  readonly recentBytesMax: number;
 }
 
 /** What a shard tells about its work; telemetry listens. */
@@ -162,7 +164,7 @@ export class Shard implements RoundMember {
     this.wallets = recovered.wallets;
     this.head = recovered.head;
     this.unconfirmed = undefined;
-    this.recent = new RecentEntries(recovered.fence.previous);
+    this.recent = new RecentEntries(recovered.fence.previous, this.deps.limits.recentBytesMax);
     this.recent.add(recovered.fence.entry);
     this.nowMs = recovered.timeMs;
     this.watermarks = new Watermarks(recovered.head.lsn);

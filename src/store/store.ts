@@ -3,6 +3,8 @@ import type { StoreMeta } from './meta.js';
 
 /** A place for the logs of all shards, and for the record of how it was created. Each driver is one. */
 export interface Store extends Wal {
+  /** True when the store can lose what it has confirmed, as asynchronous replication does in a failover. */
+  readonly canLoseTail: boolean;
   /** Undefined in an empty store. */
   maybeMeta(): Promise<StoreMeta | undefined>;
   /** Creates meta record and logs, all or nothing; false when there is a store already, or another process was faster. */

@@ -2,22 +2,41 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { WalletdProcess } from '../support/walletd-process.js';
+import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 const MIB = 1024 * 1024;
 const BETS_AT_ONCE = 200;
 const REQUESTS_MAX = 4000;
 
-test('a heap that fills up: new bets get 503 before it is full, what closes them passes, and the process lives', async () => {
+test('a heap that fills up: new bets get 503 before it is full, what closes them passes, and the process lives', () =>
+  fillHeap(96 * MIB, 0));
+
+test('the heap of a worker that fills up does the same', () => fillHeap(192 * MIB, 1));
+
+test('a heap too small for its workers stops the start, in one sentence', () => {
+  const { status, stderr } = runWalletd(['serve'], {
+    WALLETD_MEMORY_MAX_BYTES: String(192 * MIB),
+    WALLETD_WORKERS: '2',
+    WALLETD_STORE: 'lmdb:/nowhere/at/all',
+  });
+  assert.equal(status, 2);
+  assert.match(
+    stderr,
+    /^walletd: memory.maxBytes leaves 72 MiB to each of 2 workers, and each needs 128: raise it, or take fewer\n$/,
+  );
+});
+
+async function fillHeap(maxBytes: number, workers: number): Promise<void> {
   const folder = makeTempFolder();
   const walletd = await WalletdProcess.start({
     WALLETD_STORE: `lmdb:${folder.path}`,
-    WALLETD_MEMORY_MAX_BYTES: String(96 * MIB),
+    WALLETD_MEMORY_MAX_BYTES: String(maxBytes),
     WALLETD_OPEN_BETS_MAX: '1000000',
+    WALLETD_WORKERS: String(workers),
   });
   try {
     const ready = await walletd.waitFor((line) => line.msg === 'walletd is ready');
-    assert.ok(Number(ready.heapMaxBytes) <= 150 * MIB, 'the launcher has set the limit that was asked for');
+    assert.ok(Number(ready.heapMaxBytes) <= 150 * MIB, 'the limit that was asked for has been set');
     const players = Array.from({ length: 8 }, (_, i) => `p${i}`);
     await importPlayers(walletd.adminUrl, players, 1e9);
     const client = new PlatformClient(walletd.callbackUrl);
@@ -43,8 +62,9 @@ test('a heap that fills up: new bets get 503 before it is full, what closes them
     client.close();
     assert.equal(await walletd.end('SIGTERM'), 0);
     assert.equal(walletd.errors, '');
+    assert.ok(!walletd.log.some(({ msg }) => /died/.test(msg)), 'no worker died');
   } finally {
     await walletd.end('SIGKILL');
     folder.remove();
   }
-});
+}

@@ -50,7 +50,7 @@ export class TestHost {
       clock: this.clock,
       log,
       rules: { ...rulesOf(settings), ...rules },
-      limits: { ...settings.limits, ...limits },
+      limits: { ...settings.limits, recentBytesMax: 1_000_000, ...limits },
       memory: this.memory,
       observer: { decided() {}, landed() {} },
       owner: OWNER,

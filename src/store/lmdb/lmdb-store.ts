@@ -40,6 +40,8 @@ const DUPLICATE: AppendOutcome = { type: 'duplicate' };
  * never settles when the sync fails, and a round takes just as long (0.35 ms measured both ways).
  */
 export class LmdbStore implements Store {
+  readonly canLoseTail = false;
+
   private constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
     private readonly metas: Database<Buffer, Buffer>,

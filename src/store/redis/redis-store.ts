@@ -43,6 +43,7 @@ type Told = readonly [word: Buffer, value?: Buffer];
  * Appends have a connection of their own, on which nothing else can make them wait.
  */
 export class RedisStore implements Store {
+  readonly canLoseTail = true;
   private readonly appends: RedisConnection;
   private readonly reads: RedisConnection;
   private storeId: string | undefined = undefined;
