@@ -348,3 +348,20 @@ test('a bug that shows when an entry lands drops the memory of its shard, not th
   await turns(20);
   assert.equal(await test.balance('ann'), 90, 'recovered, with what the log had');
 });
+
+test('a clock that jumps makes nobody forget anything', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 100);
+  await test.execute(place([{ id: 't1' }]));
+  await test.execute(settle([{ id: 't1' }]));
+  // Two hours of a steady clock, so that the time after the start is over.
+  test.clock.nowMs += 7_200_000;
+  const frozenMs = test.clock.monotonicMs();
+  test.clock.monotonicMs = () => frozenMs;
+  test.clock.nowMs += 200 * 86_400_000;
+  const hasJumped = () => test.logLines.some(({ message }) => /has jumped: nothing is forgotten/.test(message));
+  while (!hasJumped()) await new Promise((resolve) => setTimeout(resolve, 20));
+  test.clock.nowMs -= 200 * 86_400_000;
+  const repeat = await test.execute(place([{ id: 't1' }]));
+  assert.deepEqual(repeat, { type: 'accepted', before: 100, after: 90, isRepeat: true });
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Admission, type Pending } from '../../src/http/admission.js';
+
+class Request implements Pending {
+  older: Pending | undefined = undefined;
+  newer: Pending | undefined = undefined;
+  isExecuting = false;
+  hasExpired = false;
+
+  constructor(
+    private readonly admission: Admission,
+    readonly deadlineMs: number,
+  ) {
+    admission.enter(this);
+  }
+
+  expire(): void {
+    this.hasExpired = true;
+    this.admission.leave(this);
+  }
+}
+
+function withAdmission(max: number, run: (admission: Admission, clock: { nowMs: number }) => void | Promise<void>) {
+  return async () => {
+    const clock = { nowMs: 0, now: () => 0, monotonicMs: () => clock.nowMs };
+    const admission = new Admission(max, clock);
+    try {
+      await run(admission, clock);
+    } finally {
+      admission.close();
+    }
+  };
+}
+
+test(
+  'bodies on their way do not keep out those that have come, and the other way round',
+  withAdmission(2, (admission) => {
+    const slow = [new Request(admission, 1000), new Request(admission, 1000)];
+    assert.equal(admission.isFull, true, 'no third body');
+    for (const one of slow) assert.equal(admission.tryExecute(one), true);
+    assert.equal(admission.isFull, false);
+    const next = new Request(admission, 1000);
+    assert.equal(admission.tryExecute(next), false, 'two are being carried out');
+    admission.leave(slow[0] as Request);
+    assert.equal(admission.tryExecute(next), true);
+    for (const one of [slow[1] as Request, next]) admission.leave(one);
+    assert.equal(admission.inFlight, 0);
+  }),
+);
+
+test(
+  'what waits past its deadline expires, in order, whoever has left from the middle',
+  withAdmission(10, async (admission, clock) => {
+    const [first, second, third] = [1000, 2000, 3000].map((at) => new Request(admission, at)) as [
+      Request,
+      Request,
+      Request,
+    ];
+    admission.leave(second);
+    clock.nowMs = 1500;
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    assert.deepEqual([first.hasExpired, second.hasExpired, third.hasExpired], [true, false, false]);
+    clock.nowMs = 3000;
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    assert.equal(third.hasExpired, true);
+    assert.equal(admission.inFlight, 0);
+  }),
+);
