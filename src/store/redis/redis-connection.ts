@@ -1,8 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { explain } from './server-error.js';
 
-/** A command that takes longer counts as unanswered: its outcome is unknown. */
-const COMMAND_TIMEOUT_MS = 2000;
 const CONNECT_TIMEOUT_MS = 2000;
 
 /**
@@ -23,8 +21,7 @@ const PLAIN: RedisOptions = {
   maxRetriesPerRequest: null,
   disableClientInfo: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
-  commandTimeout: COMMAND_TIMEOUT_MS,
-  sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
+  sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
 };
 
 /**
@@ -39,6 +36,8 @@ export class RedisConnection {
     private readonly options: RedisOptions,
     /** Rejects when this server must not be used. */
     private readonly check: (client: Redis) => Promise<void>,
+    /** A command that takes longer counts as unanswered: its outcome is unknown. */
+    private readonly commandTimeoutMs: number,
   ) {}
 
   /** Rejects when there is no server, or not a right one. */
@@ -73,7 +72,7 @@ export class RedisConnection {
   }
 
   private async connect(): Promise<Redis> {
-    const redis = new Redis({ ...this.options, ...PLAIN });
+    const redis = new Redis({ ...this.options, ...PLAIN, commandTimeout: this.commandTimeoutMs });
     // What ioredis rejects with is often "Connection is closed."; the event before it has the cause.
     let cause: Error | undefined;
     redis.on('error', (error: Error) => {

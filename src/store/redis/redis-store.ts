@@ -23,6 +23,9 @@ export interface RedisStoreOptions {
 
 /** A round waits so long for its replicas; then its outcome is unknown, and the same bytes go again. */
 const WAIT_MS = 1000;
+const APPEND_TIMEOUT_MS = 2000;
+/** A page of a log can be some megabytes, over a slow line. */
+const READ_TIMEOUT_MS = 30_000;
 const FENCE_ATTEMPTS_MAX = 100;
 const OK: AppendOutcome = { type: 'ok' };
 const DUPLICATE: AppendOutcome = { type: 'duplicate' };
@@ -50,8 +53,9 @@ export class RedisStore implements Store {
 
   constructor(private readonly options: RedisStoreOptions) {
     const { address } = options;
-    this.appends = new RedisConnection(address.options, (client) => this.checkForAppends(client));
-    this.reads = new RedisConnection(address.options, async () => {});
+    const check = (client: Redis) => this.checkForAppends(client);
+    this.appends = new RedisConnection(address.options, check, APPEND_TIMEOUT_MS);
+    this.reads = new RedisConnection(address.options, async () => {}, READ_TIMEOUT_MS);
   }
 
   /** Undefined in an empty store. Throws when the server cannot be reached or must not be used. */
