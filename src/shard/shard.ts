@@ -107,7 +107,7 @@ const STOPPED = failed('stopped');
 const OVERLOADED = failed('overloaded');
 const MEMORY_FULL = failed('memory-full');
 const TOO_LATE = failed('not-durable-in-time');
-const NOBODY: Replier<Answer> = { reply() {} };
+const NOBODY: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 
 /**
  * The actor: owns the wallets of one shard, decides one command at a time, in order, and tells nobody before the log
@@ -187,6 +187,13 @@ export class Shard implements RoundMember {
     } else {
       request.replier.reply(OVERLOADED);
     }
+  }
+
+  /** Asks the log whether it is still ours, also when nobody asks the shard: who has been fenced must not linger. */
+  confirmOwnership(): void {
+    if (this.state !== 'serving' || this.flying !== undefined || hasReplies(this.forming)) return;
+    this.forming.queries.hold(NOBODY, { type: 'player', player: undefined });
+    this.deps.requestRound();
   }
 
   /** Forgets what is older than the rules want it remembered, for the next `count` players in turn. */

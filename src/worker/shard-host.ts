@@ -211,6 +211,7 @@ export class ShardHost implements Shards {
         'the clock of this machine has jumped: nothing is forgotten for an hour',
       );
     }
+    for (const shard of this.shards.values()) shard.confirmOwnership();
     if (clock.monotonicMs() < this.forgetsFromMs) return;
     for (const shard of this.shards.values()) shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS));
   }

@@ -365,3 +365,14 @@ test('a clock that jumps makes nobody forget anything', async () => {
   const repeat = await test.execute(place([{ id: 't1' }]));
   assert.deepEqual(repeat, { type: 'accepted', before: 100, after: 90, isRepeat: true });
 });
+
+test('an idle owner that has been taken over learns it by itself', async () => {
+  const wal = new MemoryWal('00000000-0000-4000-8000-00000000000e', 2);
+  const former = await TestHost.started({ wal });
+  await TestHost.started({ wal });
+  while (former.fenced.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.deepEqual(
+    former.host.status().map(({ state }) => state),
+    ['fenced', 'fenced'],
+  );
+});

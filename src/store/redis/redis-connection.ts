@@ -12,6 +12,8 @@ const PLAIN: RedisOptions = {
   retryStrategy: () => null,
   sentinelRetryStrategy: () => null,
   sentinelReconnectStrategy: () => null,
+  // An old master may go on answering for a while: the sentinels tell when another one has taken its place.
+  failoverDetector: true,
   reconnectOnError: null,
   autoResendUnfulfilledCommands: false,
   autoResubscribe: false,
