@@ -1,18 +1,24 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { tmpdir } from 'node:os';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { type LoadSettings, runLoad } from './load/load.js';
+import type { RaceSettings } from './load/race.js';
 import { runMemory } from './memory/memory.js';
 import { type MicroSettings, runMicro } from './micro/micro.js';
+import { runPeers } from './peers/peers.js';
+import { STORES } from './support/store.js';
 
 const program = new Command('bench').description('How fast walletd is on this machine, beside an echo server.');
 
-const load = new Command('load')
+const load = raceOf('load')
   .description('throughput and latency over keep-alive connections, beside an echo server in the same run')
-  .option('--seconds <n>', 'length of each round', whole, 8)
-  .option('--connections <n>', 'keep-alive connections', whole, 128)
-  .option('--players <n>', 'players', whole, 10_000)
-  .option('--rounds <n>', 'alternating rounds; the medians are shown', whole, 3)
-  .option('--folder <path>', 'where the store is put; decides what an fsync costs (default: the temporary folder)')
+  .addOption(new Option('--store <kind>', 'where walletd keeps its log').choices(STORES).default('lmdb'))
+  .option('--workers <n,...>', 'counts of worker threads to measure; 0: shards in the main thread', counts, [0])
+  .option('--rate <n>', 'requests per second, sent by the clock (open loop); without it each connection waits', whole)
   .action((options: LoadSettings) => runLoad(options));
+
+const peers = raceOf('peers')
+  .description('beside Fastify with one Lua script per bet, on the same Redis')
+  .action((options: RaceSettings) => runPeers(options));
 
 const memory = new Command('memory').description('heap per player and per transaction').action(() => runMemory());
 
@@ -27,11 +33,34 @@ const all = new Command('all').description('load, memory, then micro (the defaul
   await micro.parseAsync([], { from: 'user' });
 });
 
-program.addCommand(load).addCommand(memory).addCommand(micro).addCommand(all, { isDefault: true });
-await program.parseAsync();
+for (const command of [load, peers, memory, micro]) program.addCommand(command);
+program.addCommand(all, { isDefault: true });
+try {
+  await program.parseAsync();
+} catch (error) {
+  // Our own errors are sentences for people; of anything else we need to see where it happened.
+  console.error((error as Error).constructor === Error ? (error as Error).message : error);
+  process.exitCode = 1;
+}
+
+/** A command that lets servers run under the same load in turn. */
+function raceOf(name: string): Command {
+  return new Command(name)
+    .option('--seconds <n>', 'length of each round', whole, 8)
+    .option('--connections <n>', 'keep-alive connections', whole, 128)
+    .option('--players <n>', 'players', whole, 10_000)
+    .option('--rounds <n>', 'alternating rounds; the medians are shown', whole, 3)
+    .option('--folder <path>', 'where the store is put; decides what an fsync costs', tmpdir());
+}
 
 function whole(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('It must be a whole number above 0.');
   return value;
+}
+
+function counts(text: string): number[] {
+  const values = text.split(',').map(Number);
+  if (values.every((value) => Number.isInteger(value) && value >= 0)) return values;
+  throw new InvalidArgumentError('They must be whole numbers, with commas between them.');
 }

@@ -1,73 +1,47 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { startChild } from './child.js';
+import type { Store } from './store.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const START_MS = 20_000;
 
-/** A server under test, in a process of its own. */
+/** A server under test, in a process of its own, which ends with the bench. */
 export interface Server {
   readonly name: string;
   readonly url: string;
+  /** Where players are imported; undefined for a server that keeps no balances. */
   readonly adminUrl: string | undefined;
-  readonly pid: number;
-  stop(): Promise<void>;
 }
 
 /** Parses and answers the same JSON on the same HTTP library, and stores nothing. */
-export async function startEcho(): Promise<Server> {
-  const child = spawn(process.execPath, [`${ROOT}dist/bench/peers/echo.js`], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const line = await firstLine(child, (text) => text.startsWith('{'));
-  return serverOf('echo', child, JSON.parse(line).url, undefined);
+export function startEcho(): Promise<Server> {
+  return startPeer('echo', 'echo');
 }
 
-/** walletd as a user starts it, with an empty store in `folder`; the store is removed at the end. */
-export async function startWalletd(folder: string, env: Readonly<Record<string, string>> = {}): Promise<Server> {
-  const store = mkdtempSync(`${folder}/walletd-bench-`);
-  const settings = { WALLETD_STORE: `lmdb:${store}`, WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', ...env };
-  const child = spawn('sh', [`${ROOT}src/cli/walletd.sh`, 'serve'], {
-    env: { ...process.env, ...settings },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const line = await firstLine(child, (text) => text.includes('walletd is ready'));
+/** A server of the folder peers/; its first line of JSON says where it listens. */
+export async function startPeer(name: string, file: string, ...args: string[]): Promise<Server> {
+  const script = `${ROOT}dist/bench/peers/${file}.js`;
+  const line = await startChild(process.execPath, [script, ...args], (text) => text.startsWith('{'));
+  const { url, adminUrl } = JSON.parse(line) as { url: string; adminUrl?: string };
+  return { name, url, adminUrl };
+}
+
+/** walletd as a user starts it, with its shards inline (0) or on so many worker threads. */
+export async function startWalletd(store: Store, workers: number): Promise<Server> {
+  const settings = {
+    ...store.settingsOf(`walletd-${workers}`),
+    WALLETD_WORKERS: String(workers),
+    WALLETD_PORT: '0',
+    WALLETD_ADMIN_PORT: '0',
+  };
+  const isReady = (text: string) => text.includes('walletd is ready');
+  const line = await startChild('sh', [`${ROOT}src/cli/walletd.sh`, 'serve'], isReady, settings);
   const { callbacks, operatorApi } = JSON.parse(line) as { callbacks: string; operatorApi: string };
-  const server = serverOf('walletd', child, callbacks, operatorApi);
-  return {
-    ...server,
-    stop: async () => {
-      await server.stop();
-      rmSync(store, { recursive: true, force: true });
-    },
-  };
+  return { name: `walletd ${describeWorkers(workers)}`, url: callbacks, adminUrl: operatorApi };
 }
 
-function serverOf(name: string, child: ChildProcess, url: string, adminUrl: string | undefined): Server {
-  return {
-    name,
-    url,
-    adminUrl,
-    pid: child.pid as number,
-    stop: async () => {
-      if (child.exitCode !== null) return;
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    },
-  };
-}
-
-async function firstLine(child: ChildProcess, wanted: (text: string) => boolean): Promise<string> {
-  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
-  try {
-    for await (const line of lines) if (wanted(line)) return line;
-  } finally {
-    clearTimeout(timer);
-    // What is printed later must be read, or the server stops when the pipe is full.
-    child.stdout?.resume();
-  }
-  throw new Error('the server ended before it was ready');
+function describeWorkers(workers: number): string {
+  if (workers === 0) return 'inline';
+  return workers === 1 ? '1 worker' : `${workers} workers`;
 }
 
 export async function importPlayers(adminUrl: string, usernames: readonly string[], balance: number): Promise<void> {

@@ -10,14 +10,19 @@ export interface CallbackAnswer {
 export class PlatformClient {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-  constructor(private readonly url: string) {}
+  constructor(
+    private readonly url: string,
+    /** Breaks a connection that is silent for so long; 0: never. */
+    private readonly silenceMaxMs = 0,
+  ) {}
 
   /** Rejects when the connection breaks before the answer is whole. */
   post(endpoint: string, body: object): Promise<CallbackAnswer> {
     return new Promise((resolve, reject) => {
       const text = JSON.stringify(body);
       const headers = { 'Content-Length': Buffer.byteLength(text) };
-      const req = request(`${this.url}/${endpoint}`, { method: 'POST', agent: this.agent, headers }, (res) => {
+      const options = { method: 'POST', agent: this.agent, headers, timeout: this.silenceMaxMs };
+      const req = request(`${this.url}/${endpoint}`, options, (res) => {
         let received = '';
         res.setEncoding('utf8');
         res.on('data', (chunk: string) => {
@@ -33,6 +38,7 @@ export class PlatformClient {
           }
         });
       });
+      req.on('timeout', () => req.destroy(new Error('no answer')));
       req.on('error', reject);
       req.end(text);
     });

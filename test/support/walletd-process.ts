@@ -27,7 +27,12 @@ export class WalletdProcess {
     const [command = 'sh', ...args] = [...wrap, 'sh', LAUNCHER, 'serve'];
     const child = spawn(command, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
     const walletd = new WalletdProcess(child);
-    const ready = await walletd.waitFor((line) => line.msg === 'walletd is ready');
+    const ready = await walletd
+      .waitFor((line) => line.msg === 'walletd is ready')
+      .catch((error) => {
+        child.kill('SIGKILL');
+        throw error;
+      });
     walletd.callbackUrl = String(ready.callbacks);
     walletd.adminUrl = String(ready.operatorApi);
     return walletd;

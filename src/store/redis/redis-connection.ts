@@ -2,6 +2,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { explain } from './server-error.js';
 
 const CONNECT_TIMEOUT_MS = 2000;
+const SENTINEL_RECONNECT_MS = 1000;
 
 /**
  * ioredis as a plain connection: it must not connect again by itself, keep commands while it is offline, or send one a
@@ -11,7 +12,7 @@ const PLAIN: RedisOptions = {
   lazyConnect: true,
   retryStrategy: () => null,
   sentinelRetryStrategy: () => null,
-  sentinelReconnectStrategy: () => null,
+  sentinelReconnectStrategy: () => SENTINEL_RECONNECT_MS,
   // An old master may go on answering for a while: the sentinels tell when another one has taken its place.
   failoverDetector: true,
   reconnectOnError: null,
