@@ -30,15 +30,14 @@ export class AdminServer {
     });
     this.app.setSerializerCompiler(() => toJson);
     this.app.setReplySerializer(toJson);
-    this.app.addHook('onRequest', async (request) => {
+    this.app.addHook('onRequest', async (request, reply) => {
       this.requests++;
+      // Not `onResponse`: it stays out when the client has gone.
+      reply.raw.once('close', () => this.requests--);
       this.authenticate(request);
       if (this.isDraining && !HEALTH_PATHS.includes(request.url)) {
         throw new Problem(503, 'the server is shutting down', 'shutting-down');
       }
-    });
-    this.app.addHook('onResponse', async () => {
-      this.requests--;
     });
     this.app.setErrorHandler((error, _request, reply) => this.sendProblem(reply, toProblem(error, deps)));
     this.app.setNotFoundHandler((request, reply) =>

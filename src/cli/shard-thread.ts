@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isMainThread } from 'node:worker_threads';
 import { type Logger, type Replier, systemClock } from '../base/ports.js';
 import type { Settings } from '../config/schema.js';
+import type { Lsn } from '../shard/lsn.js';
 import type { Fenced, Owner } from '../shard/ports.js';
+import { isFinal, RecoveryError } from '../shard/recovery.js';
 import type { BusyAnswer } from '../shard/shard.js';
 import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
 import type { StoreMeta } from '../store/meta.js';
@@ -30,6 +34,7 @@ const NONCE_TAIL_BYTES = 4;
 
 const RECENT_BYTES_MAX = 8 * 1024 * 1024;
 const RECENT_SHARE = 64;
+const WEATHER_MS = 1000;
 
 export function newNonceOf(ownerTag: string): string {
   return ownerTag + randomBytes(NONCE_TAIL_BYTES).toString('hex');
@@ -52,7 +57,7 @@ export class ShardThread implements Shards {
 
   constructor(
     private readonly options: ShardThreadSettings,
-    log: Logger,
+    private readonly log: Logger,
     onFenced: (shard: number, takenBy: string) => void,
   ) {
     const { settings, meta, shards, owner, ownerTag, heapMaxBytes } = options;
@@ -60,7 +65,9 @@ export class ShardThread implements Shards {
     // Of no use any more, and a thread or process that ends is started again.
     const onStuck = () => {
       log.error({}, 'the store does not answer any more: ending');
-      process.exit(EXIT.failure);
+      // A thread that ends takes nothing of LMDB with it: its successor would find the same environment.
+      if (isMainThread) process.exit(EXIT.failure);
+      else process.kill(process.pid, 'SIGKILL');
     };
     this.store = driverOf(settings, 'never', onStuck).store;
     // Outside the heap, but V8 counts it: collections follow one another when it is a large part of a small heap.
@@ -75,14 +82,15 @@ export class ShardThread implements Shards {
       clock: systemClock,
       log,
       rules: rulesOf(settings),
-      limits: { ...settings.limits, recentBytesMax },
+      limits: settings.limits,
       memory: this.memory,
       observer: this.telemetry,
       owner,
       ownerTag,
       newNonce: () => newNonceOf(ownerTag),
       onFenced,
-      keepOrphans: (shard, entries) => writeOrphans(orphansFolder, shard, entries),
+      writeOrphans: (shard, entries) => writeOrphans(orphansFolder, shard, entries),
+      recentBytesMax,
     });
   }
 
@@ -91,9 +99,27 @@ export class ShardThread implements Shards {
     await this.host.start(fences);
   }
 
-  async resume(): Promise<void> {
-    await this.checkStore();
-    await this.host.resume();
+  /** In bad weather it waits for better, however long: a thread that gave up would leave its shards stopped. */
+  async resume(told: ReadonlyMap<number, Lsn>): Promise<void> {
+    for (;;) {
+      try {
+        await this.checkStore();
+        await this.host.resume(told);
+        return;
+      } catch (error) {
+        if (isFinal(error)) throw error;
+        this.log.warn({ error: (error as Error).message }, 'shards cannot recover yet; trying again');
+        await delay(WEATHER_MS);
+      }
+    }
+  }
+
+  durable(): readonly (readonly [shard: number, lsn: Lsn])[] {
+    return this.host.durable();
+  }
+
+  async keepOrphans(): Promise<void> {
+    await this.host.keepOrphans();
   }
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
@@ -122,6 +148,6 @@ export class ShardThread implements Shards {
   /** The store is the one that the process has looked at; from now on its driver knows it again after a reconnect. */
   private async checkStore(): Promise<void> {
     const meta = await this.store.maybeMeta();
-    if (meta?.storeId !== this.options.meta.storeId) throw new Error('the store is another one than a moment ago');
+    if (meta?.storeId !== this.options.meta.storeId) throw new RecoveryError('the store is another one than before');
   }
 }

@@ -8,14 +8,13 @@ import type { Settings } from '../config/schema.js';
 import { CallbackServer } from '../http/callback-server.js';
 import { requestCodecs } from '../http/request-codec.js';
 import { ResponseCodec } from '../http/response-codec.js';
-import type { Fenced } from '../shard/ports.js';
 import { takeOver } from '../shard/recovery.js';
 import { EntryCodec } from '../store/format/entry-codec.js';
 import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
-import { WorkerPool } from '../worker/worker-pool.js';
+import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
 import { effectiveHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
 import { initOf, type OpenStore, openStore } from './open-store.js';
 import { type Identity, newNonceOf, OWNER_TAG_BYTES, ShardThread } from './shard-thread.js';
@@ -155,8 +154,8 @@ function makeShards(
     const shards = Array.from({ length: meta.shards }, (_, shard) => shard);
     return new ShardThread({ ...common, shards }, log, onFenced);
   }
-  const spawn = (worker: number, shards: readonly number[], fences: readonly Fenced[] | undefined) => {
-    const workerData: WorkerSettings = { ...common, worker, fences, shards };
+  const spawn: PoolDeps['spawn'] = (worker, own, fences, told) => {
+    const workerData: WorkerSettings = { ...common, worker, shards: own, fences, told };
     return new Worker(workerEntry, { workerData });
   };
   return new WorkerPool(meta.shards, workers, { clock: systemClock, log, spawn, onFenced });

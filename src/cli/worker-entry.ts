@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../base/assert.js';
+import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
 import { createLogger } from '../telemetry/logger.js';
 import type { ToWorker } from '../worker/protocol.js';
@@ -10,11 +11,13 @@ export interface WorkerSettings extends ShardThreadSettings {
   readonly worker: number;
   /** Undefined when this thread takes the place of one that died. */
   readonly fences: readonly Fenced[] | undefined;
+  /** Of that one: the newest entries whose answers have left. */
+  readonly told: ReadonlyMap<number, Lsn>;
 }
 
 /** A worker thread: its shards, and the wire to the main thread. */
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
-const { worker, fences, ...options } = workerData as WorkerSettings;
+const { worker, fences, told, ...options } = workerData as WorkerSettings;
 const log = createLogger(options.settings.log.level).child({ worker });
 const shards = new ShardThread(options, log, (shard, takenBy) => port.postMessage({ type: 'fenced', shard, takenBy }));
 const server = new ShardServer(shards, port, async () => {
@@ -22,4 +25,4 @@ const server = new ShardServer(shards, port, async () => {
   process.exit();
 });
 port.on('message', (message: ToWorker) => server.receive(message));
-await server.start(fences);
+await server.start(fences, told);

@@ -82,15 +82,17 @@ export class GroupCommit {
     const outcomes = appends.length === 0 ? [] : await this.outcomesOf(appends);
     this.isFlying = false;
     if (appends.length === 0) return;
-    let failed = false;
+    let failures = 0;
     for (let i = 0; i < travellers.length; i++) {
       const outcome = outcomes[i] as AppendOutcome;
-      failed ||= outcome.type === 'failed';
+      if (outcome.type === 'failed') failures++;
       (travellers[i] as RoundMember).land(appends[i] as Append, outcome);
     }
-    this.backoffMs = failed ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
+    // Where some got through the others are tried again with the next round: they do not hold anybody up.
+    const isBadWeather = failures === travellers.length;
+    this.backoffMs = isBadWeather ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
     this.isScheduled = true;
-    if (failed) this.pause();
+    if (isBadWeather) this.pause();
     else this.awaitQuietTurn(1, 0);
   }
 

@@ -1,3 +1,4 @@
+import { AssertionFailure } from '../base/assert.js';
 import type { Clock, Logger } from '../base/ports.js';
 import { apply } from '../wallet/apply.js';
 import { checkWallet } from '../wallet/invariants.js';
@@ -14,6 +15,7 @@ import {
   type SealFence,
   type Wal,
 } from './ports.js';
+import { RecentEntries } from './recent-entries.js';
 
 /** The log cannot be continued as it is. A person has to look; nothing is guessed. */
 export class RecoveryError extends Error {
@@ -34,6 +36,8 @@ export interface TakeOverDeps {
 export interface RecoveryDeps extends TakeOverDeps {
   /** Gives way to other work of the thread. */
   readonly yieldTurn: () => Promise<void>;
+  /** Bytes of the newest entries that are kept for a store that can lose them. */
+  readonly recentBytesMax: number;
 }
 
 /** The log has another owner than this one thought. */
@@ -49,19 +53,20 @@ export class FencedError extends RecoveryError {
 export interface Recovered {
   readonly wallets: Wallets;
   readonly head: Head;
-  readonly fence: Fenced;
   readonly timeMs: number;
+  /** The newest entries: a store that loses some of them gets them again, whoever wrote them. */
+  readonly recent: RecentEntries;
 }
 
 const ATTEMPTS_MAX = 10;
 const RETRY_MS = 200;
-const READ_ENTRIES = 256;
+const READ_ENTRIES = 64;
 const TURN_MS = 2;
 
 /** Takes shards over, whoever owns them: the start of a process is an act of somebody who wants that. */
 export async function takeOver(shards: readonly number[], deps: TakeOverDeps): Promise<readonly Fenced[]> {
   const seal: SealFence = (shard, head, newest) => {
-    const newestMs = newest === undefined ? 0 : newestTimeOf(deps.format.decode(newest));
+    const newestMs = newest === undefined ? 0 : newestTimeOf(decode(newest, deps));
     return sealFence(shard, head, newestMs, deps);
   };
   return await patiently('take the shards over', deps, () => deps.wal.fence(shards, seal));
@@ -103,13 +108,27 @@ export async function headOf(shard: number, deps: TakeOverDeps): Promise<Head> {
   return await patiently('read the head', deps, () => deps.wal.head(shard));
 }
 
+/** True when no other attempt can end otherwise: the log is not as it must be, or we are wrong. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof RecoveryError || error instanceof AssertionFailure;
+}
+
+/** What cannot be read is no weather. */
+function decode(bytes: Buffer, { format }: TakeOverDeps): Entry {
+  try {
+    return format.decode(bytes);
+  } catch (error) {
+    throw new RecoveryError((error as Error).message);
+  }
+}
+
 /** Bad weather at the store: tries again, less and less often, and gives up after about ten seconds. */
 async function patiently<T>(what: string, deps: TakeOverDeps, run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();
     } catch (error) {
-      if (attempt === ATTEMPTS_MAX) throw error;
+      if (attempt === ATTEMPTS_MAX || isFinal(error)) throw error;
       deps.log.warn({ error: (error as Error).message, attempt }, `cannot ${what}; trying again`);
       await deps.delay(RETRY_MS * attempt);
     }
@@ -120,11 +139,12 @@ async function patiently<T>(what: string, deps: TakeOverDeps, run: () => Promise
  * Rebuilds a shard's state from its log, up to its own fence. Sliced, so that an inline shard does not stop the others.
  */
 export async function replay(fenced: Fenced, genesis: Head, deps: RecoveryDeps): Promise<Recovered> {
-  const { wal, format, clock, log } = deps;
+  const { wal, clock, log } = deps;
   const { shard } = fenced;
   const { head } = fenced.entry;
   const wallets = new Wallets();
-  const startedMs = clock.now();
+  const recent = new RecentEntries(genesis, deps.recentBytesMax);
+  const startedMs = clock.monotonicMs();
   let last = genesis;
   let timeMs = 0;
   let events = 0;
@@ -137,27 +157,28 @@ export async function replay(fenced: Fenced, genesis: Head, deps: RecoveryDeps):
       );
     }
     for (const bytes of page) {
-      const entry = format.decode(bytes);
+      const entry = decode(bytes, deps);
       checkContinuity(entry, shard, last);
       for (const event of entry.events) apply(wallets, event);
       events += entry.events.length;
       timeMs = newestTimeOf(entry);
       last = entry.head;
+      recent.add({ head: last, bytes });
       if (isSameHead(last, head)) break;
-      if (clock.now() < turnEndsMs) continue;
+      if (clock.monotonicMs() < turnEndsMs) continue;
       await deps.yieldTurn();
-      turnEndsMs = clock.now() + TURN_MS;
+      turnEndsMs = clock.monotonicMs() + TURN_MS;
     }
   }
   for (const wallet of wallets) {
     checkWallet(wallet);
-    if (clock.now() < turnEndsMs) continue;
+    if (clock.monotonicMs() < turnEndsMs) continue;
     await deps.yieldTurn();
-    turnEndsMs = clock.now() + TURN_MS;
+    turnEndsMs = clock.monotonicMs() + TURN_MS;
   }
-  const tookMs = clock.now() - startedMs;
+  const tookMs = Math.round(clock.monotonicMs() - startedMs);
   log.info({ shard, lsn: formatLsn(head.lsn), events, players: wallets.count, tookMs }, 'shard recovered');
-  return { wallets, head, fence: fenced, timeMs };
+  return { wallets, head, timeMs, recent };
 }
 
 async function timeOfNewest(shard: number, head: Head, deps: RecoveryDeps): Promise<number> {
@@ -165,7 +186,7 @@ async function timeOfNewest(shard: number, head: Head, deps: RecoveryDeps): Prom
   const before = { epoch: head.lsn.epoch, sequence: head.lsn.sequence - 1 };
   const [newest] = await patiently('read the log', deps, () => deps.wal.read(shard, before, 1));
   if (newest === undefined) throw new RecoveryError(`the log of shard ${shard} lacks its newest entry`);
-  return newestTimeOf(deps.format.decode(newest));
+  return newestTimeOf(decode(newest, deps));
 }
 
 function newestTimeOf(entry: Entry): number {

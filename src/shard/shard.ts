@@ -14,16 +14,8 @@ import type { Rules } from '../wallet/rules.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { RoundMember } from './group-commit.js';
 import { formatLsn } from './lsn.js';
-import {
-  type Append,
-  type AppendOutcome,
-  type BatchWriter,
-  type EntryFormat,
-  type Head,
-  isSameHead,
-  type SealedEntry,
-} from './ports.js';
-import { RecentEntries } from './recent-entries.js';
+import type { Append, AppendOutcome, BatchWriter, EntryFormat, Head, SealedEntry } from './ports.js';
+import type { RecentEntries } from './recent-entries.js';
 import type { Recovered } from './recovery.js';
 import { ReplyBarrier } from './reply-barrier.js';
 import { Watermarks } from './watermarks.js';
@@ -60,8 +52,6 @@ export interface ShardLimits {
   /** Soft caps of one entry: a command that has begun is never split over two. */
   readonly batchEventsMax: number;
   readonly batchBytesMax: number;
-  /** Bytes of confirmed entries that are kept for a store that can lose them. */
-  readonly recentBytesMax: number;
 }
 
 /** What a shard tells about its work; telemetry listens. */
@@ -101,6 +91,8 @@ interface Flight extends Batch {
   readonly departedMs: number;
 }
 
+const WARN_EVERY_MS = 1000;
+
 const failed = (failure: Busy): BusyAnswer => ({ type: 'failed', failure });
 const STARTING = failed('starting');
 const STOPPED = failed('stopped');
@@ -121,14 +113,13 @@ export class Shard implements RoundMember {
   private watermarks = new Watermarks({ epoch: 0, sequence: 0 });
   /** The newest entry this owner knows to be durable. */
   private head: Head | undefined = undefined;
-  /** Of an entry that may be durable, and whose landing failed an assertion. */
-  private unconfirmed: Head | undefined = undefined;
   private recent: RecentEntries | undefined = undefined;
   private nowMs = 0;
   private readonly mailbox = new Queue<Request>();
   private forming: Batch = newBatch();
   private flying: Flight | undefined = undefined;
   private nextToForget = 0;
+  private warnedMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     readonly id: number,
@@ -142,11 +133,6 @@ export class Shard implements RoundMember {
   /** The newest entry known to be durable; undefined before the first recovery. */
   get durableHead(): Head | undefined {
     return this.head;
-  }
-
-  /** The head that this owner's log must have: what it knows to be durable, or what `found` shows to be. */
-  ownHead(found: Head): Head | undefined {
-    return this.unconfirmed !== undefined && isSameHead(this.unconfirmed, found) ? this.unconfirmed : this.head;
   }
 
   /** The newest entries whose answers may have been told. */
@@ -163,9 +149,7 @@ export class Shard implements RoundMember {
     assert(this.state === 'starting' && this.flying === undefined, 'a shard opens once per recovery');
     this.wallets = recovered.wallets;
     this.head = recovered.head;
-    this.unconfirmed = undefined;
-    this.recent = new RecentEntries(recovered.fence.previous, this.deps.limits.recentBytesMax);
-    this.recent.add(recovered.fence.entry);
+    this.recent = recovered.recent;
     this.nowMs = recovered.timeMs;
     this.watermarks = new Watermarks(recovered.head.lsn);
     this.state = 'serving';
@@ -216,7 +200,15 @@ export class Shard implements RoundMember {
     if (this.state !== 'serving' || !hasReplies(this.forming)) return undefined;
     const batch = this.forming;
     this.forming = newBatch();
-    const entry = this.seal(batch);
+    let entry: SealedEntry | undefined;
+    try {
+      entry = this.seal(batch);
+    } catch (error) {
+      batch.commands.replaceBy(STARTING);
+      batch.queries.replaceBy(STARTING);
+      this.fail(error);
+      return undefined;
+    }
     const append = { shard: this.id, expected: this.mustHead(), entries: entry === undefined ? [] : [entry] };
     this.flying = { ...batch, entry, append, departedMs: this.deps.clock.monotonicMs() };
     this.drainMailbox();
@@ -232,7 +224,6 @@ export class Shard implements RoundMember {
       flight?.commands.replaceBy(STARTING);
       flight?.queries.replaceBy(STARTING);
       this.flying = undefined;
-      this.unconfirmed = flight?.entry?.head;
       this.fail(error);
     }
   }
@@ -247,7 +238,7 @@ export class Shard implements RoundMember {
         return;
       case 'failed':
         // Unknown: memory is kept, and the same bytes go again.
-        this.deps.log.warn({ shard: this.id, error: outcome.error.message }, 'append failed; trying again');
+        this.warnOfWeather(outcome.error);
         return;
       case 'conflict':
         this.conflicted(flight, outcome.head);
@@ -255,6 +246,14 @@ export class Shard implements RoundMember {
       default:
         unreachable(outcome);
     }
+  }
+
+  /** Once a second at the most: bad weather is one piece of news, however often an append is tried. */
+  private warnOfWeather(error: Error): void {
+    const nowMs = this.deps.clock.monotonicMs();
+    if (nowMs - this.warnedMs < WARN_EVERY_MS) return;
+    this.warnedMs = nowMs;
+    this.deps.log.warn({ shard: this.id, error: error.message }, 'append failed; trying again');
   }
 
   private arrived(flight: Flight): void {

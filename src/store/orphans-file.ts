@@ -12,14 +12,18 @@ export async function writeOrphans(folder: string, shard: number, entries: reado
   const path = join(folder, `orphans-${shard}-${epoch}`);
   const file = await open(path, 'wx');
   try {
-    for (const { bytes } of entries) {
+    const parts = entries.flatMap(({ bytes }) => {
       const length = Buffer.alloc(4);
       length.writeUInt32BE(bytes.length);
-      await file.writev([length, bytes]);
-    }
+      return [length, bytes];
+    });
+    await file.writeFile(Buffer.concat(parts));
     await file.sync();
   } finally {
     await file.close();
   }
+  const directory = await open(folder);
+  await directory.sync();
+  await directory.close();
   return path;
 }

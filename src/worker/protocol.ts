@@ -1,3 +1,4 @@
+import type { Lsn } from '../shard/lsn.js';
 import type { BusyAnswer } from '../shard/shard.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -24,15 +25,23 @@ export type WireResult = Answer | QueryResult | BusyAnswer;
 export type ToWorker =
   | { readonly type: 'submit-requests'; readonly requests: readonly WireRequest[] }
   | { readonly type: 'drain-shards'; readonly timeoutMs: number }
+  | { readonly type: 'keep-orphans' }
   | { readonly type: 'close-shards' };
 
 export type FromWorker =
   | { readonly type: 'shards-opened' }
   | { readonly type: 'open-failed'; readonly message: string }
-  | { readonly type: 'results'; readonly ids: readonly number[]; readonly results: readonly WireResult[] }
+  /** `durable` are the newest entries of the shards: what is answered here is in the log up to them. */
+  | {
+      readonly type: 'results';
+      readonly ids: readonly number[];
+      readonly results: readonly WireResult[];
+      readonly durable: readonly (readonly [shard: number, lsn: Lsn])[];
+    }
   | { readonly type: 'status'; readonly shards: readonly ShardStatus[] }
   | { readonly type: 'fenced'; readonly shard: number; readonly takenBy: string }
-  | { readonly type: 'drained'; readonly isEmpty: boolean };
+  | { readonly type: 'drained'; readonly isEmpty: boolean }
+  | { readonly type: 'orphans-kept' };
 
 /** The half of a MessagePort that both sides need. */
 export interface Port<Sent> {

@@ -1,4 +1,5 @@
 import type { Replier } from '../base/ports.js';
+import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
 import { RecoveryError } from '../shard/recovery.js';
 import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';
@@ -8,7 +9,8 @@ const STATUS_MS = 100;
 
 /** Shards that can also take the place of some that died with their thread; see `ShardHost.resume`. */
 export interface ResumableShards extends Shards {
-  resume(): Promise<void>;
+  resume(told: ReadonlyMap<number, Lsn>): Promise<void>;
+  durable(): readonly (readonly [shard: number, lsn: Lsn])[];
 }
 
 /** The worker's end of the wire: carries requests to the shards of this thread, and their results back. */
@@ -23,10 +25,10 @@ export class ShardServer {
     private readonly onClose: () => Promise<void>,
   ) {}
 
-  /** Without fences this thread takes the place of one that died. */
-  async start(fences: readonly Fenced[] | undefined): Promise<void> {
+  /** Without fences this thread takes the place of one that died, after entries up to `told` had been answered. */
+  async start(fences: readonly Fenced[] | undefined, told: ReadonlyMap<number, Lsn>): Promise<void> {
     try {
-      await (fences === undefined ? this.shards.resume() : this.shards.start(fences.map(withBuffer)));
+      await (fences === undefined ? this.shards.resume(told) : this.shards.start(fences.map(withBuffer)));
     } catch (error) {
       const isTheirs = error instanceof RecoveryError;
       const message = isTheirs ? error.message : String((error as Error).stack);
@@ -45,6 +47,9 @@ export class ShardServer {
         return;
       case 'drain-shards':
         void this.drain(message.timeoutMs);
+        return;
+      case 'keep-orphans':
+        void this.shards.keepOrphans().then(() => this.port.postMessage({ type: 'orphans-kept' }));
         return;
       case 'close-shards':
         clearInterval(this.timer);
@@ -71,7 +76,7 @@ export class ShardServer {
     const { ids, results } = this;
     this.ids = [];
     this.results = [];
-    this.port.postMessage({ type: 'results', ids, results });
+    this.port.postMessage({ type: 'results', ids, results, durable: this.shards.durable() });
   }
 
   private sendStatus(): void {

@@ -23,5 +23,7 @@ export interface Shards {
   status(): readonly ShardStatus[];
   /** Resolves when nothing waits any more, or after `timeoutMs`; says which. */
   drain(timeoutMs: number): Promise<boolean>;
+  /** After another process has taken over: puts what only this one still has where people find it. */
+  keepOrphans(): Promise<void>;
   close(): Promise<void>;
 }

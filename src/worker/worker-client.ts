@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import type { Replier } from '../base/ports.js';
+import type { Clock, Replier } from '../base/ports.js';
+import type { Lsn } from '../shard/lsn.js';
 import { RecoveryError } from '../shard/recovery.js';
 import type { BusyAnswer } from '../shard/shard.js';
 import type { Failure } from '../wallet/rejection.js';
@@ -14,7 +14,12 @@ export interface WorkerEvents {
 }
 
 const CLOSE_MS = 1000;
+const ORPHANS_MS = 2000;
+/** A thread that says nothing for so long will not say anything any more. */
+const SILENCE_MAX_MS = 10_000;
+const WAITING_MAX = 100_000;
 const STARTING: BusyAnswer = { type: 'failed', failure: 'starting' satisfies Failure };
+const OVERLOADED: BusyAnswer = { type: 'failed', failure: 'overloaded' satisfies Failure };
 
 /**
  * The main thread's end of the wire to one worker. When the worker dies, everyone who waits is told to come again: what
@@ -26,14 +31,23 @@ export class WorkerClient {
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: Error) => void } | undefined = undefined;
   private onDrained: ((isEmpty: boolean) => void) | undefined = undefined;
+  private onOrphansKept: (() => void) | undefined = undefined;
+  private readonly exited: Promise<void>;
+  private readonly watchdog: NodeJS.Timeout;
+  private heardMs: number;
   private requests: WireRequest[] = [];
   private nextId = 1;
   private isClosing = false;
   private hasEnded = false;
+  /** Its shards serve: from now on it tells its status ten times a second. */
+  private isOpen = false;
 
   constructor(
     private readonly worker: Worker,
     private readonly events: WorkerEvents,
+    private readonly clock: Clock,
+    /** The newest entries whose answers have come, by shard; the places of a worker keep them over its lives. */
+    private readonly told: Map<number, Lsn>,
   ) {
     this.opened = new Promise((resolve, reject) => {
       this.settleOpened = { resolve, reject };
@@ -44,7 +58,15 @@ export class WorkerClient {
     worker.on('error', (cause: Error) => {
       error = cause;
     });
-    worker.on('exit', () => this.ended(error));
+    this.exited = new Promise((resolve) => {
+      worker.on('exit', () => {
+        this.ended(error);
+        resolve();
+      });
+    });
+    this.heardMs = clock.monotonicMs();
+    this.watchdog = setInterval(() => this.watch(), CLOSE_MS);
+    this.watchdog.unref();
   }
 
   /** Resolves when all its shards serve. */
@@ -58,14 +80,14 @@ export class WorkerClient {
       (replier as Replier<BusyAnswer>).reply(STARTING);
       return;
     }
+    if (this.waiting.size >= WAITING_MAX) {
+      (replier as Replier<BusyAnswer>).reply(OVERLOADED);
+      return;
+    }
     const id = this.nextId++;
     this.waiting.set(id, replier as Replier<WireResult>);
     if (this.requests.length === 0) setImmediate(() => this.send());
     this.requests.push({ ...request, id });
-  }
-
-  get waitingCount(): number {
-    return this.waiting.size;
   }
 
   async drain(timeoutMs: number): Promise<boolean> {
@@ -79,14 +101,27 @@ export class WorkerClient {
     return isEmpty && this.waiting.size === 0;
   }
 
+  async keepOrphans(): Promise<void> {
+    if (this.hasEnded) return;
+    await new Promise<void>((resolve) => {
+      this.onOrphansKept = resolve;
+      this.post({ type: 'keep-orphans' });
+      setTimeout(resolve, ORPHANS_MS).unref();
+    });
+  }
+
   async close(): Promise<void> {
     this.isClosing = true;
     if (this.hasEnded) return;
-    const exited = once(this.worker, 'exit');
     this.post({ type: 'close-shards' });
     const timer = setTimeout(() => void this.worker.terminate(), CLOSE_MS);
-    await exited;
+    await this.exited;
     clearTimeout(timer);
+  }
+
+  /** Its end is told like any other. */
+  private watch(): void {
+    if (this.isOpen && this.clock.monotonicMs() - this.heardMs > SILENCE_MAX_MS) void this.worker.terminate();
   }
 
   private send(): void {
@@ -101,8 +136,10 @@ export class WorkerClient {
   }
 
   private receive(message: FromWorker): void {
+    this.heardMs = this.clock.monotonicMs();
     switch (message.type) {
       case 'results':
+        for (const [shard, lsn] of message.durable) this.told.set(shard, lsn);
         for (let i = 0; i < message.ids.length; i++)
           this.reply(message.ids[i] as number, message.results[i] as WireResult);
         return;
@@ -110,6 +147,7 @@ export class WorkerClient {
         this.status = message.shards;
         return;
       case 'shards-opened':
+        this.isOpen = true;
         this.settleOpened?.resolve();
         return;
       case 'open-failed':
@@ -120,6 +158,9 @@ export class WorkerClient {
         return;
       case 'drained':
         this.onDrained?.(message.isEmpty);
+        return;
+      case 'orphans-kept':
+        this.onOrphansKept?.();
         return;
     }
   }
@@ -133,12 +174,14 @@ export class WorkerClient {
 
   private ended(error: Error): void {
     this.hasEnded = true;
+    clearInterval(this.watchdog);
     this.settleOpened?.reject(error);
     this.requests = [];
     const repliers = [...this.waiting.values()];
     this.waiting.clear();
     for (const replier of repliers) replier.reply(STARTING);
     this.onDrained?.(true);
+    this.onOrphansKept?.();
     if (!this.isClosing) this.events.onDied(error);
   }
 }

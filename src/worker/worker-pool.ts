@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { must } from '../base/assert.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
+import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
 import type { BusyAnswer, ShardState } from '../shard/shard.js';
 import type { Command } from '../wallet/command.js';
@@ -12,8 +13,13 @@ import { WorkerClient } from './worker-client.js';
 export interface PoolDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Starts a thread for these shards. Without fences it takes the place of one that died. */
-  readonly spawn: (worker: number, shards: readonly number[], fences: readonly Fenced[] | undefined) => Worker;
+  /** Starts a thread for these shards. Without fences it takes the place of one that died, after `told` was answered. */
+  readonly spawn: (
+    worker: number,
+    shards: readonly number[],
+    fences: readonly Fenced[] | undefined,
+    told: ReadonlyMap<number, Lsn>,
+  ) => Worker;
   readonly onFenced: (shard: number, takenBy: string) => void;
 }
 
@@ -21,6 +27,8 @@ export interface PoolDeps {
 interface Place {
   readonly worker: number;
   readonly shards: readonly number[];
+  /** The newest entry of each shard that has been answered. */
+  readonly told: Map<number, Lsn>;
   client: WorkerClient | undefined;
   state: ShardState;
   diedMs: number | undefined;
@@ -45,7 +53,7 @@ export class WorkerPool implements Shards {
   ) {
     this.places = range(Math.min(workerCount, shardCount)).map((worker) => {
       const shards = range(shardCount).filter((shard) => shard % workerCount === worker);
-      return { worker, shards, client: undefined, state: 'starting', diedMs: undefined };
+      return { worker, shards, told: new Map(), client: undefined, state: 'starting', diedMs: undefined };
     });
     for (const place of this.places) for (const shard of place.shards) this.byShard.set(shard, place);
   }
@@ -81,6 +89,10 @@ export class WorkerPool implements Shards {
     return drained.every(Boolean);
   }
 
+  async keepOrphans(): Promise<void> {
+    await Promise.all(this.places.map(({ client }) => client?.keepOrphans()));
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.places.map(({ client }) => client?.close()));
   }
@@ -94,18 +106,25 @@ export class WorkerPool implements Shards {
   }
 
   private async open(place: Place, fences: readonly Fenced[] | undefined): Promise<void> {
-    const thread = this.deps.spawn(place.worker, place.shards, fences);
-    place.client = new WorkerClient(thread, {
-      onFenced: this.deps.onFenced,
-      onDied: (error) => this.died(place, error),
-    });
+    const { worker, shards, told } = place;
+    const events = {
+      onFenced: (shard: number, takenBy: string) => void this.fenced(shard, takenBy),
+      onDied: (error: Error) => this.died(place, error),
+    };
+    place.client = new WorkerClient(this.deps.spawn(worker, shards, fences, told), events, this.deps.clock, told);
     await place.client.open();
     place.state = 'serving';
   }
 
+  /** Who takes one shard takes all: also those of workers that have not noticed yet. */
+  private async fenced(shard: number, takenBy: string): Promise<void> {
+    await this.keepOrphans();
+    this.deps.onFenced(shard, takenBy);
+  }
+
   private died(place: Place, error: Error): void {
     const { worker, shards, diedMs = Number.NEGATIVE_INFINITY } = place;
-    const nowMs = this.deps.clock.now();
+    const nowMs = this.deps.clock.monotonicMs();
     const at = { worker, shards, error: error.stack ?? error.message };
     place.diedMs = nowMs;
     if (nowMs - diedMs < RESTARTS_WINDOW_MS) {

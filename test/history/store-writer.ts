@@ -102,5 +102,6 @@ export function recoveryDeps(wal: Wal, format: EntryFormat, owner: Owner): Recov
     newNonce: () => 'ffffffffffffffff',
     yieldTurn: async () => {},
     delay: async () => {},
+    recentBytesMax: 0,
   };
 }

@@ -96,13 +96,35 @@ test('without a lost tail a fenced owner has no orphans', async () => {
   assert.deepEqual(test.orphans, []);
 });
 
-test('what lost its tail so far that even the ring does not reach is lost for good', async () => {
+test('a restart forgets nothing: entries of the owner before go in again too', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000b', 2);
   const first = await TestHost.started({ wal });
   await first.fund('ann', 100);
   const second = await TestHost.started({ wal });
   await second.execute(place([{ id: 't1' }]));
+  const before = await wal.read(0, LSN_ZERO, 100);
   wal.loseTail(0, 3);
-  assert.deepEqual(await second.ask(readAnn), { type: 'failed', failure: 'stopped' });
-  assert.equal(second.host.status()[0]?.state, 'stopped');
+  assert.equal(await second.balance('ann'), 90);
+  assert.deepEqual(await wal.read(0, LSN_ZERO, 100), before);
+});
+
+test('a tail longer than what is kept is lost for good: the shard stops, and what is left is kept', async () => {
+  const test = await TestHost.started({ recentBytesMax: 300 });
+  await test.fund('ann', 1000);
+  for (let i = 0; i < 5; i++) await test.execute(place([{ id: `t${i}` }]));
+  test.wal.loseTail(0, 5);
+  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  assert.equal(test.host.status()[0]?.state, 'stopped');
+  await turns(5);
+  assert.ok(test.orphans.length > 0 && test.orphans.length < 5);
+});
+
+test('all shards keep their orphans before the process is told to end, also those that noticed nothing', async () => {
+  const test = await withBets(3);
+  await test.fund('bob', 100, 1);
+  for (const shard of [0, 1]) test.wal.loseTail(shard, 1);
+  await TestHost.started({ wal: test.wal });
+  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  while (test.fenced.length === 0) await turns(1);
+  assert.equal(test.orphans.length, 2);
 });

@@ -29,9 +29,16 @@ export class TestHost {
   private readonly deps: TakeOverDeps;
 
   constructor(
-    options: { wal?: MemoryWal; shards?: number; limits?: Partial<ShardLimits>; rules?: Partial<Rules> } = {},
+    options: {
+      wal?: MemoryWal;
+      shards?: number;
+      limits?: Partial<ShardLimits>;
+      rules?: Partial<Rules>;
+      recentBytesMax?: number;
+      ownerTag?: string;
+    } = {},
   ) {
-    const { shards = 2, limits = {}, rules = {} } = options;
+    const { shards = 2, limits = {}, rules = {}, recentBytesMax = 1_000_000 } = options;
     const settings = settingsWith();
     this.wal = options.wal ?? new MemoryWal(randomUUID(), shards);
     const { storeId } = this.wal;
@@ -40,7 +47,8 @@ export class TestHost {
     };
     const log: Logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
     const format = new EntryCodec(storeId);
-    const newNonce = () => randomBytes(8).toString('hex');
+    const { ownerTag = randomBytes(4).toString('hex') } = options;
+    const newNonce = () => ownerTag + randomBytes(4).toString('hex');
     this.shards = Array.from({ length: shards }, (_, shard) => shard);
     this.deps = { wal: this.wal, format, clock: this.clock, log, owner: OWNER, newNonce, delay };
     this.host = new ShardHost(this.shards, {
@@ -50,14 +58,15 @@ export class TestHost {
       clock: this.clock,
       log,
       rules: { ...rulesOf(settings), ...rules },
-      limits: { ...settings.limits, recentBytesMax: 1_000_000, ...limits },
+      limits: { ...settings.limits, ...limits },
       memory: this.memory,
       observer: { decided() {}, landed() {} },
       owner: OWNER,
-      ownerTag: '',
+      ownerTag,
       newNonce,
       onFenced: (shard, takenBy) => this.fenced.push({ shard, takenBy }),
-      keepOrphans: async (shard, entries) => {
+      recentBytesMax,
+      writeOrphans: async (shard, entries) => {
         this.orphans.push(...entries);
         return `orphans of ${shard}`;
       },

@@ -11,6 +11,7 @@ const SILENT: Shards = {
   ask() {},
   status: () => [],
   drain: async () => false,
+  keepOrphans: async () => {},
   close: async () => {},
 };
 

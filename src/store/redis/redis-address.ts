@@ -59,6 +59,7 @@ function maybeServer(text: string, defaultPort: number): Server | undefined {
 function maybeCredentials(login: string): Pick<RedisOptions, 'username' | 'password'> | undefined {
   try {
     const [username = '', password = ''] = login.split(/:(.*)/s).map(decodeURIComponent);
+    if (username !== '' && password === '') return undefined;
     return { ...(username === '' ? {} : { username }), ...(password === '' ? {} : { password }) };
   } catch {
     return undefined;

@@ -33,6 +33,7 @@ const PLAIN: RedisOptions = {
  */
 export class RedisConnection {
   private current: Promise<Redis> | undefined = undefined;
+  private connected: Redis | undefined = undefined;
   private isClosed = false;
 
   constructor(
@@ -50,7 +51,10 @@ export class RedisConnection {
     const client = this.connect();
     this.current = client;
     client.then(
-      (redis) => redis.once('end', () => this.forget(client)),
+      (redis) => {
+        if (this.current === client) this.connected = redis;
+        redis.once('end', () => this.forget(client));
+      },
       () => this.forget(client),
     );
     return client;
@@ -58,8 +62,18 @@ export class RedisConnection {
 
   /** What was sent on it and not answered has an unknown outcome. */
   drop(redis: Redis): void {
-    this.current = undefined;
+    if (this.connected === redis) this.reset();
     redis.disconnect();
+  }
+
+  /** The next use makes a fresh connection. */
+  reset(): void {
+    this.current?.then(
+      (redis) => redis.disconnect(),
+      () => {},
+    );
+    this.current = undefined;
+    this.connected = undefined;
   }
 
   close(): void {
@@ -83,6 +97,8 @@ export class RedisConnection {
     });
     try {
       await redis.connect();
+      // ioredis goes on in database 0 when its own SELECT is refused.
+      if (this.options.db) await redis.select(this.options.db);
       await this.check(redis);
       return redis;
     } catch (error) {

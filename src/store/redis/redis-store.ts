@@ -99,6 +99,7 @@ export class RedisStore implements Store {
       const appends = fences.map(({ shard, previous, entry }) => ({ shard, expected: previous, entries: [entry] }));
       const outcomes = await this.call('all', appends);
       if (outcomes.every(({ type }) => type === 'ok')) return fences;
+      for (const outcome of outcomes) if (outcome.type === 'failed') throw outcome.error;
       // Their owner has appended meanwhile. It does so about once in a millisecond, and this takes a fraction of one.
     }
     throw new Error(`the owner of the logs was faster ${FENCE_ATTEMPTS_MAX} times`);
@@ -135,8 +136,8 @@ export class RedisStore implements Store {
   }
 
   async head(shard: number): Promise<Head> {
-    const client = await this.appends.client();
-    return this.mustHead(shard, await client.getBuffer(this.headKey(shard)));
+    const bytes = await on(this.appends, (client) => client.getBuffer(this.headKey(shard)));
+    return this.mustHead(shard, bytes);
   }
 
   private mustHead(shard: number, bytes: Buffer | null): Head {
@@ -145,9 +146,8 @@ export class RedisStore implements Store {
   }
 
   async read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]> {
-    const client = await this.reads.client();
     const range = [this.logKey(shard), `(${formatLsn(after)}`, '+', 'COUNT', limit];
-    const entries = (await client.callBuffer('XRANGE', ...range)) as StreamEntry[];
+    const entries = (await on(this.reads, (client) => client.callBuffer('XRANGE', ...range))) as StreamEntry[];
     return entries.map(([, [, bytes]]) => bytes);
   }
 
@@ -178,6 +178,8 @@ export class RedisStore implements Store {
   }
 
   private async checkForAppends(client: Redis): Promise<void> {
+    // Reads follow appends: what is read must be the log that is appended to, also after a failover.
+    this.reads.reset();
     await checkServer(client, this.options.durability, this.options.trustConfig);
     await ensureFunction(client);
     await this.checkStore(client);
@@ -211,6 +213,17 @@ export class RedisStore implements Store {
 
   private logKey(shard: number): string {
     return `${this.options.prefix}:{${shard}}:wal`;
+  }
+}
+
+/** A connection on which something failed is not used again: it may lead to a server that is gone. */
+async function on<T>(connection: RedisConnection, run: (client: Redis) => Promise<T>): Promise<T> {
+  const client = await connection.client();
+  try {
+    return await run(client);
+  } catch (error) {
+    connection.drop(client);
+    throw explain(error as Error);
   }
 }
 
