@@ -290,7 +290,8 @@ export class Shard implements RoundMember {
     flight.commands.replaceBy(STOPPED);
     flight.queries.replaceBy(STOPPED);
     const mine = this.mustHead();
-    const at = { shard: this.id, expected: formatLsn(mine.lsn), found: formatLsn(head.lsn) };
+    const kept = this.recentEntries.length;
+    const at = { shard: this.id, expected: formatLsn(mine.lsn), found: formatLsn(head.lsn), kept };
     if (head.lsn.epoch > mine.lsn.epoch) {
       this.state = 'fenced';
       this.drop(STOPPED);

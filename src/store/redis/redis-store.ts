@@ -60,8 +60,7 @@ export class RedisStore implements Store {
 
   /** Undefined in an empty store. Throws when the server cannot be reached or must not be used. */
   async maybeMeta(): Promise<StoreMeta | undefined> {
-    const client = await this.appends.client();
-    const bytes = await client.getBuffer(this.metaKey());
+    const bytes = await on(this.appends, (client) => client.getBuffer(this.metaKey()));
     const meta = bytes === null ? undefined : decodeMeta(bytes);
     this.storeId = meta?.storeId;
     return meta;
@@ -69,12 +68,11 @@ export class RedisStore implements Store {
 
   /** Creates meta record and heads, all or nothing; false when another process was faster or the store is there already. */
   async create(meta: StoreMeta): Promise<boolean> {
-    const client = await this.appends.client();
     const pairs: (string | Buffer)[] = [this.metaKey(), encodeMeta(meta)];
     for (let shard = 0; shard < meta.shards; shard++) {
       pairs.push(this.headKey(shard), encodeHead(genesisHead(meta.storeId, shard)));
     }
-    return (await client.call('MSETNX', ...pairs)) === 1;
+    return (await on(this.appends, (client) => client.call('MSETNX', ...pairs))) === 1;
   }
 
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
@@ -127,7 +125,12 @@ export class RedisStore implements Store {
       if (durability.type === 'replicas' && replicas < durability.count) {
         throw new Error(`${replicas} of ${durability.count} replicas have it`);
       }
-      return told.map(outcomeOf);
+      const outcomes = told.map(outcomeOf);
+      // A head that is missing: when the whole store is gone its return is awaited, else this log needs a person.
+      if (outcomes.some((outcome) => outcome.type === 'conflict' && outcome.head === NOTHING_THERE)) {
+        await this.checkStore(client);
+      }
+      return outcomes;
     } catch (error) {
       // The next attempt has a connection that is checked anew.
       if (client !== undefined) this.appends.drop(client);

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { formatLsn, isSameLsn } from '../../src/shard/lsn.js';
+import { type Entry, type Head, isSameHead } from '../../src/shard/ports.js';
+import { decodeHead, EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+import { decodeMeta } from '../../src/store/meta.js';
+import type { CallbackApplied } from '../../src/wallet/event.js';
+import type { RedisServer } from '../support/redis-server.js';
+
+const PREFIX = 'walletd';
+const PAGE = 1000;
+const UNITS = 10_000;
+
+/** A callback as the log has it, in whole currency. */
+export interface Booked {
+  readonly username: string;
+  readonly before: number;
+  readonly after: number;
+  /** The process whose fence began the epoch of its entry. */
+  readonly pid: number;
+}
+
+/**
+ * All logs of a store, read from Redis without a line of the code that appends or recovers: no hole, no foreign entry,
+ * every entry by the owner of its epoch, and balances that follow from one event to the next.
+ */
+export class Books {
+  entries = 0;
+  readonly callbacks = new Map<string, Booked[]>();
+  readonly balances = new Map<string, number>();
+
+  static async read(server: RedisServer): Promise<Books> {
+    const books = new Books();
+    const redis = server.client();
+    try {
+      const meta = decodeMeta((await redis.getBuffer(`${PREFIX}:meta`)) as Buffer);
+      const format = new EntryCodec(meta.storeId);
+      for (let shard = 0; shard < meta.shards; shard++) {
+        let last = genesisHead(meta.storeId, shard);
+        let pid = 0;
+        for (let from = '-'; ; from = `(${formatLsn(last.lsn)}`) {
+          const range = [`${PREFIX}:{${shard}}:wal`, from, '+', 'COUNT', PAGE];
+          const page = (await redis.callBuffer('XRANGE', ...range)) as [Buffer, [Buffer, Buffer]][];
+          for (const [id, [, bytes]] of page) {
+            const entry = format.decode(bytes);
+            assert.equal(id.toString(), formatLsn(entry.lsn), 'an entry has its LSN as id');
+            follows(entry, shard, last);
+            pid = entry.owner?.pid ?? pid;
+            books.add(entry, pid);
+            last = entry.head;
+          }
+          if (page.length < PAGE) break;
+        }
+        const head = decodeHead((await redis.getBuffer(`${PREFIX}:{${shard}}:head`)) as Buffer);
+        assert.ok(isSameHead(head, last), `the head of shard ${shard} is its newest entry`);
+      }
+    } finally {
+      redis.disconnect();
+    }
+    return books;
+  }
+
+  private add(entry: Entry, pid: number): void {
+    this.entries++;
+    for (const event of entry.events) {
+      const { username } = event;
+      if (event.type === 'player-imported') this.balances.set(username, event.balance / UNITS);
+      if (event.type === 'callback-applied') this.book(event, pid);
+    }
+  }
+
+  private book(event: CallbackApplied, pid: number): void {
+    const { username, requestId } = event;
+    const before = event.before / UNITS;
+    const after = (event.changes.at(-1)?.after ?? Number.NaN) / UNITS;
+    assert.equal(before, this.balances.get(username), `${requestId} starts from the balance that is there`);
+    this.balances.set(username, after);
+    const booked = this.callbacks.get(requestId) ?? [];
+    this.callbacks.set(requestId, [...booked, { username, before, after, pid }]);
+  }
+}
+
+function follows(entry: Entry, shard: number, last: Head): void {
+  const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
+  assert.equal(entry.shard, shard, at);
+  assert.ok(isSameLsn(entry.previousLsn, last.lsn), `${at} names the LSN before it`);
+  assert.equal(entry.previousChecksum, last.checksum, `${at} names the checksum before it`);
+  assert.equal(entry.lsn.sequence, last.lsn.sequence + 1, `${at} has the next sequence`);
+  if (entry.owner === undefined) {
+    assert.equal(entry.nonce, last.nonce, `${at} is by the owner of its epoch`);
+    assert.equal(entry.lsn.epoch, last.lsn.epoch, `${at} is of the epoch of its fence`);
+  } else {
+    assert.ok(entry.lsn.epoch > last.lsn.epoch, `${at} is a fence and begins an epoch`);
+  }
+}

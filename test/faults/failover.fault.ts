@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EntryCodec, encodeHead } from '../../src/store/format/entry-codec.js';
+import { decodeMeta } from '../../src/store/meta.js';
+import { freePort, type RedisServer } from '../support/redis-server.js';
+import type { WalletdProcess } from '../support/walletd-process.js';
+import { describe, type Load } from './load.js';
+import { readOrphans } from './orphans.js';
+import { prove } from './proof.js';
+import { fault, type Scene } from './scene.js';
+import { Sentinels } from './sentinels.js';
+import { shardStates } from './shard-states.js';
+import { until } from './until.js';
+
+const HEALED = 'the store has lost entries that it had confirmed: they go in again';
+const FAILOVER_MS = 15_000;
+const BACK_MS = 2000;
+/** Of a heap of 64 MiB so much is for the entries that go in again, or into a file. */
+const HEAP_BYTES = 64 * 1024 * 1024;
+const REMEMBERED_BYTES = HEAP_BYTES / 64;
+const LOG = 'walletd:{0}:wal';
+
+/** A master, its replica, sentinels that watch them, walletd, and players. */
+async function replicated(scene: Scene, durability: string, env: Record<string, string> = {}) {
+  const master = await scene.redis();
+  const replica = await scene.redis({ replicaof: `127.0.0.1 ${master.port}` });
+  await until('the replica is in step', 10_000, () => isLinked(replica));
+  const sentinels = await Sentinels.watch(master, 1);
+  scene.atEnd(() => sentinels.destroy());
+  const walletd = await scene.walletd(sentinels.url, { WALLETD_DURABILITY: durability, ...env });
+  return { master, replica, sentinels, walletd, load: await scene.load(walletd) };
+}
+
+async function isLinked(replica: RedisServer): Promise<boolean> {
+  return /master_link_status:up/.test(String(await replica.call('INFO', 'replication')));
+}
+
+/** Kills the master; resolves when a sentinel reports the replica as the new one. */
+async function failOver(master: RedisServer, replica: RedisServer, sentinels: Sentinels): Promise<number> {
+  await master.end('SIGKILL');
+  const port = await until('the sentinels promote the replica', FAILOVER_MS, () => sentinels.otherMaster(master.port));
+  assert.equal(port, replica.port);
+  return performance.now();
+}
+
+/** Waits for service, which should have been possible since then; resolves to a sentence about how long it took. */
+async function back(load: Load, sinceMs: number): Promise<string> {
+  const answeredMs = await until('service after the failover', 10_000, () => load.firstAnswerAfter(sinceMs));
+  const tookMs = Math.round(answeredMs - sinceMs);
+  assert.ok(tookMs <= BACK_MS, `service came back ${tookMs} ms after the new master`);
+  return `service is back after ${tookMs} ms`;
+}
+
+const healings = ({ log }: WalletdProcess) => log.filter(({ msg }) => msg === HEALED);
+
+fault(
+  'kill -9 of the master and of a sentinel, under load: the replica is promoted, and nothing answered is lost',
+  async (scene) => {
+    const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync');
+    await delay(700);
+    await sentinels.killFirst();
+    const promotedMs = await failOver(master, replica, sentinels);
+    scene.say(await back(load, promotedMs));
+    await delay(500);
+    await load.stop();
+    scene.say(`healed ${healings(walletd).length} shards`);
+    scene.say(await prove([load], walletd, replica));
+  },
+);
+
+for (const lags of [false, true]) {
+  const which = lags ? 'a replica that lags' : 'its only replica';
+  fault(
+    `${which} is promoted under replicas:1: refused until there is a replica again, and nothing answered is lost`,
+    async (scene) => {
+      const { master, replica, sentinels, walletd, load } = await replicated(scene, 'replicas:1');
+      await delay(700);
+      if (lags) {
+        await replica.call('REPLICAOF', '127.0.0.1', await freePort());
+        await walletd.waitFor(({ error }) => /0 of 1 replicas have it|has 0 replica/.test(String(error)));
+      }
+      const promotedMs = await failOver(master, replica, sentinels);
+      await walletd.waitFor(({ error }) => /replicas:1, but Redis has 0 replica/.test(String(error)));
+      await delay(1000);
+      assert.equal(load.firstAnswerAfter(promotedMs), undefined, 'nothing is told that only one server has');
+      await master.start();
+      await master.call('REPLICAOF', '127.0.0.1', replica.port);
+      await until('the former master is a replica in step', 10_000, () => isLinked(master));
+      scene.say(await back(load, performance.now()));
+      await delay(500);
+      await load.stop();
+      assert.equal(healings(walletd).length, 0, 'nothing had to be healed');
+      scene.say(await prove([load], walletd, replica));
+    },
+  );
+}
+
+fault('a replica that lags is promoted: the lost tail goes in again, and nothing answered is lost', async (scene) => {
+  const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync');
+  await delay(300);
+  await replica.call('REPLICAOF', '127.0.0.1', await freePort());
+  await delay(700);
+  const promotedMs = await failOver(master, replica, sentinels);
+  scene.say(await back(load, promotedMs));
+  await delay(500);
+  await load.stop();
+  const lost = healings(walletd).map((line) => Number(line.lost));
+  assert.ok(lost.length > 0, 'the new master lacked something');
+  scene.say(`the new master lacked ${lost.join(', ')} entries`);
+  scene.say(await prove([load], walletd, replica));
+});
+
+fault(
+  'a log that somebody has cut and written to: its shard stops, keeps what was lost in a file, and the others serve',
+  async (scene) => {
+    const redis = await scene.redis();
+    const walletd = await scene.walletd(redis.url);
+    const load = await scene.load(walletd);
+    await delay(500);
+    await load.stop();
+    const lost = await rewriteTail(redis, 0, 2);
+    const next = await scene.load(walletd);
+    await until('shard 0 stops', 5000, async () => (await shardStates(walletd))[0] === 'stopped');
+    const stoppedMs = performance.now();
+    await until('the others serve', 5000, () => next.firstAnswerAfter(stoppedMs));
+    await next.stop();
+    assert.deepEqual(await shardStates(walletd), ['stopped', 'serving', 'serving', 'serving']);
+    await walletd.waitFor(({ msg }) => /its log needs a person/.test(msg));
+    await walletd.waitFor(({ msg }) => /answered entries that the log has lost are kept here/.test(msg));
+    assert.deepEqual(readOrphans(scene.orphansFolder), new Map([['orphans-0-1', lost]]));
+    scene.say(`kept ${lost.length} entries; ${describe([next])}`);
+  },
+);
+
+fault(
+  'a failover while the former master still answers: walletd follows the sentinels, and nothing answered is lost',
+  async (scene) => {
+    const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync');
+    await delay(700);
+    await sentinels.failOver();
+    await until('the sentinels promote the replica', FAILOVER_MS, () => sentinels.otherMaster(master.port));
+    await delay(BACK_MS);
+    await load.stop();
+    const lost = healings(walletd).map((line) => line.lost);
+    scene.say(`the new master lacked ${lost.join(', ') || 'no'} entries`);
+    scene.say(await prove([load], walletd, replica));
+  },
+);
+
+fault(
+  'a replica that lags by more than walletd remembers is promoted: the shard stops and keeps all that it has',
+  async (scene) => {
+    const env = { WALLETD_SHARDS: '1', WALLETD_MEMORY_MAX_BYTES: String(HEAP_BYTES) };
+    const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync', env);
+    const size = async (server: RedisServer) => Number(await server.call('MEMORY', 'USAGE', LOG, 'SAMPLES', 0));
+    await delay(300);
+    await replica.call('REPLICAOF', '127.0.0.1', await freePort());
+    await until(
+      'the replica lags',
+      40_000,
+      async () => (await size(master)) - (await size(replica)) > REMEMBERED_BYTES * 1.5,
+    );
+    const promotedMs = await failOver(master, replica, sentinels);
+    await until('the shard stops', 10_000, async () => (await shardStates(walletd))[0] === 'stopped');
+    await delay(500);
+    await load.stop();
+    assert.equal(load.firstAnswerAfter(promotedMs), undefined);
+    const [kept = []] = (await until('a file', 2000, () => maybeOrphans(scene))).values();
+    const told = load.sent.filter(({ outcome }) => outcome === 'answered');
+    const newest = told.reduce((a, b) => (a.endedMs > b.endedMs ? a : b));
+    const bytes = kept.reduce((sum, entry) => sum + entry.length, 0);
+    assert.ok(bytes > REMEMBERED_BYTES * 0.9 && bytes <= REMEMBERED_BYTES, `${bytes} bytes are kept`);
+    assert.ok(
+      kept.some((bytes) => bytes.includes(newest.body.id)),
+      'the newest answer is among them',
+    );
+    scene.say(`${describe([load])}; ${kept.length} entries are kept`);
+  },
+);
+
+function maybeOrphans(scene: Scene): Map<string, Buffer[]> | undefined {
+  const orphans = readOrphans(scene.orphansFolder);
+  return orphans.size === 0 ? undefined : orphans;
+}
+
+/** What a restore from an old backup and another writer leave: the newest entries are gone, and a foreign one is there. */
+async function rewriteTail(redis: RedisServer, shard: number, count: number): Promise<Buffer[]> {
+  const key = `walletd:{${shard}}:wal`;
+  const client = redis.client();
+  try {
+    const { storeId } = decodeMeta((await client.getBuffer('walletd:meta')) as Buffer);
+    const format = new EntryCodec(storeId);
+    const range = (await client.callBuffer('XREVRANGE', key, '+', '-', 'COUNT', count + 1)) as [
+      Buffer,
+      [Buffer, Buffer],
+    ][];
+    const [previous, ...lost] = range.reverse();
+    const { head } = format.decode((previous as [Buffer, [Buffer, Buffer]])[1][1]);
+    const batch = format.beginBatch(Date.now());
+    batch.add({ type: 'player-created', username: 'foreign', version: 1, timeMs: Date.now(), currency: 'THB' });
+    const lsn = { epoch: head.lsn.epoch, sequence: head.lsn.sequence + 1 };
+    const foreign = batch.seal({ shard, lsn, nonce: 'f'.repeat(16), previous: head });
+    for (const [id] of lost) await client.call('XDEL', key, id);
+    await client.call('XSETID', key, (previous as [Buffer, unknown])[0]);
+    await client.call('XADD', key, `${lsn.epoch}-${lsn.sequence}`, 'e', foreign.bytes);
+    await client.call('SET', `walletd:{${shard}}:head`, encodeHead(foreign.head));
+    return lost.map(([, [, bytes]]) => bytes);
+  } finally {
+    client.disconnect();
+  }
+}

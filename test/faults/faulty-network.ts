@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+const REPLY_MS = 2000;
+
+/**
+ * What the network does from now on. A connection that has met bad weather keeps it: TCP loses no bytes in the middle.
+ *
+ *   fair              carries everything
+ *   swallow-replies   the server gets requests, and its replies get nowhere
+ *   hold-requests     requests stay on their way, also after their client has gone, until they are delivered
+ *   cut-requests      the server gets the beginning of a request, then the connection breaks
+ *   cut-replies       the connection breaks instead of the next reply
+ */
+export type Weather = 'fair' | 'swallow-replies' | 'hold-requests' | 'cut-requests' | 'cut-replies';
+
+/** A TCP proxy on a free port, for connections that misbehave when they are told to. */
+export class FaultyNetwork {
+  weather: Weather = 'fair';
+  /** Of a request that is cut, so much arrives. */
+  cutBytes = 100;
+  private readonly server: Server;
+  private readonly links = new Set<Link>();
+
+  private constructor(
+    /** New connections lead to this port. */
+    public target: number,
+  ) {
+    this.server = createServer({ noDelay: true }, (client) => {
+      const link = new Link(this, client, () => this.links.delete(link));
+      this.links.add(link);
+    });
+  }
+
+  static async start(target: number): Promise<FaultyNetwork> {
+    const proxy = new FaultyNetwork(target);
+    proxy.server.listen(0, '127.0.0.1');
+    await once(proxy.server, 'listening');
+    return proxy;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${(this.server.address() as { port: number }).port}`;
+  }
+
+  /** Breaks all connections; what is held stays so. */
+  cut(): void {
+    for (const link of this.links) link.cut();
+  }
+
+  /** Delivers what the oldest connection that holds something has held; resolves to the server's reply. */
+  async deliverOldest(): Promise<string> {
+    const link = [...this.links].find(({ isHolding }) => isHolding);
+    if (link === undefined) throw new Error('nothing is held');
+    return await link.deliver();
+  }
+
+  get holds(): number {
+    return [...this.links].filter(({ isHolding }) => isHolding).length;
+  }
+
+  close(): void {
+    for (const link of this.links) link.destroy();
+    this.server.close();
+  }
+}
+
+/** One connection through the proxy. */
+class Link {
+  private readonly held: Buffer[] = [];
+  private isMuted = false;
+  private readonly upstream: Socket;
+
+  constructor(
+    private readonly proxy: FaultyNetwork,
+    private readonly client: Socket,
+    private readonly onClosed: () => void,
+  ) {
+    this.upstream = connect({ port: proxy.target, host: '127.0.0.1', noDelay: true });
+    for (const socket of [client, this.upstream]) socket.on('error', () => {});
+    client.on('data', (bytes) => this.request(bytes));
+    client.on('close', () => {
+      if (!this.isHolding) this.upstream.end();
+    });
+    this.upstream.on('data', (bytes) => this.reply(bytes));
+    this.upstream.on('close', () => {
+      client.destroy();
+      onClosed();
+    });
+  }
+
+  get isHolding(): boolean {
+    return this.held.length > 0;
+  }
+
+  cut(): void {
+    this.client.destroy();
+  }
+
+  destroy(): void {
+    this.client.destroy();
+    this.upstream.destroy();
+    this.onClosed();
+  }
+
+  async deliver(): Promise<string> {
+    const replied = once(this.upstream, 'data', { signal: AbortSignal.timeout(REPLY_MS) });
+    this.upstream.write(Buffer.concat(this.held));
+    this.held.length = 0;
+    const [bytes] = (await replied) as [Buffer];
+    if (this.client.destroyed) this.upstream.end();
+    return bytes.toString('latin1');
+  }
+
+  private request(bytes: Buffer): void {
+    const { weather, cutBytes } = this.proxy;
+    if (this.isHolding || weather === 'hold-requests') {
+      this.held.push(bytes);
+    } else if (weather === 'cut-requests') {
+      this.upstream.write(bytes.subarray(0, cutBytes));
+      this.client.destroy();
+    } else {
+      this.upstream.write(bytes);
+    }
+  }
+
+  private reply(bytes: Buffer): void {
+    const { weather } = this.proxy;
+    this.isMuted ||= weather === 'swallow-replies';
+    if (weather === 'cut-replies') this.client.destroy();
+    else if (!this.isMuted && !this.client.destroyed) this.client.write(bytes);
+  }
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { prove } from './proof.js';
+import { fault } from './scene.js';
+import { until } from './until.js';
+
+const KILLS = 5;
+const DEADLINE_MS = 1000;
+/** Between what the deadline says and what a client on the same two cores sees. */
+const LATE_MS = 400;
+
+for (const workers of ['0', '2']) {
+  fault(
+    `kill -9 of walletd under load, ${KILLS} times, with ${workers} workers: nothing answered is lost`,
+    async (scene) => {
+      const redis = await scene.redis();
+      let walletd = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
+      const load = await scene.load(walletd);
+      for (let kill = 0; kill < KILLS; kill++) {
+        await delay(400 + 50 * kill);
+        await walletd.end('SIGKILL');
+        walletd = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
+        load.moveTo(walletd);
+      }
+      await until('answers after the last kill', 5000, () => load.firstAnswerAfter(performance.now() - 100));
+      await load.stop();
+      assert.ok(load.count('broken') > 0, 'the kills came while requests were in flight');
+      scene.say(await prove([load], walletd, redis));
+    },
+  );
+}
+
+fault(
+  'kill -9 of Redis under load, three times: walletd waits, sends the same bytes again, and goes on',
+  async (scene) => {
+    const redis = await scene.redis();
+    const walletd = await scene.walletd(redis.url);
+    const load = await scene.load(walletd);
+    for (let kill = 0; kill < 3; kill++) {
+      await delay(500);
+      await redis.end('SIGKILL');
+      await delay(300 * kill);
+      await redis.start();
+      const backMs = performance.now();
+      const answeredMs = await until('service after the restart', 5000, () => load.firstAnswerAfter(backMs));
+      scene.say(`service is back ${Math.round(answeredMs - backMs)} ms after Redis`);
+    }
+    await load.stop();
+    scene.say(await prove([load], walletd, redis));
+  },
+);
+
+fault('kill -9 of Redis and of walletd at once, under load, three times: nothing answered is lost', async (scene) => {
+  const redis = await scene.redis();
+  let walletd = await scene.walletd(redis.url);
+  const load = await scene.load(walletd);
+  for (let kill = 0; kill < 3; kill++) {
+    await delay(500);
+    await Promise.all([redis.end('SIGKILL'), walletd.end('SIGKILL')]);
+    await redis.start();
+    walletd = await scene.walletd(redis.url);
+    load.moveTo(walletd);
+  }
+  await load.stop();
+  scene.say(await prove([load], walletd, redis));
+});
+
+fault('a Redis that hangs for five seconds: 503 at the deadline, then service by itself', async (scene) => {
+  const redis = await scene.redis();
+  const walletd = await scene.walletd(redis.url);
+  const load = await scene.load(walletd);
+  await delay(500);
+  redis.signal('SIGSTOP');
+  await delay(5000);
+  redis.signal('SIGCONT');
+  const backMs = performance.now();
+  const answeredMs = await until('service after SIGCONT', 5000, () => load.firstAnswerAfter(backMs));
+  await delay(300);
+  await load.stop();
+  const busy = load.sent.filter(({ outcome }) => outcome === 'busy');
+  const slowestMs = Math.max(...load.sent.map((one) => Math.round(one.endedMs - one.sentMs)));
+  assert.ok(busy.length > 0, 'callers were told 503');
+  assert.equal(load.count('broken'), 0, 'no connection broke');
+  assert.ok(slowestMs <= DEADLINE_MS + LATE_MS, `the slowest answer took ${slowestMs} ms`);
+  scene.say(
+    `service is back ${Math.round(answeredMs - backMs)} ms after Redis; the slowest answer took ${slowestMs} ms`,
+  );
+  scene.say(await prove([load], walletd, redis));
+});

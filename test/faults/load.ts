@@ -1,0 +1,149 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { bet, type CallbackAnswer, PlatformClient, settlement } from '../support/client.js';
+
+export const PLAYERS = Array.from({ length: 40 }, (_, i) => `p${i}`);
+export const OPENING_BALANCE = 1_000_000;
+export const BUSY = 50_001;
+
+const CONNECTIONS = 16;
+/** Between two requests of a connection; and after one that was not answered. */
+const PAUSE_MS = 6;
+const REST_MS = 40;
+const REQUEST_MS = 10_000;
+const REPEAT_MS = 20_000;
+
+/** Whom a load talks to. */
+export interface Target {
+  readonly callbackUrl: string;
+  readonly adminUrl: string;
+  readonly pid: number;
+}
+
+/**
+ * One request, as the platform remembers it.
+ *
+ *   answered   money has moved
+ *   busy       503 and 50001: it may have moved
+ *   broken     the connection broke: it may have moved
+ */
+export interface Sent {
+  readonly endpoint: string;
+  readonly username: string;
+  readonly body: { readonly id: string };
+  /** By how much it moves the balance, once. */
+  readonly moves: number;
+  readonly sentMs: number;
+  /** The process that it was sent to. */
+  readonly pid: number;
+  outcome: 'pending' | 'answered' | 'busy' | 'broken';
+  answer: CallbackAnswer | undefined;
+  endedMs: number;
+  /** What the same request was answered after the fault. */
+  repeat: CallbackAnswer | undefined;
+}
+
+let loads = 0;
+
+/** A platform that bets and settles on many connections, never twice with the same id, and remembers all of it. */
+export class Load {
+  readonly sent: Sent[] = [];
+  private readonly name = `l${++loads}`;
+  private readonly connections: Promise<void>[];
+  private client: PlatformClient;
+  private isOver = false;
+  private unexpected: Error | undefined = undefined;
+
+  constructor(private target: Target) {
+    this.client = new PlatformClient(target.callbackUrl, REQUEST_MS);
+    this.connections = Array.from({ length: CONNECTIONS }, (_, i) => this.play(i));
+  }
+
+  moveTo(target: Target): void {
+    this.client.close();
+    this.client = new PlatformClient(target.callbackUrl, REQUEST_MS);
+    this.target = target;
+  }
+
+  /** Waits for what is on its way. Rejects when there was an answer that no such request may get. */
+  async stop(): Promise<void> {
+    this.isOver = true;
+    await Promise.all(this.connections);
+    this.client.close();
+    if (this.unexpected !== undefined) throw this.unexpected;
+  }
+
+  count(outcome: Sent['outcome']): number {
+    return this.sent.filter((one) => one.outcome === outcome).length;
+  }
+
+  /** The first answer that arrived after `ms`, of `performance.now()`. */
+  firstAnswerAfter(ms: number): number | undefined {
+    return this.sent.find((one) => one.outcome === 'answered' && one.endedMs > ms)?.endedMs;
+  }
+
+  /** Sends everything once more until each has an answer. */
+  async repeatAll(target: Target): Promise<void> {
+    const client = new PlatformClient(target.callbackUrl, REQUEST_MS);
+    const endMs = Date.now() + REPEAT_MS;
+    const rest = [...this.sent];
+    const repeat = async () => {
+      for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
+        const { endpoint, body } = one;
+        one.repeat = await client.post(endpoint, body).catch(() => undefined);
+        if (one.repeat !== undefined && one.repeat.statusCode !== BUSY) continue;
+        if (Date.now() > endMs) throw new Error(`no answer to a repeat in ${REPEAT_MS} ms`);
+        rest.push(one);
+        await delay(REST_MS);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: CONNECTIONS }, repeat));
+    } finally {
+      client.close();
+    }
+  }
+
+  private async play(connection: number): Promise<void> {
+    for (let i = 0; !this.isOver; i++) {
+      const username = PLAYERS[(connection + i) % PLAYERS.length] as string;
+      const id = `${this.name}-c${connection}-${i}`;
+      const isPlaced = await this.send('placeBets', username, bet(username, id, 3), -3);
+      if (isPlaced && !this.isOver) await this.send('settleBets', username, settlement(username, id, 5), 5);
+    }
+  }
+
+  private async send(endpoint: string, username: string, body: object, moves: number): Promise<boolean> {
+    const { pid } = this.target;
+    const asked = { endpoint, username, body: body as { id: string }, moves, sentMs: performance.now(), pid };
+    const one: Sent = { ...asked, outcome: 'pending', answer: undefined, endedMs: 0, repeat: undefined };
+    this.sent.push(one);
+    try {
+      const answer = await this.client.post(endpoint, body);
+      one.outcome = answer.statusCode === BUSY ? 'busy' : 'answered';
+      if (one.outcome === 'answered') one.answer = answer;
+      if (answer.statusCode !== 0 && answer.statusCode !== BUSY) {
+        this.unexpected = new Error(`${endpoint} was answered ${JSON.stringify(answer)}`);
+      }
+    } catch {
+      one.outcome = 'broken';
+    }
+    one.endedMs = performance.now();
+    await delay(one.outcome === 'answered' ? PAUSE_MS : REST_MS);
+    return one.outcome === 'answered';
+  }
+}
+
+/** The longest time in which nobody was answered, of those whom `whom` names. */
+export function longestSilenceMs(sent: readonly Sent[], whom: (username: string) => boolean = () => true): number {
+  const answered = sent.filter(({ outcome, username }) => outcome === 'answered' && whom(username));
+  const times = answered.map(({ endedMs }) => endedMs).sort((a, b) => a - b);
+  return Math.max(0, ...times.slice(1).map((time, i) => Math.round(time - (times[i] as number))));
+}
+
+/** What the platform saw, in one sentence. */
+export function describe(loads: readonly Load[]): string {
+  const sum = (outcome: Sent['outcome']) => loads.reduce((count, load) => count + load.count(outcome), 0);
+  const silenceMs = longestSilenceMs(loads.flatMap(({ sent }) => sent));
+  const unknown = `${sum('busy')} were told 503, ${sum('broken')} connections broke`;
+  return `${sum('answered')} answers, ${unknown}, longest time without service ${silenceMs} ms`;
+}

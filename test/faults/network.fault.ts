@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LSN_ZERO } from '../../src/shard/lsn.js';
+import type { AppendOutcome, Head, SealedEntry } from '../../src/shard/ports.js';
+import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
+import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { RedisStore } from '../../src/store/redis/redis-store.js';
+import { FaultyNetwork, type Weather } from './faulty-network.js';
+import { prove } from './proof.js';
+import { fault, type Scene } from './scene.js';
+import { until } from './until.js';
+
+const COMMAND_TIMEOUT_MS = 2000;
+const LATE_MS = 500;
+
+/** A log behind a proxy, and one owner of it. */
+class Owner {
+  private readonly format: EntryCodec;
+  private readonly nonce = randomBytes(8).toString('hex');
+  readonly genesis: Head;
+
+  private constructor(
+    readonly store: RedisStore,
+    readonly proxy: FaultyNetwork,
+    storeId: string,
+  ) {
+    this.format = new EntryCodec(storeId);
+    this.genesis = genesisHead(storeId, 0);
+  }
+
+  static async start(scene: Scene): Promise<Owner> {
+    const redis = await scene.redis();
+    const proxy = await FaultyNetwork.start(redis.port);
+    scene.atEnd(() => proxy.close());
+    const address = maybeRedisAddress(proxy.url) as RedisAddress;
+    const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
+    scene.atEnd(() => store.close());
+    const storeId = randomUUID();
+    const scales = { default: 4, byCurrency: {} };
+    const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 };
+    await store.create(meta);
+    return new Owner(store, proxy, storeId);
+  }
+
+  seal(previous: Head, bytes = 3): SealedEntry {
+    const batch = this.format.beginBatch(1000);
+    const username = randomBytes(bytes).toString('hex');
+    batch.add({ type: 'player-created', username, version: 1, timeMs: 1000, currency: 'THB' });
+    const lsn = { epoch: 1, sequence: previous.lsn.sequence + 1 };
+    return batch.seal({ shard: 0, lsn, nonce: this.nonce, previous });
+  }
+
+  /** Sends it in this weather, over a connection that stands. */
+  async append(weather: Weather, expected: Head, entry: SealedEntry): Promise<AppendOutcome['type']> {
+    this.proxy.weather = 'fair';
+    await this.store.head(0);
+    this.proxy.weather = weather;
+    const [outcome] = await this.store.append([{ shard: 0, expected, entries: [entry] }]);
+    this.proxy.weather = 'fair';
+    return (outcome as AppendOutcome).type;
+  }
+
+  async log(): Promise<readonly Buffer[]> {
+    return await this.store.read(0, LSN_ZERO, 100);
+  }
+}
+
+fault(
+  'a reply that gets lost: failed after the command timeout, then a duplicate, and the entry is there once',
+  async (scene) => {
+    const owner = await Owner.start(scene);
+    const entry = owner.seal(owner.genesis);
+    const sentMs = performance.now();
+    assert.equal(await owner.append('swallow-replies', owner.genesis, entry), 'failed');
+    const tookMs = Math.round(performance.now() - sentMs);
+    assert.ok(tookMs < COMMAND_TIMEOUT_MS + LATE_MS, `${tookMs} ms`);
+    assert.equal(await owner.append('fair', owner.genesis, entry), 'duplicate');
+    assert.deepEqual(await owner.log(), [entry.bytes]);
+    scene.say(`failed after ${tookMs} ms, then duplicate`);
+  },
+);
+
+fault(
+  'first attempts that arrive late, after the one that won: a duplicate or a conflict, and never a second entry',
+  async (scene) => {
+    const owner = await Owner.start(scene);
+    const { proxy, genesis } = owner;
+    const entry = owner.seal(genesis);
+    assert.equal(await owner.append('hold-requests', genesis, entry), 'failed');
+    assert.equal(await owner.append('hold-requests', genesis, entry), 'failed');
+    assert.equal(proxy.holds, 2);
+    assert.equal(await owner.append('fair', genesis, entry), 'ok');
+    assert.match(await proxy.deliverOldest(), /duplicate/);
+    const next = owner.seal(entry.head);
+    assert.equal(await owner.append('fair', entry.head, next), 'ok');
+    assert.match(await proxy.deliverOldest(), /conflict/);
+    assert.deepEqual(await owner.log(), [entry.bytes, next.bytes]);
+    assert.deepEqual(await owner.store.head(0), next.head);
+    scene.say('the third attempt was ok; the first, late, a duplicate; the second, later still, a conflict');
+  },
+);
+
+fault('a late first attempt that arrives before the second: the second is a duplicate', async (scene) => {
+  const owner = await Owner.start(scene);
+  const entry = owner.seal(owner.genesis);
+  assert.equal(await owner.append('hold-requests', owner.genesis, entry), 'failed');
+  assert.match(await owner.proxy.deliverOldest(), /ok/);
+  assert.equal(await owner.append('fair', owner.genesis, entry), 'duplicate');
+  assert.deepEqual(await owner.log(), [entry.bytes]);
+});
+
+fault(
+  'a connection that breaks in the middle of a request or before its reply: failed, and the same bytes go through',
+  async (scene) => {
+    const owner = await Owner.start(scene);
+    const { proxy } = owner;
+    let head = owner.genesis;
+    const written: Buffer[] = [];
+    for (const cutBytes of [1, 60, 40_000, 90_000]) {
+      const entry = owner.seal(head, 50_000);
+      proxy.cutBytes = cutBytes;
+      assert.equal(await owner.append('cut-requests', head, entry), 'failed');
+      assert.deepEqual(await owner.log(), written, `nothing is written of a request that ends after ${cutBytes} bytes`);
+      assert.equal(await owner.append('fair', head, entry), 'ok');
+      written.push(entry.bytes);
+      head = entry.head;
+    }
+    const entry = owner.seal(head);
+    assert.equal(await owner.append('cut-replies', head, entry), 'failed');
+    assert.equal(await owner.append('fair', head, entry), 'duplicate');
+    assert.deepEqual(await owner.log(), [...written, entry.bytes]);
+  },
+);
+
+for (const workers of ['0', '2']) {
+  fault(
+    `twelve seconds of changing weather under load, with ${workers} workers: nothing answered is lost or doubled`,
+    async (scene) => {
+      const redis = await scene.redis();
+      const proxy = await FaultyNetwork.start(redis.port);
+      scene.atEnd(() => proxy.close());
+      const walletd = await scene.walletd(proxy.url, { WALLETD_WORKERS: workers });
+      const load = await scene.load(walletd);
+      const weathers: Weather[] = ['cut-replies', 'swallow-replies', 'cut-requests', 'hold-requests'];
+      let spells = 0;
+      for (const endMs = Date.now() + 12_000; Date.now() < endMs; spells++) {
+        proxy.cutBytes = randomInt(1, 2000);
+        proxy.weather = weathers[spells % weathers.length] as Weather;
+        await delay(randomInt(5, 100));
+        proxy.weather = 'fair';
+        await delay(randomInt(5, 100));
+        // What was held arrives when its sender has gone on already, or has not.
+        if (proxy.holds > 0 && randomInt(2) === 0) await proxy.deliverOldest().catch(() => {});
+        await until('service in fair weather', 8000, () => load.firstAnswerAfter(performance.now() - 50));
+      }
+      while (proxy.holds > 0) await proxy.deliverOldest().catch(() => {});
+      await load.stop();
+      scene.say(`${spells} spells of bad weather`);
+      scene.say(await prove([load], walletd, redis));
+    },
+  );
+}

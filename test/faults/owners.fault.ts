@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { bet, PlatformClient } from '../support/client.js';
+import type { WalletdProcess } from '../support/walletd-process.js';
+import { PLAYERS } from './load.js';
+import { prove } from './proof.js';
+import { fault } from './scene.js';
+import { until } from './until.js';
+
+const ROUNDS = 4;
+const FENCED = 3;
+
+const isAlive = ({ child }: WalletdProcess) => child.exitCode === null && child.signalCode === null;
+
+fault(
+  `two owners that start at the same moment, ${ROUNDS} times: one serves, the other ends with exit code 3`,
+  async (scene) => {
+    const redis = await scene.redis();
+    let owner = await scene.walletd(redis.url);
+    const loads = [await scene.load(owner)];
+    for (let round = 1; round <= ROUNDS; round++) {
+      const starts = [1, 2].map(() => scene.walletd(redis.url, { WALLETD_WORKERS: String(round % 2) }));
+      const owners = [owner];
+      for (const start of await Promise.allSettled(starts)) {
+        if (start.status === 'fulfilled') owners.push(start.value);
+        else assert.match(start.reason.message, /ended with 3/, 'who does not start has been fenced while it did');
+      }
+      // All may believe that they are the owner, until they have to ask the log.
+      const rivals = owners.map((one) => scene.play(one));
+      const left = await until('one owner is left', 10_000, () => {
+        const alive = owners.filter(isAlive);
+        return alive.length === 1 && alive;
+      });
+      await delay(100);
+      loads.push(...rivals);
+      await Promise.all(loads.map((load) => load.stop()));
+      for (const loser of owners.filter((one) => !isAlive(one))) assert.equal(loser.child.exitCode, FENCED);
+      scene.say(`round ${round}: ${owners.length - 1} of 2 said that they are ready, one stayed`);
+      [owner] = left as [WalletdProcess];
+    }
+    scene.say(await prove(loads, owner, redis));
+  },
+);
+
+for (const workers of ['0', '2']) {
+  fault(
+    `an owner that sleeps while another takes over, with ${workers} workers: it wakes, tells nothing stale, names its successor and ends with 3`,
+    async (scene) => {
+      const redis = await scene.redis();
+      const former = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
+      const load = await scene.load(former);
+      await delay(500);
+      process.kill(former.pid, 'SIGSTOP');
+      const successor = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
+      const next = scene.play(successor);
+      await delay(500);
+
+      // These wait in the sockets of the sleeper: what it answers to them, it answers after its successor's fence.
+      const late = new PlatformClient(former.callbackUrl, 5000);
+      const bets = PLAYERS.map((username) => told(late.post('placeBets', bet(username, `late-${username}`))));
+      const reads = PLAYERS.map((username) => told(read(`${former.adminUrl}/v1/players/${username}`)));
+      await delay(200);
+      process.kill(former.pid, 'SIGCONT');
+      const wokenMs = performance.now();
+      await until('the former owner ends', 8000, () => !isAlive(former));
+      const tookMs = Math.round(performance.now() - wokenMs);
+      assert.equal(former.child.exitCode, FENCED);
+      const { takenBy } = await until('it names its successor', 1, () =>
+        former.log.find(({ msg }) => msg === 'another process took this store over: ending'),
+      );
+      assert.match(String(takenBy), new RegExp(`process ${successor.pid} on `));
+      for (const answer of await Promise.all([...bets, ...reads])) {
+        assert.ok(answer === 'nothing' || answer === 'busy', `the former owner told ${answer}`);
+      }
+      late.close();
+      await delay(300);
+      await Promise.all([load.stop(), next.stop()]);
+      scene.say(`the former owner ended ${tookMs} ms after it woke`);
+      scene.say(await prove([load, next], successor, redis));
+    },
+  );
+}
+
+fault('an idle owner that has been taken over ends by itself', async (scene) => {
+  const redis = await scene.redis();
+  const former = await scene.walletd(redis.url);
+  await scene.walletd(redis.url);
+  await until('the former owner ends', 5000, () => !isAlive(former));
+  assert.equal(former.child.exitCode, FENCED);
+});
+
+async function read(url: string): Promise<{ statusCode: number }> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(5000) });
+  await response.text();
+  return { statusCode: response.status === 503 ? 50_001 : response.status };
+}
+
+/** In a word, what was answered. */
+async function told(answer: Promise<{ statusCode: number }>): Promise<string> {
+  return await answer.then(
+    ({ statusCode }) => (statusCode === 50_001 ? 'busy' : `statusCode ${statusCode}`),
+    () => 'nothing',
+  );
+}

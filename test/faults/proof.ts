@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { balanceOf, type CallbackAnswer } from '../support/client.js';
+import type { RedisServer } from '../support/redis-server.js';
+import { type Booked, Books } from './books.js';
+import { describe, type Load, OPENING_BALANCE, PLAYERS, type Sent, type Target } from './load.js';
+
+/**
+ * After a fault, when all loads have stopped and `target` serves from `server`:
+ * what was answered is in the log once, by the process that answered it; the rest once or not at all; every repeat gets
+ * the first answer; and the balances are those of the log. Resolves to what there is to say about it.
+ */
+export async function prove(loads: readonly Load[], target: Target, server: RedisServer): Promise<string> {
+  const sent = loads.flatMap((load) => load.sent);
+  const books = await Books.read(server);
+  for (const one of sent) checkFirst(one, books);
+  const unknown = sent.filter((one) => one.answer === undefined);
+  const written = unknown.filter((one) => books.callbacks.has(one.body.id)).length;
+
+  for (const load of loads) await load.repeatAll(target);
+  const finalBooks = await Books.read(server);
+  for (const one of sent) checkRepeat(one, finalBooks);
+  assert.equal(finalBooks.callbacks.size, sent.length, 'the log has nothing that was not sent');
+  await checkBalances(sent, finalBooks, target);
+  const of = `${written} of ${unknown.length} unknown ones were in the log`;
+  return `${describe(loads)}; ${sent.length} repeats, ${of}, ${finalBooks.entries} entries`;
+}
+
+function checkFirst(one: Sent, books: Books): void {
+  const booked = books.callbacks.get(one.body.id) ?? [];
+  assert.ok(booked.length <= 1, `${one.body.id} is in the log ${booked.length} times`);
+  if (one.answer === undefined) return;
+  const [only] = booked;
+  assert.ok(only !== undefined, `${one.body.id} was answered and is not in the log`);
+  assert.equal(only.pid, one.pid, `${one.body.id} is told by the owner that wrote it, not by one that was fenced`);
+  checkAnswer(one, one.answer, only);
+}
+
+function checkRepeat(one: Sent, books: Books): void {
+  const booked = books.callbacks.get(one.body.id) ?? [];
+  assert.equal(booked.length, 1, `${one.body.id} is in the log once after its repeat`);
+  checkAnswer(one, one.repeat as CallbackAnswer, booked[0] as Booked);
+}
+
+function checkAnswer({ body, username, moves }: Sent, answer: CallbackAnswer, booked: Booked): void {
+  const { statusCode, balanceBefore, balanceAfter } = answer;
+  assert.deepEqual(
+    { statusCode, username, balanceBefore, balanceAfter },
+    { statusCode: 0, username: booked.username, balanceBefore: booked.before, balanceAfter: booked.after },
+    `${body.id} is told as it is in the log`,
+  );
+  assert.equal(booked.after - booked.before, moves, `${body.id} moves its amount`);
+}
+
+async function checkBalances(sent: readonly Sent[], books: Books, target: Target): Promise<void> {
+  for (const username of PLAYERS) {
+    const moved = sent.filter((one) => one.username === username).reduce((sum, one) => sum + one.moves, 0);
+    assert.equal(books.balances.get(username), OPENING_BALANCE + moved, `the log's balance of ${username}`);
+    assert.equal(await balanceOf(target.adminUrl, username), OPENING_BALANCE + moved, `the balance of ${username}`);
+  }
+}

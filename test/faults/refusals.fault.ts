@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { startFakeRedis } from './fake-redis.js';
+import { fault } from './scene.js';
+
+const RULES: readonly (readonly [lacks: string, rules: readonly string[], sentence: RegExp])[] = [
+  ['CONFIG', ['-config'], /does not let walletd see its settings.*WALLETD_REDIS_TRUST_CONFIG=true/],
+  ['FCALL', ['-fcall'], /the ACL of this Redis user lacks a right.*fcall/i],
+  ['FUNCTION LOAD', ['-function|load'], /lacks the function.*run `walletd init` once as a user who may/],
+  ['INFO', ['-info'], /the ACL of this Redis user lacks a right.*info/i],
+  ['its keys', ['resetkeys', '~other:*'], /NOPERM this user has no permissions to access one of the keys/],
+];
+
+fault('a Redis user without a right is refused with a sentence that names it', async (scene) => {
+  const redis = await scene.redis();
+  for (const [lacks, rules, sentence] of RULES) {
+    await redis.call('ACL', 'SETUSER', 'walletd', 'reset', 'on', '>secret', '~*', '+@all', ...rules);
+    const said = await scene.refusal(`redis://walletd:secret@127.0.0.1:${redis.port}`, { WALLETD_INIT: 'auto' });
+    assert.match(said, sentence, `without ${lacks}`);
+    assert.doesNotMatch(said, /\n\s+at |secret/, 'neither a stack nor a password');
+    scene.say(`without ${lacks}: ${said.trim()}`);
+  }
+});
+
+fault('an empty Redis is refused with the way to create a store', async (scene) => {
+  const redis = await scene.redis();
+  const said = await scene.refusal(redis.url);
+  assert.match(said, /ended with 1: walletd: there is no store at redis:\/\/\S+: create it with `walletd init`/);
+  assert.equal(await redis.call('DBSIZE'), 0, 'nothing was written');
+  scene.say(said.trim());
+});
+
+fault('a read-only replica is refused', async (scene) => {
+  const master = await scene.redis();
+  const replica = await scene.redis({ replicaof: `127.0.0.1 ${master.port}` });
+  const said = await scene.refusal(replica.url);
+  assert.match(said, /this Redis is a read-only replica; WALLETD_STORE must name the master/);
+  scene.say(said.trim());
+});
+
+fault('an old Redis is refused', async (scene) => {
+  const old = await startFakeRedis('6.2.0');
+  scene.atEnd(old.close);
+  const said = await scene.refusal(old.url);
+  assert.match(said, /Redis is version 6\.2\.0; walletd needs 7\.0 or later/);
+  scene.say(said.trim());
+});

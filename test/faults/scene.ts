@@ -1,0 +1,95 @@
+import { type TestContext, test } from 'node:test';
+import { importPlayers } from '../support/client.js';
+import { RedisServer } from '../support/redis-server.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { WalletdProcess } from '../support/walletd-process.js';
+import { Load, OPENING_BALANCE, PLAYERS, type Target } from './load.js';
+
+const FAULT_MS = 90_000;
+
+/**
+ * A test of one fault, with real processes; whatever becomes of it, they are gone at its end. `todo` says what walletd
+ * still lacks to pass it.
+ */
+export function fault(sentence: string, run: (scene: Scene) => Promise<void>, todo: string | false = false): void {
+  test(sentence, { timeout: FAULT_MS, todo }, async (t) => {
+    const scene = new Scene(t);
+    t.after(() => scene.close());
+    await run(scene);
+  });
+}
+
+/** What a fault happens to: servers, processes and loads, which end when the fault is over. */
+export class Scene {
+  private readonly endings: (() => unknown)[] = [];
+  private readonly folder = makeTempFolder();
+
+  constructor(private readonly t: TestContext) {
+    this.atEnd(() => this.folder.remove());
+  }
+
+  /** Tells people what this fault looked like. */
+  say(sight: string): void {
+    this.t.diagnostic(sight);
+  }
+
+  atEnd(ending: () => unknown): void {
+    this.endings.unshift(ending);
+  }
+
+  async redis(settings: Record<string, string> = {}): Promise<RedisServer> {
+    const server = await RedisServer.start(settings);
+    this.atEnd(() => server.destroy());
+    return server;
+  }
+
+  async walletd(store: string, env: Record<string, string> = {}): Promise<WalletdProcess> {
+    const walletd = await WalletdProcess.start(this.environment(store, env));
+    this.atEnd(() => walletd.end('SIGKILL'));
+    return walletd;
+  }
+
+  /** A walletd that does not start; resolves to what it says. */
+  async refusal(store: string, env: Record<string, string> = {}): Promise<string> {
+    const started = this.walletd(store, { WALLETD_INIT: 'never', ...env });
+    return await started.then(
+      () => {
+        throw new Error('walletd has started, and should have refused');
+      },
+      (error: Error) => error.message,
+    );
+  }
+
+  /** Imports the players, and lets them play. */
+  async load(target: Target): Promise<Load> {
+    await importPlayers(target.adminUrl, PLAYERS, OPENING_BALANCE);
+    return this.play(target);
+  }
+
+  /** Bets and settlements of players who are there, until it is stopped. */
+  play(target: Target): Load {
+    const load = new Load(target);
+    this.atEnd(() => load.stop());
+    return load;
+  }
+
+  /** Where walletd keeps entries that a log has lost. */
+  get orphansFolder(): string {
+    return this.folder.path;
+  }
+
+  async close(): Promise<void> {
+    for (const ending of this.endings) await ending();
+  }
+
+  private environment(store: string, env: Record<string, string>): Record<string, string> {
+    return {
+      WALLETD_STORE: store,
+      WALLETD_INIT: 'auto',
+      WALLETD_WORKERS: '0',
+      WALLETD_REQUEST_DEADLINE_MS: '1000',
+      WALLETD_ORPHANS_FOLDER: this.folder.path,
+      ...env,
+    };
+  }
+}

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { freePort, type RedisServer } from '../support/redis-server.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { until } from './until.js';
+
+const COUNT = 3;
+const QUORUM = 2;
+const NAME = 'mymaster';
+const START_MS = 10_000;
+
+/** Three sentinels that watch one master, and replace it a second after it falls silent. */
+export class Sentinels {
+  private readonly folder = makeTempFolder();
+  private readonly children: ChildProcess[] = [];
+  private readonly clients: Redis[] = [];
+  private readonly ports: number[] = [];
+
+  /** Resolves when each of them knows the others and the replicas. */
+  static async watch(master: RedisServer, replicas: number): Promise<Sentinels> {
+    const sentinels = new Sentinels();
+    try {
+      for (let i = 0; i < COUNT; i++) await sentinels.add(master);
+      await until('the sentinels know one another', START_MS, () => sentinels.know(replicas));
+    } catch (error) {
+      await sentinels.destroy();
+      throw error;
+    }
+    return sentinels;
+  }
+
+  get url(): string {
+    return `redis+sentinel://${this.ports.map((port) => `127.0.0.1:${port}`).join(',')}/${NAME}`;
+  }
+
+  /** The port of the master, as the first one says who knows of another than `port`. */
+  async otherMaster(port: number): Promise<number | undefined> {
+    const addresses = await Promise.all(
+      this.clients.map((client) => client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME) as Promise<string[]>),
+    );
+    return addresses.map(([, found]) => Number(found)).find((found) => found !== port);
+  }
+
+  /** Has the first one make the replica the master. */
+  async failOver(): Promise<void> {
+    await this.clients[0]?.call('SENTINEL', 'FAILOVER', NAME);
+  }
+
+  /** Kills the first one, which clients ask first. */
+  async killFirst(): Promise<void> {
+    this.clients.shift()?.disconnect();
+    await kill(this.children.shift());
+  }
+
+  async destroy(): Promise<void> {
+    for (const client of this.clients) client.disconnect();
+    for (const child of this.children) await kill(child);
+    this.folder.remove();
+  }
+
+  private async add(master: RedisServer): Promise<void> {
+    const port = await freePort();
+    const path = join(this.folder.path, `${port}.conf`);
+    const lines = [
+      `port ${port}`,
+      'bind 127.0.0.1',
+      `dir ${this.folder.path}`,
+      `sentinel monitor ${NAME} 127.0.0.1 ${master.port} ${QUORUM}`,
+      `sentinel down-after-milliseconds ${NAME} 1000`,
+      `sentinel failover-timeout ${NAME} 10000`,
+    ];
+    writeFileSync(path, `${lines.join('\n')}\n`);
+    const child = spawn('redis-server', [path, '--sentinel'], { stdio: 'ignore' });
+    this.children.push(child);
+    this.ports.push(port);
+    const client = new Redis(port, '127.0.0.1', { retryStrategy: () => 20 });
+    client.on('error', () => {});
+    this.clients.push(client);
+  }
+
+  private async know(replicas: number): Promise<boolean> {
+    for (const client of this.clients) {
+      const fields = (await client.call('SENTINEL', 'MASTER', NAME)) as string[];
+      const count = (name: string) => Number(fields[fields.indexOf(name) + 1]);
+      if (count('num-other-sentinels') !== COUNT - 1 || count('num-slaves') !== replicas) return false;
+    }
+    return true;
+  }
+}
+
+async function kill(child: ChildProcess | undefined): Promise<void> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}

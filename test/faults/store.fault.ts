@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import type { WalletdProcess } from '../support/walletd-process.js';
+import { FaultyNetwork } from './faulty-network.js';
+import type { Load } from './load.js';
+import { prove } from './proof.js';
+import { fault } from './scene.js';
+import { until } from './until.js';
+
+const SILENT_MS = 2000;
+
+/** Bad weather that `walletd` describes in these words; nothing is told until it is over. */
+async function refusedUntil(walletd: WalletdProcess, load: Load, words: RegExp, mend: () => Promise<unknown>) {
+  const said = await walletd.waitFor(({ error }) => words.test(String(error)));
+  const sinceMs = performance.now();
+  await delay(SILENT_MS);
+  assert.equal(load.firstAnswerAfter(sinceMs), undefined, 'nothing is told meanwhile');
+  assert.ok(load.count('busy') > 0, 'callers are told 503');
+  await mend();
+  const mendedMs = performance.now();
+  const answeredMs = await until('service', 5000, () => load.firstAnswerAfter(mendedMs));
+  return `"${said.error}"; service was back after ${Math.round(answeredMs - mendedMs)} ms`;
+}
+
+fault('a Redis at its memory limit: 503 and a sentence, and service again when it has memory', async (scene) => {
+  const redis = await scene.redis();
+  const walletd = await scene.walletd(redis.url);
+  const load = await scene.load(walletd);
+  await delay(500);
+  await redis.call('CONFIG', 'SET', 'maxmemory', '1mb');
+  const mend = () => redis.call('CONFIG', 'SET', 'maxmemory', '0');
+  scene.say(await refusedUntil(walletd, load, /Redis is at its memory limit and wrote nothing: raise maxmemory/, mend));
+  await load.stop();
+  scene.say(await prove([load], walletd, redis));
+});
+
+fault('the functions of Redis are gone: walletd brings its own again', async (scene) => {
+  const redis = await scene.redis();
+  const walletd = await scene.walletd(redis.url);
+  const load = await scene.load(walletd);
+  for (let flush = 0; flush < 3; flush++) {
+    await delay(300);
+    await redis.call('FUNCTION', 'FLUSH');
+    const flushedMs = performance.now();
+    await until('service', 2000, () => load.firstAnswerAfter(flushedMs));
+  }
+  await load.stop();
+  scene.say(await prove([load], walletd, redis));
+});
+
+fault(
+  'an empty Redis in the place of the store: 503 and a sentence, nothing is written, and service when the store is back',
+  async (scene) => {
+    const [redis, empty] = [await scene.redis(), await scene.redis()];
+    const proxy = await FaultyNetwork.start(redis.port);
+    scene.atEnd(() => proxy.close());
+    const walletd = await scene.walletd(proxy.url);
+    const load = await scene.load(walletd);
+    await delay(500);
+    const leadTo = ({ port }: { port: number }) => {
+      proxy.target = port;
+      proxy.cut();
+    };
+    leadTo(empty);
+    const words = /is empty: the store \S+ is gone from it; nothing is written until it is back/;
+    scene.say(await refusedUntil(walletd, load, words, async () => leadTo(redis)));
+    await load.stop();
+    assert.equal(await empty.call('DBSIZE'), 0);
+    scene.say(await prove([load], walletd, redis));
+  },
+);
+
+fault(
+  'FLUSHALL, and the return of an older copy: 503 and a sentence, then what the copy lacks goes in again',
+  async (scene) => {
+    const redis = await scene.redis();
+    const walletd = await scene.walletd(redis.url);
+    const load = await scene.load(walletd);
+    await delay(500);
+    const client = redis.client();
+    scene.atEnd(() => client.disconnect());
+    const copy = await copyOf(client);
+    await delay(300);
+    await client.flushall();
+    const words = /is empty: the store \S+ is gone from it; nothing is written until it is back/;
+    scene.say(await refusedUntil(walletd, load, words, () => client.multi(copy).exec()));
+    await load.stop();
+    scene.say(await prove([load], walletd, redis));
+  },
+);
+
+fault('SIGTERM while Redis hangs: walletd ends in five seconds, and its successor finds everything', async (scene) => {
+  const redis = await scene.redis();
+  const walletd = await scene.walletd(redis.url);
+  const load = await scene.load(walletd);
+  await delay(500);
+  redis.signal('SIGSTOP');
+  await delay(300);
+  const toldMs = performance.now();
+  await walletd.end('SIGTERM');
+  const tookMs = Math.round(performance.now() - toldMs);
+  assert.ok(tookMs < 5000, `${tookMs} ms`);
+  await load.stop();
+  redis.signal('SIGCONT');
+  const successor = await scene.walletd(redis.url);
+  scene.say(`ended after ${tookMs} ms with ${walletd.child.exitCode}`);
+  scene.say(await prove([load], successor, redis));
+});
+
+/** All keys at one moment, as the commands that bring them back. */
+async function copyOf(client: Redis): Promise<[string, string, number, Buffer][]> {
+  const keys = await client.keys('*');
+  const dumps = client.multi();
+  for (const key of keys) dumps.dumpBuffer(key);
+  const replies = (await dumps.exec()) as [Error | null, Buffer][];
+  return keys.map((key, i) => ['restore', key, 0, (replies[i] as [null, Buffer])[1]]);
+}

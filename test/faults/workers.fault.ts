@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../../src/base/ports.js';
+import { WalletNode } from '../../src/cli/wallet-node.js';
+import { shardOf } from '../../src/worker/placement.js';
+import { bet, PlatformClient } from '../support/client.js';
+import { settingsWith } from '../support/settings.js';
+import { BUSY, type Load, longestSilenceMs, OPENING_BALANCE, PLAYERS, type Target } from './load.js';
+import { prove } from './proof.js';
+import { fault, type Scene } from './scene.js';
+import { shardStates } from './shard-states.js';
+import { until } from './until.js';
+
+const SHARDS = 4;
+const WORKERS = 2;
+const DYING_WORKER = new URL('./dying-worker.js', import.meta.url);
+/** Of two workers the second has the odd shards. */
+const isDoomed = (username: string) => shardOf(username, SHARDS) % WORKERS === 1;
+const DOOMED = PLAYERS.find(isDoomed) as string;
+
+/** A walletd in this process, whose workers can be killed. */
+async function startNode(scene: Scene, store: string): Promise<Target & { log: string[] }> {
+  const log: string[] = [];
+  const hear = (_fields: object, message: string) => void log.push(message);
+  const logger: Logger = { debug() {}, info: hear, warn: hear, error: hear };
+  const settings = settingsWith({
+    store,
+    init: 'auto',
+    port: 0,
+    'admin.port': 0,
+    workers: WORKERS,
+    requestDeadlineMs: 1000,
+    // Of the workers, which have loggers of their own.
+    'log.level': 'silent',
+  });
+  const node = await WalletNode.start(settings, logger, () => {}, DYING_WORKER);
+  scene.atEnd(() => node.stop());
+  const at = (port: number) => `http://127.0.0.1:${port}`;
+  return { callbackUrl: at(node.callbackPort), adminUrl: at(node.adminPort), pid: process.pid, log };
+}
+
+async function kill(target: Target, id: string): Promise<void> {
+  const client = new PlatformClient(target.callbackUrl, 5000);
+  // More than he has: whatever becomes of it, the log never has it.
+  const deadly = { ...bet(DOOMED, id, 2 * OPENING_BALANCE), productId: 'DIE' };
+  const { statusCode } = await client.post('placeBets', deadly);
+  client.close();
+  assert.equal(statusCode, BUSY, 'whoever waits for a worker that dies is told 503');
+}
+
+function firstAnswerOf(load: Load, whom: (username: string) => boolean, afterMs: number): number | undefined {
+  return load.sent.find((one) => one.outcome === 'answered' && whom(one.username) && one.endedMs > afterMs)?.endedMs;
+}
+
+fault(
+  'a worker that dies: its shards come back by themselves, the others go on; dead twice in a minute they stay stopped',
+  async (scene) => {
+    const redis = await scene.redis();
+    const node = await startNode(scene, redis.url);
+    const load = await scene.load(node);
+    await delay(700);
+
+    const killedMs = performance.now();
+    await kill(node, 'deadly-1');
+    const backMs = await until('the shards of the worker serve again', 10_000, () => {
+      return node.log.includes('worker is back') && firstAnswerOf(load, isDoomed, performance.now() - 50);
+    });
+    await delay(300);
+    await load.stop();
+    const othersMs = longestSilenceMs(load.sent, (username) => !isDoomed(username));
+    assert.ok(othersMs < 500, `the others waited ${othersMs} ms`);
+    assert.ok(load.count('busy') > 0, 'players of the worker were told 503');
+    assert.equal(load.count('broken'), 0);
+    scene.say(
+      `back ${Math.round(backMs - killedMs)} ms after the death; the others never waited longer than ${othersMs} ms`,
+    );
+    scene.say(await prove([load], node, redis));
+
+    const next = scene.play(node);
+    await kill(node, 'deadly-2');
+    await until('the shards stay stopped', 5000, async () => (await shardStates(node)).includes('stopped'));
+    assert.deepEqual(await shardStates(node), ['serving', 'stopped', 'serving', 'stopped']);
+    const stoppedMs = performance.now();
+    await delay(500);
+    await next.stop();
+    assert.ok(
+      firstAnswerOf(next, (username) => !isDoomed(username), stoppedMs),
+      'the others go on',
+    );
+    assert.equal(firstAnswerOf(next, isDoomed, stoppedMs), undefined, 'a stopped shard tells nothing');
+    assert.ok(node.log.includes('worker died twice in a minute: its shards stay stopped'));
+
+    const heir = await scene.walletd(redis.url);
+    scene.say(await prove([load, next], heir, redis));
+  },
+);
+
+fault('a worker that dies while Redis hangs for 12 seconds: its shards come back when Redis does', async (scene) => {
+  const redis = await scene.redis();
+  const node = await startNode(scene, redis.url);
+  const load = await scene.load(node);
+  await delay(300);
+  redis.signal('SIGSTOP');
+  await kill(node, 'deadly-1');
+  await delay(12_000);
+  redis.signal('SIGCONT');
+  const backMs = performance.now();
+  await until('service of the others', 5000, () => firstAnswerOf(load, (name) => !isDoomed(name), backMs));
+  await until('service of its shards', 8000, () => firstAnswerOf(load, isDoomed, backMs));
+  await load.stop();
+  scene.say(await prove([load], node, redis));
+});

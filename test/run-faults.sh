@@ -1,0 +1,9 @@
+#!/bin/sh
+# Runs the fault suite: real processes are killed, stopped and cut off from one another, one fault at a time.
+# `sh test/run-faults.sh failover` runs the files whose path matches.
+set -eu
+cd -- "$(dirname -- "$0")/.."
+sh test/ensure-tools.sh
+files=$(find test/faults -name '*.fault.ts' | grep -- "${1-}" | sort | sed 's|^\(.*\)\.ts$|dist/\1.js|')
+# shellcheck disable=SC2086 # a list of files without blanks
+exec node --test --test-reporter=spec --test-concurrency=1 --test-force-exit $files
