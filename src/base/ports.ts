@@ -5,12 +5,12 @@ export interface Clock {
   monotonicMs(): number;
 }
 
+/** Each thread counts `performance.now` from a moment of its own; the system's clock behind it is the same for all. */
+const THREAD_STARTED_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonicMs: () => {
-    const [seconds, nanoseconds] = process.hrtime();
-    return seconds * 1000 + nanoseconds / 1e6;
-  },
+  monotonicMs: () => THREAD_STARTED_MS + performance.now(),
 };
 
 /** What the inner folders may say to people. pino's logger is one. */

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { maybeUnits, type ScaleTable, type Units } from '../wallet/amount.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
 import { isId } from '../wallet/identifier.js';
@@ -63,8 +63,8 @@ class EndpointCodec<E extends Endpoint> implements RequestCodec {
   ) {}
 
   read(bytes: Buffer): ReadRequest {
-    if (!isUtf8(bytes)) return UNREADABLE;
-    const text = bytes.toString();
+    const text = maybeText(bytes);
+    if (text === undefined) return UNREADABLE;
     let body: unknown;
     try {
       body = JSON.parse(text);
@@ -98,6 +98,12 @@ class EndpointCodec<E extends Endpoint> implements RequestCodec {
       txns,
     } as unknown as CallbackCommand;
   }
+}
+
+/** Undefined when the bytes are not UTF-8. Most bodies are ASCII, which needs no decoding. */
+function maybeText(bytes: Buffer): string | undefined {
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  return isUtf8(bytes) ? bytes.toString() : undefined;
 }
 
 function invalid(body: object): ReadRequest {

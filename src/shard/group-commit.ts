@@ -4,8 +4,8 @@ import type { Append, AppendOutcome, Wal } from './ports.js';
 export interface RoundMember {
   /** What it has for the next flight, or the same again when the outcome of the last one is unknown. */
   depart(): Append | undefined;
-  /** What became of `append`, which it had given. */
-  land(append: Append, outcome: AppendOutcome): void;
+  /** What became of `append`, which it had given, after so many milliseconds. */
+  land(append: Append, outcome: AppendOutcome, tookMs: number): void;
 }
 
 /** Runs `callback` once the events of this turn of the event loop have been handled. */
@@ -41,6 +41,7 @@ export class GroupCommit {
     private readonly wal: Wal,
     private readonly defer: Defer,
     private readonly delay: (callback: () => void, ms: number) => void,
+    private readonly monotonicMs: () => number,
   ) {}
 
   join(member: RoundMember): void {
@@ -79,14 +80,16 @@ export class GroupCommit {
       travellers.push(member);
       appends.push(append);
     }
+    const departedMs = this.monotonicMs();
     const outcomes = appends.length === 0 ? [] : await this.outcomesOf(appends);
+    const tookMs = this.monotonicMs() - departedMs;
     this.isFlying = false;
     if (appends.length === 0) return;
     let failures = 0;
     for (let i = 0; i < travellers.length; i++) {
       const outcome = outcomes[i] as AppendOutcome;
       if (outcome.type === 'failed') failures++;
-      (travellers[i] as RoundMember).land(appends[i] as Append, outcome);
+      (travellers[i] as RoundMember).land(appends[i] as Append, outcome, tookMs);
     }
     // Where some got through the others are tried again with the next round: they do not hold anybody up.
     const isBadWeather = failures === travellers.length;

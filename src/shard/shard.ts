@@ -88,7 +88,6 @@ interface Batch {
 interface Flight extends Batch {
   readonly entry: SealedEntry | undefined;
   readonly append: Append;
-  readonly departedMs: number;
 }
 
 const WARN_EVERY_MS = 1000;
@@ -210,16 +209,16 @@ export class Shard implements RoundMember {
       return undefined;
     }
     const append = { shard: this.id, expected: this.mustHead(), entries: entry === undefined ? [] : [entry] };
-    this.flying = { ...batch, entry, append, departedMs: this.deps.clock.monotonicMs() };
+    this.flying = { ...batch, entry, append };
     this.drainMailbox();
     return append;
   }
 
-  land(append: Append, outcome: AppendOutcome): void {
+  land(append: Append, outcome: AppendOutcome, tookMs: number): void {
     const flight = this.flying;
     try {
       assert(flight?.append === append, 'what lands is what has departed');
-      this.landed(flight as Flight, outcome);
+      this.landed(flight as Flight, outcome, tookMs);
     } catch (error) {
       flight?.commands.replaceBy(STARTING);
       flight?.queries.replaceBy(STARTING);
@@ -228,12 +227,12 @@ export class Shard implements RoundMember {
     }
   }
 
-  private landed(flight: Flight, outcome: AppendOutcome): void {
+  private landed(flight: Flight, outcome: AppendOutcome, tookMs: number): void {
     switch (outcome.type) {
       case 'ok':
       case 'duplicate':
         this.flying = undefined;
-        this.arrived(flight);
+        this.arrived(flight, tookMs);
         if (this.state === 'failing') this.restart();
         return;
       case 'failed':
@@ -256,7 +255,7 @@ export class Shard implements RoundMember {
     this.deps.log.warn({ shard: this.id, error: error.message }, 'append failed; trying again');
   }
 
-  private arrived(flight: Flight): void {
+  private arrived(flight: Flight, tookMs: number): void {
     const { entry } = flight;
     if (entry !== undefined) {
       this.head = entry.head;
@@ -265,7 +264,6 @@ export class Shard implements RoundMember {
       this.watermarks.check();
     }
     const replies = flight.commands.length + flight.queries.length;
-    const tookMs = this.deps.clock.monotonicMs() - flight.departedMs;
     this.deps.observer.landed(this.id, replies, flight.writer?.count ?? 0, entry?.bytes.length ?? 0, tookMs);
     flight.commands.release();
     flight.queries.release();

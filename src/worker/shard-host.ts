@@ -72,7 +72,7 @@ export class ShardHost implements Shards {
     const { wal, format, clock, log, rules, limits, memory, observer, owner, newNonce, recentBytesMax } = deps;
     this.clockOffsetMs = clock.now() - clock.monotonicMs();
     this.forgetsFromMs = clock.monotonicMs() + JUMP_REST_MS;
-    this.commits = new GroupCommit(wal, setImmediate, setTimeout);
+    this.commits = new GroupCommit(wal, setImmediate, setTimeout, () => clock.monotonicMs());
     this.recovery = { wal, format, clock, log, owner, newNonce, recentBytesMax, yieldTurn, delay };
     for (const id of shardIds) {
       const shard = new Shard(id, {
