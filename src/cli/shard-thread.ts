@@ -50,7 +50,7 @@ export interface ShardThreadSettings extends Identity {
 
 /** All that the shards of one thread need, be it the main thread or a worker: their store, guard and telemetry. */
 export class ShardThread implements Shards {
-  readonly host: ShardHost;
+  private readonly host: ShardHost;
   private readonly store: Store;
   private readonly memory: MemoryGuard;
   private readonly telemetry: ShardTelemetry;

@@ -10,14 +10,13 @@ import { requestCodecs } from '../http/request-codec.js';
 import { ResponseCodec } from '../http/response-codec.js';
 import { takeOver } from '../shard/recovery.js';
 import { EntryCodec } from '../store/format/entry-codec.js';
-import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
 import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
 import { effectiveHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
 import { initOf, type OpenStore, openStore } from './open-store.js';
-import { type Identity, newNonceOf, OWNER_TAG_BYTES, ShardThread } from './shard-thread.js';
+import { type Identity, newNonceOf, OWNER_TAG_BYTES, ShardThread, type ShardThreadSettings } from './shard-thread.js';
 import type { WorkerSettings } from './worker-entry.js';
 
 /** Answers in flight get this long at the end; with closing it stays under the 5 s that operators are promised. */
@@ -63,7 +62,9 @@ export class WalletNode {
       owner: { host: hostname(), pid: process.pid, startedMs },
       ownerTag: randomBytes(OWNER_TAG_BYTES).toString('hex'),
     };
-    const shards = makeShards(settings, meta, identity, log, fenced, workerEntry);
+    const shardIds = Array.from({ length: meta.shards }, (_, shard) => shard);
+    const threadSettings = { settings, meta, shards: shardIds, heapMaxBytes, ...identity };
+    const shards = makeShards(threadSettings, log, fenced, workerEntry);
     const service = new WalletService(shards, meta.shards, clock, settings.requestDeadlineMs);
     const scales = new ScaleTable(meta.scales);
     const { amountMax } = settings.money;
@@ -83,14 +84,21 @@ export class WalletNode {
     try {
       const callbackPort = callbacks.listen();
       const adminPort = await admin.listen();
-      const all = Array.from({ length: meta.shards }, (_, shard) => shard);
       const format = new EntryCodec(meta.storeId);
       const newNonce = () => newNonceOf(identity.ownerTag);
-      const fences = await takeOver(all, { wal: store, format, clock, log, owner: identity.owner, newNonce, delay });
+      const fences = await takeOver(shardIds, {
+        wal: store,
+        format,
+        clock,
+        log,
+        owner: identity.owner,
+        newNonce,
+        delay,
+      });
       await shards.start(fences);
       service.isReady = true;
       const node = new WalletNode(callbackPort, adminPort, shards, callbacks, admin, log);
-      node.sayReady(settings, opened, clock.now() - startedMs);
+      node.sayReady(settings, opened, heapMaxBytes, clock.now() - startedMs);
       return node;
     } catch (error) {
       callbacks.close();
@@ -119,8 +127,12 @@ export class WalletNode {
     else this.log.warn({ tookMs }, 'stopped: the store did not answer, some outcomes are unknown');
   }
 
-  private sayReady(settings: Settings, { name, durability, meta }: OpenStore, tookMs: number): void {
-    const workers = workerCount(settings);
+  private sayReady(
+    settings: Settings,
+    { name, durability, meta }: OpenStore,
+    heapMaxBytes: number,
+    tookMs: number,
+  ): void {
     this.log.info(
       {
         callbacks: `http://${settings.host}:${this.callbackPort}`,
@@ -128,9 +140,9 @@ export class WalletNode {
         store: name,
         durability,
         shards: meta.shards,
-        workers,
+        workers: workerCount(settings),
         players: this.shards.status().reduce((sum, shard) => sum + shard.players, 0),
-        heapMaxBytes: effectiveHeapMaxBytes(settings),
+        heapMaxBytes,
         pid: process.pid,
         tookMs,
       },
@@ -139,24 +151,18 @@ export class WalletNode {
   }
 }
 
-/** In this thread, or on workers. */
+/** In this thread, or on workers; `all` is what one thread for all shards would get. */
 function makeShards(
-  settings: Settings,
-  meta: StoreMeta,
-  identity: Identity,
+  all: ShardThreadSettings,
   log: Logger,
   onFenced: (shard: number, takenBy: string) => void,
   workerEntry: URL,
 ): Shards {
-  const common = { settings, meta, heapMaxBytes: effectiveHeapMaxBytes(settings), ...identity };
-  const workers = workerCount(settings);
-  if (workers === 0) {
-    const shards = Array.from({ length: meta.shards }, (_, shard) => shard);
-    return new ShardThread({ ...common, shards }, log, onFenced);
-  }
-  const spawn: PoolDeps['spawn'] = (worker, own, fences, told) => {
-    const workerData: WorkerSettings = { ...common, worker, shards: own, fences, told };
+  const workers = workerCount(all.settings);
+  if (workers === 0) return new ShardThread(all, log, onFenced);
+  const spawn: PoolDeps['spawn'] = (worker, shards, fences, told) => {
+    const workerData: WorkerSettings = { ...all, worker, shards, fences, told };
     return new Worker(workerEntry, { workerData });
   };
-  return new WorkerPool(meta.shards, workers, { clock: systemClock, log, spawn, onFenced });
+  return new WorkerPool(all.shards.length, workers, { clock: systemClock, log, spawn, onFenced });
 }

@@ -57,6 +57,11 @@ export interface Fenced {
   readonly entry: SealedEntry;
 }
 
+/** What puts a fence into its log. */
+export function appendOf({ shard, previous, entry }: Fenced): Append {
+  return { shard, expected: previous, entries: [entry] };
+}
+
 /** Makes the fence of a shard on the head that its log has; `newest` is the entry of that head, if there is one. */
 export type SealFence = (shard: number, head: Head, newest: Buffer | undefined) => SealedEntry;
 

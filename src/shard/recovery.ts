@@ -5,6 +5,7 @@ import { checkWallet } from '../wallet/invariants.js';
 import { Wallets } from '../wallet/wallets.js';
 import { formatLsn, isSameLsn } from './lsn.js';
 import {
+  appendOf,
   type Entry,
   type EntryFormat,
   type Fenced,
@@ -83,7 +84,7 @@ export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: Recover
     const newestMs = await timeOfNewest(shard, previous, deps);
     fences.push({ shard, previous, entry: sealFence(shard, previous, newestMs, deps) });
   }
-  const appends = fences.map(({ shard, previous, entry }) => ({ shard, expected: previous, entries: [entry] }));
+  const appends = fences.map(appendOf);
   // The same bytes go again: a fence that is there already answers "duplicate".
   const outcomes = await patiently('write the fence', deps, async () => {
     const attempted = await deps.wal.append(appends);

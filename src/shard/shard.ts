@@ -74,8 +74,8 @@ export interface ShardDeps {
   readonly onFailed: (shard: Shard) => void;
   /** The shard's log is another owner's from `head` on. */
   readonly onFenced: (shard: Shard, head: Head) => void;
-  /** The shard's log ends in `head`, which is neither ours nor a newer owner's. */
-  readonly onDiverged: (shard: Shard, head: Head) => void;
+  /** The shard's log ends in a head that is neither ours nor a newer owner's. */
+  readonly onDiverged: (shard: Shard) => void;
 }
 
 /** What is decided for one entry: its events, and the answers that wait for it. */
@@ -300,7 +300,7 @@ export class Shard implements RoundMember {
         at,
         "the log's head is not ours, and no newer owner's: shard stopped; its log needs a person",
       );
-      this.deps.onDiverged(this, head);
+      this.deps.onDiverged(this);
     }
   }
 

@@ -13,7 +13,7 @@ import { until } from './until.js';
 
 const SHARDS = 4;
 const WORKERS = 2;
-const DYING_WORKER = new URL('./dying-worker.js', import.meta.url);
+const DYING_WORKER = new URL('../support/dying-worker.js', import.meta.url);
 /** Of two workers the second has the odd shards. */
 const isDoomed = (username: string) => shardOf(username, SHARDS) % WORKERS === 1;
 const DOOMED = PLAYERS.find(isDoomed) as string;

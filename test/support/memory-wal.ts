@@ -3,6 +3,7 @@ import { compareLsn } from '../../src/shard/lsn.js';
 import {
   type Append,
   type AppendOutcome,
+  appendOf,
   type Fenced,
   type Head,
   isSameHead,
@@ -82,7 +83,7 @@ export class MemoryWal implements Wal {
       const previous = this.heads.get(shard) as Head;
       return { shard, previous, entry: seal(shard, previous, this.logs.get(shard)?.at(-1)?.bytes) };
     });
-    for (const { shard, previous, entry } of fences) this.write([{ shard, expected: previous, entries: [entry] }]);
+    this.write(fences.map(appendOf));
     if (this.weather === 'answer-lost') throw new Error('the answer got lost');
     return fences;
   }

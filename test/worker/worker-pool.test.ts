@@ -4,7 +4,7 @@ import { shardOf } from '../../src/worker/placement.js';
 import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient } from '../support/client.js';
 import { TestNode } from '../support/test-node.js';
 
-const DYING_WORKER = new URL('./dying-worker.js', import.meta.url);
+const DYING_WORKER = new URL('../support/dying-worker.js', import.meta.url);
 /** One player per worker: with two workers, shards 0 and 2 are on the first, 1 and 3 on the second. */
 const [ANN, BOB] = [0, 1].map((worker) => {
   const names = Array.from({ length: 100 }, (_, i) => `player${i}`);

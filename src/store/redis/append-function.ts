@@ -15,7 +15,7 @@
  * The name carries a version: a newer walletd brings a new name and leaves this one to those who still call it.
  */
 export const FUNCTION_NAME = 'walletd_append_1';
-export const LIBRARY_NAME = 'walletd_1';
+const LIBRARY_NAME = 'walletd_1';
 
 export const LIBRARY = `#!lua name=${LIBRARY_NAME}
 local function add(log, entries, first, last)

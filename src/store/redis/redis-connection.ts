@@ -78,10 +78,7 @@ export class RedisConnection {
 
   close(): void {
     this.isClosed = true;
-    this.current?.then(
-      (redis) => redis.disconnect(),
-      () => {},
-    );
+    this.reset();
   }
 
   private forget(client: Promise<Redis>): void {

@@ -1,7 +1,14 @@
 import type { Redis } from 'ioredis';
 import type { Lsn } from '../../shard/lsn.js';
 import { formatLsn } from '../../shard/lsn.js';
-import type { Append, AppendOutcome, Fenced, Head, SealFence } from '../../shard/ports.js';
+import {
+  type Append,
+  type AppendOutcome,
+  appendOf,
+  type Fenced,
+  type Head,
+  type SealFence,
+} from '../../shard/ports.js';
 import { decodeHead, encodeHead, genesisHead, HEAD_LENGTH } from '../format/entry-codec.js';
 import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { Store } from '../store.js';
@@ -87,15 +94,13 @@ export class RedisStore implements Store {
 
   async fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]> {
     for (let attempt = 1; attempt <= FENCE_ATTEMPTS_MAX; attempt++) {
-      const client = await this.appends.client();
-      const newest = await Promise.all(shards.map((shard) => this.newest(client, shard)));
+      const newest = await on(this.appends, (client) => Promise.all(shards.map((shard) => this.newest(client, shard))));
       const fences = newest.map(({ shard, head, bytes }) => ({
         shard,
         previous: head,
         entry: seal(shard, head, bytes),
       }));
-      const appends = fences.map(({ shard, previous, entry }) => ({ shard, expected: previous, entries: [entry] }));
-      const outcomes = await this.call('all', appends);
+      const outcomes = await this.call('all', fences.map(appendOf));
       if (outcomes.every(({ type }) => type === 'ok')) return fences;
       for (const outcome of outcomes) if (outcome.type === 'failed') throw outcome.error;
       // Their owner has appended meanwhile. It does so about once in a millisecond, and this takes a fraction of one.
@@ -116,9 +121,7 @@ export class RedisStore implements Store {
 
   /** Sends one call, and waits until its effect is as durable as it was set to be. */
   private async call(mode: 'all' | 'each', appends: readonly Append[]): Promise<AppendOutcome[]> {
-    let client: Redis | undefined;
-    try {
-      client = await this.appends.client();
+    return await on(this.appends, async (client) => {
       const sent = client.callBuffer('FCALL', ...this.callOf(mode, appends)) as Promise<Told[]>;
       const [told, replicas] = await Promise.all([sent, this.confirmation(client)]);
       const { durability } = this.options;
@@ -131,11 +134,7 @@ export class RedisStore implements Store {
         await this.checkStore(client);
       }
       return outcomes;
-    } catch (error) {
-      // The next attempt has a connection that is checked anew.
-      if (client !== undefined) this.appends.drop(client);
-      throw explain(error as Error);
-    }
+    });
   }
 
   async head(shard: number): Promise<Head> {
@@ -219,7 +218,7 @@ export class RedisStore implements Store {
   }
 }
 
-/** A connection on which something failed is not used again: it may lead to a server that is gone. */
+/** A connection on which something failed is not used again: the next one is checked anew. */
 async function on<T>(connection: RedisConnection, run: (client: Redis) => Promise<T>): Promise<T> {
   const client = await connection.client();
   try {
