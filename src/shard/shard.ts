@@ -186,8 +186,10 @@ export class Shard implements RoundMember {
     // By the day: to forget costs a walk over all that a player has.
     const beforeMs = startOfDay(this.deps.clock.now() - this.deps.rules.retentionMs);
     for (let i = 0; i < Math.min(count, wallets.count) && this.state === 'serving' && !this.isFull(); i++) {
-      const wallet = wallets.at(this.nextToForget) ?? wallets.at(0);
-      this.nextToForget = this.nextToForget >= wallets.count - 1 ? 0 : this.nextToForget + 1;
+      if (this.nextToForget >= wallets.count) this.nextToForget = 0;
+      const position = this.nextToForget++;
+      if (!wallets.mayHaveOlderThan(position, beforeMs)) continue;
+      const wallet = wallets.at(position);
       if (wallet === undefined || !hasForgettable(wallet, beforeMs)) continue;
       const command = { type: 'forget', username: wallet.username, beforeMs } as const;
       this.take({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY });

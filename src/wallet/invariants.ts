@@ -13,7 +13,7 @@ export function checkWallet(wallet: Wallet): void {
   for (const item of wallet.transactions()) {
     explained.add(item.paid - item.held);
     if (item.isOpen) open++;
-    if (item.kind === 'tombstone' || item.kind === 'mark') tombstones++;
+    if (item.isTombstone) tombstones++;
     assert(!item.isOpen || (item.kind === 'bet' && !item.paidOut), 'only bets are open, and an open bet is not paid');
     assert(item.held >= 0 && item.paid >= 0, 'held and paid are never negative');
     assert(item.paid <= (item.payout ?? item.stake), 'no more is paid than was to be paid');

@@ -75,7 +75,7 @@ export interface ScanCursor {
 }
 
 /** Wallets looked at in one turn; a scan of a large shard takes several. */
-const SCAN_WALLETS_MAX = 5000;
+const SCAN_WALLETS_MAX = 1000;
 
 /** Answers from memory, whatever is durable: the shard holds the answer back until that is. */
 export function query(wallets: Wallets, question: Query): QueryResult {
@@ -111,7 +111,7 @@ function listTransactions(
   let next: TransactionCursor | undefined;
   let place: TransactionCursor = { version: Number.POSITIVE_INFINITY, shown: 0 };
   for (const item of wallet.transactions()) {
-    if (item.kind === 'tombstone' || item.kind === 'mark') continue;
+    if (item.isTombstone) continue;
     const { version } = item.effect(0);
     place = { version, shown: version === place.version ? place.shown + 1 : 1 };
     if (after !== undefined && !isBeyond(place, after)) continue;
@@ -136,8 +136,8 @@ function scanTransactions(wallets: Wallets, scan: Extract<Query, { type: 'scan-t
   let within = scan.after?.within;
   const end = Math.min(position + SCAN_WALLETS_MAX, wallets.count);
   for (; position < end; position++, within = undefined) {
-    const wallet = wallets.at(position) as Wallet;
-    if (openOnly && wallet.openBets === 0) continue;
+    if (openOnly && wallets.openBetsAt(position) === 0) continue;
+    const wallet = wallets.peek(position) as Wallet;
     const page = listTransactions(wallet, scan.limit - items.length, within, wanted);
     items.push(...page.items);
     if (page.next !== undefined) return { type: 'scan', items, next: { position, within: page.next } };

@@ -38,7 +38,7 @@ export function forget(wallet: Wallet, beforeMs: number): void {
   for (const item of wallet.transactions()) {
     if (kept.has(item.round)) continue;
     forgotten.add(item.paid - item.held);
-    if (item.kind === 'tombstone' || item.kind === 'mark') tallies.tombstones--;
+    if (item.isTombstone) tallies.tombstones--;
   }
   for (const movement of wallet.allMovements()) {
     if (!isForgettable(movement, beforeMs)) continue;

@@ -1,5 +1,5 @@
 import type { Units } from './amount.js';
-import { type FirstAnswer, TransactionRecord } from './transaction-record.js';
+import { type FirstAnswer, type TransactionImage, TransactionRecord } from './transaction-record.js';
 
 /** A transaction in its places: in its round, and on the list of its wallet. */
 export class Transaction extends TransactionRecord {
@@ -15,6 +15,14 @@ export class Transaction extends TransactionRecord {
     amount: Units,
   ) {
     super(id, kind, state, createdMs, amount);
+  }
+
+  /** From a snapshot, on no list. */
+  static fromImage(round: Round, image: TransactionImage): Transaction {
+    const [id, , , createdMs, , amount] = image;
+    const transaction = new Transaction(round, id, 'bet', 'OPEN', createdMs, amount);
+    transaction.writeImage(image);
+    return transaction;
   }
 
   /** A copy in `round`, on no list. */

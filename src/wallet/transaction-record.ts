@@ -1,3 +1,4 @@
+import { assert } from '../base/assert.js';
 import type { Units } from './amount.js';
 
 /**
@@ -51,6 +52,22 @@ const PAID_OUT = 1 << 8;
 const SINGLE_STATE = 1 << 9;
 const SETTLED_BY_ROUND = 1 << 10;
 
+/**
+ * A transaction as plain values, for snapshots: `facts` and each `effect` are bits and a number as described above, and
+ * are written so in snapshots for ever.
+ */
+export type TransactionImage = readonly [
+  id: string,
+  facts: number,
+  adjustmentIds: readonly string[] | null,
+  createdMs: number,
+  /** Milliseconds after `createdMs`. */
+  updated: number,
+  amount: Units,
+  /** Four numbers for each effect. */
+  ...effects: number[],
+];
+
 /** The facts, figures and first answers of one transaction. */
 export class TransactionRecord {
   /** Of a bet: request ids of its adjustments, in the order of its `adjust` effects. */
@@ -89,6 +106,11 @@ export class TransactionRecord {
   /** REFUND, REJECT or VOID: as if it had never been. */
   get isReversed(): boolean {
     return (this.bits & STATE_MASK) >= 3;
+  }
+
+  /** Remembers a cancel of what was not known; counted by the wallet. */
+  get isTombstone(): boolean {
+    return this.kind === 'tombstone' || this.kind === 'mark';
   }
 
   /** A placeBets with status OPEN has come. A fact of its own: the settlement may have come first. */
@@ -214,6 +236,24 @@ export class TransactionRecord {
       before: this.numbers[at + 2] as Units,
       after: this.numbers[at + 3] as Units,
     };
+  }
+
+  image(): TransactionImage {
+    const [createdMs, updatedMs, amount, ...effects] = this.numbers as [number, number, Units, ...number[]];
+    const adjustmentIds = this.adjustmentIds ?? null;
+    return [this.id, this.bits, adjustmentIds, createdMs, updatedMs - createdMs, amount, ...effects];
+  }
+
+  protected writeImage([, facts, adjustmentIds, createdMs, updated, amount, ...effects]: TransactionImage): void {
+    assert(effects.length % EFFECT_LENGTH === 0, 'an effect is four numbers');
+    this.bits = facts;
+    this.adjustmentIds = adjustmentIds === null ? undefined : [...adjustmentIds];
+    const [head, moved, before, after] = effects;
+    // As in `record`: the usual lengths as literals, which have no room to spare.
+    this.numbers =
+      effects.length === EFFECT_LENGTH
+        ? ([createdMs, createdMs + updated, amount, head, moved, before, after] as number[])
+        : [createdMs, createdMs + updated, amount].concat(effects);
   }
 
   protected copyRecordTo(copy: TransactionRecord): void {

@@ -178,7 +178,7 @@ function writeUInt64(bytes: Buffer, value: number, at: number): void {
   bytes.writeUInt32BE(value % 2 ** 32, at + 4);
 }
 
-function storeIdToBytes(storeId: string): Buffer {
+export function storeIdToBytes(storeId: string): Buffer {
   const bytes = Buffer.from(storeId.replaceAll('-', ''), 'hex');
   if (bytes.length !== 16) throw new FormatError(`store id ${storeId} is not a UUID`);
   return bytes;

@@ -1,0 +1,86 @@
+import { formatLsn, isSameLsn, type Lsn } from './lsn.js';
+import type { Entry, EntryFormat, Head, Wal } from './ports.js';
+
+/** The log cannot be continued as it is. A person has to look; nothing is guessed. */
+export class RecoveryError extends Error {
+  override readonly name = 'RecoveryError';
+}
+
+/** An entry that follows the one before it, as it is in the log and as it is meant. */
+export interface ReadEntry {
+  readonly entry: Entry;
+  readonly bytes: Buffer;
+}
+
+export interface LogReaderDeps {
+  readonly wal: Pick<Wal, 'read'>;
+  readonly format: EntryFormat;
+}
+
+const PAGE_ENTRIES = 64;
+
+/**
+ * The entries of a shard's log after the entry `after`, page by page, to the end that the log has by then. Each is
+ * proved to follow the one before it, the first to follow `after`. Throws a `RecoveryError` at a hole, a foreign or a
+ * damaged entry; what the store throws in bad weather comes through.
+ */
+export async function* readLog(
+  shard: number,
+  after: Head,
+  { wal, format }: LogReaderDeps,
+): AsyncGenerator<readonly ReadEntry[], void> {
+  let last = after;
+  for (;;) {
+    const page = await wal.read(shard, last.lsn, PAGE_ENTRIES);
+    if (page.length === 0) return;
+    const entries: ReadEntry[] = [];
+    for (const bytes of page) {
+      const entry = decode(bytes, shard, format);
+      checkContinuity(entry, shard, last);
+      last = entry.head;
+      entries.push({ entry, bytes });
+    }
+    yield entries;
+  }
+}
+
+/** The first entry that a log still has; undefined when it has none. */
+export async function firstEntry(shard: number, { wal, format }: LogReaderDeps): Promise<Entry | undefined> {
+  const [bytes] = await wal.read(shard, { epoch: 0, sequence: 0 }, 1);
+  return bytes === undefined ? undefined : decode(bytes, shard, format);
+}
+
+/** The entry with this LSN; undefined when the log does not have it (any more). */
+export async function entryAt(shard: number, lsn: Lsn, { wal, format }: LogReaderDeps): Promise<Entry | undefined> {
+  const [bytes] = await wal.read(shard, { epoch: lsn.epoch, sequence: lsn.sequence - 1 }, 1);
+  const entry = bytes === undefined ? undefined : decode(bytes, shard, format);
+  return entry !== undefined && isSameLsn(entry.lsn, lsn) ? entry : undefined;
+}
+
+/** The newest time in an entry: its own is that of its first event. */
+export function newestTimeOf(entry: Entry): number {
+  return entry.events[entry.events.length - 1]?.timeMs ?? entry.timeMs;
+}
+
+/** What cannot be read is no weather. */
+function decode(bytes: Buffer, shard: number, format: EntryFormat): Entry {
+  try {
+    return format.decode(bytes);
+  } catch (error) {
+    throw new RecoveryError(`the log of shard ${shard} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** Every entry must follow the one before it: no hole, no foreign entry, no entry twice. */
+function checkContinuity(entry: Entry, shard: number, last: Head): void {
+  const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
+  const follows = isSameLsn(entry.previousLsn, last.lsn) && entry.previousChecksum === last.checksum;
+  if (!follows || entry.lsn.sequence !== last.lsn.sequence + 1 || entry.shard !== shard) {
+    throw new RecoveryError(`${at} does not follow ${formatLsn(last.lsn)}: the log has a hole or a foreign entry`);
+  }
+  const isFence = entry.owner !== undefined;
+  const epochFits = isFence ? entry.lsn.epoch > last.lsn.epoch : entry.lsn.epoch === last.lsn.epoch;
+  if (!epochFits || (!isFence && entry.nonce !== last.nonce)) {
+    throw new RecoveryError(`${at} is not by the owner of its epoch`);
+  }
+}

@@ -1,0 +1,275 @@
+import { crc32 } from 'node:zlib';
+import { Packr } from 'msgpackr';
+import { assert } from '../../base/assert.js';
+import { hashString } from '../../base/hash.js';
+import type { Lsn } from '../../shard/lsn.js';
+import type { Head } from '../../shard/ports.js';
+import type { ChunkSummary, ChunkWriter, Manifest, PackedReader, SnapshotFormat } from '../../shard/snapshot-ports.js';
+import type { PackedWallets } from '../../wallet/packed-wallets.js';
+import { imageOf, oldestMsOf, type WalletImage, walletFrom } from '../../wallet/wallet-image.js';
+import type { Wallet } from '../../wallet/wallet-state.js';
+import { storeIdToBytes } from './entry-codec.js';
+import { FormatError } from './format-error.js';
+
+/*
+ * A chunk:
+ *
+ *  0        1          2       4       8         12         16            24         40
+ *  | format | reserved | shard | index | players | checksum | snapshot id | store id | records ...
+ *
+ * A record, one for each wallet:
+ *
+ *  0        4      8           16          20
+ *  | length | hash | oldest ms | open bets | msgpack of the wallet's image
+ *
+ * Integers are big-endian, `oldest ms` is a float 64, `length` is that of the record. Checksums are CRC-32 of everything
+ * but themselves. A manifest is its checksum, then JSON.
+ */
+export const SNAPSHOT_VERSION = 1;
+const HEADER_LENGTH = 40;
+const CHECKSUM_AT = 12;
+const RECORD_HEADER_LENGTH = 20;
+const HASH_AT = 4;
+const OLDEST_AT = 8;
+const OPEN_BETS_AT = 16;
+const CHUNK_LENGTH_START = 160 * 1024;
+const MANIFEST_CHECKSUM_LENGTH = 4;
+
+/** Plain msgpack, as in the log. */
+const packr = new Packr({ useRecords: false });
+
+/** The format of one store's snapshots; its id is in every chunk and manifest. */
+export class SnapshotCodec implements SnapshotFormat {
+  private readonly storeIdBytes: Buffer;
+
+  constructor(private readonly storeId: string) {
+    this.storeIdBytes = storeIdToBytes(storeId);
+  }
+
+  beginChunk(shard: number, id: string, index: number): ChunkWriter {
+    const header = Buffer.alloc(HEADER_LENGTH);
+    header.writeUInt8(SNAPSHOT_VERSION, 0);
+    header.writeUInt16BE(shard, 2);
+    header.writeUInt32BE(index, 4);
+    assert(header.write(id, 16, 'hex') === 8, 'the id of a snapshot is 16 hexadecimal digits');
+    this.storeIdBytes.copy(header, 24);
+    return new Chunk(header);
+  }
+
+  sealManifest(manifest: Manifest): Buffer {
+    const { id, shard, start, end, timeMs, players, chunks, marks } = manifest;
+    const json = JSON.stringify({
+      version: SNAPSHOT_VERSION,
+      storeId: this.storeId,
+      id,
+      shard,
+      start: headToTuple(start),
+      end: headToTuple(end),
+      timeMs,
+      players,
+      chunks: chunks.map(({ bytes, players, checksum }) => [bytes, players, checksum]),
+      marks: marks.map(({ lsn, bytes }) => [lsn.epoch, lsn.sequence, bytes]),
+    });
+    const bytes = Buffer.from(json);
+    const checksum = Buffer.alloc(MANIFEST_CHECKSUM_LENGTH);
+    checksum.writeUInt32BE(crc32(bytes));
+    return Buffer.concat([checksum, bytes]);
+  }
+
+  openManifest(bytes: Buffer): Manifest {
+    const json = bytes.subarray(MANIFEST_CHECKSUM_LENGTH);
+    if (bytes.length <= MANIFEST_CHECKSUM_LENGTH || bytes.readUInt32BE(0) !== crc32(json)) {
+      throw new FormatError('the manifest is damaged: wrong checksum');
+    }
+    const stored = JSON.parse(json.toString()) as StoredManifest;
+    if (stored.version !== SNAPSHOT_VERSION) {
+      throw new FormatError(
+        `snapshot version ${stored.version} is not known; this walletd reads version ${SNAPSHOT_VERSION}`,
+      );
+    }
+    if (stored.storeId !== this.storeId) throw new FormatError(`the manifest is of another store: ${stored.storeId}`);
+    const { id, shard, timeMs, players } = stored;
+    const start = tupleToHead(stored.start);
+    const end = tupleToHead(stored.end);
+    const chunks = stored.chunks.map(([bytes, players, checksum]) => ({ bytes, players, checksum }));
+    const marks = stored.marks.map(([epoch, sequence, bytes]) => ({ lsn: { epoch, sequence }, bytes }));
+    return { id, shard, start, end, timeMs, players, chunks, marks };
+  }
+
+  beginReading(manifest: Manifest): PackedReader {
+    return new PackedChunks(manifest);
+  }
+}
+
+type StoredHead = readonly [epoch: number, sequence: number, nonce: string, checksum: number];
+
+interface StoredManifest extends Pick<Manifest, 'id' | 'shard' | 'timeMs' | 'players'> {
+  readonly version: number;
+  readonly storeId: string;
+  readonly start: StoredHead;
+  readonly end: StoredHead;
+  readonly chunks: readonly (readonly [bytes: number, players: number, checksum: number])[];
+  readonly marks: readonly (readonly [epoch: number, sequence: number, bytes: number])[];
+}
+
+function headToTuple({ lsn, nonce, checksum }: Head): StoredHead {
+  return [lsn.epoch, lsn.sequence, nonce, checksum];
+}
+
+function tupleToHead([epoch, sequence, nonce, checksum]: StoredHead): Head {
+  const lsn: Lsn = { epoch, sequence };
+  return { lsn, nonce, checksum };
+}
+
+class Chunk implements ChunkWriter {
+  byteLength = HEADER_LENGTH;
+  private players = 0;
+  private bytes = Buffer.allocUnsafe(CHUNK_LENGTH_START);
+
+  constructor(header: Buffer) {
+    header.copy(this.bytes);
+  }
+
+  add(wallet: Wallet): void {
+    const image = packr.pack(imageOf(wallet));
+    const at = this.grow(RECORD_HEADER_LENGTH + image.length);
+    this.bytes.writeUInt32BE(RECORD_HEADER_LENGTH + image.length, at);
+    this.bytes.writeUInt32BE(hashString(wallet.username), at + HASH_AT);
+    this.bytes.writeDoubleBE(oldestMsOf(wallet), at + OLDEST_AT);
+    this.bytes.writeUInt32BE(wallet.openBets, at + OPEN_BETS_AT);
+    image.copy(this.bytes, at + RECORD_HEADER_LENGTH);
+  }
+
+  addPacked(bytes: Uint8Array): void {
+    this.bytes.set(bytes, this.grow(bytes.length));
+  }
+
+  seal(): { bytes: Buffer; summary: ChunkSummary } {
+    const bytes = this.bytes.subarray(0, this.byteLength);
+    bytes.writeUInt32BE(this.players, 8);
+    const checksum = checksumOf(bytes);
+    bytes.writeUInt32BE(checksum, CHECKSUM_AT);
+    return { bytes, summary: { bytes: bytes.length, players: this.players, checksum } };
+  }
+
+  /** Makes room for one more record; returns its place. */
+  private grow(length: number): number {
+    const at = this.byteLength;
+    this.byteLength += length;
+    this.players++;
+    if (this.byteLength > this.bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.byteLength));
+      this.bytes.copy(larger, 0, 0, at);
+      this.bytes = larger;
+    }
+    return at;
+  }
+}
+
+function checksumOf(bytes: Buffer): number {
+  return crc32(bytes.subarray(CHECKSUM_AT + 4), crc32(bytes.subarray(0, CHECKSUM_AT)));
+}
+
+/**
+ * Wallets in the chunks that they came in, and a table to find them by name: a million of them make four arrays of
+ * numbers, and no object each.
+ */
+class PackedChunks implements PackedReader, PackedWallets {
+  readonly count: number;
+  private readonly chunks: Buffer[] = [];
+  /** By position. */
+  private readonly chunkOf: Uint32Array;
+  private readonly placeOf: Uint32Array;
+  /** Position + 1 by hash of the name, with linear probing; 0 is free. */
+  private readonly table: Uint32Array;
+  private filled = 0;
+
+  constructor(private readonly manifest: Manifest) {
+    this.count = manifest.players;
+    this.chunkOf = new Uint32Array(this.count);
+    this.placeOf = new Uint32Array(this.count);
+    this.table = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(2, this.count * 2))));
+  }
+
+  addChunk(bytes: Buffer): void {
+    const index = this.chunks.length;
+    checkChunk(bytes, this.manifest, index);
+    this.chunks.push(bytes);
+    for (let at = HEADER_LENGTH; at < bytes.length; at += bytes.readUInt32BE(at)) {
+      this.enter(index, at, bytes.readUInt32BE(at + HASH_AT));
+    }
+  }
+
+  finish(): PackedWallets {
+    const { chunks } = this.manifest;
+    if (this.chunks.length !== chunks.length || this.filled !== this.count) {
+      throw new FormatError(
+        `${this.chunks.length} of ${chunks.length} chunks, ${this.filled} of ${this.count} players`,
+      );
+    }
+    return this;
+  }
+
+  find(username: string): number {
+    const hash = hashString(username);
+    const mask = this.table.length - 1;
+    for (let slot = hash & mask; this.table[slot] !== 0; slot = (slot + 1) & mask) {
+      const position = (this.table[slot] as number) - 1;
+      const chunk = this.chunks[this.chunkOf[position] as number];
+      if (chunk?.readUInt32BE((this.placeOf[position] as number) + HASH_AT) !== hash) continue;
+      if (this.image(position)[0] === username) return position;
+    }
+    return -1;
+  }
+
+  unpack(position: number): Wallet {
+    return walletFrom(this.image(position));
+  }
+
+  bytes(position: number): Uint8Array {
+    const chunk = this.mustChunk(position);
+    const at = this.placeOf[position] as number;
+    return chunk.subarray(at, at + chunk.readUInt32BE(at));
+  }
+
+  openBets(position: number): number {
+    return this.mustChunk(position).readUInt32BE((this.placeOf[position] as number) + OPEN_BETS_AT);
+  }
+
+  oldestMs(position: number): number {
+    return this.mustChunk(position).readDoubleBE((this.placeOf[position] as number) + OLDEST_AT);
+  }
+
+  private enter(chunk: number, at: number, hash: number): void {
+    const position = this.filled++;
+    if (position >= this.count) throw new FormatError(`more than ${this.count} players`);
+    this.chunkOf[position] = chunk;
+    this.placeOf[position] = at;
+    const mask = this.table.length - 1;
+    let slot = hash & mask;
+    while (this.table[slot] !== 0) slot = (slot + 1) & mask;
+    this.table[slot] = position + 1;
+  }
+
+  private image(position: number): WalletImage {
+    return packr.unpack(this.bytes(position).subarray(RECORD_HEADER_LENGTH)) as WalletImage;
+  }
+
+  private mustChunk(position: number): Buffer {
+    const chunk = this.chunks[this.chunkOf[position] as number];
+    assert(chunk !== undefined, 'a packed wallet has its chunk');
+    return chunk;
+  }
+}
+
+function checkChunk(bytes: Buffer, { id, shard, chunks }: Manifest, index: number): void {
+  const wanted = chunks[index];
+  const at = `chunk ${index} of snapshot ${id}`;
+  if (wanted === undefined || bytes.length !== wanted.bytes || bytes.length < HEADER_LENGTH) {
+    throw new FormatError(`${at} has ${bytes.length} bytes, and should have ${wanted?.bytes ?? 'none'}`);
+  }
+  const checksum = bytes.readUInt32BE(CHECKSUM_AT);
+  if (checksum !== wanted.checksum || checksum !== checksumOf(bytes)) throw new FormatError(`${at} is damaged`);
+  const isMine = bytes.readUInt16BE(2) === shard && bytes.toString('hex', 16, 24) === id;
+  if (!isMine || bytes.readUInt8(0) !== SNAPSHOT_VERSION) throw new FormatError(`${at} is another one`);
+}

@@ -1,0 +1,147 @@
+import { assert, must } from '../base/assert.js';
+import { intern } from '../base/intern.js';
+import { Round, type RoundClosing, Transaction } from './round.js';
+import type { TransactionImage } from './transaction-record.js';
+import { type Movement, Wallet } from './wallet-state.js';
+
+/**
+ * All of one wallet as plain arrays, for snapshots. A transaction is named by its place in `transactions`, a round by
+ * its place in `rounds`. Whatever of a wallet is not in here is derived from what is.
+ */
+export type WalletImage = readonly [
+  username: string,
+  currency: string,
+  balance: number,
+  version: number,
+  isBlocked: 0 | 1,
+  tallies: TalliesImage | null,
+  rounds: readonly RoundImage[],
+  /** Oldest first. */
+  transactions: readonly (readonly [round: number, ...TransactionImage])[],
+  /** Oldest first. */
+  movements: readonly MovementImage[],
+];
+
+/** `carried` in decimal digits: it is not bounded as a balance is. */
+type TalliesImage = readonly [tipsDay: number, tipsCredited: number, carried: string];
+
+type RoundImage =
+  | readonly [productId: string, id: string]
+  | readonly [
+      productId: string,
+      id: string,
+      isEnded: 0 | 1,
+      markMs: number,
+      settlements: readonly (readonly [transaction: number, bets: readonly number[]])[],
+      closings: readonly ClosingImage[],
+    ];
+
+type ClosingImage = readonly [type: number, id: string, before: number, after: number, version: number];
+type MovementImage = readonly [type: number, id: string, amount: number, after: number, timeMs: number];
+
+const MOVEMENTS: readonly Movement['type'][] = ['deposit', 'withdrawal', 'import'];
+const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void'];
+
+export function imageOf(wallet: Wallet): WalletImage {
+  const transactions = [...wallet.transactions()].reverse();
+  const places = new Map<Transaction, number>();
+  const rounds = new Map<Round, number>();
+  for (const item of transactions) {
+    places.set(item, places.size);
+    if (!rounds.has(item.round)) rounds.set(item.round, rounds.size);
+  }
+  const placeOf = (item: Transaction) => must(places.get(item), "what a round names is on its wallet's list");
+  return [
+    wallet.username,
+    wallet.currency,
+    wallet.balance,
+    wallet.version,
+    wallet.blocked ? 1 : 0,
+    talliesImage(wallet),
+    [...rounds.keys()].map((round) => roundImage(round, placeOf)),
+    transactions.map((item) => [rounds.get(item.round) as number, ...item.image()]),
+    [...wallet.allMovements()].reverse().map(movementImage),
+  ];
+}
+
+/** Throws an `AssertionFailure` when the image contradicts itself. */
+export function walletFrom(image: WalletImage): Wallet {
+  const [username, currency, balance, version, isBlocked, tallies, roundImages, transactionImages, movements] = image;
+  const wallet = new Wallet(username, intern(currency));
+  wallet.balance = balance;
+  wallet.version = version;
+  wallet.blocked = isBlocked === 1;
+  const rounds = roundImages.map(([productId, id]) => new Round(intern(productId), id));
+  const transactions = transactionImages.map(([round, ...item]) => {
+    const transaction = Transaction.fromImage(must(rounds[round], 'a transaction is of a round'), item);
+    wallet.add(transaction);
+    if (transaction.isOpen) wallet.openBets++;
+    if (transaction.isTombstone) wallet.ownTallies().tombstones++;
+    return transaction;
+  });
+  roundImages.forEach((facts, i) => {
+    writeFacts(rounds[i] as Round, facts, transactions);
+  });
+  if (tallies !== null) writeTallies(wallet, tallies);
+  for (const movement of movements) wallet.addMovement(movementFrom(movement));
+  return wallet;
+}
+
+/** Nothing of the wallet was changed before this time; infinite when there is nothing. */
+export function oldestMsOf(wallet: Wallet): number {
+  let oldestMs = Number.POSITIVE_INFINITY;
+  for (const item of wallet.transactions()) oldestMs = Math.min(oldestMs, item.updatedMs);
+  for (const movement of wallet.allMovements()) oldestMs = Math.min(oldestMs, movement.timeMs);
+  return oldestMs;
+}
+
+function talliesImage({ tallies }: Wallet): TalliesImage | null {
+  const { tipsDay, tipsCredited, carried } = tallies;
+  return tipsDay === -1 && carried === 0n ? null : [tipsDay, tipsCredited, String(carried)];
+}
+
+function writeTallies(wallet: Wallet, [tipsDay, tipsCredited, carried]: TalliesImage): void {
+  const tallies = wallet.ownTallies();
+  tallies.tipsDay = tipsDay;
+  tallies.tipsCredited = tipsCredited;
+  tallies.carried = BigInt(carried);
+}
+
+function roundImage(round: Round, placeOf: (item: Transaction) => number): RoundImage {
+  const { productId, id, facts } = round;
+  const { ended, markMs, settlements, closings } = facts;
+  if (!ended && markMs === -1 && settlements.length === 0 && closings.length === 0) return [productId, id];
+  return [
+    productId,
+    id,
+    ended ? 1 : 0,
+    markMs,
+    settlements.map(({ transaction, bets }) => [placeOf(transaction), bets.map(placeOf)]),
+    closings.map(({ type, id, before, after, version }) => [CLOSINGS.indexOf(type), id, before, after, version]),
+  ];
+}
+
+function writeFacts(round: Round, image: RoundImage, transactions: readonly Transaction[]): void {
+  if (image.length === 2) return;
+  const [, , isEnded, markMs, settlements, closings] = image;
+  const at = (place: number) => must(transactions[place], 'a settlement names transactions of its wallet');
+  if (isEnded === 1) round.end();
+  if (markMs !== -1) round.mark(markMs);
+  for (const [transaction, bets] of settlements) {
+    round.addSettlement({ transaction: at(transaction), bets: bets.map(at) });
+  }
+  for (const [code, id, before, after, version] of closings) {
+    const type = must(CLOSINGS[code], 'a round is closed by a cancel or a void');
+    round.addClosing({ type, id, before, after, version });
+  }
+}
+
+function movementImage({ type, id, amount, after, timeMs }: Movement): MovementImage {
+  return [MOVEMENTS.indexOf(type), id, amount, after, timeMs];
+}
+
+function movementFrom([code, id, amount, after, timeMs]: MovementImage): Omit<Movement, 'older'> {
+  const type = MOVEMENTS[code];
+  assert(type !== undefined, 'a movement has a known type');
+  return { type, id, amount, after, timeMs };
+}
