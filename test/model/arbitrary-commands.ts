@@ -77,7 +77,9 @@ export type Step =
   | { readonly type: 'vary'; readonly back: number; readonly element: number; readonly change: object }
   | { readonly type: 'withdraw-all'; readonly username: string }
   | { readonly type: 'block' | 'unblock'; readonly username: string }
-  | { readonly type: 'tomorrow' };
+  | { readonly type: 'tomorrow' }
+  /** All wallets come out of a snapshot, packed. */
+  | { readonly type: 'restart' };
 
 export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: callback('placeBets').map(toStep) },
@@ -115,6 +117,7 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.constant({ type: 'tomorrow' as const }) },
+  { weight: 2, arbitrary: fc.constant({ type: 'restart' as const }) },
 );
 
 function toStep(command: CallbackCommand): Step {

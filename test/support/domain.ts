@@ -1,5 +1,7 @@
 import { rulesOf } from '../../src/cli/rules.js';
+import type { ChunkWriter } from '../../src/shard/snapshot-ports.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { apply } from '../../src/wallet/apply.js';
 import type {
   AdjustTxn,
@@ -21,10 +23,11 @@ import { Wallets } from '../../src/wallet/wallets.js';
 import { settingsWith } from './settings.js';
 
 const STORE_ID = '00000000-0000-4000-8000-000000000001';
+const SNAPSHOT_ID = 'aaaaaaaaaaaaaaaa';
 
 /** A shard without actor, log or clock: decides and applies, and keeps the events. */
 export class Domain {
-  readonly wallets = new Wallets();
+  wallets = new Wallets();
   readonly events: Event[] = [];
   nowMs = 1_700_000_000_000;
 
@@ -55,12 +58,37 @@ export class Domain {
     return wallet;
   }
 
+  /** Goes on from a snapshot. */
+  restart(): void {
+    this.wallets = throughSnapshot(this.wallets);
+  }
+
   /** What comes out when the events go through an entry of a log, byte for byte. */
   replayed(): Wallets {
     const wallets = new Wallets();
     for (const event of throughLog(this.events)) apply(wallets, event);
     return wallets;
   }
+}
+
+/** The same wallets as they come out of a snapshot, byte for byte; packed. */
+export function throughSnapshot(wallets: Wallets, chunkBytesMax = 2000): Wallets {
+  const codec = new SnapshotCodec(STORE_ID);
+  const chunks: ReturnType<ChunkWriter['seal']>[] = [];
+  let chunk = codec.beginChunk(0, SNAPSHOT_ID, 0);
+  for (let position = 0; position < wallets.count; position++) {
+    if (wallets.isPacked(position)) chunk.addPacked(wallets.packed.bytes(position));
+    else chunk.add(wallets.at(position) as Wallet);
+    if (chunk.byteLength < chunkBytesMax && position < wallets.count - 1) continue;
+    chunks.push(chunk.seal());
+    chunk = codec.beginChunk(0, SNAPSHOT_ID, chunks.length);
+  }
+  const head = genesisHead(STORE_ID, 0);
+  const manifest = { id: SNAPSHOT_ID, shard: 0, start: head, end: head, timeMs: 0, players: wallets.count, marks: [] };
+  const sealed = codec.sealManifest({ ...manifest, chunks: chunks.map(({ summary }) => summary) });
+  const reader = codec.beginReading(codec.openManifest(sealed));
+  for (const { bytes } of chunks) reader.addChunk(bytes);
+  return new Wallets(reader.finish());
 }
 
 export function throughLog(events: readonly Event[]): readonly Event[] {
