@@ -1,8 +1,9 @@
 import type { Wal } from '../shard/ports.js';
+import type { SnapshotStore } from '../shard/snapshot-ports.js';
 import type { StoreMeta } from './meta.js';
 
-/** A place for the logs of all shards, and for the record of how it was created. Each driver is one. */
-export interface Store extends Wal {
+/** A place for the logs and snapshots of all shards, and for the record of how it was created. Each driver is one. */
+export interface Store extends Wal, SnapshotStore {
   /** True when the store can lose what it has confirmed, as asynchronous replication does in a failover. */
   readonly canLoseTail: boolean;
   /** Undefined in an empty store. */

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { type StoreUnderTest, walContract } from './wal-contract.js';
+import { snapshotContract } from './snapshot-contract.js';
+import type { StoreUnderTest } from './store-under-test.js';
+import { walContract } from './wal-contract.js';
 
 const scales = { default: 4, byCurrency: {} };
 
-walContract('LMDB', async (): Promise<StoreUnderTest> => {
+async function makeStore(): Promise<StoreUnderTest> {
   const folder = makeTempFolder();
   const storeId = randomUUID();
   const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
@@ -38,4 +40,7 @@ walContract('LMDB', async (): Promise<StoreUnderTest> => {
       folder.remove();
     },
   };
-});
+}
+
+walContract('LMDB', makeStore);
+snapshotContract('LMDB', makeStore);

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { MemoryWal } from '../support/memory-wal.js';
+import { snapshotContract } from './snapshot-contract.js';
+import type { StoreUnderTest } from './store-under-test.js';
 import { walContract } from './wal-contract.js';
 
-// The log that the actor's tests stand on keeps the contract too.
-walContract('in memory', async () => {
+async function makeStore(): Promise<StoreUnderTest> {
   const storeId = randomUUID();
   const wal = new MemoryWal(storeId, 4);
   return { storeId, wal, openAgain: async () => wal, reopen: async () => wal, destroy: async () => {} };
-});
+}
+
+// The store that the actor's tests stand on keeps the contracts too.
+walContract('in memory', makeStore);
+snapshotContract('in memory', makeStore);

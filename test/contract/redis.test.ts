@@ -5,7 +5,9 @@ import type { RedisAddress } from '../../src/store/redis/redis-address.js';
 import { maybeRedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { RedisServer } from '../support/redis-server.js';
-import { type StoreUnderTest, walContract } from './wal-contract.js';
+import { snapshotContract } from './snapshot-contract.js';
+import type { StoreUnderTest } from './store-under-test.js';
+import { walContract } from './wal-contract.js';
 
 const scales = { default: 4, byCurrency: {} };
 let server: RedisServer;
@@ -18,7 +20,7 @@ after(async () => {
   await server.destroy();
 });
 
-walContract('Redis', async (): Promise<StoreUnderTest> => {
+async function makeStore(): Promise<StoreUnderTest> {
   const storeId = randomUUID();
   const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
   const options = {
@@ -51,4 +53,7 @@ walContract('Redis', async (): Promise<StoreUnderTest> => {
     },
     destroy: closeAll,
   };
-});
+}
+
+walContract('Redis', makeStore);
+snapshotContract('Redis', makeStore);

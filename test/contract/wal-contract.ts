@@ -2,22 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { LSN_ZERO, type Lsn } from '../../src/shard/lsn.js';
-import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry, Wal } from '../../src/shard/ports.js';
-import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
-
-/** A store with logs for shards 0 to 3, as a driver's test makes it. */
-export interface StoreUnderTest {
-  readonly storeId: string;
-  readonly wal: Wal;
-  /** Another handle on the same store, as another owner would have it. */
-  openAgain(): Promise<Wal>;
-  /** Ends all handles and opens the store once more. */
-  reopen(): Promise<Wal>;
-  destroy(): Promise<void>;
-}
+import type { Append, SealedEntry } from '../../src/shard/ports.js';
+import type { MakeStore, StoreUnderTest } from './store-under-test.js';
+import { one, Writer } from './writer.js';
 
 /** What every driver of `Wal` has to do: the actor relies on each of these sentences. */
-export function walContract(driver: string, make: () => Promise<StoreUnderTest>): void {
+export function walContract(driver: string, make: MakeStore): void {
   const contract = (sentence: string, run: (store: StoreUnderTest, log: Writer) => Promise<void>) =>
     test(sentence, async () => {
       const store = await make();
@@ -261,62 +251,4 @@ export function walContract(driver: string, make: () => Promise<StoreUnderTest>)
       await assert.rejects(wal.head(99));
     });
   });
-}
-
-async function one(wal: Wal, append: Append): Promise<AppendOutcome> {
-  const [outcome] = await wal.append([append]);
-  return outcome as AppendOutcome;
-}
-
-/** An owner: seals entries with a nonce of its own, and remembers the heads it has written. */
-class Writer {
-  readonly format: EntryFormat;
-  private nonce = randomBytes(8).toString('hex');
-  private readonly heads = new Map<number, Head>();
-  private readonly firsts = new Map<number, Head>();
-  private epoch = 1;
-
-  constructor(
-    private readonly wal: Wal,
-    storeId: string,
-  ) {
-    this.format = new EntryCodec(storeId);
-    for (const shard of [0, 1, 2, 3]) this.firsts.set(shard, genesisHead(storeId, shard));
-  }
-
-  genesis(shard: number): Head {
-    return this.firsts.get(shard) as Head;
-  }
-
-  head(shard: number): Head {
-    return this.heads.get(shard) ?? this.genesis(shard);
-  }
-
-  take(shard: number, head: Head): void {
-    this.heads.set(shard, head);
-    this.epoch = head.lsn.epoch;
-  }
-
-  newEpoch(): void {
-    this.epoch++;
-    this.nonce = randomBytes(8).toString('hex');
-  }
-
-  seal(shard: number, previous: Head, text = 'ann'): SealedEntry {
-    const batch = this.format.beginBatch(1000);
-    batch.add({ type: 'player-created', username: text, version: 1, timeMs: 1000, currency: 'THB' });
-    const lsn = { epoch: this.epoch, sequence: previous.lsn.sequence + 1 };
-    return batch.seal({ shard, lsn, nonce: this.nonce, previous });
-  }
-
-  next(shard: number): SealedEntry {
-    return this.seal(shard, this.head(shard));
-  }
-
-  async append(shard: number, text?: string): Promise<SealedEntry> {
-    const entry = this.seal(shard, this.head(shard), text);
-    assert.deepEqual(await one(this.wal, { shard, expected: this.head(shard), entries: [entry] }), { type: 'ok' });
-    this.heads.set(shard, entry.head);
-    return entry;
-  }
 }

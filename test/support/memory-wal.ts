@@ -10,9 +10,11 @@ import {
   type SealFence,
   type Wal,
 } from '../../src/shard/ports.js';
+import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot-ports.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+import { MemorySnapshots } from './memory-snapshots.js';
 
-/** How the store behaves towards the next appends. */
+/** How the store behaves towards the next writes. */
 export type Weather =
   | 'fine'
   /** Nothing is written, and that is reported. */
@@ -20,14 +22,15 @@ export type Weather =
   /** It is written, and the answer gets lost. */
   | 'answer-lost';
 
-/** A log in memory whose weather and speed a test decides. It passes the same contract as the drivers. */
-export class MemoryWal implements Wal {
+/** A store in memory whose weather and speed a test decides. It passes the same contracts as the drivers. */
+export class MemoryWal implements Wal, SnapshotStore {
   weather: Weather = 'fine';
   /** While held, appends wait; `release` lets them through. */
   private gate: Promise<void> = Promise.resolve();
   private openGate: () => void = () => {};
   private readonly heads = new Map<number, Head>();
   private readonly logs = new Map<number, { lsn: Lsn; bytes: Buffer }[]>();
+  private readonly stored = new Map<number, MemorySnapshots>();
   private readonly codec: EntryCodec;
   calls: (readonly Append[])[] = [];
 
@@ -39,6 +42,7 @@ export class MemoryWal implements Wal {
     for (let shard = 0; shard < shards; shard++) {
       this.heads.set(shard, genesisHead(storeId, shard));
       this.logs.set(shard, []);
+      this.stored.set(shard, new MemorySnapshots());
     }
   }
 
@@ -102,8 +106,65 @@ export class MemoryWal implements Wal {
       .map((entry) => entry.bytes);
   }
 
+  async snapshots(shard: number): Promise<readonly StoredSnapshot[]> {
+    return this.snapshotsOf(shard).list();
+  }
+
+  async readChunks(shard: number, id: string, first: number, count: number): Promise<readonly (Buffer | undefined)[]> {
+    return Array.from({ length: count }, (_, i) => this.snapshotsOf(shard).chunk(id, first + i));
+  }
+
+  beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
+    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.begin(id));
+  }
+
+  writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
+    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.write(id, index, bytes));
+  }
+
+  publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
+    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.publish(id, manifest));
+  }
+
+  deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
+    return this.writeAs(shard, nonce, kept, (snapshots) => {
+      snapshots.delete(id);
+      return true;
+    });
+  }
+
+  trimLog(shard: number, nonce: string, kept: readonly StoredSnapshot[], before: Lsn): Promise<boolean> {
+    return this.writeAs(shard, nonce, kept, () => {
+      const log = this.logs.get(shard) ?? [];
+      const first = log.findIndex(({ lsn }, i) => lsn.sequence >= before.sequence || i === log.length - 1);
+      log.splice(0, Math.max(first, 0));
+      return true;
+    });
+  }
+
+  /** What a shard holds of snapshots, for tests that damage it. */
+  snapshotsOf(shard: number): MemorySnapshots {
+    const snapshots = this.stored.get(shard);
+    if (snapshots === undefined) throw new Error(`no shard ${shard}`);
+    return snapshots;
+  }
+
   entries(shard: number) {
     return (this.logs.get(shard) ?? []).map((entry) => this.codec.decode(entry.bytes));
+  }
+
+  private async writeAs(
+    shard: number,
+    nonce: string,
+    kept: readonly StoredSnapshot[],
+    run: (snapshots: MemorySnapshots) => boolean,
+  ): Promise<boolean> {
+    if (this.weather === 'not-written') throw new Error('the store is away');
+    const snapshots = this.snapshotsOf(shard);
+    const isAllowed = this.heads.get(shard)?.nonce === nonce && snapshots.hasAll(kept);
+    const isDone = isAllowed && run(snapshots);
+    if (this.weather === 'answer-lost') throw new Error('the answer got lost');
+    return isDone;
   }
 
   private write(appends: readonly Append[]): AppendOutcome[] {

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { must } from '../../base/assert.js';
-import type { Lsn } from '../../shard/lsn.js';
+import { LSN_ZERO, type Lsn } from '../../shard/lsn.js';
 import {
   type Append,
   type AppendOutcome,
@@ -12,25 +11,31 @@ import {
   type SealedEntry,
   type SealFence,
 } from '../../shard/ports.js';
-import { decodeHead, encodeHead, genesisHead } from '../format/entry-codec.js';
+import type { StoredSnapshot } from '../../shard/snapshot-ports.js';
+import { genesisHead } from '../format/entry-codec.js';
 import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { Store } from '../store.js';
+import { Commits } from './commits.js';
 import { FileGrowth } from './file-growth.js';
+import { Heads } from './heads.js';
+import { entryKey } from './keys.js';
+import { LmdbSnapshots } from './lmdb-snapshots.js';
 
 const META_KEY = Buffer.from('meta');
 const DATA_FILE = 'data.mdb';
 /** Address space, not memory. With room from the start LMDB never has to map the file anew while it serves. */
 const MAP_BYTES = 64 * 1024 ** 3;
-const STUCK_MS = 30_000;
 const OK: AppendOutcome = { type: 'ok' };
 const DUPLICATE: AppendOutcome = { type: 'duplicate' };
 
 /**
- * The embedded store: one LMDB environment in a folder, three databases.
+ * The embedded store: one LMDB environment in a folder, five databases.
  *
- *   meta   "meta"                            -> StoreMeta as JSON
- *   heads  shard u16                         -> Head, with a version that `ifVersion` compares
- *   log    shard u16, epoch u32, sequence u64 -> entry
+ *   meta       "meta"                             -> StoreMeta as JSON
+ *   heads      shard u16                          -> Head, with a version that `ifVersion` compares
+ *   log        shard u16, epoch u32, sequence u64 -> entry
+ *   snapshots  shard u16, id 8 bytes              -> manifest; empty while unfinished
+ *   chunks     shard u16, id 8 bytes, index u32   -> chunk
  *
  * A head and its entry are written in one transaction, on condition that the head's version is the one this owner
  * knows: a compare-and-set that holds between processes too.
@@ -42,14 +47,22 @@ const DUPLICATE: AppendOutcome = { type: 'duplicate' };
 export class LmdbStore implements Store {
   readonly canLoseTail = false;
 
+  private readonly commits: Commits;
+  private readonly heads: Heads;
+  private readonly stored: LmdbSnapshots;
+
   private constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
     private readonly metas: Database<Buffer, Buffer>,
-    private readonly heads: Database<Buffer, Buffer>,
     private readonly log: Database<Buffer, Buffer>,
+    databases: Record<'heads' | 'snapshots' | 'chunks', Database<Buffer, Buffer>>,
     private readonly growth: FileGrowth,
-    private readonly onStuck: () => void,
-  ) {}
+    onStuck: () => void,
+  ) {
+    this.commits = new Commits(root, growth, onStuck);
+    this.heads = new Heads(databases.heads, this.commits);
+    this.stored = new LmdbSnapshots(this.heads, { log, ...databases });
+  }
 
   /**
    * `onStuck` is called when a commit has neither succeeded nor failed for half a minute: after some errors of the disk
@@ -58,13 +71,17 @@ export class LmdbStore implements Store {
   static open(folder: string, onStuck: () => void = () => {}): LmdbStore {
     const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
     mkdirSync(folder, { recursive: true });
-    const options = { path: folder, noSubdir: false, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 4, ...binary };
+    const options = { path: folder, noSubdir: false, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 8, ...binary };
     const root = open<Buffer, Buffer>(options);
     return new LmdbStore(
       root,
       root.openDB<Buffer, Buffer>({ name: 'meta', ...binary }),
-      root.openDB<Buffer, Buffer>({ name: 'heads', useVersions: true, ...binary }),
       root.openDB<Buffer, Buffer>({ name: 'log', ...binary }),
+      {
+        heads: root.openDB<Buffer, Buffer>({ name: 'heads', useVersions: true, ...binary }),
+        snapshots: root.openDB<Buffer, Buffer>({ name: 'snapshots', ...binary }),
+        chunks: root.openDB<Buffer, Buffer>({ name: 'chunks', ...binary }),
+      },
       new FileGrowth(join(folder, DATA_FILE), () => usedBytes(root)),
       onStuck,
     );
@@ -86,8 +103,7 @@ export class LmdbStore implements Store {
     return await this.metas.ifNoExists(META_KEY, () => {
       this.metas.put(META_KEY, encodeMeta(meta));
       for (let shard = 0; shard < meta.shards; shard++) {
-        const head = genesisHead(meta.storeId, shard);
-        this.heads.put(headKey(shard), encodeHead(head), versionOf(head));
+        this.heads.put(shard, genesisHead(meta.storeId, shard));
       }
     });
   }
@@ -106,21 +122,16 @@ export class LmdbStore implements Store {
       }
     }
     if (writes === 0) return await Promise.all(outcomes);
-    this.handleBatchPromise();
-    const watchdog = setTimeout(this.onStuck, STUCK_MS);
-    const results = await Promise.all(outcomes);
-    clearTimeout(watchdog);
-    this.growth.committed();
-    return results;
+    return await this.commits.landed(Promise.all(outcomes));
   }
 
   /** In one transaction, so that no owner's append comes between the head and its fence, however busy it is. */
   async fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]> {
     return this.root.transactionSync(() =>
       shards.map((shard) => {
-        const previous = this.mustHead(shard);
+        const previous = this.heads.must(shard);
         const entry = seal(shard, previous, this.log.get(entryKey(shard, previous.lsn)));
-        this.heads.put(headKey(shard), encodeHead(entry.head), versionOf(entry.head));
+        this.heads.put(shard, entry.head);
         this.log.put(entryKey(shard, entry.head.lsn), entry.bytes);
         return { shard, previous, entry };
       }),
@@ -128,16 +139,44 @@ export class LmdbStore implements Store {
   }
 
   async head(shard: number): Promise<Head> {
-    return this.mustHead(shard);
+    return this.heads.must(shard);
   }
 
   async read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]> {
     const start = entryKey(shard, { epoch: after.epoch, sequence: after.sequence + 1 });
-    const end = entryKey(shard + 1, { epoch: 0, sequence: 0 });
+    const end = entryKey(shard + 1, LSN_ZERO);
     const entries: Buffer[] = [];
     // No snapshot: a long read must not keep the pages of everything that is freed meanwhile.
     for (const { value } of this.log.getRange({ start, end, limit, snapshot: false })) entries.push(Buffer.from(value));
     return entries;
+  }
+
+  snapshots(shard: number): Promise<readonly StoredSnapshot[]> {
+    return this.stored.snapshots(shard);
+  }
+
+  readChunks(shard: number, id: string, first: number, count: number): Promise<readonly (Buffer | undefined)[]> {
+    return this.stored.readChunks(shard, id, first, count);
+  }
+
+  beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
+    return this.stored.beginSnapshot(shard, nonce, id);
+  }
+
+  writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
+    return this.stored.writeChunk(shard, nonce, id, index, bytes);
+  }
+
+  publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
+    return this.stored.publishSnapshot(shard, nonce, id, manifest);
+  }
+
+  deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
+    return this.stored.deleteSnapshot(shard, nonce, kept, id);
+  }
+
+  trimLog(shard: number, nonce: string, kept: readonly StoredSnapshot[], before: Lsn): Promise<boolean> {
+    return this.stored.trimLog(shard, nonce, kept, before);
   }
 
   async close(): Promise<void> {
@@ -148,87 +187,27 @@ export class LmdbStore implements Store {
   private async write(shard: number, expected: Head, entries: readonly SealedEntry[]): Promise<AppendOutcome> {
     const { head } = entries[entries.length - 1] as SealedEntry;
     try {
-      const written = await this.heads.ifVersion(headKey(shard), versionOf(expected), () => {
-        this.heads.put(headKey(shard), encodeHead(head), versionOf(head));
+      const written = await this.heads.replace(shard, expected, head, () => {
         for (const entry of entries) this.log.put(entryKey(shard, entry.head.lsn), entry.bytes);
       });
       if (written) return OK;
-      const found = this.mustHead(shard);
+      const found = this.heads.must(shard);
       if (!isSameHead(found, head)) return { type: 'conflict', head: found };
       // It got through when its commit was reported as failed. Only a commit of our own says that it is synced.
-      await this.rewriteHead(shard, head);
+      await this.commits.landed(this.heads.replace(shard, head, head, () => {}));
       return DUPLICATE;
     } catch (error) {
-      return { type: 'failed', error: await causeOf(error) };
+      return { type: 'failed', error: error as Error };
     }
   }
 
-  private async rewriteHead(shard: number, head: Head): Promise<void> {
-    const key = headKey(shard);
-    const written = this.heads.ifVersion(key, versionOf(head), () => {
-      this.heads.put(key, encodeHead(head), versionOf(head));
-    });
-    this.handleBatchPromise();
-    await written;
-  }
-
   private compare(shard: number, expected: Head): AppendOutcome {
-    const head = this.mustHead(shard);
+    const head = this.heads.must(shard);
     return isSameHead(head, expected) ? OK : { type: 'conflict', head };
   }
-
-  private mustHead(shard: number): Head {
-    return decodeHead(must(this.heads.get(headKey(shard)), `the store has a log for shard ${shard}`));
-  }
-
-  /**
-   * lmdb wraps the writes of an event turn into a batch whose own promise it gives to nobody; when a commit fails, that
-   * promise rejects unheard and ends the process. It is made in an immediate that lmdb queued before this one.
-   */
-  private handleBatchPromise(): void {
-    setImmediate(() => {
-      const ignore = () => {};
-      void this.root.committed.then(ignore, ignore);
-    });
-  }
-}
-
-/**
- * The version that stands for a head: 52 bits of a double, 20 of the sequence and all 32 of the checksum. The checksum
- * covers nonce, place and content, so two different heads of one log never meet with the same version in practice, and
- * never at all when neighbours.
- */
-function versionOf(head: Head): number {
-  return (head.lsn.sequence % 2 ** 20) * 2 ** 32 + head.checksum + 1;
 }
 
 function usedBytes(root: RootDatabase): number {
   const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber: number; pageSize: number };
   return (lastPageNumber + 1) * pageSize;
-}
-
-function headKey(shard: number): Buffer {
-  const key = Buffer.allocUnsafe(2);
-  key.writeUInt16BE(shard, 0);
-  return key;
-}
-
-function entryKey(shard: number, lsn: Lsn): Buffer {
-  const key = Buffer.allocUnsafe(14);
-  key.writeUInt16BE(shard, 0);
-  key.writeUInt32BE(lsn.epoch, 2);
-  key.writeUInt16BE(0, 6);
-  key.writeUIntBE(lsn.sequence, 8, 6); // the largest that Buffer writes as one number is 6 bytes
-  return key;
-}
-
-/** lmdb says "see commitError", which is a promise that rejects with what happened. */
-async function causeOf(error: unknown): Promise<Error> {
-  const { commitError } = error as { commitError?: Promise<never> };
-  try {
-    await commitError;
-  } catch (cause) {
-    return cause as Error;
-  }
-  return error as Error;
 }

@@ -1,3 +1,5 @@
+import type { Redis } from 'ioredis';
+
 /**
  * What has to have happened to a write before it is told:
  *
@@ -9,6 +11,18 @@ export type Durability =
   | { readonly type: 'fsync' }
   | { readonly type: 'os' }
   | { readonly type: 'replicas'; readonly count: number };
+
+/** A write waits so long for its replicas; then its outcome is unknown, and the same bytes go again. */
+const WAIT_MS = 1000;
+
+/** The answer to what was sent on this connection just now, when it is as durable as it was set to be. */
+export async function confirmed<T>(client: Redis, durability: Durability, sent: Promise<T>): Promise<T> {
+  if (durability.type !== 'replicas') return await sent;
+  const waited = client.call('WAIT', durability.count, WAIT_MS) as Promise<number>;
+  const [answer, replicas] = await Promise.all([sent, waited]);
+  if (replicas < durability.count) throw new Error(`${replicas} of ${durability.count} replicas have it`);
+  return answer;
+}
 
 /** `fsync`, `os` or `replicas:2`; undefined for anything else. */
 export function maybeDurability(text: string): Durability | undefined {

@@ -60,6 +60,17 @@ export class RedisConnection {
     return client;
   }
 
+  /** A connection on which something failed is not used again: the next one is checked anew. */
+  async use<T>(run: (client: Redis) => Promise<T>): Promise<T> {
+    const client = await this.client();
+    try {
+      return await run(client);
+    } catch (error) {
+      this.drop(client);
+      throw explain(error as Error);
+    }
+  }
+
   /** What was sent on it and not answered has an unknown outcome. */
   drop(redis: Redis): void {
     if (this.connected === redis) this.reset();

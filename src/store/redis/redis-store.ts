@@ -9,13 +9,17 @@ import {
   type Head,
   type SealFence,
 } from '../../shard/ports.js';
+import type { StoredSnapshot } from '../../shard/snapshot-ports.js';
 import { decodeHead, encodeHead, genesisHead, HEAD_LENGTH } from '../format/entry-codec.js';
 import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { Store } from '../store.js';
-import { FUNCTION_NAME, LIBRARY } from './append-function.js';
-import type { Durability } from './durability.js';
+import { FUNCTION_NAME } from './append-function.js';
+import { confirmed, type Durability } from './durability.js';
+import { APPEND, ensureFunction, SNAPSHOT } from './functions.js';
+import { Keys } from './keys.js';
 import type { RedisAddress } from './redis-address.js';
 import { RedisConnection } from './redis-connection.js';
+import { RedisSnapshots } from './redis-snapshots.js';
 import { checkServer, ServerRefused } from './server-check.js';
 import { explain } from './server-error.js';
 
@@ -28,8 +32,6 @@ export interface RedisStoreOptions {
   readonly trustConfig: boolean;
 }
 
-/** A round waits so long for its replicas; then its outcome is unknown, and the same bytes go again. */
-const WAIT_MS = 1000;
 const APPEND_TIMEOUT_MS = 2000;
 /** A page of a log can be some megabytes, over a slow line. */
 const READ_TIMEOUT_MS = 30_000;
@@ -44,11 +46,13 @@ type StreamEntry = readonly [id: Buffer, fields: readonly [name: Buffer, value: 
 type Told = readonly [word: Buffer, value?: Buffer];
 
 /**
- * The logs of a store in Redis: one stream and one head per shard.
+ * The logs of a store in Redis: one stream and one head per shard; and its snapshots.
  *
- *   PREFIX:meta            StoreMeta as JSON
- *   PREFIX:{SHARD}:head    head
- *   PREFIX:{SHARD}:wal     stream; id = LSN, field `e` = entry
+ *   PREFIX:meta                   StoreMeta as JSON
+ *   PREFIX:{SHARD}:head           head
+ *   PREFIX:{SHARD}:wal            stream; id = LSN, field `e` = entry
+ *   PREFIX:{SHARD}:snapshots      hash; id -> manifest, empty while unfinished
+ *   PREFIX:{SHARD}:snapshot:ID    hash; index -> chunk
  *
  * Appends have a connection of their own, on which nothing else can make them wait.
  */
@@ -56,18 +60,22 @@ export class RedisStore implements Store {
   readonly canLoseTail = true;
   private readonly appends: RedisConnection;
   private readonly reads: RedisConnection;
+  private readonly keys: Keys;
+  private readonly stored: RedisSnapshots;
   private storeId: string | undefined = undefined;
 
   constructor(private readonly options: RedisStoreOptions) {
-    const { address } = options;
+    const { address, prefix, durability } = options;
     const check = (client: Redis) => this.checkForAppends(client);
     this.appends = new RedisConnection(address.options, check, APPEND_TIMEOUT_MS);
-    this.reads = new RedisConnection(address.options, async () => {}, READ_TIMEOUT_MS);
+    this.reads = new RedisConnection(address.options, (client) => ensureFunction(client, SNAPSHOT), READ_TIMEOUT_MS);
+    this.keys = new Keys(prefix);
+    this.stored = new RedisSnapshots(this.reads, this.keys, durability);
   }
 
   /** Undefined in an empty store. Throws when the server cannot be reached or must not be used. */
   async maybeMeta(): Promise<StoreMeta | undefined> {
-    const bytes = await on(this.appends, (client) => client.getBuffer(this.metaKey()));
+    const bytes = await this.appends.use((client) => client.getBuffer(this.keys.meta));
     const meta = bytes === null ? undefined : decodeMeta(bytes);
     this.storeId = meta?.storeId;
     return meta;
@@ -75,11 +83,11 @@ export class RedisStore implements Store {
 
   /** Creates meta record and heads, all or nothing; false when another process was faster or the store is there already. */
   async create(meta: StoreMeta): Promise<boolean> {
-    const pairs: (string | Buffer)[] = [this.metaKey(), encodeMeta(meta)];
+    const pairs: (string | Buffer)[] = [this.keys.meta, encodeMeta(meta)];
     for (let shard = 0; shard < meta.shards; shard++) {
-      pairs.push(this.headKey(shard), encodeHead(genesisHead(meta.storeId, shard)));
+      pairs.push(this.keys.head(shard), encodeHead(genesisHead(meta.storeId, shard)));
     }
-    return (await on(this.appends, (client) => client.call('MSETNX', ...pairs))) === 1;
+    return (await this.appends.use((client) => client.call('MSETNX', ...pairs))) === 1;
   }
 
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
@@ -94,7 +102,7 @@ export class RedisStore implements Store {
 
   async fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]> {
     for (let attempt = 1; attempt <= FENCE_ATTEMPTS_MAX; attempt++) {
-      const newest = await on(this.appends, (client) => Promise.all(shards.map((shard) => this.newest(client, shard))));
+      const newest = await this.appends.use((client) => Promise.all(shards.map((shard) => this.newest(client, shard))));
       const fences = newest.map(({ shard, head, bytes }) => ({
         shard,
         previous: head,
@@ -113,21 +121,17 @@ export class RedisStore implements Store {
     shard: number,
   ): Promise<{ shard: number; head: Head; bytes: Buffer | undefined }> {
     const [head, entries] = await Promise.all([
-      client.getBuffer(this.headKey(shard)),
-      client.callBuffer('XREVRANGE', this.logKey(shard), '+', '-', 'COUNT', 1) as Promise<StreamEntry[]>,
+      client.getBuffer(this.keys.head(shard)),
+      client.callBuffer('XREVRANGE', this.keys.log(shard), '+', '-', 'COUNT', 1) as Promise<StreamEntry[]>,
     ]);
     return { shard, head: this.mustHead(shard, head), bytes: entries[0]?.[1][1] };
   }
 
   /** Sends one call, and waits until its effect is as durable as it was set to be. */
   private async call(mode: 'all' | 'each', appends: readonly Append[]): Promise<AppendOutcome[]> {
-    return await on(this.appends, async (client) => {
+    return await this.appends.use(async (client) => {
       const sent = client.callBuffer('FCALL', ...this.callOf(mode, appends)) as Promise<Told[]>;
-      const [told, replicas] = await Promise.all([sent, this.confirmation(client)]);
-      const { durability } = this.options;
-      if (durability.type === 'replicas' && replicas < durability.count) {
-        throw new Error(`${replicas} of ${durability.count} replicas have it`);
-      }
+      const told = await confirmed(client, this.options.durability, sent);
       const outcomes = told.map(outcomeOf);
       // A head that is missing: when the whole store is gone its return is awaited, else this log needs a person.
       if (outcomes.some((outcome) => outcome.type === 'conflict' && outcome.head === NOTHING_THERE)) {
@@ -138,19 +142,47 @@ export class RedisStore implements Store {
   }
 
   async head(shard: number): Promise<Head> {
-    const bytes = await on(this.appends, (client) => client.getBuffer(this.headKey(shard)));
+    const bytes = await this.appends.use((client) => client.getBuffer(this.keys.head(shard)));
     return this.mustHead(shard, bytes);
   }
 
   private mustHead(shard: number, bytes: Buffer | null): Head {
-    if (bytes === null) throw new Error(`Redis has no log for shard ${shard} (key ${this.headKey(shard)})`);
+    if (bytes === null) throw new Error(`Redis has no log for shard ${shard} (key ${this.keys.head(shard)})`);
     return decodeHead(bytes);
   }
 
   async read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]> {
-    const range = [this.logKey(shard), `(${formatLsn(after)}`, '+', 'COUNT', limit];
-    const entries = (await on(this.reads, (client) => client.callBuffer('XRANGE', ...range))) as StreamEntry[];
+    const range = [this.keys.log(shard), `(${formatLsn(after)}`, '+', 'COUNT', limit];
+    const entries = (await this.reads.use((client) => client.callBuffer('XRANGE', ...range))) as StreamEntry[];
     return entries.map(([, [, bytes]]) => bytes);
+  }
+
+  snapshots(shard: number): Promise<readonly StoredSnapshot[]> {
+    return this.stored.snapshots(shard);
+  }
+
+  readChunks(shard: number, id: string, first: number, count: number): Promise<readonly (Buffer | undefined)[]> {
+    return this.stored.readChunks(shard, id, first, count);
+  }
+
+  beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
+    return this.stored.beginSnapshot(shard, nonce, id);
+  }
+
+  writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
+    return this.stored.writeChunk(shard, nonce, id, index, bytes);
+  }
+
+  publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
+    return this.stored.publishSnapshot(shard, nonce, id, manifest);
+  }
+
+  deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
+    return this.stored.deleteSnapshot(shard, nonce, kept, id);
+  }
+
+  trimLog(shard: number, nonce: string, kept: readonly StoredSnapshot[], before: Lsn): Promise<boolean> {
+    return this.stored.trimLog(shard, nonce, kept, before);
   }
 
   async close(): Promise<void> {
@@ -163,7 +195,7 @@ export class RedisStore implements Store {
     const confirm = this.options.durability.type === 'replicas' ? 'confirm' : '';
     const args: (string | number | Buffer)[] = [mode, confirm];
     for (const { shard, expected, entries } of appends) {
-      keys.push(this.headKey(shard), this.logKey(shard));
+      keys.push(this.keys.head(shard), this.keys.log(shard));
       const before = encodeHead(expected);
       const newest = entries.at(-1);
       args.push(before, newest === undefined ? before : encodeHead(newest.head), entries.length);
@@ -172,25 +204,19 @@ export class RedisStore implements Store {
     return [FUNCTION_NAME, keys.length, ...keys, ...args];
   }
 
-  /** How many replicas have what this connection wrote last. */
-  private async confirmation(client: Redis): Promise<number> {
-    const { durability } = this.options;
-    if (durability.type !== 'replicas') return 0;
-    return (await client.call('WAIT', durability.count, WAIT_MS)) as number;
-  }
-
   private async checkForAppends(client: Redis): Promise<void> {
     // Reads follow appends: what is read must be the log that is appended to, also after a failover.
     this.reads.reset();
     await checkServer(client, this.options.durability, this.options.trustConfig);
-    await ensureFunction(client);
+    await ensureFunction(client, APPEND);
+    await ensureFunction(client, SNAPSHOT);
     await this.checkStore(client);
   }
 
   /** After a reconnect: another server may answer at this address, with nothing on it or with another store. */
   private async checkStore(client: Redis): Promise<void> {
     if (this.storeId === undefined) return;
-    const bytes = await client.getBuffer(this.metaKey());
+    const bytes = await client.getBuffer(this.keys.meta);
     if (bytes === null) {
       throw new ServerRefused(
         `Redis at ${this.options.address.name} is empty: the store ${this.storeId} is gone from it; ` +
@@ -203,55 +229,6 @@ export class RedisStore implements Store {
         `Redis at ${this.options.address.name} has another store: ${storeId}, not ${this.storeId}`,
       );
     }
-  }
-
-  private metaKey(): string {
-    return `${this.options.prefix}:meta`;
-  }
-
-  private headKey(shard: number): string {
-    return `${this.options.prefix}:{${shard}}:head`;
-  }
-
-  private logKey(shard: number): string {
-    return `${this.options.prefix}:{${shard}}:wal`;
-  }
-}
-
-/** A connection on which something failed is not used again: the next one is checked anew. */
-async function on<T>(connection: RedisConnection, run: (client: Redis) => Promise<T>): Promise<T> {
-  const client = await connection.client();
-  try {
-    return await run(client);
-  } catch (error) {
-    connection.drop(client);
-    throw explain(error as Error);
-  }
-}
-
-/** A failover or a new server can have lost it; whoever may load functions repairs that in passing. */
-async function ensureFunction(client: Redis): Promise<void> {
-  if (await hasFunction(client)) return;
-  try {
-    await client.call('FUNCTION', 'LOAD', LIBRARY);
-  } catch (error) {
-    if (await hasFunction(client)) return;
-    const { message } = error as Error;
-    throw new ServerRefused(
-      `Redis lacks the function ${FUNCTION_NAME} and does not let walletd load it (${message}): ` +
-        'run `walletd init` once as a user who may call FUNCTION LOAD',
-    );
-  }
-}
-
-/** Called without a log it does nothing. */
-async function hasFunction(client: Redis): Promise<boolean> {
-  try {
-    await client.call('FCALL', FUNCTION_NAME, 0, 'each', '');
-    return true;
-  } catch (error) {
-    if (/Function not found/.test((error as Error).message)) return false;
-    throw error;
   }
 }
 

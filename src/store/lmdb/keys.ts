@@ -1,0 +1,44 @@
+import type { Lsn } from '../../shard/lsn.js';
+
+/*
+ * Keys are compared as bytes, and integers are big-endian: all of a shard lie together, in the order of their numbers.
+ */
+
+export function headKey(shard: number): Buffer {
+  const key = Buffer.allocUnsafe(2);
+  key.writeUInt16BE(shard, 0);
+  return key;
+}
+
+export function entryKey(shard: number, lsn: Lsn): Buffer {
+  const key = Buffer.allocUnsafe(14);
+  key.writeUInt16BE(shard, 0);
+  key.writeUInt32BE(lsn.epoch, 2);
+  key.writeUInt16BE(0, 6);
+  key.writeUIntBE(lsn.sequence, 8, 6); // the largest that Buffer writes as one number is 6 bytes
+  return key;
+}
+
+export function sequenceOf(entryKey: Uint8Array): number {
+  return Buffer.from(entryKey).readUIntBE(8, 6);
+}
+
+/** `id` is 16 hexadecimal digits. */
+export function snapshotKey(shard: number, id: string): Buffer {
+  const key = Buffer.allocUnsafe(10);
+  key.writeUInt16BE(shard, 0);
+  key.write(id, 2, 'hex');
+  return key;
+}
+
+export function snapshotIdOf(snapshotKey: Uint8Array): string {
+  return Buffer.from(snapshotKey).toString('hex', 2);
+}
+
+export function chunkKey(shard: number, id: string, index: number): Buffer {
+  const key = Buffer.allocUnsafe(14);
+  key.writeUInt16BE(shard, 0);
+  key.write(id, 2, 'hex');
+  key.writeUInt32BE(index, 10);
+  return key;
+}

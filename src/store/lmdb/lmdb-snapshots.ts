@@ -1,0 +1,151 @@
+import type { Database } from 'lmdb';
+import { LSN_ZERO, type Lsn } from '../../shard/lsn.js';
+import type { SnapshotStore, StoredSnapshot } from '../../shard/snapshot-ports.js';
+import type { Heads } from './heads.js';
+import { chunkKey, entryKey, sequenceOf, snapshotIdOf, snapshotKey } from './keys.js';
+
+/** Deleted in one commit: an append that comes meanwhile has to wait for it. */
+const CHUNKS_PER_SLICE = 32;
+const ENTRIES_PER_SLICE = 256;
+const UNFINISHED = Buffer.alloc(0);
+
+export interface Databases {
+  readonly log: Database<Buffer, Buffer>;
+  /** Manifests; empty while a snapshot is unfinished. */
+  readonly snapshots: Database<Buffer, Buffer>;
+  readonly chunks: Database<Buffer, Buffer>;
+}
+
+/**
+ * The snapshots of an LMDB store. What a write relies on (its snapshot is unfinished, the kept ones are there) is read
+ * before it, and holds until it is made: only the owner of the log changes snapshots, the write is conditional on its
+ * nonce, and its writes go one at a time.
+ */
+export class LmdbSnapshots implements SnapshotStore {
+  /** The newest write of each shard, which may still be on its way. */
+  private readonly last = new Map<number, Promise<unknown>>();
+
+  constructor(
+    private readonly heads: Heads,
+    private readonly databases: Databases,
+  ) {}
+
+  async snapshots(shard: number): Promise<readonly StoredSnapshot[]> {
+    const { snapshots } = this.databases;
+    snapshots.resetReadTxn();
+    const range = { start: snapshotKey(shard, FIRST_ID), end: snapshotKey(shard + 1, FIRST_ID) };
+    return Array.from(snapshots.getRange(range), ({ key, value }) => ({
+      id: snapshotIdOf(key as Buffer),
+      manifest: value.length === 0 ? undefined : Buffer.from(value),
+    }));
+  }
+
+  async readChunks(shard: number, id: string, first: number, count: number): Promise<readonly (Buffer | undefined)[]> {
+    const { chunks } = this.databases;
+    chunks.resetReadTxn();
+    return Array.from({ length: count }, (_, i) => {
+      const bytes = chunks.get(chunkKey(shard, id, first + i));
+      return bytes === undefined ? undefined : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    });
+  }
+
+  beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
+    return this.inOrder(shard, async () => {
+      const manifest = this.maybeManifest(shard, id);
+      if (manifest !== undefined && manifest.length > 0) return false;
+      return this.write(shard, nonce, () => this.databases.snapshots.put(snapshotKey(shard, id), UNFINISHED));
+    });
+  }
+
+  writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
+    return this.inOrder(shard, async () => {
+      if (this.maybeManifest(shard, id)?.length !== 0) return false;
+      return this.write(shard, nonce, () => this.databases.chunks.put(chunkKey(shard, id, index), bytes));
+    });
+  }
+
+  publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
+    return this.inOrder(shard, async () => {
+      const found = this.maybeManifest(shard, id);
+      if (found === undefined || (found.length > 0 && !manifest.equals(found))) return false;
+      // Also when it is there already: only a commit of our own says that it is synced.
+      return this.write(shard, nonce, () => this.databases.snapshots.put(snapshotKey(shard, id), manifest));
+    });
+  }
+
+  /** Unfinished first, its registration last: what is half deleted is never whole, and can be deleted again. */
+  deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
+    const { snapshots, chunks } = this.databases;
+    const key = snapshotKey(shard, id);
+    return this.inOrder(shard, async () => {
+      for (;;) {
+        if (!this.hasAll(shard, kept)) return false;
+        const manifest = this.maybeManifest(shard, id);
+        const keys = manifest === undefined ? [] : this.firstChunkKeys(shard, id);
+        const isLast = keys.length < CHUNKS_PER_SLICE;
+        const done = await this.write(shard, nonce, () => {
+          for (const chunk of keys) chunks.remove(chunk);
+          if (isLast) snapshots.remove(key);
+          else snapshots.put(key, UNFINISHED);
+        });
+        if (!done || isLast) return done;
+      }
+    });
+  }
+
+  trimLog(shard: number, nonce: string, kept: readonly StoredSnapshot[], before: Lsn): Promise<boolean> {
+    const { log } = this.databases;
+    return this.inOrder(shard, async () => {
+      for (;;) {
+        if (!this.hasAll(shard, kept)) return false;
+        const keys = this.firstEntryKeys(shard, before);
+        const done = await this.write(shard, nonce, () => {
+          for (const key of keys) log.remove(key);
+        });
+        if (!done || keys.length < ENTRIES_PER_SLICE) return done;
+      }
+    });
+  }
+
+  /** One write of a shard after the other. */
+  private inOrder(shard: number, run: () => Promise<boolean>): Promise<boolean> {
+    const result = (this.last.get(shard) ?? Promise.resolve()).then(run);
+    this.last.set(
+      shard,
+      result.catch(() => {}),
+    );
+    return result;
+  }
+
+  private write(shard: number, nonce: string, queue: () => void): Promise<boolean> {
+    return this.heads.writeAs(nonce, shard, queue);
+  }
+
+  private maybeManifest(shard: number, id: string): Uint8Array | undefined {
+    this.databases.snapshots.resetReadTxn();
+    return this.databases.snapshots.get(snapshotKey(shard, id));
+  }
+
+  private hasAll(shard: number, kept: readonly StoredSnapshot[]): boolean {
+    return kept.every(({ id, manifest = UNFINISHED }) => {
+      const found = this.maybeManifest(shard, id);
+      return found !== undefined && manifest.equals(found);
+    });
+  }
+
+  private firstChunkKeys(shard: number, id: string): Buffer[] {
+    const range = { start: chunkKey(shard, id, 0), end: chunkKey(shard, id, INDEX_MAX), limit: CHUNKS_PER_SLICE };
+    return Array.from(this.databases.chunks.getKeys({ ...range, snapshot: false }), (key) => Buffer.from(key));
+  }
+
+  /** Of entries before `before`, and never the newest one. */
+  private firstEntryKeys(shard: number, before: Lsn): Buffer[] {
+    const end = Math.min(before.sequence, this.heads.newest(shard).lsn.sequence);
+    const range = { start: entryKey(shard, LSN_ZERO), end: entryKey(shard + 1, LSN_ZERO), limit: ENTRIES_PER_SLICE };
+    const keys = Array.from(this.databases.log.getKeys({ ...range, snapshot: false }), (key) => Buffer.from(key));
+    return keys.filter((key) => sequenceOf(key) < end);
+  }
+}
+
+const FIRST_ID = '0'.repeat(16);
+const INDEX_MAX = 2 ** 32 - 1;

@@ -1,0 +1,39 @@
+import type { Redis } from 'ioredis';
+import { FUNCTION_NAME, LIBRARY } from './append-function.js';
+import { ServerRefused } from './server-check.js';
+import { SNAPSHOT_FUNCTION_NAME, SNAPSHOT_LIBRARY } from './snapshot-function.js';
+
+interface RedisFunction {
+  readonly name: string;
+  readonly library: string;
+  /** With these it does nothing. */
+  readonly idleArgs: readonly string[];
+}
+
+export const APPEND: RedisFunction = { name: FUNCTION_NAME, library: LIBRARY, idleArgs: ['each', ''] };
+export const SNAPSHOT: RedisFunction = { name: SNAPSHOT_FUNCTION_NAME, library: SNAPSHOT_LIBRARY, idleArgs: [] };
+
+/** A failover or a new server can have lost it; whoever may load functions repairs that in passing. */
+export async function ensureFunction(client: Redis, wanted: RedisFunction): Promise<void> {
+  if (await hasFunction(client, wanted)) return;
+  try {
+    await client.call('FUNCTION', 'LOAD', wanted.library);
+  } catch (error) {
+    if (await hasFunction(client, wanted)) return;
+    const { message } = error as Error;
+    throw new ServerRefused(
+      `Redis lacks the function ${wanted.name} and does not let walletd load it (${message}): ` +
+        'run `walletd init` once as a user who may call FUNCTION LOAD',
+    );
+  }
+}
+
+async function hasFunction(client: Redis, { name, idleArgs }: RedisFunction): Promise<boolean> {
+  try {
+    await client.call('FCALL', name, 0, ...idleArgs);
+    return true;
+  } catch (error) {
+    if (/Function not found/.test((error as Error).message)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import type { Redis } from 'ioredis';
+import { assert } from '../../base/assert.js';
+import type { Lsn } from '../../shard/lsn.js';
+import type { SnapshotStore, StoredSnapshot } from '../../shard/snapshot-ports.js';
+import { confirmed, type Durability } from './durability.js';
+import type { Keys } from './keys.js';
+import type { RedisConnection } from './redis-connection.js';
+import { SNAPSHOT_FUNCTION_NAME } from './snapshot-function.js';
+
+/** Removed in one call, during which Redis does nothing else. */
+const ENTRIES_PER_CALL = 1000;
+const REFUSED = 0;
+const MORE = 2;
+
+type Argument = string | number | Buffer;
+
+/** The chunks that were sent of the snapshot that this process has begun last for a shard. */
+interface Written {
+  readonly id: string;
+  readonly chunks: Set<number>;
+}
+
+/** The snapshots of a store in Redis, on a connection on which nobody waits for an append. */
+export class RedisSnapshots implements SnapshotStore {
+  private readonly written = new Map<number, Written>();
+
+  constructor(
+    private readonly connection: RedisConnection,
+    private readonly keys: Keys,
+    private readonly durability: Durability,
+  ) {}
+
+  async snapshots(shard: number): Promise<readonly StoredSnapshot[]> {
+    const manifests = await this.connection.use((client) => client.hgetallBuffer(this.keys.snapshots(shard)));
+    return Object.entries(manifests).map(([id, manifest]) => ({
+      id,
+      manifest: manifest.length === 0 ? undefined : manifest,
+    }));
+  }
+
+  async readChunks(shard: number, id: string, first: number, count: number): Promise<readonly (Buffer | undefined)[]> {
+    const indexes = Array.from({ length: count }, (_, i) => String(first + i));
+    const chunks = await this.connection.use((client) => client.hmgetBuffer(this.keys.chunks(shard, id), ...indexes));
+    return chunks.map((chunk) => chunk ?? undefined);
+  }
+
+  async beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
+    if (this.written.get(shard)?.id !== id) this.written.set(shard, { id, chunks: new Set() });
+    return await this.isDone(shard, this.keys.chunks(shard, id), ['begin', nonceOf(nonce), 0, id]);
+  }
+
+  async writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
+    this.chunksOf(shard, id)?.add(index);
+    const args = ['chunk', nonceOf(nonce), 0, id, index, bytes];
+    return await this.isDone(shard, this.keys.chunks(shard, id), args);
+  }
+
+  async publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
+    assert(manifest.length > 0, 'an empty manifest is that of an unfinished snapshot');
+    const chunks = this.chunksOf(shard, id)?.size ?? 0;
+    const args = ['publish', nonceOf(nonce), 0, id, manifest, chunks];
+    return await this.isDurable(shard, this.keys.chunks(shard, id), args);
+  }
+
+  async deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
+    const args = ['delete', nonceOf(nonce), ...argsOf(kept), id];
+    return await this.isDurable(shard, this.keys.chunks(shard, id), args);
+  }
+
+  async trimLog(shard: number, nonce: string, kept: readonly StoredSnapshot[], before: Lsn): Promise<boolean> {
+    const args = ['trim', nonceOf(nonce), ...argsOf(kept), before.epoch, before.sequence, ENTRIES_PER_CALL];
+    for (;;) {
+      const reply = await this.durableReply(shard, this.keys.log(shard), args);
+      if (reply !== MORE) return reply !== REFUSED;
+    }
+  }
+
+  private chunksOf(shard: number, id: string): Set<number> | undefined {
+    const written = this.written.get(shard);
+    return written?.id === id ? written.chunks : undefined;
+  }
+
+  private async isDone(shard: number, key: string, args: readonly Argument[]): Promise<boolean> {
+    return (await this.connection.use((client) => this.call(client, shard, key, args))) !== REFUSED;
+  }
+
+  private async isDurable(shard: number, key: string, args: readonly Argument[]): Promise<boolean> {
+    return (await this.durableReply(shard, key, args)) !== REFUSED;
+  }
+
+  private durableReply(shard: number, key: string, args: readonly Argument[]): Promise<number> {
+    return this.connection.use((client) => confirmed(client, this.durability, this.call(client, shard, key, args)));
+  }
+
+  private call(client: Redis, shard: number, key: string, args: readonly Argument[]): Promise<number> {
+    const keys = [this.keys.head(shard), this.keys.snapshots(shard), key];
+    return client.call('FCALL', SNAPSHOT_FUNCTION_NAME, keys.length, ...keys, ...args) as Promise<number>;
+  }
+}
+
+function nonceOf(nonce: string): Buffer {
+  return Buffer.from(nonce, 'hex');
+}
+
+function argsOf(kept: readonly StoredSnapshot[]): Argument[] {
+  return [kept.length, ...kept.flatMap(({ id, manifest }) => [id, manifest ?? ''])];
+}

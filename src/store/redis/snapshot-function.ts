@@ -1,0 +1,84 @@
+/**
+ * Writes to the snapshots of one shard, and the trimming of its log, as a function of Redis: each is made only when the
+ * newest entry of the log is by the owner that makes it, and deletions only when the snapshots that are kept are there.
+ *
+ *   keys   head, registrations of the shard, and what the verb is about: chunks of the snapshot, or log
+ *   args   verb, nonce (8 bytes), number of kept snapshots, id and manifest of each, then
+ *            begin     id
+ *            chunk     id, index, bytes
+ *            publish   id, manifest, least number of chunks
+ *            delete    id
+ *            trim      epoch and sequence of the first entry to stay, most entries to remove
+ *   reply  0 refused, 1 done, 2 done and there is more to trim
+ *
+ * A registration is the manifest, and empty while the snapshot is unfinished. A failover can lose chunks and leave the
+ * registration; therefore their number is compared before the manifest makes the snapshot whole.
+ *
+ * XTRIM removes whole nodes of the stream only, as `~` says: it never rewrites one, and leaves up to a node too much.
+ * Ids are compared by sequence as well, so that an epoch that the log never had removes nothing. A deletion that finds
+ * nothing writes the head again as it is: WAIT waits for the last write of its connection, and there has to be one.
+ */
+export const SNAPSHOT_FUNCTION_NAME = 'walletd_snapshot_1';
+export const SNAPSHOT_LIBRARY_NAME = 'walletd_snapshot_1';
+
+export const SNAPSHOT_LIBRARY = `#!lua name=${SNAPSHOT_LIBRARY_NAME}
+local function sequence_of(entry)
+  return tonumber(string.match(entry[1], '%d+$'))
+end
+
+local verbs = {}
+
+function verbs.begin(keys, head, id)
+  local manifest = redis.call('HGET', keys[2], id)
+  if manifest and manifest ~= '' then return 0 end
+  redis.call('HSET', keys[2], id, '')
+  return 1
+end
+
+function verbs.chunk(keys, head, id, index, bytes)
+  if redis.call('HGET', keys[2], id) ~= '' then return 0 end
+  redis.call('HSET', keys[3], index, bytes)
+  return 1
+end
+
+function verbs.publish(keys, head, id, manifest, chunks)
+  local found = redis.call('HGET', keys[2], id)
+  if found == '' then
+    if redis.call('HLEN', keys[3]) < tonumber(chunks) then return 0 end
+  elseif found ~= manifest then
+    return 0
+  end
+  redis.call('HSET', keys[2], id, manifest)
+  return 1
+end
+
+function verbs.delete(keys, head, id)
+  local removed = redis.call('HDEL', keys[2], id) + redis.call('UNLINK', keys[3])
+  if removed == 0 then redis.call('SET', keys[1], head) end
+  return 1
+end
+
+function verbs.trim(keys, head, epoch, sequence, limit)
+  local newest = redis.call('XREVRANGE', keys[3], '+', '-', 'COUNT', 1)[1]
+  if not newest then return 1 end
+  local first = epoch .. '-' .. sequence
+  if tonumber(sequence) > sequence_of(newest) then first = newest[1] end
+  local last = redis.call('XREVRANGE', keys[3], '(' .. first, '-', 'COUNT', 1)[1]
+  if not last or sequence_of(last) >= tonumber(sequence) then return 1 end
+  local removed = redis.call('XTRIM', keys[3], 'MINID', '~', first, 'LIMIT', limit)
+  return removed > 0 and 2 or 1
+end
+
+local function snapshot(keys, args)
+  if #keys == 0 then return 0 end
+  local head = redis.call('GET', keys[1])
+  if not head or string.sub(head, 13, 20) ~= args[2] then return 0 end
+  local kept = tonumber(args[3])
+  for i = 4, 2 + 2 * kept, 2 do
+    if redis.call('HGET', keys[2], args[i]) ~= args[i + 1] then return 0 end
+  end
+  return verbs[args[1]](keys, head, unpack(args, 4 + 2 * kept))
+end
+
+redis.register_function('${SNAPSHOT_FUNCTION_NAME}', snapshot)
+`;

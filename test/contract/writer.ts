@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry, Wal } from '../../src/shard/ports.js';
+import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+
+/** Appends to one shard. */
+export async function one(wal: Wal, append: Append): Promise<AppendOutcome> {
+  const [outcome] = await wal.append([append]);
+  return outcome as AppendOutcome;
+}
+
+/** An owner: seals entries with a nonce of its own, and remembers the heads it has written. */
+export class Writer {
+  readonly format: EntryFormat;
+  nonce = randomBytes(8).toString('hex');
+  private readonly heads = new Map<number, Head>();
+  private readonly firsts = new Map<number, Head>();
+  private epoch = 1;
+
+  constructor(
+    private readonly wal: Wal,
+    storeId: string,
+  ) {
+    this.format = new EntryCodec(storeId);
+    for (const shard of [0, 1, 2, 3]) this.firsts.set(shard, genesisHead(storeId, shard));
+  }
+
+  genesis(shard: number): Head {
+    return this.firsts.get(shard) as Head;
+  }
+
+  head(shard: number): Head {
+    return this.heads.get(shard) ?? this.genesis(shard);
+  }
+
+  take(shard: number, head: Head): void {
+    this.heads.set(shard, head);
+    this.epoch = head.lsn.epoch;
+  }
+
+  /** From here on it is another owner. */
+  newEpoch(): void {
+    this.epoch++;
+    this.nonce = randomBytes(8).toString('hex');
+  }
+
+  seal(shard: number, previous: Head, text = 'ann'): SealedEntry {
+    const batch = this.format.beginBatch(1000);
+    batch.add({ type: 'player-created', username: text, version: 1, timeMs: 1000, currency: 'THB' });
+    const lsn = { epoch: this.epoch, sequence: previous.lsn.sequence + 1 };
+    return batch.seal({ shard, lsn, nonce: this.nonce, previous });
+  }
+
+  next(shard: number): SealedEntry {
+    return this.seal(shard, this.head(shard));
+  }
+
+  async append(shard: number, text?: string): Promise<SealedEntry> {
+    const entry = this.seal(shard, this.head(shard), text);
+    assert.deepEqual(await one(this.wal, { shard, expected: this.head(shard), entries: [entry] }), { type: 'ok' });
+    this.heads.set(shard, entry.head);
+    return entry;
+  }
+}
