@@ -19,17 +19,18 @@ export interface Store {
 export async function startStore(kind: StoreKind, folder: string): Promise<Store> {
   const own = mkdtempSync(`${folder}/walletd-bench-`);
   atEnd(() => rmSync(own, { recursive: true, force: true }));
+  const node = { WALLETD_NODE_FOLDER: `${own}/node` };
   if (kind === 'lmdb') {
     return {
       durability: `LMDB commit with fsync per round in ${folder}`,
       redisUrl: undefined,
-      settingsOf: (name) => ({ WALLETD_STORE: `lmdb:${own}/${name}` }),
+      settingsOf: (name) => ({ ...node, WALLETD_STORE: `lmdb:${own}/${name}` }),
     };
   }
   const redisUrl = await startRedis(own);
   return {
     durability: `Redis with appendonly yes, appendfsync always in ${folder}`,
     redisUrl,
-    settingsOf: (name) => ({ WALLETD_STORE: redisUrl, WALLETD_STORE_PREFIX: name, WALLETD_INIT: 'auto' }),
+    settingsOf: (name) => ({ ...node, WALLETD_STORE: redisUrl, WALLETD_STORE_PREFIX: name, WALLETD_INIT: 'auto' }),
   };
 }

@@ -47,6 +47,7 @@ export class AdminServer {
     playerRoutes(this.app, deps);
     transactionRoutes(this.app, deps);
     importRoute(this.app, deps);
+    this.app.post('/v1/snapshots', async () => ({ snapshots: await deps.service.takeSnapshots() }));
   }
 
   /** Starts to listen; resolves to the port. Rejects when it cannot. */

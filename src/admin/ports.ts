@@ -14,6 +14,8 @@ export interface OperatorService {
   ask(question: Exclude<Query, { type: 'scan-transactions' }>): Promise<QueryResult | Failed>;
   askShard(shard: number, question: Query): Promise<QueryResult | Failed>;
   readonly isReady: boolean;
+  /** One result for each shard that serves. */
+  takeSnapshots(): Promise<readonly object[]>;
   status(): readonly object[];
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { ConfigError } from '../config/load.js';
-import { RecoveryError } from '../shard/recovery.js';
+import { RecoveryError } from '../shard/log-reader.js';
 import { FormatError } from '../store/format/format-error.js';
 import { EXIT } from './exit-codes.js';
 import { init } from './init.js';

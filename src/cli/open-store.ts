@@ -5,8 +5,9 @@ import { ConfigError } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { LmdbStore } from '../store/lmdb/lmdb-store.js';
 import { differences, META_VERSION, type StoreMeta } from '../store/meta.js';
-import { describeDurability, maybeDurability } from '../store/redis/durability.js';
-import { maybeRedisAddress } from '../store/redis/redis-address.js';
+import { NodeRecord } from '../store/node-record.js';
+import { type Durability, describeDurability, maybeDurability } from '../store/redis/durability.js';
+import { maybeRedisAddress, type RedisAddress } from '../store/redis/redis-address.js';
 import { RedisStore } from '../store/redis/redis-store.js';
 import type { Store } from '../store/store.js';
 
@@ -34,12 +35,14 @@ const LMDB = 'lmdb:';
  * Opens the store of the settings; creates it when it is empty and `init` allows that. A store that was created with
  * other shards or scales than the settings have is refused: both decide what its logs mean.
  */
-export async function openStore(settings: Settings, init: 'auto' | 'never'): Promise<OpenStore> {
+export async function openStore(settings: Settings, init: 'auto' | 'never', record?: NodeRecord): Promise<OpenStore> {
   const driver = driverOf(settings, init);
   const { store, name } = driver;
   try {
     let wasCreated = false;
-    if ((await store.maybeMeta()) === undefined) {
+    const found = await store.maybeMeta();
+    if (record !== undefined) checkRecord(record, found, name);
+    if (found === undefined) {
       if (init === 'never') throw emptyStore(name);
       wasCreated = await store.create(newMeta(settings));
     }
@@ -53,6 +56,24 @@ export async function openStore(settings: Settings, init: 'auto' | 'never'): Pro
     if (!isRedis(settings) || error instanceof StoreError) throw error;
     throw new StoreError(`cannot use the store ${name}: ${(error as Error).message}`);
   }
+}
+
+/** This node's record of what it has acknowledged in the store of the settings. */
+export function recordOf(settings: Settings): NodeRecord {
+  const name = isRedis(settings)
+    ? `${redisAddress(settings).name} ${settings.storePrefix}`
+    : `${LMDB}${lmdbFolder(settings)}`;
+  return NodeRecord.open(settings.nodeFolder, name);
+}
+
+/** An empty store where there was one would be a casino without players. */
+function checkRecord({ storeId }: NodeRecord, found: StoreMeta | undefined, name: string): void {
+  if (storeId === undefined || found?.storeId === storeId) return;
+  const what = found === undefined ? 'there is no store' : `there is another store, ${found.storeId},`;
+  throw new StoreError(
+    `${what} at ${name}, where this node has served ${storeId}: bring that back, ` +
+      'or run `walletd accept-loss`, which asks whether to go on without it',
+  );
 }
 
 /** `never` refuses a folder without a store before it makes it one. */
@@ -70,11 +91,8 @@ function isRedis(settings: Settings): boolean {
 }
 
 function redisDriver(settings: Settings): Driver {
-  const address = maybeRedisAddress(settings.store);
-  const durability = maybeDurability(settings.durability);
-  if (address === undefined || durability === undefined) {
-    throw new ConfigError('store is not an address of Redis: redis://user:password@host:port/database');
-  }
+  const address = redisAddress(settings);
+  const durability = maybeDurability(settings.durability) as Durability; // its pattern is in the schema
   const store = new RedisStore({
     address,
     durability,
@@ -84,8 +102,18 @@ function redisDriver(settings: Settings): Driver {
   return { store, name: address.name, durability: describeDurability(durability) };
 }
 
+function redisAddress(settings: Settings): RedisAddress {
+  const address = maybeRedisAddress(settings.store);
+  if (address !== undefined) return address;
+  throw new ConfigError('store is not an address of Redis: redis://user:password@host:port/database');
+}
+
+function lmdbFolder(settings: Settings): string {
+  return resolve(settings.store.slice(LMDB.length));
+}
+
 function lmdbDriver(settings: Settings, init: 'auto' | 'never', onStuck?: () => void): Driver {
-  const folder = resolve(settings.store.slice(LMDB.length));
+  const folder = lmdbFolder(settings);
   const name = `${LMDB}${folder}`;
   if (init === 'never' && !LmdbStore.exists(folder)) throw emptyStore(name);
   try {

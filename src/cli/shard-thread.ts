@@ -3,11 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
 import { type Logger, type Replier, systemClock } from '../base/ports.js';
 import type { Settings } from '../config/schema.js';
+import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced, Owner } from '../shard/ports.js';
-import { isFinal, RecoveryError } from '../shard/recovery.js';
 import type { BusyAnswer } from '../shard/shard.js';
+import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
+import { patiently } from '../shard/take-over.js';
 import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
+import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import type { StoreMeta } from '../store/meta.js';
 import { writeOrphans } from '../store/orphans-file.js';
 import type { Store } from '../store/store.js';
@@ -34,7 +37,7 @@ const NONCE_TAIL_BYTES = 4;
 
 const RECENT_BYTES_MAX = 8 * 1024 * 1024;
 const RECENT_SHARE = 64;
-const WEATHER_MS = 1000;
+const SNAPSHOT_ID_BYTES = 8;
 
 export function newNonceOf(ownerTag: string): string {
   return ownerTag + randomBytes(NONCE_TAIL_BYTES).toString('hex');
@@ -46,6 +49,8 @@ export interface ShardThreadSettings extends Identity {
   readonly meta: StoreMeta;
   readonly shards: readonly number[];
   readonly heapMaxBytes: number;
+  /** What this node's record says it has acknowledged. */
+  readonly acknowledged: ReadonlyMap<number, Lsn>;
 }
 
 /** All that the shards of one thread need, be it the main thread or a worker: their store, guard and telemetry. */
@@ -60,8 +65,8 @@ export class ShardThread implements Shards {
     private readonly log: Logger,
     onFenced: (shard: number, takenBy: string) => void,
   ) {
-    const { settings, meta, shards, owner, ownerTag, heapMaxBytes } = options;
-    const { orphansFolder } = settings;
+    const { settings, meta, shards, owner, ownerTag, heapMaxBytes, acknowledged } = options;
+    const { nodeFolder, snapshots, history } = settings;
     // Of no use any more, and a thread or process that ends is started again.
     const onStuck = () => {
       log.error({}, 'the store does not answer any more: ending');
@@ -77,6 +82,16 @@ export class ShardThread implements Shards {
     this.telemetry = new ShardTelemetry(log, this.memory, settings.log.metricsSeconds);
     this.host = new ShardHost(shards, {
       wal: this.store,
+      snapshots: this.store,
+      snapshotFormat: new SnapshotCodec(meta.storeId),
+      policy: {
+        everyEntries: snapshots.everyEntries,
+        everyMs: snapshots.everySeconds * 1000,
+        keep: snapshots.keep,
+        historyBytesMax: history.maxBytes / meta.shards,
+      },
+      newSnapshotId: () => randomBytes(SNAPSHOT_ID_BYTES).toString('hex'),
+      acknowledged: (shard) => acknowledged.get(shard),
       format: new EntryCodec(meta.storeId),
       genesis: (shard) => genesisHead(meta.storeId, shard),
       clock: systemClock,
@@ -89,7 +104,7 @@ export class ShardThread implements Shards {
       ownerTag,
       newNonce: () => newNonceOf(ownerTag),
       onFenced,
-      writeOrphans: (shard, entries) => writeOrphans(orphansFolder, shard, entries),
+      writeOrphans: (shard, entries) => writeOrphans(nodeFolder, shard, entries),
       recentBytesMax,
     });
   }
@@ -101,21 +116,17 @@ export class ShardThread implements Shards {
 
   /** In bad weather it waits for better, however long: a thread that gave up would leave its shards stopped. */
   async resume(told: ReadonlyMap<number, Lsn>): Promise<void> {
-    for (;;) {
-      try {
-        await this.checkStore();
-        await this.host.resume(told);
-        return;
-      } catch (error) {
-        if (isFinal(error)) throw error;
-        this.log.warn({ error: (error as Error).message }, 'shards cannot recover yet; trying again');
-        await delay(WEATHER_MS);
-      }
-    }
+    const patience = { attemptsMax: Number.POSITIVE_INFINITY, log: this.log, delay };
+    await patiently('find the store', patience, () => this.checkStore());
+    await this.host.resume(told);
   }
 
   durable(): readonly (readonly [shard: number, lsn: Lsn])[] {
     return this.host.durable();
+  }
+
+  takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
+    return this.host.takeSnapshots(pace);
   }
 
   async keepOrphans(): Promise<void> {

@@ -8,24 +8,32 @@ import type { Settings } from '../config/schema.js';
 import { CallbackServer } from '../http/callback-server.js';
 import { requestCodecs } from '../http/request-codec.js';
 import { ResponseCodec } from '../http/response-codec.js';
-import { takeOver } from '../shard/recovery.js';
+import { RecoveryError } from '../shard/log-reader.js';
+import { maybeLsn } from '../shard/lsn.js';
+import { ATTEMPTS_AT_START, takeOver } from '../shard/take-over.js';
 import { EntryCodec } from '../store/format/entry-codec.js';
+import type { NodeRecord } from '../store/node-record.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
 import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
 import { effectiveHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
-import { initOf, type OpenStore, openStore } from './open-store.js';
+import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
 import { type Identity, newNonceOf, OWNER_TAG_BYTES, ShardThread, type ShardThreadSettings } from './shard-thread.js';
 import type { WorkerSettings } from './worker-entry.js';
 
 /** Answers in flight get this long at the end; with closing it stays under the 5 s that operators are promised. */
 const DRAIN_MS = 3000;
+/** Whatever snapshot is not there by then will not be; the log has all of it. */
+const SNAPSHOTS_UNTIL_MS = 4000;
+const RECORD_MS = 1000;
 const POLL_MS = 5;
 const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);
 
 /** One process of walletd: two listeners, the shards behind them, and their store. */
 export class WalletNode {
+  private readonly recorder: NodeJS.Timeout;
+
   private constructor(
     readonly callbackPort: number,
     readonly adminPort: number,
@@ -33,7 +41,12 @@ export class WalletNode {
     private readonly callbacks: CallbackServer,
     private readonly admin: AdminServer,
     private readonly log: Logger,
-  ) {}
+    private readonly record: NodeRecord,
+    private readonly storeId: string,
+  ) {
+    this.recorder = setInterval(() => void this.writeRecord(), RECORD_MS);
+    this.recorder.unref();
+  }
 
   /**
    * Starts everything; resolves when all shards serve. The listeners come first: a port that is taken must stop this
@@ -51,7 +64,8 @@ export class WalletNode {
       log.warn({ heapMaxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
     }
     const startedMs = clock.now();
-    const opened = await openStore(settings, initOf(settings));
+    const record = recordOf(settings);
+    const opened = await openStore(settings, initOf(settings), record);
     const { store, meta, name, wasCreated } = opened;
     if (wasCreated) log.info({ store: name, storeId: meta.storeId }, 'store created');
     const fenced = (shard: number, takenBy: string) => {
@@ -63,7 +77,8 @@ export class WalletNode {
       ownerTag: randomBytes(OWNER_TAG_BYTES).toString('hex'),
     };
     const shardIds = Array.from({ length: meta.shards }, (_, shard) => shard);
-    const threadSettings = { settings, meta, shards: shardIds, heapMaxBytes, ...identity };
+    const acknowledged = record.all;
+    const threadSettings = { settings, meta, shards: shardIds, heapMaxBytes, acknowledged, ...identity };
     const shards = makeShards(threadSettings, log, fenced, workerEntry);
     const service = new WalletService(shards, meta.shards, clock, settings.requestDeadlineMs);
     const scales = new ScaleTable(meta.scales);
@@ -94,10 +109,12 @@ export class WalletNode {
         owner: identity.owner,
         newNonce,
         delay,
+        attemptsMax: ATTEMPTS_AT_START,
       });
       await shards.start(fences);
+      mustServe(shards);
       service.isReady = true;
-      const node = new WalletNode(callbackPort, adminPort, shards, callbacks, admin, log);
+      const node = new WalletNode(callbackPort, adminPort, shards, callbacks, admin, log, record, meta.storeId);
       node.sayReady(settings, opened, heapMaxBytes, clock.now() - startedMs);
       return node;
     } catch (error) {
@@ -121,10 +138,30 @@ export class WalletNode {
     }
     this.callbacks.close();
     await this.admin.close();
+    if (drained) await this.takeLastSnapshots(startedMs + SNAPSHOTS_UNTIL_MS - Date.now());
+    clearInterval(this.recorder);
+    await this.writeRecord();
     await this.shards.close();
     const tookMs = Date.now() - startedMs;
     if (drained) this.log.info({ tookMs }, 'stopped: everything in flight was answered');
     else this.log.warn({ tookMs }, 'stopped: the store did not answer, some outcomes are unknown');
+  }
+
+  /** So that the next start has nothing to replay. */
+  private async takeLastSnapshots(timeMs: number): Promise<void> {
+    const pace = { restMs: 0, deadlineMs: systemClock.monotonicMs() + timeMs };
+    await Promise.race([this.shards.takeSnapshots(pace), delay(timeMs, undefined, { ref: false })]);
+  }
+
+  /** A shard that does not serve keeps the record that it had. */
+  private async writeRecord(): Promise<void> {
+    const serving = this.shards.status().flatMap(({ shard, state, lsn }) => {
+      const durable = state === 'serving' && lsn !== undefined ? maybeLsn(lsn) : undefined;
+      return durable === undefined ? [] : [[shard, durable] as const];
+    });
+    await this.record.write(this.storeId, serving).catch((error: Error) => {
+      this.log.warn({ path: this.record.path, error: error.message }, 'cannot write what this node has acknowledged');
+    });
   }
 
   private sayReady(
@@ -149,6 +186,14 @@ export class WalletNode {
       'walletd is ready',
     );
   }
+}
+
+/** One shard that is stopped does not keep the others from serving. */
+function mustServe(shards: Shards): void {
+  const status = shards.status();
+  const [first] = status;
+  if (first === undefined || status.some(({ state }) => state === 'serving')) return;
+  throw new RecoveryError(first.reason ?? 'no shard could be recovered');
 }
 
 /** In this thread, or on workers; `all` is what one thread for all shards would get. */

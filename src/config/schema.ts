@@ -57,7 +57,9 @@ export const settingsSchema = group({
       description: "True: Redis' settings are not looked at; for hosts that forbid CONFIG GET.",
     }),
   }),
-  orphansFolder: text('Where answered entries are kept that a store has lost for good.'),
+  nodeFolder: text(
+    "This node's own files, not in the store: what it last acknowledged, and entries that a store has lost for good.",
+  ),
   init: orNull<'auto' | 'never'>(
     { type: 'string', enum: ['auto', 'never', null] },
     '`auto` creates a store where there is none, `never` refuses an empty one. Unset: `auto` for LMDB, `never` for Redis.',
@@ -108,6 +110,22 @@ export const settingsSchema = group({
   }),
   retention: group({
     transactions: count(1, 36_500, 'Days that ids are remembered after the last change of their round.'),
+  }),
+  snapshots: group({
+    everyEntries: count(
+      0,
+      1_000_000_000,
+      "Entries of a shard's log after which a snapshot of it is taken; 0: never by this.",
+    ),
+    everySeconds: count(
+      0,
+      86_400,
+      'Seconds after which a snapshot is taken of a shard that has changed; 0: never by this.',
+    ),
+    keep: count(1, 100, 'Newest snapshots kept of each shard; the log is trimmed when there are so many.'),
+  }),
+  history: group({
+    maxBytes: count(0, 1e15, 'Bytes of log that are kept before the oldest snapshots; each shard has an equal share.'),
   }),
   memory: group({
     maxBytes: orNull<number>(

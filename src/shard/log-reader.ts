@@ -6,6 +6,13 @@ export class RecoveryError extends Error {
   override readonly name = 'RecoveryError';
 }
 
+/** Something that was written, and perhaps acknowledged, is not in the store any more. */
+export class LossError extends RecoveryError {
+  constructor(message: string) {
+    super(`${message}; \`walletd accept-loss\` shows what is missing, and asks whether to go on without it`);
+  }
+}
+
 /** An entry that follows the one before it, as it is in the log and as it is meant. */
 export interface ReadEntry {
   readonly entry: Entry;
@@ -35,7 +42,7 @@ export async function* readLog(
     if (page.length === 0) return;
     const entries: ReadEntry[] = [];
     for (const bytes of page) {
-      const entry = decode(bytes, shard, format);
+      const entry = decodeEntry(bytes, shard, format);
       checkContinuity(entry, shard, last);
       last = entry.head;
       entries.push({ entry, bytes });
@@ -47,13 +54,13 @@ export async function* readLog(
 /** The first entry that a log still has; undefined when it has none. */
 export async function firstEntry(shard: number, { wal, format }: LogReaderDeps): Promise<Entry | undefined> {
   const [bytes] = await wal.read(shard, { epoch: 0, sequence: 0 }, 1);
-  return bytes === undefined ? undefined : decode(bytes, shard, format);
+  return bytes === undefined ? undefined : decodeEntry(bytes, shard, format);
 }
 
 /** The entry with this LSN; undefined when the log does not have it (any more). */
 export async function entryAt(shard: number, lsn: Lsn, { wal, format }: LogReaderDeps): Promise<Entry | undefined> {
   const [bytes] = await wal.read(shard, { epoch: lsn.epoch, sequence: lsn.sequence - 1 }, 1);
-  const entry = bytes === undefined ? undefined : decode(bytes, shard, format);
+  const entry = bytes === undefined ? undefined : decodeEntry(bytes, shard, format);
   return entry !== undefined && isSameLsn(entry.lsn, lsn) ? entry : undefined;
 }
 
@@ -62,12 +69,14 @@ export function newestTimeOf(entry: Entry): number {
   return entry.events[entry.events.length - 1]?.timeMs ?? entry.timeMs;
 }
 
-/** What cannot be read is no weather. */
-function decode(bytes: Buffer, shard: number, format: EntryFormat): Entry {
+/** What cannot be read is no weather. Throws a `RecoveryError`. */
+export function decodeEntry(bytes: Buffer, shard: number, format: EntryFormat): Entry {
   try {
     return format.decode(bytes);
   } catch (error) {
-    throw new RecoveryError(`the log of shard ${shard} cannot be read: ${(error as Error).message}`);
+    const { message, isUnknown } = error as Error & { isUnknown?: boolean };
+    const sentence = `the log of shard ${shard} cannot be read: ${message}`;
+    throw isUnknown ? new RecoveryError(sentence) : new LossError(sentence);
   }
 }
 
@@ -76,11 +85,11 @@ function checkContinuity(entry: Entry, shard: number, last: Head): void {
   const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
   const follows = isSameLsn(entry.previousLsn, last.lsn) && entry.previousChecksum === last.checksum;
   if (!follows || entry.lsn.sequence !== last.lsn.sequence + 1 || entry.shard !== shard) {
-    throw new RecoveryError(`${at} does not follow ${formatLsn(last.lsn)}: the log has a hole or a foreign entry`);
+    throw new LossError(`${at} does not follow ${formatLsn(last.lsn)}: the log has a hole or a foreign entry`);
   }
   const isFence = entry.owner !== undefined;
   const epochFits = isFence ? entry.lsn.epoch > last.lsn.epoch : entry.lsn.epoch === last.lsn.epoch;
   if (!epochFits || (!isFence && entry.nonce !== last.nonce)) {
-    throw new RecoveryError(`${at} is not by the owner of its epoch`);
+    throw new LossError(`${at} is not by the owner of its epoch`);
   }
 }

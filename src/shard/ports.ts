@@ -122,6 +122,8 @@ export interface BatchWriter {
 export interface EntryFormat {
   beginBatch(timeMs: number): BatchWriter;
   sealFence(header: EntryHeader, owner: Owner): SealedEntry;
-  /** Throws a `FormatError` that says what is wrong. */
+  /** Throws a `FormatError` that says what is wrong; its `isUnknown` is true when a newer walletd wrote it. */
   decode(bytes: Buffer): Entry;
+  /** The place that an entry says it has, also one that is damaged; undefined when it is too short to say so. */
+  maybeLsn(bytes: Buffer): Lsn | undefined;
 }

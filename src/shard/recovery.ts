@@ -1,54 +1,29 @@
-import { AssertionFailure } from '../base/assert.js';
 import type { Clock, Logger } from '../base/ports.js';
 import { apply } from '../wallet/apply.js';
+import type { Event } from '../wallet/event.js';
 import { checkWallet } from '../wallet/invariants.js';
 import { Wallets } from '../wallet/wallets.js';
-import { formatLsn, isSameLsn } from './lsn.js';
-import {
-  appendOf,
-  type Entry,
-  type EntryFormat,
-  type Fenced,
-  type Head,
-  isSameHead,
-  type Owner,
-  type SealedEntry,
-  type SealFence,
-  type Wal,
-} from './ports.js';
+import { decodeEntry, firstEntry, LossError, newestTimeOf, RecoveryError, readLog } from './log-reader.js';
+import { compareLsn, formatLsn, isSameLsn, type Lsn } from './lsn.js';
+import { type Entry, type EntryFormat, type Fenced, type Head, isSameHead, type Wal } from './ports.js';
 import { RecentEntries } from './recent-entries.js';
+import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from './snapshot-ports.js';
+import { DamagedSnapshotError, listSnapshots, readSnapshot } from './snapshot-reader.js';
+import { type Patience, patiently } from './take-over.js';
 
-/** The log cannot be continued as it is. A person has to look; nothing is guessed. */
-export class RecoveryError extends Error {
-  override readonly name = 'RecoveryError';
-}
-
-export interface TakeOverDeps {
+export interface RecoveryDeps extends Patience {
   readonly wal: Wal;
+  readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
+  readonly snapshotFormat: SnapshotFormat;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly owner: Owner;
-  /** 16 hexadecimal digits: tells this fence from every other. */
-  readonly newNonce: () => string;
-  readonly delay: (ms: number) => Promise<void>;
-}
-
-export interface RecoveryDeps extends TakeOverDeps {
   /** Gives way to other work of the thread. */
   readonly yieldTurn: () => Promise<void>;
   /** Bytes of the newest entries that are kept for a store that can lose them. */
   readonly recentBytesMax: number;
-}
-
-/** The log has another owner than this one thought. */
-export class FencedError extends RecoveryError {
-  constructor(
-    readonly shard: number,
-    readonly head: Head,
-  ) {
-    super(`the log of shard ${shard} is not ours any more: its head is ${formatLsn(head.lsn)}`);
-  }
+  /** The newest entry of a shard that this node has acknowledged, as its own record says. */
+  readonly acknowledged: (shard: number) => Lsn | undefined;
 }
 
 export interface Recovered {
@@ -57,161 +32,191 @@ export interface Recovered {
   readonly timeMs: number;
   /** The newest entries: a store that loses some of them gets them again, whoever wrote them. */
   readonly recent: RecentEntries;
+  /** Bytes of the log from its first entry of all. */
+  readonly logBytes: number;
+  /** What was replayed on top of the snapshot. */
+  readonly tailEntries: number;
+  /** Of the newest whole snapshot. */
+  readonly marks: readonly LogMark[];
 }
 
-const ATTEMPTS_MAX = 10;
-const RETRY_MS = 200;
-const READ_ENTRIES = 64;
+/** Where replay begins. */
+interface Base {
+  readonly wallets: Wallets;
+  /** All up to here is in `wallets`. */
+  readonly start: Head;
+  /** Nothing after this is; undefined without a snapshot. */
+  readonly end: Head | undefined;
+  readonly marks: readonly LogMark[];
+}
+
 const TURN_MS = 2;
+const PROGRESS_MS = 2000;
 
-/** Takes shards over, whoever owns them: the start of a process is an act of somebody who wants that. */
-export async function takeOver(shards: readonly number[], deps: TakeOverDeps): Promise<readonly Fenced[]> {
-  const seal: SealFence = (shard, head, newest) => {
-    const newestMs = newest === undefined ? 0 : newestTimeOf(decode(newest, deps));
-    return sealFence(shard, head, newestMs, deps);
-  };
-  return await patiently('take the shards over', deps, () => deps.wal.fence(shards, seal));
+/** Rebuilds a shard that has been taken over, up to its own fence. */
+export async function recover({ shard, previous, entry }: Fenced, genesis: Head, deps: RecoveryDeps) {
+  return await rebuild({ shard, genesis, found: previous, target: entry.head }, deps);
+}
+
+/** What is to be rebuilt. */
+export interface Rebuild {
+  readonly shard: number;
+  readonly genesis: Head;
+  /** The head that its log had when it was found. */
+  readonly found: Head;
+  /** Where replay ends: `found`, or the fence after it. */
+  readonly target: Head;
 }
 
 /**
- * Takes shards over from this very owner, after an assertion or the death of a thread: begins a new epoch, so that no
- * append of the epoch before can still arrive. `heads` are those that this owner knows; throws a `FencedError` where
- * another one is there by now.
+ * Rebuilds a shard's state from its newest whole snapshot and the tail of its log. Sliced, so that an inline shard does
+ * not stop the others. Rejects with a `RecoveryError` when that cannot be done.
  */
-export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: RecoveryDeps): Promise<readonly Fenced[]> {
-  const fences: Fenced[] = [];
-  for (const [shard, previous] of heads) {
-    const newestMs = await timeOfNewest(shard, previous, deps);
-    fences.push({ shard, previous, entry: sealFence(shard, previous, newestMs, deps) });
-  }
-  const appends = fences.map(appendOf);
-  // The same bytes go again: a fence that is there already answers "duplicate".
-  const outcomes = await patiently('write the fence', deps, async () => {
-    const attempted = await deps.wal.append(appends);
-    for (const outcome of attempted) if (outcome.type === 'failed') throw outcome.error;
-    return attempted;
-  });
-  outcomes.forEach((outcome, i) => {
-    if (outcome.type === 'conflict') throw new FencedError((fences[i] as Fenced).shard, outcome.head);
-  });
-  return fences;
-}
-
-function sealFence(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): SealedEntry {
-  const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
-  // Time does not go back within a shard, whatever the machine's clock says.
-  const timeMs = Math.max(deps.clock.now(), newestMs);
-  return deps.format.sealFence({ shard, lsn, nonce: deps.newNonce(), previous, timeMs }, deps.owner);
-}
-
-/** The head that a log has now. */
-export async function headOf(shard: number, deps: TakeOverDeps): Promise<Head> {
-  return await patiently('read the head', deps, () => deps.wal.head(shard));
-}
-
-/** True when no other attempt can end otherwise: the log is not as it must be, or we are wrong. */
-export function isFinal(error: unknown): boolean {
-  return error instanceof RecoveryError || error instanceof AssertionFailure;
-}
-
-/** What cannot be read is no weather. */
-function decode(bytes: Buffer, { format }: TakeOverDeps): Entry {
-  try {
-    return format.decode(bytes);
-  } catch (error) {
-    throw new RecoveryError((error as Error).message);
-  }
-}
-
-/** Bad weather at the store: tries again, less and less often, and gives up after about ten seconds. */
-async function patiently<T>(what: string, deps: TakeOverDeps, run: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await run();
-    } catch (error) {
-      if (attempt === ATTEMPTS_MAX || isFinal(error)) throw error;
-      deps.log.warn({ error: (error as Error).message, attempt }, `cannot ${what}; trying again`);
-      await deps.delay(RETRY_MS * attempt);
-    }
-  }
-}
-
-/**
- * Rebuilds a shard's state from its log, up to its own fence. Sliced, so that an inline shard does not stop the others.
- */
-export async function replay(fenced: Fenced, genesis: Head, deps: RecoveryDeps): Promise<Recovered> {
-  const { wal, clock, log } = deps;
-  const { shard } = fenced;
-  const { head } = fenced.entry;
-  const wallets = new Wallets();
-  const recent = new RecentEntries(genesis, deps.recentBytesMax);
+export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recovered> {
+  const { clock, log } = deps;
+  const { shard, target } = what;
   const startedMs = clock.monotonicMs();
-  let last = genesis;
+  const slices = new Slices(deps);
+  await checkAcknowledged(shard, deps);
+  const base = await newestBase(what, slices, deps);
+  const { wallets } = base;
+  const tail = await replayTail(shard, base, target, slices, deps);
+  for (const wallet of wallets.touched()) {
+    checkWallet(wallet);
+    await slices.maybeYield();
+  }
+  const { events } = tail;
+  const tookMs = Math.round(clock.monotonicMs() - startedMs);
+  const from = formatLsn(base.start.lsn);
+  log.info({ shard, lsn: formatLsn(target.lsn), from, events, players: wallets.count, tookMs }, 'shard recovered');
+  return { wallets, head: target, marks: base.marks, ...tail };
+}
+
+/** What was told to somebody must be in the log, at its place; or be so old that it has been trimmed. */
+async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<void> {
+  const told = deps.acknowledged(shard);
+  if (told === undefined || told.sequence === 0) return;
+  const before = { epoch: told.epoch, sequence: told.sequence - 1 };
+  const [bytes] = await patiently('read the log', deps, () => deps.wal.read(shard, before, 1));
+  const found = bytes === undefined ? undefined : decodeEntry(bytes, shard, deps.format).lsn;
+  if (found !== undefined && (isSameLsn(found, told) || found.sequence > told.sequence)) return;
+  throw new LossError(
+    `the log of shard ${shard} lacks ${formatLsn(told)}, which this node has acknowledged: the store is older, or has lost its newest entries`,
+  );
+}
+
+async function newestBase({ shard, genesis, found }: Rebuild, slices: Slices, deps: RecoveryDeps): Promise<Base> {
+  const { log } = deps;
+  const { whole, damaged } = await patiently('list the snapshots', deps, () => listSnapshots(shard, deps));
+  for (const { id, reason } of damaged) log.warn({ shard, snapshot: id, reason }, 'snapshot skipped');
+  for (const manifest of whole) checkAgainstLog(manifest, found);
+  for (const manifest of whole) {
+    const packed = await tryRead(manifest, slices, deps);
+    if (packed === undefined) continue;
+    const { start, end, marks } = manifest;
+    return { wallets: new Wallets(packed), start, end, marks };
+  }
+  const first = await patiently('read the log', deps, () => firstEntry(shard, deps));
+  if (first !== undefined && first.lsn.sequence !== 1) {
+    throw new RecoveryError(
+      `the log of shard ${shard} begins with ${formatLsn(first.lsn)}, and there is no whole snapshot to begin with: restore a backup`,
+    );
+  }
+  return { wallets: new Wallets(), start: genesis, end: undefined, marks: [] };
+}
+
+function checkAgainstLog({ id, shard, end }: Manifest, head: Head): void {
+  if (compareLsn(end.lsn, head.lsn) <= 0) return;
+  throw new LossError(
+    `snapshot ${id} of shard ${shard} holds entries up to ${formatLsn(end.lsn)}, but the log ends at ${formatLsn(head.lsn)}: the log has lost what is between`,
+  );
+}
+
+/** Undefined when it is damaged: there may be an older one. */
+async function tryRead(manifest: Manifest, slices: Slices, deps: RecoveryDeps) {
+  const { id, shard } = manifest;
+  const yieldTurn = () => slices.maybeYield();
+  try {
+    return await patiently('read a snapshot', deps, () => readSnapshot(manifest, { ...deps, yieldTurn }));
+  } catch (error) {
+    if (!(error instanceof DamagedSnapshotError)) throw error;
+    deps.log.warn({ shard, snapshot: id, reason: error.message }, 'snapshot skipped');
+    return undefined;
+  }
+}
+
+/** Applies the log after `base` up to the entry `target`. */
+async function replayTail(shard: number, base: Base, target: Head, slices: Slices, deps: RecoveryDeps) {
+  const recent = new RecentEntries(base.start, deps.recentBytesMax);
+  const read: Wal['read'] = (...args) => patiently('read the log', deps, () => deps.wal.read(...args));
+  const pages = readLog(shard, base.start, { wal: { read }, format: deps.format });
+  let last = base.start;
   let timeMs = 0;
   let events = 0;
-  let turnEndsMs = startedMs + TURN_MS;
-  while (!isSameHead(last, head)) {
-    const page = await patiently('read the log', deps, () => wal.read(shard, last.lsn, READ_ENTRIES));
-    if (page.length === 0) {
-      throw new RecoveryError(
-        `the log of shard ${shard} ends at ${formatLsn(last.lsn)}, before ${formatLsn(head.lsn)}`,
-      );
-    }
-    for (const bytes of page) {
-      const entry = decode(bytes, deps);
-      checkContinuity(entry, shard, last);
-      for (const event of entry.events) apply(wallets, event);
+  let tailEntries = 0;
+  let logBytes = base.marks.at(-1)?.bytes ?? 0;
+  const soFar = () => ({ recent, timeMs, events, tailEntries, logBytes });
+  if (isSameHead(last, target)) return soFar();
+  for await (const page of pages) {
+    for (const { entry, bytes } of page) {
+      applyEntry(base, entry);
       events += entry.events.length;
+      if (entry.owner === undefined) tailEntries++;
+      logBytes += bytes.length;
       timeMs = newestTimeOf(entry);
       last = entry.head;
       recent.add({ head: last, bytes });
-      if (isSameHead(last, head)) break;
-      if (clock.monotonicMs() < turnEndsMs) continue;
-      await deps.yieldTurn();
-      turnEndsMs = clock.monotonicMs() + TURN_MS;
+      if (isSameHead(last, target)) return soFar();
     }
+    slices.progress({ shard, at: formatLsn(last.lsn), to: formatLsn(target.lsn), events });
+    await slices.maybeYield();
   }
-  for (const wallet of wallets) {
-    checkWallet(wallet);
-    if (clock.monotonicMs() < turnEndsMs) continue;
-    await deps.yieldTurn();
-    turnEndsMs = clock.monotonicMs() + TURN_MS;
-  }
-  const tookMs = Math.round(clock.monotonicMs() - startedMs);
-  log.info({ shard, lsn: formatLsn(head.lsn), events, players: wallets.count, tookMs }, 'shard recovered');
-  return { wallets, head, timeMs, recent };
+  throw new LossError(
+    `the log of shard ${shard} ends at ${formatLsn(last.lsn)}, before its head ${formatLsn(target.lsn)}`,
+  );
 }
 
-async function timeOfNewest(shard: number, head: Head, deps: RecoveryDeps): Promise<number> {
-  if (head.lsn.sequence === 0) return 0;
-  const before = { epoch: head.lsn.epoch, sequence: head.lsn.sequence - 1 };
-  const [newest] = await patiently('read the log', deps, () => deps.wal.read(shard, before, 1));
-  if (newest === undefined) throw new RecoveryError(`the log of shard ${shard} lacks its newest entry`);
-  return newestTimeOf(decode(newest, deps));
-}
-
-function newestTimeOf(entry: Entry): number {
-  return entry.events[entry.events.length - 1]?.timeMs ?? entry.timeMs;
-}
-
-/** Every entry must follow the one before it: no hole, no foreign entry, no entry twice. */
-function checkContinuity(entry: Entry, shard: number, last: Head): void {
-  const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
-  const follows = isSameLsn(entry.previousLsn, last.lsn) && entry.previousChecksum === last.checksum;
-  if (!follows || entry.lsn.sequence !== last.lsn.sequence + 1 || entry.shard !== shard) {
-    throw new RecoveryError(`${at} does not follow ${formatLsn(last.lsn)}: the log has a hole or a foreign entry`);
+function applyEntry({ wallets, end }: Base, entry: Entry): void {
+  if (end === undefined || entry.lsn.sequence > end.lsn.sequence) {
+    for (const event of entry.events) apply(wallets, event);
+    return;
   }
-  const isFence = entry.owner !== undefined;
-  const epochFits = isFence ? entry.lsn.epoch > last.lsn.epoch : entry.lsn.epoch === last.lsn.epoch;
-  if (!epochFits || (!isFence && entry.nonce !== last.nonce)) {
-    throw new RecoveryError(`${at} is not by the owner of its epoch`);
+  for (const event of entry.events) applyUnlessHeld(wallets, event);
+  if (entry.lsn.sequence === end.lsn.sequence && !isSameHead(entry.head, end)) {
+    throw new LossError(
+      `entry ${formatLsn(entry.lsn)} of shard ${entry.shard} is not the one that a snapshot was taken of, ${formatLsn(end.lsn)}`,
+    );
   }
 }
 
-/** Who owns the log that ends in `head`, for people to read. */
-export async function findOwner(wal: Wal, format: EntryFormat, shard: number, head: Head): Promise<string> {
-  const [first] = await wal.read(shard, { epoch: head.lsn.epoch, sequence: 0 }, 1);
-  const owner = first === undefined ? undefined : format.decode(first).owner;
-  if (owner === undefined) return 'an owner that left no fence';
-  return `process ${owner.pid} on ${owner.host}, started ${new Date(owner.startedMs).toISOString()}`;
+/** While a snapshot is taken the shard goes on: what a wallet in it already has is left out. */
+export function applyUnlessHeld(wallets: Wallets, event: Event): void {
+  const wallet = wallets.get(event.username);
+  if (wallet !== undefined && event.version <= wallet.version) return;
+  apply(wallets, event);
+}
+
+/** Cuts long work into turns of the event loop, and tells from time to time how far it is. */
+class Slices {
+  private endsMs: number;
+  private nextProgressMs: number;
+
+  constructor(private readonly deps: Pick<RecoveryDeps, 'clock' | 'log' | 'yieldTurn'>) {
+    const nowMs = deps.clock.monotonicMs();
+    this.endsMs = nowMs + TURN_MS;
+    this.nextProgressMs = nowMs + PROGRESS_MS;
+  }
+
+  async maybeYield(): Promise<void> {
+    if (this.deps.clock.monotonicMs() < this.endsMs) return;
+    await this.deps.yieldTurn();
+    this.endsMs = this.deps.clock.monotonicMs() + TURN_MS;
+  }
+
+  progress(fields: object): void {
+    const nowMs = this.deps.clock.monotonicMs();
+    if (nowMs < this.nextProgressMs) return;
+    this.nextProgressMs = nowMs + PROGRESS_MS;
+    this.deps.log.info(fields, 'recovering');
+  }
 }

@@ -78,6 +78,21 @@ export interface ShardDeps {
   readonly onDiverged: (shard: Shard) => void;
 }
 
+/** The wallets of a serving shard, for a snapshot. They go on changing. */
+export interface SnapshotSource {
+  /** Others than before mean that the shard was recovered meanwhile. */
+  readonly wallets: Wallets;
+  /** The newest durable entry. */
+  readonly head: Head;
+  /** Sequence of the newest entry, also one still being formed, that `wallets` holds something of. */
+  readonly applied: number;
+  readonly timeMs: number;
+  /** Of the log from its first entry of all up to `head`. */
+  readonly logBytes: number;
+  /** Durable entries with events that no snapshot holds. */
+  readonly entriesSinceSnapshot: number;
+}
+
 /** What is decided for one entry: its events, and the answers that wait for it. */
 interface Batch {
   writer: BatchWriter | undefined;
@@ -118,6 +133,9 @@ export class Shard implements RoundMember {
   private forming: Batch = newBatch();
   private flying: Flight | undefined = undefined;
   private nextToForget = 0;
+  private logBytes = 0;
+  private entriesSinceSnapshot = 0;
+  private stopReason: string | undefined = undefined;
   private warnedMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -143,6 +161,24 @@ export class Shard implements RoundMember {
     return this.mailbox.length + this.forming.commands.length + (this.flying?.commands.length ?? 0);
   }
 
+  /** Why it has stopped; undefined otherwise. */
+  get reason(): string | undefined {
+    return this.stopReason;
+  }
+
+  /** What a snapshot is taken of, as it is now; undefined while the shard does not serve. */
+  get source(): SnapshotSource | undefined {
+    if (this.state !== 'serving' || this.wallets === undefined) return undefined;
+    const { wallets, logBytes, entriesSinceSnapshot, nowMs } = this;
+    const { applied } = this.watermarks;
+    return { wallets, head: this.mustHead(), applied, timeMs: nowMs, logBytes, entriesSinceSnapshot };
+  }
+
+  /** A snapshot holds all but the `entries` newest entries. */
+  snapshotTaken(entries: number): void {
+    this.entriesSinceSnapshot = entries;
+  }
+
   /** Serves from a state that has been recovered from the log, after this owner's fence. */
   open(recovered: Recovered): void {
     assert(this.state === 'starting' && this.flying === undefined, 'a shard opens once per recovery');
@@ -150,13 +186,16 @@ export class Shard implements RoundMember {
     this.head = recovered.head;
     this.recent = recovered.recent;
     this.nowMs = recovered.timeMs;
+    this.logBytes = recovered.logBytes;
+    this.entriesSinceSnapshot = recovered.tailEntries;
     this.watermarks = new Watermarks(recovered.head.lsn);
     this.state = 'serving';
   }
 
-  /** Closes for good: the log cannot be continued. */
-  stop(): void {
+  /** Closes for good: the log cannot be continued. `reason` is for people. */
+  stop(reason: string): void {
     this.state = 'stopped';
+    this.stopReason = reason;
     this.drop(STOPPED);
   }
 
@@ -262,6 +301,8 @@ export class Shard implements RoundMember {
     if (entry !== undefined) {
       this.head = entry.head;
       this.recent?.add(entry);
+      this.logBytes += entry.bytes.length;
+      this.entriesSinceSnapshot++;
       this.watermarks.durable = entry.head.lsn.sequence;
       this.watermarks.check();
     }
@@ -297,11 +338,9 @@ export class Shard implements RoundMember {
       this.drop(STOPPED);
       this.deps.onFenced(this, head);
     } else {
-      this.stop();
-      this.deps.log.error(
-        at,
-        "the log's head is not ours, and no newer owner's: shard stopped; its log needs a person",
-      );
+      const reason = "the log's head is not ours, and no newer owner's: shard stopped; its log needs a person";
+      this.stop(reason);
+      this.deps.log.error(at, reason);
       this.deps.onDiverged(this);
     }
   }

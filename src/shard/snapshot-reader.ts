@@ -1,11 +1,10 @@
 import type { PackedWallets } from '../wallet/packed-wallets.js';
+import { RecoveryError } from './log-reader.js';
 import { compareLsn } from './lsn.js';
 import type { Manifest, SnapshotFormat, SnapshotStore, StoredSnapshot } from './snapshot-ports.js';
 
 /** A snapshot that cannot be used: a chunk is missing, or bytes are not those that were written. */
-export class DamagedSnapshotError extends Error {
-  override readonly name = 'DamagedSnapshotError';
-
+export class DamagedSnapshotError extends RecoveryError {
   constructor(
     readonly shard: number,
     readonly id: string,

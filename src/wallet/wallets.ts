@@ -72,6 +72,11 @@ export class Wallets {
     for (let position = 0; position < this.count; position++) yield this.peek(position) as Wallet;
   }
 
+  /** Those that are not packed. */
+  *touched(): IterableIterator<Wallet> {
+    for (const wallet of this.unpacked) if (wallet !== undefined) yield wallet;
+  }
+
   private unpack(position: number): Wallet {
     const wallet = this.packed.unpack(position);
     checkWallet(wallet);

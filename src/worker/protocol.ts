@@ -1,5 +1,6 @@
 import type { Lsn } from '../shard/lsn.js';
 import type { BusyAnswer } from '../shard/shard.js';
+import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
@@ -25,6 +26,7 @@ export type WireResult = Answer | QueryResult | BusyAnswer;
 export type ToWorker =
   | { readonly type: 'submit-requests'; readonly requests: readonly WireRequest[] }
   | { readonly type: 'drain-shards'; readonly timeoutMs: number }
+  | { readonly type: 'take-snapshots'; readonly pace: Pace }
   | { readonly type: 'keep-orphans' }
   | { readonly type: 'close-shards' };
 
@@ -41,6 +43,7 @@ export type FromWorker =
   | { readonly type: 'status'; readonly shards: readonly ShardStatus[] }
   | { readonly type: 'fenced'; readonly shard: number; readonly takenBy: string }
   | { readonly type: 'drained'; readonly isEmpty: boolean }
+  | { readonly type: 'snapshots-taken'; readonly results: readonly SnapshotResult[] }
   | { readonly type: 'orphans-kept' };
 
 /** The half of a MessagePort that both sides need. */

@@ -1,20 +1,26 @@
 import { must } from '../base/assert.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
 import { GroupCommit } from '../shard/group-commit.js';
+import { RecoveryError } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import { findOrphans } from '../shard/orphans.js';
 import type { EntryFormat, Fenced, Head, Owner, SealedEntry, Wal } from '../shard/ports.js';
+import { type RecoveryDeps, recover } from '../shard/recovery.js';
+import { type BusyAnswer, Shard, type ShardLimits, type ShardObserver } from '../shard/shard.js';
+import { isDue, type SnapshotPolicy } from '../shard/snapshot-policy.js';
+import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
+import { GENTLY, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
 import {
+  ATTEMPTS_AT_START,
+  describeOwner,
   FencedError,
   fenceAgain,
-  findOwner,
   headOf,
   isFinal,
-  type RecoveryDeps,
-  RecoveryError,
-  replay,
-} from '../shard/recovery.js';
-import { type BusyAnswer, Shard, type ShardLimits, type ShardObserver } from '../shard/shard.js';
+  ownerOf,
+  type Patience,
+  type TakeOverDeps,
+} from '../shard/take-over.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
@@ -23,7 +29,14 @@ import type { ShardStatus, Shards } from './shards.js';
 
 export interface HostDeps {
   readonly wal: Wal;
+  readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
+  readonly snapshotFormat: SnapshotFormat;
+  readonly policy: SnapshotPolicy;
+  /** 16 random hexadecimal digits. */
+  readonly newSnapshotId: () => string;
+  /** What this node's record says it has acknowledged. */
+  readonly acknowledged: (shard: number) => Lsn | undefined;
   readonly genesis: (shard: number) => Head;
   readonly clock: Clock;
   readonly log: Logger;
@@ -48,7 +61,7 @@ const SWEEP_MS = 1000;
 /** A sweep comes round to every player about once an hour. */
 const SWEEPS_PER_PASS = 3600;
 const DRAIN_POLL_MS = 5;
-const WEATHER_MS = 1000;
+const SNAPSHOT_ATTEMPTS = 5;
 const JUMP_MS = 60_000;
 const JUMP_REST_MS = 3_600_000;
 
@@ -56,7 +69,16 @@ const JUMP_REST_MS = 3_600_000;
 export class ShardHost implements Shards {
   private readonly shards = new Map<number, Shard>();
   private readonly commits: GroupCommit;
-  private readonly recovery: RecoveryDeps;
+  /** Whoever starts the process waits for it, and wants to hear that the store is away. */
+  private readonly atStart: RecoveryDeps & TakeOverDeps;
+  /** Later nobody does: bad weather is waited out, however long. */
+  private readonly later: RecoveryDeps & TakeOverDeps;
+  private readonly snapshotter: Snapshotter;
+  /** Snapshots are taken one after the other. */
+  private snapshotting: Promise<unknown> = Promise.resolve();
+  private isSnapshotting = false;
+  /** When each shard was recovered, or a snapshot of it tried last. Of the monotonic clock. */
+  private readonly triedMs = new Map<number, number>();
   private readonly failures = new Map<number, number[]>();
   /** Orphans on their way to their files, by shard: this process must not end before they are there. */
   private readonly kept = new Map<number, Promise<void>>();
@@ -73,7 +95,20 @@ export class ShardHost implements Shards {
     this.clockOffsetMs = clock.now() - clock.monotonicMs();
     this.forgetsFromMs = clock.monotonicMs() + JUMP_REST_MS;
     this.commits = new GroupCommit(wal, setImmediate, setTimeout, () => clock.monotonicMs());
-    this.recovery = { wal, format, clock, log, owner, newNonce, recentBytesMax, yieldTurn, delay };
+    const { snapshots, snapshotFormat, acknowledged } = deps;
+    const patience: Patience = { attemptsMax: ATTEMPTS_AT_START, log, delay };
+    const recovery = { wal, snapshots, format, snapshotFormat, clock, yieldTurn, recentBytesMax, acknowledged };
+    this.atStart = { ...recovery, ...patience, owner, newNonce };
+    this.later = { ...this.atStart, attemptsMax: Number.POSITIVE_INFINITY };
+    this.snapshotter = new Snapshotter({
+      ...patience,
+      attemptsMax: SNAPSHOT_ATTEMPTS,
+      snapshots,
+      snapshotFormat,
+      clock,
+      policy: deps.policy,
+      newId: deps.newSnapshotId,
+    });
     for (const id of shardIds) {
       const shard = new Shard(id, {
         format,
@@ -94,7 +129,11 @@ export class ShardHost implements Shards {
   }
 
   async start(fences: readonly Fenced[]): Promise<void> {
-    await Promise.all(fences.map((fenced) => this.recover(fenced)));
+    await Promise.all(fences.map((fenced) => this.recover(fenced, this.atStart)));
+    this.begin();
+  }
+
+  private begin(): void {
     this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
     this.sweeper.unref();
   }
@@ -102,12 +141,12 @@ export class ShardHost implements Shards {
   /**
    * For a thread that takes the place of one that died. It takes over from this process only: where another owner came
    * meanwhile, that one stays. `told` are the newest entries whose answers have left this process: a log that ends
-   * before them has lost what nobody can put back. Rejects then; in bad weather it may be called again.
+   * before them has lost what nobody can put back; then it rejects. Bad weather is waited out.
    */
   async resume(told: ReadonlyMap<number, Lsn>): Promise<void> {
     const heads = new Map<number, Head>();
     for (const shard of this.shards.values()) {
-      if (shard.state === 'starting') heads.set(shard.id, await headOf(shard.id, this.recovery));
+      if (shard.state === 'starting') heads.set(shard.id, await headOf(shard.id, this.later));
     }
     for (const [shard, head] of heads) {
       if (!this.isOurs(head)) await this.giveUp(shard, head);
@@ -119,7 +158,8 @@ export class ShardHost implements Shards {
       }
     }
     try {
-      await this.start(await fenceAgain(heads, this.recovery));
+      for (const fenced of await fenceAgain(heads, this.later)) await this.recover(fenced, this.later);
+      this.begin();
     } catch (error) {
       if (!(error instanceof FencedError)) throw error;
       // The last append of the thread that died can still arrive; then its head is the one to go on from.
@@ -152,6 +192,7 @@ export class ShardHost implements Shards {
       players: shard.playerCount,
       waiting: shard.waiting,
       lsn: shard.durableHead && formatLsn(shard.durableHead.lsn),
+      reason: shard.reason,
     }));
   }
 
@@ -160,6 +201,36 @@ export class ShardHost implements Shards {
     return [...this.shards.values()].flatMap(({ id, durableHead }) =>
       durableHead === undefined ? [] : [[id, durableHead.lsn]],
     );
+  }
+
+  /** Of all shards that serve and have changed, one after the other. */
+  async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
+    return await this.queued([...this.shards.values()], pace);
+  }
+
+  private takeDueSnapshots(): void {
+    if (this.isSnapshotting) return;
+    const nowMs = this.deps.clock.monotonicMs();
+    const due = [...this.shards.values()].find(({ id, source }) => {
+      const sinceMs = nowMs - (this.triedMs.get(id) ?? nowMs);
+      return source !== undefined && isDue(this.deps.policy, source.entriesSinceSnapshot, sinceMs);
+    });
+    if (due !== undefined) void this.queued([due], GENTLY);
+  }
+
+  private queued(shards: readonly Shard[], pace: Pace): Promise<SnapshotResult[]> {
+    const results = this.snapshotting.then(async () => {
+      this.isSnapshotting = true;
+      const results: SnapshotResult[] = [];
+      for (const shard of shards) {
+        results.push(await this.snapshotter.take(shard, pace));
+        this.triedMs.set(shard.id, this.deps.clock.monotonicMs());
+      }
+      this.isSnapshotting = false;
+      return results;
+    });
+    this.snapshotting = results;
+    return results;
   }
 
   async close(): Promise<void> {
@@ -177,9 +248,20 @@ export class ShardHost implements Shards {
     return true;
   }
 
-  private async recover(fenced: Fenced): Promise<void> {
-    const recovered = await replay(fenced, this.deps.genesis(fenced.shard), this.recovery);
-    this.shards.get(fenced.shard)?.open(recovered);
+  /** A log that cannot be continued stops its shard; the others serve. Rejects in bad weather. */
+  private async recover(fenced: Fenced, deps: RecoveryDeps): Promise<void> {
+    const shard = must(this.shards.get(fenced.shard), 'a fence is for a shard of this thread');
+    try {
+      const recovered = await recover(fenced, this.deps.genesis(shard.id), deps);
+      shard.open(recovered);
+      this.snapshotter.recovered(shard.id, recovered.marks);
+      this.triedMs.set(shard.id, this.deps.clock.monotonicMs());
+    } catch (error) {
+      if (!isFinal(error)) throw error;
+      const { message } = error as Error;
+      shard.stop(message);
+      this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
+    }
   }
 
   /** A shard that failed an assertion recovers by itself, once; twice in a minute means that it would go on so. */
@@ -188,34 +270,24 @@ export class ShardHost implements Shards {
     const recent = (this.failures.get(shard.id) ?? []).filter((atMs) => atMs > nowMs - RESTARTS_WINDOW_MS);
     this.failures.set(shard.id, [...recent, nowMs]);
     if (recent.length > 0) {
-      shard.stop();
+      shard.stop('it failed twice in a minute');
       this.deps.log.error({ shard: shard.id }, 'shard failed twice in a minute: it stays stopped');
       return;
     }
-    for (;;) {
-      try {
-        // The head this owner knows, or a later one of its own: a foreign one must not be fenced over.
-        const known = must(shard.durableHead, 'a shard that served knows its head');
-        const found = await headOf(shard.id, this.recovery);
-        const head = this.isOurs(found) && found.lsn.sequence > known.lsn.sequence ? found : known;
-        for (const fenced of await fenceAgain(new Map([[shard.id, head]]), this.recovery)) await this.recover(fenced);
-        return;
-      } catch (error) {
-        if (error instanceof FencedError && !this.isOurs(error.head)) {
-          shard.stop();
-          return this.fenced(shard, error.head);
-        }
-        const { message } = error as Error;
-        if (isFinal(error)) {
-          shard.stop();
-          await this.keepOrphansOf(shard);
-          this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
-          return;
-        }
-        this.deps.log.warn({ shard: shard.id, error: message }, 'shard cannot recover yet; trying again');
-        await delay(WEATHER_MS);
-      }
+    try {
+      // The head this owner knows, or a later one of its own: a foreign one must not be fenced over.
+      const known = must(shard.durableHead, 'a shard that served knows its head');
+      const found = await headOf(shard.id, this.later);
+      const head = this.isOurs(found) && found.lsn.sequence > known.lsn.sequence ? found : known;
+      const fences = await fenceAgain(new Map([[shard.id, head]]), this.later);
+      for (const fenced of fences) await this.recover(fenced, this.later);
+    } catch (error) {
+      const { message } = error as Error;
+      shard.stop(message);
+      if (error instanceof FencedError && !this.isOurs(error.head)) return this.fenced(shard, error.head);
+      this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
     }
+    if (shard.state === 'stopped') await this.keepOrphansOf(shard);
   }
 
   private async fenced(shard: Shard, head: Head): Promise<void> {
@@ -226,7 +298,8 @@ export class ShardHost implements Shards {
   }
 
   private async nameOwner(shard: number, head: Head): Promise<string> {
-    return await findOwner(this.deps.wal, this.deps.format, shard, head).catch(
+    return await ownerOf(shard, head, this.deps).then(
+      describeOwner,
       (error: Error) => `an unknown owner (${error.message})`,
     );
   }
@@ -279,6 +352,7 @@ export class ShardHost implements Shards {
       );
     }
     for (const shard of this.shards.values()) shard.confirmOwnership();
+    this.takeDueSnapshots();
     if (clock.monotonicMs() < this.forgetsFromMs) return;
     for (const shard of this.shards.values()) shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS));
   }

@@ -1,7 +1,8 @@
 import type { Replier } from '../base/ports.js';
+import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
-import { RecoveryError } from '../shard/recovery.js';
+import type { Pace } from '../shard/snapshotter.js';
 import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { Shards } from './shards.js';
 
@@ -48,6 +49,9 @@ export class ShardServer {
       case 'drain-shards':
         void this.drain(message.timeoutMs);
         return;
+      case 'take-snapshots':
+        void this.takeSnapshots(message.pace);
+        return;
       case 'keep-orphans':
         void this.shards.keepOrphans().then(() => this.port.postMessage({ type: 'orphans-kept' }));
         return;
@@ -81,6 +85,10 @@ export class ShardServer {
 
   private sendStatus(): void {
     this.port.postMessage({ type: 'status', shards: this.shards.status() });
+  }
+
+  private async takeSnapshots(pace: Pace): Promise<void> {
+    this.port.postMessage({ type: 'snapshots-taken', results: await this.shards.takeSnapshots(pace) });
   }
 
   private async drain(timeoutMs: number): Promise<void> {

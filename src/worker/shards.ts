@@ -1,6 +1,7 @@
 import type { Replier } from '../base/ports.js';
 import type { Fenced } from '../shard/ports.js';
 import type { BusyAnswer, ShardState } from '../shard/shard.js';
+import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
@@ -11,11 +12,13 @@ export interface ShardStatus {
   readonly players: number;
   readonly waiting: number;
   readonly lsn: string | undefined;
+  /** Why it is stopped. */
+  readonly reason: string | undefined;
 }
 
 /** The shards of a process, in its own thread or in workers. */
 export interface Shards {
-  /** Recovers all shards, which have been taken over. Rejects when one of their logs cannot be continued. */
+  /** Recovers all shards, which have been taken over. One whose log cannot be continued is stopped, and says why. */
   start(fences: readonly Fenced[]): Promise<void>;
   /** The replier is called once; after `deadlineMs` (of the monotonic clock) what has not been begun is not begun. */
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
@@ -23,6 +26,8 @@ export interface Shards {
   status(): readonly ShardStatus[];
   /** Resolves when nothing waits any more, or after `timeoutMs`; says which. */
   drain(timeoutMs: number): Promise<boolean>;
+  /** Of all shards that serve and have changed. */
+  takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]>;
   /** After another process has taken over: puts what only this one still has where people find it. */
   keepOrphans(): Promise<void>;
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 import type { Clock, Replier } from '../base/ports.js';
 import type { BusyAnswer } from '../shard/shard.js';
+import { GENTLY, type SnapshotResult } from '../shard/snapshotter.js';
 import type { CallbackCommand, OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
@@ -43,6 +44,10 @@ export class WalletService {
     return await this.inTime<QueryResult | BusyAnswer>((replier) => {
       this.shards.ask(shard, question, this.deadline(), replier);
     });
+  }
+
+  takeSnapshots(): Promise<readonly SnapshotResult[]> {
+    return this.shards.takeSnapshots(GENTLY);
   }
 
   status(): readonly ShardStatus[] {

@@ -1,8 +1,9 @@
 import type { Worker } from 'node:worker_threads';
 import type { Clock, Replier } from '../base/ports.js';
+import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
-import { RecoveryError } from '../shard/recovery.js';
 import type { BusyAnswer } from '../shard/shard.js';
+import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Failure } from '../wallet/rejection.js';
 import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { ShardStatus } from './shards.js';
@@ -32,6 +33,8 @@ export class WorkerClient {
   private settleOpened: { resolve: () => void; reject: (error: Error) => void } | undefined = undefined;
   private onDrained: ((isEmpty: boolean) => void) | undefined = undefined;
   private onOrphansKept: (() => void) | undefined = undefined;
+  /** In the order in which they were asked for. */
+  private readonly onSnapshots: ((results: readonly SnapshotResult[]) => void)[] = [];
   private readonly exited: Promise<void>;
   private readonly watchdog: NodeJS.Timeout;
   private heardMs: number;
@@ -101,6 +104,14 @@ export class WorkerClient {
     return isEmpty && this.waiting.size === 0;
   }
 
+  async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
+    if (this.hasEnded) return [];
+    return await new Promise((resolve) => {
+      this.onSnapshots.push(resolve);
+      this.post({ type: 'take-snapshots', pace });
+    });
+  }
+
   async keepOrphans(): Promise<void> {
     if (this.hasEnded) return;
     await new Promise<void>((resolve) => {
@@ -162,6 +173,9 @@ export class WorkerClient {
       case 'orphans-kept':
         this.onOrphansKept?.();
         return;
+      case 'snapshots-taken':
+        this.onSnapshots.shift()?.(message.results);
+        return;
     }
   }
 
@@ -182,6 +196,7 @@ export class WorkerClient {
     for (const replier of repliers) replier.reply(STARTING);
     this.onDrained?.(true);
     this.onOrphansKept?.();
+    for (const resolve of this.onSnapshots.splice(0)) resolve([]);
     if (!this.isClosing) this.events.onDied(error);
   }
 }

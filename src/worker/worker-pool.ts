@@ -4,6 +4,7 @@ import type { Clock, Logger, Replier } from '../base/ports.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
 import type { BusyAnswer, ShardState } from '../shard/shard.js';
+import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
@@ -77,8 +78,8 @@ export class WorkerPool implements Shards {
     const all = this.places.flatMap(({ shards, client, state }) =>
       shards.map((shard) => {
         const told = client?.status.find((status) => status.shard === shard);
-        if (told === undefined) return { shard, state, players: 0, waiting: 0, lsn: undefined };
-        return state === 'serving' ? told : { ...told, state };
+        if (told !== undefined) return state === 'serving' ? told : { ...told, state };
+        return { shard, state, players: 0, waiting: 0, lsn: undefined, reason: undefined };
       }),
     );
     return all.sort((a, b) => a.shard - b.shard);
@@ -87,6 +88,11 @@ export class WorkerPool implements Shards {
   async drain(timeoutMs: number): Promise<boolean> {
     const drained = await Promise.all(this.places.map(({ client }) => client?.drain(timeoutMs) ?? true));
     return drained.every(Boolean);
+  }
+
+  async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
+    const results = await Promise.all(this.places.map(({ client }) => client?.takeSnapshots(pace) ?? []));
+    return results.flat().sort((a, b) => a.shard - b.shard);
   }
 
   async keepOrphans(): Promise<void> {

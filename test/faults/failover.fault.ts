@@ -127,7 +127,7 @@ fault(
     assert.deepEqual(await shardStates(walletd), ['stopped', 'serving', 'serving', 'serving']);
     await walletd.waitFor(({ msg }) => /its log needs a person/.test(msg));
     await walletd.waitFor(({ msg }) => /answered entries that the log has lost are kept here/.test(msg));
-    assert.deepEqual(readOrphans(scene.orphansFolder), new Map([['orphans-0-1', lost]]));
+    assert.deepEqual(readOrphans(scene.nodeFolder), new Map([['orphans-0-1', lost]]));
     scene.say(`kept ${lost.length} entries; ${describe([next])}`);
   },
 );
@@ -179,7 +179,7 @@ fault(
 );
 
 function maybeOrphans(scene: Scene): Map<string, Buffer[]> | undefined {
-  const orphans = readOrphans(scene.orphansFolder);
+  const orphans = readOrphans(scene.nodeFolder);
   return orphans.size === 0 ? undefined : orphans;
 }
 

@@ -74,7 +74,7 @@ export class Scene {
   }
 
   /** Where walletd keeps entries that a log has lost. */
-  get orphansFolder(): string {
+  get nodeFolder(): string {
     return this.folder.path;
   }
 
@@ -88,7 +88,7 @@ export class Scene {
       WALLETD_INIT: 'auto',
       WALLETD_WORKERS: '0',
       WALLETD_REQUEST_DEADLINE_MS: '1000',
-      WALLETD_ORPHANS_FOLDER: this.folder.path,
+      WALLETD_NODE_FOLDER: this.folder.path,
       ...env,
     };
   }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Unpackr } from 'msgpackr';
 import type { Entry, Head, SealedEntry } from '../../src/shard/ports.js';
-import { replay } from '../../src/shard/recovery.js';
+import { recover } from '../../src/shard/recovery.js';
 import { type EntryCodec, encodeHead, HEADER_LENGTH } from '../../src/store/format/entry-codec.js';
 import { differences, encodeMeta } from '../../src/store/meta.js';
 import { ENDPOINTS } from '../../src/wallet/command.js';
@@ -166,7 +166,7 @@ async function replayed({ meta, codec, logs }: StoredHistory): Promise<Wallets[]
     wal.intrude(shard, { shard, expected: genesis, entries: sealed });
     const newest = sealed.at(-1) as SealedEntry;
     assert.deepEqual(newest.head, head);
-    shards.push((await replay({ shard, previous: genesis, entry: newest }, genesis, deps)).wallets);
+    shards.push((await recover({ shard, previous: genesis, entry: newest }, genesis, deps)).wallets);
   }
   return shards;
 }

@@ -4,9 +4,11 @@ import { HASH_NAME } from '../../src/base/hash.js';
 import { silentLogger } from '../../src/base/ports.js';
 import { rulesOf } from '../../src/cli/rules.js';
 import { LSN_ZERO } from '../../src/shard/lsn.js';
-import type { BatchWriter, EntryFormat, Head, Owner, Wal } from '../../src/shard/ports.js';
-import { type RecoveryDeps, takeOver } from '../../src/shard/recovery.js';
+import type { BatchWriter, EntryFormat, Head, Owner } from '../../src/shard/ports.js';
+import type { RecoveryDeps } from '../../src/shard/recovery.js';
+import { type TakeOverDeps, takeOver } from '../../src/shard/take-over.js';
 import { EntryCodec, encodeHead, genesisHead } from '../../src/store/format/entry-codec.js';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { encodeMeta, META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { apply } from '../../src/wallet/apply.js';
 import type { Command } from '../../src/wallet/command.js';
@@ -92,11 +94,15 @@ export class StoreWriter {
 }
 
 /** What recovery needs besides a log: an owner who is in no hurry and says nothing. */
-export function recoveryDeps(wal: Wal, format: EntryFormat, owner: Owner): RecoveryDeps {
+export function recoveryDeps(wal: MemoryWal, format: EntryFormat, owner: Owner): RecoveryDeps & TakeOverDeps {
   return {
     wal,
+    snapshots: wal,
     format,
+    snapshotFormat: new SnapshotCodec(wal.storeId),
     owner,
+    attemptsMax: 1,
+    acknowledged: () => undefined,
     clock: { now: () => 0, monotonicMs: () => 0 },
     log: silentLogger,
     newNonce: () => 'ffffffffffffffff',

@@ -2,10 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../src/base/ports.js';
 import { rulesOf } from '../../src/cli/rules.js';
+import type { Lsn } from '../../src/shard/lsn.js';
 import type { Owner, SealedEntry } from '../../src/shard/ports.js';
-import { type TakeOverDeps, takeOver } from '../../src/shard/recovery.js';
 import type { BusyAnswer, ShardLimits } from '../../src/shard/shard.js';
+import type { SnapshotPolicy } from '../../src/shard/snapshot-policy.js';
+import { type TakeOverDeps, takeOver } from '../../src/shard/take-over.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import type { Command } from '../../src/wallet/command.js';
 import type { Answer } from '../../src/wallet/decision.js';
 import type { Query, QueryResult } from '../../src/wallet/query.js';
@@ -36,6 +39,8 @@ export class TestHost {
       rules?: Partial<Rules>;
       recentBytesMax?: number;
       ownerTag?: string;
+      policy?: Partial<SnapshotPolicy>;
+      acknowledged?: ReadonlyMap<number, Lsn>;
     } = {},
   ) {
     const { shards = 2, limits = {}, rules = {}, recentBytesMax = 1_000_000 } = options;
@@ -50,10 +55,15 @@ export class TestHost {
     const { ownerTag = randomBytes(4).toString('hex') } = options;
     const newNonce = () => ownerTag + randomBytes(4).toString('hex');
     this.shards = Array.from({ length: shards }, (_, shard) => shard);
-    this.deps = { wal: this.wal, format, clock: this.clock, log, owner: OWNER, newNonce, delay };
+    this.deps = { wal: this.wal, format, clock: this.clock, log, owner: OWNER, newNonce, delay, attemptsMax: 10 };
     this.host = new ShardHost(this.shards, {
       wal: this.wal,
+      snapshots: this.wal,
       format,
+      snapshotFormat: new SnapshotCodec(storeId),
+      policy: { everyEntries: 0, everyMs: 0, keep: 3, historyBytesMax: 0, ...options.policy },
+      newSnapshotId: () => randomBytes(8).toString('hex'),
+      acknowledged: (shard) => options.acknowledged?.get(shard),
       genesis: (shard) => genesisHead(storeId, shard),
       clock: this.clock,
       log,

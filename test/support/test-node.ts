@@ -48,7 +48,7 @@ export class TestNode {
     await this.node?.stop();
     this.changes = { ...this.changes, ...changes };
     const fixed = { store: this.storeName, port: 0, 'admin.port': 0, 'log.metricsSeconds': 0, 'log.level': 'silent' };
-    const settings = settingsWith({ ...fixed, orphansFolder: `${this.folder.path}/orphans`, ...this.changes });
+    const settings = settingsWith({ ...fixed, nodeFolder: `${this.folder.path}/node`, ...this.changes });
     this.node = await WalletNode.start(settings, silentLogger, this.onFenced, this.workerEntry);
   }
 

@@ -1,9 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/walletd.sh', import.meta.url));
 const READY_MS = 20_000;
+const NODE_FOLDER = join(tmpdir(), `walletd-test-${process.pid}`);
+
+process.on('exit', () => rmSync(NODE_FOLDER, { recursive: true, force: true }));
 
 type LogLine = { msg: string; level: string; [field: string]: unknown };
 
@@ -87,5 +93,8 @@ export function runWalletd(args: readonly string[], env: Record<string, string> 
 
 function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WALLETD_')));
-  return { ...inherited, WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', ...env };
+  // Beside the store, wherever that is, so that tests leave nothing in the folder they run in.
+  const folder = /^lmdb:(.+)$/.exec(env.WALLETD_STORE ?? '')?.[1];
+  const WALLETD_NODE_FOLDER = folder === undefined ? NODE_FOLDER : `${folder}/node`;
+  return { ...inherited, WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', WALLETD_NODE_FOLDER, ...env };
 }

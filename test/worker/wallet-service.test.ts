@@ -11,6 +11,7 @@ const SILENT: Shards = {
   ask() {},
   status: () => [],
   drain: async () => false,
+  takeSnapshots: async () => [],
   keepOrphans: async () => {},
   close: async () => {},
 };

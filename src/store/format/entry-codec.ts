@@ -48,7 +48,10 @@ export class EntryCodec implements EntryFormat {
     if (bytes.length < HEADER_LENGTH) throw new FormatError(`an entry of ${bytes.length} bytes is too short`);
     const version = bytes.readUInt8(0);
     if (version !== FORMAT_VERSION) {
-      throw new FormatError(`format version ${version} is not known; this walletd reads version ${FORMAT_VERSION}`);
+      throw new FormatError(
+        `format version ${version} is not known; this walletd reads version ${FORMAT_VERSION}`,
+        true,
+      );
     }
     const lsn = readLsn(bytes, 4);
     const checksum = bytes.readUInt32BE(CHECKSUM_AT);
@@ -61,7 +64,7 @@ export class EntryCodec implements EntryFormat {
     const values = packr.unpackMultiple(bytes.subarray(HEADER_LENGTH)) as unknown[];
     const kind = bytes.readUInt8(1);
     if (kind !== KIND_BATCH && kind !== KIND_FENCE)
-      throw new FormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}`);
+      throw new FormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}`, true);
     const isFence = kind === KIND_FENCE;
     return {
       shard: bytes.readUInt16BE(2),
@@ -74,6 +77,10 @@ export class EntryCodec implements EntryFormat {
       owner: isFence ? readOwner(values[0]) : undefined,
       events: isFence ? [] : readEvents(values, bytes.readUInt32BE(64), timeMs),
     };
+  }
+
+  maybeLsn(bytes: Buffer): Lsn | undefined {
+    return bytes.length < HEADER_LENGTH ? undefined : readLsn(bytes, 4);
   }
 
   private seal(bytes: Buffer, kind: number, header: EntryHeader, count: number): SealedEntry {

@@ -160,7 +160,7 @@ export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
     case EVENT['callback-applied']:
       return callback(tuple, stamp);
     default:
-      throw new FormatError(`event type ${code} is not known: the log was written by a newer walletd`);
+      throw new FormatError(`event type ${code} is not known: the log was written by a newer walletd`, true);
   }
 }
 
@@ -171,7 +171,7 @@ function movement(tuple: Read) {
 function callback(tuple: Read, stamp: { username: string; version: number; timeMs: number }): CallbackApplied {
   const endpoint = ENDPOINTS[tuple[4]];
   if (endpoint === undefined) {
-    throw new FormatError(`endpoint ${tuple[4]} is not known: the log was written by a newer walletd`);
+    throw new FormatError(`endpoint ${tuple[4]} is not known: the log was written by a newer walletd`, true);
   }
   return {
     type: 'callback-applied',
@@ -257,6 +257,6 @@ function tupleToChange(tuple: Read): Change {
     case CHANGE['tip-credited']:
       return { type: 'tip-credited', id, roundId: tuple[3], amount: tuple[4], after };
     default:
-      throw new FormatError(`change type ${code} is not known: the log was written by a newer walletd`);
+      throw new FormatError(`change type ${code} is not known: the log was written by a newer walletd`, true);
   }
 }

@@ -85,6 +85,7 @@ export class SnapshotCodec implements SnapshotFormat {
     if (stored.version !== SNAPSHOT_VERSION) {
       throw new FormatError(
         `snapshot version ${stored.version} is not known; this walletd reads version ${SNAPSHOT_VERSION}`,
+        true,
       );
     }
     if (stored.storeId !== this.storeId) throw new FormatError(`the manifest is of another store: ${stored.storeId}`);

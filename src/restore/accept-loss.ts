@@ -1,0 +1,75 @@
+import type { Logger } from '../base/ports.js';
+import { formatLsn, type Lsn } from '../shard/lsn.js';
+import type { EntryFormat, Head } from '../shard/ports.js';
+import { type RecoveryDeps, rebuild } from '../shard/recovery.js';
+import { type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../shard/snapshotter.js';
+import { isFinal, type TakeOverDeps, takeOver } from '../shard/take-over.js';
+import { type Salvaged, salvage } from './salvage.js';
+
+export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<SnapshotterDeps, 'policy' | 'newId'> {
+  readonly format: EntryFormat;
+  readonly log: Logger;
+  readonly genesis: (shard: number) => Head;
+  /** Puts entries where people find them; resolves to the place. */
+  readonly keepEntries: (shard: number, entries: readonly Buffer[]) => Promise<string>;
+}
+
+/** Why a shard does not start, and what of it can be had. */
+export interface Loss {
+  readonly shard: number;
+  /** As the start of a server says it. */
+  readonly reason: string;
+  readonly salvaged: Salvaged;
+}
+
+export interface Mended {
+  readonly shard: number;
+  readonly lsn: Lsn;
+  readonly players: number;
+  /** Where the entries are that could not be used; undefined when there were none. */
+  readonly kept: string | undefined;
+}
+
+const AT_ONCE = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
+
+/** The shards that would not start, and what can be proved of each. Only reads. */
+export async function findLosses(shards: readonly number[], deps: AcceptLossDeps): Promise<readonly Loss[]> {
+  const losses: Loss[] = [];
+  for (const shard of shards) {
+    const found = await deps.wal.head(shard);
+    const genesis = deps.genesis(shard);
+    try {
+      await rebuild({ shard, genesis, found, target: found }, deps);
+    } catch (error) {
+      if (!isFinal(error)) throw error;
+      losses.push({ shard, reason: (error as Error).message, salvaged: await salvage(shard, genesis, deps) });
+    }
+  }
+  return losses;
+}
+
+/**
+ * Lets a shard go on from what can be proved: takes it over, and publishes that as a snapshot behind the fence. The log
+ * is left as it is; entries that could not be used are kept in a file.
+ */
+export async function acceptLoss({ shard, salvaged }: Loss, deps: AcceptLossDeps): Promise<Mended> {
+  const { wallets, beyond, marks, logBytes } = salvaged;
+  const kept = beyond.length === 0 ? undefined : await deps.keepEntries(shard, beyond);
+  const [fenced] = await takeOver([shard], deps);
+  const head = fenced?.entry.head as Head;
+  const timeMs = deps.clock.now();
+  const applied = head.lsn.sequence;
+  const subject: SnapshotSubject = {
+    id: shard,
+    source: { wallets, head, applied, timeMs, logBytes, entriesSinceSnapshot: 1 },
+    snapshotTaken() {},
+  };
+  const snapshotter = new Snapshotter({ ...deps, policy: { ...deps.policy, keep: Number.POSITIVE_INFINITY } });
+  snapshotter.recovered(shard, marks);
+  const result = await snapshotter.take(subject, AT_ONCE);
+  if (result.type !== 'taken') {
+    const why = result.type === 'abandoned' ? result.reason : 'nothing was written';
+    throw new Error(`shard ${shard} could not be mended (${formatLsn(head.lsn)}): ${why}`);
+  }
+  return { shard, lsn: head.lsn, players: wallets.count, kept };
+}

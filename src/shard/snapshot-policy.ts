@@ -1,0 +1,55 @@
+import { compareLsn, type Lsn } from './lsn.js';
+import type { LogMark, Manifest } from './snapshot-ports.js';
+
+/** When snapshots are taken, and what is kept. */
+export interface SnapshotPolicy {
+  /** Entries of a shard's log after which it is due; 0: never by this. */
+  readonly everyEntries: number;
+  /** Milliseconds after which it is due when there was any entry; 0: never by this. */
+  readonly everyMs: number;
+  /** Newest snapshots of a shard that are kept. */
+  readonly keep: number;
+  /** Bytes of a shard's log that are kept before its oldest snapshot. */
+  readonly historyBytesMax: number;
+}
+
+/** Marks of a log are so far apart at the least: as many fit into the history. */
+const MARKS_IN_HISTORY = 64;
+/** Where no history is kept, and for a small one. */
+const MARK_BYTES_MIN = 64 * 1024;
+
+export function isDue(policy: SnapshotPolicy, entriesSince: number, sinceMs: number): boolean {
+  if (entriesSince === 0) return false;
+  const byEntries = policy.everyEntries > 0 && entriesSince >= policy.everyEntries;
+  return byEntries || (policy.everyMs > 0 && sinceMs >= policy.everyMs);
+}
+
+/** The marks of a new snapshot that starts at `start`, after those of the one before it. Their number has a limit. */
+export function nextMarks(marks: readonly LogMark[], start: LogMark, policy: SnapshotPolicy): readonly LogMark[] {
+  const apart = Math.max(policy.historyBytesMax / MARKS_IN_HISTORY, MARK_BYTES_MIN);
+  const kept = marks.filter(({ bytes }) => start.bytes - bytes <= policy.historyBytesMax + 2 * apart);
+  const spaced: LogMark[] = [];
+  for (const mark of kept) {
+    const last = spaced.at(-1);
+    if (last === undefined || mark.bytes - last.bytes >= apart) spaced.push(mark);
+  }
+  return [...spaced.filter(({ bytes }) => bytes < start.bytes), start];
+}
+
+/**
+ * Up to where the log may be trimmed: the newest mark that leaves the history before the oldest snapshot. Undefined
+ * while there are fewer snapshots than are kept, or no mark is old enough. `kept` are the newest whole ones.
+ */
+export function trimPoint(kept: readonly Manifest[], policy: SnapshotPolicy): Lsn | undefined {
+  const [newest] = kept;
+  const oldest = kept.at(-1)?.marks.at(-1);
+  if (newest === undefined || oldest === undefined || kept.length < policy.keep) return undefined;
+  const candidates = [...newest.marks, oldest].filter(
+    ({ lsn, bytes }) => oldest.bytes - bytes >= policy.historyBytesMax && compareLsn(lsn, oldest.lsn) <= 0,
+  );
+  const best = candidates.reduce<LogMark | undefined>(
+    (best, mark) => (best === undefined || mark.bytes > best.bytes ? mark : best),
+    undefined,
+  );
+  return best?.lsn;
+}

@@ -1,0 +1,211 @@
+import { must } from '../base/assert.js';
+import type { Clock } from '../base/ports.js';
+import { formatLsn } from './lsn.js';
+import type { SnapshotSource } from './shard.js';
+import { nextMarks, type SnapshotPolicy, trimPoint } from './snapshot-policy.js';
+import type { ChunkSummary, LogMark, Manifest, SnapshotFormat, SnapshotStore } from './snapshot-ports.js';
+import { listSnapshots } from './snapshot-reader.js';
+import { type Patience, patiently } from './take-over.js';
+
+export interface SnapshotterDeps extends Patience {
+  readonly snapshots: SnapshotStore;
+  readonly snapshotFormat: SnapshotFormat;
+  readonly clock: Clock;
+  readonly policy: SnapshotPolicy;
+  /** 16 hexadecimal digits: tells this snapshot from every other. */
+  readonly newId: () => string;
+}
+
+export type SnapshotResult =
+  | {
+      readonly type: 'taken';
+      readonly shard: number;
+      readonly id: string;
+      readonly lsn: string;
+      readonly players: number;
+      readonly bytes: number;
+      readonly tookMs: number;
+    }
+  /** Nothing has happened since the last one. */
+  | { readonly type: 'unchanged'; readonly shard: number }
+  | { readonly type: 'abandoned'; readonly shard: number; readonly reason: string };
+
+/** What a snapshot is taken of: a shard. */
+export interface SnapshotSubject {
+  readonly id: number;
+  readonly source: SnapshotSource | undefined;
+  /** A snapshot holds all but so many of its newest entries. */
+  snapshotTaken(entries: number): void;
+}
+
+/** How a snapshot shares its thread with commands. */
+export interface Pace {
+  /** Between two slices. */
+  readonly restMs: number;
+  /** Of the monotonic clock: whatever is not published by then is abandoned. */
+  readonly deadlineMs: number;
+}
+
+/** A tenth of the thread's time. */
+export const GENTLY: Pace = { restMs: 9, deadlineMs: Number.POSITIVE_INFINITY };
+/** Of wallets, before others have their turn. */
+const SLICE_MS = 1;
+const CHUNK_BYTES = 128 * 1024;
+/** What the chunks hold is durable after the flight that is in the air and the next; later means bad weather. */
+const DURABLE_MAX_MS = 30_000;
+const DURABLE_POLL_MS = 5;
+
+/** Why a snapshot will not be: its shard was dropped, or another owner came, or there is no time left. */
+class Abandoned extends Error {}
+
+/**
+ * Takes snapshots of shards that serve, and lets old ones and the log before them go. What it leaves behind when it
+ * fails is unfinished, and goes with the next one.
+ */
+export class Snapshotter {
+  /** Marks of the newest snapshot of each shard. */
+  private readonly marks = new Map<number, readonly LogMark[]>();
+  /** Up to which sequence each log has been trimmed by this one. */
+  private readonly trimmed = new Map<number, number>();
+
+  constructor(private readonly deps: SnapshotterDeps) {}
+
+  /** A shard has been recovered from a snapshot with these marks. */
+  recovered(shard: number, marks: readonly LogMark[]): void {
+    this.marks.set(shard, marks);
+  }
+
+  /** Does not reject. */
+  async take(shard: SnapshotSubject, pace: Pace): Promise<SnapshotResult> {
+    const startedMs = this.deps.clock.monotonicMs();
+    try {
+      const begun = new Capture(shard, pace, this.deps);
+      if (begun.first.entriesSinceSnapshot === 0) return { type: 'unchanged', shard: shard.id };
+      const manifest = await begun.run(this.marks.get(shard.id) ?? []);
+      this.marks.set(shard.id, manifest.marks);
+      await this.retire(shard.id, begun.first.head.nonce);
+      const { id, players, end } = manifest;
+      const bytes = manifest.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
+      const tookMs = Math.round(this.deps.clock.monotonicMs() - startedMs);
+      const taken = { shard: shard.id, id, lsn: formatLsn(end.lsn), players, bytes, tookMs };
+      this.deps.log.info(taken, 'snapshot taken');
+      return { type: 'taken', ...taken };
+    } catch (error) {
+      const reason = (error as Error).message;
+      this.deps.log.warn({ shard: shard.id, reason }, 'snapshot abandoned');
+      return { type: 'abandoned', shard: shard.id, reason };
+    }
+  }
+
+  /** Deletes what is more than is kept, and trims the log up to what is needed. */
+  private async retire(shard: number, nonce: string): Promise<void> {
+    const { snapshots, snapshotFormat, policy } = this.deps;
+    const stored = await patiently('list the snapshots', this.deps, () => snapshots.snapshots(shard));
+    const list = await listSnapshots(shard, { snapshots: { snapshots: async () => stored }, snapshotFormat });
+    const whole = list.whole.slice(0, policy.keep);
+    const keptIds = new Set(whole.map(({ id }) => id));
+    const kept = stored.filter(({ id }) => keptIds.has(id));
+    for (const { id } of stored.filter((one) => !keptIds.has(one.id))) {
+      const deleted = await patiently('delete a snapshot', this.deps, () =>
+        snapshots.deleteSnapshot(shard, nonce, kept, id),
+      );
+      if (!deleted) return;
+    }
+    const before = trimPoint(whole, policy);
+    if (before === undefined || before.sequence <= (this.trimmed.get(shard) ?? 0)) return;
+    if (await patiently('trim the log', this.deps, () => snapshots.trimLog(shard, nonce, kept, before))) {
+      this.trimmed.set(shard, before.sequence);
+    }
+  }
+}
+
+/** One snapshot on its way. */
+class Capture {
+  readonly first: SnapshotSource;
+  private readonly id: string;
+
+  constructor(
+    private readonly shard: SnapshotSubject,
+    private readonly pace: Pace,
+    private readonly deps: SnapshotterDeps,
+  ) {
+    const { source } = shard;
+    if (source === undefined) throw new Abandoned('the shard does not serve');
+    this.first = source;
+    this.id = deps.newId();
+  }
+
+  async run(marks: readonly LogMark[]): Promise<Manifest> {
+    const { snapshots, snapshotFormat, policy } = this.deps;
+    const { head: start, logBytes, entriesSinceSnapshot } = this.first;
+    const shard = this.shard.id;
+    await this.write('begin a snapshot', () => snapshots.beginSnapshot(shard, start.nonce, this.id));
+    const { chunks, applied, players } = await this.writeChunks();
+    const { head: end, timeMs } = await this.durable(applied);
+    const place = { lsn: start.lsn, bytes: logBytes };
+    const marksNow = nextMarks(marks, place, policy);
+    const manifest = { id: this.id, shard, start, end, timeMs, players, chunks, marks: marksNow };
+    const bytes = snapshotFormat.sealManifest(manifest);
+    await this.write('publish a snapshot', () => snapshots.publishSnapshot(shard, start.nonce, this.id, bytes));
+    this.shard.snapshotTaken(Math.max(0, this.alive().entriesSinceSnapshot - entriesSinceSnapshot));
+    return manifest;
+  }
+
+  private async writeChunks(): Promise<{ chunks: ChunkSummary[]; applied: number; players: number }> {
+    const { snapshots, snapshotFormat, clock } = this.deps;
+    const { wallets, head } = this.first;
+    const shard = this.shard.id;
+    const chunks: ChunkSummary[] = [];
+    let chunk = snapshotFormat.beginChunk(shard, this.id, 0);
+    let position = 0;
+    for (;;) {
+      const sliceEndsMs = clock.monotonicMs() + SLICE_MS;
+      while (position < wallets.count && chunk.byteLength < CHUNK_BYTES && clock.monotonicMs() < sliceEndsMs) {
+        if (wallets.isPacked(position)) chunk.addPacked(wallets.packed.bytes(position));
+        else chunk.add(must(wallets.at(position), 'every position has its wallet'));
+        position++;
+      }
+      // All that the chunks hold has been applied by now, whatever is still on its way to the log.
+      const { applied } = this.alive();
+      const isLast = position === wallets.count;
+      if (isLast || chunk.byteLength >= CHUNK_BYTES) {
+        const { bytes, summary } = chunk.seal();
+        const index = chunks.length;
+        if (summary.players > 0) {
+          await this.write('write a chunk', () => snapshots.writeChunk(shard, head.nonce, this.id, index, bytes));
+          chunks.push(summary);
+        }
+        if (isLast) return { chunks, applied, players: position };
+        chunk = snapshotFormat.beginChunk(shard, this.id, chunks.length);
+      }
+      await this.deps.delay(this.pace.restMs);
+    }
+  }
+
+  /** Waits until all that the chunks can hold is durable; resolves to the shard as it is then. */
+  private async durable(sequence: number): Promise<SnapshotSource> {
+    const endMs = this.deps.clock.monotonicMs() + DURABLE_MAX_MS;
+    for (;;) {
+      const source = this.alive();
+      if (source.head.lsn.sequence >= sequence) return source;
+      if (this.deps.clock.monotonicMs() > endMs) throw new Abandoned('what it holds does not become durable');
+      await this.deps.delay(DURABLE_POLL_MS);
+    }
+  }
+
+  private async write(what: string, run: () => Promise<boolean>): Promise<void> {
+    this.alive();
+    if (!(await patiently(what, this.deps, run))) throw new Abandoned('another owner has the log');
+    this.alive();
+  }
+
+  /** The shard as it is now, if it is still the one that the snapshot was begun of. */
+  private alive(): SnapshotSource {
+    const { source } = this.shard;
+    if (source?.wallets !== this.first.wallets || source.head.nonce !== this.first.head.nonce) {
+      throw new Abandoned('the shard was dropped meanwhile');
+    }
+    if (this.deps.clock.monotonicMs() > this.pace.deadlineMs) throw new Abandoned('there is no time left');
+    return source;
+  }
+}

@@ -1,0 +1,140 @@
+import { AssertionFailure } from '../base/assert.js';
+import type { Clock, Logger } from '../base/ports.js';
+import { newestTimeOf, RecoveryError } from './log-reader.js';
+import { formatLsn } from './lsn.js';
+import {
+  appendOf,
+  type EntryFormat,
+  type Fenced,
+  type Head,
+  type Owner,
+  type SealedEntry,
+  type SealFence,
+  type Wal,
+} from './ports.js';
+
+/** How often something is tried in bad weather before it is given up. */
+export interface Patience {
+  readonly attemptsMax: number;
+  readonly log: Logger;
+  readonly delay: (ms: number) => Promise<void>;
+}
+
+export interface TakeOverDeps extends Patience {
+  readonly wal: Wal;
+  readonly format: EntryFormat;
+  readonly clock: Clock;
+  readonly owner: Owner;
+  /** 16 hexadecimal digits: tells this fence from every other. */
+  readonly newNonce: () => string;
+}
+
+/** The log has another owner than this one thought. */
+export class FencedError extends RecoveryError {
+  constructor(
+    readonly shard: number,
+    readonly head: Head,
+  ) {
+    super(`the log of shard ${shard} is not ours any more: its head is ${formatLsn(head.lsn)}`);
+  }
+}
+
+/** About ten seconds: for a start, which somebody is waiting for. */
+export const ATTEMPTS_AT_START = 10;
+const RETRY_MS = 200;
+const RETRY_MAX_MS = 2000;
+
+/** Takes shards over, whoever owns them: the start of a process is an act of somebody who wants that. */
+export async function takeOver(shards: readonly number[], deps: TakeOverDeps): Promise<readonly Fenced[]> {
+  const seal: SealFence = (shard, head, newest) => {
+    return sealFence(shard, head, newest === undefined ? 0 : timeOf(newest, deps), deps);
+  };
+  return await patiently('take the logs over', deps, () => deps.wal.fence(shards, seal));
+}
+
+/**
+ * Takes shards over from this very owner, after an assertion or the death of a thread: begins a new epoch, so that no
+ * append of the epoch before can still arrive. `heads` are those that this owner knows; throws a `FencedError` where
+ * another one is there by now.
+ */
+export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOverDeps): Promise<readonly Fenced[]> {
+  const fences: Fenced[] = [];
+  for (const [shard, previous] of heads) {
+    const newestMs = await timeOfNewest(shard, previous, deps);
+    fences.push({ shard, previous, entry: sealFence(shard, previous, newestMs, deps) });
+  }
+  const appends = fences.map(appendOf);
+  // The same bytes go again: a fence that is there already answers "duplicate".
+  const outcomes = await patiently('write the fence', deps, async () => {
+    const attempted = await deps.wal.append(appends);
+    for (const outcome of attempted) if (outcome.type === 'failed') throw outcome.error;
+    return attempted;
+  });
+  outcomes.forEach((outcome, i) => {
+    if (outcome.type === 'conflict') throw new FencedError((fences[i] as Fenced).shard, outcome.head);
+  });
+  return fences;
+}
+
+/** The head that a log has now. */
+export async function headOf(shard: number, deps: TakeOverDeps): Promise<Head> {
+  return await patiently('read the head', deps, () => deps.wal.head(shard));
+}
+
+/** Who owns the log that ends in `head`. */
+export async function ownerOf(
+  shard: number,
+  head: Head,
+  { wal, format }: Pick<TakeOverDeps, 'wal' | 'format'>,
+): Promise<Owner | undefined> {
+  const [first] = await wal.read(shard, { epoch: head.lsn.epoch, sequence: 0 }, 1);
+  return first === undefined ? undefined : format.decode(first).owner;
+}
+
+/** For people to read. */
+export function describeOwner(owner: Owner | undefined): string {
+  if (owner === undefined) return 'an owner that left no fence';
+  return `process ${owner.pid} on ${owner.host}, started ${new Date(owner.startedMs).toISOString()}`;
+}
+
+/** Bad weather at the store: tries again, less and less often, and gives up after the last attempt. */
+export async function patiently<T>(what: string, patience: Patience, run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (attempt >= patience.attemptsMax || isFinal(error)) throw error;
+      patience.log.warn({ error: (error as Error).message, attempt }, `cannot ${what}; trying again`);
+      await patience.delay(Math.min(RETRY_MS * attempt, RETRY_MAX_MS));
+    }
+  }
+}
+
+/** True when no other attempt can end otherwise: the log is not as it must be, or we are wrong. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof RecoveryError || error instanceof AssertionFailure;
+}
+
+function sealFence(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): SealedEntry {
+  const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
+  // Time does not go back within a shard, whatever the machine's clock says.
+  const timeMs = Math.max(deps.clock.now(), newestMs);
+  return deps.format.sealFence({ shard, lsn, nonce: deps.newNonce(), previous, timeMs }, deps.owner);
+}
+
+async function timeOfNewest(shard: number, head: Head, deps: TakeOverDeps): Promise<number> {
+  if (head.lsn.sequence === 0) return 0;
+  const before = { epoch: head.lsn.epoch, sequence: head.lsn.sequence - 1 };
+  const [newest] = await patiently('read the log', deps, () => deps.wal.read(shard, before, 1));
+  if (newest === undefined) throw new RecoveryError(`the log of shard ${shard} lacks its newest entry`);
+  return timeOf(newest, deps);
+}
+
+/** An entry that cannot be read stops the recovery of its shard, which comes next; not the take-over of all. */
+function timeOf(bytes: Buffer, { format }: TakeOverDeps): number {
+  try {
+    return newestTimeOf(format.decode(bytes));
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,106 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { formatLsn, type Lsn, maybeLsn } from '../shard/lsn.js';
+import { FormatError } from './format/format-error.js';
+
+interface Stored {
+  readonly store: string;
+  readonly storeId: string;
+  readonly shards: Readonly<Record<string, string>>;
+}
+
+/**
+ * What this node knows to have acknowledged, beside the store and not in it: a store that comes back older than that,
+ * or empty, or as another one, has lost something. One small file for each store, about a second behind.
+ */
+export class NodeRecord {
+  private written = '';
+  private writing: Promise<void> = Promise.resolve();
+
+  private constructor(
+    readonly path: string,
+    private readonly store: string,
+    /** Undefined when there is no record. */
+    readonly storeId: string | undefined,
+    private readonly shards: Map<number, Lsn>,
+  ) {}
+
+  /** `store` is its name for people. Throws a `FormatError` when the record cannot be read. */
+  static open(folder: string, store: string): NodeRecord {
+    const path = join(folder, `acknowledged-${crc32(store).toString(16).padStart(8, '0')}.json`);
+    const stored = read(path);
+    const shards = new Map<number, Lsn>();
+    for (const [shard, text] of Object.entries(stored?.shards ?? {})) {
+      const lsn = maybeLsn(text);
+      if (lsn === undefined) throw damaged(path);
+      shards.set(Number(shard), lsn);
+    }
+    return new NodeRecord(path, store, stored?.storeId, shards);
+  }
+
+  acknowledged(shard: number): Lsn | undefined {
+    return this.shards.get(shard);
+  }
+
+  /** All of it. */
+  get all(): ReadonlyMap<number, Lsn> {
+    return this.shards;
+  }
+
+  /** Soon, and not at all when nothing has changed. Rejects when it cannot be written. */
+  async write(storeId: string, acknowledged: Iterable<readonly [shard: number, lsn: Lsn]>): Promise<void> {
+    for (const [shard, lsn] of acknowledged) this.shards.set(shard, lsn);
+    const text = this.text(storeId);
+    if (text === this.written) return;
+    this.written = text;
+    this.writing = this.writing
+      .catch(() => {})
+      .then(async () => {
+        await mkdir(dirname(this.path), { recursive: true });
+        await writeFile(`${this.path}.new`, text);
+        await rename(`${this.path}.new`, this.path);
+      });
+    await this.writing;
+  }
+
+  /** As `write`, at once, for somebody who has decided that it shall be so. */
+  replace(storeId: string, acknowledged: ReadonlyMap<number, Lsn>): void {
+    this.shards.clear();
+    for (const [shard, lsn] of acknowledged) this.shards.set(shard, lsn);
+    mkdirSync(dirname(this.path), { recursive: true });
+    writeFileSync(`${this.path}.new`, this.text(storeId));
+    renameSync(`${this.path}.new`, this.path);
+  }
+
+  remove(): void {
+    rmSync(this.path, { force: true });
+  }
+
+  private text(storeId: string): string {
+    const shards = Object.fromEntries([...this.shards].map(([shard, lsn]) => [shard, formatLsn(lsn)]));
+    return JSON.stringify({ store: this.store, storeId, shards } satisfies Stored);
+  }
+}
+
+function read(path: string): Stored | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+  try {
+    return JSON.parse(text) as Stored;
+  } catch {
+    throw damaged(path);
+  }
+}
+
+function damaged(path: string): FormatError {
+  return new FormatError(
+    `${path} is damaged: it is this node's record of what it has acknowledged; delete it to go on without`,
+  );
+}

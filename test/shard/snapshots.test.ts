@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shard/snapshot-policy.js';
+import type { Manifest } from '../../src/shard/snapshot-ports.js';
+import type { SnapshotResult } from '../../src/shard/snapshotter.js';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import { commands } from '../support/domain.js';
+import { MemoryWal } from '../support/memory-wal.js';
+import { TestHost } from '../support/test-host.js';
+
+const { place } = commands;
+const AT_ONCE = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
+const STORE_ID = '00000000-0000-4000-8000-00000000000e';
+const PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay'];
+
+const newWal = () => new MemoryWal(STORE_ID, 2);
+const codec = new SnapshotCodec(STORE_ID);
+
+async function funded(wal: MemoryWal, options: ConstructorParameters<typeof TestHost>[0] = {}): Promise<TestHost> {
+  const host = await TestHost.started({ wal, ...options });
+  for (const username of PLAYERS) await host.fund(username, 1000);
+  return host;
+}
+
+async function bet(host: TestHost, username: string, id: string): Promise<void> {
+  const answer = await host.execute(place([{ id }], { username }));
+  assert.equal(answer.type, 'accepted');
+}
+
+async function taken(host: TestHost): Promise<Extract<SnapshotResult, { type: 'taken' }>> {
+  const result = (await host.host.takeSnapshots(AT_ONCE)).find(({ shard }) => shard === 0);
+  assert.equal(result?.type, 'taken', JSON.stringify(result));
+  return result as Extract<SnapshotResult, { type: 'taken' }>;
+}
+
+async function abandoned(results: Promise<readonly SnapshotResult[]>): Promise<string> {
+  const result = (await results).find(({ shard }) => shard === 0);
+  assert.equal(result?.type, 'abandoned');
+  return (result as { reason: string }).reason;
+}
+
+const stateOf = (host: TestHost, shard = 0) => host.host.status().find((one) => one.shard === shard);
+const said = (host: TestHost, message: string) => host.logLines.filter((line) => line.message === message);
+const manifests = async (wal: MemoryWal): Promise<Manifest[]> => {
+  const stored = await wal.snapshots(0);
+  return stored.flatMap(({ manifest }) => (manifest === undefined ? [] : [codec.openManifest(manifest)]));
+};
+
+test('a start reads the newest snapshot and only the log after it', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  await bet(host, 'ann', 't1');
+  const { lsn, players } = await taken(host);
+  assert.equal(players, PLAYERS.length);
+  await bet(host, 'ann', 't2');
+  const reads: string[] = [];
+  const read = wal.read.bind(wal);
+  wal.read = async (shard, after, limit) => {
+    if (shard === 0 && limit > 1) reads.push(`${after.epoch}-${after.sequence}`);
+    return read(shard, after, limit);
+  };
+  const next = await TestHost.started({ wal });
+  assert.equal(reads[0], lsn);
+  assert.equal(await next.balance('ann'), 980);
+  assert.equal(await next.balance('bob'), 1000);
+  assert.deepEqual(await next.execute(place([{ id: 't1' }])), {
+    type: 'accepted',
+    before: 1000,
+    after: 990,
+    isRepeat: true,
+  });
+});
+
+test('players whom nobody touches stay packed from snapshot to snapshot, and are right when somebody does', async () => {
+  const wal = newWal();
+  let host = await funded(wal);
+  await bet(host, 'eve', 'e1');
+  for (let i = 0; i < 4; i++) {
+    await taken(host);
+    host = await TestHost.started({ wal });
+    await bet(host, 'ann', `a${i}`);
+  }
+  assert.equal(await host.balance('eve'), 990);
+  assert.equal(await host.balance('ann'), 960);
+});
+
+test('a snapshot taken while players bet, begin and are created is exact', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  // Each look at the clock takes half a millisecond: a slice is two wallets, and between two slices others have their turn.
+  host.clock.monotonicMs = () => {
+    host.clock.nowMs += 0.5;
+    return Math.floor(host.clock.nowMs);
+  };
+  const writeChunk = wal.writeChunk.bind(wal);
+  let bets = 0;
+  wal.writeChunk = async (...args) => {
+    await bet(host, 'ann', `during${bets++}`);
+    return writeChunk(...args);
+  };
+  const betting = (async () => {
+    for (let i = 0; i < 40; i++) {
+      await bet(host, PLAYERS[i % PLAYERS.length] as string, `b${i}`);
+      if (i % 8 === 0) await host.fund(`new${i}`, 5);
+      await delay(0);
+    }
+  })();
+  await delay(1);
+  const result = await taken(host);
+  await betting;
+  const manifest = (await manifests(wal)).at(-1) as Manifest;
+  assert.ok(manifest.end.lsn.sequence > manifest.start.lsn.sequence, 'the shard went on meanwhile');
+  assert.ok(result.players >= PLAYERS.length);
+  const balances = async (of: TestHost) => Promise.all([...PLAYERS, 'new0', 'new32'].map((name) => of.balance(name)));
+  const served = await balances(host);
+  assert.deepEqual(await balances(await TestHost.started({ wal })), served);
+  for (const { id } of await wal.snapshots(0)) wal.snapshotsOf(0).delete(id);
+  assert.deepEqual(await balances(await TestHost.started({ wal })), served, 'as the whole log says');
+});
+
+for (const [what, damage] of [
+  ['a chunk with a flipped byte', (wal: MemoryWal, id: string) => wal.snapshotsOf(0).damageChunk(id, 0)],
+  ['a missing chunk', (wal: MemoryWal, id: string) => wal.snapshotsOf(0).loseChunk(id, 0)],
+  ['half a manifest', (wal: MemoryWal, id: string) => wal.snapshotsOf(0).replaceManifest(id, Buffer.from('half'))],
+] as const) {
+  test(`${what}: the snapshot before it is used, and the log says which was skipped`, async () => {
+    const wal = newWal();
+    const host = await funded(wal);
+    await taken(host);
+    await bet(host, 'ann', 't1');
+    const { id } = await taken(host);
+    await bet(host, 'ann', 't2');
+    damage(wal, id);
+    const next = await TestHost.started({ wal });
+    assert.equal(said(next, 'snapshot skipped').length, 1);
+    assert.equal(await next.balance('ann'), 980);
+  });
+}
+
+test('a half-written snapshot is not used, and goes with the next one', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  const { publishSnapshot } = wal;
+  wal.publishSnapshot = async () => {
+    throw new Error('the store is away');
+  };
+  assert.match(await abandoned(host.host.takeSnapshots(AT_ONCE)), /the store is away/);
+  wal.publishSnapshot = publishSnapshot;
+  assert.equal((await wal.snapshots(0)).length, 1);
+  const next = await TestHost.started({ wal });
+  assert.equal(await next.balance('ann'), 1000);
+  await bet(next, 'ann', 't1');
+  const { id } = await taken(next);
+  assert.deepEqual(
+    (await wal.snapshots(0)).map((one) => one.id),
+    [id],
+  );
+});
+
+test('a snapshot that reaches beyond its log stops the shard and names what is missing; the others serve', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  await bet(host, 'ann', 't1');
+  await taken(host);
+  wal.loseTail(0, 1);
+  const next = await TestHost.started({ wal });
+  assert.equal(stateOf(next)?.state, 'stopped');
+  assert.match(
+    stateOf(next)?.reason ?? '',
+    /holds entries up to 1-8, but the log ends at 1-7: .*`walletd accept-loss`/,
+  );
+  assert.equal(stateOf(next, 1)?.state, 'serving');
+  const answer = await next.execute(place([{ id: 't2' }]));
+  assert.deepEqual(answer, { type: 'failed', failure: 'stopped' });
+});
+
+test('a log that lost its tail and went on another way is not joined with a snapshot of the old one', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  await bet(host, 'ann', 't1');
+  await bet(host, 'ann', 't2');
+  await taken(host);
+  wal.loseTail(0, 2);
+  await TestHost.started({ wal });
+  const next = await TestHost.started({ wal });
+  assert.equal(stateOf(next)?.state, 'stopped');
+  assert.match(stateOf(next)?.reason ?? '', /accept-loss/);
+});
+
+test('a log without an entry that this node has acknowledged stops the shard, also after others have written', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  await bet(host, 'ann', 't1');
+  const acknowledged = new Map([[0, { epoch: 1, sequence: 8 }]]);
+  assert.equal(stateOf(await TestHost.started({ wal, acknowledged }))?.state, 'serving');
+  wal.loseTail(0, 2);
+  for (let start = 0; start < 3; start++) {
+    const next = await TestHost.started({ wal, acknowledged });
+    assert.match(stateOf(next)?.reason ?? '', /lacks 1-8, which this node has acknowledged/);
+  }
+});
+
+test('what has been trimmed is not missed', async () => {
+  const wal = newWal();
+  const host = await funded(wal, { policy: { keep: 1 } });
+  await bet(host, 'ann', 't1');
+  await taken(host);
+  const acknowledged = new Map([[0, { epoch: 1, sequence: 3 }]]);
+  assert.ok((wal.entries(0)[0]?.lsn.sequence ?? 0) > 3);
+  assert.equal(await (await TestHost.started({ wal, acknowledged })).balance('ann'), 990);
+});
+
+test('a log that has been trimmed needs a whole snapshot', async () => {
+  const wal = newWal();
+  const host = await funded(wal, { policy: { keep: 1 } });
+  await taken(host);
+  for (const { id } of await wal.snapshots(0)) wal.snapshotsOf(0).damageChunk(id, 0);
+  const next = await TestHost.started({ wal });
+  assert.match(stateOf(next)?.reason ?? '', /begins with 1-7, and there is no whole snapshot/);
+});
+
+test('who has been fenced in the middle of a snapshot can neither write, publish, delete nor trim', async () => {
+  for (const step of ['beginSnapshot', 'writeChunk', 'publishSnapshot', 'deleteSnapshot', 'trimLog'] as const) {
+    const wal = newWal();
+    const host = await funded(wal, { policy: { keep: 1 } });
+    await taken(host);
+    await bet(host, 'ann', 't1');
+    const run = wal[step].bind(wal) as (...args: unknown[]) => Promise<boolean>;
+    let refused: boolean | undefined;
+    Object.assign(wal, {
+      [step]: async (...args: unknown[]) => {
+        if (refused === undefined) {
+          await TestHost.started({ wal });
+          refused = !(await run(...args));
+          return !refused;
+        }
+        return await run(...args);
+      },
+    });
+    const entriesBefore = wal.entries(0).length;
+    await host.host.takeSnapshots(AT_ONCE);
+    assert.equal(refused, true, step);
+    assert.ok(wal.entries(0).length >= entriesBefore, `${step}: nothing was trimmed`);
+    assert.ok((await manifests(wal)).length > 0, `${step}: the old snapshot is there, or the new one`);
+    assert.equal(await (await TestHost.started({ wal })).balance('ann'), 990);
+  }
+});
+
+test('what a chunk holds and never becomes durable ends the snapshot', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  wal.hold();
+  const unheard = host.execute(place([{ id: 't1' }]));
+  const taking = host.host.takeSnapshots(AT_ONCE);
+  await delay(20);
+  assert.deepEqual(
+    (await wal.snapshots(0)).map(({ manifest }) => manifest),
+    [undefined],
+    'a manifest waits for the log',
+  );
+  // The log loses the flight: another owner takes over before it lands.
+  wal.intrude(0, await foreignAppend(wal));
+  wal.release();
+  assert.equal((await unheard).type, 'failed');
+  assert.match(await abandoned(taking), /dropped meanwhile/);
+  assert.deepEqual(await manifests(wal), []);
+  assert.equal(await (await TestHost.started({ wal })).balance('ann'), 1000);
+});
+
+async function foreignAppend(wal: MemoryWal) {
+  const { EntryCodec } = await import('../../src/store/format/entry-codec.js');
+  const previous = await wal.head(0);
+  const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
+  const owner = { host: 'elsewhere', pid: 2, startedMs: 0 };
+  const header = { shard: 0, lsn, nonce: 'f'.repeat(16), previous, timeMs: 1_700_000_000_001 };
+  return { shard: 0, expected: previous, entries: [new EntryCodec(STORE_ID).sealFence(header, owner)] };
+}
+
+test('bad weather is waited out: a snapshot is taken all the same, once', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  wal.weather = 'answer-lost';
+  const taking = host.host.takeSnapshots(AT_ONCE);
+  await delay(300);
+  wal.weather = 'fine';
+  const [first] = await taking;
+  assert.equal(first?.type, 'taken');
+  assert.equal((await manifests(wal)).length, 1);
+});
+
+test('nothing has changed: no snapshot; a fence alone is no change', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  await taken(host);
+  assert.equal((await host.host.takeSnapshots(AT_ONCE))[0]?.type, 'unchanged');
+  const next = await TestHost.started({ wal });
+  assert.equal((await next.host.takeSnapshots(AT_ONCE))[0]?.type, 'unchanged');
+  await bet(next, 'ann', 't1');
+  assert.equal((await next.host.takeSnapshots(AT_ONCE))[0]?.type, 'taken');
+});
+
+test('the newest are kept, and the log is trimmed up to the oldest of them, not before there are so many', async () => {
+  const wal = newWal();
+  const host = await funded(wal, { policy: { keep: 2 } });
+  const starts: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    await bet(host, 'ann', `t${i}`);
+    await taken(host);
+    starts.push((await manifests(wal)).at(-1)?.start.lsn.sequence ?? 0);
+    assert.equal((await wal.snapshots(0)).length, Math.min(i + 1, 2));
+    const first = wal.entries(0)[0]?.lsn.sequence;
+    assert.equal(first, i === 0 ? 1 : starts[i - 1], `after ${i + 1} snapshots`);
+  }
+});
+
+test('a snapshot that has no time left is abandoned', async () => {
+  const host = await funded(newWal());
+  const late = { restMs: 0, deadlineMs: host.clock.nowMs - 1 };
+  assert.match(await abandoned(host.host.takeSnapshots(late)), /no time left/);
+});
+
+const POLICY: SnapshotPolicy = { everyEntries: 100, everyMs: 5000, keep: 2, historyBytesMax: 1_000_000 };
+
+test('a snapshot is due by entries or by time, whichever comes first, and only when there was any entry', () => {
+  assert.equal(isDue(POLICY, 99, 4999), false);
+  assert.equal(isDue(POLICY, 100, 0), true);
+  assert.equal(isDue(POLICY, 1, 5000), true);
+  assert.equal(isDue(POLICY, 0, 1e9), false);
+  assert.equal(isDue({ ...POLICY, everyEntries: 0, everyMs: 0 }, 1e9, 1e9), false, '0 is never');
+});
+
+test('the log keeps its history: no mark within it is a place to trim at, and marks do not pile up', () => {
+  let marks: Manifest['marks'] = [];
+  const kept: Manifest[] = [];
+  for (let bytes = 10_000; bytes < 5_000_000; bytes += 10_000) {
+    marks = nextMarks(marks, { lsn: { epoch: 1, sequence: bytes }, bytes }, POLICY);
+    assert.ok(marks.length < 100, `${marks.length} marks`);
+    kept.unshift({ marks } as Manifest);
+    const newest = kept.slice(0, POLICY.keep);
+    const point = trimPoint(newest, POLICY);
+    const oldest = newest.at(-1)?.marks.at(-1)?.bytes ?? 0;
+    if (newest.length < POLICY.keep || oldest < POLICY.historyBytesMax + 10_000) continue;
+    const history = oldest - (point?.sequence ?? Number.NaN);
+    assert.ok(history >= POLICY.historyBytesMax, `${history} bytes are kept`);
+    assert.ok(history < POLICY.historyBytesMax * 1.2, `${history} bytes are kept`);
+  }
+});
