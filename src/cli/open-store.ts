@@ -22,7 +22,7 @@ export interface OpenStore extends Driver {
   readonly wasCreated: boolean;
 }
 
-interface Driver {
+export interface Driver {
   readonly store: Store;
   /** For people: what and where it is. */
   readonly name: string;
@@ -53,8 +53,20 @@ export async function openStore(settings: Settings, init: 'auto' | 'never', reco
     return { ...driver, meta, wasCreated };
   } catch (error) {
     await store.close();
-    if (!isRedis(settings) || error instanceof StoreError) throw error;
-    throw new StoreError(`cannot use the store ${name}: ${(error as Error).message}`);
+    throw asStoreError(error as Error, name);
+  }
+}
+
+/** Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. */
+export async function openAsItIs(settings: Settings): Promise<Driver & { readonly meta: StoreMeta }> {
+  const driver = driverOf(settings, 'never');
+  try {
+    const meta = await driver.store.maybeMeta();
+    if (meta === undefined) throw emptyStore(driver.name);
+    return { ...driver, meta };
+  } catch (error) {
+    await driver.store.close();
+    throw asStoreError(error as Error, driver.name);
   }
 }
 
@@ -122,6 +134,10 @@ function lmdbDriver(settings: Settings, init: 'auto' | 'never', onStuck?: () => 
   } catch (error) {
     throw new StoreError(`cannot open the store ${name}: ${(error as Error).message}`);
   }
+}
+
+export function asStoreError(error: Error, name: string): StoreError {
+  return error instanceof StoreError ? error : new StoreError(`cannot use the store ${name}: ${error.message}`);
 }
 
 function emptyStore(name: string): StoreError {

@@ -80,8 +80,8 @@ export function decodeEntry(bytes: Buffer, shard: number, format: EntryFormat): 
   }
 }
 
-/** Every entry must follow the one before it: no hole, no foreign entry, no entry twice. */
-function checkContinuity(entry: Entry, shard: number, last: Head): void {
+/** Every entry must follow the one before it: no hole, no foreign entry, no entry twice. Throws a `RecoveryError`. */
+export function checkContinuity(entry: Entry, shard: number, last: Head): void {
   const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
   const follows = isSameLsn(entry.previousLsn, last.lsn) && entry.previousChecksum === last.checksum;
   if (!follows || entry.lsn.sequence !== last.lsn.sequence + 1 || entry.shard !== shard) {

@@ -98,5 +98,7 @@ export interface SnapshotFormat {
   sealManifest(manifest: Manifest): Buffer;
   /** Throws a `FormatError` that says what is wrong. */
   openManifest(bytes: Buffer): Manifest;
+  /** Throws a `FormatError` when the bytes are not those that the manifest names. */
+  checkChunk(manifest: Manifest, index: number, bytes: Buffer): void;
   beginReading(manifest: Manifest): PackedReader;
 }

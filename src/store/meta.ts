@@ -14,6 +14,8 @@ export interface StoreMeta {
   readonly hash: string;
   readonly scales: Scales;
   readonly createdMs: number;
+  /** A restore is writing the store, or was interrupted: nothing else may use it. */
+  readonly incomplete?: true;
 }
 
 export const META_VERSION = 1;
@@ -22,7 +24,17 @@ export function encodeMeta(meta: StoreMeta): Buffer {
   return Buffer.from(JSON.stringify(meta));
 }
 
+/** Throws a `FormatError` when the record is damaged, newer than this walletd, or of a store that is not whole. */
 export function decodeMeta(bytes: Buffer): StoreMeta {
+  const meta = decodeAnyMeta(bytes);
+  if (meta.incomplete) {
+    throw new FormatError('the restore of this store was not finished: empty it and restore again');
+  }
+  return meta;
+}
+
+/** As `decodeMeta`, also of a store that is being restored. */
+export function decodeAnyMeta(bytes: Buffer): StoreMeta {
   let meta: StoreMeta;
   try {
     meta = JSON.parse(bytes.toString()) as StoreMeta;

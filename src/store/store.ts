@@ -6,9 +6,11 @@ import type { StoreMeta } from './meta.js';
 export interface Store extends Wal, SnapshotStore {
   /** True when the store can lose what it has confirmed, as asynchronous replication does in a failover. */
   readonly canLoseTail: boolean;
-  /** Undefined in an empty store. */
+  /** Undefined in an empty store. Throws a `FormatError` when its restore was not finished. */
   maybeMeta(): Promise<StoreMeta | undefined>;
   /** Creates meta record and logs, all or nothing; false when there is a store already, or another process was faster. */
   create(meta: StoreMeta): Promise<boolean>;
+  /** Replaces the meta record that an incomplete store was created with. Durable when it resolves; may be repeated. */
+  complete(meta: StoreMeta): Promise<void>;
   close(): Promise<void>;
 }

@@ -97,6 +97,10 @@ export class SnapshotCodec implements SnapshotFormat {
     return { id, shard, start, end, timeMs, players, chunks, marks };
   }
 
+  checkChunk(manifest: Manifest, index: number, bytes: Buffer): void {
+    checkChunk(bytes, manifest, index);
+  }
+
   beginReading(manifest: Manifest): PackedReader {
     return new PackedChunks(manifest);
   }

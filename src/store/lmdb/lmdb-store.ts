@@ -108,6 +108,10 @@ export class LmdbStore implements Store {
     });
   }
 
+  async complete(meta: StoreMeta): Promise<void> {
+    await this.commits.landed(this.metas.put(META_KEY, encodeMeta(meta)));
+  }
+
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     const outcomes: (AppendOutcome | Promise<AppendOutcome>)[] = [];
     // Heads are compared as they are now, not as they were when this turn's read transaction began.

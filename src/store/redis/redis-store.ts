@@ -11,7 +11,7 @@ import {
 } from '../../shard/ports.js';
 import type { StoredSnapshot } from '../../shard/snapshot-ports.js';
 import { decodeHead, encodeHead, genesisHead, HEAD_LENGTH } from '../format/entry-codec.js';
-import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
+import { decodeAnyMeta, decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { Store } from '../store.js';
 import { FUNCTION_NAME } from './append-function.js';
 import { confirmed, type Durability } from './durability.js';
@@ -87,7 +87,14 @@ export class RedisStore implements Store {
     for (let shard = 0; shard < meta.shards; shard++) {
       pairs.push(this.keys.head(shard), encodeHead(genesisHead(meta.storeId, shard)));
     }
-    return (await this.appends.use((client) => client.call('MSETNX', ...pairs))) === 1;
+    const wasCreated = (await this.appends.use((client) => client.call('MSETNX', ...pairs))) === 1;
+    if (wasCreated) this.storeId = meta.storeId;
+    return wasCreated;
+  }
+
+  async complete(meta: StoreMeta): Promise<void> {
+    const { durability } = this.options;
+    await this.appends.use((client) => confirmed(client, durability, client.set(this.keys.meta, encodeMeta(meta))));
   }
 
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
@@ -223,7 +230,7 @@ export class RedisStore implements Store {
           'nothing is written until it is back',
       );
     }
-    const { storeId } = decodeMeta(bytes);
+    const { storeId } = decodeAnyMeta(bytes);
     if (storeId !== this.storeId) {
       throw new ServerRefused(
         `Redis at ${this.options.address.name} has another store: ${storeId}, not ${this.storeId}`,

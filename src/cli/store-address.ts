@@ -1,0 +1,30 @@
+import { ConfigError, loadSettings } from '../config/load.js';
+import type { Settings } from '../config/schema.js';
+
+const ENVIRONMENT = 'env:';
+const SCHEME = /^(lmdb:|redis:\/\/|rediss:\/\/|redis\+sentinel:\/\/|env:)/;
+
+/** For the help of every verb that takes one. */
+export const STORE_ADDRESS_HELP =
+  'A STORE is lmdb:FOLDER, redis://…, rediss://… or redis+sentinel://…, or env:NAME, a variable that holds one of these:\n' +
+  'what stands in an argument can be seen by others of this machine, so a password is safer there.';
+
+/** True for what names a store and not a file. */
+export function isStoreAddress(text: string): boolean {
+  return SCHEME.test(text);
+}
+
+/** The settings for the store that an argument names; without one, for that of the settings. Throws a `ConfigError`. */
+export function settingsOfStore(address: string | undefined): Settings {
+  if (address === undefined) return loadSettings(process.env);
+  const store = address.startsWith(ENVIRONMENT) ? fromEnvironment(address.slice(ENVIRONMENT.length)) : address;
+  // What another store can do is nothing that this one has to be asked for.
+  const durability = store.startsWith('lmdb:') ? { WALLETD_DURABILITY: 'fsync' } : {};
+  return loadSettings({ ...process.env, WALLETD_STORE: store, ...durability });
+}
+
+function fromEnvironment(name: string): string {
+  const store = process.env[name];
+  if (store === undefined || store === '') throw new ConfigError(`the variable ${name} is not set`);
+  return store;
+}

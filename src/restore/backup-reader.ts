@@ -1,0 +1,157 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { BackupError } from './backup-error.js';
+import {
+  BLOCK_HEADER_LENGTH,
+  BLOCK_KINDS,
+  type BlockHeader,
+  checkFileHeader,
+  FILE_HEADER_LENGTH,
+  maybeBlockHeader,
+  openBlock,
+} from './backup-format.js';
+import type { Contents } from './contents.js';
+import type { Frame, OnProgress } from './frame.js';
+
+/** The part of a backup file up to the end of its last whole segment. */
+export interface WholePart {
+  readonly bytes: number;
+  readonly blocks: number;
+  readonly segments: number;
+  /** Behind it: a segment whose end is missing. */
+  readonly cutBytes: number;
+  /** The meta record of the store. */
+  readonly meta: Buffer;
+  readonly contents: Contents;
+}
+
+interface Block {
+  readonly header: BlockHeader;
+  readonly data: Buffer;
+  /** Where it begins and ends in the file. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Reads the whole file and proves every byte of it. Throws a `BackupError` that names the place of the first damage; a
+ * segment that was cut off is no damage.
+ */
+export async function checkBackup(path: string, onProgress: OnProgress = () => {}): Promise<WholePart> {
+  const reader = await BlockReader.open(path);
+  try {
+    let [whole, blocks, segments] = [FILE_HEADER_LENGTH, 0, 0];
+    let first: Block | undefined;
+    let last: Block | undefined;
+    for (;;) {
+      const block = await reader.next(whole);
+      if (block === undefined) break;
+      first ??= block;
+      onProgress(block.end, reader.size);
+      if (block.header.kind !== BLOCK_KINDS.endsSegment) continue;
+      [whole, blocks, last] = [block.end, block.header.index + 1, block];
+      segments++;
+    }
+    if (first === undefined || last === undefined) {
+      throw new BackupError(`${path} holds nothing whole: its first segment was cut off`);
+    }
+    const meta = (await reader.open(first))[0];
+    const end = (await reader.open(last)).at(-1);
+    if (meta?.type !== 'meta' || end?.type !== 'end') throw new BackupError(`${path} lacks its meta record or its end`);
+    const cutBytes = reader.size - whole;
+    return { bytes: whole, blocks, segments, cutBytes, meta: meta.bytes, contents: end.contents };
+  } finally {
+    await reader.close();
+  }
+}
+
+/** What the whole part of a backup file holds. */
+export async function* framesOfFile(
+  path: string,
+  whole: WholePart,
+  onProgress: OnProgress = () => {},
+): AsyncGenerator<Frame, void> {
+  const reader = await BlockReader.open(path);
+  try {
+    while (reader.position < whole.bytes) {
+      const block = await reader.next(whole.bytes);
+      if (block === undefined) throw new BackupError(`${path} has become shorter while it was read`);
+      yield* await reader.open(block);
+      onProgress(block.end, whole.bytes);
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+class BlockReader {
+  position = FILE_HEADER_LENGTH;
+  private index = 0;
+
+  private constructor(
+    private readonly path: string,
+    private readonly file: FileHandle,
+    readonly size: number,
+  ) {}
+
+  static async open(path: string): Promise<BlockReader> {
+    const file = await open(path);
+    try {
+      const reader = new BlockReader(path, file, (await file.stat()).size);
+      const header = await reader.read(0, FILE_HEADER_LENGTH);
+      try {
+        checkFileHeader(header ?? Buffer.alloc(0));
+      } catch (error) {
+        throw new BackupError(`${path} ${(error as Error).message}`);
+      }
+      return reader;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** Undefined when the file ends before the block does. `whole`: how far it is known to hold whole segments. */
+  async next(whole: number): Promise<Block | undefined> {
+    const start = this.position;
+    const bytes = await this.read(start, BLOCK_HEADER_LENGTH);
+    if (bytes === undefined) return undefined;
+    const header = maybeBlockHeader(bytes, this.index);
+    if (header === undefined) throw this.damage(start, whole);
+    const data = await this.read(start + BLOCK_HEADER_LENGTH, header.length);
+    if (data === undefined) return undefined;
+    if (crc32(data) !== header.dataChecksum) throw this.damage(start + BLOCK_HEADER_LENGTH, whole);
+    this.index++;
+    this.position = start + BLOCK_HEADER_LENGTH + header.length;
+    return { header, data, start, end: this.position };
+  }
+
+  async open({ header, data, start }: Block): Promise<Frame[]> {
+    try {
+      return await openBlock(header, data);
+    } catch (error) {
+      throw new BackupError(`${this.path} cannot be read at byte ${start}: ${(error as Error).message}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.file.close();
+  }
+
+  private damage(place: number, whole: number): BackupError {
+    const rest = whole === FILE_HEADER_LENGTH ? 'nothing before that is whole' : `the first ${whole} bytes are whole`;
+    return new BackupError(`${this.path} is damaged at byte ${place}: wrong checksum; ${rest}`);
+  }
+
+  /** Undefined when the file has fewer. */
+  private async read(position: number, length: number): Promise<Buffer | undefined> {
+    if (position + length > this.size) return undefined;
+    const bytes = Buffer.allocUnsafe(length);
+    for (let done = 0; done < length; ) {
+      const { bytesRead } = await this.file.read(bytes, done, length - done, position + done);
+      if (bytesRead === 0) return undefined;
+      done += bytesRead;
+    }
+    return bytes;
+  }
+}

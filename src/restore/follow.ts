@@ -1,0 +1,139 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { formatLsn } from '../shard/lsn.js';
+import type { Head } from '../shard/ports.js';
+import { BackupError } from './backup-error.js';
+import type { Contents, ShardContents } from './contents.js';
+import type { Frame } from './frame.js';
+import { isFinal } from './patience.js';
+import type { SourceStore, StoreFormats } from './ports.js';
+
+export interface FollowOptions {
+  readonly formats: StoreFormats;
+  readonly now: () => number;
+  readonly warn: (sentence: string) => void;
+  /** Ends it behind the next `end`. */
+  readonly signal: AbortSignal;
+}
+
+const PAUSE_MS = 1000;
+const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
+
+/**
+ * The entries that come after `contents`, with an `end` once a second and every few megabytes, when there are any. Bad
+ * weather is waited out, however long. Throws a `BackupError` when the log does not have the next entry any more.
+ */
+export async function* framesAfter(
+  store: SourceStore,
+  contents: Contents,
+  { formats, now, warn, signal }: FollowOptions,
+): AsyncGenerator<Frame, void> {
+  const shards = contents.shards.map((shard, i) => new Follower(i, shard, store, formats));
+  const outage = new Outage(warn);
+  const end = (): Frame => ({ type: 'end', contents: { timeMs: now(), shards: shards.map((one) => one.contents()) } });
+  while (!signal.aborted) {
+    let bytes = 0;
+    try {
+      for (const shard of shards) {
+        const lost = await shard.lost();
+        if (lost !== undefined) warn(lost);
+        for await (const entry of shard.entries()) {
+          yield { type: 'entry', shard: shard.shard, bytes: entry };
+          bytes += entry.length;
+          if (bytes < SEGMENT_BYTES_MAX) continue;
+          yield end();
+          bytes = 0;
+          if (signal.aborted) return;
+        }
+      }
+      outage.isOver();
+    } catch (error) {
+      if (isFinal(error)) throw error;
+      outage.begins(error as Error);
+    }
+    if (bytes > 0) yield end();
+    await pause(signal);
+  }
+}
+
+/** One warning for as long as the store is away. */
+class Outage {
+  private isOn = false;
+
+  constructor(private readonly warn: (sentence: string) => void) {}
+
+  begins({ message }: Error): void {
+    if (!this.isOn) this.warn(`the store cannot be read, trying again: ${message}`);
+    this.isOn = true;
+  }
+
+  isOver(): void {
+    if (this.isOn) this.warn('the store can be read again');
+    this.isOn = false;
+  }
+}
+
+class Follower {
+  private head: Head;
+  private isBehind = false;
+
+  constructor(
+    readonly shard: number,
+    private readonly beginning: ShardContents,
+    private readonly store: SourceStore,
+    private readonly formats: StoreFormats,
+  ) {
+    this.head = beginning.head;
+  }
+
+  contents(): ShardContents {
+    return { head: this.head, snapshot: this.beginning.snapshot };
+  }
+
+  /** For people, once: the log ends before what has been backed up of it. Its owner may append it again. */
+  async lost(): Promise<string | undefined> {
+    const { lsn } = await this.store.head(this.shard);
+    const wasBehind = this.isBehind;
+    this.isBehind = lsn.sequence < this.head.lsn.sequence;
+    if (!this.isBehind || wasBehind) return undefined;
+    return (
+      `the log of shard ${this.shard} ends at ${formatLsn(lsn)}: the store has lost entries up to ` +
+      `${formatLsn(this.head.lsn)}, which the backup has`
+    );
+  }
+
+  async *entries(): AsyncGenerator<Buffer, void> {
+    const deps = { wal: this.store, format: this.formats.entries };
+    try {
+      for await (const page of readLog(this.shard, this.head, deps)) {
+        for (const { entry, bytes } of page) {
+          this.head = entry.head;
+          yield bytes;
+        }
+      }
+    } catch (error) {
+      if (error instanceof RecoveryError) await this.explain(error);
+      throw error;
+    }
+  }
+
+  /** What looks like a hole may be a log that was trimmed before it was read. */
+  private async explain(error: RecoveryError): Promise<void> {
+    const first = await firstEntry(this.shard, { wal: this.store, format: this.formats.entries });
+    const { lsn } = this.head;
+    if (first === undefined || first.lsn.sequence <= lsn.sequence + 1) return;
+    throw new BackupError(
+      `the log of shard ${this.shard} was trimmed before it was backed up: the entries after ${formatLsn(lsn)} and ` +
+        `before ${formatLsn(first.lsn)} are missing; begin a new backup in another file`,
+      { cause: error },
+    );
+  }
+}
+
+async function pause(signal: AbortSignal): Promise<void> {
+  try {
+    await delay(PAUSE_MS, undefined, { signal });
+  } catch {
+    // Aborted: the loop ends.
+  }
+}

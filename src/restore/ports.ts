@@ -1,0 +1,27 @@
+import type { EntryFormat, Head, Wal } from '../shard/ports.js';
+import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
+
+/** How one store's bytes are read. Its id is in each entry, chunk and manifest, so the formats are those of this store. */
+export interface StoreFormats {
+  readonly storeId: string;
+  readonly shards: number;
+  readonly entries: EntryFormat;
+  readonly snapshots: SnapshotFormat;
+  genesis(shard: number): Head;
+}
+
+/** The formats that a meta record asks for. Throws a `FormatError` when it is damaged or newer than this walletd. */
+export type OpenFormats = (meta: Buffer) => StoreFormats;
+
+/** A store to copy from, serving or not: it is only read. */
+export interface SourceStore extends Pick<Wal, 'head' | 'read'>, Pick<SnapshotStore, 'snapshots' | 'readChunks'> {}
+
+/** A store to copy into. */
+export interface TargetStore
+  extends Pick<Wal, 'append'>,
+    Pick<SnapshotStore, 'beginSnapshot' | 'writeChunk' | 'publishSnapshot' | 'deleteSnapshot'> {
+  /** Creates it, not yet fit to serve; false when it is not empty. */
+  createIncomplete(meta: Buffer): Promise<boolean>;
+  /** From now on it may serve. Durable when it resolves. */
+  complete(meta: Buffer): Promise<void>;
+}

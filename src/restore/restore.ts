@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { must } from '../base/assert.js';
+import { BackupError } from './backup-error.js';
+import type { Contents } from './contents.js';
+import type { Frame, Frames } from './frame.js';
+import { patiently } from './patience.js';
+import type { At } from './point-in-time.js';
+import type { OpenFormats, StoreFormats, TargetStore } from './ports.js';
+import { type RestoredShard, ShardRestore, SomebodyElseError } from './shard-restore.js';
+
+export interface Restored {
+  readonly storeId: string;
+  readonly shards: readonly RestoredShard[];
+}
+
+export interface RestoreOptions {
+  readonly openFormats: OpenFormats;
+  readonly at?: At | undefined;
+}
+
+const APPEND_BYTES = 1024 * 1024;
+
+/**
+ * Writes a store into an empty one; until the last step that one is not fit to serve. Whatever is written is checked
+ * before. Throws a `BackupError`, a `RecoveryError` or a `FormatError` when something is not as it must be, and then the
+ * target has to be emptied.
+ */
+export async function restoreFrames(
+  frames: Frames,
+  target: TargetStore,
+  { openFormats, at }: RestoreOptions,
+): Promise<Restored> {
+  let restore: Restore | undefined;
+  for await (const frame of frames) {
+    if (frame.type === 'meta') restore = await Restore.begin(frame.bytes, target, openFormats(frame.bytes), at);
+    else await must(restore, 'a meta record comes first').take(frame);
+  }
+  return await must(restore, 'a meta record comes first').finish();
+}
+
+class Restore {
+  private readonly shards: readonly ShardRestore[];
+  /** Entries that have been checked and not been appended. */
+  private waitingBytes = 0;
+  private contents: Contents | undefined = undefined;
+
+  private constructor(
+    private readonly meta: Buffer,
+    private readonly target: TargetStore,
+    private readonly formats: StoreFormats,
+    at: At | undefined,
+  ) {
+    this.shards = Array.from({ length: formats.shards }, (_, shard) => new ShardRestore(shard, target, formats, at));
+  }
+
+  static async begin(meta: Buffer, target: TargetStore, formats: StoreFormats, at: At | undefined): Promise<Restore> {
+    if (!(await target.createIncomplete(meta))) throw new BackupError('a restore needs an empty store');
+    return new Restore(meta, target, formats, at);
+  }
+
+  async take(frame: Exclude<Frame, { type: 'meta' }>): Promise<void> {
+    if (frame.type === 'end') {
+      this.contents = frame.contents;
+      return;
+    }
+    const shard = this.shards[frame.shard];
+    if (shard === undefined) throw new BackupError(`there is something of shard ${frame.shard}, which the store lacks`);
+    switch (frame.type) {
+      case 'snapshot-begun':
+        return await shard.beginSnapshot(frame.manifest);
+      case 'chunk':
+        return await shard.writeChunk(frame.index, frame.bytes);
+      case 'snapshot-abandoned':
+        return await shard.abandonSnapshot();
+      case 'entry':
+        this.waitingBytes += await shard.addEntry(frame.bytes);
+        if (this.waitingBytes >= APPEND_BYTES) await this.append();
+    }
+  }
+
+  async finish(): Promise<Restored> {
+    await this.append();
+    const contents = must(this.contents, 'an end comes last');
+    for (const shard of this.shards) {
+      shard.checkEnd(must(contents.shards[shard.shard], 'an end tells of all shards').head);
+    }
+    await patiently(delay, () => this.target.complete(this.meta));
+    return { storeId: this.formats.storeId, shards: this.shards.map((shard) => shard.summary()) };
+  }
+
+  private async append(): Promise<void> {
+    const busy = this.shards.filter((shard) => shard.hasWaiting);
+    this.waitingBytes = 0;
+    if (busy.length === 0) return;
+    const appends = busy.map((shard) => shard.waitingAppend());
+    await patiently(delay, async () => {
+      for (const outcome of await this.target.append(appends)) {
+        if (outcome.type === 'failed') throw outcome.error;
+        if (outcome.type === 'conflict') throw new SomebodyElseError();
+      }
+    });
+    for (const shard of busy) shard.appended();
+  }
+}

@@ -1,0 +1,213 @@
+import { decodeEntry, firstEntry, readLog } from '../shard/log-reader.js';
+import { formatLsn, type Lsn } from '../shard/lsn.js';
+import { type Entry, type Head, isSameHead } from '../shard/ports.js';
+import type { Manifest } from '../shard/snapshot-ports.js';
+import { listSnapshots } from '../shard/snapshot-reader.js';
+import { BackupError } from './backup-error.js';
+import type { Contents, SnapshotPlace } from './contents.js';
+import type { Frame, OnProgress } from './frame.js';
+import { type At, checkReach, isEarlyEnough, isPast, type Reach } from './point-in-time.js';
+import type { SourceStore, StoreFormats } from './ports.js';
+
+export interface StoreFramesOptions {
+  readonly meta: Buffer;
+  readonly formats: StoreFormats;
+  readonly now: () => number;
+  /** For people: what was left out, and why. */
+  readonly warn: (sentence: string) => void;
+  readonly onProgress?: OnProgress;
+  /** Nothing later than this is asked for. */
+  readonly at?: At | undefined;
+}
+
+/** About a megabyte at once. */
+const CHUNKS_AT_ONCE = 8;
+
+/**
+ * All of a store, which may serve meanwhile: of each shard its newest whole snapshot and its log from there to the head.
+ * Whatever is read is checked. Throws a `BackupError` or a `RecoveryError` when a shard has nothing whole to begin with
+ * or its log is broken; what the store throws in bad weather comes through.
+ */
+export async function* framesOfStore(store: SourceStore, options: StoreFramesOptions): AsyncGenerator<Frame, void> {
+  const { meta, formats, at, now } = options;
+  const progress = new Progress(options.onProgress);
+  const shards = Array.from(
+    { length: formats.shards },
+    (_, shard) => new ShardSource(shard, store, options, () => progress.step()),
+  );
+  const reaches: Reach[] = [];
+  for (const shard of shards) reaches.push(await shard.reach());
+  checkReach(at, reaches);
+  for (const shard of shards) progress.total += await shard.size();
+  yield { type: 'meta', bytes: meta };
+  for (const shard of shards) {
+    yield* shard.beginning();
+    yield* shard.more();
+  }
+  // The first logs have grown while the last ones were read.
+  for (const shard of shards) yield* shard.more();
+  const contents: Contents = { timeMs: now(), shards: shards.map(({ head, snapshot }) => ({ head, snapshot })) };
+  yield { type: 'end', contents };
+}
+
+class Progress {
+  total = 0;
+  private done = 0;
+
+  constructor(private readonly onProgress: OnProgress = () => {}) {}
+
+  /** A chunk or an entry: they are of a size, in a store where progress is worth watching. */
+  step(): void {
+    this.done++;
+    this.onProgress(this.done, Math.max(this.done, this.total));
+  }
+}
+
+class ShardSource {
+  /** The newest entry that has been read. */
+  head: Head;
+  snapshot: SnapshotPlace | undefined = undefined;
+  private isPast = false;
+  /** Those that have been tried, and what makes them useless. */
+  private readonly tried = new Set<string>();
+
+  constructor(
+    private readonly shard: number,
+    private readonly store: SourceStore,
+    private readonly options: StoreFramesOptions,
+    private readonly onStep: () => void,
+  ) {
+    this.head = options.formats.genesis(shard);
+  }
+
+  async reach(): Promise<Reach> {
+    const { whole } = await this.list();
+    const first = await firstEntry(this.shard, this.logDeps());
+    const end = (await this.store.head(this.shard)).lsn;
+    return { isComplete: isComplete(first, end), snapshots: whole.map(placeOf), end };
+  }
+
+  /** About as many chunks and entries as there are to read. */
+  async size(): Promise<number> {
+    const found = await this.newest();
+    const { lsn } = await this.store.head(this.shard);
+    return lsn.sequence - (found?.manifest.start.lsn.sequence ?? 0) + (found?.manifest.chunks.length ?? 0);
+  }
+
+  /** The newest snapshot that can be read whole, and the entry at its start; nothing where the log is complete. */
+  async *beginning(): AsyncGenerator<Frame, void> {
+    const { shard } = this;
+    for (;;) {
+      const found = await this.newest();
+      if (found === undefined) return await this.checkBeginning();
+      const { manifest, bytes } = found;
+      this.tried.add(manifest.id);
+      yield { type: 'snapshot-begun', shard, manifest: bytes };
+      const problem = yield* this.chunks(manifest);
+      const first = problem === undefined ? await this.entryAt(manifest.start) : undefined;
+      if (first !== undefined) {
+        this.head = manifest.start;
+        this.snapshot = placeOf(manifest);
+        yield { type: 'entry', shard, bytes: first };
+        return;
+      }
+      yield { type: 'snapshot-abandoned', shard };
+      await this.explain(manifest.id, problem ?? `the log does not have ${formatLsn(manifest.start.lsn)} any more`);
+    }
+  }
+
+  /** What the log has got since. */
+  async *more(): AsyncGenerator<Frame, void> {
+    const { shard } = this;
+    if (this.isPast) return;
+    for await (const page of readLog(shard, this.head, this.logDeps())) {
+      for (const { entry, bytes } of page) {
+        this.isPast = isPast(this.options.at, entry);
+        if (this.isPast) return;
+        this.head = entry.head;
+        this.onStep();
+        yield { type: 'entry', shard, bytes };
+      }
+    }
+  }
+
+  /** Returns what is wrong with them; undefined when all have come. */
+  private async *chunks(manifest: Manifest): AsyncGenerator<Frame, string | undefined> {
+    const { shard } = this;
+    const { id, chunks } = manifest;
+    for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE) {
+      const page = await this.store.readChunks(shard, id, first, Math.min(CHUNKS_AT_ONCE, chunks.length - first));
+      for (const [i, bytes] of page.entries()) {
+        const index = first + i;
+        if (bytes === undefined) return `chunk ${index} is missing`;
+        try {
+          this.options.formats.snapshots.checkChunk(manifest, index, bytes);
+        } catch (error) {
+          return (error as Error).message;
+        }
+        this.onStep();
+        yield { type: 'chunk', shard, index, bytes };
+      }
+    }
+    return undefined;
+  }
+
+  /** One that is not listed any more has been replaced by a newer one, which is nothing to worry about. */
+  private async explain(id: string, problem: string): Promise<void> {
+    const { whole } = await this.list();
+    if (whole.some((manifest) => manifest.id === id)) this.warn(id, problem);
+  }
+
+  private async newest(): Promise<{ manifest: Manifest; bytes: Buffer } | undefined> {
+    const { whole, damaged, stored } = await this.list();
+    for (const { id, reason } of damaged) {
+      if (this.tried.has(id)) continue;
+      this.tried.add(id);
+      this.warn(id, reason);
+    }
+    const isUsable = (manifest: Manifest) =>
+      !this.tried.has(manifest.id) && isEarlyEnough(this.options.at, this.shard, placeOf(manifest));
+    const manifest = whole.find(isUsable);
+    const bytes = stored.find(({ id }) => id === manifest?.id)?.manifest;
+    return manifest === undefined || bytes === undefined ? undefined : { manifest, bytes };
+  }
+
+  private async list() {
+    const stored = await this.store.snapshots(this.shard);
+    const snapshots = { snapshots: async () => stored };
+    const list = await listSnapshots(this.shard, { snapshots, snapshotFormat: this.options.formats.snapshots });
+    return { ...list, stored };
+  }
+
+  private warn(id: string, problem: string): void {
+    this.options.warn(`snapshot ${id} of shard ${this.shard} is skipped: ${problem}`);
+  }
+
+  private async checkBeginning(): Promise<void> {
+    const first = await firstEntry(this.shard, this.logDeps());
+    const { lsn } = await this.store.head(this.shard);
+    if (isComplete(first, lsn)) return;
+    const found = first === undefined ? 'it has none' : `it begins at ${formatLsn(first.lsn)}`;
+    throw new BackupError(`shard ${this.shard} has no whole snapshot, and its log is not complete: ${found}`);
+  }
+
+  private async entryAt(start: Head): Promise<Buffer | undefined> {
+    const before = { epoch: start.lsn.epoch, sequence: start.lsn.sequence - 1 };
+    const [bytes] = await this.store.read(this.shard, before, 1);
+    if (bytes === undefined) return undefined;
+    return isSameHead(decodeEntry(bytes, this.shard, this.options.formats.entries).head, start) ? bytes : undefined;
+  }
+
+  private logDeps() {
+    return { wal: this.store, format: this.options.formats.entries };
+  }
+}
+
+/** True when the log is there from its first entry on. */
+function isComplete(first: Entry | undefined, end: Lsn): boolean {
+  return first === undefined ? end.sequence === 0 : first.lsn.sequence === 1;
+}
+
+function placeOf({ end, timeMs }: Manifest): SnapshotPlace {
+  return { end: end.lsn, timeMs };
+}
