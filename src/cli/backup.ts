@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { BackupError } from '../restore/backup-error.js';
 import { checkBackup } from '../restore/backup-reader.js';
 import { BackupWriter, exists, writeNewBackup } from '../restore/backup-writer.js';
@@ -66,8 +65,13 @@ class Backup {
     const tally = new Tally();
     const progress = this.progress('Backing up');
     try {
-      const { update: onProgress, warn } = progress;
-      const frames = framesOfStore(patientSource(source.store, delay), { ...source, now: Date.now, warn, onProgress });
+      const { update: onProgress, warn, patience } = progress;
+      const frames = framesOfStore(patientSource(source.store, patience), {
+        ...source,
+        now: Date.now,
+        warn,
+        onProgress,
+      });
       const writer = await writeNewBackup(options.to, tally.counted(frames), signal);
       progress.stop();
       this.report(writer.byteLength, tally);

@@ -1,9 +1,13 @@
 import { clearLine, cursorTo } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Presets, SingleBar } from 'cli-progress';
+import { silentLogger } from '../base/ports.js';
 import type { OnProgress } from '../restore/frame.js';
+import type { Patience } from '../shard/take-over.js';
 
 /** Quick work needs no bar. */
-const PATIENCE_MS = 1000;
+const QUICK_MS = 1000;
+const ATTEMPTS_MAX = 10;
 
 /** A bar on stderr while long work goes on, where somebody can see it; and a place for sentences that come meanwhile. */
 export class Progress {
@@ -28,7 +32,7 @@ export class Progress {
     if (this.isShown) {
       if (this.bar.getTotal() !== total) this.bar.setTotal(total);
       this.bar.update(done);
-    } else if (performance.now() - this.startedMs > PATIENCE_MS) {
+    } else if (performance.now() - this.startedMs > QUICK_MS) {
       this.isShown = true;
       this.bar.start(total, done);
     }
@@ -41,6 +45,12 @@ export class Progress {
     }
     console.error(`walletd: ${sentence}`);
   };
+
+  /** Ten seconds of bad weather, and a sentence about each attempt. */
+  get patience(): Patience {
+    const warn = ({ error }: { error?: string }, message: string) => this.warn(`${message}: ${error}`);
+    return { attemptsMax: ATTEMPTS_MAX, delay, log: { ...silentLogger, warn } };
+  }
 
   stop(): void {
     if (this.isShown) this.bar?.stop();

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { checkBackup, framesOfFile } from '../restore/backup-reader.js';
 import type { Frames } from '../restore/frame.js';
 import { patientSource } from '../restore/patience.js';
@@ -35,7 +34,11 @@ export async function restore(options: RestoreOptions): Promise<void> {
     const { store, name } = driverOf(settingsOfStore(to), 'auto');
     try {
       await mustBeEmpty(store, name);
-      const restored = await restoreFrames(source.frames, targetOf(store, name), { openFormats, at });
+      const restored = await restoreFrames(source.frames, targetOf(store, name), {
+        openFormats,
+        at,
+        patience: progress.patience,
+      });
       progress.stop();
       report(options, name, restored);
     } finally {
@@ -47,11 +50,11 @@ export async function restore(options: RestoreOptions): Promise<void> {
   }
 }
 
-async function sourceOfStore({ from, at }: RestoreOptions, { update, warn }: Progress): Promise<Source> {
+async function sourceOfStore({ from, at }: RestoreOptions, { update, warn, patience }: Progress): Promise<Source> {
   const { store, meta: record } = await openAsItIs(settingsOfStore(from));
   const meta = encodeMeta(record);
   const options = { meta, formats: openFormats(meta), at, now: Date.now, warn, onProgress: update };
-  return { frames: framesOfStore(patientSource(store, delay), options), close: () => store.close() };
+  return { frames: framesOfStore(patientSource(store, patience), options), close: () => store.close() };
 }
 
 /** The whole file is proved before anything is written. */

@@ -1,10 +1,8 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, inflateRaw } from 'node:zlib';
-import { formatLsn, type Lsn, maybeLsn } from '../shard/lsn.js';
-import type { Head } from '../shard/ports.js';
 import { BackupError } from './backup-error.js';
-import type { Contents, ShardContents, SnapshotPlace } from './contents.js';
 import type { Frame } from './frame.js';
+import { openFrames } from './frame-codec.js';
 
 /*
  * A backup file; src/store/format/FORMAT.md.
@@ -16,10 +14,7 @@ import type { Frame } from './frame.js';
  *  0        4            8       12     16              20                24
  *  | length | raw length | index | kind | data checksum | header checksum | data, compressed ...
  *
- * Raw, it is frames:
- *
- *  0      1       3       7        11
- *  | type | shard | index | length | bytes ...
+ * Raw, it is frames.
  *
  * Integers are big-endian, checksums are CRC-32. Every byte of the file is under one of them.
  */
@@ -27,7 +22,6 @@ export const BACKUP_VERSION = 1;
 export const FILE_HEADER_LENGTH = 16;
 export const BLOCK_HEADER_LENGTH = 24;
 const MAGIC = 'wdbackup';
-const FRAME_HEADER_LENGTH = 11;
 /** A little faster than the disks that backups go to; the next level takes twice as long for a tenth less. */
 const COMPRESSION_LEVEL = constants.Z_BEST_SPEED;
 
@@ -93,104 +87,5 @@ export function maybeBlockHeader(bytes: Buffer, index: number): BlockHeader | un
 export async function openBlock({ rawLength }: BlockHeader, data: Buffer): Promise<Frame[]> {
   const raw = await inflate(data, { maxOutputLength: Math.max(1, rawLength) });
   if (raw.length !== rawLength) throw new BackupError(`it holds ${raw.length} bytes, and should hold ${rawLength}`);
-  const frames: Frame[] = [];
-  for (let at = 0; at < raw.length; ) {
-    const end = at + FRAME_HEADER_LENGTH + (at + FRAME_HEADER_LENGTH <= raw.length ? raw.readUInt32BE(at + 7) : 0);
-    if (end > raw.length) throw new BackupError('a frame is longer than its block');
-    frames.push(openFrame(raw.subarray(at, end)));
-    at = end;
-  }
-  return frames;
-}
-
-const TYPES = [
-  'meta',
-  'snapshot-begun',
-  'chunk',
-  'snapshot-abandoned',
-  'entry',
-  'end',
-] as const satisfies readonly Frame['type'][];
-
-const NOTHING = Buffer.alloc(0);
-
-/** Two buffers, so that the bytes of a chunk or an entry are not copied here. */
-export function sealFrame(frame: Frame): readonly [header: Buffer, bytes: Buffer] {
-  const bytes = bytesOf(frame);
-  const header = Buffer.alloc(FRAME_HEADER_LENGTH);
-  header.writeUInt8(TYPES.indexOf(frame.type) + 1, 0);
-  header.writeUInt16BE('shard' in frame ? frame.shard : 0, 1);
-  header.writeUInt32BE('index' in frame ? frame.index : 0, 3);
-  header.writeUInt32BE(bytes.length, 7);
-  return [header, bytes];
-}
-
-function bytesOf(frame: Frame): Buffer {
-  switch (frame.type) {
-    case 'snapshot-begun':
-      return frame.manifest;
-    case 'snapshot-abandoned':
-      return NOTHING;
-    case 'end':
-      return Buffer.from(JSON.stringify(contentsToStored(frame.contents)));
-    default:
-      return frame.bytes;
-  }
-}
-
-function openFrame(frame: Buffer): Frame {
-  const type = TYPES[frame.readUInt8(0) - 1];
-  const shard = frame.readUInt16BE(1);
-  const bytes = frame.subarray(FRAME_HEADER_LENGTH);
-  switch (type) {
-    case 'meta':
-      return { type, bytes };
-    case 'snapshot-begun':
-      return { type, shard, manifest: bytes };
-    case 'chunk':
-      return { type, shard, index: frame.readUInt32BE(3), bytes };
-    case 'snapshot-abandoned':
-      return { type, shard };
-    case 'entry':
-      return { type, shard, bytes };
-    case 'end':
-      return { type, contents: storedToContents(JSON.parse(bytes.toString()) as StoredContents) };
-    default:
-      throw new BackupError(`frame type ${frame.readUInt8(0)} is not known: a newer walletd wrote it`);
-  }
-}
-
-interface StoredContents {
-  readonly timeMs: number;
-  readonly shards: readonly {
-    readonly head: readonly [lsn: string, nonce: string, checksum: number];
-    readonly snapshot: { readonly end: string; readonly timeMs: number } | null;
-  }[];
-}
-
-function contentsToStored({ timeMs, shards }: Contents): StoredContents {
-  const stored = shards.map(({ head: { lsn, nonce, checksum }, snapshot }) => ({
-    head: [formatLsn(lsn), nonce, checksum] as const,
-    snapshot: snapshot === undefined ? null : { end: formatLsn(snapshot.end), timeMs: snapshot.timeMs },
-  }));
-  return { timeMs, shards: stored };
-}
-
-function storedToContents({ timeMs, shards }: StoredContents): Contents {
-  const contents = shards.map(({ head, snapshot }): ShardContents => {
-    const place: SnapshotPlace | undefined =
-      snapshot === null ? undefined : { end: mustLsn(snapshot.end), timeMs: snapshot.timeMs };
-    return { head: storedToHead(head), snapshot: place };
-  });
-  return { timeMs, shards: contents };
-}
-
-function storedToHead([lsn, nonce, checksum]: StoredContents['shards'][number]['head']): Head {
-  return { lsn: mustLsn(lsn), nonce, checksum };
-}
-
-function mustLsn(text: string): Lsn {
-  const lsn = maybeLsn(text);
-  if (lsn === undefined) throw new BackupError(`"${text}" is not an LSN`);
-  return lsn;
+  return openFrames(raw);
 }

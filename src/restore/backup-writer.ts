@@ -1,9 +1,10 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { BackupError } from './backup-error.js';
-import { BLOCK_KINDS, type BlockKind, sealBlock, sealFileHeader, sealFrame } from './backup-format.js';
+import { BLOCK_KINDS, type BlockKind, sealBlock, sealFileHeader } from './backup-format.js';
 import type { WholePart } from './backup-reader.js';
 import type { Frame, Frames } from './frame.js';
+import { sealFrame } from './frame-codec.js';
 
 const BLOCK_BYTES = 1024 * 1024;
 /** Compressed by the threads of libuv while the next ones are filled. */

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
 import { formatLsn } from '../shard/lsn.js';
 import type { Head } from '../shard/ports.js';
+import { isFinal } from '../shard/take-over.js';
 import { BackupError } from './backup-error.js';
 import type { Contents, ShardContents } from './contents.js';
 import type { Frame } from './frame.js';
-import { isFinal } from './patience.js';
 import type { SourceStore, StoreFormats } from './ports.js';
 
 export interface FollowOptions {
@@ -48,7 +48,7 @@ export async function* framesAfter(
       }
       outage.isOver();
     } catch (error) {
-      if (isFinal(error)) throw error;
+      if (isFinal(error) || error instanceof BackupError) throw error;
       outage.begins(error as Error);
     }
     if (bytes > 0) yield end();

@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { must } from '../base/assert.js';
+import type { Patience } from '../shard/take-over.js';
 import { BackupError } from './backup-error.js';
 import type { Contents } from './contents.js';
 import type { Frame, Frames } from './frame.js';
-import { patiently } from './patience.js';
+import { keepTrying } from './patience.js';
 import type { At } from './point-in-time.js';
 import type { OpenFormats, StoreFormats, TargetStore } from './ports.js';
 import { type RestoredShard, ShardRestore, SomebodyElseError } from './shard-restore.js';
@@ -16,6 +16,7 @@ export interface Restored {
 export interface RestoreOptions {
   readonly openFormats: OpenFormats;
   readonly at?: At | undefined;
+  readonly patience: Patience;
 }
 
 const APPEND_BYTES = 1024 * 1024;
@@ -25,14 +26,10 @@ const APPEND_BYTES = 1024 * 1024;
  * before. Throws a `BackupError`, a `RecoveryError` or a `FormatError` when something is not as it must be, and then the
  * target has to be emptied.
  */
-export async function restoreFrames(
-  frames: Frames,
-  target: TargetStore,
-  { openFormats, at }: RestoreOptions,
-): Promise<Restored> {
+export async function restoreFrames(frames: Frames, target: TargetStore, options: RestoreOptions): Promise<Restored> {
   let restore: Restore | undefined;
   for await (const frame of frames) {
-    if (frame.type === 'meta') restore = await Restore.begin(frame.bytes, target, openFormats(frame.bytes), at);
+    if (frame.type === 'meta') restore = await Restore.begin(frame.bytes, target, options);
     else await must(restore, 'a meta record comes first').take(frame);
   }
   return await must(restore, 'a meta record comes first').finish();
@@ -49,13 +46,22 @@ class Restore {
     private readonly target: TargetStore,
     private readonly formats: StoreFormats,
     at: At | undefined,
+    private readonly patience: Patience,
   ) {
-    this.shards = Array.from({ length: formats.shards }, (_, shard) => new ShardRestore(shard, target, formats, at));
+    this.shards = Array.from(
+      { length: formats.shards },
+      (_, shard) => new ShardRestore(shard, target, formats, at, patience),
+    );
   }
 
-  static async begin(meta: Buffer, target: TargetStore, formats: StoreFormats, at: At | undefined): Promise<Restore> {
+  static async begin(
+    meta: Buffer,
+    target: TargetStore,
+    { openFormats, at, patience }: RestoreOptions,
+  ): Promise<Restore> {
+    const formats = openFormats(meta);
     if (!(await target.createIncomplete(meta))) throw new BackupError('a restore needs an empty store');
-    return new Restore(meta, target, formats, at);
+    return new Restore(meta, target, formats, at, patience);
   }
 
   async take(frame: Exclude<Frame, { type: 'meta' }>): Promise<void> {
@@ -84,7 +90,7 @@ class Restore {
     for (const shard of this.shards) {
       shard.checkEnd(must(contents.shards[shard.shard], 'an end tells of all shards').head);
     }
-    await patiently(delay, () => this.target.complete(this.meta));
+    await keepTrying('complete the store', this.patience, () => this.target.complete(this.meta));
     return { storeId: this.formats.storeId, shards: this.shards.map((shard) => shard.summary()) };
   }
 
@@ -93,12 +99,12 @@ class Restore {
     this.waitingBytes = 0;
     if (busy.length === 0) return;
     const appends = busy.map((shard) => shard.waitingAppend());
-    await patiently(delay, async () => {
-      for (const outcome of await this.target.append(appends)) {
-        if (outcome.type === 'failed') throw outcome.error;
-        if (outcome.type === 'conflict') throw new SomebodyElseError();
-      }
+    const outcomes = await keepTrying('append to the log', this.patience, async () => {
+      const attempted = await this.target.append(appends);
+      for (const outcome of attempted) if (outcome.type === 'failed') throw outcome.error;
+      return attempted;
     });
+    if (outcomes.some(({ type }) => type === 'conflict')) throw new SomebodyElseError();
     for (const shard of busy) shard.appended();
   }
 }

@@ -1,11 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { assert, must } from '../base/assert.js';
 import { checkContinuity, decodeEntry, newestTimeOf } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from '../shard/lsn.js';
 import { type Append, type Head, isSameHead, type SealedEntry } from '../shard/ports.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
+import type { Patience } from '../shard/take-over.js';
 import { BackupError } from './backup-error.js';
-import { patiently } from './patience.js';
+import { keepTrying } from './patience.js';
 import { type At, isEarlyEnough, isPast } from './point-in-time.js';
 import type { StoreFormats, TargetStore } from './ports.js';
 
@@ -49,6 +49,7 @@ export class ShardRestore {
     private readonly target: TargetStore,
     private readonly formats: StoreFormats,
     private readonly at: At | undefined,
+    private readonly patience: Patience,
   ) {
     this.head = formats.genesis(shard);
   }
@@ -63,7 +64,7 @@ export class ShardRestore {
       manifest.shard === this.shard && this.last === undefined,
       'a snapshot comes before the entries of its shard',
     );
-    this.snapshot = new SnapshotRestore(manifest, bytes, this.head.nonce, this.target, this.formats);
+    this.snapshot = new SnapshotRestore(manifest, bytes, this.head.nonce, this.target, this.formats, this.patience);
     await this.snapshot.begin();
   }
 
@@ -153,11 +154,12 @@ class SnapshotRestore {
     private readonly nonce: string,
     private readonly target: TargetStore,
     private readonly formats: StoreFormats,
+    private readonly patience: Patience,
   ) {}
 
   async begin(): Promise<void> {
     const { shard, id } = this.manifest;
-    await mustWrite(() => this.target.beginSnapshot(shard, this.nonce, id));
+    await this.write('begin a snapshot', () => this.target.beginSnapshot(shard, this.nonce, id));
   }
 
   /** Throws a `FormatError` when it is not the one that the manifest names. */
@@ -166,7 +168,7 @@ class SnapshotRestore {
     assert(index === this.chunks++, 'chunks come in order');
     this.formats.snapshots.checkChunk(this.manifest, index, bytes);
     this.bytes += bytes.length;
-    const write = mustWrite(() => this.target.writeChunk(shard, this.nonce, id, index, bytes));
+    const write = this.write('write a chunk', () => this.target.writeChunk(shard, this.nonce, id, index, bytes));
     // It is awaited later; that it failed may be known before.
     write.catch(() => {});
     this.writing.push(write);
@@ -177,13 +179,15 @@ class SnapshotRestore {
     const { shard, id, chunks } = this.manifest;
     assert(this.chunks === chunks.length, 'a snapshot has all its chunks');
     await this.written();
-    await mustWrite(() => this.target.publishSnapshot(shard, this.nonce, id, this.manifestBytes));
+    await this.write('publish a snapshot', () =>
+      this.target.publishSnapshot(shard, this.nonce, id, this.manifestBytes),
+    );
   }
 
   async abandon(): Promise<void> {
     const { shard, id } = this.manifest;
     await this.written();
-    await mustWrite(() => this.target.deleteSnapshot(shard, this.nonce, [], id));
+    await this.write('delete a snapshot', () => this.target.deleteSnapshot(shard, this.nonce, [], id));
   }
 
   private async written(): Promise<void> {
@@ -191,8 +195,8 @@ class SnapshotRestore {
     this.writing = [];
     await Promise.all(writing);
   }
-}
 
-async function mustWrite(write: () => Promise<boolean>): Promise<void> {
-  if (!(await patiently(delay, write))) throw new SomebodyElseError();
+  private async write(what: string, run: () => Promise<boolean>): Promise<void> {
+    if (!(await keepTrying(what, this.patience, run))) throw new SomebodyElseError();
+  }
 }
