@@ -6,6 +6,7 @@ import { toJson } from './money.js';
 import { playerRoutes } from './players.js';
 import type { AdminDeps } from './ports.js';
 import { Problem } from './problem.js';
+import { shardPlayersRoute } from './shard-players.js';
 import { transactionRoutes } from './transactions.js';
 
 const BODY_BYTES_MAX = 64 * 1024;
@@ -46,6 +47,7 @@ export class AdminServer {
     this.healthRoutes();
     playerRoutes(this.app, deps);
     transactionRoutes(this.app, deps);
+    shardPlayersRoute(this.app, deps);
     importRoute(this.app, deps);
     this.app.post('/v1/snapshots', async () => ({ snapshots: await deps.service.takeSnapshots() }));
   }

@@ -2,7 +2,7 @@ import type { Clock, Logger } from '../base/ports.js';
 import type { ScaleTable } from '../wallet/amount.js';
 import type { OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
-import type { Query, QueryResult } from '../wallet/query.js';
+import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import type { Busy } from '../wallet/rejection.js';
 
 export type Failed = { readonly type: 'failed'; readonly failure: Busy };
@@ -11,7 +11,7 @@ export type Failed = { readonly type: 'failed'; readonly failure: Busy };
 export interface OperatorService {
   readonly shardCount: number;
   operate(command: OperatorCommand): Promise<Answer>;
-  ask(question: Exclude<Query, { type: 'scan-transactions' }>): Promise<QueryResult | Failed>;
+  ask(question: PlayerQuery): Promise<QueryResult | Failed>;
   askShard(shard: number, question: Query): Promise<QueryResult | Failed>;
   readonly isReady: boolean;
   /** One result for each shard that serves. */

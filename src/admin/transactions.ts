@@ -4,12 +4,11 @@ import type { TransactionState } from '../wallet/transaction-record.js';
 import { money } from './money.js';
 import type { AdminDeps } from './ports.js';
 import { badRequest, noSuchPlayer, problemOf } from './problem.js';
+import { type QueryString, wholeNumber } from './query-string.js';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 1000;
 const STATES: readonly string[] = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT'];
-
-type QueryString = Record<string, string | string[] | undefined>;
 
 /** Reading transactions, of one player or over all of them, page by page. */
 export function transactionRoutes(app: FastifyInstance, deps: AdminDeps): void {
@@ -89,14 +88,6 @@ interface ShardCursor {
 
 function limitOf(query: QueryString): number {
   return wholeNumber(query, 'limit', 1, LIMIT_MAX, LIMIT_DEFAULT);
-}
-
-function wholeNumber(query: QueryString, name: string, least: number, most: number, absent: number): number {
-  const text = query[name];
-  if (text === undefined) return absent;
-  const value = typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) throw badRequest(`${name} must be a whole number from ${least} to ${most}`);
-  return value;
 }
 
 function stateOf(query: QueryString): TransactionState {

@@ -92,6 +92,16 @@ export function formatUnits(units: Units, scale: number): string {
   return `${sign}${whole}.${String(fraction).padStart(scale, '0').replace(/0+$/, '')}`;
 }
 
+/** As `formatUnits`, of a sum over players. */
+export function formatSum(units: bigint, scale: number): string {
+  const magnitude = units < 0n ? -units : units;
+  const power = BigInt(unitsPerWhole(scale));
+  const fraction = magnitude % power;
+  const sign = units < 0n ? '-' : '';
+  if (fraction === 0n) return `${sign}${magnitude / power}`;
+  return `${sign}${magnitude / power}.${String(fraction).padStart(scale, '0').replace(/0+$/, '')}`;
+}
+
 /** Decimals per currency, as settings and stores hold them: a few are listed, all others have the default. */
 export interface Scales {
   readonly default: number;

@@ -20,7 +20,16 @@ export type Query =
       readonly createdBeforeMs: number;
       readonly limit: number;
       readonly after: ScanCursor | undefined;
+    }
+  | {
+      readonly type: 'list-players';
+      /** The position of the first one. */
+      readonly from: number;
+      readonly limit: number;
     };
+
+/** Those that are about one player. */
+export type PlayerQuery = Extract<Query, { readonly username: string }>;
 
 export type QueryResult =
   | { readonly type: 'player'; readonly player: PlayerView | undefined }
@@ -30,7 +39,21 @@ export type QueryResult =
       readonly items: readonly TransactionView[];
       /** Undefined when the shard has been read to its end. */
       readonly next: ScanCursor | undefined;
+    }
+  | {
+      readonly type: 'players';
+      readonly players: readonly PlayerVersion[];
+      /** The position of the next one; undefined when there is none (yet). */
+      readonly next: number | undefined;
     };
+
+/** What two who keep the same player must agree on. */
+export interface PlayerVersion {
+  readonly username: string;
+  readonly currency: string;
+  readonly version: number;
+  readonly balance: Units;
+}
 
 export interface PlayerView {
   readonly username: string;
@@ -90,6 +113,8 @@ export function query(wallets: Wallets, question: Query): QueryResult {
     }
     case 'scan-transactions':
       return scanTransactions(wallets, question);
+    case 'list-players':
+      return listPlayers(wallets, question.from, question.limit);
     default:
       return unreachable(question);
   }
@@ -148,6 +173,17 @@ function scanTransactions(wallets: Wallets, scan: Extract<Query, { type: 'scan-t
 
 function placeAfter(wallets: Wallets, position: number): ScanCursor | undefined {
   return position < wallets.count ? { position, within: undefined } : undefined;
+}
+
+/** By order of their creation; those that are packed stay so. */
+function listPlayers(wallets: Wallets, from: number, limit: number): QueryResult {
+  const players: PlayerVersion[] = [];
+  const end = Math.min(from + limit, wallets.count);
+  for (let position = from; position < end; position++) {
+    const { username, currency, version, balance } = wallets.peek(position) as Wallet;
+    players.push({ username, currency, version, balance });
+  }
+  return { type: 'players', players, next: end < wallets.count ? end : undefined };
 }
 
 function transactionView(wallet: Wallet, item: Transaction): TransactionView {

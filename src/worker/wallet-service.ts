@@ -3,7 +3,7 @@ import type { BusyAnswer } from '../shard/shard.js';
 import { GENTLY, type SnapshotResult } from '../shard/snapshotter.js';
 import type { CallbackCommand, OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
-import type { Query, QueryResult } from '../wallet/query.js';
+import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import { shardOf } from './placement.js';
 import type { ShardStatus, Shards } from './shards.js';
 
@@ -36,7 +36,7 @@ export class WalletService {
     });
   }
 
-  async ask(question: Exclude<Query, { type: 'scan-transactions' }>): Promise<QueryResult | BusyAnswer> {
+  async ask(question: PlayerQuery): Promise<QueryResult | BusyAnswer> {
     return await this.askShard(this.shardOf(question.username), question);
   }
 

@@ -198,6 +198,40 @@ describe('the operator API', () => {
   });
 });
 
+test('the players of a shard come page by page, by order of creation, with version and balance', async () => {
+  const node = await TestNode.start({ shards: 1 });
+  try {
+    const created = Array.from({ length: 5 }, (_, i) => `p${4 - i}`);
+    for (const username of created) {
+      const line = JSON.stringify({ id: 'open', username, currency: 'THB', balance: 12.5 });
+      await fetch(`${node.adminUrl}/v1/players:import`, { method: 'POST', headers: ndjson, body: line });
+    }
+    await fetch(`${node.adminUrl}/v1/players/p4/block`, { method: 'POST' });
+    const page = async (query: string) => (await fetch(`${node.adminUrl}/v1/shards/${query}`)).json();
+    const whole = created.map((username) => ({
+      username,
+      currency: 'THB',
+      version: username === 'p4' ? 2 : 1,
+      balance: 12.5,
+    }));
+    assert.deepEqual(await page('0/players'), { players: whole, next: null });
+    assert.deepEqual(await page('0/players?limit=2'), { players: whole.slice(0, 2), next: 2 });
+    assert.deepEqual(await page('0/players?limit=2&after=4'), { players: whole.slice(4), next: null });
+    assert.deepEqual(await page('0/players?after=9'), { players: [], next: null });
+    for (const [path, status] of [
+      ['1/players', 404],
+      ['x/players', 404],
+      ['0/players?limit=0', 400],
+      ['0/players?limit=501', 400],
+      ['0/players?after=-1', 400],
+    ] as const) {
+      assert.equal((await fetch(`${node.adminUrl}/v1/shards/${path}`)).status, status, path);
+    }
+  } finally {
+    await node.close();
+  }
+});
+
 test('with a token, only who knows it gets in; health is open', async () => {
   const token = 'a-token-of-operators';
   const node = await TestNode.start({ 'admin.token': token });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {
   AMOUNT_UNITS_MAX,
   fitsDouble,
+  formatSum,
   formatUnits,
   maybeUnits,
   ScaleTable,
@@ -103,4 +104,14 @@ test('a currency that is not listed has the default scale, also one named like a
   assert.equal(scales.of('THB'), 4);
   assert.equal(scales.of('constructor'), 4);
   assert.equal(scales.of('__proto__'), 4);
+});
+
+test('a sum over players prints as an amount does, also beyond what a number holds', () => {
+  fc.assert(
+    fc.property(fc.maxSafeInteger(), scale, (units, decimals) => {
+      assert.equal(formatSum(BigInt(units), decimals), formatUnits(units, decimals));
+    }),
+  );
+  assert.equal(formatSum(-123_456_789_012_345_678_900_000n, 4), '-12345678901234567890');
+  assert.equal(formatSum(10n ** 20n + 1n, 2), '1000000000000000000.01');
 });

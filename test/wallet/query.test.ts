@@ -55,3 +55,18 @@ test('a scan over all players finds every open bet once, in pages of any size', 
     assert.deepEqual(seen.sort(), [...expected].sort(), `limit ${limit}`);
   }
 });
+
+test('a list of players goes over all of them by position, also over those created between its pages', () => {
+  const domain = new Domain();
+  for (let player = 0; player < 10; player++) domain.fund(`p${player}`, player);
+  const seen: string[] = [];
+  let from: number | undefined = 0;
+  while (from !== undefined) {
+    const result = query(domain.wallets, { type: 'list-players', from, limit: 4 });
+    assert.ok(result.type === 'players');
+    seen.push(...result.players.map(({ username, version, balance }) => `${username} ${version} ${balance}`));
+    from = result.next;
+    if (seen.length === 4) domain.fund('late', 100);
+  }
+  assert.deepEqual(seen, [...Array.from({ length: 10 }, (_, i) => `p${i} 1 ${i}`), 'late 1 100']);
+});
