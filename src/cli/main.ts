@@ -3,7 +3,9 @@ import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../config/load.js';
 import { BackupError } from '../restore/backup-error.js';
 import { type At, parseAt } from '../restore/point-in-time.js';
+import { ToolError } from '../restore/store-reader.js';
 import { RecoveryError } from '../shard/log-reader.js';
+import { DamagedSnapshotError } from '../shard/snapshot-reader.js';
 import { FormatError } from '../store/format/format-error.js';
 import { type BackupOptions, backup } from './backup.js';
 import { EXIT } from './exit-codes.js';
@@ -12,6 +14,7 @@ import { StoreError } from './open-store.js';
 import { type RestoreOptions, restore } from './restore.js';
 import { type ServeOptions, serve } from './serve.js';
 import { STORE_ADDRESS_HELP } from './store-address.js';
+import { addVerify } from './verify.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -87,6 +90,7 @@ Examples:
   walletd restore --from /backups/wallets.backup --to lmdb:./restored --at 2026-01-31T12:00:00Z`,
   )
   .action((options: RestoreOptions) => restore(options));
+addVerify(program);
 
 try {
   await program.parseAsync();
@@ -95,6 +99,8 @@ try {
   const isTheirs = [ConfigError, StoreError, RecoveryError, FormatError, BackupError].some(
     (type) => error instanceof type,
   );
+  const theirs = [ConfigError, StoreError, RecoveryError, DamagedSnapshotError, FormatError, ToolError];
+  const isTheirs = theirs.some((type) => error instanceof type);
   const { message, stack } = error as Error;
   console.error(`walletd: ${isTheirs || isSystemError(error) ? message : stack}`);
   process.exit(error instanceof ConfigError ? EXIT.usage : EXIT.failure);

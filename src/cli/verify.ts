@@ -1,0 +1,155 @@
+import type { Command } from 'commander';
+import type { Settings } from '../config/schema.js';
+import { LEDGER_KINDS, type StoreBooks } from '../restore/books.js';
+import { OperatorApi } from '../restore/operator-api.js';
+import { type ShardReport, type VerifyReport, verify } from '../restore/verify.js';
+import { formatSum, type ScaleTable } from '../wallet/amount.js';
+import { EXIT } from './exit-codes.js';
+import { type ReadStore, STORE_HELP, STORE_OPTION, withStoreToRead } from './open-to-read.js';
+import { formatTable, printable } from './table.js';
+
+interface VerifyOptions {
+  readonly deep?: true;
+  readonly store?: string;
+  /** False: none is wanted. */
+  readonly server?: string | false;
+  readonly json?: true;
+}
+
+/** More than these beside each other do not fit a terminal. */
+const CURRENCIES_PER_TABLE = 5;
+
+export function addVerify(program: Command): void {
+  program
+    .command('verify')
+    .description('check a store: logs, snapshots, wallets, books, and what a running server holds; changes nothing')
+    .option('--deep', 'replay from the oldest place there is, and prove every snapshot against it')
+    .option(STORE_OPTION, STORE_HELP)
+    .option('--server <url>', 'operator API to compare with (default: that of the settings, if it answers)')
+    .option('--no-server', 'compare with no server')
+    .option('--json', 'one JSON object instead of tables')
+    .addHelpText(
+      'after',
+      `
+Exit codes: ${EXIT.ok} nothing differs, ${EXIT.failure} something does, or it could not be checked.
+
+Example:
+  walletd verify --deep --store lmdb:/var/backups/walletd --no-server`,
+    )
+    .action(async (options: VerifyOptions) => {
+      process.exitCode = await withStoreToRead(options.store, (opened) => run(opened, options));
+    });
+}
+
+async function run(opened: ReadStore, options: VerifyOptions): Promise<number> {
+  const server = await serverOf(opened.settings, options);
+  const report = await verify(opened.reader, { isDeep: options.deep === true, server });
+  if (options.json) console.log(JSON.stringify(toJson(report, opened, server)));
+  else print(report, opened, server);
+  return report.findings.total === 0 ? EXIT.ok : EXIT.failure;
+}
+
+/** Of another store than that of the settings the running server knows nothing. */
+async function serverOf(settings: Settings, { server, store }: VerifyOptions): Promise<OperatorApi | undefined> {
+  if (server === false) return undefined;
+  const { host, port, token } = settings.admin;
+  if (server !== undefined) return new OperatorApi(server.replace(/\/+$/, ''), token);
+  if (store !== undefined || port === 0) return undefined;
+  const api = new OperatorApi(`http://${host.includes(':') ? `[${host}]` : host}:${port}`, token);
+  return (await api.answers()) ? api : undefined;
+}
+
+function print(report: VerifyReport, { name, reader, meta }: ReadStore, server: OperatorApi | undefined): void {
+  const { shards, books, findings } = report;
+  console.log(`Store ${name}, id ${meta.storeId}\n`);
+  console.log(formatTable(SHARD_COLUMNS, shards.map(shardRow)));
+  console.log(`\n${booksTables(books, reader.scales).join('\n\n')}\n`);
+  console.log(serverSentence(shards, server));
+  if (findings.total === 0) {
+    console.log('Nothing differs.');
+    return;
+  }
+  const more = findings.total - findings.listed.length;
+  console.log(`\n${findings.total} found:`);
+  for (const { type, message } of findings.listed) console.log(`  ${type}: ${printable(message)}`);
+  if (more > 0) console.log(`  and ${more} more`);
+}
+
+const SHARD_COLUMNS = [
+  { right: 'shard' },
+  'log from',
+  'to',
+  { right: 'entries' },
+  { right: 'events' },
+  { right: 'players' },
+  { right: 'snapshots' },
+  'replayed from',
+];
+
+function shardRow(report: ShardReport): string[] {
+  const { shard, first, lsn, entries, events, players, snapshots, base } = report;
+  const replayed = base === undefined || base === 'genesis' ? (base ?? '-') : `snapshot ${base}`;
+  return [...[shard, first ?? '-', lsn, entries, events, players, snapshots].map(String), replayed];
+}
+
+/** A column for each currency, a line for each reason why money moved. */
+function booksTables(books: StoreBooks, scales: ScaleTable): string[] {
+  const all = books.all();
+  const tables: string[] = [];
+  for (let i = 0; i < all.length; i += CURRENCIES_PER_TABLE) {
+    const some = all.slice(i, i + CURRENCIES_PER_TABLE);
+    const line = (name: string, units: (books: (typeof some)[number][1]) => bigint) => [
+      name,
+      ...some.map(([currency, one]) => formatSum(units(one), scales.of(currency))),
+    ];
+    const columns = ['books', ...some.map(([currency]) => ({ right: currency }))];
+    tables.push(
+      formatTable(columns, [
+        ['players', ...some.map(([, { players }]) => String(players))],
+        line('opening', ({ opening }) => opening),
+        ...LEDGER_KINDS.map((kind) => line(kind, ({ moved }) => moved.get(kind) ?? 0n)),
+        line('balances', ({ balances }) => balances),
+        line('difference', ({ difference }) => difference),
+      ]),
+    );
+  }
+  return tables;
+}
+
+function serverSentence(shards: readonly ShardReport[], server: OperatorApi | undefined): string {
+  if (server === undefined) return 'Not compared with a running server.';
+  const sum = (count: (report: ShardReport) => number | undefined) =>
+    shards.reduce((all, report) => all + (count(report) ?? 0), 0);
+  const movedOn = sum((report) => report.movedOn);
+  const passed = movedOn === 0 ? '' : `; ${movedOn} more had played on before the newest snapshot`;
+  return `Compared with ${server.url}: the balances of ${sum((report) => report.compared)} players${passed}.`;
+}
+
+function toJson(
+  { shards, books, findings }: VerifyReport,
+  { name, meta, reader }: ReadStore,
+  server: OperatorApi | undefined,
+) {
+  const decimals = (units: bigint, currency: string) => formatSum(units, reader.scales.of(currency));
+  return {
+    store: name,
+    storeId: meta.storeId,
+    clean: findings.total === 0,
+    server: server?.url ?? null,
+    shards,
+    books: Object.fromEntries(
+      books.all().map(([currency, { players, opening, moved, balances, difference }]) => [
+        currency,
+        {
+          players,
+          opening: decimals(opening, currency),
+          ...Object.fromEntries(LEDGER_KINDS.map((kind) => [kind, decimals(moved.get(kind) ?? 0n, currency)])),
+          balances: decimals(balances, currency),
+          difference: decimals(difference, currency),
+        },
+      ]),
+    ),
+    found: findings.all(),
+    findings: findings.listed,
+  };
+}

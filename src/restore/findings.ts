@@ -1,0 +1,50 @@
+/**
+ * log        an entry that is damaged, missing or foreign, or a head that is not that of the last entry
+ * snapshot   a manifest or chunk that is damaged, or wallets that are not those of the log
+ * event      one that does not fit the wallet it is about
+ * wallet     one that contradicts itself
+ * books      sums that do not come out
+ * server     a player whom the running server holds otherwise
+ */
+export type FindingType = 'log' | 'snapshot' | 'event' | 'wallet' | 'books' | 'server';
+
+export interface Finding {
+  readonly type: FindingType;
+  /** One sentence for people, which names the shard. */
+  readonly message: string;
+}
+
+const LISTED_MAX = 20;
+
+/** What differs: the first ones of each type in full, the rest as a number. */
+export class Findings {
+  readonly listed: Finding[] = [];
+  private readonly counts = new Map<FindingType, number>();
+
+  add(type: FindingType, message: string): void {
+    const count = this.count(type) + 1;
+    this.counts.set(type, count);
+    if (count <= LISTED_MAX) this.listed.push({ type, message });
+  }
+
+  count(type: FindingType): number {
+    return this.counts.get(type) ?? 0;
+  }
+
+  get total(): number {
+    return [...this.counts.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** How many of each type there are, listed or not. */
+  all(): Partial<Record<FindingType, number>> {
+    return Object.fromEntries(this.counts);
+  }
+
+  addAll(others: Findings): void {
+    for (const [type, count] of others.counts) {
+      const room = LISTED_MAX - this.count(type);
+      this.listed.push(...others.listed.filter((one) => one.type === type).slice(0, Math.max(0, room)));
+      this.counts.set(type, this.count(type) + count);
+    }
+  }
+}

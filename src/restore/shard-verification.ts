@@ -1,0 +1,156 @@
+import { firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { compareLsn, formatLsn, isSameLsn, type Lsn } from '../shard/lsn.js';
+import { type Entry, type Head, isSameHead } from '../shard/ports.js';
+import type { Manifest } from '../shard/snapshot-ports.js';
+import { listSnapshots } from '../shard/snapshot-reader.js';
+import { CheckedReplay } from './checked-replay.js';
+import { Findings } from './findings.js';
+import { type PlayerSource, ServerComparison } from './server-comparison.js';
+import { ShardView } from './shard-view.js';
+import { SnapshotCheck } from './snapshot-check.js';
+import { SnapshotProof } from './snapshot-proof.js';
+import { predecessorOf, type StoreReader } from './store-reader.js';
+
+export interface VerifyOptions {
+  /** Replays from the oldest place that the store still has, and proves each newer snapshot on the way. */
+  readonly isDeep: boolean;
+  /** Undefined: nothing is compared with a running server. */
+  readonly server: PlayerSource | undefined;
+  /** Called after each page of a log, with the entries of the store read so far, and all of them. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/**
+ * One pass over a shard. A running server can trim the log and delete snapshots meanwhile; then the pass finds what is
+ * not so, and has to be made again.
+ */
+export class ShardVerification {
+  readonly findings = new Findings();
+  entries = 0;
+  events = 0;
+  /** The newest entry that was looked at. */
+  head: Head;
+  first: Entry | undefined = undefined;
+  snapshots: SnapshotCheck | undefined = undefined;
+  comparison: ServerComparison | undefined = undefined;
+  /** Where the replay began: genesis, or the id of a snapshot; undefined when there was nothing to begin with. */
+  base: string | undefined = undefined;
+  replay: CheckedReplay | undefined = undefined;
+  /** By snapshot: those whose start the replay has passed, and whose end it has not. */
+  private readonly proofs = new Map<Manifest, SnapshotProof>();
+
+  constructor(
+    private readonly shard: number,
+    private readonly reader: StoreReader,
+    private readonly options: VerifyOptions,
+  ) {
+    this.head = reader.genesis(shard);
+  }
+
+  async run(): Promise<void> {
+    const { reader, shard } = this;
+    await this.askServer();
+    // In this order: a snapshot that is published meanwhile may end after a head that was asked before.
+    const list = await listSnapshots(shard, reader);
+    this.head = await reader.wal.head(shard);
+    const isReadable = await this.orBroken(async () => {
+      this.first = await firstEntry(shard, reader);
+    });
+    const before = this.first === undefined ? reader.genesis(shard) : predecessorOf(this.first);
+    const snapshots = new SnapshotCheck(shard, list, this.head, before, reader, this.findings);
+    this.snapshots = snapshots;
+    const view = await this.openBase(snapshots, before);
+    if (view === undefined) {
+      const begins = `the log of shard ${shard} begins at ${this.first && formatLsn(this.first.lsn)}`;
+      this.findings.add('log', `${begins}, and there is no snapshot of what was before`);
+    } else {
+      this.base = view.manifest?.id ?? 'genesis';
+      this.replay = new CheckedReplay(view, shard, reader, this.comparison, this.findings);
+      await this.replay.begin();
+    }
+    const isWhole = isReadable && (await this.orBroken(() => this.readLog(before, snapshots)));
+    if (this.replay?.isBroken === false) await this.replay.finish(isWhole);
+    await snapshots.readRest();
+  }
+
+  private async askServer(): Promise<void> {
+    const { shard, reader, findings } = this;
+    const askedAfter = (await reader.wal.head(shard)).lsn;
+    const told = await this.options.server?.players(shard);
+    if (told === undefined) return;
+    this.comparison = new ServerComparison(shard, told, askedAfter, reader.scales, findings);
+  }
+
+  private async openBase(snapshots: SnapshotCheck, before: Head): Promise<ShardView | undefined> {
+    const hasAll = before.lsn.sequence === 0;
+    const { usable } = snapshots;
+    const genesis = hasAll ? ShardView.ofNothing(this.reader.genesis(this.shard)) : undefined;
+    if (!this.options.isDeep) return (await snapshots.openFirst(usable)) ?? genesis;
+    return genesis ?? (await snapshots.openFirst([...usable].sort((a, b) => compareLsn(a.start.lsn, b.start.lsn))));
+  }
+
+  /** From the first entry that the log still has to its head, whatever the replay begins with. */
+  private async readLog(before: Head, snapshots: SnapshotCheck): Promise<void> {
+    const { shard, reader, head, options } = this;
+    let last = before;
+    await this.passSnapshots(last.lsn, snapshots);
+    for await (const page of readLog(shard, last, reader)) {
+      for (const { entry } of page) {
+        if (compareLsn(entry.lsn, head.lsn) > 0) return await this.checkHead(last, entry.lsn);
+        this.entries++;
+        this.events += entry.events.length;
+        snapshots.checkEntry(entry);
+        this.replay?.take(entry);
+        for (const proof of this.proofs.values()) proof.take(entry);
+        await this.passSnapshots(entry.lsn, snapshots);
+        last = entry.head;
+      }
+      options.onProgress?.(this.entries, head.lsn.sequence - before.lsn.sequence);
+      await reader.yieldTurn();
+    }
+    await this.checkHead(last, undefined);
+  }
+
+  /** Loads the snapshots that start at this place, and compares those that end here. */
+  private async passSnapshots(lsn: Lsn, snapshots: SnapshotCheck): Promise<void> {
+    const { replay } = this;
+    if (!this.options.isDeep || replay === undefined) return;
+    for (const manifest of snapshots.usable) {
+      if (manifest.id === this.base || !isSameLsn(manifest.start.lsn, lsn)) continue;
+      const view = await snapshots.open(manifest);
+      if (view !== undefined) this.proofs.set(manifest, new SnapshotProof(view, this.shard, this.findings));
+    }
+    for (const [manifest, proof] of this.proofs) {
+      if (!isSameLsn(manifest.end.lsn, lsn)) continue;
+      this.proofs.delete(manifest);
+      if (!replay.isBroken) await proof.compare(replay.wallets, this.reader);
+    }
+  }
+
+  /** `beyond` is an entry that the log has after the head that was asked; a log that grows has a newer head by now. */
+  private async checkHead(last: Head, beyond: Lsn | undefined): Promise<void> {
+    const { head, reader, shard } = this;
+    const [end, place] = [formatLsn(last.lsn), formatLsn(head.lsn)];
+    if (!isSameLsn(last.lsn, head.lsn)) {
+      throw new RecoveryError(`the log of shard ${shard} ends at ${end}, and its head says ${place}`);
+    }
+    if (!isSameHead(last, head)) {
+      throw new RecoveryError(`the last entry of shard ${shard} is ${end}, and its head names another one`);
+    }
+    if (beyond !== undefined && isSameHead(await reader.wal.head(shard), head)) {
+      throw new RecoveryError(`the log of shard ${shard} goes on to ${formatLsn(beyond)}, and its head says ${place}`);
+    }
+  }
+
+  /** False when the log cannot be read; that is a finding. */
+  private async orBroken(run: () => Promise<void>): Promise<boolean> {
+    try {
+      await run();
+      return true;
+    } catch (error) {
+      if (!(error instanceof RecoveryError)) throw error;
+      this.findings.add('log', error.message);
+      return false;
+    }
+  }
+}
