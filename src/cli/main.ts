@@ -14,6 +14,7 @@ import { StoreError } from './open-store.js';
 import { type RestoreOptions, restore } from './restore.js';
 import { type ServeOptions, serve } from './serve.js';
 import { STORE_ADDRESS_HELP } from './store-address.js';
+import { addSnapshot } from './snapshot.js';
 import { addVerify } from './verify.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
@@ -91,6 +92,7 @@ Examples:
   )
   .action((options: RestoreOptions) => restore(options));
 addVerify(program);
+addSnapshot(program);
 
 try {
   await program.parseAsync();

@@ -1,0 +1,8 @@
+import type { Command } from 'commander';
+import { addSnapshotList } from './snapshot-list.js';
+
+/** The verbs about snapshots. */
+export function addSnapshot(program: Command): void {
+  const group = program.command('snapshot').description('the snapshots of a store');
+  addSnapshotList(group);
+}

@@ -1,0 +1,28 @@
+const BYTES_STEP = 1024;
+const BYTES_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+const SECONDS_MAX = 120;
+const MINUTES_MAX = 120;
+const HOURS_MAX = 48;
+
+/** Milliseconds since 1970 as ISO 8601, UTC. */
+export function isoTime(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
+
+/** In the largest unit that leaves two digits to see: 90 s, 119 min, 47 h, 12 d. */
+export function formatAge(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < SECONDS_MAX) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < MINUTES_MAX) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < HOURS_MAX ? `${hours} h` : `${Math.round(hours / 24)} d`;
+}
+
+/** To three digits: 940 B, 1.21 KiB, 305 MiB. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  for (; value >= BYTES_STEP && unit < BYTES_UNITS.length - 1; unit++) value /= BYTES_STEP;
+  return unit === 0 ? `${bytes} B` : `${value >= 1000 ? Math.round(value) : value.toPrecision(3)} ${BYTES_UNITS[unit]}`;
+}
