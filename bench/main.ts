@@ -5,6 +5,7 @@ import type { RaceSettings } from './load/race.js';
 import { runMemory } from './memory/memory.js';
 import { type MicroSettings, runMicro } from './micro/micro.js';
 import { runPeers } from './peers/peers.js';
+import { type RecoverySettings, runRecovery } from './recovery/recovery.js';
 import { STORES } from './support/store.js';
 
 const program = new Command('bench').description('How fast walletd is on this machine, beside an echo server.');
@@ -20,6 +21,12 @@ const peers = raceOf('peers')
   .description('beside Fastify with one Lua script per bet, on the same Redis')
   .action((options: RaceSettings) => runPeers(options));
 
+const recovery = raceOf('recovery')
+  .description('a start from the log and from snapshots, and the latency of callbacks while snapshots are taken')
+  .addOption(new Option('--store <kind>', 'where walletd keeps its log').choices(STORES).default('lmdb'))
+  .option('--rate <n>', 'requests per second, sent by the clock (open loop)', whole, 5000)
+  .action((options: RecoverySettings) => runRecovery(options));
+
 const memory = new Command('memory').description('heap per player and per transaction').action(() => runMemory());
 
 const micro = new Command('micro')
@@ -33,7 +40,7 @@ const all = new Command('all').description('load, memory, then micro (the defaul
   await micro.parseAsync([], { from: 'user' });
 });
 
-for (const command of [load, peers, memory, micro]) program.addCommand(command);
+for (const command of [load, peers, recovery, memory, micro]) program.addCommand(command);
 program.addCommand(all, { isDefault: true });
 try {
   await program.parseAsync();

@@ -25,10 +25,15 @@ export async function startPeer(name: string, file: string, ...args: string[]): 
   return { name, url, adminUrl };
 }
 
-/** walletd as a user starts it, with its shards inline (0) or on so many worker threads. */
-export async function startWalletd(store: Store, workers: number): Promise<Server> {
+/** walletd as a user starts it, with its shards inline (0) or on so many worker threads, and some settings changed. */
+export async function startWalletd(
+  store: Store,
+  workers: number,
+  { name = `walletd ${describeWorkers(workers)}`, ...changes }: Readonly<Record<string, string>> = {},
+): Promise<Server> {
   const settings = {
-    ...store.settingsOf(`walletd-${workers}`),
+    ...store.settingsOf(name.replaceAll(' ', '-')),
+    ...changes,
     WALLETD_WORKERS: String(workers),
     WALLETD_PORT: '0',
     WALLETD_ADMIN_PORT: '0',
@@ -36,7 +41,7 @@ export async function startWalletd(store: Store, workers: number): Promise<Serve
   const isReady = (text: string) => text.includes('walletd is ready');
   const line = await startChild('sh', [`${ROOT}src/cli/walletd.sh`, 'serve'], isReady, settings);
   const { callbacks, operatorApi } = JSON.parse(line) as { callbacks: string; operatorApi: string };
-  return { name: `walletd ${describeWorkers(workers)}`, url: callbacks, adminUrl: operatorApi };
+  return { name, url: callbacks, adminUrl: operatorApi };
 }
 
 function describeWorkers(workers: number): string {

@@ -34,8 +34,9 @@ export interface Recovered {
   readonly recent: RecentEntries;
   /** Bytes of the log from its first entry of all. */
   readonly logBytes: number;
-  /** What was replayed on top of the snapshot. */
+  /** What was replayed on top of the snapshot: entries with events, and these. */
   readonly tailEntries: number;
+  readonly events: number;
   /** Of the newest whole snapshot. */
   readonly marks: readonly LogMark[];
 }

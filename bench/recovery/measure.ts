@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { silentLogger, systemClock } from '../../src/base/ports.js';
+import { openStore } from '../../src/cli/open-store.js';
+import { loadSettings } from '../../src/config/load.js';
+import { LSN_ZERO, type Lsn } from '../../src/shard/lsn.js';
+import { type Recovered, type RecoveryDeps, rebuild } from '../../src/shard/recovery.js';
+import { Snapshotter } from '../../src/shard/snapshotter.js';
+import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import { writeLongLog } from './long-log.js';
+
+/*
+ * One step of the recovery bench, in a fresh process, on the store of the settings. Prints what it measured as one line
+ * of JSON.
+ */
+const PAGE_ENTRIES = 64;
+const [step, players = '0'] = process.argv.slice(2);
+const { store, meta } = await openStore(loadSettings(process.env), 'auto');
+const format = new EntryCodec(meta.storeId);
+const snapshotFormat = new SnapshotCodec(meta.storeId);
+const shards = Array.from({ length: meta.shards }, (_, shard) => shard);
+const startedMs = performance.now();
+const result = await run();
+const ms = performance.now() - startedMs;
+await store.close();
+console.log(JSON.stringify({ ms, ...result }));
+
+async function run(): Promise<object> {
+  switch (step) {
+    case 'write':
+      return { events: await writeLongLog(store, meta, Number(players)) };
+    case 'decode':
+      return { events: await decodeAll() };
+    case 'recover': {
+      const recovered = await recoverAll();
+      return { events: recovered.reduce((sum, one) => sum + one.events, 0), players: playersOf(recovered) };
+    }
+    case 'snapshot':
+      return await takeSnapshots();
+    default:
+      throw new Error(`there is no step ${step}`);
+  }
+}
+
+/** The plain loop: what reading and decoding alone takes. */
+async function decodeAll(): Promise<number> {
+  let events = 0;
+  for (const shard of shards) {
+    for (let after: Lsn = LSN_ZERO; ; ) {
+      const page = await store.read(shard, after, PAGE_ENTRIES);
+      for (const bytes of page) {
+        const entry = format.decode(bytes);
+        events += entry.events.length;
+        after = entry.lsn;
+      }
+      if (page.length < PAGE_ENTRIES) break;
+    }
+  }
+  return events;
+}
+
+async function recoverAll(): Promise<Recovered[]> {
+  const deps: RecoveryDeps = {
+    wal: store,
+    snapshots: store,
+    format,
+    snapshotFormat,
+    clock: systemClock,
+    log: silentLogger,
+    delay: async () => {},
+    attemptsMax: 1,
+    yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
+    recentBytesMax: 0,
+    acknowledged: () => undefined,
+  };
+  return await Promise.all(
+    shards.map(async (shard) => {
+      const found = await store.head(shard);
+      return await rebuild({ shard, genesis: genesisHead(meta.storeId, shard), found, target: found }, deps);
+    }),
+  );
+}
+
+async function takeSnapshots(): Promise<object> {
+  const recovered = await recoverAll();
+  const snapshotter = new Snapshotter({
+    snapshots: store,
+    snapshotFormat,
+    clock: systemClock,
+    log: silentLogger,
+    delay: async () => {},
+    attemptsMax: 1,
+    policy: { everyEntries: 0, everyMs: 0, keep: 3, historyBytesMax: Number.POSITIVE_INFINITY },
+    newId: () => randomBytes(8).toString('hex'),
+  });
+  const startedMs = performance.now();
+  let bytes = 0;
+  for (const [id, { wallets, head, logBytes }] of recovered.entries()) {
+    const applied = head.lsn.sequence;
+    const source = { wallets, head, applied, timeMs: Date.now(), logBytes, entriesSinceSnapshot: 1 };
+    const taken = await snapshotter.take(
+      { id, source, snapshotTaken() {} },
+      { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY },
+    );
+    if (taken.type !== 'taken') throw new Error(JSON.stringify(taken));
+    bytes += taken.bytes;
+  }
+  return { ms: performance.now() - startedMs, bytes, players: playersOf(recovered) };
+}
+
+function playersOf(recovered: readonly Recovered[]): number {
+  return recovered.reduce((sum, { wallets }) => sum + wallets.count, 0);
+}
