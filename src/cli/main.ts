@@ -5,16 +5,16 @@ import { BackupError } from '../restore/backup-error.js';
 import { type At, parseAt } from '../restore/point-in-time.js';
 import { ToolError } from '../restore/store-reader.js';
 import { RecoveryError } from '../shard/log-reader.js';
-import { DamagedSnapshotError } from '../shard/snapshot-reader.js';
 import { FormatError } from '../store/format/format-error.js';
+import { addAcceptLoss } from './accept-loss.js';
 import { type BackupOptions, backup } from './backup.js';
 import { EXIT } from './exit-codes.js';
 import { init } from './init.js';
 import { StoreError } from './open-store.js';
 import { type RestoreOptions, restore } from './restore.js';
 import { type ServeOptions, serve } from './serve.js';
-import { STORE_ADDRESS_HELP } from './store-address.js';
 import { addSnapshot } from './snapshot.js';
+import { STORE_ADDRESS_HELP } from './store-address.js';
 import { addVerify } from './verify.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
@@ -93,15 +93,13 @@ Examples:
   .action((options: RestoreOptions) => restore(options));
 addVerify(program);
 addSnapshot(program);
+addAcceptLoss(program);
 
 try {
   await program.parseAsync();
 } catch (error) {
   // What people can mend gets one sentence; everything else is ours, with its stack.
-  const isTheirs = [ConfigError, StoreError, RecoveryError, FormatError, BackupError].some(
-    (type) => error instanceof type,
-  );
-  const theirs = [ConfigError, StoreError, RecoveryError, DamagedSnapshotError, FormatError, ToolError];
+  const theirs = [ConfigError, StoreError, RecoveryError, FormatError, ToolError, BackupError];
   const isTheirs = theirs.some((type) => error instanceof type);
   const { message, stack } = error as Error;
   console.error(`walletd: ${isTheirs || isSystemError(error) ? message : stack}`);

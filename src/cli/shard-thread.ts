@@ -7,6 +7,7 @@ import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced, Owner } from '../shard/ports.js';
 import type { BusyAnswer } from '../shard/shard.js';
+import type { SnapshotPolicy } from '../shard/snapshot-policy.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import { patiently } from '../shard/take-over.js';
 import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
@@ -43,6 +44,16 @@ export function newNonceOf(ownerTag: string): string {
   return ownerTag + randomBytes(NONCE_TAIL_BYTES).toString('hex');
 }
 
+export function newSnapshotId(): string {
+  return randomBytes(SNAPSHOT_ID_BYTES).toString('hex');
+}
+
+/** When snapshots are taken, and what is kept, as the settings want it. */
+export function policyOf({ snapshots, history }: Settings, { shards }: StoreMeta): SnapshotPolicy {
+  const { everyEntries, everySeconds, keep } = snapshots;
+  return { everyEntries, everyMs: everySeconds * 1000, keep, historyBytesMax: history.maxBytes / shards };
+}
+
 /** What a thread has to know of the process; it crosses the border to a worker as it is. */
 export interface ShardThreadSettings extends Identity {
   readonly settings: Settings;
@@ -66,7 +77,7 @@ export class ShardThread implements Shards {
     onFenced: (shard: number, takenBy: string) => void,
   ) {
     const { settings, meta, shards, owner, ownerTag, heapMaxBytes, acknowledged } = options;
-    const { nodeFolder, snapshots, history } = settings;
+    const { nodeFolder } = settings;
     // Of no use any more, and a thread or process that ends is started again.
     const onStuck = () => {
       log.error({}, 'the store does not answer any more: ending');
@@ -84,13 +95,8 @@ export class ShardThread implements Shards {
       wal: this.store,
       snapshots: this.store,
       snapshotFormat: new SnapshotCodec(meta.storeId),
-      policy: {
-        everyEntries: snapshots.everyEntries,
-        everyMs: snapshots.everySeconds * 1000,
-        keep: snapshots.keep,
-        historyBytesMax: history.maxBytes / meta.shards,
-      },
-      newSnapshotId: () => randomBytes(SNAPSHOT_ID_BYTES).toString('hex'),
+      policy: policyOf(settings, meta),
+      newSnapshotId,
       acknowledged: (shard) => acknowledged.get(shard),
       format: new EntryCodec(meta.storeId),
       genesis: (shard) => genesisHead(meta.storeId, shard),

@@ -6,6 +6,7 @@ import { type ShardReport, type VerifyReport, verify } from '../restore/verify.j
 import { formatSum, type ScaleTable } from '../wallet/amount.js';
 import { EXIT } from './exit-codes.js';
 import { type ReadStore, STORE_HELP, STORE_OPTION, withStoreToRead } from './open-to-read.js';
+import { maybeRunningServer } from './running-server.js';
 import { formatTable, printable } from './table.js';
 
 interface VerifyOptions {
@@ -52,11 +53,9 @@ async function run(opened: ReadStore, options: VerifyOptions): Promise<number> {
 /** Of another store than that of the settings the running server knows nothing. */
 async function serverOf(settings: Settings, { server, store }: VerifyOptions): Promise<OperatorApi | undefined> {
   if (server === false) return undefined;
-  const { host, port, token } = settings.admin;
-  if (server !== undefined) return new OperatorApi(server.replace(/\/+$/, ''), token);
-  if (store !== undefined || port === 0) return undefined;
-  const api = new OperatorApi(`http://${host.includes(':') ? `[${host}]` : host}:${port}`, token);
-  return (await api.answers()) ? api : undefined;
+  if (server !== undefined) return new OperatorApi(server.replace(/\/+$/, ''), settings.admin.token);
+  if (store !== undefined) return undefined;
+  return await maybeRunningServer(settings);
 }
 
 function print(report: VerifyReport, { name, reader, meta }: ReadStore, server: OperatorApi | undefined): void {

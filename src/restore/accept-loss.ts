@@ -1,4 +1,5 @@
 import type { Logger } from '../base/ports.js';
+import { LossError } from '../shard/log-reader.js';
 import { formatLsn, type Lsn } from '../shard/lsn.js';
 import type { EntryFormat, Head } from '../shard/ports.js';
 import { type RecoveryDeps, rebuild } from '../shard/recovery.js';
@@ -42,7 +43,11 @@ export async function findLosses(shards: readonly number[], deps: AcceptLossDeps
       await rebuild({ shard, genesis, found, target: found }, deps);
     } catch (error) {
       if (!isFinal(error)) throw error;
-      losses.push({ shard, reason: (error as Error).message, salvaged: await salvage(shard, genesis, deps) });
+      losses.push({
+        shard,
+        reason: error instanceof LossError ? error.loss : (error as Error).message,
+        salvaged: await salvage(shard, genesis, deps),
+      });
     }
   }
   return losses;

@@ -1,4 +1,4 @@
-import { RecoveryError, readLog } from '../shard/log-reader.js';
+import { LossError, RecoveryError, readLog } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type EntryFormat, type Head, isSameHead, type Wal } from '../shard/ports.js';
 import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
@@ -90,7 +90,7 @@ async function replayFrom(shard: number, start: Start, deps: SalvageDeps): Promi
     }
   } catch (error) {
     if (!(error instanceof RecoveryError)) throw error;
-    problem = error.message;
+    problem = error instanceof LossError ? error.loss : error.message;
   }
   if (snapshot === undefined && reached === start.head && problem !== undefined) return undefined;
   for (const wallet of wallets.touched()) checkWallet(wallet);

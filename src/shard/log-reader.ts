@@ -8,8 +8,8 @@ export class RecoveryError extends Error {
 
 /** Something that was written, and perhaps acknowledged, is not in the store any more. */
 export class LossError extends RecoveryError {
-  constructor(message: string) {
-    super(`${message}; \`walletd accept-loss\` shows what is missing, and asks whether to go on without it`);
+  constructor(readonly loss: string) {
+    super(`${loss}; \`walletd accept-loss\` shows what is missing, and asks whether to go on without it`);
   }
 }
 
@@ -41,13 +41,21 @@ export async function* readLog(
     const page = await wal.read(shard, last.lsn, PAGE_ENTRIES);
     if (page.length === 0) return;
     const entries: ReadEntry[] = [];
+    let failure: RecoveryError | undefined;
     for (const bytes of page) {
-      const entry = decodeEntry(bytes, shard, format);
-      checkContinuity(entry, shard, last);
-      last = entry.head;
-      entries.push({ entry, bytes });
+      try {
+        const entry = decodeEntry(bytes, shard, format);
+        checkContinuity(entry, shard, last);
+        last = entry.head;
+        entries.push({ entry, bytes });
+      } catch (error) {
+        // What comes before is good, and whoever reads wants it.
+        failure = error as RecoveryError;
+        break;
+      }
     }
-    yield entries;
+    if (entries.length > 0) yield entries;
+    if (failure !== undefined) throw failure;
   }
 }
 

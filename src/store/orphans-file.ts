@@ -3,16 +3,22 @@ import { join } from 'node:path';
 import type { SealedEntry } from '../shard/ports.js';
 
 /**
- * Writes entries that a store has lost for good where people find them: `orphans-SHARD-EPOCH`, each entry as in the log,
- * behind its length as u32. Resolves to the path when the file is on the disk. Rejects when there is one already.
+ * Writes entries that a store has lost for good where people find them: `orphans-SHARD-EPOCH`. Resolves to the path when
+ * the file is on the disk. Rejects when there is one already.
  */
 export async function writeOrphans(folder: string, shard: number, entries: readonly SealedEntry[]): Promise<string> {
-  await mkdir(folder, { recursive: true });
   const epoch = entries[entries.length - 1]?.head.lsn.epoch ?? 0;
-  const path = join(folder, `orphans-${shard}-${epoch}`);
+  const bytes = entries.map((entry) => entry.bytes);
+  return await writeEntries(folder, `orphans-${shard}-${epoch}`, bytes);
+}
+
+/** Entries as in the log, each behind its length as u32. */
+export async function writeEntries(folder: string, name: string, entries: readonly Buffer[]): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, name);
   const file = await open(path, 'wx');
   try {
-    const parts = entries.flatMap(({ bytes }) => {
+    const parts = entries.flatMap((bytes) => {
       const length = Buffer.alloc(4);
       length.writeUInt32BE(bytes.length);
       return [length, bytes];

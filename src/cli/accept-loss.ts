@@ -1,0 +1,112 @@
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { loadSettings } from '../config/load.js';
+import type { Settings } from '../config/schema.js';
+import { acceptLoss, findLosses, type Loss } from '../restore/accept-loss.js';
+import { formatLsn, type Lsn } from '../shard/lsn.js';
+import type { NodeRecord } from '../store/node-record.js';
+import { createLogger } from '../telemetry/logger.js';
+import { EXIT } from './exit-codes.js';
+import { mustBeStopped, offlineDeps } from './offline.js';
+import { driverOf, openAsItIs, recordOf, StoreError } from './open-store.js';
+
+interface AcceptLossOptions {
+  readonly yes?: boolean;
+  readonly stopped?: boolean;
+}
+
+export function addAcceptLoss(program: Command): void {
+  program
+    .command('accept-loss')
+    .description('show what a store has lost, and let its shards go on without it: asks before it changes anything')
+    .option('--yes', 'do not ask')
+    .option('--stopped', 'the server that owned the store last does not run any more')
+    .addHelpText(
+      'after',
+      `
+A shard stays stopped when its store lacks what it should have: entries that this node has acknowledged, or that a
+snapshot holds, or some in the middle of its log. Whatever can bring them back (the right server, its disk, a backup) is
+better than this. With your yes each such shard goes on from what can be proved; entries that cannot be used are kept in
+a file of WALLETD_NODE_FOLDER, which \`walletd inspect orphans FILE\` shows.
+
+Exit codes: ${EXIT.ok} nothing is missing, or the shards can go on, ${EXIT.failure} you said no, or it could not be done.
+
+Example:
+  walletd accept-loss`,
+    )
+    .action(async (options: AcceptLossOptions) => {
+      process.exitCode = await run(options);
+    });
+}
+
+async function run(options: AcceptLossOptions): Promise<number> {
+  const settings = loadSettings(process.env);
+  const record = recordOf(settings);
+  return (await acceptLostStore(settings, record, options)) ?? (await acceptLostEntries(settings, record, options));
+}
+
+/** Undefined when the store is the one that this node knows. */
+async function acceptLostStore(
+  settings: Settings,
+  record: NodeRecord,
+  options: AcceptLossOptions,
+): Promise<number | undefined> {
+  const { store, name } = driverOf(settings, 'auto');
+  const found = await store.maybeMeta().finally(() => store.close());
+  if (record.storeId === undefined || found?.storeId === record.storeId) return undefined;
+  const what = found === undefined ? 'There is no store' : `There is another store, ${found.storeId},`;
+  console.log(`${what} at ${name}. This node has served ${record.storeId} there, up to`);
+  for (const [shard, lsn] of record.all) console.log(`  shard ${shard}: ${formatLsn(lsn)}`);
+  if (!(await isAccepted('Go on, and forget that store with all its players?', options))) return EXIT.failure;
+  record.remove();
+  console.log('This node has forgotten it.');
+  return EXIT.ok;
+}
+
+async function acceptLostEntries(settings: Settings, record: NodeRecord, options: AcceptLossOptions): Promise<number> {
+  const opened = await openAsItIs(settings);
+  try {
+    const shards = Array.from({ length: opened.meta.shards }, (_, shard) => shard);
+    const deps = offlineDeps(settings, opened, record, createLogger('silent'));
+    await mustBeStopped(shards, deps, options.stopped === true);
+    const losses = await findLosses(shards, deps);
+    if (losses.length === 0) {
+      console.log('Nothing is missing: all shards would start.');
+      return EXIT.ok;
+    }
+    for (const loss of losses) console.log(describe(loss));
+    if (!(await isAccepted('Go on without what is missing?', options))) return EXIT.failure;
+    const acknowledged = new Map<number, Lsn>(record.all);
+    for (const loss of losses) {
+      const { shard, lsn, players, kept } = await acceptLoss(loss, deps);
+      acknowledged.set(shard, lsn);
+      record.replace(opened.meta.storeId, acknowledged);
+      const place = kept === undefined ? '' : `; what could not be used is in ${kept}`;
+      console.log(`Shard ${shard} goes on from ${formatLsn(lsn)} with ${players} players${place}.`);
+    }
+    return EXIT.ok;
+  } finally {
+    await opened.store.close();
+  }
+}
+
+function describe({ shard, reason, salvaged }: Loss): string {
+  const { snapshot, reached, problem, beyond, wallets } = salvaged;
+  const base = snapshot === undefined ? 'its log from the first entry' : `snapshot ${snapshot.id}`;
+  const lines = [
+    `Shard ${shard}: ${reason}.`,
+    `  It can go on with ${wallets.count} players from ${base} and the log up to ${formatLsn(reached.lsn)}.`,
+  ];
+  if (problem !== undefined) lines.push(`  There the log ends for us: ${problem}.`);
+  if (beyond.length > 0) lines.push(`  ${beyond.length} entries after that cannot be used; they are kept in a file.`);
+  return lines.join('\n');
+}
+
+async function isAccepted(question: string, { yes = false }: AcceptLossOptions): Promise<boolean> {
+  if (yes) return true;
+  if (!process.stdin.isTTY) throw new StoreError('there is nobody to ask: on a terminal, or with --yes');
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question(`${question} Type yes: `);
+  terminal.close();
+  return answer.trim() === 'yes';
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Logger, systemClock } from '../base/ports.js';
+import type { Settings } from '../config/schema.js';
+import type { AcceptLossDeps } from '../restore/accept-loss.js';
+import type { Owner } from '../shard/ports.js';
+import { ATTEMPTS_AT_START, describeOwner, ownerOf } from '../shard/take-over.js';
+import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
+import { SnapshotCodec } from '../store/format/snapshot-codec.js';
+import type { StoreMeta } from '../store/meta.js';
+import type { NodeRecord } from '../store/node-record.js';
+import { writeEntries } from '../store/orphans-file.js';
+import type { Store } from '../store/store.js';
+import { StoreError } from './open-store.js';
+import { newSnapshotId, policyOf } from './shard-thread.js';
+
+/** What works on the shards of a store that no server runs on. */
+export function offlineDeps(
+  settings: Settings,
+  { store, meta }: { readonly store: Store; readonly meta: StoreMeta },
+  record: NodeRecord,
+  log: Logger,
+): AcceptLossDeps {
+  const { storeId } = meta;
+  return {
+    wal: store,
+    snapshots: store,
+    format: new EntryCodec(storeId),
+    snapshotFormat: new SnapshotCodec(storeId),
+    genesis: (shard) => genesisHead(storeId, shard),
+    clock: systemClock,
+    log,
+    delay,
+    attemptsMax: ATTEMPTS_AT_START,
+    yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
+    recentBytesMax: 0,
+    acknowledged: (shard) => record.acknowledged(shard),
+    owner: { host: hostname(), pid: process.pid, startedMs: Date.now() },
+    newNonce: () => randomBytes(8).toString('hex'),
+    policy: policyOf(settings, meta),
+    newId: newSnapshotId,
+    keepEntries: (shard, entries) => writeEntries(settings.nodeFolder, `lost-${shard}-${Date.now()}`, entries),
+  };
+}
+
+/**
+ * Throws a `StoreError` while the last owner of a shard may still run: here that can be seen, of another machine
+ * somebody has to say it.
+ */
+export async function mustBeStopped(
+  shards: readonly number[],
+  deps: AcceptLossDeps,
+  isVouchedFor: boolean,
+): Promise<void> {
+  if (isVouchedFor) return;
+  for (const shard of shards) {
+    const owner = await ownerOf(shard, await deps.wal.head(shard), deps).catch(() => undefined);
+    if (owner === undefined) continue;
+    const name = describeOwner(owner);
+    if (owner.host !== hostname()) {
+      throw new StoreError(`the last owner of shard ${shard} is ${name}: when it is stopped, say so with --stopped`);
+    }
+    if (isAlive(owner)) {
+      throw new StoreError(`shard ${shard} is owned by ${name}, which runs: stop it; if it is another, --stopped`);
+    }
+  }
+}
+
+function isAlive({ pid }: Owner): boolean {
+  try {
+    process.kill(pid, 0);
+    return pid !== process.pid;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import { loadSettings } from '../config/load.js';
+import type { Settings } from '../config/schema.js';
+import { rebuild } from '../shard/recovery.js';
+import { type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
+import { createLogger } from '../telemetry/logger.js';
+import { EXIT } from './exit-codes.js';
+import { mustBeStopped, offlineDeps } from './offline.js';
+import { openAsItIs, recordOf } from './open-store.js';
+import { maybeRunningServer } from './running-server.js';
+import { formatTable } from './table.js';
+import { formatBytes } from './units.js';
+
+interface TakeOptions {
+  readonly stopped?: boolean;
+  readonly json?: boolean;
+}
+
+export function addSnapshotTake(group: Command): void {
+  group
+    .command('take')
+    .description('take a snapshot of each shard that has changed: asks the running server, or works on a stopped store')
+    .option('--stopped', 'the server that owned the store last does not run any more')
+    .option('--json', 'a JSON object per line instead of a table')
+    .addHelpText(
+      'after',
+      `
+Exit codes: ${EXIT.ok} taken, or nothing had changed, ${EXIT.failure} one was abandoned or could not be begun.
+
+Example:
+  walletd snapshot take`,
+    )
+    .action(async (options: TakeOptions) => {
+      process.exitCode = await take(options);
+    });
+}
+
+async function take({ stopped = false, json = false }: TakeOptions): Promise<number> {
+  const settings = loadSettings(process.env);
+  const server = await maybeRunningServer(settings);
+  const results = server === undefined ? await takeOffline(settings, stopped) : await server.takeSnapshots();
+  if (json) for (const result of results) console.log(JSON.stringify(result));
+  else console.log(formatTable(COLUMNS, results.map(row)));
+  return results.some(({ type }) => type === 'abandoned') ? EXIT.failure : EXIT.ok;
+}
+
+/** Nobody is fenced: should a server start meanwhile, it is the snapshot that is refused. */
+async function takeOffline(settings: Settings, isVouchedFor: boolean): Promise<readonly SnapshotResult[]> {
+  const opened = await openAsItIs(settings);
+  try {
+    const shards = Array.from({ length: opened.meta.shards }, (_, shard) => shard);
+    const deps = offlineDeps(settings, opened, recordOf(settings), createLogger('silent'));
+    await mustBeStopped(shards, deps, isVouchedFor);
+    const snapshotter = new Snapshotter({ ...deps, newId: deps.newId });
+    const results: SnapshotResult[] = [];
+    for (const id of shards) {
+      const found = await deps.wal.head(id);
+      const rebuilt = await rebuild({ shard: id, genesis: deps.genesis(id), found, target: found }, deps);
+      const { wallets, logBytes, timeMs, tailEntries } = rebuilt;
+      const { sequence } = found.lsn;
+      const source = { wallets, head: found, applied: sequence, timeMs, logBytes, entriesSinceSnapshot: tailEntries };
+      snapshotter.recovered(id, rebuilt.marks);
+      const pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
+      results.push(await snapshotter.take({ id, source, snapshotTaken() {} }, pace));
+    }
+    return results;
+  } finally {
+    await opened.store.close();
+  }
+}
+
+const COLUMNS = [{ right: 'shard' }, 'result', 'snapshot', 'up to', { right: 'players' }, { right: 'bytes' }];
+
+function row(result: SnapshotResult): string[] {
+  const shard = String(result.shard);
+  if (result.type === 'unchanged') return [shard, 'nothing has changed', '', '', '', ''];
+  if (result.type === 'abandoned') return [shard, `abandoned: ${result.reason}`, '', '', '', ''];
+  return [shard, 'taken', result.id, result.lsn, String(result.players), formatBytes(result.bytes)];
+}
