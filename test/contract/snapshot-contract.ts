@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { LSN_ZERO } from '../../src/shard/lsn.js';
-import type { Wal } from '../../src/shard/ports.js';
+import type { Append, Wal } from '../../src/shard/ports.js';
 import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot-ports.js';
 import type { MakeStore, StoreUnderTest } from './store-under-test.js';
-import { Writer } from './writer.js';
+import { one, Writer } from './writer.js';
 
 type Store = Wal & SnapshotStore;
 
@@ -265,6 +265,31 @@ export function snapshotContract(driver: string, make: MakeStore): void {
       assert.deepEqual(head, log.head(0));
       assert.deepEqual(await wal.readChunks(0, kept.id, 0, 40), kept.chunks);
     });
+
+    contract(
+      'a write behind an append that is on its way is made when the append is, and only then',
+      async (store, log) => {
+        const { wal } = store;
+        const id = await begin(wal, log);
+        for (let index = 0; index < 50; index++) {
+          const done = await Promise.all([log.append(0), wal.writeChunk(0, log.nonce, id, index, MANIFEST)]);
+          assert.equal(done[1], true);
+        }
+        const other = new Writer(await store.openAgain(), store.storeId);
+        other.take(0, log.head(0));
+        other.newEpoch();
+        await other.append(0);
+        const late: Append = { shard: 0, expected: log.head(0), entries: [log.next(0)] };
+        const [outcome, isWritten, isDeleted, isTrimmed] = await Promise.all([
+          one(wal, late),
+          wal.writeChunk(0, log.nonce, id, 50, MANIFEST),
+          wal.deleteSnapshot(0, log.nonce, [], id),
+          wal.trimLog(0, log.nonce, [], log.head(0).lsn),
+        ]);
+        assert.deepEqual([outcome.type, isWritten, isDeleted, isTrimmed], ['conflict', false, false, false]);
+        assert.deepEqual(await wal.readChunks(0, id, 49, 2), [MANIFEST, undefined]);
+      },
+    );
 
     contract('of writes that are made at once each is made', async ({ wal }, log) => {
       const id = newId();

@@ -1,12 +1,17 @@
 import type { Database } from 'lmdb';
+import { assert } from '../../base/assert.js';
 import { LSN_ZERO, type Lsn } from '../../shard/lsn.js';
 import type { SnapshotStore, StoredSnapshot } from '../../shard/snapshot-ports.js';
+import type { FileGrowth } from './file-growth.js';
 import type { Heads } from './heads.js';
 import { chunkKey, entryKey, sequenceOf, snapshotIdOf, snapshotKey } from './keys.js';
 
-/** Deleted in one commit: an append that comes meanwhile has to wait for it. */
-const CHUNKS_PER_SLICE = 32;
-const ENTRIES_PER_SLICE = 256;
+/**
+ * Removed in one commit, for which an append that comes meanwhile has to wait: at most 4 MiB, in 1 ms. Measured with
+ * entries of 60 KB: 0.7 ms for 64 of them, 3.4 ms for 256.
+ */
+const CHUNKS_PER_SLICE = 16;
+const ENTRIES_PER_SLICE = 64;
 const UNFINISHED = Buffer.alloc(0);
 
 export interface Databases {
@@ -24,9 +29,11 @@ export interface Databases {
 export class LmdbSnapshots implements SnapshotStore {
   /** The newest write of each shard, which may still be on its way. */
   private readonly last = new Map<number, Promise<unknown>>();
+  private isClosed = false;
 
   constructor(
     private readonly heads: Heads,
+    private readonly growth: FileGrowth,
     private readonly databases: Databases,
   ) {}
 
@@ -53,23 +60,26 @@ export class LmdbSnapshots implements SnapshotStore {
     return this.inOrder(shard, async () => {
       const manifest = this.maybeManifest(shard, id);
       if (manifest !== undefined && manifest.length > 0) return false;
-      return this.write(shard, nonce, () => this.databases.snapshots.put(snapshotKey(shard, id), UNFINISHED));
+      return this.write(shard, nonce, 0, () => this.databases.snapshots.put(snapshotKey(shard, id), UNFINISHED));
     });
   }
 
   writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
     return this.inOrder(shard, async () => {
       if (this.maybeManifest(shard, id)?.length !== 0) return false;
-      return this.write(shard, nonce, () => this.databases.chunks.put(chunkKey(shard, id, index), bytes));
+      const key = chunkKey(shard, id, index);
+      return this.write(shard, nonce, bytes.length, () => this.databases.chunks.put(key, bytes));
     });
   }
 
   publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
+    assert(manifest.length > 0, 'an empty manifest is that of an unfinished snapshot');
     return this.inOrder(shard, async () => {
       const found = this.maybeManifest(shard, id);
       if (found === undefined || (found.length > 0 && !manifest.equals(found))) return false;
       // Also when it is there already: only a commit of our own says that it is synced.
-      return this.write(shard, nonce, () => this.databases.snapshots.put(snapshotKey(shard, id), manifest));
+      const key = snapshotKey(shard, id);
+      return this.write(shard, nonce, manifest.length, () => this.databases.snapshots.put(key, manifest));
     });
   }
 
@@ -83,7 +93,7 @@ export class LmdbSnapshots implements SnapshotStore {
         const manifest = this.maybeManifest(shard, id);
         const keys = manifest === undefined ? [] : this.firstChunkKeys(shard, id);
         const isLast = keys.length < CHUNKS_PER_SLICE;
-        const done = await this.write(shard, nonce, () => {
+        const done = await this.write(shard, nonce, 0, () => {
           for (const chunk of keys) chunks.remove(chunk);
           if (isLast) snapshots.remove(key);
           else snapshots.put(key, UNFINISHED);
@@ -99,7 +109,7 @@ export class LmdbSnapshots implements SnapshotStore {
       for (;;) {
         if (!this.hasAll(shard, kept)) return false;
         const keys = this.firstEntryKeys(shard, before);
-        const done = await this.write(shard, nonce, () => {
+        const done = await this.write(shard, nonce, 0, () => {
           for (const key of keys) log.remove(key);
         });
         if (!done || keys.length < ENTRIES_PER_SLICE) return done;
@@ -107,9 +117,18 @@ export class LmdbSnapshots implements SnapshotStore {
     });
   }
 
+  /** Writes that wait, and slices that are still to come, are not made. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all(this.last.values());
+  }
+
   /** One write of a shard after the other. */
   private inOrder(shard: number, run: () => Promise<boolean>): Promise<boolean> {
-    const result = (this.last.get(shard) ?? Promise.resolve()).then(run);
+    const result = (this.last.get(shard) ?? Promise.resolve()).then(() => {
+      this.checkOpen();
+      return run();
+    });
     this.last.set(
       shard,
       result.catch(() => {}),
@@ -117,8 +136,14 @@ export class LmdbSnapshots implements SnapshotStore {
     return result;
   }
 
-  private write(shard: number, nonce: string, queue: () => void): Promise<boolean> {
-    return this.heads.writeAs(nonce, shard, queue);
+  private async write(shard: number, nonce: string, bytes: number, queue: () => void): Promise<boolean> {
+    this.checkOpen();
+    await this.growth.room(bytes);
+    return await this.heads.writeAs(nonce, shard, queue);
+  }
+
+  private checkOpen(): void {
+    if (this.isClosed) throw new Error('the store is closed');
   }
 
   private maybeManifest(shard: number, id: string): Uint8Array | undefined {

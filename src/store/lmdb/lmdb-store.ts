@@ -61,7 +61,7 @@ export class LmdbStore implements Store {
   ) {
     this.commits = new Commits(root, growth, onStuck);
     this.heads = new Heads(databases.heads, this.commits);
-    this.stored = new LmdbSnapshots(this.heads, { log, ...databases });
+    this.stored = new LmdbSnapshots(this.heads, growth, { log, ...databases });
   }
 
   /**
@@ -100,6 +100,7 @@ export class LmdbStore implements Store {
 
   /** Creates meta record and logs; false when another process was faster or the store is there already. */
   async create(meta: StoreMeta): Promise<boolean> {
+    await this.growth.room(0);
     return await this.metas.ifNoExists(META_KEY, () => {
       this.metas.put(META_KEY, encodeMeta(meta));
       for (let shard = 0; shard < meta.shards; shard++) {
@@ -113,6 +114,14 @@ export class LmdbStore implements Store {
   }
 
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+    const room = this.growth.room(bytesOf(appends));
+    if (room !== undefined) {
+      try {
+        await room;
+      } catch (error) {
+        return appends.map(() => ({ type: 'failed', error: error as Error }));
+      }
+    }
     const outcomes: (AppendOutcome | Promise<AppendOutcome>)[] = [];
     // Heads are compared as they are now, not as they were when this turn's read transaction began.
     this.root.resetReadTxn();
@@ -131,6 +140,7 @@ export class LmdbStore implements Store {
 
   /** In one transaction, so that no owner's append comes between the head and its fence, however busy it is. */
   async fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]> {
+    await this.growth.room(0);
     return this.root.transactionSync(() =>
       shards.map((shard) => {
         const previous = this.heads.must(shard);
@@ -184,6 +194,7 @@ export class LmdbStore implements Store {
   }
 
   async close(): Promise<void> {
+    await this.stored.close();
     await this.growth.close();
     await this.root.close();
   }
@@ -209,6 +220,12 @@ export class LmdbStore implements Store {
     const head = this.heads.must(shard);
     return isSameHead(head, expected) ? OK : { type: 'conflict', head };
   }
+}
+
+function bytesOf(appends: readonly Append[]): number {
+  let bytes = 0;
+  for (const { entries } of appends) for (const entry of entries) bytes += entry.bytes.length;
+  return bytes;
 }
 
 function usedBytes(root: RootDatabase): number {
