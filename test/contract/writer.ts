@@ -44,6 +44,17 @@ export class Writer {
     this.nonce = randomBytes(8).toString('hex');
   }
 
+  /** Takes a log over, as another owner. */
+  async fence(shard: number): Promise<void> {
+    await this.wal.fence([shard], (_, head) => {
+      this.take(shard, head);
+      this.newEpoch();
+      const fence = this.seal(shard, head);
+      this.heads.set(shard, fence.head);
+      return fence;
+    });
+  }
+
   seal(shard: number, previous: Head, text = 'ann'): SealedEntry {
     const batch = this.format.beginBatch(1000);
     batch.add({ type: 'player-created', username: text, version: 1, timeMs: 1000, currency: 'THB' });

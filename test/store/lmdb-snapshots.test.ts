@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { platform } from 'node:process';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
+import { META_VERSION } from '../../src/store/meta.js';
+import { Writer } from '../contract/writer.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+
+const CHUNKS = 200;
+const CHUNK = randomBytes(2000);
+const MIB = 1024 * 1024;
+
+/** A store whose shard 0 has an owner and a whole snapshot. */
+async function withSnapshot(run: (store: LmdbStore, log: Writer, id: string, folder: string) => Promise<void>) {
+  const folder = makeTempFolder();
+  const store = LmdbStore.open(folder.path);
+  try {
+    const storeId = randomUUID();
+    const scales = { default: 4, byCurrency: {} };
+    await store.create({ storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 });
+    const log = new Writer(store, storeId);
+    await log.append(0);
+    const id = '00000000000000aa';
+    await store.beginSnapshot(0, log.nonce, id);
+    await Promise.all(Array.from({ length: CHUNKS }, (_, i) => store.writeChunk(0, log.nonce, id, i, CHUNK)));
+    assert.equal(await store.publishSnapshot(0, log.nonce, id, Buffer.from('manifest')), true);
+    await run(store, log, id, folder.path);
+  } finally {
+    await store.close();
+    folder.remove();
+  }
+}
+
+const isPublished = async (store: LmdbStore) => (await store.snapshots(0))[0]?.manifest !== undefined;
+
+test('a deletion that another owner interrupts leaves an unfinished snapshot, which can be deleted', async () => {
+  await withSnapshot(async (store, log, id) => {
+    const deleting = store.deleteSnapshot(0, log.nonce, [], id);
+    while (await isPublished(store)) await turn();
+    await log.fence(0);
+    assert.equal(await deleting, false);
+    assert.deepEqual(await store.snapshots(0), [{ id, manifest: undefined }]);
+    const left = (await store.readChunks(0, id, 0, CHUNKS)).filter((chunk) => chunk !== undefined).length;
+    assert.ok(left > 0 && left < CHUNKS, `${left} chunks are left`);
+    assert.equal(await store.deleteSnapshot(0, log.nonce, [], id), true);
+    assert.deepEqual(await store.snapshots(0), []);
+    assert.deepEqual(await store.readChunks(0, id, 0, CHUNKS), Array(CHUNKS).fill(undefined));
+  });
+});
+
+test('a store that is closed meanwhile rejects what is left, and keeps what was done', async () => {
+  await withSnapshot(async (store, log, id, folder) => {
+    const deleting = assert.rejects(store.deleteSnapshot(0, log.nonce, [], id), /^Error: the store is closed$/);
+    const waiting = assert.rejects(store.trimLog(0, log.nonce, [], log.head(0).lsn), /^Error: the store is closed$/);
+    while (await isPublished(store)) await turn();
+    await store.close();
+    await Promise.all([deleting, waiting]);
+    const again = LmdbStore.open(folder);
+    assert.deepEqual(await again.snapshots(0), [{ id, manifest: undefined }]);
+    assert.equal(await again.deleteSnapshot(0, log.nonce, [], id), true);
+    assert.deepEqual(await again.readChunks(0, id, 0, CHUNKS), Array(CHUNKS).fill(undefined));
+    await again.close();
+  });
+});
+
+/** Of the files that this process writes; undefined: no limit. */
+function limitFiles(bytes: number | undefined): void {
+  execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes ?? 'unlimited'}:`]);
+}
+
+const LINUX_ONLY = { skip: platform === 'linux' ? false : 'prlimit is of Linux' };
+
+test(
+  'a full disk rejects chunks before it rejects appends, lets snapshots be deleted, and ends nothing',
+  LINUX_ONLY,
+  async () => {
+    const ignore = () => {};
+    process.on('SIGXFSZ', ignore);
+    try {
+      await withSnapshot(async (store, log, whole, folder) => {
+        const id = '00000000000000bb';
+        const chunk = randomBytes(128 * 1024);
+        await store.beginSnapshot(0, log.nonce, id);
+        limitFiles(statSync(join(folder, 'data.mdb')).size + 4 * MIB);
+        let written = 0;
+        const fill = async () => {
+          for (; written < 1000; written++)
+            assert.equal(await store.writeChunk(0, log.nonce, id, written, chunk), true);
+        };
+        await assert.rejects(fill(), /^Error: the file of the store cannot grow \(EFBIG: file too large, write\)$/);
+        assert.ok(written > 8, `${written} chunks`);
+        for (let i = 0; i < 20; i++) await log.append(0);
+        assert.equal(await store.deleteSnapshot(0, log.nonce, [], whole), true);
+        await assert.rejects(fill(), /cannot grow/);
+        limitFiles(undefined);
+        assert.equal(await store.writeChunk(0, log.nonce, id, written, chunk), true);
+        assert.equal(await store.publishSnapshot(0, log.nonce, id, Buffer.from('manifest')), true);
+        const chunks = await store.readChunks(0, id, 0, written + 2);
+        assert.deepEqual(chunks, [...Array(written + 1).fill(chunk), undefined]);
+      });
+    } finally {
+      limitFiles(undefined);
+      process.off('SIGXFSZ', ignore);
+    }
+  },
+);
