@@ -10,7 +10,10 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [/^(MOVED|ASK|CLUSTERDOWN|CROSSSLOT)/, 'this Redis is part of a cluster, which walletd does not support'],
   [/^NOAUTH/, 'Redis asks for a password: put it into WALLETD_STORE'],
   [/^WRONGPASS/, 'Redis does not accept the user or password in WALLETD_STORE'],
-  [/^NOPERM/, "the ACL of this Redis user lacks a right that walletd needs; the README's Redis chapter has all"],
+  [
+    /^(NOPERM|The user executing the script)/,
+    "the ACL of this Redis user lacks a right that walletd needs; the README's Redis chapter has all",
+  ],
   [/Function not found/, 'the function of walletd is missing in Redis: it is loaded again at the next connection'],
 ];
 

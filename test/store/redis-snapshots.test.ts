@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { LSN_ZERO } from '../../src/shard/lsn.js';
+import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
+import type { Durability } from '../../src/store/redis/durability.js';
+import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { RedisStore } from '../../src/store/redis/redis-store.js';
+import { Writer } from '../contract/writer.js';
+import { until } from '../faults/until.js';
+import { RedisServer } from '../support/redis-server.js';
+
+const ID = '00000000000000aa';
+const MANIFEST = Buffer.from('manifest');
+const scales = { default: 4, byCurrency: {} };
+const fileOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+
+let server: RedisServer;
+
+before(async () => {
+  server = await RedisServer.start({ 'repl-diskless-sync-delay': '0' });
+});
+
+after(async () => {
+  await server.destroy();
+});
+
+interface Options {
+  readonly url?: string;
+  readonly durability?: Durability;
+}
+
+/** A new store in an empty Redis, and the owner of its logs. */
+async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>, options: Options = {}): Promise<void> {
+  const { url = server.url, durability = { type: 'fsync' } } = options;
+  await server.call('FLUSHALL');
+  const storeId = randomUUID();
+  const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
+  const address = maybeRedisAddress(url) as RedisAddress;
+  const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false });
+  try {
+    assert.equal(await store.maybeMeta(), undefined);
+    await store.create(meta);
+    await store.maybeMeta();
+    const log = new Writer(store, storeId);
+    await log.append(0);
+    await run(store, log);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The ACL line of the README, for a user with the password `secret`. */
+const [, RULES = ''] = /^ACL SETUSER walletd on >PASSWORD (.*)$/m.exec(fileOf('README.md')) ?? [];
+const setUser = (rules: string) => server.call('ACL', 'SETUSER', 'walletd', 'on', '>secret', ...rules.split(' '));
+
+test('the rights that the README gives are those of config/redis.conf', () => {
+  assert.match(RULES, /^resetkeys ~walletd:\* .*\)$/);
+  assert.ok(fileOf('config/redis.conf').includes(`\n# user walletd on >CHANGE-ME ${RULES}\n`));
+});
+
+test('they are enough for logs and snapshots, also when they are given twice', async () => {
+  for (let i = 0; i < 2; i++) await setUser(RULES);
+  const url = `redis://walletd:secret@127.0.0.1:${server.port}`;
+  await withStore(
+    async (store, log) => {
+      await log.fence(0);
+      for (let i = 0; i < 300; i++) await log.append(0);
+      assert.equal(await store.beginSnapshot(0, log.nonce, ID), true);
+      assert.equal(await store.writeChunk(0, log.nonce, ID, 0, randomBytes(1000)), true);
+      assert.equal(await store.publishSnapshot(0, log.nonce, ID, MANIFEST), true);
+      const kept = await store.snapshots(0);
+      assert.equal((await store.readChunks(0, ID, 0, 1))[0]?.length, 1000);
+      assert.equal(await store.trimLog(0, log.nonce, kept, log.head(0).lsn), true);
+      assert.ok((await store.read(0, LSN_ZERO, 1000)).length < 200);
+      assert.equal(await store.deleteSnapshot(0, log.nonce, [], ID), true);
+      assert.deepEqual(await server.call('KEYS', '*snapshot*'), []);
+    },
+    { url },
+  );
+});
+
+test('they let nobody delete anything but snapshots, nor replace anything but heads', async () => {
+  await setUser(RULES);
+  const refused = [
+    ['DEL', 'walletd:{0}:wal'],
+    ['UNLINK', 'walletd:{0}:wal'],
+    ['UNLINK', 'walletd:{0}:head'],
+    ['UNLINK', 'walletd:meta'],
+    ['UNLINK', 'walletd:{0}:snapshots', 'walletd:{0}:wal'],
+    ['DEL', 'walletd:{0}:snapshots'],
+    ['XDEL', 'walletd:{0}:wal', '1-1'],
+    ['HSET', 'walletd:{0}:wal', 'a', 'b'],
+    ['RENAME', 'walletd:{0}:wal', 'walletd:{0}:snapshots'],
+    ['SET', 'walletd:{0}:wal', 'x'],
+    ['SET', 'walletd:meta', 'x'],
+    ['EXPIRE', 'walletd:{0}:wal', '1'],
+    ['UNLINK', 'other:{0}:snapshots'],
+    ['GET', 'other'],
+    ['FLUSHALL'],
+    ['KEYS', '*'],
+    ['EVAL', "return redis.call('DEL', KEYS[1])", '1', 'walletd:{0}:wal'],
+  ];
+  await withStore(async () => {
+    const client = server.client();
+    try {
+      await client.call('AUTH', 'walletd', 'secret');
+      for (const [command = '', ...args] of refused) {
+        await assert.rejects(client.call(command, ...args), /NOPERM/, [command, ...args].join(' '));
+      }
+      assert.equal(await client.call('UNLINK', 'walletd:{0}:snapshots'), 0, 'the selector is for these');
+    } finally {
+      client.disconnect();
+    }
+  });
+});
+
+test('a user with the rights of walletd 0.1 is told which ones are missing', async () => {
+  await setUser(RULES.replace(/ \(~walletd:\*:snapshot\*.*\)$/, ''));
+  const url = `redis://walletd:secret@127.0.0.1:${server.port}`;
+  await withStore(
+    async (store, log) => {
+      const sentence =
+        /the ACL of this Redis user lacks a right that walletd needs; the README's Redis chapter has all/;
+      await assert.rejects(store.beginSnapshot(0, log.nonce, ID), sentence);
+      await assert.rejects(store.snapshots(0), sentence);
+      await log.append(0);
+    },
+    { url },
+  );
+});
+
+test('a function that the server has lost is loaded again, and the write can be made again', async () => {
+  await withStore(async (store, log) => {
+    await store.beginSnapshot(0, log.nonce, ID);
+    await server.call('FUNCTION', 'DELETE', 'walletd_snapshot_1');
+    await assert.rejects(store.writeChunk(0, log.nonce, ID, 0, MANIFEST), /missing in Redis: it is loaded again/);
+    assert.equal(await store.writeChunk(0, log.nonce, ID, 0, MANIFEST), true);
+  });
+});
+
+test('a snapshot of which the server has lost a chunk is not published', async () => {
+  await withStore(async (store, log) => {
+    await store.beginSnapshot(0, log.nonce, ID);
+    for (let index = 0; index < 3; index++) await store.writeChunk(0, log.nonce, ID, index, MANIFEST);
+    await server.call('HDEL', `walletd:{0}:snapshot:${ID}`, 2);
+    assert.equal(await store.publishSnapshot(0, log.nonce, ID, MANIFEST), false);
+    assert.deepEqual(await store.snapshots(0), [{ id: ID, manifest: undefined }]);
+    assert.equal(await store.writeChunk(0, log.nonce, ID, 2, MANIFEST), true);
+    assert.equal(await store.publishSnapshot(0, log.nonce, ID, MANIFEST), true);
+  });
+});
+
+test('with replicas:1 a manifest, a deletion and a trim wait for the replica', async () => {
+  const replica = await RedisServer.start({ replicaof: `127.0.0.1 ${server.port}` });
+  try {
+    const isLinked = async () => /master_link_status:up/.test(String(await replica.call('INFO', 'replication')));
+    await until('the replica is in step', 10_000, isLinked);
+    await withStore(
+      async (store, log) => {
+        const writes = {
+          publish: () => store.publishSnapshot(0, log.nonce, ID, MANIFEST),
+          trim: () => store.trimLog(0, log.nonce, [], log.head(0).lsn),
+          delete: () => store.deleteSnapshot(0, log.nonce, [], ID),
+          'delete again': () => store.deleteSnapshot(0, log.nonce, [], ID),
+        };
+        for (let i = 0; i < 300; i++) await log.append(0);
+        await store.beginSnapshot(0, log.nonce, ID);
+        await store.writeChunk(0, log.nonce, ID, 0, MANIFEST);
+        for (const [name, write] of Object.entries(writes)) {
+          replica.signal('SIGSTOP');
+          await assert.rejects(write(), /0 of 1 replicas have it/, name);
+          replica.signal('SIGCONT');
+          assert.equal(await write(), true, name);
+        }
+        assert.deepEqual(await replica.call('KEYS', '*snapshot*'), []);
+        const left = (await replica.call('XLEN', 'walletd:{0}:wal')) as number;
+        assert.ok(left < 200, `${left} entries are left`);
+      },
+      { durability: { type: 'replicas', count: 1 } },
+    );
+  } finally {
+    await replica.destroy();
+  }
+});
