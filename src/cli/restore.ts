@@ -2,14 +2,14 @@ import { checkBackup, framesOfFile } from '../restore/backup-reader.js';
 import type { Frames } from '../restore/frame.js';
 import { patientSource } from '../restore/patience.js';
 import { type At, checkReach, reachesOf } from '../restore/point-in-time.js';
-import type { TargetStore } from '../restore/ports.js';
 import { type Restored, restoreFrames } from '../restore/restore.js';
 import { framesOfStore } from '../restore/store-frames.js';
-import { decodeMeta, encodeMeta } from '../store/meta.js';
+import { encodeMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import { copyJson, copyTable } from './copy-report.js';
 import { asStoreError, driverOf, openAsItIs, StoreError } from './open-store.js';
 import { Progress } from './progress.js';
+import { restoreTargetOf } from './restore-target.js';
 import { isStoreAddress, settingsOfStore } from './store-address.js';
 import { openFormats } from './store-formats.js';
 
@@ -34,7 +34,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
     const { store, name } = driverOf(settingsOfStore(to), 'auto');
     try {
       await mustBeEmpty(store, name);
-      const restored = await restoreFrames(source.frames, targetOf(store, name), {
+      const restored = await restoreFrames(source.frames, restoreTargetOf(store), {
         openFormats,
         at,
         patience: progress.patience,
@@ -83,24 +83,6 @@ async function mustBeEmpty(store: Store, name: string): Promise<void> {
   if (storeId !== undefined) {
     throw new StoreError(`there is a store at ${name} already (${storeId}): a restore goes into an empty one only`);
   }
-}
-
-function targetOf(store: Store, name: string): TargetStore {
-  return {
-    append: (appends) => store.append(appends),
-    beginSnapshot: (shard, nonce, id) => store.beginSnapshot(shard, nonce, id),
-    writeChunk: (shard, nonce, id, index, bytes) => store.writeChunk(shard, nonce, id, index, bytes),
-    publishSnapshot: (shard, nonce, id, manifest) => store.publishSnapshot(shard, nonce, id, manifest),
-    deleteSnapshot: (shard, nonce, kept, id) => store.deleteSnapshot(shard, nonce, kept, id),
-    createIncomplete: async (meta) => {
-      try {
-        return await store.create({ ...decodeMeta(meta), incomplete: true });
-      } catch (error) {
-        throw asStoreError(error as Error, name);
-      }
-    },
-    complete: (meta) => store.complete(decodeMeta(meta)),
-  };
 }
 
 function report({ from, json }: RestoreOptions, name: string, { storeId, shards }: Restored): void {

@@ -60,7 +60,8 @@ class Restore {
     { openFormats, at, patience }: RestoreOptions,
   ): Promise<Restore> {
     const formats = openFormats(meta);
-    if (!(await target.createIncomplete(meta))) throw new BackupError('a restore needs an empty store');
+    const wasCreated = await keepTrying('create the store', patience, () => target.createIncomplete(meta));
+    if (!wasCreated) throw new BackupError('a restore needs an empty store');
     return new Restore(meta, target, formats, at, patience);
   }
 

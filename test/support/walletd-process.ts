@@ -98,3 +98,41 @@ function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   const WALLETD_NODE_FOLDER = folder === undefined ? NODE_FOLDER : `${folder}/node`;
   return { ...inherited, WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', WALLETD_NODE_FOLDER, ...env };
 }
+
+/** A verb that runs while the test goes on. */
+export class WalletdCommand {
+  stdout = '';
+  stderr = '';
+  private readonly child: ChildProcess;
+
+  constructor(args: readonly string[], env: Record<string, string> = {}) {
+    this.child = spawn('sh', [LAUNCHER, ...args], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child.stdout?.on('data', (data: Buffer) => {
+      this.stdout += data.toString();
+    });
+    this.child.stderr?.on('data', (data: Buffer) => {
+      this.stderr += data.toString();
+    });
+  }
+
+  /** Waits until it has said that. */
+  async said(words: RegExp): Promise<void> {
+    const endMs = Date.now() + READY_MS;
+    while (!words.test(this.stdout + this.stderr)) {
+      if (this.child.exitCode !== null) throw new Error(`walletd ended with ${this.child.exitCode}: ${this.stderr}`);
+      if (Date.now() > endMs) throw new Error(`walletd did not say ${words}: ${this.stdout}${this.stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** Resolves to its exit code; null when a signal ended it. */
+  async exit(signal?: NodeJS.Signals): Promise<number | null> {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      // When the pipes are closed, all that it said has come.
+      const closed = once(this.child, 'close');
+      if (signal !== undefined) this.child.kill(signal);
+      await closed;
+    }
+    return this.child.exitCode;
+  }
+}

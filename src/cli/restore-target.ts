@@ -1,0 +1,16 @@
+import type { TargetStore } from '../restore/ports.js';
+import { decodeMeta } from '../store/meta.js';
+import type { Store } from '../store/store.js';
+
+/** An empty store that nothing else may use until all is in it. */
+export function restoreTargetOf(store: Store): TargetStore {
+  return {
+    append: (appends) => store.append(appends),
+    beginSnapshot: (shard, nonce, id) => store.beginSnapshot(shard, nonce, id),
+    writeChunk: (shard, nonce, id, index, bytes) => store.writeChunk(shard, nonce, id, index, bytes),
+    publishSnapshot: (shard, nonce, id, manifest) => store.publishSnapshot(shard, nonce, id, manifest),
+    deleteSnapshot: (shard, nonce, kept, id) => store.deleteSnapshot(shard, nonce, kept, id),
+    createIncomplete: (meta) => store.create({ ...decodeMeta(meta), incomplete: true }),
+    complete: (meta) => store.complete(decodeMeta(meta)),
+  };
+}
