@@ -10,6 +10,7 @@ import { addAcceptLoss } from './accept-loss.js';
 import { type BackupOptions, backup } from './backup.js';
 import { EXIT } from './exit-codes.js';
 import { init } from './init.js';
+import { addInspect } from './inspect.js';
 import { StoreError } from './open-store.js';
 import { type RestoreOptions, restore } from './restore.js';
 import { type ServeOptions, serve } from './serve.js';
@@ -92,6 +93,7 @@ Examples:
   )
   .action((options: RestoreOptions) => restore(options));
 addVerify(program);
+addInspect(program);
 addSnapshot(program);
 addAcceptLoss(program);
 

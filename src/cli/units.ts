@@ -26,3 +26,7 @@ export function formatBytes(bytes: number): string {
   for (; value >= BYTES_STEP && unit < BYTES_UNITS.length - 1; unit++) value /= BYTES_STEP;
   return unit === 0 ? `${bytes} B` : `${value >= 1000 ? Math.round(value) : value.toPrecision(3)} ${BYTES_UNITS[unit]}`;
 }
+
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

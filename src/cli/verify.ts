@@ -8,6 +8,7 @@ import { EXIT } from './exit-codes.js';
 import { type ReadStore, STORE_HELP, STORE_OPTION, withStoreToRead } from './open-to-read.js';
 import { maybeRunningServer } from './running-server.js';
 import { formatTable, printable } from './table.js';
+import { plural } from './units.js';
 
 interface VerifyOptions {
   readonly deep?: true;
@@ -121,7 +122,11 @@ function serverSentence(shards: readonly ShardReport[], server: OperatorApi | un
     shards.reduce((all, report) => all + (count(report) ?? 0), 0);
   const movedOn = sum((report) => report.movedOn);
   const passed = movedOn === 0 ? '' : `; ${movedOn} more had played on before the newest snapshot`;
-  return `Compared with ${server.url}: the balances of ${sum((report) => report.compared)} players${passed}.`;
+  const compared = plural(
+    sum((report) => report.compared),
+    'player',
+  );
+  return `Compared with ${server.url}: the balances of ${compared}${passed}.`;
 }
 
 function toJson(

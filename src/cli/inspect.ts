@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Inspection, inspect } from '../restore/inspect.js';
+import { inspectEntry, inspectOrphans } from '../restore/inspect-entry.js';
+import type { Question } from '../restore/question.js';
+import { type StoreReader, shardsOf, ToolError } from '../restore/store-reader.js';
+import { type Lsn, maybeLsn } from '../shard/lsn.js';
+import { shardOf } from '../worker/placement.js';
+import { EXIT } from './exit-codes.js';
+import { entryLines, entryText, inspectionLines, inspectionText, orphansLines, orphansText } from './inspect-output.js';
+import { STORE_HELP, STORE_OPTION, withStoreToRead } from './open-to-read.js';
+
+interface InspectOptions {
+  readonly store?: string;
+  readonly json?: true;
+}
+
+interface SearchOptions extends InspectOptions {
+  readonly player?: string;
+}
+
+interface Place {
+  readonly shard: number;
+  readonly lsn: Lsn;
+}
+
+/** What the verb prints: the text for people, or lines of JSON. Undefined when nothing was found. */
+type Output = { readonly text: () => string; readonly lines: () => Iterable<object> } | undefined;
+
+/** What happened to a player, in a round, to a transaction; what an entry or an orphans file holds. */
+export function addInspect(program: Command): void {
+  const group = program
+    .command('inspect')
+    .description('what happened, in time order, from log and snapshots; changes nothing')
+    .addHelpText(
+      'after',
+      `
+Exit codes: ${EXIT.ok} found, ${EXIT.failure} nothing found, or it could not be read.
+
+Example:
+  walletd inspect round SLOTS round-1 --player ann`,
+    );
+
+  verb(group, 'player', 'all that happened to a player', 'walletd inspect player ann --json')
+    .argument('<name>', 'the username')
+    .action((username: string, options: InspectOptions) => search({ type: 'player', username }, options));
+
+  verb(group, 'round', 'all that happened in a round', 'walletd inspect round SLOTS round-1 --player ann')
+    .argument('<product>', 'the productId')
+    .argument('<round>', 'the roundId')
+    .option('--player <name>', 'look at this player only; else all shards are searched')
+    .action((productId: string, roundId: string, options: SearchOptions) =>
+      search({ type: 'round', productId, roundId, username: options.player }, options),
+    );
+
+  verb(group, 'txn', 'all that happened to a transaction', 'walletd inspect txn bet-1 --player ann')
+    .argument('<id>', 'of a bet, settlement, tip, cancel or void; or of a deposit, withdrawal or import')
+    .option('--player <name>', 'look at this player only; else all shards are searched')
+    .action((id: string, options: SearchOptions) =>
+      search({ type: 'transaction', id, username: options.player }, options),
+    );
+
+  verb(group, 'entry', 'an entry of a log', 'walletd inspect entry 2:1-4')
+    .argument('<place>', 'SHARD:EPOCH-SEQUENCE', parsePlace)
+    .action((place: Place, options: InspectOptions) => run(options, (reader) => lookAtEntry(place, reader)));
+
+  verb(group, 'orphans', 'answered entries that a store has lost', 'walletd inspect orphans node/orphans-2-1')
+    .argument('<file>', 'a file that walletd left')
+    .action((file: string, options: InspectOptions) => run(options, (reader) => lookAtOrphans(file, reader)));
+}
+
+function verb(group: Command, name: string, description: string, example: string): Command {
+  return group
+    .command(name)
+    .description(description)
+    .option(STORE_OPTION, STORE_HELP)
+    .option('--json', 'a JSON object per line instead of tables')
+    .addHelpText('after', `\nExample:\n  ${example}`);
+}
+
+async function search(question: Question, options: InspectOptions): Promise<void> {
+  await run(options, async (reader) => {
+    const { username } = question;
+    const shards = username === undefined ? shardsOf(reader) : [shardOf(username, reader.shards)];
+    const found: Inspection = await inspect(reader, shards, question);
+    if (found.happenings.length === 0 && found.players.length === 0) {
+      for (const note of found.notes) console.error(`walletd: ${note}`);
+      return undefined;
+    }
+    return {
+      text: () => inspectionText(found, question, reader.scales),
+      lines: () => inspectionLines(found, question, reader.scales),
+    };
+  });
+}
+
+async function lookAtEntry({ shard, lsn }: Place, reader: StoreReader): Promise<Output> {
+  if (shard >= reader.shards) throw new ToolError(`there is no shard ${shard}: they are 0 to ${reader.shards - 1}`);
+  const found = await inspectEntry(reader, shard, lsn);
+  if (found === undefined) return undefined;
+  return { text: () => entryText(found, reader.scales), lines: () => entryLines(found, reader.scales) };
+}
+
+async function lookAtOrphans(file: string, reader: StoreReader): Promise<Output> {
+  const found = await inspectOrphans(reader, await readFile(file));
+  if (found.orphans.length === 0) return undefined;
+  return { text: () => orphansText(found, reader.scales), lines: () => orphansLines(found, reader.scales) };
+}
+
+async function run(options: InspectOptions, look: (reader: StoreReader) => Promise<Output>): Promise<void> {
+  const output = await withStoreToRead(options.store, ({ reader }) => look(reader));
+  if (output === undefined) {
+    console.error('walletd: nothing was found');
+    process.exitCode = EXIT.failure;
+  } else if (options.json) {
+    for (const line of output.lines()) console.log(JSON.stringify(line));
+  } else {
+    console.log(output.text());
+  }
+}
+
+function parsePlace(text: string): Place {
+  const [, shard, place = ''] = /^(\d{1,4}):(.+)$/.exec(text) ?? [];
+  const lsn = maybeLsn(place);
+  if (lsn === undefined) throw new InvalidArgumentError('It is SHARD:EPOCH-SEQUENCE, such as 2:1-4.');
+  return { shard: Number(shard), lsn };
+}

@@ -1,0 +1,73 @@
+import { decodeEntry, entryAt } from '../shard/log-reader.js';
+import type { Lsn } from '../shard/lsn.js';
+import { type Entry, isSameHead } from '../shard/ports.js';
+import type { Wallet } from '../wallet/wallet-state.js';
+import { type Happening, happeningsOf } from './happening.js';
+import { type Inspection, playersConcerned } from './inspect.js';
+import { type StoreReader, ToolError } from './store-reader.js';
+
+/** Before each entry in an orphans file. */
+const LENGTH_BYTES = 4;
+
+/** All that an entry of one shard's log holds. Undefined when the log does not have it. Throws a `RecoveryError`. */
+export async function inspectEntry(
+  reader: StoreReader,
+  shard: number,
+  lsn: Lsn,
+): Promise<(Inspection & { readonly entry: Entry }) | undefined> {
+  const entry = await entryAt(shard, lsn, reader);
+  return entry === undefined ? undefined : { entry, ...(await contentsOf(reader, [entry])) };
+}
+
+export interface Orphan {
+  readonly entry: Entry;
+  /** The log has this very entry all the same. */
+  readonly isInLog: boolean;
+}
+
+/**
+ * The entries of an orphans file (src/store/format/FORMAT.md). Throws a `ToolError` when it is cut off, a `FormatError`
+ * when an entry is damaged or of another store.
+ */
+export async function inspectOrphans(
+  reader: StoreReader,
+  file: Buffer,
+): Promise<Inspection & { readonly orphans: readonly Orphan[] }> {
+  const orphans: Orphan[] = [];
+  for (const entry of entriesOf(file, reader)) orphans.push({ entry, isInLog: await isInLog(entry, reader) });
+  const entries = orphans.map(({ entry }) => entry);
+  return { orphans, ...(await contentsOf(reader, entries)) };
+}
+
+function* entriesOf(file: Buffer, reader: StoreReader): Generator<Entry> {
+  for (let at = 0; at < file.length; ) {
+    const start = at + LENGTH_BYTES;
+    const end = start <= file.length ? start + file.readUInt32BE(at) : start;
+    if (end > file.length) throw new ToolError(`the file is cut off: its last whole entry ends at byte ${at}`);
+    const entry = reader.format.decode(file.subarray(start, end));
+    if (entry.shard >= reader.shards) throw new ToolError(`the store has no shard ${entry.shard}`);
+    yield entry;
+    at = end;
+  }
+}
+
+async function isInLog({ shard, lsn, head }: Entry, { wal, format }: StoreReader): Promise<boolean> {
+  const [bytes] = await wal.read(shard, { epoch: lsn.epoch, sequence: lsn.sequence - 1 }, 1);
+  return bytes !== undefined && isSameHead(decodeEntry(bytes, shard, format).head, head);
+}
+
+async function contentsOf(reader: StoreReader, entries: readonly Entry[]): Promise<Inspection> {
+  const known = entries.flatMap(({ shard, lsn, events }) =>
+    events.flatMap((event, index) => happeningsOf(event, { shard, lsn, index }, () => undefined)),
+  );
+  const concerned = await playersConcerned(reader, known);
+  const wallets = new Map(concerned.players.map(({ wallet }) => [wallet.username, wallet]));
+  return { happenings: known.map((one) => withRound(one, wallets)), ...concerned };
+}
+
+/** Many messages name a bet by its id alone; the wallet knows its round, if it still remembers it. */
+function withRound(one: Happening, wallets: ReadonlyMap<string, Wallet>): Happening {
+  const { username, productId, id } = one;
+  if (one.roundId !== undefined || productId === undefined || id === undefined) return one;
+  return { ...one, roundId: wallets.get(username)?.bet(productId, id)?.round.id };
+}

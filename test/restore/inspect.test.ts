@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { inspect } from '../../src/restore/inspect.js';
+import { inspectOrphans } from '../../src/restore/inspect-entry.js';
+import { ToolError } from '../../src/restore/store-reader.js';
+import { parseTranscript, rewriteTranscript } from '../scenarios/transcript.js';
+import { commands } from '../support/domain.js';
+import { InspectInterpreter } from './inspect-interpreter.js';
+import { WrittenStore } from './written-store.js';
+
+const FILE = new URL('../../../test/restore/inspect.txt', import.meta.url);
+
+/** After a change that is meant, run with REWRITE=1 and read the difference. */
+test('what inspect shows of a history', async () => {
+  const text = readFileSync(FILE, 'utf8');
+  const interpreter = new InspectInterpreter();
+  const outputs: string[] = [];
+  for (const { input } of parseTranscript(text)) outputs.push(await interpreter.run(input.join(' ')));
+  if (process.env.REWRITE === '1') writeFileSync(FILE, rewriteTranscript(text, outputs));
+  else assert.equal(rewriteTranscript(text, outputs), text);
+});
+
+test('a broken log is shown as far as it can be read, and said to be broken', async () => {
+  const store = new WrittenStore();
+  await store.takeOver();
+  await store.fund('ann', 100);
+  for (const id of ['t1', 't2', 't3']) await store.run(commands.place([{ id }]));
+  const [damaged] = await store.wal.read(0, { epoch: 1, sequence: 3 }, 1);
+  damaged?.writeUInt8(damaged.readUInt8(80) ^ 1, 80);
+  const found = await inspect(store.reader, [0], { type: 'player', username: 'ann' });
+  assert.deepEqual(
+    found.happenings.map(({ type, id }) => [type, id]),
+    [
+      ['player-imported', 'open-ann'],
+      ['bet-placed', 't1'],
+    ],
+  );
+  assert.equal(found.players[0]?.wallet.balance, 90);
+  assert.match(found.notes.join(), /entry 1-4 is damaged.*is that at 1-3/s);
+});
+
+test('a player of whom nothing is remembered is found all the same', async () => {
+  const store = new WrittenStore();
+  await store.takeOver();
+  await store.run({ type: 'create-player', username: 'ann', currency: 'THB' });
+  await store.snapshot();
+  await store.takeOver();
+  await store.trim((await store.wal.head(0)).lsn);
+  const { happenings, players } = await inspect(store.reader, [0], { type: 'player', username: 'ann' });
+  assert.deepEqual([happenings.length, players.length], [0, 1]);
+});
+
+test('an orphans file that is cut off is refused', async () => {
+  const store = new WrittenStore();
+  await assert.rejects(inspectOrphans(store.reader, Buffer.from([0, 0, 1, 0, 5])), ToolError);
+  await assert.rejects(
+    inspectOrphans(store.reader, Buffer.from([0, 0])),
+    /cut off: its last whole entry ends at byte 0/,
+  );
+});
