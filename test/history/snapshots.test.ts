@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { Manifest } from '../../src/shard/snapshot-ports.js';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import { apply } from '../../src/wallet/apply.js';
+import { checkWallet } from '../../src/wallet/invariants.js';
+import { Wallets } from '../../src/wallet/wallets.js';
+import { describeWallet } from './describe-wallet.js';
+import { HISTORY_FOLDER, readHistories, type StoredHistory } from './stored-history.js';
+
+/*
+ * Snapshots as versions of walletd wrote them, of the wallets that the logs beside them make; read for ever. A file is
+ * written once: REWRITE=1 makes those that are not there yet.
+ */
+const FILE = 'snapshots.txt';
+const CHUNK_BYTES_MAX = 2000;
+
+interface StoredShard {
+  readonly manifest: Buffer;
+  readonly chunks: readonly Buffer[];
+}
+
+const fileOf = ({ name }: StoredHistory) => new URL(`${name}/${FILE}`, HISTORY_FOLDER);
+const histories = readHistories();
+
+if (process.env.REWRITE === '1') {
+  for (const history of histories) {
+    if (!existsSync(fileOf(history))) writeFileSync(fileOf(history), format(written(history)));
+  }
+}
+
+for (const history of histories) {
+  test(`${history.name}: the snapshots hold the wallets that were there`, () => {
+    const codec = new SnapshotCodec(history.meta.storeId);
+    const lines = parse(readFileSync(fileOf(history), 'utf8')).flatMap(({ manifest, chunks }) => {
+      const opened = codec.openManifest(manifest);
+      const reader = codec.beginReading(opened);
+      for (const chunk of chunks) reader.addChunk(chunk);
+      const wallets = new Wallets(reader.finish());
+      for (const wallet of wallets) checkWallet(wallet);
+      return [...wallets].flatMap((wallet) => [`shard ${opened.shard}`, ...describeWallet(wallet), '']);
+    });
+    assert.equal(lines.join('\n'), history.expected);
+  });
+}
+
+test('v1: what is read is written again byte for byte', () => {
+  const history = histories.find(({ name }) => name === 'v1') as StoredHistory;
+  assert.equal(format(written(history)), readFileSync(fileOf(history), 'utf8'));
+});
+
+function written({ meta, logs }: StoredHistory): StoredShard[] {
+  const codec = new SnapshotCodec(meta.storeId);
+  return logs.map(({ shard, genesis, head, entries }) => {
+    const wallets = new Wallets();
+    for (const { entry } of entries) for (const event of entry.events) apply(wallets, event);
+    const id = `00000000000000${shard}${shard}`;
+    const sealed: { bytes: Buffer; summary: Manifest['chunks'][number] }[] = [];
+    let chunk = codec.beginChunk(shard, id, 0);
+    for (const wallet of wallets) {
+      if (chunk.byteLength > CHUNK_BYTES_MAX) {
+        sealed.push(chunk.seal());
+        chunk = codec.beginChunk(shard, id, sealed.length);
+      }
+      chunk.add(wallet);
+    }
+    sealed.push(chunk.seal());
+    const bytes = entries.reduce((sum, entry) => sum + entry.bytes.length, 0);
+    const manifest = codec.sealManifest({
+      id,
+      shard,
+      start: head,
+      end: head,
+      timeMs: entries.at(-1)?.entry.timeMs ?? 0,
+      players: wallets.count,
+      chunks: sealed.map(({ summary }) => summary),
+      marks: [
+        { lsn: genesis.lsn, bytes: 0 },
+        { lsn: head.lsn, bytes },
+      ],
+    });
+    return { manifest, chunks: sealed.map((one) => one.bytes) };
+  });
+}
+
+/** One line per record, as in the file of the store: `manifest` and its `chunk`s, shard after shard. */
+function format(shards: readonly StoredShard[]): string {
+  const line = (word: string, bytes: Buffer) => `${word} ${bytes.toString('hex')}\n`;
+  return shards
+    .flatMap(({ manifest, chunks }) => [line('manifest', manifest), ...chunks.map((chunk) => line('chunk', chunk))])
+    .join('');
+}
+
+function parse(text: string): StoredShard[] {
+  const shards: { manifest: Buffer; chunks: Buffer[] }[] = [];
+  for (const line of text.trimEnd().split('\n')) {
+    const [word, digits = ''] = line.split(' ');
+    const bytes = Buffer.from(digits, 'hex');
+    if (word === 'manifest') shards.push({ manifest: bytes, chunks: [] });
+    else shards.at(-1)?.chunks.push(bytes);
+  }
+  return shards;
+}
