@@ -1,4 +1,4 @@
-import { type EntryFormat, isSameHead, type SealedEntry, type Wal } from './ports.js';
+import { type EntryFormat, type Head, isSameHead, type SealedEntry, type Wal } from './ports.js';
 
 /**
  * Of entries whose answers have been told, those that the log does not hold (any more): nobody but this owner has them.
@@ -15,7 +15,8 @@ export async function findOrphans(
   const { epoch, sequence } = first.head.lsn;
   try {
     const page = await wal.read(shard, { epoch, sequence: sequence - 1 }, told.length);
-    let held = 0;
+    // What the log has trimmed is not lost: a snapshot holds it.
+    let held = page.length === 0 ? 0 : placeOf(format.decode(page[0] as Buffer).head, told);
     for (const bytes of page) {
       const entry = told[held];
       if (entry === undefined || !isSameHead(format.decode(bytes).head, entry.head)) break;
@@ -25,4 +26,12 @@ export async function findOrphans(
   } catch {
     return told;
   }
+}
+
+/** Of this very entry; 0 when it is none of them. */
+function placeOf(head: Head, told: readonly SealedEntry[]): number {
+  return Math.max(
+    0,
+    told.findIndex((entry) => isSameHead(entry.head, head)),
+  );
 }

@@ -3,7 +3,7 @@ import { apply } from '../wallet/apply.js';
 import type { Event } from '../wallet/event.js';
 import { checkWallet } from '../wallet/invariants.js';
 import { Wallets } from '../wallet/wallets.js';
-import { decodeEntry, firstEntry, LossError, newestTimeOf, RecoveryError, readLog } from './log-reader.js';
+import { decodeEntry, entryAt, firstEntry, LossError, newestTimeOf, RecoveryError, readLog } from './log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, type Lsn } from './lsn.js';
 import { type Entry, type EntryFormat, type Fenced, type Head, isSameHead, type Wal } from './ports.js';
 import { RecentEntries } from './recent-entries.js';
@@ -117,7 +117,7 @@ async function newestBase({ shard, genesis, found }: Rebuild, slices: Slices, de
     const { start, end, marks } = manifest;
     return { wallets: new Wallets(packed), start, end, marks };
   }
-  const first = await patiently('read the log', deps, () => firstEntry(shard, deps));
+  const first = await firstEntry(shard, patientReader(deps));
   if (first !== undefined && first.lsn.sequence !== 1) {
     throw new RecoveryError(
       `the log of shard ${shard} begins with ${formatLsn(first.lsn)}, and there is no whole snapshot to begin with: restore a backup`,
@@ -148,9 +148,8 @@ async function tryRead(manifest: Manifest, slices: Slices, deps: RecoveryDeps) {
 
 /** Applies the log after `base` up to the entry `target`. */
 async function replayTail(shard: number, base: Base, target: Head, slices: Slices, deps: RecoveryDeps) {
-  const recent = new RecentEntries(base.start, deps.recentBytesMax);
-  const read: Wal['read'] = (...args) => patiently('read the log', deps, () => deps.wal.read(...args));
-  const pages = readLog(shard, base.start, { wal: { read }, format: deps.format });
+  const recent = await recentBefore(shard, base, deps);
+  const pages = readLog(shard, base.start, patientReader(deps));
   let last = base.start;
   let timeMs = 0;
   let events = 0;
@@ -175,6 +174,38 @@ async function replayTail(shard: number, base: Base, target: Head, slices: Slice
   throw new LossError(
     `the log of shard ${shard} ends at ${formatLsn(last.lsn)}, before its head ${formatLsn(target.lsn)}`,
   );
+}
+
+/**
+ * The newest entries that a snapshot holds: a store that can lose its tail can lose those too. As far as the log has
+ * them, and has them whole.
+ */
+async function recentBefore(shard: number, { start, marks }: Base, deps: RecoveryDeps): Promise<RecentEntries> {
+  const none = new RecentEntries(start, deps.recentBytesMax);
+  const place = marks.at(-1);
+  if (deps.recentBytesMax === 0 || place === undefined) return none;
+  const from = marks.findLast(({ bytes }) => place.bytes - bytes >= deps.recentBytesMax) ?? (marks[0] as LogMark);
+  const reader = patientReader(deps);
+  try {
+    const first = (await entryAt(shard, from.lsn, reader)) ?? (await firstEntry(shard, reader));
+    if (first === undefined || first.lsn.sequence >= start.lsn.sequence) return none;
+    const recent = new RecentEntries(first.head, deps.recentBytesMax);
+    for await (const page of readLog(shard, first.head, reader)) {
+      for (const { entry, bytes } of page) {
+        recent.add({ head: entry.head, bytes });
+        if (isSameHead(entry.head, start)) return recent;
+      }
+      await deps.yieldTurn();
+    }
+  } catch (error) {
+    if (!(error instanceof RecoveryError)) throw error;
+  }
+  return none;
+}
+
+function patientReader(deps: RecoveryDeps) {
+  const read: Wal['read'] = (...args) => patiently('read the log', deps, () => deps.wal.read(...args));
+  return { wal: { read }, format: deps.format };
 }
 
 function applyEntry({ wallets, end }: Base, entry: Entry): void {

@@ -65,6 +65,7 @@ class Abandoned extends Error {}
 export class Snapshotter {
   /** Marks of the newest snapshot of each shard. */
   private readonly marks = new Map<number, readonly LogMark[]>();
+  private urgent: Pace | undefined = undefined;
   /** Up to which sequence each log has been trimmed by this one. */
   private readonly trimmed = new Map<number, number>();
 
@@ -75,11 +76,16 @@ export class Snapshotter {
     this.marks.set(shard, marks);
   }
 
+  /** From now on, also for the one that is being taken. */
+  hurry(pace: Pace): void {
+    this.urgent = pace;
+  }
+
   /** Does not reject. */
   async take(shard: SnapshotSubject, pace: Pace): Promise<SnapshotResult> {
     const startedMs = this.deps.clock.monotonicMs();
     try {
-      const begun = new Capture(shard, pace, this.deps);
+      const begun = new Capture(shard, () => this.urgent ?? pace, this.deps);
       if (begun.first.entriesSinceSnapshot === 0) return { type: 'unchanged', shard: shard.id };
       const manifest = await begun.run(this.marks.get(shard.id) ?? []);
       this.marks.set(shard.id, manifest.marks);
@@ -126,7 +132,7 @@ class Capture {
 
   constructor(
     private readonly shard: SnapshotSubject,
-    private readonly pace: Pace,
+    private readonly pace: () => Pace,
     private readonly deps: SnapshotterDeps,
   ) {
     const { source } = shard;
@@ -178,7 +184,7 @@ class Capture {
         if (isLast) return { chunks, applied, players: position };
         chunk = snapshotFormat.beginChunk(shard, this.id, chunks.length);
       }
-      await this.deps.delay(this.pace.restMs);
+      await this.deps.delay(this.pace().restMs);
     }
   }
 
@@ -205,7 +211,7 @@ class Capture {
     if (source?.wallets !== this.first.wallets || source.head.nonce !== this.first.head.nonce) {
       throw new Abandoned('the shard was dropped meanwhile');
     }
-    if (this.deps.clock.monotonicMs() > this.pace.deadlineMs) throw new Abandoned('there is no time left');
+    if (this.deps.clock.monotonicMs() > this.pace().deadlineMs) throw new Abandoned('there is no time left');
     return source;
   }
 }

@@ -62,6 +62,7 @@ const SWEEP_MS = 1000;
 const SWEEPS_PER_PASS = 3600;
 const DRAIN_POLL_MS = 5;
 const SNAPSHOT_ATTEMPTS = 5;
+const SNAPSHOT_END_MS = 500;
 const JUMP_MS = 60_000;
 const JUMP_REST_MS = 3_600_000;
 
@@ -203,8 +204,9 @@ export class ShardHost implements Shards {
     );
   }
 
-  /** Of all shards that serve and have changed, one after the other. */
+  /** Of all shards that serve and have changed, one after the other. With a deadline also what is being taken hurries. */
   async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
+    if (Number.isFinite(pace.deadlineMs)) this.snapshotter.hurry(pace);
     return await this.queued([...this.shards.values()], pace);
   }
 
@@ -235,6 +237,9 @@ export class ShardHost implements Shards {
 
   async close(): Promise<void> {
     clearInterval(this.sweeper);
+    // A snapshot that is still being taken ends at its next step, before its store is closed; unless the store is away.
+    this.snapshotter.hurry({ restMs: 0, deadlineMs: Number.NEGATIVE_INFINITY });
+    if (this.isSnapshotting) await Promise.race([this.snapshotting, delay(SNAPSHOT_END_MS)]);
     await Promise.all(this.kept.values());
   }
 

@@ -31,6 +31,19 @@ for (const lost of [1, 3, 7]) {
   });
 }
 
+for (const lost of [2, 6]) {
+  test(`a store that loses ${lost} entries after a start from a snapshot gets them again, also those in the snapshot`, async () => {
+    const { wal, host } = await withBets(5);
+    const paced = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
+    assert.equal((await host.takeSnapshots(paced))[0]?.type, 'taken');
+    const next = await TestHost.started({ wal });
+    const before = await wal.read(0, LSN_ZERO, 100);
+    wal.loseTail(0, lost);
+    assert.equal(await next.balance('ann'), 950);
+    assert.deepEqual(await wal.read(0, LSN_ZERO, 100), before);
+  });
+}
+
 test('an answer that appends nothing heals a lost tail too, before it is told', async () => {
   const test = await withBets(2);
   test.wal.loseTail(0, 2);

@@ -320,6 +320,39 @@ test('a snapshot that has no time left is abandoned', async () => {
   assert.match(await abandoned(host.host.takeSnapshots(late)), /no time left/);
 });
 
+test('a host that closes ends the snapshot that it is taking, and nothing is written after that', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  let isClosed = false;
+  let late = 0;
+  for (const step of ['writeChunk', 'publishSnapshot', 'deleteSnapshot', 'trimLog'] as const) {
+    const run = wal[step].bind(wal) as (...args: unknown[]) => Promise<boolean>;
+    Object.assign(wal, {
+      [step]: async (...args: unknown[]) => {
+        if (isClosed) late++;
+        await delay(20);
+        return await run(...args);
+      },
+    });
+  }
+  const taking = host.host.takeSnapshots(AT_ONCE);
+  await delay(10);
+  await host.host.close();
+  isClosed = true;
+  assert.match(await abandoned(taking), /no time left/);
+  assert.equal(late, 0);
+});
+
+test('what was trimmed is no orphan', async () => {
+  const wal = newWal();
+  const host = await funded(wal, { policy: { keep: 1 } });
+  await bet(host, 'ann', 't1');
+  await taken(host);
+  await bet(host, 'ann', 't2');
+  await host.host.keepOrphans();
+  assert.deepEqual(host.orphans, []);
+});
+
 const POLICY: SnapshotPolicy = { everyEntries: 100, everyMs: 5000, keep: 2, historyBytesMax: 1_000_000 };
 
 test('a snapshot is due by entries or by time, whichever comes first, and only when there was any entry', () => {
