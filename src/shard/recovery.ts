@@ -184,10 +184,12 @@ async function recentBefore(shard: number, { start, marks }: Base, deps: Recover
   const none = new RecentEntries(start, deps.recentBytesMax);
   const place = marks.at(-1);
   if (deps.recentBytesMax === 0 || place === undefined) return none;
-  const from = marks.findLast(({ bytes }) => place.bytes - bytes >= deps.recentBytesMax) ?? (marks[0] as LogMark);
+  const from = marks.findLast(({ bytes }) => place.bytes - bytes >= deps.recentBytesMax);
   const reader = patientReader(deps);
   try {
-    const first = (await entryAt(shard, from.lsn, reader)) ?? (await firstEntry(shard, reader));
+    // Without a mark that is old enough the log is short.
+    const marked = from && (await entryAt(shard, from.lsn, reader));
+    const first = marked ?? (await firstEntry(shard, reader));
     if (first === undefined || first.lsn.sequence >= start.lsn.sequence) return none;
     const recent = new RecentEntries(first.head, deps.recentBytesMax);
     for await (const page of readLog(shard, first.head, reader)) {

@@ -13,10 +13,9 @@ export interface SnapshotPolicy {
   readonly historyBytesMax: number;
 }
 
-/** Marks of a log are so far apart at the least: as many fit into the history. */
-const MARKS_IN_HISTORY = 64;
-/** Where no history is kept, and for a small one. */
-const MARK_BYTES_MIN = 64 * 1024;
+/** Marks reach back as far as the history, and for those who want the newest entries so far at the least. */
+const MARKED_BYTES_MIN = 16 * 1024 * 1024;
+const MARKS_MAX = 64;
 
 export function isDue(policy: SnapshotPolicy, entriesSince: number, sinceMs: number): boolean {
   if (entriesSince === 0) return false;
@@ -26,8 +25,9 @@ export function isDue(policy: SnapshotPolicy, entriesSince: number, sinceMs: num
 
 /** The marks of a new snapshot that starts at `start`, after those of the one before it. Their number has a limit. */
 export function nextMarks(marks: readonly LogMark[], start: LogMark, policy: SnapshotPolicy): readonly LogMark[] {
-  const apart = Math.max(policy.historyBytesMax / MARKS_IN_HISTORY, MARK_BYTES_MIN);
-  const kept = marks.filter(({ bytes }) => start.bytes - bytes <= policy.historyBytesMax + 2 * apart);
+  const markedBytes = Math.max(policy.historyBytesMax, MARKED_BYTES_MIN);
+  const apart = markedBytes / MARKS_MAX;
+  const kept = marks.filter(({ bytes }) => start.bytes - bytes <= markedBytes + 2 * apart);
   const spaced: LogMark[] = [];
   for (const mark of kept) {
     const last = spaced.at(-1);

@@ -60,7 +60,7 @@ test('a start reads the newest snapshot and only the log after it', async () => 
     if (shard === 0 && limit > 1) reads.push(`${after.epoch}-${after.sequence}`);
     return read(shard, after, limit);
   };
-  const next = await TestHost.started({ wal });
+  const next = await TestHost.started({ wal, recentBytesMax: 0 });
   assert.equal(reads[0], lsn);
   assert.equal(await next.balance('ann'), 980);
   assert.equal(await next.balance('bob'), 1000);
@@ -353,7 +353,7 @@ test('what was trimmed is no orphan', async () => {
   assert.deepEqual(host.orphans, []);
 });
 
-const POLICY: SnapshotPolicy = { everyEntries: 100, everyMs: 5000, keep: 2, historyBytesMax: 1_000_000 };
+const POLICY: SnapshotPolicy = { everyEntries: 100, everyMs: 5000, keep: 2, historyBytesMax: 20_000_000 };
 
 test('a snapshot is due by entries or by time, whichever comes first, and only when there was any entry', () => {
   assert.equal(isDue(POLICY, 99, 4999), false);
@@ -366,14 +366,14 @@ test('a snapshot is due by entries or by time, whichever comes first, and only w
 test('the log keeps its history: no mark within it is a place to trim at, and marks do not pile up', () => {
   let marks: Manifest['marks'] = [];
   const kept: Manifest[] = [];
-  for (let bytes = 10_000; bytes < 5_000_000; bytes += 10_000) {
+  for (let bytes = 100_000; bytes < 100_000_000; bytes += 100_000) {
     marks = nextMarks(marks, { lsn: { epoch: 1, sequence: bytes }, bytes }, POLICY);
     assert.ok(marks.length < 100, `${marks.length} marks`);
     kept.unshift({ marks } as Manifest);
     const newest = kept.slice(0, POLICY.keep);
     const point = trimPoint(newest, POLICY);
     const oldest = newest.at(-1)?.marks.at(-1)?.bytes ?? 0;
-    if (newest.length < POLICY.keep || oldest < POLICY.historyBytesMax + 10_000) continue;
+    if (newest.length < POLICY.keep || oldest < POLICY.historyBytesMax + 100_000) continue;
     const history = oldest - (point?.sequence ?? Number.NaN);
     assert.ok(history >= POLICY.historyBytesMax, `${history} bytes are kept`);
     assert.ok(history < POLICY.historyBytesMax * 1.2, `${history} bytes are kept`);
