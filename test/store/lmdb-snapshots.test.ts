@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { platform } from 'node:process';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Append, AppendOutcome } from '../../src/shard/ports.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { META_VERSION } from '../../src/store/meta.js';
-import { Writer } from '../contract/writer.js';
+import { one, Writer } from '../contract/writer.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 
 const CHUNKS = 200;
@@ -75,37 +76,55 @@ function limitFiles(bytes: number | undefined): void {
 
 const LINUX_ONLY = { skip: platform === 'linux' ? false : 'prlimit is of Linux' };
 
-test(
-  'a full disk rejects chunks before it rejects appends, lets snapshots be deleted, and ends nothing',
-  LINUX_ONLY,
-  async () => {
-    const ignore = () => {};
-    process.on('SIGXFSZ', ignore);
-    try {
-      await withSnapshot(async (store, log, whole, folder) => {
-        const id = '00000000000000bb';
-        const chunk = randomBytes(128 * 1024);
-        await store.beginSnapshot(0, log.nonce, id);
-        limitFiles(statSync(join(folder, 'data.mdb')).size + 4 * MIB);
-        let written = 0;
-        const fill = async () => {
-          for (; written < 1000; written++)
-            assert.equal(await store.writeChunk(0, log.nonce, id, written, chunk), true);
-        };
-        await assert.rejects(fill(), /^Error: the file of the store cannot grow \(EFBIG: file too large, write\)$/);
-        assert.ok(written > 8, `${written} chunks`);
-        for (let i = 0; i < 20; i++) await log.append(0);
-        assert.equal(await store.deleteSnapshot(0, log.nonce, [], whole), true);
-        await assert.rejects(fill(), /cannot grow/);
-        limitFiles(undefined);
-        assert.equal(await store.writeChunk(0, log.nonce, id, written, chunk), true);
-        assert.equal(await store.publishSnapshot(0, log.nonce, id, Buffer.from('manifest')), true);
-        const chunks = await store.readChunks(0, id, 0, written + 2);
-        assert.deepEqual(chunks, [...Array(written + 1).fill(chunk), undefined]);
-      });
-    } finally {
-      limitFiles(undefined);
-      process.off('SIGXFSZ', ignore);
-    }
-  },
-);
+/** The entry that is refused, of those that are appended one by one. */
+async function appendUntilRefused(store: LmdbStore, log: Writer): Promise<[Append, AppendOutcome]> {
+  for (;;) {
+    const entry = log.seal(0, log.head(0), 'x'.repeat(60_000));
+    const append: Append = { shard: 0, expected: log.head(0), entries: [entry] };
+    const outcome = await one(store, append);
+    if (outcome.type !== 'ok') return [append, outcome];
+    log.take(0, entry.head);
+  }
+}
+
+/** A write beyond the limit is an error then, and not a signal that ends the process. */
+async function withLimits(run: () => Promise<void>): Promise<void> {
+  const ignore = () => {};
+  process.on('SIGXFSZ', ignore);
+  try {
+    await run();
+  } finally {
+    limitFiles(undefined);
+    process.off('SIGXFSZ', ignore);
+  }
+}
+
+test('a full disk refuses chunks, then appends, and ends nothing; with room all goes on', LINUX_ONLY, async () => {
+  const tooLarge = /^Error: the file of the store cannot grow \(EFBIG: file too large, write\)$/;
+  const run = async (store: LmdbStore, log: Writer, whole: string, folder: string) => {
+    const id = '00000000000000bb';
+    const chunk = randomBytes(128 * 1024);
+    let written = 0;
+    const write = async () => {
+      assert.equal(await store.writeChunk(0, log.nonce, id, written, chunk), true);
+      written++;
+    };
+    const fill = async () => {
+      while (written < 1000) await write();
+    };
+    await store.beginSnapshot(0, log.nonce, id);
+    limitFiles(statSync(join(folder, 'data.mdb')).size + 4 * MIB);
+    await assert.rejects(fill(), tooLarge);
+    for (let i = 0; i < 20; i++) await log.append(0);
+    assert.equal(await store.deleteSnapshot(0, log.nonce, [], whole), true);
+    await assert.rejects(write(), tooLarge);
+    const [append, outcome] = await appendUntilRefused(store, log);
+    assert.match(String(outcome.type === 'failed' && outcome.error), tooLarge);
+    limitFiles(undefined);
+    assert.deepEqual(await one(store, append), { type: 'ok' });
+    await write();
+    assert.equal(await store.publishSnapshot(0, log.nonce, id, Buffer.from('manifest')), true);
+    assert.deepEqual(await store.readChunks(0, id, 0, written + 1), [...Array(written).fill(chunk), undefined]);
+  };
+  await withLimits(() => withSnapshot(run));
+});

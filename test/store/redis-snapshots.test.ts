@@ -66,6 +66,7 @@ test('they are enough for logs and snapshots, also when they are given twice', a
   await withStore(
     async (store, log) => {
       await log.fence(0);
+      await store.complete((await store.maybeMeta()) as StoreMeta);
       for (let i = 0; i < 300; i++) await log.append(0);
       assert.equal(await store.beginSnapshot(0, log.nonce, ID), true);
       assert.equal(await store.writeChunk(0, log.nonce, ID, 0, randomBytes(1000)), true);
@@ -81,7 +82,7 @@ test('they are enough for logs and snapshots, also when they are given twice', a
   );
 });
 
-test('they let nobody delete anything but snapshots, nor replace anything but heads', async () => {
+test('they let nobody delete anything but snapshots, nor overwrite a log', async () => {
   await setUser(RULES);
   const refused = [
     ['DEL', 'walletd:{0}:wal'],
@@ -94,7 +95,7 @@ test('they let nobody delete anything but snapshots, nor replace anything but he
     ['HSET', 'walletd:{0}:wal', 'a', 'b'],
     ['RENAME', 'walletd:{0}:wal', 'walletd:{0}:snapshots'],
     ['SET', 'walletd:{0}:wal', 'x'],
-    ['SET', 'walletd:meta', 'x'],
+    ['SET', 'walletd:{0}:snapshots', 'x'],
     ['EXPIRE', 'walletd:{0}:wal', '1'],
     ['UNLINK', 'other:{0}:snapshots'],
     ['GET', 'other'],

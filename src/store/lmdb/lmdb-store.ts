@@ -110,6 +110,7 @@ export class LmdbStore implements Store {
   }
 
   async complete(meta: StoreMeta): Promise<void> {
+    await this.growth.room(0);
     await this.commits.landed(this.metas.put(META_KEY, encodeMeta(meta)));
   }
 
