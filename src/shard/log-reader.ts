@@ -30,32 +30,32 @@ const PAGE_ENTRIES = 64;
  * The entries of a shard's log after the entry `after`, page by page, to the end that the log has by then. Each is
  * proved to follow the one before it, the first to follow `after`. Throws a `RecoveryError` at a hole, a foreign or a
  * damaged entry; what the store throws in bad weather comes through.
+ *
+ * A page can be gone through once; one that is not gone through to its end is the last. Entries are decoded as they are
+ * asked for: kept till the end of the page their events grow old, and then the collector took as long as all the rest
+ * (measured with entries of 100 events: 75 MB instead of 185 MB in a second of CPU).
  */
 export async function* readLog(
   shard: number,
   after: Head,
   { wal, format }: LogReaderDeps,
-): AsyncGenerator<readonly ReadEntry[], void> {
+): AsyncGenerator<Iterable<ReadEntry>, void> {
   let last = after;
-  for (;;) {
+  let isThrough = true;
+  function* follow(page: readonly Buffer[]): Generator<ReadEntry, void> {
+    for (const bytes of page) {
+      const entry = decodeEntry(bytes, shard, format);
+      checkContinuity(entry, shard, last);
+      last = entry.head;
+      yield { entry, bytes };
+    }
+    isThrough = true;
+  }
+  while (isThrough) {
     const page = await wal.read(shard, last.lsn, PAGE_ENTRIES);
     if (page.length === 0) return;
-    const entries: ReadEntry[] = [];
-    let failure: RecoveryError | undefined;
-    for (const bytes of page) {
-      try {
-        const entry = decodeEntry(bytes, shard, format);
-        checkContinuity(entry, shard, last);
-        last = entry.head;
-        entries.push({ entry, bytes });
-      } catch (error) {
-        // What comes before is good, and whoever reads wants it.
-        failure = error as RecoveryError;
-        break;
-      }
-    }
-    if (entries.length > 0) yield entries;
-    if (failure !== undefined) throw failure;
+    isThrough = false;
+    yield follow(page);
   }
 }
 
