@@ -8,7 +8,7 @@ import { type Lsn, maybeLsn } from '../shard/lsn.js';
 import { shardOf } from '../worker/placement.js';
 import { EXIT } from './exit-codes.js';
 import { entryLines, entryText, inspectionLines, inspectionText, orphansLines, orphansText } from './inspect-output.js';
-import { STORE_HELP, STORE_OPTION, withStoreToRead } from './open-to-read.js';
+import { readsStore, withStoreToRead } from './open-to-read.js';
 
 interface InspectOptions {
   readonly store?: string;
@@ -70,12 +70,11 @@ Example:
 }
 
 function verb(group: Command, name: string, description: string, example: string): Command {
-  return group
+  const command = group
     .command(name)
     .description(description)
-    .option(STORE_OPTION, STORE_HELP)
-    .option('--json', 'a JSON object per line instead of tables')
-    .addHelpText('after', `\nExample:\n  ${example}`);
+    .option('--json', 'a JSON object per line instead of tables');
+  return readsStore(command, example);
 }
 
 async function search(question: Question, options: InspectOptions): Promise<void> {
@@ -108,7 +107,7 @@ async function lookAtOrphans(file: string, reader: StoreReader): Promise<Output>
 }
 
 async function run(options: InspectOptions, look: (reader: StoreReader) => Promise<Output>): Promise<void> {
-  const output = await withStoreToRead(options.store, ({ reader }) => look(reader));
+  const output = await withStoreToRead(options.store, 'Looking', ({ reader }) => look(reader));
   if (output === undefined) {
     console.error('walletd: nothing was found');
     process.exitCode = EXIT.failure;

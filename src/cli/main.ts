@@ -92,6 +92,7 @@ Examples:
   walletd restore --from /backups/wallets.backup --to lmdb:./restored --at 2026-01-31T12:00:00Z`,
   )
   .action((options: RestoreOptions) => restore(options));
+
 addVerify(program);
 addInspect(program);
 addSnapshot(program);

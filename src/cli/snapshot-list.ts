@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type SnapshotLine, snapshotLines } from '../restore/snapshot-overview.js';
-import { STORE_HELP, STORE_OPTION, withStoreToRead } from './open-to-read.js';
+import { readsStore, withStoreToRead } from './open-to-read.js';
 import { formatTable } from './table.js';
 import { formatAge, formatBytes, isoTime } from './units.js';
 
@@ -10,20 +10,16 @@ interface ListOptions {
 }
 
 export function addSnapshotList(group: Command): void {
-  group
+  const command = group
     .command('list')
     .description('list the snapshots of each shard, newest first, also those that are damaged or unfinished')
-    .option(STORE_OPTION, STORE_HELP)
     .option('--json', 'a JSON object per line instead of a table')
     .addHelpText(
       'after',
-      `
-Recovery replays the log after the LSN in "from"; nothing after the LSN in "to" is in the snapshot.
-
-Example:
-  walletd snapshot list --store env:WALLETD_STORE`,
+      '\nRecovery replays the log after the LSN in "from"; nothing after the LSN in "to" is in the snapshot.',
     )
-    .action((options: ListOptions) => withStoreToRead(options.store, ({ reader }) => list(reader, options)));
+    .action((options: ListOptions) => withStoreToRead(options.store, 'Listing', ({ reader }) => list(reader, options)));
+  readsStore(command, 'walletd snapshot list --store env:WALLETD_STORE');
 }
 
 async function list(reader: Parameters<typeof snapshotLines>[0], { json }: ListOptions): Promise<void> {

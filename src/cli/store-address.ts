@@ -17,10 +17,28 @@ export function isStoreAddress(text: string): boolean {
 /** The settings for the store that an argument names; without one, for that of the settings. Throws a `ConfigError`. */
 export function settingsOfStore(address: string | undefined): Settings {
   if (address === undefined) return loadSettings(process.env);
-  const store = address.startsWith(ENVIRONMENT) ? fromEnvironment(address.slice(ENVIRONMENT.length)) : address;
+  const store = resolved(address);
   // What another store can do is nothing that this one has to be asked for.
   const durability = store.startsWith('lmdb:') ? { WALLETD_DURABILITY: 'fsync' } : {};
   return loadSettings({ ...process.env, WALLETD_STORE: store, ...durability });
+}
+
+/**
+ * The same for who only reads: that promises nothing about what is durable, and does not listen, so the settings for
+ * these are not asked. Those of a server in production may be of no use where its store is looked at.
+ */
+export function settingsToRead(address: string | undefined): Settings {
+  return loadSettings({
+    ...process.env,
+    WALLETD_DURABILITY: 'fsync',
+    WALLETD_REDIS_TRUST_CONFIG: 'true',
+    WALLETD_INSECURE: 'true',
+    ...(address === undefined ? {} : { WALLETD_STORE: resolved(address) }),
+  });
+}
+
+function resolved(address: string): string {
+  return address.startsWith(ENVIRONMENT) ? fromEnvironment(address.slice(ENVIRONMENT.length)) : address;
 }
 
 function fromEnvironment(name: string): string {

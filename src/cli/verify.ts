@@ -5,7 +5,7 @@ import { OperatorApi } from '../restore/operator-api.js';
 import { type ShardReport, type VerifyReport, verify } from '../restore/verify.js';
 import { formatSum, type ScaleTable } from '../wallet/amount.js';
 import { EXIT } from './exit-codes.js';
-import { type ReadStore, STORE_HELP, STORE_OPTION, withStoreToRead } from './open-to-read.js';
+import { type ReadStore, readsStore, withStoreToRead } from './open-to-read.js';
 import { maybeRunningServer } from './running-server.js';
 import { formatTable, printable } from './table.js';
 import { plural } from './units.js';
@@ -22,30 +22,28 @@ interface VerifyOptions {
 const CURRENCIES_PER_TABLE = 5;
 
 export function addVerify(program: Command): void {
-  program
+  const command = program
     .command('verify')
     .description('check a store: logs, snapshots, wallets, books, and what a running server holds; changes nothing')
     .option('--deep', 'replay from the oldest place there is, and prove every snapshot against it')
-    .option(STORE_OPTION, STORE_HELP)
     .option('--server <url>', 'operator API to compare with (default: that of the settings, if it answers)')
     .option('--no-server', 'compare with no server')
-    .option('--json', 'one JSON object instead of tables')
+    .option('--json', 'print the result for scripts')
     .addHelpText(
       'after',
-      `
-Exit codes: ${EXIT.ok} nothing differs, ${EXIT.failure} something does, or it could not be checked.
-
-Example:
-  walletd verify --deep --store lmdb:/var/backups/walletd --no-server`,
+      `\nExit codes: ${EXIT.ok} nothing differs, ${EXIT.failure} something does, or it could not be checked.`,
     )
     .action(async (options: VerifyOptions) => {
-      process.exitCode = await withStoreToRead(options.store, (opened) => run(opened, options));
+      process.exitCode = await withStoreToRead(options.store, 'Verifying', (opened) => run(opened, options));
     });
+  readsStore(command, 'walletd verify --deep --store lmdb:/var/lib/walletd --no-server');
 }
 
 async function run(opened: ReadStore, options: VerifyOptions): Promise<number> {
   const server = await serverOf(opened.settings, options);
-  const report = await verify(opened.reader, { isDeep: options.deep === true, server });
+  const { reader, progress } = opened;
+  const report = await verify(reader, { isDeep: options.deep === true, server, onProgress: progress.update });
+  progress.stop();
   if (options.json) console.log(JSON.stringify(toJson(report, opened, server)));
   else print(report, opened, server);
   return report.findings.total === 0 ? EXIT.ok : EXIT.failure;

@@ -1,5 +1,5 @@
 import { AssertionFailure } from '../base/assert.js';
-import { compareLsn, formatLsn } from '../shard/lsn.js';
+import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import type { Entry } from '../shard/ports.js';
 import { checkWallet } from '../wallet/invariants.js';
 import type { Wallets } from '../wallet/wallets.js';
@@ -22,6 +22,11 @@ export class CheckedReplay {
     private readonly comparison: ServerComparison | undefined,
     private readonly findings: Findings,
   ) {}
+
+  /** Entries after this one are replayed. */
+  get start(): Lsn {
+    return this.view.start.lsn;
+  }
 
   get wallets(): Wallets {
     return this.view.wallets;

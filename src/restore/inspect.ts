@@ -1,4 +1,3 @@
-import { firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
 import { formatLsn, type Lsn } from '../shard/lsn.js';
 import type { Entry } from '../shard/ports.js';
 import { DamagedSnapshotError, listSnapshots } from '../shard/snapshot-reader.js';
@@ -7,7 +6,8 @@ import { type Happening, happeningsOf } from './happening.js';
 import { isAbout, isWanted, type Question, RoundNames } from './question.js';
 import { rememberedOf } from './remembered.js';
 import { lookAtAll, ShardView } from './shard-view.js';
-import { predecessorOf, type StoreReader } from './store-reader.js';
+import type { StoreReader } from './store-reader.js';
+import { readTolerantly } from './tolerant-log.js';
 import { walletsAtHead } from './wallets-at-head.js';
 
 /** A player as of an entry. */
@@ -84,17 +84,14 @@ class ShardSearch {
   }
 
   async run(): Promise<void> {
-    const { shard, reader } = this;
-    const first = await this.orNote(() => firstEntry(shard, reader));
-    const isTrimmed = first !== undefined && first.previousLsn.sequence > 0;
-    const remembered = isTrimmed ? await this.searchSnapshot(first) : [];
-    const last = first === undefined ? reader.genesis(shard) : predecessorOf(first);
-    await this.orNote(async () => {
-      for await (const page of readLog(shard, last, reader)) {
-        for (const { entry } of page) this.searchEntry(entry);
-        await reader.yieldTurn();
-      }
-    });
+    const { shard, reader, notes } = this;
+    let remembered: readonly Happening[] = [];
+    let isFirst = true;
+    for await (const entry of readTolerantly(shard, reader, notes)) {
+      if (isFirst && entry.previousLsn.sequence > 0) remembered = await this.searchSnapshot(entry);
+      isFirst = false;
+      this.searchEntry(entry);
+    }
     this.happenings.unshift(...withoutRepeats(remembered, this.happenings));
   }
 
@@ -144,17 +141,6 @@ class ShardSearch {
       }
     }
     return undefined;
-  }
-
-  /** A broken log can be looked at as far as it can be read. */
-  private async orNote<T>(run: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await run();
-    } catch (error) {
-      if (!(error instanceof RecoveryError)) throw error;
-      this.notes.push(error.message);
-      return undefined;
-    }
   }
 }
 

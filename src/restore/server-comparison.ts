@@ -52,7 +52,7 @@ export class ServerComparison {
     const expected = this.expected.get(wallet.username);
     if (expected === undefined) {
       if (compareLsn(view.end, this.askedAfter) > 0) this.late.add(wallet.username);
-    } else if (wallet.version > expected.version) {
+    } else if (!expected.isDone && wallet.version > expected.version) {
       expected.isDone = true;
       this.movedOn++;
     } else {

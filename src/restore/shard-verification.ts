@@ -36,6 +36,8 @@ export class ShardVerification {
   /** Where the replay began: genesis, or the id of a snapshot; undefined when there was nothing to begin with. */
   base: string | undefined = undefined;
   replay: CheckedReplay | undefined = undefined;
+  /** The newest entry that has been read, or the place where reading began. */
+  private last: Head;
   /** By snapshot: those whose start the replay has passed, and whose end it has not. */
   private readonly proofs = new Map<Manifest, SnapshotProof>();
 
@@ -45,6 +47,7 @@ export class ShardVerification {
     private readonly options: VerifyOptions,
   ) {
     this.head = reader.genesis(shard);
+    this.last = this.head;
   }
 
   async run(): Promise<void> {
@@ -60,15 +63,17 @@ export class ShardVerification {
     const snapshots = new SnapshotCheck(shard, list, this.head, before, reader, this.findings);
     this.snapshots = snapshots;
     const view = await this.openBase(snapshots, before);
-    if (view === undefined) {
+    if (view !== undefined) {
+      await this.replayFrom(view);
+    } else {
       const begins = `the log of shard ${shard} begins at ${this.first && formatLsn(this.first.lsn)}`;
       this.findings.add('log', `${begins}, and there is no snapshot of what was before`);
-    } else {
-      this.base = view.manifest?.id ?? 'genesis';
-      this.replay = new CheckedReplay(view, shard, reader, this.comparison, this.findings);
-      await this.replay.begin();
     }
-    const isWhole = isReadable && (await this.orBroken(() => this.readLog(before, snapshots)));
+    this.last = before;
+    let isWhole = isReadable && (await this.orBroken(() => this.readLog(snapshots)));
+    while (!isWhole && (await this.goOnBeyond(this.last.lsn, snapshots))) {
+      isWhole = await this.orBroken(() => this.readLog(snapshots));
+    }
     if (this.replay?.isBroken === false) await this.replay.finish(isWhole);
     await snapshots.readRest();
   }
@@ -86,29 +91,52 @@ export class ShardVerification {
     const { usable } = snapshots;
     const genesis = hasAll ? ShardView.ofNothing(this.reader.genesis(this.shard)) : undefined;
     if (!this.options.isDeep) return (await snapshots.openFirst(usable)) ?? genesis;
-    return genesis ?? (await snapshots.openFirst([...usable].sort((a, b) => compareLsn(a.start.lsn, b.start.lsn))));
+    return genesis ?? (await snapshots.openFirst(oldestFirst(usable)));
   }
 
-  /** From the first entry that the log still has to its head, whatever the replay begins with. */
-  private async readLog(before: Head, snapshots: SnapshotCheck): Promise<void> {
+  private async replayFrom(view: ShardView): Promise<void> {
+    this.base = view.manifest?.id ?? 'genesis';
+    this.replay = new CheckedReplay(view, this.shard, this.reader, this.comparison, this.findings);
+    await this.replay.begin();
+  }
+
+  /** After a fault in the log: on from the first snapshot beyond it, if there is one. */
+  private async goOnBeyond({ sequence }: Lsn, snapshots: SnapshotCheck): Promise<boolean> {
+    this.proofs.clear();
+    for (const manifest of oldestFirst(snapshots.usable)) {
+      if (manifest.start.lsn.sequence <= sequence) continue;
+      const view = await snapshots.open(manifest);
+      if (view === undefined) continue;
+      // A replay that has begun beyond the fault itself has lost nothing.
+      if (this.replay === undefined || this.replay.start.sequence < manifest.start.lsn.sequence) {
+        await this.replayFrom(view);
+      }
+      this.last = manifest.start;
+      return true;
+    }
+    return false;
+  }
+
+  /** From `last` to the head, whatever the replay begins with. */
+  private async readLog(snapshots: SnapshotCheck): Promise<void> {
     const { shard, reader, head, options } = this;
-    let last = before;
-    await this.passSnapshots(last.lsn, snapshots);
-    for await (const page of readLog(shard, last, reader)) {
+    const total = head.lsn.sequence - (this.first?.previousLsn.sequence ?? 0);
+    await this.passSnapshots(this.last.lsn, snapshots);
+    for await (const page of readLog(shard, this.last, reader)) {
       for (const { entry } of page) {
-        if (compareLsn(entry.lsn, head.lsn) > 0) return await this.checkHead(last, entry.lsn);
+        if (compareLsn(entry.lsn, head.lsn) > 0) return await this.checkHead(entry.lsn);
         this.entries++;
         this.events += entry.events.length;
         snapshots.checkEntry(entry);
         this.replay?.take(entry);
         for (const proof of this.proofs.values()) proof.take(entry);
         await this.passSnapshots(entry.lsn, snapshots);
-        last = entry.head;
+        this.last = entry.head;
       }
-      options.onProgress?.(this.entries, head.lsn.sequence - before.lsn.sequence);
+      options.onProgress?.(this.entries, total);
       await reader.yieldTurn();
     }
-    await this.checkHead(last, undefined);
+    await this.checkHead(undefined);
   }
 
   /** Loads the snapshots that start at this place, and compares those that end here. */
@@ -128,8 +156,8 @@ export class ShardVerification {
   }
 
   /** `beyond` is an entry that the log has after the head that was asked; a log that grows has a newer head by now. */
-  private async checkHead(last: Head, beyond: Lsn | undefined): Promise<void> {
-    const { head, reader, shard } = this;
+  private async checkHead(beyond: Lsn | undefined): Promise<void> {
+    const { last, head, reader, shard } = this;
     const [end, place] = [formatLsn(last.lsn), formatLsn(head.lsn)];
     if (!isSameLsn(last.lsn, head.lsn)) {
       throw new RecoveryError(`the log of shard ${shard} ends at ${end}, and its head says ${place}`);
@@ -153,4 +181,8 @@ export class ShardVerification {
       return false;
     }
   }
+}
+
+function oldestFirst(manifests: readonly Manifest[]): Manifest[] {
+  return [...manifests].sort((a, b) => compareLsn(a.start.lsn, b.start.lsn));
 }

@@ -21,7 +21,7 @@ test('what inspect shows of a history', async () => {
   else assert.equal(rewriteTranscript(text, outputs), text);
 });
 
-test('a broken log is shown as far as it can be read, and said to be broken', async () => {
+test('what can be read of a broken log is shown, and said to be broken', async () => {
   const store = new WrittenStore();
   await store.takeOver();
   await store.fund('ann', 100);
@@ -34,10 +34,20 @@ test('a broken log is shown as far as it can be read, and said to be broken', as
     [
       ['player-imported', 'open-ann'],
       ['bet-placed', 't1'],
+      ['bet-placed', 't3'],
     ],
   );
   assert.equal(found.players[0]?.wallet.balance, 90);
   assert.match(found.notes.join(), /entry 1-4 is damaged.*is that at 1-3/s);
+});
+
+test('a log of which nothing can be read ends all the same', async () => {
+  const store = new WrittenStore();
+  await store.takeOver();
+  const [fence] = await store.wal.read(0, { epoch: 0, sequence: 0 }, 1);
+  fence?.writeUInt8(0, 80);
+  const { notes } = await inspect(store.reader, [0], { type: 'player', username: 'ann' });
+  assert.match(notes.join(), /entry 1-1 is damaged/);
 });
 
 test('a player of whom nothing is remembered is found all the same', async () => {

@@ -134,6 +134,22 @@ test('a missing entry is found, be it the first, one in the middle or the last',
   assert.match(messages(await look(cut)).join(), /begins at 1-2, and there is no snapshot/);
 });
 
+test('beyond a fault the check goes on from the next snapshot, to the head and to the server', async () => {
+  const store = await storyOf();
+  const [, newer = ''] = await idsOf(store);
+  const other = serverOf(store, (player) => [{ ...player, balance: '7' }]);
+  for (const lsn of ['1-2', '1-20']) {
+    const broken = withEntry(store, lsn, flip);
+    for (const isDeep of [false, true]) {
+      const report = await verify(broken, { isDeep, server: serverOf(store) });
+      assert.equal(report.findings.total, 1, messages(report).join());
+      assert.equal(report.shards[0]?.compared, 2);
+      if (!isDeep) assert.equal(report.shards[0]?.base, newer);
+      assert.equal((await verify(broken, { isDeep, server: other })).findings.count('server'), 2);
+    }
+  }
+});
+
 test('a damaged and a missing chunk are found, and the snapshot before takes its place', async () => {
   const store = await storyOf();
   const [older = '', newer = ''] = await idsOf(store);
