@@ -23,7 +23,7 @@ const startedMs = performance.now();
 const result = await run();
 const ms = performance.now() - startedMs;
 await store.close();
-console.log(JSON.stringify({ ms, ...result }));
+console.log(JSON.stringify({ ms, cpuMs: process.cpuUsage().user / 1000, ...result }));
 
 async function run(): Promise<object> {
   switch (step) {

@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/assert.js';
-import { type CancelState, ENDPOINTS } from '../../wallet/command.js';
+import { type CancelState, ENDPOINTS, type OpenState } from '../../wallet/command.js';
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import { FormatError } from './format-error.js';
 
@@ -187,39 +187,67 @@ function callback(tuple: Read, stamp: { username: string; version: number; timeM
   };
 }
 
+function has(flags: number, flag: number): boolean {
+  return (flags & flag) !== 0;
+}
+
+function statusOf(flags: number): OpenState {
+  return has(flags, WAITING) ? 'WAITING' : 'OPEN';
+}
+
+function stateOf(flags: number): CancelState {
+  return has(flags, REJECT) ? 'REJECT' : 'REFUND';
+}
+
+function featuresOf(flags: number) {
+  return { isFeature: has(flags, FEATURE), isFeatureBuy: has(flags, FEATURE_BUY) };
+}
+
 function tupleToChange(tuple: Read): Change {
-  const [code, id, after, flags] = tuple;
+  const code = tuple[0];
+  const id = tuple[1];
+  const after = tuple[2];
   // Of changes without flags this is another field, which nothing asks for flags.
-  const has = (flag: number) => (flags & flag) !== 0;
-  const status = () => (has(WAITING) ? 'WAITING' : 'OPEN');
-  const state = () => (has(REJECT) ? 'REJECT' : 'REFUND');
-  const features = () => ({ isFeature: has(FEATURE), isFeatureBuy: has(FEATURE_BUY) });
+  const flags = tuple[3];
   switch (code) {
-    case CHANGE['bet-placed']: {
-      const [, , , , roundId, stake, gameCode, playInfo] = tuple;
-      const skip = has(SKIP);
+    case CHANGE['bet-placed']:
       return {
         type: 'bet-placed',
         id,
-        roundId,
-        status: status(),
-        skip,
-        stake,
+        roundId: tuple[4],
+        status: statusOf(flags),
+        skip: has(flags, SKIP),
+        stake: tuple[5],
         after,
-        gameCode,
-        playInfo,
-        ...features(),
+        gameCode: tuple[6],
+        playInfo: tuple[7],
+        isFeature: has(flags, FEATURE),
+        isFeatureBuy: has(flags, FEATURE_BUY),
       };
-    }
     case CHANGE['bet-confirmed']:
-      return { type: 'bet-confirmed', id, status: status(), skip: has(SKIP), takes: has(TAKES), after };
+      return {
+        type: 'bet-confirmed',
+        id,
+        status: statusOf(flags),
+        skip: has(flags, SKIP),
+        takes: has(flags, TAKES),
+        after,
+      };
     case CHANGE['bet-settled']: {
       const [, , , , payout, turnOver] = tuple;
-      return { type: 'bet-settled', id, payout, skip: has(SKIP), endsRound: has(ENDS_ROUND), turnOver, after };
+      return {
+        type: 'bet-settled',
+        id,
+        payout,
+        skip: has(flags, SKIP),
+        endsRound: has(flags, ENDS_ROUND),
+        turnOver,
+        after,
+      };
     }
     case CHANGE['single-state-settled']: {
       const [, , , , roundId, stake, payout, turnOver, gameCode, playInfo] = tuple;
-      const facts = { skip: has(SKIP), endsRound: has(ENDS_ROUND), ...features() };
+      const facts = { skip: has(flags, SKIP), endsRound: has(flags, ENDS_ROUND), ...featuresOf(flags) };
       return {
         type: 'single-state-settled',
         id,
@@ -235,7 +263,7 @@ function tupleToChange(tuple: Read): Change {
     }
     case CHANGE['round-settled']: {
       const [, , , , roundId, payout, turnOver, bets, gameCode, playInfo] = tuple;
-      const facts = { skip: has(SKIP), endsRound: has(ENDS_ROUND) };
+      const facts = { skip: has(flags, SKIP), endsRound: has(flags, ENDS_ROUND) };
       return { type: 'round-settled', id, roundId, payout, turnOver, bets, after, gameCode, playInfo, ...facts };
     }
     case CHANGE['bet-adjusted']:
@@ -245,10 +273,10 @@ function tupleToChange(tuple: Read): Change {
     case CHANGE['round-voided']:
       return { type: 'round-voided', id, roundId: tuple[3], bets: tuple[4], after };
     case CHANGE['bet-cancelled']:
-      return { type: 'bet-cancelled', id, state: state(), after };
+      return { type: 'bet-cancelled', id, state: stateOf(flags), after };
     case CHANGE['round-cancelled']: {
       const [, , , , roundId, markMs, bets] = tuple;
-      return { type: 'round-cancelled', id, roundId, state: state(), markMs, bets, after };
+      return { type: 'round-cancelled', id, roundId, state: stateOf(flags), markMs, bets, after };
     }
     case CHANGE['round-marked']:
       return { type: 'round-marked', roundId: id, markMs: tuple[3], after };
