@@ -1,45 +1,71 @@
-import { BackupError } from '../restore/backup-error.js';
+import type { Command } from 'commander';
 import { checkBackup } from '../restore/backup-reader.js';
 import { BackupWriter, exists, writeNewBackup } from '../restore/backup-writer.js';
 import type { Contents } from '../restore/contents.js';
 import { framesAfter } from '../restore/follow.js';
 import { patientSource } from '../restore/patience.js';
-import type { SourceStore, StoreFormats } from '../restore/ports.js';
 import { framesOfStore } from '../restore/store-frames.js';
+import { type StoreReader, ToolError } from '../restore/store-reader.js';
 import { Tally } from '../restore/tally.js';
-import { encodeMeta } from '../store/meta.js';
+import { encodeMeta, type StoreMeta } from '../store/meta.js';
 import { type CopiedShard, copyJson, copyTable } from './copy-report.js';
+import { EXIT } from './exit-codes.js';
 import { openAsItIs } from './open-store.js';
+import { readerOf } from './open-to-read.js';
 import { Progress } from './progress.js';
-import { settingsOfStore } from './store-address.js';
+import { STORE_ADDRESS_HELP, settingsToRead } from './store-address.js';
 import { openFormats } from './store-formats.js';
+import { formatBytes, isoTime, plural } from './units.js';
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly to: string;
   readonly from?: string;
-  readonly follow?: boolean;
-  readonly json?: boolean;
+  readonly follow?: true;
+  readonly json?: true;
 }
 
-interface Source {
-  readonly name: string;
-  readonly store: SourceStore;
-  readonly meta: Buffer;
-  readonly formats: StoreFormats;
+export function addBackup(program: Command): void {
+  program
+    .command('backup')
+    .description('write a store, serving or not, into one compressed file; the store is only read')
+    .requiredOption('--to <file>', 'the file; it must not be there yet, except with --follow')
+    .option('--from <store>', 'the store (default: WALLETD_STORE)')
+    .option('--follow', 'append what comes, until SIGINT or SIGTERM; a file that is there is continued')
+    .option('--json', 'one JSON object for each step instead of tables')
+    .addHelpText(
+      'after',
+      `
+${STORE_ADDRESS_HELP}
+
+Exit codes: ${EXIT.ok} written, or followed until a signal; ${EXIT.failure} failed, and no new file is there.
+
+Examples:
+  walletd backup --to /var/backups/wallets-2026-01-31
+  walletd backup --to /var/backups/wallets --follow --from env:WALLETS_REDIS`,
+    )
+    .action((options: BackupOptions) => backup(options));
 }
 
-/** Writes a store into a file; with `follow` until a signal ends it. */
-export async function backup(options: BackupOptions): Promise<void> {
+async function backup(options: BackupOptions): Promise<void> {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
-  const { store, name, meta: record } = await openAsItIs(settingsOfStore(options.from));
+  const { store, meta, name } = await openAsItIs(settingsToRead(options.from));
   try {
-    const meta = encodeMeta(record);
-    const source = { name, store, meta, formats: openFormats(meta) };
-    await new Backup(source, options, stop.signal).run();
+    await new Backup({ reader: readerOf(store, meta), meta, name }, options, stop.signal).run();
   } finally {
     await store.close();
   }
+}
+
+interface Source {
+  readonly reader: StoreReader;
+  readonly meta: StoreMeta;
+  readonly name: string;
+}
+
+interface Begun {
+  readonly writer: BackupWriter;
+  readonly contents: Contents;
 }
 
 class Backup {
@@ -50,64 +76,57 @@ class Backup {
   ) {}
 
   async run(): Promise<void> {
-    const { to, follow = false } = this.options;
-    const isThere = follow && (await exists(to));
-    const { writer, contents } = isThere ? await this.continue() : await this.begin();
+    const { to, follow } = this.options;
+    const begun = follow && (await exists(to)) ? await this.continue() : await this.begin();
     try {
-      if (follow) await this.follow(writer, contents);
+      if (follow) await this.follow(begun);
     } finally {
-      await writer.close();
+      await begun.writer.close();
     }
   }
 
-  private async begin(): Promise<{ writer: BackupWriter; contents: Contents }> {
+  private async begin(): Promise<Begun> {
     const { source, options, signal } = this;
     const tally = new Tally();
     const progress = this.progress('Backing up');
     try {
       const { update: onProgress, warn, patience } = progress;
-      const frames = framesOfStore(patientSource(source.store, patience), {
-        ...source,
-        now: Date.now,
-        warn,
-        onProgress,
-      });
+      const reading = { meta: encodeMeta(source.meta), now: Date.now, warn, onProgress };
+      const frames = framesOfStore(patientSource(source.reader, patience), reading);
       const writer = await writeNewBackup(options.to, tally.counted(frames), signal);
       progress.stop();
       this.report(writer.byteLength, tally);
-      return { writer, contents: tally.contents as Contents };
+      return { writer, contents: tally.contents };
     } finally {
       progress.stop();
     }
   }
 
   /** Behind the last whole segment of the file. */
-  private async continue(): Promise<{ writer: BackupWriter; contents: Contents }> {
+  private async continue(): Promise<Begun> {
     const { to } = this.options;
+    const { storeId } = this.source.reader;
     const progress = this.progress('Checking the file');
     try {
       const whole = await checkBackup(to, progress.update);
-      progress.stop();
-      const { storeId } = openFormats(whole.meta);
-      if (storeId !== this.source.formats.storeId)
-        throw new BackupError(`${to} is a backup of another store: ${storeId}`);
+      const { storeId: found } = openFormats(whole.meta);
+      if (found !== storeId) throw new ToolError(`${to} is a backup of another store, ${found}, not of ${storeId}`);
       if (whole.cutBytes > 0)
         progress.warn(`the last segment of ${to} was cut off: ${whole.cutBytes} bytes are dropped`);
-      this.say(`Continuing ${to}, which goes to ${new Date(whole.contents.timeMs).toISOString()}.`);
+      this.say(`Continuing ${to}, which goes to ${isoTime(whole.contents.timeMs)}.`);
       return { writer: await BackupWriter.continue(to, whole), contents: whole.contents };
     } finally {
       progress.stop();
     }
   }
 
-  private async follow(writer: BackupWriter, contents: Contents): Promise<void> {
-    const { source, signal } = this;
-    this.say('Following: what comes is appended within a second or two; Ctrl-C ends it in good order.');
+  private async follow({ writer, contents }: Begun): Promise<void> {
+    const { source, signal, options } = this;
+    this.say('Following: what comes is in the file a second or two later. Ctrl-C ends it in good order.');
     const { warn } = this.progress('');
-    const options = { formats: source.formats, now: Date.now, warn, signal };
     let segments = 0;
     let entries = 0;
-    for await (const frame of framesAfter(source.store, contents, options)) {
+    for await (const frame of framesAfter(source.reader, contents, { now: Date.now, warn, signal })) {
       if (frame.type === 'end') {
         await writer.endSegment(frame);
         segments++;
@@ -116,16 +135,17 @@ class Backup {
         entries++;
       }
     }
-    if (this.options.json) this.print({ file: this.options.to, bytes: writer.byteLength, segments, entries });
+    const bytes = writer.byteLength;
+    if (options.json) this.print({ file: options.to, bytes, segments, entries });
     else
       this.say(
-        `Appended ${entries} entries in ${segments} segments; ${this.options.to} has ${writer.byteLength} bytes.`,
+        `Appended ${plural(entries, 'entry', 'entries')} in ${plural(segments, 'segment')}; the file has ${formatBytes(bytes)}.`,
       );
   }
 
   private report(bytes: number, tally: Tally): void {
     const { source, options } = this;
-    const { timeMs, shards } = tally.contents as Contents;
+    const { timeMs, shards } = tally.contents;
     const copied = shards.map(
       ({ head, snapshot }, shard): CopiedShard => ({
         shard,
@@ -135,11 +155,11 @@ class Backup {
         bytes: tally.bytesOf(shard),
       }),
     );
-    const { storeId } = source.formats;
-    const time = new Date(timeMs).toISOString();
+    const { storeId } = source.reader;
+    const time = isoTime(timeMs);
     if (options.json) this.print({ file: options.to, bytes, storeId, time, shards: copyJson(copied) });
     this.say(copyTable(copied));
-    this.say(`Backed up store ${source.name} (${storeId}) to ${options.to}: ${bytes} bytes, up to ${time}.`);
+    this.say(`\nStore ${source.name}, id ${storeId}, as of ${time}: ${formatBytes(bytes)} in ${options.to}`);
   }
 
   private progress(what: string): Progress {

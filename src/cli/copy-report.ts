@@ -1,5 +1,6 @@
-import Table from 'cli-table3';
 import { formatLsn, type Lsn } from '../shard/lsn.js';
+import { formatTable } from './table.js';
+import { formatBytes } from './units.js';
 
 /** What was copied of one shard. */
 export interface CopiedShard {
@@ -8,28 +9,28 @@ export interface CopiedShard {
   readonly snapshot: Lsn | undefined;
   readonly lsn: Lsn;
   readonly entries: number;
+  /** Of snapshot and entries, uncompressed. */
   readonly bytes: number;
 }
 
+const COLUMNS = [{ right: 'shard' }, 'snapshot', 'up to', { right: 'entries' }, { right: 'size' }];
+
 /** For people. */
 export function copyTable(shards: readonly CopiedShard[]): string {
-  const table = new Table({
-    head: ['shard', 'snapshot', 'up to', 'entries', 'bytes'],
-    colAligns: ['right', 'right', 'right', 'right', 'right'],
-    style: { head: [], border: [] },
-    chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
+  const rows = shards.map(({ shard, snapshot, lsn, entries, bytes }) => {
+    const place = snapshot === undefined ? '-' : formatLsn(snapshot);
+    return [String(shard), place, formatLsn(lsn), String(entries), formatBytes(bytes)];
   });
-  for (const { shard, snapshot, lsn, entries, bytes } of shards) {
-    table.push([shard, snapshot === undefined ? '' : formatLsn(snapshot), formatLsn(lsn), entries, bytes]);
-  }
-  return table.toString();
+  return formatTable(COLUMNS, rows);
 }
 
 /** For scripts. */
 export function copyJson(shards: readonly CopiedShard[]): object[] {
-  return shards.map(({ snapshot, lsn, ...rest }) => ({
-    ...rest,
+  return shards.map(({ shard, snapshot, lsn, entries, bytes }) => ({
+    shard,
     snapshot: snapshot === undefined ? null : formatLsn(snapshot),
     lsn: formatLsn(lsn),
+    entries,
+    bytes,
   }));
 }

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { Settings } from '../config/schema.js';
 import { patientSource } from '../restore/patience.js';
 import type { StoreReader } from '../restore/store-reader.js';
-import type { Patience } from '../shard/take-over.js';
 import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
 import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import type { StoreMeta } from '../store/meta.js';
@@ -42,22 +41,27 @@ export async function withStoreToRead<T>(
   const { store, meta, name } = await openAsItIs(settings);
   const progress = new Progress(what, true);
   try {
-    return await work({ reader: readerOf(store, meta, progress.patience), meta, name, settings, progress });
+    return await work({
+      reader: patientSource(readerOf(store, meta), progress.patience),
+      meta,
+      name,
+      settings,
+      progress,
+    });
   } finally {
     progress.stop();
     await store.close();
   }
 }
 
-function readerOf(store: Store, meta: StoreMeta, patience: Patience): StoreReader {
-  const source = patientSource(store, patience);
+export function readerOf(store: Store, meta: StoreMeta): StoreReader {
   return {
     storeId: meta.storeId,
     shards: meta.shards,
     scales: new ScaleTable(meta.scales),
-    wal: source,
+    wal: store,
     format: new EntryCodec(meta.storeId),
-    snapshots: source,
+    snapshots: store,
     snapshotFormat: new SnapshotCodec(meta.storeId),
     genesis: (shard) => genesisHead(meta.storeId, shard),
     yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),

@@ -1,75 +1,108 @@
+import { type Command, InvalidArgumentError } from 'commander';
 import { checkBackup, framesOfFile } from '../restore/backup-reader.js';
 import type { Frames } from '../restore/frame.js';
 import { patientSource } from '../restore/patience.js';
-import { type At, checkReach, reachesOf } from '../restore/point-in-time.js';
+import { type At, checkReach, parseAt, reachesOf } from '../restore/point-in-time.js';
 import { type Restored, restoreFrames } from '../restore/restore.js';
 import { framesOfStore } from '../restore/store-frames.js';
 import { encodeMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import { copyJson, copyTable } from './copy-report.js';
+import { EXIT } from './exit-codes.js';
 import { asStoreError, driverOf, openAsItIs, StoreError } from './open-store.js';
+import { readerOf } from './open-to-read.js';
 import { Progress } from './progress.js';
 import { restoreTargetOf } from './restore-target.js';
-import { isStoreAddress, settingsOfStore } from './store-address.js';
+import { isStoreAddress, STORE_ADDRESS_HELP, settingsOfStore, settingsToRead } from './store-address.js';
 import { openFormats } from './store-formats.js';
+import { isoTime } from './units.js';
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly from: string;
   readonly to: string;
   readonly at?: At;
-  readonly json?: boolean;
+  readonly json?: true;
 }
 
-interface Source {
-  readonly frames: Frames;
-  readonly close: () => Promise<void>;
+export function addRestore(program: Command): void {
+  program
+    .command('restore')
+    .description('write a backup, or another store, into an empty store')
+    .requiredOption(
+      '--from <file|store>',
+      'a file that backup has written; or a store, serving or not, which is only read',
+    )
+    .requiredOption('--to <store>', 'an empty store')
+    .option('--at <time|lsn>', 'not to the end: to a moment of the past, see below', parsePointInTime)
+    .option('--json', 'one JSON object instead of a table')
+    .addHelpText(
+      'after',
+      `
+${STORE_ADDRESS_HELP}
+
+--at TIME is ISO 8601 with its zone (2026-01-31T12:00:00Z, 2026-01-31T19:00:00+07:00) or milliseconds since 1970. Each
+shard comes back as it was behind its last log entry whose newest event is not later, by its own clock: between players
+of different shards the cut can be some milliseconds apart.
+
+--at SHARD:LSN,SHARD:LSN… brings these shards back as they were behind these entries, and all others as they are now.
+
+A copy of a store that goes on serving lacks what comes later: to move a store, end its server first.
+
+Exit codes: ${EXIT.ok} restored; ${EXIT.failure} failed, and the store is not fit to serve: empty it and restore again.
+
+Examples:
+  walletd restore --from /var/backups/wallets-2026-01-31 --to lmdb:./restored
+  walletd restore --from /var/backups/wallets --to lmdb:./restored --at 2026-01-31T12:00:00Z
+  walletd restore --from lmdb:./data --to env:WALLETS_REDIS`,
+    )
+    .action((options: RestoreOptions) => restore(options));
 }
 
-/** Writes a backup, or another store, into an empty store. */
-export async function restore(options: RestoreOptions): Promise<void> {
-  const { from, to, at } = options;
+async function restore(options: RestoreOptions): Promise<void> {
   const progress = new Progress('Restoring', !options.json);
-  const source = await (isStoreAddress(from) ? sourceOfStore(options, progress) : sourceOfFile(options, progress));
   try {
-    const { store, name } = driverOf(settingsOfStore(to), 'auto');
-    try {
-      await mustBeEmpty(store, name);
-      const restored = await restoreFrames(source.frames, restoreTargetOf(store), {
-        openFormats,
-        at,
-        patience: progress.patience,
-      });
-      progress.stop();
-      report(options, name, restored);
-    } finally {
-      await store.close();
-    }
+    if (isStoreAddress(options.from)) await restoreStore(options, progress);
+    else await restoreFile(options, progress);
   } finally {
     progress.stop();
-    await source.close();
   }
 }
 
-async function sourceOfStore({ from, at }: RestoreOptions, { update, warn, patience }: Progress): Promise<Source> {
-  const { store, meta: record } = await openAsItIs(settingsOfStore(from));
-  const meta = encodeMeta(record);
-  const options = { meta, formats: openFormats(meta), at, now: Date.now, warn, onProgress: update };
-  return { frames: framesOfStore(patientSource(store, patience), options), close: () => store.close() };
+async function restoreStore(options: RestoreOptions, progress: Progress): Promise<void> {
+  const { update: onProgress, warn, patience } = progress;
+  const { store, meta, name } = await openAsItIs(settingsToRead(options.from));
+  try {
+    const reading = { meta: encodeMeta(meta), at: options.at, now: Date.now, warn, onProgress };
+    const frames = framesOfStore(patientSource(readerOf(store, meta), patience), reading);
+    await restoreInto(frames, name, options, progress);
+  } finally {
+    await store.close();
+  }
 }
 
 /** The whole file is proved before anything is written. */
-async function sourceOfFile({ from, at, json }: RestoreOptions, { update, warn }: Progress): Promise<Source> {
+async function restoreFile(options: RestoreOptions, progress: Progress): Promise<void> {
+  const { from, at, json } = options;
   const checking = new Progress('Checking the file', !json);
+  const whole = await checkBackup(from, checking.update).finally(() => checking.stop());
+  checkReach(at, reachesOf(whole.contents));
+  if (whole.cutBytes > 0) {
+    progress.warn(`the last segment of ${from} was cut off; what is whole goes to ${isoTime(whole.contents.timeMs)}`);
+  }
+  await restoreInto(framesOfFile(from, whole, progress.update), from, options, progress);
+}
+
+async function restoreInto(frames: Frames, source: string, { to, at, json }: RestoreOptions, progress: Progress) {
+  const { store, name } = driverOf(settingsOfStore(to), 'auto');
   try {
-    const whole = await checkBackup(from, checking.update);
-    checkReach(at, reachesOf(whole.contents));
-    if (whole.cutBytes > 0) {
-      const time = new Date(whole.contents.timeMs).toISOString();
-      warn(`the last segment of ${from} was cut off; restoring what is whole, which goes to ${time}`);
-    }
-    return { frames: framesOfFile(from, whole, update), close: async () => {} };
+    await mustBeEmpty(store, name);
+    const { patience } = progress;
+    const restored = await restoreFrames(frames, restoreTargetOf(store), { openFormats, at, patience });
+    progress.stop();
+    if (json) console.log(JSON.stringify(toJson(restored, name)));
+    else print(restored, source, name);
   } finally {
-    checking.stop();
+    await store.close();
   }
 }
 
@@ -80,16 +113,23 @@ async function mustBeEmpty(store: Store, name: string): Promise<void> {
   } catch (error) {
     throw asStoreError(error as Error, name);
   }
-  if (storeId !== undefined) {
-    throw new StoreError(`there is a store at ${name} already (${storeId}): a restore goes into an empty one only`);
-  }
+  if (storeId === undefined) return;
+  throw new StoreError(`there is a store at ${name} already, ${storeId}: a restore needs an empty place`);
 }
 
-function report({ from, json }: RestoreOptions, name: string, { storeId, shards }: Restored): void {
-  if (json) {
-    console.log(JSON.stringify({ store: name, storeId, shards: copyJson(shards) }));
-    return;
-  }
+function print({ storeId, shards }: Restored, source: string, name: string): void {
   console.log(copyTable(shards));
-  console.log(`Restored store ${storeId} from ${isStoreAddress(from) ? 'the other store' : from} into ${name}.`);
+  console.log(`\nStore ${storeId} from ${source} is in ${name}.`);
+}
+
+function toJson({ storeId, shards }: Restored, name: string): object {
+  return { store: name, storeId, shards: copyJson(shards) };
+}
+
+function parsePointInTime(text: string): At {
+  try {
+    return parseAt(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
 }

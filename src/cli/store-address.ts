@@ -14,13 +14,12 @@ export function isStoreAddress(text: string): boolean {
   return SCHEME.test(text);
 }
 
-/** The settings for the store that an argument names; without one, for that of the settings. Throws a `ConfigError`. */
-export function settingsOfStore(address: string | undefined): Settings {
-  if (address === undefined) return loadSettings(process.env);
+/** The settings, for the store that an argument names. Throws a `ConfigError`. */
+export function settingsOfStore(address: string): Settings {
   const store = resolved(address);
-  // What another store can do is nothing that this one has to be asked for.
+  // The settings may be those of a store in Redis, which another one is being copied out of.
   const durability = store.startsWith('lmdb:') ? { WALLETD_DURABILITY: 'fsync' } : {};
-  return loadSettings({ ...process.env, WALLETD_STORE: store, ...durability });
+  return loadSettings({ ...process.env, WALLETD_INSECURE: 'true', WALLETD_STORE: store, ...durability });
 }
 
 /**

@@ -8,8 +8,8 @@ export const openFormats: OpenFormats = (bytes) => {
   return {
     storeId,
     shards,
-    entries: new EntryCodec(storeId),
-    snapshots: new SnapshotCodec(storeId),
+    format: new EntryCodec(storeId),
+    snapshotFormat: new SnapshotCodec(storeId),
     genesis: (shard) => genesisHead(storeId, shard),
   };
 };

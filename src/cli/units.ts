@@ -27,6 +27,6 @@ export function formatBytes(bytes: number): string {
   return unit === 0 ? `${bytes} B` : `${value >= 1000 ? Math.round(value) : value.toPrecision(3)} ${BYTES_UNITS[unit]}`;
 }
 
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
 }

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, inflateRaw } from 'node:zlib';
-import { BackupError } from './backup-error.js';
 import type { Frame } from './frame.js';
 import { openFrames } from './frame-codec.js';
+import { ToolError } from './store-reader.js';
 
 /*
  * A backup file; src/store/format/FORMAT.md.
@@ -49,15 +49,15 @@ export function sealFileHeader(): Buffer {
   return bytes;
 }
 
-/** Throws a `BackupError` that says what is wrong. */
+/** Throws a `ToolError` that says what is wrong. */
 export function checkFileHeader(bytes: Buffer): void {
   if (bytes.length < FILE_HEADER_LENGTH || bytes.toString('latin1', 0, 8) !== MAGIC) {
-    throw new BackupError('is no backup of walletd: it begins with something else (byte 0)');
+    throw new ToolError('is no backup of walletd: it begins with something else (byte 0)');
   }
-  if (bytes.readUInt32BE(12) !== crc32(bytes.subarray(0, 12))) throw new BackupError('is damaged at byte 8');
+  if (bytes.readUInt32BE(12) !== crc32(bytes.subarray(0, 12))) throw new ToolError('is damaged at byte 8');
   const version = bytes.readUInt16BE(8);
   if (version !== BACKUP_VERSION) {
-    throw new BackupError(`has version ${version}; this walletd reads version ${BACKUP_VERSION}`);
+    throw new ToolError(`has version ${version}; this walletd reads version ${BACKUP_VERSION}`);
   }
 }
 
@@ -86,6 +86,6 @@ export function maybeBlockHeader(bytes: Buffer, index: number): BlockHeader | un
 /** The frames in the data of a block. Throws when they are not what the header says. */
 export async function openBlock({ rawLength }: BlockHeader, data: Buffer): Promise<Frame[]> {
   const raw = await inflate(data, { maxOutputLength: Math.max(1, rawLength) });
-  if (raw.length !== rawLength) throw new BackupError(`it holds ${raw.length} bytes, and should hold ${rawLength}`);
+  if (raw.length !== rawLength) throw new ToolError(`it holds ${raw.length} bytes, and should hold ${rawLength}`);
   return openFrames(raw);
 }

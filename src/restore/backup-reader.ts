@@ -1,6 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { BackupError } from './backup-error.js';
 import {
   BLOCK_HEADER_LENGTH,
   BLOCK_KINDS,
@@ -12,6 +11,7 @@ import {
 } from './backup-format.js';
 import type { Contents } from './contents.js';
 import type { Frame, OnProgress } from './frame.js';
+import { ToolError } from './store-reader.js';
 
 /** The part of a backup file up to the end of its last whole segment. */
 export interface WholePart {
@@ -34,7 +34,7 @@ interface Block {
 }
 
 /**
- * Reads the whole file and proves every byte of it. Throws a `BackupError` that names the place of the first damage; a
+ * Reads the whole file and proves every byte of it. Throws a `ToolError` that names the place of the first damage; a
  * segment that was cut off is no damage.
  */
 export async function checkBackup(path: string, onProgress: OnProgress = () => {}): Promise<WholePart> {
@@ -53,11 +53,11 @@ export async function checkBackup(path: string, onProgress: OnProgress = () => {
       segments++;
     }
     if (first === undefined || last === undefined) {
-      throw new BackupError(`${path} holds nothing whole: its first segment was cut off`);
+      throw new ToolError(`${path} holds nothing whole: its first segment was cut off`);
     }
     const meta = (await reader.open(first))[0];
     const end = (await reader.open(last)).at(-1);
-    if (meta?.type !== 'meta' || end?.type !== 'end') throw new BackupError(`${path} lacks its meta record or its end`);
+    if (meta?.type !== 'meta' || end?.type !== 'end') throw new ToolError(`${path} lacks its meta record or its end`);
     const cutBytes = reader.size - whole;
     return { bytes: whole, blocks, segments, cutBytes, meta: meta.bytes, contents: end.contents };
   } finally {
@@ -75,7 +75,7 @@ export async function* framesOfFile(
   try {
     while (reader.position < whole.bytes) {
       const block = await reader.next(whole.bytes);
-      if (block === undefined) throw new BackupError(`${path} has become shorter while it was read`);
+      if (block === undefined) throw new ToolError(`${path} has become shorter while it was read`);
       yield* await reader.open(block);
       onProgress(block.end, whole.bytes);
     }
@@ -102,7 +102,7 @@ class BlockReader {
       try {
         checkFileHeader(header ?? Buffer.alloc(0));
       } catch (error) {
-        throw new BackupError(`${path} ${(error as Error).message}`);
+        throw new ToolError(`${path} ${(error as Error).message}`);
       }
       return reader;
     } catch (error) {
@@ -130,7 +130,7 @@ class BlockReader {
     try {
       return await openBlock(header, data);
     } catch (error) {
-      throw new BackupError(`${this.path} cannot be read at byte ${start}: ${(error as Error).message}`);
+      throw new ToolError(`${this.path} cannot be read at byte ${start}: ${(error as Error).message}`);
     }
   }
 
@@ -138,9 +138,9 @@ class BlockReader {
     await this.file.close();
   }
 
-  private damage(place: number, whole: number): BackupError {
+  private damage(place: number, whole: number): ToolError {
     const rest = whole === FILE_HEADER_LENGTH ? 'nothing before that is whole' : `the first ${whole} bytes are whole`;
-    return new BackupError(`${this.path} is damaged at byte ${place}: wrong checksum; ${rest}`);
+    return new ToolError(`${this.path} is damaged at byte ${place}: wrong checksum; ${rest}`);
   }
 
   /** Undefined when the file has fewer. */

@@ -1,10 +1,10 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { BackupError } from './backup-error.js';
 import { BLOCK_KINDS, type BlockKind, sealBlock, sealFileHeader } from './backup-format.js';
 import type { WholePart } from './backup-reader.js';
 import type { Frame, Frames } from './frame.js';
 import { sealFrame } from './frame-codec.js';
+import { ToolError } from './store-reader.js';
 
 const BLOCK_BYTES = 1024 * 1024;
 /** Compressed by the threads of libuv while the next ones are filled. */
@@ -86,8 +86,8 @@ export class BackupWriter {
   /** Two that follow into one file would spoil it for both. */
   private async checkAlone(): Promise<void> {
     const { size, nlink } = await this.file.stat();
-    if (nlink === 0) throw new BackupError(`${this.path} was removed while it was written`);
-    if (size !== this.bytes) throw new BackupError(`another process writes to ${this.path} as well`);
+    if (nlink === 0) throw new ToolError(`${this.path} was removed while it was written`);
+    if (size !== this.bytes) throw new ToolError(`another process writes to ${this.path} as well`);
   }
 }
 
@@ -97,7 +97,7 @@ export async function writeNewBackup(path: string, frames: Frames, signal: Abort
   const writer = await create(path, partial);
   try {
     for await (const frame of frames) {
-      if (signal.aborted) throw new BackupError('interrupted: nothing was kept');
+      if (signal.aborted) throw new ToolError('interrupted: nothing was kept');
       if (frame.type === 'end') await writer.endSegment(frame);
       else await writer.add(frame);
     }
@@ -118,12 +118,12 @@ async function create(path: string, partial: string): Promise<BackupWriter> {
     return await BackupWriter.create(partial);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new BackupError(`${partial} is there: another backup is being written, or one was cut off; then remove it`);
+    throw new ToolError(`${partial} is there: another backup is being written, or one was cut off; then remove it`);
   }
 }
 
 async function mustBeFree(path: string): Promise<void> {
-  if (await exists(path)) throw new BackupError(`${path} is there already; --follow continues it`);
+  if (await exists(path)) throw new ToolError(`${path} is there already; --follow continues it`);
 }
 
 export async function exists(path: string): Promise<boolean> {

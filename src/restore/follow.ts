@@ -3,13 +3,12 @@ import { firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
 import { formatLsn } from '../shard/lsn.js';
 import type { Head } from '../shard/ports.js';
 import { isFinal } from '../shard/take-over.js';
-import { BackupError } from './backup-error.js';
 import type { Contents, ShardContents } from './contents.js';
 import type { Frame } from './frame.js';
-import type { SourceStore, StoreFormats } from './ports.js';
+import type { SourceStore } from './ports.js';
+import { ToolError } from './store-reader.js';
 
 export interface FollowOptions {
-  readonly formats: StoreFormats;
   readonly now: () => number;
   readonly warn: (sentence: string) => void;
   /** Ends it behind the next `end`. */
@@ -21,14 +20,14 @@ const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
  * The entries that come after `contents`, with an `end` once a second and every few megabytes, when there are any. Bad
- * weather is waited out, however long. Throws a `BackupError` when the log does not have the next entry any more.
+ * weather is waited out, however long. Throws a `ToolError` when the log does not have the next entry any more.
  */
 export async function* framesAfter(
   store: SourceStore,
   contents: Contents,
-  { formats, now, warn, signal }: FollowOptions,
+  { now, warn, signal }: FollowOptions,
 ): AsyncGenerator<Frame, void> {
-  const shards = contents.shards.map((shard, i) => new Follower(i, shard, store, formats));
+  const shards = contents.shards.map((shard, i) => new Follower(i, shard, store));
   const outage = new Outage(warn);
   const end = (): Frame => ({ type: 'end', contents: { timeMs: now(), shards: shards.map((one) => one.contents()) } });
   while (!signal.aborted) {
@@ -48,7 +47,7 @@ export async function* framesAfter(
       }
       outage.isOver();
     } catch (error) {
-      if (isFinal(error) || error instanceof BackupError) throw error;
+      if (isFinal(error) || error instanceof ToolError) throw error;
       outage.begins(error as Error);
     }
     if (bytes > 0) yield end();
@@ -81,7 +80,6 @@ class Follower {
     readonly shard: number,
     private readonly beginning: ShardContents,
     private readonly store: SourceStore,
-    private readonly formats: StoreFormats,
   ) {
     this.head = beginning.head;
   }
@@ -92,7 +90,7 @@ class Follower {
 
   /** For people, once: the log ends before what has been backed up of it. Its owner may append it again. */
   async lost(): Promise<string | undefined> {
-    const { lsn } = await this.store.head(this.shard);
+    const { lsn } = await this.store.wal.head(this.shard);
     const wasBehind = this.isBehind;
     this.isBehind = lsn.sequence < this.head.lsn.sequence;
     if (!this.isBehind || wasBehind) return undefined;
@@ -103,9 +101,8 @@ class Follower {
   }
 
   async *entries(): AsyncGenerator<Buffer, void> {
-    const deps = { wal: this.store, format: this.formats.entries };
     try {
-      for await (const page of readLog(this.shard, this.head, deps)) {
+      for await (const page of readLog(this.shard, this.head, this.store)) {
         for (const { entry, bytes } of page) {
           this.head = entry.head;
           yield bytes;
@@ -119,10 +116,10 @@ class Follower {
 
   /** What looks like a hole may be a log that was trimmed before it was read. */
   private async explain(error: RecoveryError): Promise<void> {
-    const first = await firstEntry(this.shard, { wal: this.store, format: this.formats.entries });
+    const first = await firstEntry(this.shard, this.store);
     const { lsn } = this.head;
     if (first === undefined || first.lsn.sequence <= lsn.sequence + 1) return;
-    throw new BackupError(
+    throw new ToolError(
       `the log of shard ${this.shard} was trimmed before it was backed up: the entries after ${formatLsn(lsn)} and ` +
         `before ${formatLsn(first.lsn)} are missing; begin a new backup in another file`,
       { cause: error },

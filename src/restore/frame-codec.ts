@@ -1,8 +1,8 @@
 import { formatLsn, type Lsn, maybeLsn } from '../shard/lsn.js';
 import type { Head } from '../shard/ports.js';
-import { BackupError } from './backup-error.js';
 import type { Contents, ShardContents, SnapshotPlace } from './contents.js';
 import type { Frame } from './frame.js';
+import { ToolError } from './store-reader.js';
 
 /*
  * A frame in a backup file; src/store/format/FORMAT.md.
@@ -25,12 +25,12 @@ const TYPES = [
 
 const NOTHING = Buffer.alloc(0);
 
-/** All frames of a block. Throws a `BackupError` when the bytes are something else. */
+/** All frames of a block. Throws a `ToolError` when the bytes are something else. */
 export function openFrames(raw: Buffer): Frame[] {
   const frames: Frame[] = [];
   for (let at = 0; at < raw.length; ) {
     const end = at + FRAME_HEADER_LENGTH + (at + FRAME_HEADER_LENGTH <= raw.length ? raw.readUInt32BE(at + 7) : 0);
-    if (end > raw.length) throw new BackupError('a frame is longer than its block');
+    if (end > raw.length) throw new ToolError('a frame is longer than its block');
     frames.push(openFrame(raw.subarray(at, end)));
     at = end;
   }
@@ -79,7 +79,7 @@ function openFrame(frame: Buffer): Frame {
     case 'end':
       return { type, contents: storedToContents(JSON.parse(bytes.toString()) as StoredContents) };
     default:
-      throw new BackupError(`frame type ${frame.readUInt8(0)} is not known: a newer walletd wrote it`);
+      throw new ToolError(`frame type ${frame.readUInt8(0)} is not known: a newer walletd wrote it`);
   }
 }
 
@@ -114,6 +114,6 @@ function storedToHead([lsn, nonce, checksum]: StoredContents['shards'][number]['
 
 function mustLsn(text: string): Lsn {
   const lsn = maybeLsn(text);
-  if (lsn === undefined) throw new BackupError(`"${text}" is not an LSN`);
+  if (lsn === undefined) throw new ToolError(`"${text}" is not an LSN`);
   return lsn;
 }

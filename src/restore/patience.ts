@@ -1,24 +1,30 @@
 import { isFinal, type Patience, patiently } from '../shard/take-over.js';
-import { BackupError } from './backup-error.js';
 import type { SourceStore } from './ports.js';
+import { ToolError } from './store-reader.js';
 
-/** Waits for better weather, and rejects with a `BackupError` when it does not come. */
+/** Waits for better weather, and rejects with a `ToolError` when it does not come. */
 export async function keepTrying<T>(what: string, patience: Patience, run: () => Promise<T>): Promise<T> {
   try {
     return await patiently(what, patience, run);
   } catch (error) {
     if (isFinal(error)) throw error;
-    throw new BackupError(`cannot ${what}: ${(error as Error).message}`, { cause: error });
+    throw new ToolError(`cannot ${what}: ${(error as Error).message}`, { cause: error });
   }
 }
 
 /** The same store for one who has time. */
-export function patientSource(store: SourceStore, patience: Patience): SourceStore {
+export function patientSource<T extends SourceStore>(store: T, patience: Patience): T {
+  const { wal, snapshots } = store;
   return {
-    head: (shard) => keepTrying('read the head of a log', patience, () => store.head(shard)),
-    read: (shard, after, limit) => keepTrying('read the log', patience, () => store.read(shard, after, limit)),
-    snapshots: (shard) => keepTrying('list the snapshots', patience, () => store.snapshots(shard)),
-    readChunks: (shard, id, first, count) =>
-      keepTrying('read a snapshot', patience, () => store.readChunks(shard, id, first, count)),
+    ...store,
+    wal: {
+      head: (shard) => keepTrying('read the head of a log', patience, () => wal.head(shard)),
+      read: (shard, after, limit) => keepTrying('read the log', patience, () => wal.read(shard, after, limit)),
+    },
+    snapshots: {
+      snapshots: (shard) => keepTrying('list the snapshots', patience, () => snapshots.snapshots(shard)),
+      readChunks: (shard, id, first, count) =>
+        keepTrying('read a snapshot', patience, () => snapshots.readChunks(shard, id, first, count)),
+    },
   };
 }

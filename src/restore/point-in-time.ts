@@ -1,8 +1,8 @@
 import { newestTimeOf } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, type Lsn, maybeLsn } from '../shard/lsn.js';
 import type { Entry } from '../shard/ports.js';
-import { BackupError } from './backup-error.js';
 import type { Contents, SnapshotPlace } from './contents.js';
+import { ToolError } from './store-reader.js';
 
 /** Up to where a restore goes: a time for all shards; or a place for some of them, and the others go to their end. */
 export type At =
@@ -11,19 +11,19 @@ export type At =
 
 const ISO = /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?$/;
 
-/** Throws a `BackupError` that says what is wrong with the text. */
+/** Throws a `ToolError` that says what is wrong with the text. */
 export function parseAt(text: string): At {
   if (/^\d{1,15}$/.test(text)) return { type: 'time', timeMs: Number(text) };
   if (/^\d+:\d/.test(text)) return { type: 'places', lsns: parsePlaces(text) };
   const [, date, day, time, zone] = ISO.exec(text) ?? [];
   if (date === undefined) {
-    throw new BackupError('it is neither a time (2026-01-31T12:00:00Z, or milliseconds since 1970) nor SHARD:LSN');
+    throw new ToolError('it is neither a time (2026-01-31T12:00:00Z, or milliseconds since 1970) nor SHARD:LSN');
   }
-  if (zone === undefined) throw new BackupError('a time needs its zone: Z, or as +07:00');
+  if (zone === undefined) throw new ToolError('a time needs its zone: Z, or as +07:00');
   const timeMs = Date.parse(`${date}T${time}${zone}`);
   // Date.parse takes a 31st of any month for a day of the next one.
   if (Number.isNaN(timeMs) || new Date(date).getUTCDate() !== Number(day)) {
-    throw new BackupError('there is no such time');
+    throw new ToolError('there is no such time');
   }
   return { type: 'time', timeMs };
 }
@@ -33,8 +33,8 @@ function parsePlaces(text: string): Map<number, Lsn> {
   for (const part of text.split(',')) {
     const [, shard, place = ''] = /^(\d{1,4}):(.*)$/.exec(part) ?? [];
     const lsn = maybeLsn(place);
-    if (lsn === undefined) throw new BackupError(`"${part}" is not SHARD:EPOCH-SEQUENCE`);
-    if (lsns.has(Number(shard))) throw new BackupError(`shard ${Number(shard)} is named twice`);
+    if (lsn === undefined) throw new ToolError(`"${part}" is not SHARD:EPOCH-SEQUENCE`);
+    if (lsns.has(Number(shard))) throw new ToolError(`shard ${Number(shard)} is named twice`);
     lsns.set(Number(shard), lsn);
   }
   return lsns;
@@ -73,7 +73,7 @@ export function reachesOf({ shards }: Contents): Reach[] {
   }));
 }
 
-/** Throws a `BackupError` with the earliest that can be had, when `at` is before it, or when it is nowhere. */
+/** Throws a `ToolError` with the earliest that can be had, when `at` is before it, or when it is nowhere. */
 export function checkReach(at: At | undefined, reaches: readonly Reach[]): void {
   if (at?.type === 'places') checkPlaces(at.lsns, reaches);
   const short = reaches.flatMap(({ isComplete, snapshots }, shard) => {
@@ -83,21 +83,21 @@ export function checkReach(at: At | undefined, reaches: readonly Reach[]): void 
   });
   const nothing = short.find(({ earliest }) => earliest === undefined);
   if (nothing !== undefined) {
-    throw new BackupError(`of shard ${nothing.shard} there is neither a whole snapshot nor the beginning of its log`);
+    throw new ToolError(`of shard ${nothing.shard} there is neither a whole snapshot nor the beginning of its log`);
   }
   if (short.length === 0) return;
   const earliestMs = Math.max(...short.map(({ earliest }) => earliest?.timeMs ?? 0));
   const places = short.map(({ shard, earliest }) => `${shard}:${formatLsn((earliest as SnapshotPlace).end)}`);
   const what = at?.type === 'time' ? new Date(earliestMs).toISOString() : places.join(',');
-  throw new BackupError(`nothing that early is there any more: the earliest that can be restored is ${what}`);
+  throw new ToolError(`nothing that early is there any more: the earliest that can be restored is ${what}`);
 }
 
 function checkPlaces(lsns: ReadonlyMap<number, Lsn>, reaches: readonly Reach[]): void {
   for (const [shard, lsn] of lsns) {
     const reach = reaches[shard];
-    if (reach === undefined) throw new BackupError(`there is no shard ${shard}: the store has ${reaches.length}`);
+    if (reach === undefined) throw new ToolError(`there is no shard ${shard}: the store has ${reaches.length}`);
     if (compareLsn(lsn, reach.end) > 0) {
-      throw new BackupError(`shard ${shard} ends at ${formatLsn(reach.end)}, before ${formatLsn(lsn)}`);
+      throw new ToolError(`shard ${shard} ends at ${formatLsn(reach.end)}, before ${formatLsn(lsn)}`);
     }
   }
 }

@@ -1,20 +1,15 @@
-import type { EntryFormat, Head, Wal } from '../shard/ports.js';
-import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
+import type { Wal } from '../shard/ports.js';
+import type { SnapshotStore } from '../shard/snapshot-ports.js';
+import type { StoreReader } from './store-reader.js';
 
 /** How one store's bytes are read. Its id is in each entry, chunk and manifest, so the formats are those of this store. */
-export interface StoreFormats {
-  readonly storeId: string;
-  readonly shards: number;
-  readonly entries: EntryFormat;
-  readonly snapshots: SnapshotFormat;
-  genesis(shard: number): Head;
-}
+export type StoreFormats = Pick<StoreReader, 'storeId' | 'shards' | 'format' | 'snapshotFormat' | 'genesis'>;
+
+/** A store to copy from, serving or not: it is only read. */
+export type SourceStore = StoreFormats & Pick<StoreReader, 'wal' | 'snapshots'>;
 
 /** The formats that a meta record asks for. Throws a `FormatError` when it is damaged or newer than this walletd. */
 export type OpenFormats = (meta: Buffer) => StoreFormats;
-
-/** A store to copy from, serving or not: it is only read. */
-export interface SourceStore extends Pick<Wal, 'head' | 'read'>, Pick<SnapshotStore, 'snapshots' | 'readChunks'> {}
 
 /** A store to copy into. */
 export interface TargetStore

@@ -1,12 +1,12 @@
 import { must } from '../base/assert.js';
 import type { Patience } from '../shard/take-over.js';
-import { BackupError } from './backup-error.js';
 import type { Contents } from './contents.js';
 import type { Frame, Frames } from './frame.js';
 import { keepTrying } from './patience.js';
 import type { At } from './point-in-time.js';
 import type { OpenFormats, StoreFormats, TargetStore } from './ports.js';
 import { type RestoredShard, ShardRestore, SomebodyElseError } from './shard-restore.js';
+import { ToolError } from './store-reader.js';
 
 export interface Restored {
   readonly storeId: string;
@@ -23,7 +23,7 @@ const APPEND_BYTES = 1024 * 1024;
 
 /**
  * Writes a store into an empty one; until the last step that one is not fit to serve. Whatever is written is checked
- * before. Throws a `BackupError`, a `RecoveryError` or a `FormatError` when something is not as it must be, and then the
+ * before. Throws a `ToolError`, a `RecoveryError` or a `FormatError` when something is not as it must be, and then the
  * target has to be emptied.
  */
 export async function restoreFrames(frames: Frames, target: TargetStore, options: RestoreOptions): Promise<Restored> {
@@ -61,7 +61,7 @@ class Restore {
   ): Promise<Restore> {
     const formats = openFormats(meta);
     const wasCreated = await keepTrying('create the store', patience, () => target.createIncomplete(meta));
-    if (!wasCreated) throw new BackupError('a restore needs an empty store');
+    if (!wasCreated) throw new ToolError('a restore needs an empty store');
     return new Restore(meta, target, formats, at, patience);
   }
 
@@ -71,7 +71,7 @@ class Restore {
       return;
     }
     const shard = this.shards[frame.shard];
-    if (shard === undefined) throw new BackupError(`there is something of shard ${frame.shard}, which the store lacks`);
+    if (shard === undefined) throw new ToolError(`there is something of shard ${frame.shard}, which the store lacks`);
     switch (frame.type) {
       case 'snapshot-begun':
         return await shard.beginSnapshot(frame.manifest);

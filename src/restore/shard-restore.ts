@@ -4,10 +4,10 @@ import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from '../shard/l
 import { type Append, type Head, isSameHead, type SealedEntry } from '../shard/ports.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
 import type { Patience } from '../shard/take-over.js';
-import { BackupError } from './backup-error.js';
 import { keepTrying } from './patience.js';
 import { type At, isEarlyEnough, isPast } from './point-in-time.js';
 import type { StoreFormats, TargetStore } from './ports.js';
+import { ToolError } from './store-reader.js';
 
 /** What has been restored of one shard. */
 export interface RestoredShard {
@@ -22,7 +22,7 @@ export interface RestoredShard {
   readonly timeMs: number | undefined;
 }
 
-export class SomebodyElseError extends BackupError {
+export class SomebodyElseError extends ToolError {
   constructor() {
     super('somebody else has written to the store that is being restored: empty it and restore again');
   }
@@ -59,7 +59,7 @@ export class ShardRestore {
   }
 
   async beginSnapshot(bytes: Buffer): Promise<void> {
-    const manifest = this.formats.snapshots.openManifest(bytes);
+    const manifest = this.formats.snapshotFormat.openManifest(bytes);
     assert(
       manifest.shard === this.shard && this.last === undefined,
       'a snapshot comes before the entries of its shard',
@@ -81,7 +81,7 @@ export class ShardRestore {
   async addEntry(bytes: Buffer): Promise<number> {
     if (this.isPast) return 0;
     if (this.last === undefined) await this.publishSnapshot();
-    const entry = decodeEntry(bytes, this.shard, this.formats.entries);
+    const entry = decodeEntry(bytes, this.shard, this.formats.format);
     const start = this.snapshot?.manifest.start;
     if (this.last !== undefined || start === undefined) checkContinuity(entry, this.shard, this.last ?? this.head);
     else assert(isSameHead(entry.head, start), 'the first entry is the one at the start of the snapshot');
@@ -110,12 +110,12 @@ export class ShardRestore {
     const end = this.snapshot?.manifest.end.lsn ?? LSN_ZERO;
     const isWhole = this.isPast || (last === undefined ? head.lsn.sequence === 0 : isSameHead(last, head));
     if (!isWhole || compareLsn(this.lsn, end) < 0) {
-      throw new BackupError(`shard ${shard} ends at ${formatLsn(this.lsn)}, and should go to ${formatLsn(head.lsn)}`);
+      throw new ToolError(`shard ${shard} ends at ${formatLsn(this.lsn)}, and should go to ${formatLsn(head.lsn)}`);
     }
     const wanted = at?.type === 'places' ? at.lsns.get(shard) : undefined;
     if (wanted !== undefined && !isSameLsn(this.lsn, wanted)) {
       const before = `the one before is ${formatLsn(this.lsn)}`;
-      throw new BackupError(`shard ${shard} has no entry ${formatLsn(wanted)}: ${before}`);
+      throw new ToolError(`shard ${shard} has no entry ${formatLsn(wanted)}: ${before}`);
     }
   }
 
@@ -166,7 +166,7 @@ class SnapshotRestore {
   async writeChunk(index: number, bytes: Buffer): Promise<void> {
     const { shard, id } = this.manifest;
     assert(index === this.chunks++, 'chunks come in order');
-    this.formats.snapshots.checkChunk(this.manifest, index, bytes);
+    this.formats.snapshotFormat.checkChunk(this.manifest, index, bytes);
     this.bytes += bytes.length;
     const write = this.write('write a chunk', () => this.target.writeChunk(shard, this.nonce, id, index, bytes));
     // It is awaited later; that it failed may be known before.

@@ -3,15 +3,15 @@ import { formatLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type Head, isSameHead } from '../shard/ports.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
 import { listSnapshots } from '../shard/snapshot-reader.js';
-import { BackupError } from './backup-error.js';
 import type { Contents, SnapshotPlace } from './contents.js';
 import type { Frame, OnProgress } from './frame.js';
 import { type At, checkReach, isEarlyEnough, isPast, type Reach } from './point-in-time.js';
-import type { SourceStore, StoreFormats } from './ports.js';
+import type { SourceStore } from './ports.js';
+import { ToolError } from './store-reader.js';
 
 export interface StoreFramesOptions {
+  /** The record, as the store has it. */
   readonly meta: Buffer;
-  readonly formats: StoreFormats;
   readonly now: () => number;
   /** For people: what was left out, and why. */
   readonly warn: (sentence: string) => void;
@@ -25,14 +25,14 @@ const CHUNKS_AT_ONCE = 8;
 
 /**
  * All of a store, which may serve meanwhile: of each shard its newest whole snapshot and its log from there to the head.
- * Whatever is read is checked. Throws a `BackupError` or a `RecoveryError` when a shard has nothing whole to begin with
+ * Whatever is read is checked. Throws a `ToolError` or a `RecoveryError` when a shard has nothing whole to begin with
  * or its log is broken; what the store throws in bad weather comes through.
  */
 export async function* framesOfStore(store: SourceStore, options: StoreFramesOptions): AsyncGenerator<Frame, void> {
-  const { meta, formats, at, now } = options;
+  const { meta, at, now } = options;
   const progress = new Progress(options.onProgress);
   const shards = Array.from(
-    { length: formats.shards },
+    { length: store.shards },
     (_, shard) => new ShardSource(shard, store, options, () => progress.step()),
   );
   const reaches: Reach[] = [];
@@ -77,20 +77,20 @@ class ShardSource {
     private readonly options: StoreFramesOptions,
     private readonly onStep: () => void,
   ) {
-    this.head = options.formats.genesis(shard);
+    this.head = store.genesis(shard);
   }
 
   async reach(): Promise<Reach> {
     const { whole } = await this.list();
-    const first = await firstEntry(this.shard, this.logDeps());
-    const end = (await this.store.head(this.shard)).lsn;
+    const first = await firstEntry(this.shard, this.store);
+    const end = (await this.store.wal.head(this.shard)).lsn;
     return { isComplete: isComplete(first, end), snapshots: whole.map(placeOf), end };
   }
 
   /** About as many chunks and entries as there are to read. */
   async size(): Promise<number> {
     const found = await this.newest();
-    const { lsn } = await this.store.head(this.shard);
+    const { lsn } = await this.store.wal.head(this.shard);
     return lsn.sequence - (found?.manifest.start.lsn.sequence ?? 0) + (found?.manifest.chunks.length ?? 0);
   }
 
@@ -120,7 +120,7 @@ class ShardSource {
   async *more(): AsyncGenerator<Frame, void> {
     const { shard } = this;
     if (this.isPast) return;
-    for await (const page of readLog(shard, this.head, this.logDeps())) {
+    for await (const page of readLog(shard, this.head, this.store)) {
       for (const { entry, bytes } of page) {
         this.isPast = isPast(this.options.at, entry);
         if (this.isPast) return;
@@ -136,12 +136,17 @@ class ShardSource {
     const { shard } = this;
     const { id, chunks } = manifest;
     for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE) {
-      const page = await this.store.readChunks(shard, id, first, Math.min(CHUNKS_AT_ONCE, chunks.length - first));
+      const page = await this.store.snapshots.readChunks(
+        shard,
+        id,
+        first,
+        Math.min(CHUNKS_AT_ONCE, chunks.length - first),
+      );
       for (const [i, bytes] of page.entries()) {
         const index = first + i;
         if (bytes === undefined) return `chunk ${index} is missing`;
         try {
-          this.options.formats.snapshots.checkChunk(manifest, index, bytes);
+          this.store.snapshotFormat.checkChunk(manifest, index, bytes);
         } catch (error) {
           return (error as Error).message;
         }
@@ -173,9 +178,9 @@ class ShardSource {
   }
 
   private async list() {
-    const stored = await this.store.snapshots(this.shard);
+    const stored = await this.store.snapshots.snapshots(this.shard);
     const snapshots = { snapshots: async () => stored };
-    const list = await listSnapshots(this.shard, { snapshots, snapshotFormat: this.options.formats.snapshots });
+    const list = await listSnapshots(this.shard, { snapshots, snapshotFormat: this.store.snapshotFormat });
     return { ...list, stored };
   }
 
@@ -184,22 +189,18 @@ class ShardSource {
   }
 
   private async checkBeginning(): Promise<void> {
-    const first = await firstEntry(this.shard, this.logDeps());
-    const { lsn } = await this.store.head(this.shard);
+    const first = await firstEntry(this.shard, this.store);
+    const { lsn } = await this.store.wal.head(this.shard);
     if (isComplete(first, lsn)) return;
     const found = first === undefined ? 'it has none' : `it begins at ${formatLsn(first.lsn)}`;
-    throw new BackupError(`shard ${this.shard} has no whole snapshot, and its log is not complete: ${found}`);
+    throw new ToolError(`shard ${this.shard} has no whole snapshot, and its log is not complete: ${found}`);
   }
 
   private async entryAt(start: Head): Promise<Buffer | undefined> {
     const before = { epoch: start.lsn.epoch, sequence: start.lsn.sequence - 1 };
-    const [bytes] = await this.store.read(this.shard, before, 1);
+    const [bytes] = await this.store.wal.read(this.shard, before, 1);
     if (bytes === undefined) return undefined;
-    return isSameHead(decodeEntry(bytes, this.shard, this.options.formats.entries).head, start) ? bytes : undefined;
-  }
-
-  private logDeps() {
-    return { wal: this.store, format: this.options.formats.entries };
+    return isSameHead(decodeEntry(bytes, this.shard, this.store.format).head, start) ? bytes : undefined;
   }
 }
 

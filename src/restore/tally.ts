@@ -1,9 +1,10 @@
+import { must } from '../base/assert.js';
 import type { Contents } from './contents.js';
 import type { Frame, Frames } from './frame.js';
 
 /** Counts what goes by, per shard. */
 export class Tally {
-  contents: Contents | undefined = undefined;
+  private end: Contents | undefined = undefined;
   private readonly counts = new Map<number, { entries: number; entryBytes: number; chunkBytes: number }>();
 
   async *counted(frames: Frames): AsyncGenerator<Frame, void> {
@@ -11,6 +12,11 @@ export class Tally {
       this.count(frame);
       yield frame;
     }
+  }
+
+  /** Of the last `end`. */
+  get contents(): Contents {
+    return must(this.end, 'an end has gone by');
   }
 
   entriesOf(shard: number): number {
@@ -24,7 +30,7 @@ export class Tally {
   }
 
   private count(frame: Frame): void {
-    if (frame.type === 'end') this.contents = frame.contents;
+    if (frame.type === 'end') this.end = frame.contents;
     if (!('shard' in frame)) return;
     const counts = this.of(frame.shard);
     if (frame.type === 'chunk') {

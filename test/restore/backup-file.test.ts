@@ -9,7 +9,7 @@ import type { Frame, Frames } from '../../src/restore/frame.js';
 import { parseAt } from '../../src/restore/point-in-time.js';
 import type { MemoryWal } from '../support/memory-wal.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { formats, framesOf, goOn, logsOf, recordedHistory, restored, walletsOf } from './stores.js';
+import { framesOf, goOn, logsOf, recordedHistory, restored, sourceOf, walletsOf } from './stores.js';
 
 const NEVER = new AbortController().signal;
 
@@ -30,8 +30,8 @@ async function write(path: string, frames: Frames): Promise<void> {
 async function append(path: string, wal: MemoryWal, whole: WholePart): Promise<void> {
   const writer = await BackupWriter.continue(path, whole);
   const stop = new AbortController();
-  const options = { formats, now: () => 2, warn: assert.fail, signal: stop.signal };
-  for await (const frame of framesAfter(wal, whole.contents, options)) {
+  const options = { now: () => 2, warn: assert.fail, signal: stop.signal };
+  for await (const frame of framesAfter(sourceOf(wal), whole.contents, options)) {
     if (frame.type !== 'end') {
       await writer.add(frame);
       continue;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { restoreTargetOf } from '../../src/cli/restore-target.js';
 import { openFormats } from '../../src/cli/store-formats.js';
-import { BackupError } from '../../src/restore/backup-error.js';
 import { checkBackup, framesOfFile } from '../../src/restore/backup-reader.js';
 import { writeNewBackup } from '../../src/restore/backup-writer.js';
 import type { Frame, Frames } from '../../src/restore/frame.js';
 import { restoreFrames } from '../../src/restore/restore.js';
+import { ToolError } from '../../src/restore/store-reader.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
@@ -109,7 +109,7 @@ test('a restore that was interrupted leaves a store that refuses everything, als
     for (const store of [lmdb('half'), redis('half')]) {
       const cut = async function* (): AsyncGenerator<Frame> {
         for await (const frame of framesOf(await recordedHistory())) {
-          if (frame.type === 'end') throw new BackupError('the power went out');
+          if (frame.type === 'end') throw new ToolError('the power went out');
           yield frame;
         }
       };

@@ -55,7 +55,7 @@ test('up to a time: each shard with the entries whose newest event is not later'
 
 test('a snapshot that is early enough is taken with it, and none that is later', async () => {
   const wal = await recordedHistory();
-  const { whole } = await listSnapshots(0, { snapshots: wal, snapshotFormat: formats.snapshots });
+  const { whole } = await listSnapshots(0, { snapshots: wal, snapshotFormat: formats.snapshotFormat });
   const second = whole[1];
   assert.ok(second);
   for (const [at, isIn] of [[second.end.lsn, true] as const, [whole[0]?.end.lsn, true] as const]) {
@@ -76,7 +76,7 @@ test('before the first entry there is nothing, and that can be restored too', as
 
 test('what has been trimmed cannot be had: the refusal names the earliest that can', async () => {
   const wal = await recordedHistory({ keep: 2 });
-  const early = await listSnapshots(0, { snapshots: wal, snapshotFormat: formats.snapshots });
+  const early = await listSnapshots(0, { snapshots: wal, snapshotFormat: formats.snapshotFormat });
   const oldest = early.whole.at(-1);
   assert.ok(oldest);
   await assert.rejects(restoredAt(wal, parseAt('0:1-2')), (error: Error) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openFormats } from '../../src/cli/store-formats.js';
-import { BackupError } from '../../src/restore/backup-error.js';
 import type { Frame } from '../../src/restore/frame.js';
 import { restoreFrames } from '../../src/restore/restore.js';
+import { ToolError } from '../../src/restore/store-reader.js';
 import { isSameHead } from '../../src/shard/ports.js';
 import { listSnapshots } from '../../src/shard/snapshot-reader.js';
 import { MemoryWal } from '../support/memory-wal.js';
@@ -22,7 +22,7 @@ import {
 } from './stores.js';
 
 const newest = async (wal: MemoryWal, shard = 0) => {
-  const [manifest] = (await listSnapshots(shard, { snapshots: wal, snapshotFormat: formats.snapshots })).whole;
+  const [manifest] = (await listSnapshots(shard, { snapshots: wal, snapshotFormat: formats.snapshotFormat })).whole;
   assert.ok(manifest);
   return manifest;
 };
@@ -45,7 +45,7 @@ test('what is restored has the same wallets, the same heads, and the log from th
     assert.deepEqual(await copy.head(shard), await wal.head(shard));
     const { start, end, id } = await newest(wal, shard);
     const entries = await copy.read(shard, { epoch: 0, sequence: 0 }, 1000);
-    assert.ok(isSameHead(formats.entries.decode(entries[0] as Buffer).head, start));
+    assert.ok(isSameHead(formats.format.decode(entries[0] as Buffer).head, start));
     assert.deepEqual(entries, (await wal.read(shard, { epoch: 0, sequence: 0 }, 1000)).slice(-entries.length));
     assert.equal((await newest(copy, shard)).id, id);
     assert.deepEqual(result.shards[shard]?.snapshot, end.lsn);
@@ -186,7 +186,7 @@ test('a stream that ends before its end leaves the target unfit to serve', async
   const cut = async function* () {
     let entries = 0;
     for await (const frame of framesOf(wal)) {
-      if (frame.type === 'entry' && entries++ === 5) throw new BackupError('cut off');
+      if (frame.type === 'entry' && entries++ === 5) throw new ToolError('cut off');
       yield frame;
     }
   };
@@ -199,7 +199,7 @@ test('somebody else who writes into the target is noticed', async () => {
   const copy = new MemoryWal(STORE_ID, SHARDS);
   const previous = formats.genesis(0);
   const header = { shard: 0, lsn: { epoch: 1, sequence: 1 }, nonce: 'ffffffffffffffff', previous, timeMs: 0 };
-  const fence = formats.entries.sealFence(header, { host: 'elsewhere', pid: 1, startedMs: 0 });
+  const fence = formats.format.sealFence(header, { host: 'elsewhere', pid: 1, startedMs: 0 });
   const frames = changed(framesOf(wal), (frame) => {
     if (frame.type === 'end') copy.intrude(0, { shard: 0, expected: previous, entries: [fence] });
     return [frame];

@@ -76,13 +76,17 @@ export async function goOn(wal: MemoryWal, bets: number, name: string, options: 
   if (options.keep !== undefined) await host.host.takeSnapshots({ restMs: 0, deadlineMs: Number.POSITIVE_INFINITY });
 }
 
+export function sourceOf(store: Stored): SourceStore {
+  return { ...formats, wal: store, snapshots: store };
+}
+
 export function framesOf(
-  store: SourceStore,
+  store: Stored,
   options: { at?: At; warnings?: string[]; onProgress?: (done: number, total: number) => void } = {},
 ): AsyncGenerator<Frame, void> {
   const { warnings = [], at, onProgress = () => {} } = options;
   const warn = (sentence: string) => void warnings.push(sentence);
-  return framesOfStore(store, { meta: encodeMeta(META), formats, now: () => 1, warn, at, onProgress });
+  return framesOfStore(sourceOf(store), { meta: encodeMeta(META), now: () => 1, warn, at, onProgress });
 }
 
 /** Restores into a store in memory. */
@@ -119,8 +123,8 @@ export async function walletsOf(store: Stored, shards = SHARDS): Promise<Map<str
       ...AT_ONCE,
       wal: store,
       snapshots: store,
-      format: formats.entries,
-      snapshotFormat: formats.snapshots,
+      format: formats.format,
+      snapshotFormat: formats.snapshotFormat,
       acknowledged: () => undefined,
       clock: { now: () => 0, monotonicMs: () => 0 },
       yieldTurn: async () => {},
@@ -147,5 +151,5 @@ export async function logsOf(store: Pick<Wal, 'read'>): Promise<string[][]> {
 }
 
 export async function entriesOf(store: Pick<Wal, 'read'>, shard: number): Promise<Entry[]> {
-  return (await store.read(shard, LSN_ZERO, 1_000_000)).map((bytes) => formats.entries.decode(bytes));
+  return (await store.read(shard, LSN_ZERO, 1_000_000)).map((bytes) => formats.format.decode(bytes));
 }
