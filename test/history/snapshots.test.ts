@@ -7,33 +7,28 @@ import { apply } from '../../src/wallet/apply.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { Wallets } from '../../src/wallet/wallets.js';
 import { describeWallet } from './describe-wallet.js';
-import { HISTORY_FOLDER, readHistories, type StoredHistory } from './stored-history.js';
+import { readHistories, type StoredHistory } from './stored-history.js';
+import { formatSnapshots, readSnapshots, type StoredShard, snapshotsFileOf } from './stored-snapshots.js';
 
 /*
  * Snapshots as versions of walletd wrote them, of the wallets that the logs beside them make; read for ever. A file is
  * written once: REWRITE=1 makes those that are not there yet.
  */
-const FILE = 'snapshots.txt';
 const CHUNK_BYTES_MAX = 2000;
 
-interface StoredShard {
-  readonly manifest: Buffer;
-  readonly chunks: readonly Buffer[];
-}
-
-const fileOf = ({ name }: StoredHistory) => new URL(`${name}/${FILE}`, HISTORY_FOLDER);
 const histories = readHistories();
 
 if (process.env.REWRITE === '1') {
   for (const history of histories) {
-    if (!existsSync(fileOf(history))) writeFileSync(fileOf(history), format(written(history)));
+    if (!existsSync(snapshotsFileOf(history)))
+      writeFileSync(snapshotsFileOf(history), formatSnapshots(written(history)));
   }
 }
 
 for (const history of histories) {
   test(`${history.name}: the snapshots hold the wallets that were there`, () => {
     const codec = new SnapshotCodec(history.meta.storeId);
-    const lines = parse(readFileSync(fileOf(history), 'utf8')).flatMap(({ manifest, chunks }) => {
+    const lines = readSnapshots(history).flatMap(({ manifest, chunks }) => {
       const opened = codec.openManifest(manifest);
       const reader = codec.beginReading(opened);
       for (const chunk of chunks) reader.addChunk(chunk);
@@ -47,7 +42,7 @@ for (const history of histories) {
 
 test('v1: what is read is written again byte for byte', () => {
   const history = histories.find(({ name }) => name === 'v1') as StoredHistory;
-  assert.equal(format(written(history)), readFileSync(fileOf(history), 'utf8'));
+  assert.equal(formatSnapshots(written(history)), readFileSync(snapshotsFileOf(history), 'utf8'));
 });
 
 function written({ meta, logs }: StoredHistory): StoredShard[] {
@@ -82,23 +77,4 @@ function written({ meta, logs }: StoredHistory): StoredShard[] {
     });
     return { manifest, chunks: sealed.map((one) => one.bytes) };
   });
-}
-
-/** One line per record, as in the file of the store: `manifest` and its `chunk`s, shard after shard. */
-function format(shards: readonly StoredShard[]): string {
-  const line = (word: string, bytes: Buffer) => `${word} ${bytes.toString('hex')}\n`;
-  return shards
-    .flatMap(({ manifest, chunks }) => [line('manifest', manifest), ...chunks.map((chunk) => line('chunk', chunk))])
-    .join('');
-}
-
-function parse(text: string): StoredShard[] {
-  const shards: { manifest: Buffer; chunks: Buffer[] }[] = [];
-  for (const line of text.trimEnd().split('\n')) {
-    const [word, digits = ''] = line.split(' ');
-    const bytes = Buffer.from(digits, 'hex');
-    if (word === 'manifest') shards.push({ manifest: bytes, chunks: [] });
-    else shards.at(-1)?.chunks.push(bytes);
-  }
-  return shards;
 }

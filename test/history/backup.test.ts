@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { openFormats } from '../../src/cli/store-formats.js';
+import { checkBackup, framesOfFile } from '../../src/restore/backup-reader.js';
+import { BackupWriter } from '../../src/restore/backup-writer.js';
+import type { Contents } from '../../src/restore/contents.js';
+import type { Frame } from '../../src/restore/frame.js';
+import { restoreFrames } from '../../src/restore/restore.js';
+import { rebuild } from '../../src/shard/recovery.js';
+import { targetOf } from '../restore/stores.js';
+import { MemoryWal } from '../support/memory-wal.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { describeWallet } from './describe-wallet.js';
+import { recoveryDeps } from './store-writer.js';
+import { HISTORY_FOLDER, readHistories, type StoredHistory } from './stored-history.js';
+import { readSnapshots, type StoredShard } from './stored-snapshots.js';
+
+/*
+ * Backup files as versions of walletd wrote them, of the logs and snapshots beside them; restored for ever. A file is
+ * written once: REWRITE=1 makes those that are not there yet.
+ */
+const LINE_BYTES = 60;
+
+const fileOf = ({ name }: StoredHistory) => new URL(`${name}/backup.txt`, HISTORY_FOLDER);
+const histories = readHistories();
+
+if (process.env.REWRITE === '1') {
+  for (const history of histories) {
+    if (!existsSync(fileOf(history))) writeFileSync(fileOf(history), format(await written(history)));
+  }
+}
+
+for (const history of histories) {
+  test(`${history.name}: the backup restores the wallets that were there`, async () => {
+    await inFile(async (path) => {
+      writeFileSync(path, Buffer.from(readFileSync(fileOf(history), 'utf8').replaceAll('\n', ''), 'hex'));
+      const whole = await checkBackup(path);
+      assert.deepEqual([whole.segments, whole.cutBytes], [2, 0]);
+      const { storeId, shards } = history.meta;
+      const wal = new MemoryWal(storeId, shards);
+      const deps = recoveryDeps(wal, history.codec, { host: 'test', pid: 1, startedMs: 0 });
+      await restoreFrames(framesOfFile(path, whole), targetOf(wal), { openFormats, patience: deps });
+      const lines: string[] = [];
+      for (const { shard, genesis, head } of history.logs) {
+        const { wallets } = await rebuild({ shard, genesis, found: head, target: head }, deps);
+        for (const wallet of wallets) lines.push(`shard ${shard}`, ...describeWallet(wallet), '');
+      }
+      assert.equal(lines.join('\n'), history.expected);
+    });
+  });
+}
+
+/** A file with every type of frame, in two segments. */
+async function written(history: StoredHistory): Promise<Buffer> {
+  const frames = framesOf(history, readSnapshots(history));
+  let bytes = Buffer.alloc(0);
+  await inFile(async (path) => {
+    const writer = await BackupWriter.create(path);
+    for (const frame of frames) await (frame.type === 'end' ? writer.endSegment(frame) : writer.add(frame));
+    await writer.close();
+    bytes = readFileSync(path);
+  });
+  return bytes;
+}
+
+/** The first shard with a snapshot, read at the second attempt; of the others the whole logs, some of it later. */
+function framesOf({ bytes, logs, meta }: StoredHistory, snapshots: readonly StoredShard[]): Frame[] {
+  const [first, ...others] = logs;
+  const [snapshot] = snapshots;
+  assert.ok(first !== undefined && snapshot !== undefined);
+  const begun: Frame[] = [
+    { type: 'snapshot-begun', shard: 0, manifest: snapshot.manifest },
+    ...snapshot.chunks.map((chunk, index): Frame => ({ type: 'chunk', shard: 0, index, bytes: chunk })),
+  ];
+  const newest = first.entries.at(-1);
+  assert.ok(newest);
+  const entryFrames = (from: number, to?: number) =>
+    others.flatMap(({ shard, entries }) =>
+      entries.slice(from, to).map(({ bytes }): Frame => ({ type: 'entry', shard, bytes })),
+    );
+  const place = { end: first.head.lsn, timeMs: newest.entry.timeMs };
+  const end = (count?: number): Frame => {
+    const contents: Contents = {
+      timeMs: meta.createdMs + (count ?? 1000),
+      shards: [
+        { head: first.head, snapshot: place },
+        ...others.map(({ entries }) => ({
+          head: entries.slice(0, count).at(-1)?.entry.head ?? assert.fail(),
+          snapshot: undefined,
+        })),
+      ],
+    };
+    return { type: 'end', contents };
+  };
+  return [
+    { type: 'meta', bytes: bytes.meta },
+    ...begun,
+    { type: 'snapshot-abandoned', shard: 0 },
+    ...begun,
+    { type: 'entry', shard: 0, bytes: newest.bytes },
+    ...entryFrames(0, 4),
+    end(4),
+    ...entryFrames(4),
+    end(),
+  ];
+}
+
+function format(bytes: Buffer): string {
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length; at += LINE_BYTES) lines.push(bytes.toString('hex', at, at + LINE_BYTES));
+  return `${lines.join('\n')}\n`;
+}
+
+async function inFile(run: (path: string) => Promise<void>): Promise<void> {
+  const folder = makeTempFolder();
+  try {
+    await run(`${folder.path}/backup`);
+  } finally {
+    folder.remove();
+  }
+}

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { HISTORY_FOLDER, type StoredHistory } from './stored-history.js';
+
+/** A snapshot of one shard, as it is in a store. */
+export interface StoredShard {
+  readonly manifest: Buffer;
+  readonly chunks: readonly Buffer[];
+}
+
+export function snapshotsFileOf({ name }: StoredHistory): URL {
+  return new URL(`${name}/snapshots.txt`, HISTORY_FOLDER);
+}
+
+export function readSnapshots(history: StoredHistory): StoredShard[] {
+  return parse(readFileSync(snapshotsFileOf(history), 'utf8'));
+}
+
+/** One line per record, as in the file of the store: `manifest` and its `chunk`s, shard after shard. */
+export function formatSnapshots(shards: readonly StoredShard[]): string {
+  const line = (word: string, bytes: Buffer) => `${word} ${bytes.toString('hex')}\n`;
+  return shards
+    .flatMap(({ manifest, chunks }) => [line('manifest', manifest), ...chunks.map((chunk) => line('chunk', chunk))])
+    .join('');
+}
+
+function parse(text: string): StoredShard[] {
+  const shards: { manifest: Buffer; chunks: Buffer[] }[] = [];
+  for (const line of text.trimEnd().split('\n')) {
+    const [word, digits = ''] = line.split(' ');
+    const bytes = Buffer.from(digits, 'hex');
+    if (word === 'manifest') shards.push({ manifest: bytes, chunks: [] });
+    else shards.at(-1)?.chunks.push(bytes);
+  }
+  return shards;
+}
