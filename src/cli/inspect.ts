@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { type Inspection, inspect } from '../restore/inspect.js';
 import { inspectEntry, inspectOrphans } from '../restore/inspect-entry.js';
 import type { Question } from '../restore/question.js';
 import { type StoreReader, shardsOf, ToolError } from '../restore/store-reader.js';
-import { type Lsn, maybeLsn } from '../shard/lsn.js';
 import { shardOf } from '../worker/placement.js';
 import { EXIT } from './exit-codes.js';
 import { entryLines, entryText, inspectionLines, inspectionText, orphansLines, orphansText } from './inspect-output.js';
 import { readsStore, withStoreToRead } from './open-to-read.js';
+import { type Place, parsePlace } from './place.js';
 
 interface InspectOptions {
   readonly store?: string;
@@ -17,11 +17,6 @@ interface InspectOptions {
 
 interface SearchOptions extends InspectOptions {
   readonly player?: string;
-}
-
-interface Place {
-  readonly shard: number;
-  readonly lsn: Lsn;
 }
 
 /** What the verb prints: the text for people, or lines of JSON. Undefined when nothing was found. */
@@ -116,11 +111,4 @@ async function run(options: InspectOptions, look: (reader: StoreReader) => Promi
   } else {
     console.log(output.text());
   }
-}
-
-function parsePlace(text: string): Place {
-  const [, shard, place = ''] = /^(\d{1,4}):(.+)$/.exec(text) ?? [];
-  const lsn = maybeLsn(place);
-  if (lsn === undefined) throw new InvalidArgumentError('It is SHARD:EPOCH-SEQUENCE, such as 2:1-4.');
-  return { shard: Number(shard), lsn };
 }

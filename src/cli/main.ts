@@ -7,6 +7,7 @@ import { FormatError } from '../store/format/format-error.js';
 import { addAcceptLoss } from './accept-loss.js';
 import { addBackup } from './backup.js';
 import { EXIT } from './exit-codes.js';
+import { addExport } from './export.js';
 import { init } from './init.js';
 import { addInspect } from './inspect.js';
 import { StoreError } from './open-store.js';
@@ -49,6 +50,7 @@ addBackup(program);
 addRestore(program);
 addVerify(program);
 addInspect(program);
+addExport(program);
 addSnapshot(program);
 addAcceptLoss(program);
 

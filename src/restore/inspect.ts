@@ -1,11 +1,10 @@
 import { formatLsn, type Lsn } from '../shard/lsn.js';
 import type { Entry } from '../shard/ports.js';
-import { DamagedSnapshotError, listSnapshots } from '../shard/snapshot-reader.js';
 import type { Wallet } from '../wallet/wallet-state.js';
 import { type Happening, happeningsOf } from './happening.js';
 import { isAbout, isWanted, type Question, RoundNames } from './question.js';
 import { rememberedOf } from './remembered.js';
-import { lookAtAll, ShardView } from './shard-view.js';
+import { firstView, lookAtAll } from './shard-view.js';
 import type { StoreReader } from './store-reader.js';
 import { readTolerantly } from './tolerant-log.js';
 import { walletsAtHead } from './wallets-at-head.js';
@@ -110,7 +109,7 @@ class ShardSearch {
   private async searchSnapshot(first: Entry): Promise<readonly Happening[]> {
     const { shard, reader, question, rounds } = this;
     const remembered: Happening[] = [];
-    const view = await this.oldestView();
+    const view = await firstView(shard, reader, 'oldest-first', ({ message }) => this.notes.push(message));
     const begins = `the log of shard ${shard} begins at ${formatLsn(first.lsn)} (${new Date(first.timeMs).toISOString()})`;
     if (view === undefined) {
       this.notes.push(`${begins}, and no snapshot tells what was before`);
@@ -128,19 +127,6 @@ class ShardSearch {
       if (wallet !== undefined) search(wallet);
     }
     return remembered;
-  }
-
-  private async oldestView(): Promise<ShardView | undefined> {
-    const { whole } = await listSnapshots(this.shard, this.reader);
-    for (const manifest of [...whole].reverse()) {
-      try {
-        return await ShardView.ofSnapshot(manifest, this.reader);
-      } catch (error) {
-        if (!(error instanceof DamagedSnapshotError)) throw error;
-        this.notes.push(error.message);
-      }
-    }
-    return undefined;
   }
 }
 

@@ -2,7 +2,7 @@ import { must } from '../base/assert.js';
 import { compareLsn, LSN_ZERO, type Lsn } from '../shard/lsn.js';
 import type { Head } from '../shard/ports.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
-import { readSnapshot } from '../shard/snapshot-reader.js';
+import { DamagedSnapshotError, listSnapshots, readSnapshot } from '../shard/snapshot-reader.js';
 import { apply } from '../wallet/apply.js';
 import type { Event } from '../wallet/event.js';
 import type { Wallet } from '../wallet/wallet-state.js';
@@ -10,6 +10,7 @@ import { Wallets } from '../wallet/wallets.js';
 import type { StoreReader } from './store-reader.js';
 
 const TURN_WALLETS = 500;
+const ATTEMPTS_MAX = 3;
 
 /** A shard's wallets as they grow out of a snapshot, or out of nothing, and the events after it. */
 export class ShardView {
@@ -50,6 +51,37 @@ export class ShardView {
     apply(this.wallets, event);
     return must(this.wallets.get(event.username), 'an event leaves its wallet');
   }
+}
+
+/**
+ * The first of these snapshots that is not damaged, else nothing at all. A running server deletes old ones: one that is
+ * gone from the list is looked for in a new list. `onDamaged` is told of the others.
+ */
+export async function firstView(
+  shard: number,
+  reader: StoreReader,
+  order: 'newest-first' | 'oldest-first',
+  onDamaged: (error: DamagedSnapshotError) => void = () => {},
+): Promise<ShardView | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const { whole } = await listSnapshots(shard, reader);
+    let isGone = false;
+    for (const manifest of order === 'newest-first' ? whole : [...whole].reverse()) {
+      try {
+        return await ShardView.ofSnapshot(manifest, reader);
+      } catch (error) {
+        if (!(error instanceof DamagedSnapshotError)) throw error;
+        isGone = attempt < ATTEMPTS_MAX && !(await isListed(manifest, reader));
+        if (isGone) break;
+        onDamaged(error);
+      }
+    }
+    if (!isGone) return undefined;
+  }
+}
+
+async function isListed({ shard, id }: Manifest, { snapshots }: StoreReader): Promise<boolean> {
+  return (await snapshots.snapshots(shard)).some((stored) => stored.id === id);
 }
 
 /** Calls `look` with each wallet, to look at only, in slices. */

@@ -1,9 +1,8 @@
 import { AssertionFailure } from '../base/assert.js';
 import { RecoveryError, readLog } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
-import { DamagedSnapshotError, listSnapshots } from '../shard/snapshot-reader.js';
 import type { Wallet } from '../wallet/wallet-state.js';
-import { ShardView } from './shard-view.js';
+import { firstView, ShardView } from './shard-view.js';
 import type { StoreReader } from './store-reader.js';
 
 /** Some players of a shard as they are at the end of its log. */
@@ -20,18 +19,12 @@ export async function walletsAtHead(
   usernames: ReadonlySet<string>,
   reader: StoreReader,
 ): Promise<WalletsAtHead> {
-  const { whole } = await listSnapshots(shard, reader);
   const head = await reader.wal.head(shard);
   let lsn = reader.genesis(shard).lsn;
   let view = ShardView.ofNothing(reader.genesis(shard));
   let problem: string | undefined;
   try {
-    for (const manifest of whole) {
-      const opened = await maybeView(() => ShardView.ofSnapshot(manifest, reader));
-      if (opened === undefined) continue;
-      view = opened;
-      break;
-    }
+    view = (await firstView(shard, reader, 'newest-first')) ?? view;
     lsn = view.start.lsn;
     for await (const page of readLog(shard, view.start, reader)) {
       for (const { entry } of page) {
@@ -50,14 +43,4 @@ export async function walletsAtHead(
     return wallet === undefined ? [] : ([[username, wallet]] as const);
   });
   return { lsn, wallets: new Map(found), problem };
-}
-
-/** Undefined when it is damaged. */
-async function maybeView(open: () => Promise<ShardView>): Promise<ShardView | undefined> {
-  try {
-    return await open();
-  } catch (error) {
-    if (error instanceof DamagedSnapshotError) return undefined;
-    throw error;
-  }
 }

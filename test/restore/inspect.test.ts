@@ -1,25 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { inspect } from '../../src/restore/inspect.js';
 import { inspectOrphans } from '../../src/restore/inspect-entry.js';
 import { ToolError } from '../../src/restore/store-reader.js';
-import { parseTranscript, rewriteTranscript } from '../scenarios/transcript.js';
 import { commands } from '../support/domain.js';
-import { InspectInterpreter } from './inspect-interpreter.js';
+
 import { WrittenStore } from './written-store.js';
-
-const FILE = new URL('../../../test/restore/inspect.txt', import.meta.url);
-
-/** After a change that is meant, run with REWRITE=1 and read the difference. */
-test('what inspect shows of a history', async () => {
-  const text = readFileSync(FILE, 'utf8');
-  const interpreter = new InspectInterpreter();
-  const outputs: string[] = [];
-  for (const { input } of parseTranscript(text)) outputs.push(await interpreter.run(input.join(' ')));
-  if (process.env.REWRITE === '1') writeFileSync(FILE, rewriteTranscript(text, outputs));
-  else assert.equal(rewriteTranscript(text, outputs), text);
-});
 
 test('what can be read of a broken log is shown, and said to be broken', async () => {
   const store = new WrittenStore();

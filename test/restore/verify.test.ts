@@ -5,14 +5,13 @@ import type { PlayerSource, ToldPlayer } from '../../src/restore/server-comparis
 import type { StoreReader } from '../../src/restore/store-reader.js';
 import { type VerifyReport, verify } from '../../src/restore/verify.js';
 import { formatLsn, type Lsn } from '../../src/shard/lsn.js';
-import type { Wal } from '../../src/shard/ports.js';
 import type { Manifest } from '../../src/shard/snapshot-ports.js';
 import { formatSum, formatUnits } from '../../src/wallet/amount.js';
 import type { Command } from '../../src/wallet/command.js';
 import { total } from '../../src/wallet/ledger.js';
 import { arbitraryStep, USERNAMES } from '../model/arbitrary-commands.js';
 import { commands } from '../support/domain.js';
-import { richer, WrittenStore } from './written-store.js';
+import { richer, WrittenStore, withEntry } from './written-store.js';
 
 const { place, settle } = commands;
 
@@ -42,20 +41,6 @@ async function idsOf(store: WrittenStore): Promise<string[]> {
 async function manifestOf(store: WrittenStore, id: string): Promise<Manifest> {
   const found = (await store.wal.snapshots(0)).find((one) => one.id === id);
   return store.snapshotFormat.openManifest(found?.manifest as Buffer);
-}
-
-/** The same store, but for one entry of shard 0. */
-function withEntry({ reader, format }: WrittenStore, lsn: string, change: (bytes: Buffer) => Buffer | undefined) {
-  const { wal } = reader;
-  const read: Wal['read'] = async (shard, after, limit) => {
-    const page = await wal.read(shard, after, limit + 1);
-    const changed = page.flatMap((bytes) => {
-      const isIt = formatLsn(format.decode(bytes).lsn) === lsn;
-      return (isIt ? change(Buffer.from(bytes)) : bytes) ?? [];
-    });
-    return changed.slice(0, limit);
-  };
-  return { ...reader, wal: { head: (shard: number) => wal.head(shard), read } };
 }
 
 function flip(bytes: Buffer): Buffer {

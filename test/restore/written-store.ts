@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { rulesOf } from '../../src/cli/rules.js';
 import type { StoreReader } from '../../src/restore/store-reader.js';
-import type { Lsn } from '../../src/shard/lsn.js';
-import { appendOf, type BatchWriter, type Head } from '../../src/shard/ports.js';
+import { formatLsn, type Lsn } from '../../src/shard/lsn.js';
+import { appendOf, type BatchWriter, type Head, type Wal } from '../../src/shard/ports.js';
 import type { ChunkSummary, Manifest } from '../../src/shard/snapshot-ports.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
@@ -178,4 +178,22 @@ export function richer(wallet: Wallet, amount: number): Wallet {
   copy.balance += amount;
   copy.addMovement({ type: 'deposit', id: 'lie', amount, after: copy.balance, timeMs: 0 });
   return copy;
+}
+
+/** The same store, but for one entry of shard 0. */
+export function withEntry(
+  { reader, format }: WrittenStore,
+  lsn: string,
+  change: (bytes: Buffer) => Buffer | undefined,
+): StoreReader {
+  const { wal } = reader;
+  const read: Wal['read'] = async (shard, after, limit) => {
+    const page = await wal.read(shard, after, limit + 1);
+    const changed = page.flatMap((bytes) => {
+      const isIt = formatLsn(format.decode(bytes).lsn) === lsn;
+      return (isIt ? change(Buffer.from(bytes)) : bytes) ?? [];
+    });
+    return changed.slice(0, limit);
+  };
+  return { ...reader, wal: { head: (shard: number) => wal.head(shard), read } };
 }

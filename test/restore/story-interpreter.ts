@@ -1,20 +1,23 @@
 import { must } from '../../src/base/assert.js';
 import { entryText, inspectionLines, inspectionText, orphansText } from '../../src/cli/inspect-output.js';
+import { exportEvents } from '../../src/restore/export.js';
+import { startOf } from '../../src/restore/export-start.js';
 import { inspect } from '../../src/restore/inspect.js';
 import { inspectEntry, inspectOrphans } from '../../src/restore/inspect-entry.js';
 import type { Question } from '../../src/restore/question.js';
 import { shardsOf } from '../../src/restore/store-reader.js';
 import { maybeLsn } from '../../src/shard/lsn.js';
+import type { Head } from '../../src/shard/ports.js';
 import { listSnapshots } from '../../src/shard/snapshot-reader.js';
+import { unitsPerWhole } from '../../src/wallet/amount.js';
 import type { Command } from '../../src/wallet/command.js';
 import { commands } from '../support/domain.js';
 import { WrittenStore } from './written-store.js';
 
 const DAY_MS = 86_400_000;
-const UNITS = 10_000;
 
 /** Carries out the steps of a transcript: writes a history, and looks at it. */
-export class InspectInterpreter {
+export class StoryInterpreter {
   private readonly store = new WrittenStore(2);
   private requests = 0;
 
@@ -26,7 +29,7 @@ export class InspectInterpreter {
         await store.takeOver();
         return '';
       case 'fund':
-        await store.fund(word(words, 0), units(words, 1), words[2]);
+        await store.fund(word(words, 0), this.units(words, 1, words[2] ?? 'THB'), words[2]);
         return '';
       case 'days':
         store.nowMs += Number(words[0]) * DAY_MS;
@@ -51,6 +54,8 @@ export class InspectInterpreter {
         return await this.entry(word(words, 0));
       case 'orphans':
         return await this.orphans(words);
+      case 'export':
+        return await this.export(words);
       default:
         await store.run(this.command(verb, words));
         return '';
@@ -60,7 +65,10 @@ export class InspectInterpreter {
   private command(verb: string, words: readonly string[]): Command {
     const username = word(words, 0);
     if (verb === 'block') return { type: 'block-player', username };
+    if (verb === 'forget') return { type: verb, username, beforeMs: this.store.nowMs };
     const id = word(words, 1);
+    const { currency = 'THB' } = this.store.wallets[this.store.shardOf(username)]?.get(username) ?? {};
+    const units = (list: readonly string[], at: number) => this.units(list, at, currency);
     if (verb === 'deposit' || verb === 'withdraw') return { type: verb, id, username, amount: units(words, 2) };
     const roundId = word(words, 2);
     const amount = units(words, 3);
@@ -99,6 +107,10 @@ export class InspectInterpreter {
     }
   }
 
+  private units(words: readonly string[], at: number, currency: string): number {
+    return Math.round(Number(word(words, at)) * unitsPerWhole(this.store.scales.of(currency)));
+  }
+
   /** As far as the oldest snapshot allows. */
   private async trim(shard: number): Promise<void> {
     const { whole } = await listSnapshots(shard, this.store.reader);
@@ -130,6 +142,23 @@ export class InspectInterpreter {
     return found === undefined ? 'nothing' : withoutBlanks(entryText(found, this.store.scales));
   }
 
+  /** `export`, or `export 0:1-5 1:1-7`: after these entries. */
+  private async export(words: readonly string[]): Promise<string> {
+    const { reader } = this.store;
+    const places = new Map(words.map((one) => one.split(':') as [string, string]));
+    const starts: Head[] = [];
+    for (const shard of shardsOf(reader)) {
+      const lsn = maybeLsn(places.get(String(shard)) ?? '');
+      const { head, missing } = await startOf(shard, lsn && { lsn, checksum: undefined }, reader);
+      if (missing !== undefined) return missing;
+      starts.push(head);
+    }
+    let text = '';
+    const options = { starts, isFollowing: false, signal: new AbortController().signal };
+    for await (const batch of exportEvents(reader, options)) text += batch.text;
+    return text.trimEnd();
+  }
+
   /** A file of these entries, of which the log has lost the last ones. */
   private async orphans(words: readonly string[]): Promise<string> {
     const shard = Number(words[0]);
@@ -148,10 +177,6 @@ export class InspectInterpreter {
 /** A blank line ends the output of a step, so it is shown as a point. */
 function withoutBlanks(text: string): string {
   return text.replace(/^$/gm, '.');
-}
-
-function units(words: readonly string[], at: number): number {
-  return Math.round(Number(word(words, at)) * UNITS);
 }
 
 function word(words: readonly string[], at: number): string {

@@ -1,0 +1,112 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { exportEvents } from '../restore/export.js';
+import { ExportCursor } from '../restore/export-cursor.js';
+import { type ExportSink, pumpExport } from '../restore/export-pump.js';
+import { type Position, startOf } from '../restore/export-start.js';
+import { type StoreReader, shardsOf, ToolError } from '../restore/store-reader.js';
+import type { Lsn } from '../shard/lsn.js';
+import type { Head } from '../shard/ports.js';
+import { EXIT } from './exit-codes.js';
+import { readsStore, withStoreToRead } from './open-to-read.js';
+import { parsePlace } from './place.js';
+
+interface ExportOptions {
+  readonly store?: string;
+  readonly from?: From;
+  readonly follow?: true;
+  readonly cursor?: string;
+}
+
+/** After which entries to begin, or with the oldest that is still there. */
+type From = 'oldest' | ReadonlyMap<number, Lsn>;
+
+/** Whatever hangs: a process that was told to end ends, and what was not noted comes again. */
+const STOP_MAX_MS = 3000;
+
+export function addExport(program: Command): void {
+  const command = program
+    .command('export')
+    .description('write every event to stdout, a JSON object per line; changes nothing')
+    .option('--from <place>', 'after SHARD:LSN[,SHARD:LSN...]; or oldest: from what is still there', parseFrom)
+    .option('--follow', 'go on with what comes, until SIGINT or SIGTERM or until nobody reads')
+    .option('--cursor <file>', 'keep the position in this file, and go on from there: each event comes at least once')
+    .addHelpText(
+      'after',
+      `
+Without --from and --cursor everything is exported, from the first entry of all. Where the log does not have any more
+what is asked for, nothing is exported, unless with --from oldest. A cursor that is there goes before --from SHARD:LSN.
+
+Exit codes: ${EXIT.ok} exported, ${EXIT.failure} something cannot be had any more, or cannot be read.`,
+    )
+    .action((options: ExportOptions) =>
+      withStoreToRead(options.store, 'Exporting', ({ reader }) => run(reader, options)),
+    );
+  readsStore(command, 'walletd export --follow --cursor /var/lib/feed/cursor --from oldest | feed-the-database');
+}
+
+async function run(reader: StoreReader, options: ExportOptions): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      stop.abort();
+      setTimeout(() => process.exit(EXIT.ok), STOP_MAX_MS).unref();
+    });
+  }
+  const cursor = options.cursor === undefined ? undefined : new ExportCursor(options.cursor, reader.storeId);
+  const starts = await startsOf(reader, options, cursor);
+  const batches = exportEvents(reader, { starts, isFollowing: options.follow === true, signal: stop.signal });
+  await pumpExport(batches, stdoutSink(), cursor, () => performance.now());
+}
+
+async function startsOf(
+  reader: StoreReader,
+  { from }: ExportOptions,
+  cursor: ExportCursor | undefined,
+): Promise<readonly Head[]> {
+  const noted = await cursor?.read();
+  const given = from === undefined || from === 'oldest' ? undefined : from;
+  for (const shard of given?.keys() ?? []) {
+    if (shard >= reader.shards) throw new ToolError(`there is no shard ${shard}: they are 0 to ${reader.shards - 1}`);
+  }
+  const heads: Head[] = [];
+  for (const shard of shardsOf(reader)) {
+    const { head, missing } = await startOf(shard, noted?.[shard] ?? positionOf(given?.get(shard)), reader);
+    if (missing !== undefined && from !== 'oldest') {
+      throw new ToolError(`${missing}; --from oldest exports what is still there`);
+    }
+    if (missing !== undefined) console.error(`walletd: ${missing}`);
+    heads.push(head);
+  }
+  return heads;
+}
+
+function positionOf(lsn: Lsn | undefined): Position | undefined {
+  return lsn && { lsn, checksum: undefined };
+}
+
+function stdoutSink(): ExportSink {
+  // Each write hears of its own error.
+  process.stdout.on('error', () => {});
+  return {
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        process.stdout.write(text, (error) => {
+          if (error === null || error === undefined) resolve(true);
+          // Whoever reads has seen enough.
+          else if ((error as NodeJS.ErrnoException).code === 'EPIPE') resolve(false);
+          else reject(error);
+        });
+      }),
+  };
+}
+
+function parseFrom(text: string): From {
+  if (text === 'oldest') return text;
+  const lsns = new Map<number, Lsn>();
+  for (const part of text.split(',')) {
+    const { shard, lsn } = parsePlace(part);
+    if (lsns.has(shard)) throw new InvalidArgumentError(`Shard ${shard} is named twice.`);
+    lsns.set(shard, lsn);
+  }
+  return lsns;
+}

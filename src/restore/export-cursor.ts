@@ -1,0 +1,68 @@
+import { open, readFile, rename } from 'node:fs/promises';
+import { formatLsn, maybeLsn } from '../shard/lsn.js';
+import type { Head } from '../shard/ports.js';
+import type { Position } from './export-start.js';
+import { ToolError } from './store-reader.js';
+
+interface Stored {
+  readonly storeId: string;
+  /** By shard. The checksum tells the entry from another one with the same LSN in another history. */
+  readonly positions: readonly { readonly lsn: string; readonly checksum: number }[];
+}
+
+/** Where an export is, in a small file of JSON. */
+export class ExportCursor {
+  constructor(
+    private readonly path: string,
+    private readonly storeId: string,
+  ) {}
+
+  /** By shard; undefined when there is no file. Throws a `ToolError` when it is of another store or cannot be read. */
+  async read(): Promise<readonly Position[] | undefined> {
+    let text: string;
+    try {
+      text = await readFile(this.path, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    const { storeId, positions } = this.parse(text);
+    if (storeId !== this.storeId) {
+      throw new ToolError(`${this.path} is of the store ${storeId}, and this one is ${this.storeId}`);
+    }
+    return positions.map(({ lsn, checksum }) => ({ lsn: maybeLsn(lsn) ?? this.refuse(), checksum }));
+  }
+
+  /** Resolves when it is on the disk. */
+  async write(positions: readonly Head[]): Promise<void> {
+    const stored: Stored = {
+      storeId: this.storeId,
+      positions: positions.map(({ lsn, checksum }) => ({ lsn: formatLsn(lsn), checksum })),
+    };
+    const beside = `${this.path}.new`;
+    const file = await open(beside, 'w');
+    try {
+      await file.writeFile(`${JSON.stringify(stored)}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(beside, this.path);
+  }
+
+  private parse(text: string): Stored {
+    try {
+      const stored = JSON.parse(text) as Stored;
+      if (Array.isArray(stored.positions)) return stored;
+    } catch {
+      // Falls through to the same answer.
+    }
+    return this.refuse();
+  }
+
+  private refuse(): never {
+    throw new ToolError(
+      `${this.path} is not a cursor of walletd export: remove it, and say with --from where to begin`,
+    );
+  }
+}

@@ -1,0 +1,75 @@
+import { firstEntry, type ReadEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { formatLsn } from '../shard/lsn.js';
+import type { Entry, Head } from '../shard/ports.js';
+import { Currencies } from './currencies.js';
+import { lineOf } from './export-line.js';
+import { type StoreReader, ToolError } from './store-reader.js';
+
+/** One shard's log on its way out: a page of bytes in memory at a time, and of its entries the next one. */
+export class ExportFeed {
+  /** The next entry, if it has been read; `position` is the one before it. */
+  waiting: Entry | undefined = undefined;
+  private page: Iterator<ReadEntry> | undefined = undefined;
+  private pages: AsyncGenerator<Iterable<ReadEntry>, void> | undefined = undefined;
+
+  private constructor(
+    readonly shard: number,
+    /** The newest entry that has been taken. */
+    public position: Head,
+    private readonly currencies: Currencies,
+    private readonly reader: StoreReader,
+  ) {}
+
+  static async open(shard: number, after: Head, reader: StoreReader): Promise<ExportFeed> {
+    return new ExportFeed(shard, after, await Currencies.at(after, shard, reader), reader);
+  }
+
+  /** Reads on when nothing waits. Afterwards nothing waits at the end of the log, which may grow. */
+  async fill(): Promise<void> {
+    try {
+      while (this.waiting === undefined) {
+        this.waiting = this.page?.next().value?.entry;
+        if (this.waiting === undefined && !(await this.turnPage())) return;
+      }
+    } catch (error) {
+      // After bad weather the next attempt begins where this one has come to.
+      this.pages = undefined;
+      this.page = undefined;
+      throw error instanceof RecoveryError ? await this.orTrimmed(error) : error;
+    }
+  }
+
+  /** False at the end of the log. */
+  private async turnPage(): Promise<boolean> {
+    this.pages ??= readLog(this.shard, this.position, this.reader);
+    const { value, done } = await this.pages.next();
+    this.page = value?.[Symbol.iterator]();
+    if (done) this.pages = undefined;
+    return !done;
+  }
+
+  /** The lines of the entry that waits; none of a fence. */
+  take(): string {
+    const entry = this.waiting as Entry;
+    const { currencies, reader, shard } = this;
+    currencies.note(entry);
+    let text = '';
+    entry.events.forEach((event, index) => {
+      const currency = currencies.of(event.username);
+      text += `${lineOf(event, { shard, lsn: entry.lsn, index }, currency, reader.scales.of(currency))}\n`;
+    });
+    this.position = entry.head;
+    this.waiting = undefined;
+    return text;
+  }
+
+  /** An export that is slower than the log is trimmed meets a hole that is none. */
+  private async orTrimmed(error: RecoveryError): Promise<Error> {
+    const first = await firstEntry(this.shard, this.reader);
+    if (first === undefined || first.lsn.sequence <= this.position.lsn.sequence + 1) return error;
+    const place = formatLsn(this.position.lsn);
+    return new ToolError(
+      `the log of shard ${this.shard} was trimmed before it was exported: it goes on after ${place}`,
+    );
+  }
+}

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parseTranscript, rewriteTranscript } from '../scenarios/transcript.js';
+import { StoryInterpreter } from './story-interpreter.js';
+
+/** After a change that is meant, run with REWRITE=1 and read the difference. */
+for (const name of ['inspect.txt', 'export.txt']) {
+  test(`what ${name} tells`, async () => {
+    const file = new URL(`../../../test/restore/${name}`, import.meta.url);
+    const text = readFileSync(file, 'utf8');
+    const interpreter = new StoryInterpreter();
+    const outputs: string[] = [];
+    for (const { input } of parseTranscript(text)) outputs.push(await interpreter.run(input.join(' ')));
+    if (process.env.REWRITE === '1') writeFileSync(file, rewriteTranscript(text, outputs));
+    else assert.equal(rewriteTranscript(text, outputs), text);
+  });
+}
