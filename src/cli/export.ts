@@ -7,7 +7,7 @@ import { type StoreReader, shardsOf, ToolError } from '../restore/store-reader.j
 import type { Lsn } from '../shard/lsn.js';
 import type { Head } from '../shard/ports.js';
 import { EXIT } from './exit-codes.js';
-import { readsStore, withStoreToRead } from './open-to-read.js';
+import { type ReadStore, readsStore, withStoreToRead } from './open-to-read.js';
 import { parsePlace } from './place.js';
 
 interface ExportOptions {
@@ -38,13 +38,11 @@ what is asked for, nothing is exported, unless with --from oldest. A cursor that
 
 Exit codes: ${EXIT.ok} exported, ${EXIT.failure} something cannot be had any more, or cannot be read.`,
     )
-    .action((options: ExportOptions) =>
-      withStoreToRead(options.store, 'Exporting', ({ reader }) => run(reader, options)),
-    );
+    .action((options: ExportOptions) => withStoreToRead(options.store, 'Exporting', (opened) => run(opened, options)));
   readsStore(command, 'walletd export --follow --cursor /var/lib/feed/cursor --from oldest | feed-the-database');
 }
 
-async function run(reader: StoreReader, options: ExportOptions): Promise<void> {
+async function run({ reader, live, progress }: ReadStore, options: ExportOptions): Promise<void> {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
@@ -54,7 +52,8 @@ async function run(reader: StoreReader, options: ExportOptions): Promise<void> {
   }
   const cursor = options.cursor === undefined ? undefined : new ExportCursor(options.cursor, reader.storeId);
   const starts = await startsOf(reader, options, cursor);
-  const batches = exportEvents(reader, { starts, isFollowing: options.follow === true, signal: stop.signal });
+  const following = options.follow ? { live, warn: progress.warn } : undefined;
+  const batches = exportEvents(reader, { starts, following, signal: stop.signal });
   await pumpExport(batches, stdoutSink(), cursor, () => performance.now());
 }
 

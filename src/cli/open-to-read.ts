@@ -14,6 +14,8 @@ import { STORE_ADDRESS_HELP, settingsToRead } from './store-address.js';
 /** A store that is only looked at. Shards and scales are those that it was created with. */
 export interface ReadStore {
   readonly reader: StoreReader;
+  /** The same without patience, for who waits for better weather by himself. */
+  readonly live: StoreReader;
   readonly meta: StoreMeta;
   /** For people: what and where it is. */
   readonly name: string;
@@ -41,13 +43,9 @@ export async function withStoreToRead<T>(
   const { store, meta, name } = await openAsItIs(settings);
   const progress = new Progress(what, true);
   try {
-    return await work({
-      reader: patientSource(readerOf(store, meta), progress.patience),
-      meta,
-      name,
-      settings,
-      progress,
-    });
+    const live = readerOf(store, meta);
+    const reader = patientSource(live, progress.patience);
+    return await work({ reader, live, meta, name, settings, progress });
   } finally {
     progress.stop();
     await store.close();

@@ -20,8 +20,9 @@ export class ExportFeed {
     private readonly reader: StoreReader,
   ) {}
 
-  static async open(shard: number, after: Head, reader: StoreReader): Promise<ExportFeed> {
-    return new ExportFeed(shard, after, await Currencies.at(after, shard, reader), reader);
+  /** Opened by `patient`, and then read by `reader`, which is the same store. */
+  static async open(shard: number, after: Head, patient: StoreReader, reader: StoreReader): Promise<ExportFeed> {
+    return new ExportFeed(shard, after, await Currencies.at(after, shard, patient), reader);
   }
 
   /** Reads on when nothing waits. Afterwards nothing waits at the end of the log, which may grow. */

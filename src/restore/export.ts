@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Head } from '../shard/ports.js';
 import { isFinal } from '../shard/take-over.js';
 import { ExportFeed } from './export-feed.js';
+import { Outage } from './outage.js';
 import { type StoreReader, ToolError } from './store-reader.js';
 
 /** Lines that belong together, and where the export is when they have been written. */
@@ -15,8 +16,8 @@ export interface ExportBatch {
 export interface ExportOptions {
   /** By shard: entries after these are exported. */
   readonly starts: readonly Head[];
-  /** True: goes on when the end of the log has been reached. */
-  readonly isFollowing: boolean;
+  /** Goes on when the end of the log has been reached; then `live` is the store without patience. */
+  readonly following: { readonly live: StoreReader; readonly warn: (sentence: string) => void } | undefined;
   /** Ends it behind the next batch. */
   readonly signal: AbortSignal;
 }
@@ -26,25 +27,29 @@ const POLL_MS = 200;
 
 /**
  * All events of a store in batches of some 64 KiB. Within a shard they come in order; between shards by time, as far as
- * pages of their logs are in memory. At the end of the logs a batch is empty. Without `isFollowing` it ends with the entries that were the newest when it began.
+ * pages of their logs are in memory. At the end of the logs a batch is empty. Who does not follow ends with the entries that were the newest when it began.
  * While it follows, bad weather is waited out. Throws a `ToolError` or a `RecoveryError` when the log cannot be gone on
  * with.
  */
 export async function* exportEvents(reader: StoreReader, options: ExportOptions): AsyncGenerator<ExportBatch, void> {
-  const { starts, isFollowing, signal } = options;
+  const { starts, following, signal } = options;
+  const outage = following && new Outage(following.warn);
   const ends = await Promise.all(starts.map((_, shard) => reader.wal.head(shard)));
   const feeds: ExportFeed[] = [];
-  for (const [shard, start] of starts.entries()) feeds.push(await ExportFeed.open(shard, start, reader));
+  for (const [shard, start] of starts.entries()) {
+    feeds.push(await ExportFeed.open(shard, start, reader, following?.live ?? reader));
+  }
   const isOpen = ({ shard, position }: ExportFeed) =>
-    isFollowing || position.lsn.sequence < (ends[shard]?.lsn.sequence ?? 0);
+    following !== undefined || position.lsn.sequence < (ends[shard]?.lsn.sequence ?? 0);
   while (!signal.aborted) {
     const open = feeds.filter(isOpen);
     if (open.length === 0) return;
     const before = feeds.map(({ position }) => position);
-    const text = await nextLines(open, isOpen, isFollowing);
+    const text = await nextLines(open, isOpen, outage);
     const positions = feeds.map(({ position }) => position);
     const isIdle = positions.every((position, shard) => position === before[shard]);
-    if (isIdle && !isFollowing) throw new ToolError('the log ends before its head: `walletd verify` says where');
+    if (isIdle && following === undefined)
+      throw new ToolError('the log ends before its head: `walletd verify` says where');
     yield { text, positions };
     if (isIdle) await pause(signal);
     await reader.yieldTurn();
@@ -55,28 +60,36 @@ export async function* exportEvents(reader: StoreReader, options: ExportOptions)
 async function nextLines(
   feeds: readonly ExportFeed[],
   isOpen: (feed: ExportFeed) => boolean,
-  isFollowing: boolean,
+  outage: Outage | undefined,
 ): Promise<string> {
   const open = new Set(feeds);
   let text = '';
+  let failure: Error | undefined;
   while (text.length < BATCH_CHARACTERS) {
-    for (const feed of open) if (!(await hasMore(feed, isFollowing))) open.delete(feed);
+    for (const feed of open) {
+      // Of a log that cannot be read now nothing comes in this batch; the others go on.
+      failure = (await maybeFailure(feed, outage)) ?? failure;
+      if (feed.waiting === undefined) open.delete(feed);
+    }
     const next = oldestOf(open);
     if (next === undefined) break;
     text += next.take();
     if (!isOpen(next)) open.delete(next);
   }
+  if (failure === undefined) outage?.isOver();
+  else outage?.begins(failure);
   return text;
 }
 
-/** Of a log that cannot be read now nothing comes in this batch; the others go on. */
-async function hasMore(feed: ExportFeed, isFollowing: boolean): Promise<boolean> {
+/** Bad weather for who waits it out; everything else is thrown. */
+async function maybeFailure(feed: ExportFeed, outage: Outage | undefined): Promise<Error | undefined> {
   try {
     await feed.fill();
+    return undefined;
   } catch (error) {
-    if (!isFollowing || isFinal(error) || error instanceof ToolError) throw error;
+    if (outage === undefined || isFinal(error) || error instanceof ToolError) throw error;
+    return error as Error;
   }
-  return feed.waiting !== undefined;
 }
 
 function oldestOf(feeds: Iterable<ExportFeed>): ExportFeed | undefined {

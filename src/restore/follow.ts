@@ -5,6 +5,7 @@ import type { Head } from '../shard/ports.js';
 import { isFinal } from '../shard/take-over.js';
 import type { Contents, ShardContents } from './contents.js';
 import type { Frame } from './frame.js';
+import { Outage } from './outage.js';
 import type { SourceStore } from './ports.js';
 import { ToolError } from './store-reader.js';
 
@@ -52,23 +53,6 @@ export async function* framesAfter(
     }
     if (bytes > 0) yield end();
     await pause(signal);
-  }
-}
-
-/** One warning for as long as the store is away. */
-class Outage {
-  private isOn = false;
-
-  constructor(private readonly warn: (sentence: string) => void) {}
-
-  begins({ message }: Error): void {
-    if (!this.isOn) this.warn(`the store cannot be read, trying again: ${message}`);
-    this.isOn = true;
-  }
-
-  isOver(): void {
-    if (this.isOn) this.warn('the store can be read again');
-    this.isOn = false;
   }
 }
 

@@ -42,7 +42,7 @@ async function startsOf(reader: StoreReader): Promise<Head[]> {
   return await Promise.all(shardsOf(reader).map(async (shard) => (await startOf(shard, undefined, reader)).head));
 }
 
-const once = (starts: readonly Head[]) => ({ starts, isFollowing: false, signal: new AbortController().signal });
+const once = (starts: readonly Head[]) => ({ starts, following: undefined, signal: new AbortController().signal });
 
 function linesOf(text: string): Line[] {
   return text
@@ -145,7 +145,11 @@ test('nothing is noted that has not been written, and the end is noted', async (
 test('it follows what comes, also players who are new, until it is told to stop', async () => {
   const store = await storyOf(1);
   const stop = new AbortController();
-  const options = { starts: await startsOf(store.reader), isFollowing: true, signal: stop.signal };
+  const options = {
+    starts: await startsOf(store.reader),
+    following: { live: store.reader, warn() {} },
+    signal: stop.signal,
+  };
   let text = '';
   let idle = 0;
   for await (const batch of exportEvents(store.reader, options)) {
@@ -178,11 +182,17 @@ test('while it follows bad weather is waited out; otherwise it is told', async (
   const reader = { ...store.reader, wal: { read, head: (shard: number) => wal.head(shard) } };
   const starts = await startsOf(store.reader);
   let text = '';
-  for await (const batch of exportEvents(reader, { starts, isFollowing: true, signal: stop.signal })) {
+  const warnings: string[] = [];
+  const following = { live: reader, warn: (sentence: string) => void warnings.push(sentence) };
+  for await (const batch of exportEvents(store.reader, { starts, following, signal: stop.signal })) {
     text += batch.text;
     if (text.includes('"kim"')) stop.abort();
   }
   assert.deepEqual([...names(linesOf(text))].sort(), eventsOf(store).sort());
+  assert.deepEqual(warnings.slice(0, 2), [
+    'the store cannot be read, trying again: the store is away',
+    'the store can be read again',
+  ]);
   failures = 0;
   await assert.rejects(async () => {
     for await (const _ of exportEvents(reader, once(starts)));

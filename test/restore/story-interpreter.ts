@@ -154,7 +154,7 @@ export class StoryInterpreter {
       starts.push(head);
     }
     let text = '';
-    const options = { starts, isFollowing: false, signal: new AbortController().signal };
+    const options = { starts, following: undefined, signal: new AbortController().signal };
     for await (const batch of exportEvents(reader, options)) text += batch.text;
     return text.trimEnd();
   }

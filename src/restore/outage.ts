@@ -1,0 +1,16 @@
+/** One warning for as long as the store is away. */
+export class Outage {
+  private isOn = false;
+
+  constructor(private readonly warn: (sentence: string) => void) {}
+
+  begins({ message }: Error): void {
+    if (!this.isOn) this.warn(`the store cannot be read, trying again: ${message}`);
+    this.isOn = true;
+  }
+
+  isOver(): void {
+    if (this.isOn) this.warn('the store can be read again');
+    this.isOn = false;
+  }
+}
