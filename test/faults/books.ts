@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { formatLsn, isSameLsn } from '../../src/shard/lsn.js';
 import { type Entry, type Head, isSameHead } from '../../src/shard/ports.js';
-import { decodeHead, EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
-import { decodeMeta } from '../../src/store/meta.js';
+import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import type { CallbackApplied } from '../../src/wallet/event.js';
-import type { RedisServer } from '../support/redis-server.js';
+import type { StoredLog } from './raw-store.js';
 
-const PREFIX = 'walletd';
 const PAGE = 1000;
 const UNITS = 10_000;
 
@@ -20,41 +18,33 @@ export interface Booked {
 }
 
 /**
- * All logs of a store, read from Redis without a line of the code that appends or recovers: no hole, no foreign entry,
- * every entry by the owner of its epoch, and balances that follow from one event to the next.
+ * All logs of a store from their first entry on, read without a line of the code that appends or recovers: no hole, no
+ * foreign entry, every entry by the owner of its epoch, and balances that follow from one event to the next.
  */
 export class Books {
   entries = 0;
   readonly callbacks = new Map<string, Booked[]>();
   readonly balances = new Map<string, number>();
 
-  static async read(server: RedisServer): Promise<Books> {
+  static async read(log: StoredLog): Promise<Books> {
     const books = new Books();
-    const redis = server.client();
-    try {
-      const meta = decodeMeta((await redis.getBuffer(`${PREFIX}:meta`)) as Buffer);
-      const format = new EntryCodec(meta.storeId);
-      for (let shard = 0; shard < meta.shards; shard++) {
-        let last = genesisHead(meta.storeId, shard);
-        let pid = 0;
-        for (let from = '-'; ; from = `(${formatLsn(last.lsn)}`) {
-          const range = [`${PREFIX}:{${shard}}:wal`, from, '+', 'COUNT', PAGE];
-          const page = (await redis.callBuffer('XRANGE', ...range)) as [Buffer, [Buffer, Buffer]][];
-          for (const [id, [, bytes]] of page) {
-            const entry = format.decode(bytes);
-            assert.equal(id.toString(), formatLsn(entry.lsn), 'an entry has its LSN as id');
-            follows(entry, shard, last);
-            pid = entry.owner?.pid ?? pid;
-            books.add(entry, pid);
-            last = entry.head;
-          }
-          if (page.length < PAGE) break;
+    const meta = await log.meta();
+    const format = new EntryCodec(meta.storeId);
+    for (let shard = 0; shard < meta.shards; shard++) {
+      let last = genesisHead(meta.storeId, shard);
+      let pid = 0;
+      for (let page: Buffer[] = []; ; ) {
+        page = await log.entries(shard, last.lsn, PAGE);
+        for (const bytes of page) {
+          const entry = format.decode(bytes);
+          follows(entry, shard, last);
+          pid = entry.owner?.pid ?? pid;
+          books.add(entry, pid);
+          last = entry.head;
         }
-        const head = decodeHead((await redis.getBuffer(`${PREFIX}:{${shard}}:head`)) as Buffer);
-        assert.ok(isSameHead(head, last), `the head of shard ${shard} is its newest entry`);
+        if (page.length < PAGE) break;
       }
-    } finally {
-      redis.disconnect();
+      assert.ok(isSameHead(await log.head(shard), last), `the head of shard ${shard} is its newest entry`);
     }
     return books;
   }

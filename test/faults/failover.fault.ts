@@ -7,6 +7,7 @@ import type { WalletdProcess } from '../support/walletd-process.js';
 import { describe, type Load } from './load.js';
 import { readOrphans } from './orphans.js';
 import { prove } from './proof.js';
+import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
 import { Sentinels } from './sentinels.js';
 import { shardStates } from './shard-states.js';
@@ -64,7 +65,7 @@ fault(
     await delay(500);
     await load.stop();
     scene.say(`healed ${healings(walletd).length} shards`);
-    scene.say(await prove([load], walletd, replica));
+    scene.say(await prove([load], walletd, new RawRedis(replica)));
   },
 );
 
@@ -90,7 +91,7 @@ for (const lags of [false, true]) {
       await delay(500);
       await load.stop();
       assert.equal(healings(walletd).length, 0, 'nothing had to be healed');
-      scene.say(await prove([load], walletd, replica));
+      scene.say(await prove([load], walletd, new RawRedis(replica)));
     },
   );
 }
@@ -107,7 +108,7 @@ fault('a replica that lags is promoted: the lost tail goes in again, and nothing
   const lost = healings(walletd).map((line) => Number(line.lost));
   assert.ok(lost.length > 0, 'the new master lacked something');
   scene.say(`the new master lacked ${lost.join(', ')} entries`);
-  scene.say(await prove([load], walletd, replica));
+  scene.say(await prove([load], walletd, new RawRedis(replica)));
 });
 
 fault(
@@ -143,7 +144,7 @@ fault(
     await load.stop();
     const lost = healings(walletd).map((line) => line.lost);
     scene.say(`the new master lacked ${lost.join(', ') || 'no'} entries`);
-    scene.say(await prove([load], walletd, replica));
+    scene.say(await prove([load], walletd, new RawRedis(replica)));
   },
 );
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { prove } from './proof.js';
+import { RawRedis } from './raw-redis.js';
 import { fault } from './scene.js';
 import { until } from './until.js';
 
@@ -25,7 +26,7 @@ for (const workers of ['0', '2']) {
       await until('answers after the last kill', 5000, () => load.firstAnswerAfter(performance.now() - 100));
       await load.stop();
       assert.ok(load.count('broken') > 0, 'the kills came while requests were in flight');
-      scene.say(await prove([load], walletd, redis));
+      scene.say(await prove([load], walletd, new RawRedis(redis)));
     },
   );
 }
@@ -46,7 +47,7 @@ fault(
       scene.say(`service is back ${Math.round(answeredMs - backMs)} ms after Redis`);
     }
     await load.stop();
-    scene.say(await prove([load], walletd, redis));
+    scene.say(await prove([load], walletd, new RawRedis(redis)));
   },
 );
 
@@ -62,7 +63,7 @@ fault('kill -9 of Redis and of walletd at once, under load, three times: nothing
     load.moveTo(walletd);
   }
   await load.stop();
-  scene.say(await prove([load], walletd, redis));
+  scene.say(await prove([load], walletd, new RawRedis(redis)));
 });
 
 fault('a Redis that hangs for five seconds: 503 at the deadline, then service by itself', async (scene) => {
@@ -85,5 +86,5 @@ fault('a Redis that hangs for five seconds: 503 at the deadline, then service by
   scene.say(
     `service is back ${Math.round(answeredMs - backMs)} ms after Redis; the slowest answer took ${slowestMs} ms`,
   );
-  scene.say(await prove([load], walletd, redis));
+  scene.say(await prove([load], walletd, new RawRedis(redis)));
 });

@@ -9,6 +9,7 @@ import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redi
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { FaultyNetwork, type Weather } from './faulty-network.js';
 import { prove } from './proof.js';
+import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
 import { until } from './until.js';
 
@@ -158,7 +159,7 @@ for (const workers of ['0', '2']) {
       while (proxy.holds > 0) await proxy.deliverOldest().catch(() => {});
       await load.stop();
       scene.say(`${spells} spells of bad weather`);
-      scene.say(await prove([load], walletd, redis));
+      scene.say(await prove([load], walletd, new RawRedis(redis)));
     },
   );
 }

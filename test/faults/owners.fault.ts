@@ -4,6 +4,7 @@ import { bet, PlatformClient } from '../support/client.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { PLAYERS } from './load.js';
 import { prove } from './proof.js';
+import { RawRedis } from './raw-redis.js';
 import { fault } from './scene.js';
 import { until } from './until.js';
 
@@ -38,7 +39,7 @@ fault(
       scene.say(`round ${round}: ${owners.length - 1} of 2 said that they are ready, one stayed`);
       [owner] = left as [WalletdProcess];
     }
-    scene.say(await prove(loads, owner, redis));
+    scene.say(await prove(loads, owner, new RawRedis(redis)));
   },
 );
 
@@ -76,7 +77,7 @@ for (const workers of ['0', '2']) {
       await delay(300);
       await Promise.all([load.stop(), next.stop()]);
       scene.say(`the former owner ended ${tookMs} ms after it woke`);
-      scene.say(await prove([load, next], successor, redis));
+      scene.say(await prove([load, next], successor, new RawRedis(redis)));
     },
   );
 }

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { balanceOf, type CallbackAnswer } from '../support/client.js';
-import type { RedisServer } from '../support/redis-server.js';
 import { type Booked, Books } from './books.js';
 import { describe, type Load, OPENING_BALANCE, PLAYERS, type Sent, type Target } from './load.js';
+import type { StoredLog } from './raw-store.js';
 
 /**
- * After a fault, when all loads have stopped and `target` serves from `server`:
+ * After a fault, when all loads have stopped and `target` serves from the store of `log`:
  * what was answered is in the log once, by the process that answered it; the rest once or not at all; every repeat gets
  * the first answer; and the balances are those of the log. Resolves to what there is to say about it.
  */
-export async function prove(loads: readonly Load[], target: Target, server: RedisServer): Promise<string> {
+export async function prove(loads: readonly Load[], target: Target, log: StoredLog): Promise<string> {
   const sent = loads.flatMap((load) => load.sent);
-  const books = await Books.read(server);
+  const books = await Books.read(log);
   for (const one of sent) checkFirst(one, books);
   const unknown = sent.filter((one) => one.answer === undefined);
   const written = unknown.filter((one) => books.callbacks.has(one.body.id)).length;
 
   for (const load of loads) await load.repeatAll(target);
-  const finalBooks = await Books.read(server);
+  const finalBooks = await Books.read(log);
   for (const one of sent) checkRepeat(one, finalBooks);
   assert.equal(finalBooks.callbacks.size, sent.length, 'the log has nothing that was not sent');
   await checkBalances(sent, finalBooks, target);

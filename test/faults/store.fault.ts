@@ -5,6 +5,7 @@ import type { WalletdProcess } from '../support/walletd-process.js';
 import { FaultyNetwork } from './faulty-network.js';
 import type { Load } from './load.js';
 import { prove } from './proof.js';
+import { RawRedis } from './raw-redis.js';
 import { fault } from './scene.js';
 import { until } from './until.js';
 
@@ -32,7 +33,7 @@ fault('a Redis at its memory limit: 503 and a sentence, and service again when i
   const mend = () => redis.call('CONFIG', 'SET', 'maxmemory', '0');
   scene.say(await refusedUntil(walletd, load, /Redis is at its memory limit and wrote nothing: raise maxmemory/, mend));
   await load.stop();
-  scene.say(await prove([load], walletd, redis));
+  scene.say(await prove([load], walletd, new RawRedis(redis)));
 });
 
 fault('the functions of Redis are gone: walletd brings its own again', async (scene) => {
@@ -46,7 +47,7 @@ fault('the functions of Redis are gone: walletd brings its own again', async (sc
     await until('service', 2000, () => load.firstAnswerAfter(flushedMs));
   }
   await load.stop();
-  scene.say(await prove([load], walletd, redis));
+  scene.say(await prove([load], walletd, new RawRedis(redis)));
 });
 
 fault(
@@ -67,7 +68,7 @@ fault(
     scene.say(await refusedUntil(walletd, load, words, async () => leadTo(redis)));
     await load.stop();
     assert.equal(await empty.call('DBSIZE'), 0);
-    scene.say(await prove([load], walletd, redis));
+    scene.say(await prove([load], walletd, new RawRedis(redis)));
   },
 );
 
@@ -86,7 +87,7 @@ fault(
     const words = /is empty: the store \S+ is gone from it; nothing is written until it is back/;
     scene.say(await refusedUntil(walletd, load, words, () => client.multi(copy).exec()));
     await load.stop();
-    scene.say(await prove([load], walletd, redis));
+    scene.say(await prove([load], walletd, new RawRedis(redis)));
   },
 );
 
@@ -105,7 +106,7 @@ fault('SIGTERM while Redis hangs: walletd ends in five seconds, and its successo
   redis.signal('SIGCONT');
   const successor = await scene.walletd(redis.url);
   scene.say(`ended after ${tookMs} ms with ${walletd.child.exitCode}`);
-  scene.say(await prove([load], successor, redis));
+  scene.say(await prove([load], successor, new RawRedis(redis)));
 });
 
 /** All keys at one moment, as the commands that bring them back. */

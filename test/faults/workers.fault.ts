@@ -7,6 +7,7 @@ import { bet, PlatformClient } from '../support/client.js';
 import { settingsWith } from '../support/settings.js';
 import { BUSY, type Load, longestSilenceMs, OPENING_BALANCE, PLAYERS, type Target } from './load.js';
 import { prove } from './proof.js';
+import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
 import { shardStates } from './shard-states.js';
 import { until } from './until.js';
@@ -74,7 +75,7 @@ fault(
     scene.say(
       `back ${Math.round(backMs - killedMs)} ms after the death; the others never waited longer than ${othersMs} ms`,
     );
-    scene.say(await prove([load], node, redis));
+    scene.say(await prove([load], node, new RawRedis(redis)));
 
     const next = scene.play(node);
     await kill(node, 'deadly-2');
@@ -91,7 +92,7 @@ fault(
     assert.ok(node.log.includes('worker died twice in a minute: its shards stay stopped'));
 
     const heir = await scene.walletd(redis.url);
-    scene.say(await prove([load, next], heir, redis));
+    scene.say(await prove([load, next], heir, new RawRedis(redis)));
   },
 );
 
@@ -108,5 +109,5 @@ fault('a worker that dies while Redis hangs for 12 seconds: its shards come back
   await until('service of the others', 5000, () => firstAnswerOf(load, (name) => !isDoomed(name), backMs));
   await until('service of its shards', 8000, () => firstAnswerOf(load, isDoomed, backMs));
   await load.stop();
-  scene.say(await prove([load], node, redis));
+  scene.say(await prove([load], node, new RawRedis(redis)));
 });

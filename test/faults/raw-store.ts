@@ -1,0 +1,30 @@
+import type { Lsn } from '../../src/shard/lsn.js';
+import type { Head } from '../../src/shard/ports.js';
+import type { StoreMeta } from '../../src/store/meta.js';
+
+/** The logs of a store, as somebody reads them who has FORMAT.md and no line of the code that appends or recovers. */
+export interface StoredLog {
+  meta(): Promise<StoreMeta>;
+  head(shard: number): Promise<Head>;
+  /** Up to `limit` entries after `after`, in order. */
+  entries(shard: number, after: Lsn, limit: number): Promise<Buffer[]>;
+}
+
+/** A store that can be looked at and damaged, byte by byte, whoever serves from it. */
+export interface RawStore extends StoredLog {
+  /** As WALLETD_STORE names it. */
+  readonly url: string;
+  putEntry(shard: number, lsn: Lsn, bytes: Buffer): Promise<void>;
+  removeEntry(shard: number, lsn: Lsn): Promise<void>;
+  putHead(shard: number, head: Head): Promise<void>;
+  /** Manifests by id; empty while a snapshot is unfinished. */
+  manifests(shard: number): Promise<Map<string, Buffer>>;
+  putManifest(shard: number, id: string, bytes: Buffer): Promise<void>;
+  chunk(shard: number, id: string, index: number): Promise<Buffer | undefined>;
+  putChunk(shard: number, id: string, index: number, bytes: Buffer): Promise<void>;
+  removeChunk(shard: number, id: string, index: number): Promise<void>;
+  /** Everything in it, as text. */
+  dump(): Promise<string[]>;
+  /** The same bytes elsewhere, or here once more: damage done to one copy is not in the next. Nobody may serve from it. */
+  copy(): Promise<RawStore>;
+}
