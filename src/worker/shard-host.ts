@@ -210,14 +210,15 @@ export class ShardHost implements Shards {
     return await this.queued([...this.shards.values()], pace);
   }
 
+  /** All that are due: the first of them alone would be due again before the others had their turn. */
   private takeDueSnapshots(): void {
     if (this.isSnapshotting) return;
     const nowMs = this.deps.clock.monotonicMs();
-    const due = [...this.shards.values()].find(({ id, source }) => {
+    const due = [...this.shards.values()].filter(({ id, source }) => {
       const sinceMs = nowMs - (this.triedMs.get(id) ?? nowMs);
       return source !== undefined && isDue(this.deps.policy, source.entriesSinceSnapshot, sinceMs);
     });
-    if (due !== undefined) void this.queued([due], GENTLY);
+    if (due.length > 0) void this.queued(due, GENTLY);
   }
 
   private queued(shards: readonly Shard[], pace: Pace): Promise<SnapshotResult[]> {

@@ -353,6 +353,17 @@ test('what was trimmed is no orphan', async () => {
   assert.deepEqual(host.orphans, []);
 });
 
+test('a shard that is always due does not keep the others from their snapshots', async () => {
+  const wal = newWal();
+  const host = await TestHost.started({ wal, policy: { everyEntries: 1 } });
+  for (let i = 0; said(host, 'snapshot taken').length < 2; i++) {
+    assert.ok(i < 300, 'two sweeps are enough');
+    for (const shard of [0, 1]) await host.fund(`p${i}`, 5, shard);
+    await delay(10);
+  }
+  assert.equal((await wal.snapshots(1)).length, 1);
+});
+
 const POLICY: SnapshotPolicy = { everyEntries: 100, everyMs: 5000, keep: 2, historyBytesMax: 20_000_000 };
 
 test('a snapshot is due by entries or by time, whichever comes first, and only when there was any entry', () => {
