@@ -51,14 +51,24 @@ export class Load {
   private readonly connections: Promise<void>[];
   private client: PlatformClient;
   private isOver = false;
+  private isResting = false;
   private unexpected: Error | undefined = undefined;
 
-  constructor(private target: Target) {
+  constructor(
+    private target: Target,
+    private readonly pauseMs = PAUSE_MS,
+  ) {
     this.client = new PlatformClient(target.callbackUrl, REQUEST_MS);
     this.connections = Array.from({ length: CONNECTIONS }, (_, i) => this.play(i));
   }
 
+  /** Sends nothing until it is moved: for when it is known that nobody is there. */
+  rest(): void {
+    this.isResting = true;
+  }
+
   moveTo(target: Target): void {
+    this.isResting = false;
     this.client.close();
     this.client = new PlatformClient(target.callbackUrl, REQUEST_MS);
     this.target = target;
@@ -105,6 +115,7 @@ export class Load {
 
   private async play(connection: number): Promise<void> {
     for (let i = 0; !this.isOver; i++) {
+      while (this.isResting && !this.isOver) await delay(REST_MS);
       const username = PLAYERS[(connection + i) % PLAYERS.length] as string;
       const id = `${this.name}-c${connection}-${i}`;
       const isPlaced = await this.send('placeBets', username, bet(username, id, 3), -3);
@@ -128,7 +139,7 @@ export class Load {
       one.outcome = 'broken';
     }
     one.endedMs = performance.now();
-    await delay(one.outcome === 'answered' ? PAUSE_MS : REST_MS);
+    await delay(one.outcome === 'answered' ? this.pauseMs : REST_MS);
     return one.outcome === 'answered';
   }
 }

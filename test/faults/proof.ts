@@ -4,6 +4,9 @@ import { type Booked, Books } from './books.js';
 import { describe, type Load, OPENING_BALANCE, PLAYERS, type Sent, type Target } from './load.js';
 import type { StoredLog } from './raw-store.js';
 
+/** So many are asked of those who did not play. */
+const OTHERS = 100;
+
 /**
  * After a fault, when all loads have stopped and `target` serves from the store of `log`:
  * what was answered is in the log once, by the process that answered it; the rest once or not at all; every repeat gets
@@ -56,5 +59,10 @@ async function checkBalances(sent: readonly Sent[], books: Books, target: Target
     const moved = sent.filter((one) => one.username === username).reduce((sum, one) => sum + one.moves, 0);
     assert.equal(books.balances.get(username), OPENING_BALANCE + moved, `the log's balance of ${username}`);
     assert.equal(await balanceOf(target.adminUrl, username), OPENING_BALANCE + moved, `the balance of ${username}`);
+  }
+  const others = [...books.balances].filter(([username]) => !PLAYERS.includes(username));
+  for (let i = 0; i < others.length; i += Math.ceil(others.length / OTHERS)) {
+    const [username, balance] = others[i] as [string, number];
+    assert.equal(await balanceOf(target.adminUrl, username), balance, `the balance of ${username}, who did not play`);
   }
 }

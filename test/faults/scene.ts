@@ -7,12 +7,9 @@ import { Load, OPENING_BALANCE, PLAYERS, type Target } from './load.js';
 
 const FAULT_MS = 90_000;
 
-/**
- * A test of one fault, with real processes; whatever becomes of it, they are gone at its end. `todo` says what walletd
- * still lacks to pass it.
- */
-export function fault(sentence: string, run: (scene: Scene) => Promise<void>, todo: string | false = false): void {
-  test(sentence, { timeout: FAULT_MS, todo }, async (t) => {
+/** A test of one fault, with real processes; whatever becomes of it, they are gone at its end. */
+export function fault(sentence: string, run: (scene: Scene) => Promise<void>, timeoutMs = FAULT_MS): void {
+  test(sentence, { timeout: timeoutMs }, async (t) => {
     const scene = new Scene(t);
     t.after(() => scene.close());
     await run(scene);
@@ -43,6 +40,13 @@ export class Scene {
     return server;
   }
 
+  /** A new folder, for an LMDB store and whatever lies beside it. */
+  makeFolder(): string {
+    const folder = makeTempFolder();
+    this.atEnd(() => folder.remove());
+    return folder.path;
+  }
+
   async walletd(store: string, env: Record<string, string> = {}): Promise<WalletdProcess> {
     const walletd = await WalletdProcess.start(this.environment(store, env));
     this.atEnd(() => walletd.end('SIGKILL'));
@@ -61,14 +65,14 @@ export class Scene {
   }
 
   /** Imports the players, and lets them play. */
-  async load(target: Target): Promise<Load> {
+  async load(target: Target, pauseMs?: number): Promise<Load> {
     await importPlayers(target.adminUrl, PLAYERS, OPENING_BALANCE);
-    return this.play(target);
+    return this.play(target, pauseMs);
   }
 
   /** Bets and settlements of players who are there, until it is stopped. */
-  play(target: Target): Load {
-    const load = new Load(target);
+  play(target: Target, pauseMs?: number): Load {
+    const load = new Load(target, pauseMs);
     this.atEnd(() => load.stop());
     return load;
   }
@@ -92,4 +96,10 @@ export class Scene {
       ...env,
     };
   }
+}
+
+/** Has a walletd send itself a signal at a step of its store, such as `before trimLog`, at the first time. */
+export function signalAt(signal: NodeJS.Signals, step: string): Record<string, string> {
+  const preloaded = new URL('./at-step.js', import.meta.url);
+  return { NODE_OPTIONS: `--import ${preloaded.href}`, FAULT_AT: `${signal} ${step} 1` };
 }

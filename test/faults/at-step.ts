@@ -1,0 +1,28 @@
+/*
+ * Preloaded into a walletd (`--import`), which then sends itself a signal at one step of its store:
+ *
+ *   FAULT_AT='SIGKILL before publishSnapshot 2'    when it is about to publish for the second time
+ *   FAULT_AT='SIGSTOP after trimLog 1'             when the log has been trimmed, and before anybody hears of it
+ */
+import { Heads } from '../../src/store/lmdb/heads.js';
+import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
+import { RedisStore } from '../../src/store/redis/redis-store.js';
+
+const [signal = '', when = '', step = '', time = ''] = (process.env.FAULT_AT ?? '').split(' ');
+let times = 0;
+
+type Method = (this: unknown, ...args: unknown[]) => Promise<unknown>;
+
+for (const { prototype } of [LmdbStore, RedisStore, Heads]) {
+  const methods = prototype as unknown as Record<string, Method>;
+  const original = methods[step];
+  if (original === undefined) continue;
+  methods[step] = async function (...args) {
+    times++;
+    const isNow = times === Number(time);
+    if (isNow && when === 'before') process.kill(process.pid, signal);
+    const result = await original.apply(this, args);
+    if (isNow && when === 'after') process.kill(process.pid, signal);
+    return result;
+  };
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { importPlayers } from '../support/client.js';
+import type { WalletdProcess } from '../support/walletd-process.js';
+import { prove } from './proof.js';
+import type { RawStore } from './raw-store.js';
+import { signalAt } from './scene.js';
+import { faultOnEachStore } from './stores.js';
+import { until } from './until.js';
+import { Witness } from './witness.js';
+
+const KILLS = 20;
+const KILLS_MS = 180_000;
+const PAUSE_MS = 40;
+/** So many players make a snapshot long enough to be killed in. */
+const IDLE_PLAYERS = Array.from({ length: 20_000 }, (_, i) => `idle${i}`);
+const EAGER = {
+  WALLETD_SHARDS: '2',
+  WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
+  WALLETD_SNAPSHOTS_KEEP: '2',
+  WALLETD_HISTORY_MAX_BYTES: '0',
+};
+
+faultOnEachStore(
+  `kill -9 under load while snapshots are taken, ${KILLS} times: nothing answered is lost, and the log is trimmed`,
+  async (scene, place) => {
+    const start = (kill: number) => scene.walletd(place.url, { ...EAGER, WALLETD_WORKERS: String(kill % 2) });
+    let walletd = await start(0);
+    const raw = place.open();
+    const witness = await Witness.of(raw);
+    await importPlayers(walletd.adminUrl, IDLE_PLAYERS, 7);
+    const load = await scene.load(walletd, PAUSE_MS);
+    let unfinished = 0;
+    let fromSnapshots = 0;
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const before = await unfinishedIn(raw);
+      const isBegun = async () => (await unfinishedIn(raw)).some((id) => !before.includes(id));
+      // Every other one at any time, the rest where it hurts.
+      if (kill % 2 === 0) await delay(randomInt(200, 2000));
+      else await until('a snapshot is being taken', 10_000, isBegun).then(() => delay(randomInt(30)));
+      await walletd.end('SIGKILL');
+      load.rest();
+      if (await isBegun()) unfinished++;
+      fromSnapshots += recovered(walletd).filter(({ from }) => from !== '0-0').length;
+      walletd = await start(kill);
+      load.moveTo(walletd);
+    }
+    await until('answers after the last kill', 5000, () => load.firstAnswerAfter(performance.now() - 100));
+    await load.stop();
+    assert.ok(load.count('broken') > 0, 'the kills came while requests were in flight');
+    scene.say(`${unfinished} kills left a snapshot unfinished; ${fromSnapshots} shards began with a snapshot`);
+    scene.say(await prove([load], walletd, witness));
+    const trimmed = await witness.trimmed();
+    await witness.stop();
+    assert.ok(trimmed > 0 && fromSnapshots > 0);
+    scene.say(`${trimmed} entries were trimmed`);
+  },
+  KILLS_MS,
+);
+
+const STEPS = [
+  'after beginSnapshot',
+  'after writeChunk',
+  'before publishSnapshot',
+  'after publishSnapshot',
+  'after deleteSnapshot',
+  'before trimLog',
+  'after trimLog',
+];
+
+faultOnEachStore(
+  'kill -9 at each step of a snapshot: nothing answered is lost, and what is left behind goes with the next',
+  async (scene, place) => {
+    const env = { ...EAGER, WALLETD_SHARDS: '1' };
+    let walletd = await scene.walletd(place.url, env);
+    const raw = place.open();
+    const witness = await Witness.of(raw);
+    const load = await scene.load(walletd, PAUSE_MS);
+    await until('as many snapshots as are kept', 10_000, async () => (await wholeIn(raw)).length === 2);
+    const abandoned = new Set<string>();
+    for (const [i, step] of STEPS.entries()) {
+      await walletd.end('SIGKILL');
+      load.rest();
+      const workers = String(i % 2);
+      walletd = await scene.walletd(place.url, { ...env, ...signalAt('SIGKILL', step), WALLETD_WORKERS: workers });
+      load.moveTo(walletd);
+      await until(`${step}: it is killed`, 10_000, () => walletd.child.signalCode === 'SIGKILL');
+      const unfinished = await unfinishedIn(raw);
+      for (const id of unfinished) abandoned.add(id);
+      scene.say(`${step}: ${(await wholeIn(raw)).length} snapshots, and ${unfinished.length} unfinished`);
+    }
+    load.rest();
+    walletd = await scene.walletd(place.url, env);
+    load.moveTo(walletd);
+    await walletd.waitFor(({ msg }) => msg === 'snapshot taken');
+    await load.stop();
+    scene.say(await prove([load], walletd, witness));
+    scene.say(`${await witness.trimmed()} entries were trimmed`);
+    await witness.stop();
+    await walletd.end('SIGKILL');
+    const left = (await raw.dump()).join();
+    for (const id of abandoned) assert.ok(!left.includes(id), `nothing is left of ${id}`);
+    assert.ok(abandoned.size >= 3);
+    assert.equal((await wholeIn(raw)).length, 2);
+  },
+);
+
+/** Ids of snapshots that were begun and not published. */
+async function unfinishedIn(raw: RawStore): Promise<string[]> {
+  return (await snapshotsIn(raw)).filter(([, manifest]) => manifest.length === 0).map(([id]) => id);
+}
+
+async function wholeIn(raw: RawStore): Promise<string[]> {
+  return (await snapshotsIn(raw)).filter(([, manifest]) => manifest.length > 0).map(([id]) => id);
+}
+
+async function snapshotsIn(raw: RawStore): Promise<[id: string, manifest: Buffer][]> {
+  const { shards } = await raw.meta();
+  const found = await Promise.all(Array.from({ length: shards }, (_, shard) => raw.manifests(shard)));
+  return found.flatMap((manifests) => [...manifests]);
+}
+
+const recovered = ({ log }: WalletdProcess) => log.filter(({ msg }) => msg === 'shard recovered');

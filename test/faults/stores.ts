@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { describe } from 'node:test';
+import { RawLmdb } from './raw-lmdb.js';
+import { RawRedis } from './raw-redis.js';
+import type { RawStore } from './raw-store.js';
+import { fault, type Scene } from './scene.js';
+
+/** Where walletd creates its store, and the store as its bytes once it is there. */
+export interface Place {
+  readonly kind: 'LMDB' | 'Redis';
+  /** As WALLETD_STORE names it. */
+  readonly url: string;
+  open(): RawStore;
+}
+
+/** One fault, on a store of each kind. Both at the same time, for most of it is waiting. */
+export function faultOnEachStore(
+  sentence: string,
+  run: (scene: Scene, place: Place) => Promise<void>,
+  timeoutMs?: number,
+): void {
+  describe(sentence, { concurrency: true }, () => {
+    fault('on LMDB', (scene) => run(scene, makeLmdb(scene)), timeoutMs);
+    fault('on Redis', async (scene) => run(scene, await makeRedis(scene)), timeoutMs);
+  });
+}
+
+export function makeLmdb(scene: Scene): Place {
+  const folder = join(scene.makeFolder(), 'store');
+  const open = () => {
+    const raw = new RawLmdb(folder);
+    scene.atEnd(() => raw.close());
+    return raw;
+  };
+  return { kind: 'LMDB', url: `lmdb:${folder}`, open };
+}
+
+async function makeRedis(scene: Scene): Promise<Place> {
+  const redis = await scene.redis();
+  return { kind: 'Redis', url: redis.url, open: () => new RawRedis(redis) };
+}
