@@ -157,7 +157,7 @@ test('a port that is taken stops the start before the store is taken from anyone
 test('help, version and wrong words', () => {
   const help = runWalletd(['--help']);
   assert.equal(help.status, 0);
-  assert.match(help.stdout, /serve [^]*init [^]*accept-loss /);
+  assert.match(help.stdout, /serve [\s\S]*init [\s\S]*accept-loss /);
   for (const verb of ['serve', 'init']) {
     const verbHelp = runWalletd([verb, '--help']);
     assert.equal(verbHelp.status, 0);
