@@ -27,9 +27,10 @@ export function isDue(policy: SnapshotPolicy, entriesSince: number, sinceMs: num
 export function nextMarks(marks: readonly LogMark[], start: LogMark, policy: SnapshotPolicy): readonly LogMark[] {
   const markedBytes = Math.max(policy.historyBytesMax, MARKED_BYTES_MIN);
   const apart = markedBytes / MARKS_MAX;
-  const kept = marks.filter(({ bytes }) => start.bytes - bytes <= markedBytes + 2 * apart);
+  // Back to the newest that is old enough, however far apart snapshots are: without it the log would never be trimmed.
+  const first = marks.findLastIndex(({ bytes }) => start.bytes - bytes >= markedBytes);
   const spaced: LogMark[] = [];
-  for (const mark of kept) {
+  for (const mark of marks.slice(Math.max(first, 0))) {
     const last = spaced.at(-1);
     if (last === undefined || mark.bytes - last.bytes >= apart) spaced.push(mark);
   }
@@ -41,12 +42,17 @@ export function nextMarks(marks: readonly LogMark[], start: LogMark, policy: Sna
  * while there are fewer snapshots than are kept, or no mark is old enough. `kept` are the newest whole ones.
  */
 export function trimPoint(kept: readonly Manifest[], policy: SnapshotPolicy): Lsn | undefined {
-  const [newest] = kept;
-  const oldest = kept.at(-1)?.marks.at(-1);
-  if (newest === undefined || oldest === undefined || kept.length < policy.keep) return undefined;
-  const candidates = [...newest.marks, oldest].filter(
-    ({ lsn, bytes }) => oldest.bytes - bytes >= policy.historyBytesMax && compareLsn(lsn, oldest.lsn) <= 0,
-  );
+  const starts = kept.flatMap(({ marks }) => marks.at(-1) ?? []);
+  const oldest = starts.at(-1);
+  if (oldest === undefined || kept.length < policy.keep) return undefined;
+  // Not by LSN alone: after a loss the oldest can be of a log that went further, in an epoch before.
+  const needed = Math.min(...starts.map(({ lsn }) => lsn.sequence));
+  const candidates = kept
+    .flatMap(({ marks }) => marks)
+    .filter(({ lsn, bytes }) => {
+      const isBefore = compareLsn(lsn, oldest.lsn) <= 0 && lsn.sequence <= needed;
+      return isBefore && oldest.bytes - bytes >= policy.historyBytesMax;
+    });
   const best = candidates.reduce<LogMark | undefined>(
     (best, mark) => (best === undefined || mark.bytes > best.bytes ? mark : best),
     undefined,

@@ -374,19 +374,29 @@ test('a snapshot is due by entries or by time, whichever comes first, and only w
   assert.equal(isDue({ ...POLICY, everyEntries: 0, everyMs: 0 }, 1e9, 1e9), false, '0 is never');
 });
 
-test('the log keeps its history: no mark within it is a place to trim at, and marks do not pile up', () => {
-  let marks: Manifest['marks'] = [];
-  const kept: Manifest[] = [];
-  for (let bytes = 100_000; bytes < 100_000_000; bytes += 100_000) {
-    marks = nextMarks(marks, { lsn: { epoch: 1, sequence: bytes }, bytes }, POLICY);
-    assert.ok(marks.length < 100, `${marks.length} marks`);
-    kept.unshift({ marks } as Manifest);
-    const newest = kept.slice(0, POLICY.keep);
-    const point = trimPoint(newest, POLICY);
-    const oldest = newest.at(-1)?.marks.at(-1)?.bytes ?? 0;
-    if (newest.length < POLICY.keep || oldest < POLICY.historyBytesMax + 100_000) continue;
-    const history = oldest - (point?.sequence ?? Number.NaN);
-    assert.ok(history >= POLICY.historyBytesMax, `${history} bytes are kept`);
-    assert.ok(history < POLICY.historyBytesMax * 1.2, `${history} bytes are kept`);
-  }
+for (const apart of [100_000, 3_000_000, 50_000_000]) {
+  test(`the log keeps its history and not much more, with snapshots ${apart} bytes apart; marks do not pile up`, () => {
+    let marks: Manifest['marks'] = [];
+    const kept: Manifest[] = [];
+    for (let bytes = apart; bytes < 1000 * apart; bytes += apart) {
+      marks = nextMarks(marks, { lsn: { epoch: 1, sequence: bytes }, bytes }, POLICY);
+      assert.ok(marks.length < 100, `${marks.length} marks`);
+      kept.unshift({ marks } as Manifest);
+      const newest = kept.slice(0, POLICY.keep);
+      const point = trimPoint(newest, POLICY);
+      const oldest = newest.at(-1)?.marks.at(-1)?.bytes ?? 0;
+      if (newest.length < POLICY.keep || oldest < POLICY.historyBytesMax + apart) continue;
+      const history = oldest - (point?.sequence ?? Number.NaN);
+      assert.ok(history >= POLICY.historyBytesMax, `${history} bytes are kept`);
+      assert.ok(history < POLICY.historyBytesMax * 1.2 + apart, `${history} bytes are kept`);
+    }
+  });
+}
+
+test('a snapshot of a log that was longer before a loss does not say what may be trimmed of the one that went on', () => {
+  const manifest = (epoch: number, sequence: number) =>
+    ({ marks: [{ lsn: { epoch, sequence }, bytes: sequence }] }) as unknown as Manifest;
+  const policy = { ...POLICY, keep: 3, historyBytesMax: 0 };
+  assert.equal(trimPoint([manifest(3, 60), manifest(2, 51), manifest(1, 100)], policy), undefined);
+  assert.deepEqual(trimPoint([manifest(3, 60), manifest(2, 51), manifest(1, 40)], policy), { epoch: 1, sequence: 40 });
 });
