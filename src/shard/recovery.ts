@@ -48,6 +48,8 @@ interface Base {
   readonly start: Head;
   /** Nothing after this is; undefined without a snapshot. */
   readonly end: Head | undefined;
+  /** Ends of this snapshot and of newer ones that are damaged: the log held them all, and must still do. */
+  readonly ends: readonly Head[];
   readonly marks: readonly LogMark[];
 }
 
@@ -111,11 +113,12 @@ async function newestBase({ shard, genesis, found }: Rebuild, slices: Slices, de
   const { whole, damaged } = await patiently('list the snapshots', deps, () => listSnapshots(shard, deps));
   for (const { id, reason } of damaged) log.warn({ shard, snapshot: id, reason }, 'snapshot skipped');
   for (const manifest of whole) checkAgainstLog(manifest, found);
+  const ends: Head[] = [];
   for (const manifest of whole) {
     const packed = await tryRead(manifest, slices, deps);
-    if (packed === undefined) continue;
     const { start, end, marks } = manifest;
-    return { wallets: new Wallets(packed), start, end, marks };
+    ends.push(end);
+    if (packed !== undefined) return { wallets: new Wallets(packed), start, end, ends, marks };
   }
   const first = await firstEntry(shard, patientReader(deps));
   if (first !== undefined && first.lsn.sequence !== 1) {
@@ -123,7 +126,7 @@ async function newestBase({ shard, genesis, found }: Rebuild, slices: Slices, de
       `the log of shard ${shard} begins with ${formatLsn(first.lsn)}, and there is no whole snapshot to begin with: restore a backup`,
     );
   }
-  return { wallets: new Wallets(), start: genesis, end: undefined, marks: [] };
+  return { wallets: new Wallets(), start: genesis, end: undefined, ends, marks: [] };
 }
 
 function checkAgainstLog({ id, shard, end }: Manifest, head: Head): void {
@@ -155,10 +158,14 @@ async function replayTail(shard: number, base: Base, target: Head, slices: Slice
   let events = 0;
   let tailEntries = 0;
   let logBytes = base.marks.at(-1)?.bytes ?? 0;
-  const soFar = () => ({ recent, timeMs, events, tailEntries, logBytes });
-  if (isSameHead(last, target)) return soFar();
+  const done = () => {
+    checkReached(shard, base, last.lsn);
+    return { recent, timeMs, events, tailEntries, logBytes };
+  };
+  if (isSameHead(last, target)) return done();
   for await (const page of pages) {
     for (const { entry, bytes } of page) {
+      checkEnds(base, entry);
       applyEntry(base, entry);
       events += entry.events.length;
       if (entry.owner === undefined) tailEntries++;
@@ -166,7 +173,7 @@ async function replayTail(shard: number, base: Base, target: Head, slices: Slice
       timeMs = newestTimeOf(entry);
       last = entry.head;
       recent.add({ head: last, bytes });
-      if (isSameHead(last, target)) return soFar();
+      if (isSameHead(last, target)) return done();
     }
     slices.progress({ shard, at: formatLsn(last.lsn), to: formatLsn(target.lsn), events });
     await slices.maybeYield();
@@ -216,9 +223,23 @@ function applyEntry({ wallets, end }: Base, entry: Entry): void {
     return;
   }
   for (const event of entry.events) applyUnlessHeld(wallets, event);
-  if (entry.lsn.sequence === end.lsn.sequence && !isSameHead(entry.head, end)) {
+}
+
+function checkEnds({ ends }: Base, { shard, lsn, head }: Entry): void {
+  for (const end of ends) {
+    if (lsn.sequence !== end.lsn.sequence || isSameHead(head, end)) continue;
     throw new LossError(
-      `entry ${formatLsn(entry.lsn)} of shard ${entry.shard} is not the one that a snapshot was taken of, ${formatLsn(end.lsn)}`,
+      `entry ${formatLsn(lsn)} of shard ${shard} is not the one that a snapshot was taken of, ${formatLsn(end.lsn)}`,
+    );
+  }
+}
+
+/** A log that lost its tail goes on in a new epoch: by LSN its fences are newer than what was lost. */
+function checkReached(shard: number, { ends }: Base, last: Lsn): void {
+  for (const end of ends) {
+    if (end.lsn.sequence <= last.sequence) continue;
+    throw new LossError(
+      `the log of shard ${shard} ends at ${formatLsn(last)}, but a snapshot holds entries up to ${formatLsn(end.lsn)}: the log has lost some of them`,
     );
   }
 }

@@ -188,6 +188,37 @@ test('a log that lost its tail and went on another way is not joined with a snap
   assert.match(stateOf(next)?.reason ?? '', /accept-loss/);
 });
 
+test('a log that lost its tail stays stopped however often it is started, also when a snapshot begins before the loss', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  const { writeChunk } = wal;
+  wal.writeChunk = async (...args) => {
+    for (let i = 0; i < 8; i++) await bet(host, 'ann', `t${i}`);
+    return writeChunk.apply(wal, args);
+  };
+  await taken(host);
+  wal.loseTail(0, 6);
+  for (let start = 0; start < 10; start++) {
+    const next = await TestHost.started({ wal });
+    assert.equal(stateOf(next)?.state, 'stopped', `start ${start}`);
+    assert.match(stateOf(next)?.reason ?? '', /accept-loss/);
+  }
+});
+
+test('a log that lost its tail stays stopped also when the snapshot that tells so is damaged', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  await taken(host);
+  for (let i = 0; i < 8; i++) await bet(host, 'ann', `t${i}`);
+  const { id } = await taken(host);
+  wal.snapshotsOf(0).damageChunk(id, 0);
+  assert.equal(await (await TestHost.started({ wal })).balance('ann'), 920);
+  wal.loseTail(0, 7);
+  for (let start = 0; start < 10; start++) {
+    assert.equal(stateOf(await TestHost.started({ wal }))?.state, 'stopped', `start ${start}`);
+  }
+});
+
 test('a log without an entry that this node has acknowledged stops the shard, also after others have written', async () => {
   const wal = newWal();
   const host = await funded(wal);
