@@ -10,6 +10,7 @@ import { RedisStore } from '../../src/store/redis/redis-store.js';
 
 const [signal = '', when = '', step = '', time = ''] = (process.env.FAULT_AT ?? '').split(' ');
 let times = 0;
+let isKnown = false;
 
 type Method = (this: unknown, ...args: unknown[]) => Promise<unknown>;
 
@@ -17,6 +18,7 @@ for (const { prototype } of [LmdbStore, RedisStore, Heads]) {
   const methods = prototype as unknown as Record<string, Method>;
   const original = methods[step];
   if (original === undefined) continue;
+  isKnown = true;
   methods[step] = async function (...args) {
     times++;
     const isNow = times === Number(time);
@@ -26,3 +28,5 @@ for (const { prototype } of [LmdbStore, RedisStore, Heads]) {
     return result;
   };
 }
+
+if (!isKnown) throw new Error(`no store has a step ${step}`);

@@ -98,8 +98,8 @@ export class Scene {
   }
 }
 
-/** Has a walletd send itself a signal at a step of its store, such as `before trimLog`, at the first time. */
-export function signalAt(signal: NodeJS.Signals, step: string): Record<string, string> {
+/** Has a walletd send itself a signal at a step of its store, such as `before trimLog`, for the `time`th time. */
+export function signalAt(signal: NodeJS.Signals, step: string, time = 1): Record<string, string> {
   const preloaded = new URL('./at-step.js', import.meta.url);
-  return { NODE_OPTIONS: `--import ${preloaded.href}`, FAULT_AT: `${signal} ${step} 1` };
+  return { NODE_OPTIONS: `--import ${preloaded.href}`, FAULT_AT: `${signal} ${step} ${time}` };
 }

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { importPlayers } from '../support/client.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { prove } from './proof.js';
-import type { RawStore } from './raw-store.js';
 import { signalAt } from './scene.js';
+import { EAGER, unfinishedIn, wholeIn } from './snapshots.js';
 import { faultOnEachStore } from './stores.js';
 import { until } from './until.js';
 import { Witness } from './witness.js';
@@ -15,13 +15,6 @@ const KILLS_MS = 180_000;
 const PAUSE_MS = 40;
 /** So many players make a snapshot long enough to be killed in. */
 const IDLE_PLAYERS = Array.from({ length: 20_000 }, (_, i) => `idle${i}`);
-const EAGER = {
-  WALLETD_SHARDS: '2',
-  WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
-  WALLETD_SNAPSHOTS_KEEP: '2',
-  WALLETD_HISTORY_MAX_BYTES: '0',
-};
-
 faultOnEachStore(
   `kill -9 under load while snapshots are taken, ${KILLS} times: nothing answered is lost, and the log is trimmed`,
   async (scene, place) => {
@@ -105,20 +98,5 @@ faultOnEachStore(
     assert.equal((await wholeIn(raw)).length, 2);
   },
 );
-
-/** Ids of snapshots that were begun and not published. */
-async function unfinishedIn(raw: RawStore): Promise<string[]> {
-  return (await snapshotsIn(raw)).filter(([, manifest]) => manifest.length === 0).map(([id]) => id);
-}
-
-async function wholeIn(raw: RawStore): Promise<string[]> {
-  return (await snapshotsIn(raw)).filter(([, manifest]) => manifest.length > 0).map(([id]) => id);
-}
-
-async function snapshotsIn(raw: RawStore): Promise<[id: string, manifest: Buffer][]> {
-  const { shards } = await raw.meta();
-  const found = await Promise.all(Array.from({ length: shards }, (_, shard) => raw.manifests(shard)));
-  return found.flatMap((manifests) => [...manifests]);
-}
 
 const recovered = ({ log }: WalletdProcess) => log.filter(({ msg }) => msg === 'shard recovered');
