@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { FUNCTION_NAME } from '../../src/store/redis/append-function.js';
 
 const REPLY_MS = 2000;
 
@@ -9,10 +10,11 @@ const REPLY_MS = 2000;
  *   fair              carries everything
  *   swallow-replies   the server gets requests, and its replies get nowhere
  *   hold-requests     requests stay on their way, also after their client has gone, until they are delivered
+ *   hold-appends      the same, for connections that append to logs
  *   cut-requests      the server gets the beginning of a request, then the connection breaks
  *   cut-replies       the connection breaks instead of the next reply
  */
-export type Weather = 'fair' | 'swallow-replies' | 'hold-requests' | 'cut-requests' | 'cut-replies';
+export type Weather = 'fair' | 'swallow-replies' | 'hold-requests' | 'hold-appends' | 'cut-requests' | 'cut-replies';
 
 /** A TCP proxy on a free port, for connections that misbehave when they are told to. */
 export class FaultyNetwork {
@@ -114,7 +116,8 @@ class Link {
 
   private request(bytes: Buffer): void {
     const { weather, cutBytes } = this.proxy;
-    if (this.isHolding || weather === 'hold-requests') {
+    const isAppend = weather === 'hold-appends' && bytes.includes(FUNCTION_NAME);
+    if (this.isHolding || isAppend || weather === 'hold-requests') {
       this.held.push(bytes);
     } else if (weather === 'cut-requests') {
       this.upstream.write(bytes.subarray(0, cutBytes));

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import type { WalletdProcess } from '../support/walletd-process.js';
+import { FaultyNetwork } from './faulty-network.js';
+import type { Load, Sent } from './load.js';
+import { prove } from './proof.js';
+import { RawRedis } from './raw-redis.js';
+import { fault, type Scene } from './scene.js';
+import { EAGER, unfinishedIn, wholeIn } from './snapshots.js';
+import { until } from './until.js';
+import { Witness } from './witness.js';
+
+const ENV = { ...EAGER, WALLETD_SHARDS: '1' };
+const FENCED = 3;
+const WAITS_MS = 1500;
+
+interface Ahead {
+  readonly proxy: FaultyNetwork;
+  readonly url: string;
+  readonly raw: RawRedis;
+  readonly witness: Witness;
+  readonly walletd: WalletdProcess;
+  readonly load: Load;
+  /** The snapshot whose chunk holds something that its log does not. */
+  readonly id: string;
+}
+
+/** A snapshot that is ahead of its log: its chunks get through to Redis, and appends do not. */
+async function aheadOfLog(scene: Scene): Promise<Ahead> {
+  const redis = await scene.redis();
+  const proxy = await FaultyNetwork.start(redis.port);
+  scene.atEnd(() => proxy.close());
+  const walletd = await scene.walletd(proxy.url, ENV);
+  const raw = new RawRedis(redis);
+  const witness = await Witness.of(raw);
+  const load = await scene.load(walletd);
+  await until('a snapshot', 5000, async () => (await wholeIn(raw)).length > 0);
+  proxy.weather = 'hold-appends';
+  const heldMs = performance.now();
+  const isBetSince = ({ endpoint, sentMs }: Sent) => endpoint === 'placeBets' && sentMs > heldMs + 100;
+  const [id, held] = await until('a chunk with something that is not in the log', 8000, async () => {
+    for (const id of await unfinishedIn(raw)) {
+      const chunk = await raw.chunk(0, id, 0);
+      // A request is `q-` and the id of its bet.
+      const held = load.sent.find((one) => isBetSince(one) && chunk?.includes(one.body.id.slice(2)));
+      if (held !== undefined) return [id, held] as const;
+    }
+    return undefined;
+  });
+  await delay(WAITS_MS);
+  assert.ok(!(await wholeIn(raw)).includes(id), 'the manifest waits for the log');
+  assert.equal(load.firstAnswerAfter(heldMs + 100), undefined, 'and so does every answer');
+  scene.say(`a chunk holds ${held.body.id}, which was ${held.outcome}, and the log does not`);
+  return { proxy, url: redis.url, raw, witness, walletd, load, id };
+}
+
+describe('a chunk that holds what its log does not', { concurrency: true }, () => {
+  fault('the append gets through late: only then the snapshot is published', async (scene) => {
+    const { proxy, raw, witness, url, walletd, load, id } = await aheadOfLog(scene);
+    proxy.weather = 'fair';
+    await proxy.deliverOldest();
+    const bytes = await until('the manifest', 5000, async () => {
+      const manifest = (await raw.manifests(0)).get(id);
+      return manifest?.length !== 0 && manifest;
+    });
+    const { start, end } = new SnapshotCodec((await raw.meta()).storeId).openManifest(bytes);
+    assert.ok(end.lsn.sequence > start.lsn.sequence && end.lsn.sequence <= (await raw.head(0)).lsn.sequence);
+    load.rest();
+    await walletd.end('SIGKILL');
+    await load.stop();
+    scene.say(await prove([load], await scene.walletd(url, ENV), witness));
+    await witness.stop();
+  });
+
+  fault('another owner comes first: the snapshot is abandoned, and the append never gets through', async (scene) => {
+    const { proxy, raw, witness, url, walletd, load, id } = await aheadOfLog(scene);
+    const successor = await scene.walletd(url, ENV);
+    proxy.weather = 'fair';
+    assert.match(await proxy.deliverOldest(), /conflict/);
+    assert.equal(await walletd.exit(), FENCED);
+    await load.stop();
+    assert.ok(!(await wholeIn(raw)).includes(id));
+    const abandoned = walletd.log.filter(({ msg }) => msg === 'snapshot abandoned');
+    scene.say(`abandoned: ${abandoned.map(({ reason }) => reason)}`);
+    scene.say(await prove([load], successor, witness));
+    await witness.stop();
+  });
+
+  fault('its owner is killed: what the chunk held is not there, and can be done', async (scene) => {
+    const { proxy, raw, witness, url, walletd, load, id } = await aheadOfLog(scene);
+    load.rest();
+    await walletd.end('SIGKILL');
+    const successor = await scene.walletd(url, ENV);
+    assert.match(await proxy.deliverOldest(), /conflict/);
+    await load.stop();
+    assert.ok(!(await wholeIn(raw)).includes(id));
+    scene.say(await prove([load], successor, witness));
+    await successor.waitFor(({ msg }) => msg === 'snapshot taken');
+    assert.ok(!(await raw.manifests(0)).has(id), 'the next snapshot has cleared it away');
+    await witness.stop();
+  });
+});
