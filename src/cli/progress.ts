@@ -1,24 +1,31 @@
-import { clearLine, cursorTo } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Presets, SingleBar } from 'cli-progress';
 import { silentLogger } from '../base/ports.js';
 import type { OnProgress } from '../restore/frame.js';
 import type { Patience } from '../shard/take-over.js';
+import { formatAge } from './units.js';
 
 /** Quick work needs no bar. */
 const QUICK_MS = 1000;
+const STEP_MS = 100;
+/** Steps that the time that is left is estimated from: five seconds. */
+const ETA_STEPS = 50;
 const ATTEMPTS_MAX = 10;
 
 /** A bar on stderr while long work goes on, where somebody can see it; and a place for sentences that come meanwhile. */
 export class Progress {
   private readonly bar: SingleBar | undefined;
-  private readonly startedMs = performance.now();
   private isShown = false;
+  private nextMs = performance.now() + QUICK_MS;
 
   constructor(what: string, isWanted: boolean) {
     if (!isWanted || !process.stderr.isTTY) return;
     const options = {
-      format: `${what} {bar} {percentage} % | {eta_formatted} left`,
+      format: `${what} {bar} {percentage} %, {eta_formatted} left`,
+      etaBuffer: ETA_STEPS,
+      // 0 and infinity are what it estimates before it has something to estimate from.
+      formatTime: (seconds: number) =>
+        seconds > 0 && Number.isFinite(seconds) ? formatAge(seconds * 1000) : 'a moment',
       clearOnComplete: true,
       linewrap: true,
       // Signals have their own meaning here.
@@ -28,21 +35,20 @@ export class Progress {
   }
 
   readonly update: OnProgress = (done, total) => {
-    if (this.bar === undefined) return;
+    if (this.bar === undefined || performance.now() < this.nextMs) return;
+    this.nextMs = performance.now() + STEP_MS;
     if (this.isShown) {
-      if (this.bar.getTotal() !== total) this.bar.setTotal(total);
+      this.bar.setTotal(total);
       this.bar.update(done);
-    } else if (performance.now() - this.startedMs > QUICK_MS) {
-      this.isShown = true;
+    } else {
       this.bar.start(total, done);
     }
+    this.isShown = true;
   };
 
+  /** The bar goes on below it. */
   readonly warn = (sentence: string): void => {
-    if (this.isShown) {
-      clearLine(process.stderr, 0);
-      cursorTo(process.stderr, 0);
-    }
+    this.stop();
     console.error(`walletd: ${sentence}`);
   };
 

@@ -5,5 +5,8 @@ set -eu
 root=$(dirname -- "$(readlink -f -- "$0")")/../..
 options=
 if [ "${1-}" = serve ]; then options=$(node "$root/dist/src/cli/node-options.js"); fi
-# shellcheck disable=SC2086 # several options, or none
-exec node $options "$root/dist/src/cli/main.js" "$@"
+# It may run beside a server, which is to have the processor first.
+niceness=
+if [ "${1-}" = backup ]; then niceness='nice -n 10'; fi
+# shellcheck disable=SC2086 # several words, or none
+exec $niceness node $options "$root/dist/src/cli/main.js" "$@"
