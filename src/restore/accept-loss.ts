@@ -1,8 +1,9 @@
 import type { Logger } from '../base/ports.js';
-import { LossError } from '../shard/log-reader.js';
+import { LossError, RecoveryError } from '../shard/log-reader.js';
 import { formatLsn, type Lsn } from '../shard/lsn.js';
-import type { EntryFormat, Head } from '../shard/ports.js';
+import { type EntryFormat, type Head, isSameHead } from '../shard/ports.js';
 import { type RecoveryDeps, rebuild } from '../shard/recovery.js';
+import { listSnapshots } from '../shard/snapshot-reader.js';
 import { type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../shard/snapshotter.js';
 import { isFinal, type TakeOverDeps, takeOver } from '../shard/take-over.js';
 import { type Salvaged, salvage } from './salvage.js';
@@ -18,6 +19,8 @@ export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<Snapsho
 /** Why a shard does not start, and what of it can be had. */
 export interface Loss {
   readonly shard: number;
+  /** The head that its log had when it was looked at. */
+  readonly found: Head;
   /** As the start of a server says it. */
   readonly reason: string;
   readonly salvaged: Salvaged;
@@ -45,6 +48,7 @@ export async function findLosses(shards: readonly number[], deps: AcceptLossDeps
       if (!isFinal(error)) throw error;
       losses.push({
         shard,
+        found,
         reason: error instanceof LossError ? error.loss : (error as Error).message,
         salvaged: await salvage(shard, genesis, deps),
       });
@@ -55,13 +59,22 @@ export async function findLosses(shards: readonly number[], deps: AcceptLossDeps
 
 /**
  * Lets a shard go on from what can be proved: takes it over, and publishes that as a snapshot behind the fence. The log
- * is left as it is; entries that could not be used are kept in a file.
+ * is left as it is; entries that could not be used are kept in a file. Throws when somebody has written to the log since
+ * it was looked at.
  */
-export async function acceptLoss({ shard, salvaged }: Loss, deps: AcceptLossDeps): Promise<Mended> {
+export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptLossDeps): Promise<Mended> {
   const { wallets, beyond, marks, logBytes } = salvaged;
+  checkUntouched(shard, await deps.wal.head(shard), found);
   const kept = beyond.length === 0 ? undefined : await deps.keepEntries(shard, beyond);
-  const [fenced] = await takeOver([shard], deps);
-  const head = fenced?.entry.head as Head;
+  const { whole } = await listSnapshots(shard, deps);
+  const newestEpoch = Math.max(0, ...whole.map(({ end }) => end.lsn.epoch));
+  let head = found;
+  // Newer than all snapshots, also those of a log that went further over several epochs: they would count as newer.
+  do {
+    const [fenced] = await takeOver([shard], deps);
+    checkUntouched(shard, fenced?.previous, head);
+    head = fenced?.entry.head as Head;
+  } while (head.lsn.epoch <= newestEpoch);
   const timeMs = deps.clock.now();
   const applied = head.lsn.sequence;
   const subject: SnapshotSubject = {
@@ -77,4 +90,9 @@ export async function acceptLoss({ shard, salvaged }: Loss, deps: AcceptLossDeps
     throw new Error(`shard ${shard} could not be mended (${formatLsn(head.lsn)}): ${why}`);
   }
   return { shard, lsn: head.lsn, players: wallets.count, kept };
+}
+
+function checkUntouched(shard: number, head: Head | undefined, expected: Head): void {
+  if (head !== undefined && isSameHead(head, expected)) return;
+  throw new RecoveryError(`somebody has written to the log of shard ${shard} since it was looked at: look again`);
 }

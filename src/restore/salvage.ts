@@ -49,7 +49,7 @@ export async function salvage(shard: number, genesis: Head, deps: SalvageDeps): 
   for await (const start of starts(shard, genesis, deps)) {
     const salvaged = await replayFrom(shard, start, deps);
     if (salvaged === undefined) continue;
-    if (salvaged.problem === undefined) return salvaged;
+    if (salvaged.problem === undefined || holdsNothing(salvaged.beyond, deps)) return salvaged;
     if (best === undefined || salvaged.reached.lsn.sequence > best.reached.lsn.sequence) best = salvaged;
   }
   if (best !== undefined) return best;
@@ -78,10 +78,12 @@ async function replayFrom(shard: number, start: Start, deps: SalvageDeps): Promi
   let reached = start.head;
   let logBytes = marks.at(-1)?.bytes ?? 0;
   let problem: string | undefined;
+  let isElsewhere = false;
   try {
     for await (const page of readLog(shard, start.head, deps)) {
       for (const { entry, bytes } of page) {
-        if (snapshot !== undefined && isAnotherWay(entry, snapshot.end)) return undefined;
+        isElsewhere ||= snapshot !== undefined && isAnotherWay(entry, snapshot.end);
+        if (isElsewhere && entry.owner === undefined) return undefined;
         applyWhole(wallets, entry, snapshot?.end.lsn.sequence ?? 0);
         reached = entry.head;
         logBytes += bytes.length;
@@ -96,6 +98,15 @@ async function replayFrom(shard: number, start: Start, deps: SalvageDeps): Promi
   for (const wallet of wallets.touched()) checkWallet(wallet);
   const beyond = await entriesAfter(shard, reached.lsn, deps);
   return { wallets, snapshot, reached, marks, logBytes, problem, beyond };
+}
+
+/** Fences only: each start that failed has left one. A snapshot that reaches further has lost nothing to them. */
+function holdsNothing(entries: readonly Buffer[], { format }: SalvageDeps): boolean {
+  try {
+    return entries.every((bytes) => format.decode(bytes).owner !== undefined);
+  } catch {
+    return false;
+  }
 }
 
 /** An entry in the place of one that the snapshot holds. */

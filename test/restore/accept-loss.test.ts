@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { silentLogger, systemClock } from '../../src/base/ports.js';
+import { type AcceptLossDeps, acceptLoss, findLosses, type Loss } from '../../src/restore/accept-loss.js';
+import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import { commands } from '../support/domain.js';
+import { MemoryWal } from '../support/memory-wal.js';
+import { TestHost } from '../support/test-host.js';
+
+const STORE_ID = '00000000-0000-4000-8000-00000000000a';
+const AT_ONCE = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
+const newId = () => randomBytes(8).toString('hex');
+
+function depsOf(wal: MemoryWal): AcceptLossDeps {
+  return {
+    wal,
+    snapshots: wal,
+    format: new EntryCodec(STORE_ID),
+    snapshotFormat: new SnapshotCodec(STORE_ID),
+    genesis: (shard) => genesisHead(STORE_ID, shard),
+    clock: systemClock,
+    log: silentLogger,
+    delay: (ms) => delay(ms),
+    attemptsMax: 1,
+    yieldTurn: async () => {},
+    recentBytesMax: 0,
+    acknowledged: () => undefined,
+    owner: { host: 'test', pid: 1, startedMs: 0 },
+    newNonce: newId,
+    policy: { everyEntries: 0, everyMs: 0, keep: 3, historyBytesMax: 0 },
+    newId,
+    keepEntries: async () => 'a file',
+  };
+}
+
+const started = (wal: MemoryWal) => TestHost.started({ wal, shards: 1 });
+const bet = (host: TestHost, id: string) => host.execute(commands.place([{ id }]));
+
+/** A log with snapshots after its first and its last entry. */
+async function played(bets: number): Promise<MemoryWal> {
+  const wal = new MemoryWal(STORE_ID, 1);
+  const host = await started(wal);
+  await host.fund('ann', 1000);
+  await host.host.takeSnapshots(AT_ONCE);
+  for (let i = 0; i < bets; i++) await bet(host, `t${i}`);
+  await host.host.takeSnapshots(AT_ONCE);
+  return wal;
+}
+
+async function lossOf(wal: MemoryWal): Promise<Loss> {
+  const [loss] = await findLosses([0], depsOf(wal));
+  assert.ok(loss !== undefined, 'something is missing');
+  return loss;
+}
+
+async function serves(host: TestHost, balance: number): Promise<void> {
+  const [status] = host.host.status();
+  assert.equal(status?.state, 'serving', status?.reason);
+  assert.equal(await host.balance('ann'), balance);
+}
+
+for (const starts of [0, 1, 12]) {
+  test(`a snapshot that reaches beyond its log is all that can be proved, also after ${starts} starts that failed`, async () => {
+    const wal = await played(8);
+    wal.loseTail(0, 6);
+    for (let i = 0; i < starts; i++) await started(wal);
+    await acceptLoss(await lossOf(wal), depsOf(wal));
+    await serves(await started(wal), 920);
+  });
+}
+
+test('a log that lost several epochs goes on, is trimmed as always, and comes back', async () => {
+  const wal = new MemoryWal(STORE_ID, 1);
+  let host = await started(wal);
+  await host.fund('ann', 1000);
+  await host.host.takeSnapshots(AT_ONCE);
+  const entries = wal.entries(0).length;
+  for (let i = 0; i < 4; i++) {
+    host = await started(wal);
+    await bet(host, `t${i}`);
+  }
+  await host.host.takeSnapshots(AT_ONCE);
+  wal.loseTail(0, wal.entries(0).length - entries);
+  await acceptLoss(await lossOf(wal), depsOf(wal));
+  for (let i = 0; i < 6; i++) {
+    host = await started(wal);
+    await serves(host, 960 - 10 * i);
+    await bet(host, `u${i}`);
+    await host.host.takeSnapshots(AT_ONCE);
+  }
+  assert.ok((wal.entries(0)[0]?.lsn.sequence ?? 0) > entries, 'the log is trimmed');
+});
+
+test('what somebody has written since the question was asked is not lost', async () => {
+  const wal = await played(8);
+  const deps = { ...depsOf(wal), acknowledged: () => ({ epoch: 1, sequence: 99 }) };
+  const [loss] = await findLosses([0], deps);
+  const elsewhere = await started(wal);
+  await bet(elsewhere, 'late');
+  await assert.rejects(acceptLoss(loss as Loss, deps), /somebody has written .* look again/);
+  await bet(elsewhere, 'later');
+  await serves(elsewhere, 900);
+});
