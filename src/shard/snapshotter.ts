@@ -60,7 +60,7 @@ class Abandoned extends Error {}
 
 /**
  * Takes snapshots of shards that serve, and lets old ones and the log before them go. What it leaves behind when it
- * fails is unfinished, and goes with the next one.
+ * fails is unfinished, and goes when the next one begins.
  */
 export class Snapshotter {
   /** Marks of the newest snapshot of each shard. */
@@ -145,6 +145,7 @@ class Capture {
     const { snapshots, snapshotFormat, policy } = this.deps;
     const { head: start, logBytes, entriesSinceSnapshot } = this.first;
     const shard = this.shard.id;
+    await this.deleteUnfinished();
     await this.write('begin a snapshot', () => snapshots.beginSnapshot(shard, start.nonce, this.id));
     const { chunks, applied, players } = await this.writeChunks();
     const { head: end, timeMs } = await this.durable(applied);
@@ -155,6 +156,17 @@ class Capture {
     await this.write('publish a snapshot', () => snapshots.publishSnapshot(shard, start.nonce, this.id, bytes));
     this.shard.snapshotTaken(Math.max(0, this.alive().entriesSinceSnapshot - entriesSinceSnapshot));
     return manifest;
+  }
+
+  /** What was left behind goes before more is written: a store that is full stays so, if each attempt adds its own. */
+  private async deleteUnfinished(): Promise<void> {
+    const { snapshots } = this.deps;
+    const shard = this.shard.id;
+    const { nonce } = this.first.head;
+    for (const { id, manifest } of await patiently('list the snapshots', this.deps, () => snapshots.snapshots(shard))) {
+      if (manifest !== undefined) continue;
+      await this.write('delete a snapshot', () => snapshots.deleteSnapshot(shard, nonce, [], id));
+    }
   }
 
   private async writeChunks(): Promise<{ chunks: ChunkSummary[]; applied: number; players: number }> {

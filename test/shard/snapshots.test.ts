@@ -158,6 +158,25 @@ test('a half-written snapshot is not used, and goes with the next one', async ()
   );
 });
 
+test('snapshots that fail one after the other do not pile up, and spare those that are whole', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  const { id } = await taken(host);
+  wal.publishSnapshot = async () => {
+    throw new Error('the store is full');
+  };
+  for (let i = 0; i < 2; i++) {
+    await bet(host, 'ann', `t${i}`);
+    assert.match(await abandoned(host.host.takeSnapshots(AT_ONCE)), /the store is full/);
+    const [whole, ...unfinished] = await wal.snapshots(0);
+    assert.equal(whole?.id, id);
+    assert.deepEqual(
+      unfinished.map(({ manifest }) => manifest),
+      [undefined],
+    );
+  }
+});
+
 test('a snapshot that reaches beyond its log stops the shard and names what is missing; the others serve', async () => {
   const wal = newWal();
   const host = await funded(wal);
