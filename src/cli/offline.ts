@@ -55,8 +55,14 @@ export async function mustBeStopped(
 ): Promise<void> {
   if (isVouchedFor) return;
   for (const shard of shards) {
-    const owner = await ownerOf(shard, await deps.wal.head(shard), deps).catch(() => undefined);
-    if (owner === undefined) continue;
+    const head = await deps.wal.head(shard);
+    if (head.lsn.sequence === 0) continue;
+    const owner = await ownerOf(shard, head, deps).catch(() => undefined);
+    if (owner === undefined) {
+      throw new StoreError(
+        `the log of shard ${shard} does not name its owner any more: when no server runs on it, say so with --stopped`,
+      );
+    }
     const name = describeOwner(owner);
     if (owner.host !== hostname()) {
       throw new StoreError(`the last owner of shard ${shard} is ${name}: when it is stopped, say so with --stopped`);

@@ -138,6 +138,20 @@ test('snapshot take asks the running server, works on a stopped store, and leave
   assert.deepEqual(await place.balances(), before);
 });
 
+test('a server whose fence has been trimmed is not taken for one that has stopped', async (t) => {
+  const place = new Place(t, 1);
+  const { adminUrl } = await place.start({ WALLETD_SNAPSHOTS_KEEP: '1', WALLETD_HISTORY_MAX_BYTES: '0' });
+  await importPlayers(adminUrl, PLAYERS, 100);
+  assert.equal(place.run(['snapshot', 'take']).status, 0);
+  for (const args of [['snapshot', 'take'], ['accept-loss']]) {
+    const refused = runWalletd(args, { ...place.env, WALLETD_ADMIN_PORT: '1' });
+    assert.equal(refused.status, 1, refused.stdout);
+    assert.match(refused.stderr, /does not name its owner any more: when no server runs on it, say so with --stopped/);
+  }
+  await place.stop('SIGKILL');
+  assert.match(place.run(['accept-loss', '--stopped']).stdout, /Nothing is missing/);
+});
+
 test('an empty store where there was one is refused until somebody accepts the loss', async (t) => {
   const place = new Place(t, 2);
   await place.start();
