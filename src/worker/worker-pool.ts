@@ -36,6 +36,7 @@ interface Place {
 }
 
 const RESTARTS_WINDOW_MS = 60_000;
+const THREAD_ENDED = 'its thread has ended';
 const STOPPED: BusyAnswer = { type: 'failed', failure: 'stopped' };
 const STARTING: BusyAnswer = { type: 'failed', failure: 'starting' };
 
@@ -91,7 +92,13 @@ export class WorkerPool implements Shards {
   }
 
   async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
-    const results = await Promise.all(this.places.map(({ client }) => client?.takeSnapshots(pace) ?? []));
+    const results = await Promise.all(
+      this.places.map(async ({ client, shards }) => {
+        const told = (await client?.takeSnapshots(pace)) ?? [];
+        const missing = shards.filter((id) => !told.some(({ shard }) => shard === id));
+        return [...told, ...missing.map((shard) => ({ type: 'abandoned', shard, reason: THREAD_ENDED }) as const)];
+      }),
+    );
     return results.flat().sort((a, b) => a.shard - b.shard);
   }
 

@@ -65,6 +65,13 @@ test('a worker that dies twice in a minute: its shards stay stopped and say so, 
     assert.equal((await client.post('placeBets', bet(ANN, 'no'))).statusCode, 50001);
     assert.equal((await client.post('placeBets', bet(BOB, 'yes'))).statusCode, 0);
     assert.equal((await fetch(`${node.adminUrl}/readyz`)).status, 200, 'one stopped shard does not take the node out');
+    const response = await fetch(`${node.adminUrl}/v1/snapshots`, { method: 'POST' });
+    const { snapshots } = (await response.json()) as { snapshots: { shard: number; type: string }[] };
+    assert.deepEqual(
+      snapshots.filter(({ type }) => type === 'abandoned').map(({ shard }) => shard),
+      [0, 2],
+      'and there is no snapshot of them',
+    );
   }));
 
 test('a worker that died comes back to its own log only: where another owner came meanwhile, that one stays', async () => {
