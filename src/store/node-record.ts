@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -18,6 +19,8 @@ interface Stored {
 export class NodeRecord {
   private written = '';
   private writing: Promise<void> = Promise.resolve();
+  /** Of this process only: one that is being replaced still writes the same record. */
+  private readonly newPath: string;
 
   private constructor(
     readonly path: string,
@@ -25,7 +28,9 @@ export class NodeRecord {
     /** Undefined when there is no record. */
     readonly storeId: string | undefined,
     private readonly shards: Map<number, Lsn>,
-  ) {}
+  ) {
+    this.newPath = `${path}.${randomBytes(4).toString('hex')}`;
+  }
 
   /** `store` is its name for people. Throws a `FormatError` when the record cannot be read. */
   static open(folder: string, store: string): NodeRecord {
@@ -59,10 +64,15 @@ export class NodeRecord {
       .catch(() => {})
       .then(async () => {
         await mkdir(dirname(this.path), { recursive: true });
-        await writeFile(`${this.path}.new`, text);
-        await rename(`${this.path}.new`, this.path);
+        await writeFile(this.newPath, text);
+        await rename(this.newPath, this.path);
       });
-    await this.writing;
+    try {
+      await this.writing;
+    } catch (error) {
+      this.written = '';
+      throw error;
+    }
   }
 
   /** As `write`, at once, for somebody who has decided that it shall be so. */
@@ -70,8 +80,8 @@ export class NodeRecord {
     this.shards.clear();
     for (const [shard, lsn] of acknowledged) this.shards.set(shard, lsn);
     mkdirSync(dirname(this.path), { recursive: true });
-    writeFileSync(`${this.path}.new`, this.text(storeId));
-    renameSync(`${this.path}.new`, this.path);
+    writeFileSync(this.newPath, this.text(storeId));
+    renameSync(this.newPath, this.path);
   }
 
   remove(): void {

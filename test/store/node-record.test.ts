@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { NodeRecord } from '../../src/store/node-record.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+
+const STORE = 'lmdb:/data';
+const at = (epoch: number, sequence: number) => [[0, { epoch, sequence }]] as const;
+
+test('a process and its successor, who write at the same moment, leave the record of one of them', async () => {
+  const folder = makeTempFolder();
+  const [old, successor] = [NodeRecord.open(folder.path, STORE), NodeRecord.open(folder.path, STORE)];
+  for (let i = 0; i < 50; i++) {
+    await Promise.all([old.write('id', at(1, 10 ** 12 + i)), successor.write('id', at(2, i))]);
+    assert.ok([1, 2].includes(NodeRecord.open(folder.path, STORE).acknowledged(0)?.epoch ?? 0));
+  }
+  assert.equal(readdirSync(folder.path).length, 1);
+  folder.remove();
+});
+
+test('a record that could not be written is written later, also when nothing has changed since', async () => {
+  const folder = makeTempFolder();
+  const path = `${folder.path}/node`;
+  writeFileSync(path, 'in the way');
+  const record = NodeRecord.open(path, STORE);
+  await assert.rejects(record.write('id', at(1, 5)));
+  rmSync(path);
+  await record.write('id', at(1, 5));
+  assert.deepEqual(NodeRecord.open(path, STORE).acknowledged(0), { epoch: 1, sequence: 5 });
+  folder.remove();
+});
