@@ -1,4 +1,3 @@
-import { cpSync } from 'node:fs';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { LSN_ZERO, type Lsn } from '../../src/shard/lsn.js';
 import type { Head } from '../../src/shard/ports.js';
@@ -15,7 +14,6 @@ type Bytes = Database<Buffer, Buffer>;
 
 /** A handle on an LMDB store that is there, beside whoever serves from it. */
 export class RawLmdb implements RawStore {
-  private copies = 0;
   private readonly root: RootDatabase<Buffer, Buffer>;
   private readonly databases: Record<(typeof NAMES)[number], Bytes>;
 
@@ -86,12 +84,6 @@ export class RawLmdb implements RawStore {
         return `${name} ${Buffer.from(key).toString('hex')} ${Buffer.from(value).toString('hex')}`;
       }),
     );
-  }
-
-  async copy(): Promise<RawStore> {
-    const to = `${this.folder}-copy${++this.copies}`;
-    cpSync(this.folder, to, { recursive: true });
-    return new RawLmdb(to);
   }
 
   async close(): Promise<void> {

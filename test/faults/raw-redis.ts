@@ -10,15 +10,11 @@ import type { RawStore } from './raw-store.js';
 const PREFIX = 'walletd';
 
 type StreamEntry = readonly [id: Buffer, fields: readonly [name: Buffer, value: Buffer]];
-type Dump = readonly (readonly [key: string, bytes: Buffer])[];
 
 export class RawRedis implements RawStore {
   private current: Redis | undefined = undefined;
 
-  constructor(
-    private readonly server: RedisServer,
-    private readonly origin?: Dump,
-  ) {}
+  constructor(private readonly server: RedisServer) {}
 
   get url(): string {
     return this.server.url;
@@ -82,24 +78,11 @@ export class RawRedis implements RawStore {
   }
 
   async dump(): Promise<string[]> {
-    return (await this.dumpKeys()).map(([key, bytes]) => `${key} ${bytes.toString('hex')}`);
-  }
-
-  /** The same server once more, with what was in it when it was copied for the first time. */
-  async copy(): Promise<RawStore> {
-    const origin = this.origin ?? (await this.dumpKeys());
-    const transaction = this.client().multi().flushall();
-    for (const [key, bytes] of origin) transaction.restore(key, 0, bytes);
-    await transaction.exec();
-    return new RawRedis(this.server, origin);
-  }
-
-  private async dumpKeys(): Promise<Dump> {
     const keys = (await this.client().keys('*')).sort();
     const dumps = this.client().multi();
     for (const key of keys) dumps.dumpBuffer(key);
     const replies = (await dumps.exec()) as [Error | null, Buffer][];
-    return keys.map((key, i) => [key, (replies[i] as [null, Buffer])[1]]);
+    return keys.map((key, i) => `${key} ${(replies[i] as [null, Buffer])[1].toString('hex')}`);
   }
 
   /** A server that was killed takes its connections with it. */

@@ -25,6 +25,4 @@ export interface RawStore extends StoredLog {
   removeChunk(shard: number, id: string, index: number): Promise<void>;
   /** Everything in it, as text. */
   dump(): Promise<string[]>;
-  /** The same bytes elsewhere, or here once more: damage done to one copy is not in the next. Nobody may serve from it. */
-  copy(): Promise<RawStore>;
 }

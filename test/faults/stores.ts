@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { RawLmdb } from './raw-lmdb.js';
@@ -11,6 +12,8 @@ export interface Place {
   /** As WALLETD_STORE names it. */
   readonly url: string;
   open(): RawStore;
+  /** Nothing is left there. */
+  clear(): Promise<void>;
 }
 
 /** One fault, on a store of each kind. Both at the same time, for most of it is waiting. */
@@ -27,15 +30,22 @@ export function faultOnEachStore(
 
 export function makeLmdb(scene: Scene): Place {
   const folder = join(scene.makeFolder(), 'store');
+  let raw: RawLmdb | undefined;
+  const clear = async () => {
+    await raw?.close();
+    raw = undefined;
+    rmSync(folder, { recursive: true, force: true });
+  };
   const open = () => {
-    const raw = new RawLmdb(folder);
-    scene.atEnd(() => raw.close());
+    raw ??= new RawLmdb(folder);
     return raw;
   };
-  return { kind: 'LMDB', url: `lmdb:${folder}`, open };
+  scene.atEnd(clear);
+  return { kind: 'LMDB', url: `lmdb:${folder}`, open, clear };
 }
 
 async function makeRedis(scene: Scene): Promise<Place> {
   const redis = await scene.redis();
-  return { kind: 'Redis', url: redis.url, open: () => new RawRedis(redis) };
+  const clear = async () => void (await redis.call('FLUSHALL'));
+  return { kind: 'Redis', url: redis.url, open: () => new RawRedis(redis), clear };
 }

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Lsn } from '../../src/shard/lsn.js';
+import { shardOf } from '../../src/worker/placement.js';
+import { balanceOf } from '../support/client.js';
+import { runWalletd, type WalletdProcess } from '../support/walletd-process.js';
+import { PLAYERS } from './load.js';
+import { middleOf, Patient } from './patient.js';
+import type { Scene } from './scene.js';
+import { EAGER } from './snapshots.js';
+import { faultOnEachStore, type Place } from './stores.js';
+
+const PLAY_MS = 500;
+/** After so long the node has recorded what it has told. */
+const RECORDED_MS = 1300;
+
+interface Case {
+  readonly what: string;
+  readonly damage: (patient: Patient) => Promise<void>;
+  /** What is said about it; nothing, when nobody needs to know. */
+  readonly words?: RegExp;
+}
+
+/** After these all balances are right, and the log says which snapshot had to be left out. */
+const HARMLESS: readonly Case[] = [
+  {
+    what: 'a flipped byte in a chunk',
+    damage: (p) => p.flipChunk(p.newest),
+    words: /chunk 0 of snapshot \w+ is damag/,
+  },
+  { what: 'a missing chunk', damage: (p) => p.loseChunk(p.newest), words: /chunk 0 is missing/ },
+  {
+    what: 'a manifest of an unknown version',
+    damage: (p) => p.bringFromFuture(p.newest),
+    words: /snapshot version 99 is not known/,
+  },
+  { what: 'a flipped byte in a manifest', damage: (p) => p.flipManifest(p.newest), words: /the manifest is damaged/ },
+  { what: 'a hole before the newest snapshot', damage: (p) => p.loseEntry(middleOf(p.after(1))) },
+];
+
+const HOLE =
+  /^entry \S+ of shard \d+ does not follow \S+: the log has a hole or a foreign entry; `walletd accept-loss`/;
+
+/** After these the shard stays stopped, for a reason in these words. */
+const FATAL: readonly Case[] = [
+  {
+    what: 'a flipped byte in chunks of all snapshots',
+    damage: async (p) => {
+      for (const manifest of p.manifests) await p.flipChunk(manifest);
+    },
+    words: /begins with 1-\d+, and there is no whole snapshot to begin with: restore a backup/,
+  },
+  { what: 'a hole behind the newest snapshot', damage: (p) => p.loseEntry(middleOf(p.after(0))), words: HOLE },
+  {
+    what: 'a hole behind the only snapshot that is whole',
+    damage: async (p) => {
+      await p.flipChunk(p.newest);
+      await p.loseEntry(middleOf(p.after(1)));
+    },
+    words: HOLE,
+  },
+  { what: 'the newest entry missing', damage: (p) => p.loseEntry(p.lsns.at(-1)), words: HOLE },
+  {
+    what: 'a flipped byte in an entry of the tail',
+    damage: (p) => p.flipEntry(middleOf(p.after(0))),
+    words: /cannot be read: entry \S+ is damaged: wrong checksum; `walletd accept-loss`/,
+  },
+  {
+    what: 'a manifest newer than the log',
+    damage: (p) => p.loseFrom(p.newest.end.lsn),
+    words: /holds entries up to \S+, but the log ends at \S+: .*`walletd accept-loss`/,
+  },
+];
+
+const NONE: Case = { what: 'no damage', damage: async () => {} };
+/** One shard for each, and two that nothing happens to: thirteen, for with these each has players. */
+const CASES: readonly Case[] = [...HARMLESS, ...FATAL, NONE, NONE];
+const ENV = { ...EAGER, WALLETD_SHARDS: String(CASES.length), WALLETD_SNAPSHOTS_EVERY_SECONDS: '0' };
+
+faultOnEachStore(
+  'damaged shards: the right balances and a warning, or stopped with a sentence that says what decides; the rest serves',
+  async (scene, place) => {
+    const balances = await growStore(scene, place);
+    const raw = place.open();
+    const newest: string[] = [];
+    for (const [shard, { damage }] of CASES.entries()) {
+      const patient = await Patient.of(raw, shard);
+      newest.push(patient.newest.id);
+      await damage(patient);
+    }
+    const start = () => scene.walletd(place.url, { ...ENV, WALLETD_NODE_FOLDER: scene.makeFolder() });
+    const first = await start();
+    await checkBalances(first, balances);
+    const states = await shardsOf(first);
+    for (const [shard, one] of CASES.entries()) {
+      const { state, reason } = states[shard] as ShardState;
+      const skipped = first.log.find((line) => line.msg === 'snapshot skipped' && line.snapshot === newest[shard]);
+      const said = FATAL.includes(one) ? reason : skipped?.reason;
+      assert.equal(state, FATAL.includes(one) ? 'stopped' : 'serving', `${one.what}: ${reason}`);
+      assert.match(String(said), one.words ?? /^undefined$/, one.what);
+      scene.say([`${one.what}: ${state}`, ...(said === undefined ? [] : [said])].join(': '));
+    }
+    await first.end('SIGTERM');
+    // It finds the fences of the first, which must not hide anything.
+    const second = await start();
+    await checkBalances(second, balances);
+    for (const [shard, { state, reason }] of (await shardsOf(second)).entries()) {
+      const { what } = CASES[shard] as Case;
+      assert.equal(state, states[shard]?.state, `${what}: ${reason}`);
+      if (state === 'stopped') assert.match(String(reason), /`walletd accept-loss`|: restore a backup/, what);
+    }
+  },
+);
+
+faultOnEachStore(
+  'a store that is older than what was told, empty, or another one: nothing is served from it, and nothing written',
+  async (scene, place) => {
+    const env = { ...ENV, WALLETD_SHARDS: '2' };
+    const walletd = await scene.walletd(place.url, env);
+    await play(scene, walletd);
+    await delay(RECORDED_MS);
+    await walletd.end('SIGKILL');
+    const patient = await Patient.of(place.open(), 0);
+    await patient.loseFrom(patient.lsns.at(-2) as Lsn);
+    for (let start = 0; start < 2; start++) {
+      const next = await scene.walletd(place.url, env);
+      const [stopped, serving] = await shardsOf(next);
+      assert.deepEqual([stopped?.state, serving?.state], ['stopped', 'serving']);
+      assert.match(String(stopped?.reason), /lacks 1-\d+, which this node has acknowledged: .*`walletd accept-loss`/);
+      if (start === 0) scene.say(`older: ${stopped?.reason}`);
+      await next.end('SIGTERM');
+    }
+
+    await place.clear();
+    const onEmpty = await scene.refusal(place.url, { ...env, WALLETD_INIT: 'auto' });
+    assert.match(
+      onEmpty,
+      /there is no store at \S+, where this node has served \S+: bring that back, or run `walletd ac/,
+    );
+    scene.say(`empty: ${onEmpty.trim()}`);
+
+    await place.clear();
+    assert.equal(runWalletd(['init'], { WALLETD_STORE: place.url, WALLETD_SHARDS: '2' }).status, 0);
+    const before = await place.open().dump();
+    const onAnother = await scene.refusal(place.url, env);
+    assert.match(
+      onAnother,
+      /there is another store, \S+, at \S+, where this node has served \S+: bring that back, or run/,
+    );
+    assert.deepEqual(await place.open().dump(), before, 'nothing was written');
+    scene.say(`another: ${onAnother.trim()}`);
+  },
+);
+
+/** Two snapshots of each shard, a trimmed log, and a tail; resolves to what everybody has then. */
+async function growStore(scene: Scene, place: Place): Promise<Map<string, number>> {
+  for (let life = 0; life < 2; life++) {
+    const walletd = await scene.walletd(place.url, ENV);
+    await play(scene, walletd);
+    await walletd.end('SIGTERM');
+  }
+  const walletd = await scene.walletd(place.url, ENV);
+  await play(scene, walletd);
+  const balances = new Map<string, number>();
+  for (const username of PLAYERS) balances.set(username, await balanceOf(walletd.adminUrl, username));
+  await walletd.end('SIGKILL');
+  return balances;
+}
+
+async function play(scene: Scene, walletd: WalletdProcess): Promise<void> {
+  const load = await scene.load(walletd);
+  await delay(PLAY_MS);
+  await load.stop();
+}
+
+/** No balance is better than a wrong one. */
+async function checkBalances(walletd: WalletdProcess, balances: ReadonlyMap<string, number>): Promise<void> {
+  for (const username of PLAYERS) {
+    const { what } = CASES[shardOf(username, CASES.length)] as Case;
+    const isStopped = FATAL.some((one) => one.what === what);
+    const response = await fetch(`${walletd.adminUrl}/v1/players/${username}`);
+    const { balance } = (await response.json()) as { balance?: number };
+    const wanted = isStopped ? [503, undefined] : [200, balances.get(username)];
+    assert.deepEqual([response.status, balance], wanted, `${what}: ${username}`);
+  }
+}
+
+interface ShardState {
+  readonly state: string;
+  readonly reason?: string;
+}
+
+async function shardsOf(walletd: WalletdProcess): Promise<readonly ShardState[]> {
+  const response = await fetch(`${walletd.adminUrl}/readyz`);
+  return ((await response.json()) as { shards: ShardState[] }).shards;
+}
