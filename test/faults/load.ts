@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bet, type CallbackAnswer, PlatformClient, settlement } from '../support/client.js';
+import { type CallbackAnswer, PlatformClient } from '../support/client.js';
+import { betAndSettle, type PlayRound, type Step } from './rounds.js';
 
 export const PLAYERS = Array.from({ length: 40 }, (_, i) => `p${i}`);
 export const OPENING_BALANCE = 1_000_000;
@@ -26,12 +27,8 @@ export interface Target {
  *   busy       503 and 50001: it may have moved
  *   broken     the connection broke: it may have moved
  */
-export interface Sent {
-  readonly endpoint: string;
+export interface Sent extends Step {
   readonly username: string;
-  readonly body: { readonly id: string };
-  /** By how much it moves the balance, once. */
-  readonly moves: number;
   readonly sentMs: number;
   /** The process that it was sent to. */
   readonly pid: number;
@@ -44,7 +41,7 @@ export interface Sent {
 
 let loads = 0;
 
-/** A platform that bets and settles on many connections, never twice with the same id, and remembers all of it. */
+/** A platform that plays rounds on many connections, never twice with the same id, and remembers all of it. */
 export class Load {
   readonly sent: Sent[] = [];
   private readonly name = `l${++loads}`;
@@ -57,6 +54,7 @@ export class Load {
   constructor(
     private target: Target,
     private readonly pauseMs = PAUSE_MS,
+    private readonly playRound: PlayRound = betAndSettle,
   ) {
     this.client = new PlatformClient(target.callbackUrl, REQUEST_MS);
     this.connections = Array.from({ length: CONNECTIONS }, (_, i) => this.play(i));
@@ -91,11 +89,11 @@ export class Load {
     return this.sent.find((one) => one.outcome === 'answered' && one.endedMs > ms)?.endedMs;
   }
 
-  /** Sends everything once more until each has an answer. */
-  async repeatAll(target: Target): Promise<void> {
+  /** Sends everything, or these, once more until each has an answer. */
+  async repeatAll(target: Target, which: readonly Sent[] = this.sent): Promise<void> {
     const client = new PlatformClient(target.callbackUrl, REQUEST_MS);
     const endMs = Date.now() + REPEAT_MS;
-    const rest = [...this.sent];
+    const rest = [...which];
     const repeat = async () => {
       for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
         const { endpoint, body } = one;
@@ -118,14 +116,16 @@ export class Load {
       while (this.isResting && !this.isOver) await delay(REST_MS);
       const username = PLAYERS[(connection + i) % PLAYERS.length] as string;
       const id = `${this.name}-c${connection}-${i}`;
-      const isPlaced = await this.send('placeBets', username, bet(username, id, 3), -3);
-      if (isPlaced && !this.isOver) await this.send('settleBets', username, settlement(username, id, 5), 5);
+      for (const step of this.playRound(username, id, i)) {
+        if (this.isOver || !(await this.send(username, step))) break;
+      }
     }
   }
 
-  private async send(endpoint: string, username: string, body: object, moves: number): Promise<boolean> {
+  private async send(username: string, step: Step): Promise<boolean> {
+    const { endpoint, body } = step;
     const { pid } = this.target;
-    const asked = { endpoint, username, body: body as { id: string }, moves, sentMs: performance.now(), pid };
+    const asked = { ...step, username, sentMs: performance.now(), pid };
     const one: Sent = { ...asked, outcome: 'pending', answer: undefined, endedMs: 0, repeat: undefined };
     this.sent.push(one);
     try {

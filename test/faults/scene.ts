@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { importPlayers } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { WalletdProcess } from '../support/walletd-process.js';
+import { WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 import { Load, OPENING_BALANCE, PLAYERS, type Target } from './load.js';
+import type { PlayRound } from './rounds.js';
 
 const FAULT_MS = 90_000;
 
@@ -64,15 +66,30 @@ export class Scene {
     );
   }
 
-  /** Imports the players, and lets them play. */
-  async load(target: Target, pauseMs?: number): Promise<Load> {
-    await importPlayers(target.adminUrl, PLAYERS, OPENING_BALANCE);
-    return this.play(target, pauseMs);
+  /** A verb that runs while the fault goes on. */
+  command(...args: readonly string[]): WalletdCommand {
+    const command = new WalletdCommand(args);
+    this.atEnd(() => command.exit('SIGKILL'));
+    return command;
   }
 
-  /** Bets and settlements of players who are there, until it is stopped. */
-  play(target: Target, pauseMs?: number): Load {
-    const load = new Load(target, pauseMs);
+  /** A verb that has to succeed; resolves to what it says. */
+  async run(...args: readonly string[]): Promise<string> {
+    const command = this.command(...args);
+    const exitCode = await command.exit();
+    assert.equal(exitCode, 0, `walletd ${args.join(' ')}: ${command.stdout}${command.stderr}`);
+    return command.stdout;
+  }
+
+  /** Imports the players, and lets them play. */
+  async load(target: Target, pauseMs?: number, playRound?: PlayRound): Promise<Load> {
+    await importPlayers(target.adminUrl, PLAYERS, OPENING_BALANCE);
+    return this.play(target, pauseMs, playRound);
+  }
+
+  /** Bets and settlements of players who are there, or other rounds, until it is stopped. */
+  play(target: Target, pauseMs?: number, playRound?: PlayRound): Load {
+    const load = new Load(target, pauseMs, playRound);
     this.atEnd(() => load.stop());
     return load;
   }

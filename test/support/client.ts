@@ -49,12 +49,21 @@ export class PlatformClient {
   }
 }
 
-export function bet(username: string, id: string, amount = 1): object {
+export interface RequestBody {
+  readonly id: string;
+  readonly timestampMillis: number;
+  readonly productId: string;
+  readonly currency: string;
+  readonly username: string;
+  readonly txns: readonly object[];
+}
+
+export function bet(username: string, id: string, amount = 1): RequestBody {
   const txns = [{ id, status: 'OPEN', roundId: `r-${id}`, betAmount: amount, gameCode: 'g', playInfo: 'p' }];
   return { id: `q-${id}`, timestampMillis: 1, productId: 'P', currency: 'THB', username, txns };
 }
 
-export function settlement(username: string, id: string, payoutAmount: number): object {
+export function settlement(username: string, id: string, payoutAmount: number): RequestBody {
   const fixed = {
     status: 'SETTLED',
     betAmount: 0,

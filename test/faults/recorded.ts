@@ -1,0 +1,69 @@
+import { silentLogger } from '../../src/base/ports.js';
+import { LSN_ZERO } from '../../src/shard/lsn.js';
+import type { Entry, Wal } from '../../src/shard/ports.js';
+import { rebuild } from '../../src/shard/recovery.js';
+import type { SnapshotStore } from '../../src/shard/snapshot-ports.js';
+import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import type { StoreMeta } from '../../src/store/meta.js';
+import { apply } from '../../src/wallet/apply.js';
+import { imageOf, type WalletImage } from '../../src/wallet/wallet-image.js';
+import { Wallets } from '../../src/wallet/wallets.js';
+import type { StoredLog } from './raw-store.js';
+
+export interface RecordedEntry extends Entry {
+  readonly bytes: Buffer;
+}
+
+/** All that the logs of a store have, by shard. */
+export async function recorded(log: StoredLog): Promise<RecordedEntry[][]> {
+  const { storeId, shards } = await log.meta();
+  const format = new EntryCodec(storeId);
+  const all: RecordedEntry[][] = [];
+  for (let shard = 0; shard < shards; shard++) {
+    const entries = await log.entries(shard, LSN_ZERO, Number.MAX_SAFE_INTEGER);
+    all.push(entries.map((bytes) => ({ ...format.decode(bytes), bytes })));
+  }
+  return all;
+}
+
+/** The newest time in an entry, looked for in all of it. */
+export function latestMsOf({ timeMs, events }: Entry): number {
+  return Math.max(timeMs, ...events.map((event) => event.timeMs));
+}
+
+/** Wallets by player, after nothing but the events of these entries. */
+export function folded(entries: Iterable<Entry>): Map<string, WalletImage> {
+  const wallets = new Wallets();
+  for (const { events } of entries) for (const event of events) apply(wallets, event);
+  return imagesOf(wallets);
+}
+
+/** Wallets by player, as a server that starts on this store would have them. */
+export async function recovered(store: Wal & SnapshotStore, meta: StoreMeta): Promise<Map<string, WalletImage>> {
+  const all = new Map<string, WalletImage>();
+  for (let shard = 0; shard < meta.shards; shard++) {
+    const head = await store.head(shard);
+    const genesis = genesisHead(meta.storeId, shard);
+    const deps = {
+      wal: store,
+      snapshots: store,
+      format: new EntryCodec(meta.storeId),
+      snapshotFormat: new SnapshotCodec(meta.storeId),
+      acknowledged: () => undefined,
+      clock: { now: Date.now, monotonicMs: () => performance.now() },
+      log: silentLogger,
+      attemptsMax: 1,
+      delay: async () => {},
+      yieldTurn: async () => {},
+      recentBytesMax: 0,
+    };
+    const { wallets } = await rebuild({ shard, genesis, found: head, target: head }, deps);
+    for (const [username, image] of imagesOf(wallets)) all.set(username, image);
+  }
+  return all;
+}
+
+function imagesOf(wallets: Wallets): Map<string, WalletImage> {
+  return new Map(Array.from(wallets, (wallet) => [wallet.username, imageOf(wallet)]));
+}
