@@ -255,7 +255,7 @@ export class ShardHost implements Shards {
   }
 
   /** A log that cannot be continued stops its shard; the others serve. Rejects in bad weather. */
-  private async recover(fenced: Fenced, deps: RecoveryDeps): Promise<void> {
+  private async recover(fenced: Fenced, deps: RecoveryDeps & TakeOverDeps): Promise<void> {
     const shard = must(this.shards.get(fenced.shard), 'a fence is for a shard of this thread');
     try {
       const recovered = await recover(fenced, this.deps.genesis(shard.id), deps);
@@ -266,6 +266,9 @@ export class ShardHost implements Shards {
       if (!isFinal(error)) throw error;
       const { message } = error as Error;
       shard.stop(message);
+      // Whoever took the log over meanwhile has new snapshots by now, and trims the log: nothing is lost.
+      const head = await headOf(shard.id, deps);
+      if (head.lsn.epoch > fenced.entry.head.lsn.epoch && !this.isOurs(head)) return await this.fenced(shard, head);
       this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
     }
   }

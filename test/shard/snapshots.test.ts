@@ -270,6 +270,27 @@ test('a log that has been trimmed needs a whole snapshot', async () => {
   assert.match(stateOf(next)?.reason ?? '', /begins with 1-7, and there is no whole snapshot/);
 });
 
+test('a start that a later one overtakes while it recovers has been fenced, and has lost nothing', async () => {
+  const wal = newWal();
+  await taken(await funded(wal));
+  const { snapshots } = wal;
+  let later: TestHost | undefined;
+  wal.snapshots = async (shard) => {
+    wal.snapshots = snapshots;
+    later = await TestHost.started({ wal });
+    await bet(later, 'ann', 't1');
+    await taken(later);
+    return snapshots.call(wal, shard);
+  };
+  const overtaken = await TestHost.started({ wal });
+  assert.equal(stateOf(overtaken)?.state, 'stopped');
+  assert.deepEqual(
+    overtaken.fenced.map(({ shard }) => shard),
+    [0],
+  );
+  assert.equal(await later?.balance('ann'), 990);
+});
+
 test('who has been fenced in the middle of a snapshot can neither write, publish, delete nor trim', async () => {
   for (const step of ['beginSnapshot', 'writeChunk', 'publishSnapshot', 'deleteSnapshot', 'trimLog'] as const) {
     const wal = newWal();
