@@ -98,7 +98,7 @@ function describe({ shard, reason, salvaged }: Loss): string {
     `  It can go on with ${wallets.count} players from ${base} and the log up to ${formatLsn(reached.lsn)}.`,
   ];
   if (problem !== undefined) lines.push(`  There the log ends for us: ${problem}.`);
-  if (beyond.length > 0) lines.push(`  ${beyond.length} entries after that cannot be used; they are kept in a file.`);
+  if (beyond > 0) lines.push(`  ${beyond} entries after that cannot be used; they are kept in a file.`);
   return lines.join('\n');
 }
 

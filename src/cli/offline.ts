@@ -40,7 +40,7 @@ export function offlineDeps(
     newNonce: () => randomBytes(8).toString('hex'),
     policy: policyOf(settings, meta),
     newId: newSnapshotId,
-    keepEntries: (shard, entries) => writeEntries(settings.nodeFolder, `lost-${shard}-${Date.now()}`, entries),
+    keepEntries: (shard, pages) => writeEntries(settings.nodeFolder, `lost-${shard}-${Date.now()}`, pages),
   };
 }
 

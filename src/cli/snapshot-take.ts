@@ -59,7 +59,7 @@ async function takeOffline(settings: Settings, isVouchedFor: boolean): Promise<r
       const { wallets, logBytes, timeMs, tailEntries } = rebuilt;
       const { sequence } = found.lsn;
       const source = { wallets, head: found, applied: sequence, timeMs, logBytes, entriesSinceSnapshot: tailEntries };
-      snapshotter.recovered(id, rebuilt.marks);
+      snapshotter.recovered(id, rebuilt.marks, rebuilt.damaged);
       const pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
       results.push(await snapshotter.take({ id, source, snapshotTaken() {} }, pace));
     }

@@ -25,7 +25,7 @@ import type { WorkerSettings } from './worker-entry.js';
 /** Answers in flight get this long at the end; with closing it stays under the 5 s that operators are promised. */
 const DRAIN_MS = 3000;
 /** Whatever snapshot is not there by then will not be; the log has all of it. */
-const SNAPSHOTS_UNTIL_MS = 4000;
+const SNAPSHOTS_UNTIL_MS = 3500;
 const RECORD_MS = 1000;
 const POLL_MS = 5;
 const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);

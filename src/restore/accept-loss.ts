@@ -6,14 +6,14 @@ import { type RecoveryDeps, rebuild } from '../shard/recovery.js';
 import { listSnapshots } from '../shard/snapshot-reader.js';
 import { type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../shard/snapshotter.js';
 import { isFinal, type TakeOverDeps, takeOver } from '../shard/take-over.js';
-import { type Salvaged, salvage } from './salvage.js';
+import { entriesAfter, type Salvaged, salvage } from './salvage.js';
 
 export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<SnapshotterDeps, 'policy' | 'newId'> {
   readonly format: EntryFormat;
   readonly log: Logger;
   readonly genesis: (shard: number) => Head;
   /** Puts entries where people find them; resolves to the place. */
-  readonly keepEntries: (shard: number, entries: readonly Buffer[]) => Promise<string>;
+  readonly keepEntries: (shard: number, pages: AsyncIterable<readonly Buffer[]>) => Promise<string>;
 }
 
 /** Why a shard does not start, and what of it can be had. */
@@ -63,9 +63,9 @@ export async function findLosses(shards: readonly number[], deps: AcceptLossDeps
  * it was looked at.
  */
 export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptLossDeps): Promise<Mended> {
-  const { wallets, beyond, marks, logBytes } = salvaged;
+  const { wallets, beyond, marks, logBytes, reached } = salvaged;
   checkUntouched(shard, await deps.wal.head(shard), found);
-  const kept = beyond.length === 0 ? undefined : await deps.keepEntries(shard, beyond);
+  const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, entriesAfter(shard, reached.lsn, deps));
   const { whole } = await listSnapshots(shard, deps);
   const newestEpoch = Math.max(0, ...whole.map(({ end }) => end.lsn.epoch));
   let head = found;

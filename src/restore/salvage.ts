@@ -27,8 +27,8 @@ export interface Salvaged {
   readonly logBytes: number;
   /** Why replay ended at `reached`; undefined when the log does. */
   readonly problem: string | undefined;
-  /** Entries after `reached` that the log still has, as they are. */
-  readonly beyond: readonly Buffer[];
+  /** Entries after `reached` that the log still has, and cannot be used: how many are not fences. */
+  readonly beyond: number;
 }
 
 interface Start {
@@ -49,7 +49,8 @@ export async function salvage(shard: number, genesis: Head, deps: SalvageDeps): 
   for await (const start of starts(shard, genesis, deps)) {
     const salvaged = await replayFrom(shard, start, deps);
     if (salvaged === undefined) continue;
-    if (salvaged.problem === undefined || holdsNothing(salvaged.beyond, deps)) return salvaged;
+    // Each start that failed has left a fence. A snapshot that reaches further has lost nothing to them.
+    if (salvaged.problem === undefined || salvaged.beyond === 0) return salvaged;
     if (best === undefined || salvaged.reached.lsn.sequence > best.reached.lsn.sequence) best = salvaged;
   }
   if (best !== undefined) return best;
@@ -96,14 +97,22 @@ async function replayFrom(shard: number, start: Start, deps: SalvageDeps): Promi
   }
   if (snapshot === undefined && reached === start.head && problem !== undefined) return undefined;
   for (const wallet of wallets.touched()) checkWallet(wallet);
-  const beyond = await entriesAfter(shard, reached.lsn, deps);
+  const beyond = await countBeyond(shard, reached.lsn, deps);
   return { wallets, snapshot, reached, marks, logBytes, problem, beyond };
 }
 
-/** Fences only: each start that failed has left one. A snapshot that reaches further has lost nothing to them. */
-function holdsNothing(entries: readonly Buffer[], { format }: SalvageDeps): boolean {
+async function countBeyond(shard: number, after: Lsn, deps: SalvageDeps): Promise<number> {
+  let count = 0;
+  for await (const page of entriesAfter(shard, after, deps)) {
+    count += page.filter((bytes) => !isFence(bytes, deps)).length;
+    await deps.yieldTurn();
+  }
+  return count;
+}
+
+function isFence(bytes: Buffer, { format }: SalvageDeps): boolean {
   try {
-    return entries.every((bytes) => format.decode(bytes).owner !== undefined);
+    return format.decode(bytes).owner !== undefined;
   } catch {
     return false;
   }
@@ -134,14 +143,18 @@ function applyWhole(wallets: Wallets, entry: Entry, heldUpTo: number): void {
   for (const event of fresh) apply(wallets, event);
 }
 
-async function entriesAfter(shard: number, after: Lsn, { wal, format }: SalvageDeps): Promise<Buffer[]> {
-  const entries: Buffer[] = [];
+/** What a log has after an entry, as it is: also what is damaged or follows from nothing. */
+export async function* entriesAfter(
+  shard: number,
+  after: Lsn,
+  { wal, format }: Pick<SalvageDeps, 'wal' | 'format'>,
+): AsyncGenerator<readonly Buffer[], void> {
   let last = after;
   for (;;) {
     const page = await wal.read(shard, last, PAGE_ENTRIES);
-    entries.push(...page);
+    if (page.length > 0) yield page;
     const lsn = page.map((bytes) => format.maybeLsn(bytes)).findLast((one) => one !== undefined);
-    if (lsn === undefined || compareLsn(lsn, last) <= 0) return entries;
+    if (lsn === undefined || compareLsn(lsn, last) <= 0) return;
     last = lsn;
   }
 }

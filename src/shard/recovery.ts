@@ -39,6 +39,8 @@ export interface Recovered {
   readonly events: number;
   /** Of the newest whole snapshot. */
   readonly marks: readonly LogMark[];
+  /** Ids of snapshots that are of no use. */
+  readonly damaged: readonly string[];
 }
 
 /** Where replay begins. */
@@ -51,6 +53,7 @@ interface Base {
   /** Ends of this snapshot and of newer ones that are damaged: the log held them all, and must still do. */
   readonly ends: readonly Head[];
   readonly marks: readonly LogMark[];
+  readonly damaged: readonly string[];
 }
 
 const TURN_MS = 2;
@@ -92,7 +95,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   const tookMs = Math.round(clock.monotonicMs() - startedMs);
   const from = formatLsn(base.start.lsn);
   log.info({ shard, lsn: formatLsn(target.lsn), from, events, players: wallets.count, tookMs }, 'shard recovered');
-  return { wallets, head: target, marks: base.marks, ...tail };
+  return { wallets, head: target, marks: base.marks, damaged: base.damaged, ...tail };
 }
 
 /** What was told to somebody must be in the log, at its place; or be so old that it has been trimmed. */
@@ -114,11 +117,13 @@ async function newestBase({ shard, genesis, found }: Rebuild, slices: Slices, de
   for (const { id, reason } of damaged) log.warn({ shard, snapshot: id, reason }, 'snapshot skipped');
   for (const manifest of whole) checkAgainstLog(manifest, found);
   const ends: Head[] = [];
+  const useless: string[] = [];
   for (const manifest of whole) {
     const packed = await tryRead(manifest, slices, deps);
-    const { start, end, marks } = manifest;
+    const { id, start, end, marks } = manifest;
     ends.push(end);
-    if (packed !== undefined) return { wallets: new Wallets(packed), start, end, ends, marks };
+    if (packed !== undefined) return { wallets: new Wallets(packed), start, end, ends, marks, damaged: useless };
+    useless.push(id);
   }
   const first = await firstEntry(shard, patientReader(deps));
   if (first !== undefined && first.lsn.sequence !== 1) {
@@ -126,7 +131,7 @@ async function newestBase({ shard, genesis, found }: Rebuild, slices: Slices, de
       `the log of shard ${shard} begins with ${formatLsn(first.lsn)}, and there is no whole snapshot to begin with: restore a backup`,
     );
   }
-  return { wallets: new Wallets(), start: genesis, end: undefined, ends, marks: [] };
+  return { wallets: new Wallets(), start: genesis, end: undefined, ends, marks: [], damaged: useless };
 }
 
 function checkAgainstLog({ id, shard, end }: Manifest, head: Head): void {

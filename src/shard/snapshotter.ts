@@ -65,15 +65,17 @@ class Abandoned extends Error {}
 export class Snapshotter {
   /** Marks of the newest snapshot of each shard. */
   private readonly marks = new Map<number, readonly LogMark[]>();
+  private readonly damaged = new Map<number, ReadonlySet<string>>();
   private urgent: Pace | undefined = undefined;
   /** Up to which sequence each log has been trimmed by this one. */
   private readonly trimmed = new Map<number, number>();
 
   constructor(private readonly deps: SnapshotterDeps) {}
 
-  /** A shard has been recovered from a snapshot with these marks. */
-  recovered(shard: number, marks: readonly LogMark[]): void {
+  /** A shard has been recovered from a snapshot with these marks; `damaged` are of no use, and are not kept. */
+  recovered(shard: number, marks: readonly LogMark[], damaged: readonly string[] = []): void {
     this.marks.set(shard, marks);
+    this.damaged.set(shard, new Set(damaged));
   }
 
   /** From now on, also for the one that is being taken. */
@@ -89,7 +91,9 @@ export class Snapshotter {
       if (begun.first.entriesSinceSnapshot === 0) return { type: 'unchanged', shard: shard.id };
       const manifest = await begun.run(this.marks.get(shard.id) ?? []);
       this.marks.set(shard.id, manifest.marks);
-      await this.retire(shard.id, begun.first.head.nonce);
+      await this.retire(shard.id, begun.first.head.nonce).catch((error: Error) => {
+        this.deps.log.warn({ shard: shard.id, reason: error.message }, 'old snapshots and log are still there');
+      });
       const { id, players, end } = manifest;
       const bytes = manifest.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
       const tookMs = Math.round(this.deps.clock.monotonicMs() - startedMs);
@@ -108,7 +112,8 @@ export class Snapshotter {
     const { snapshots, snapshotFormat, policy } = this.deps;
     const stored = await patiently('list the snapshots', this.deps, () => snapshots.snapshots(shard));
     const list = await listSnapshots(shard, { snapshots: { snapshots: async () => stored }, snapshotFormat });
-    const whole = list.whole.slice(0, policy.keep);
+    const damaged = this.damaged.get(shard);
+    const whole = list.whole.filter(({ id }) => !damaged?.has(id)).slice(0, policy.keep);
     const keptIds = new Set(whole.map(({ id }) => id));
     const kept = stored.filter(({ id }) => keptIds.has(id));
     for (const { id } of stored.filter((one) => !keptIds.has(one.id))) {

@@ -8,22 +8,27 @@ import type { SealedEntry } from '../shard/ports.js';
  */
 export async function writeOrphans(folder: string, shard: number, entries: readonly SealedEntry[]): Promise<string> {
   const epoch = entries[entries.length - 1]?.head.lsn.epoch ?? 0;
-  const bytes = entries.map((entry) => entry.bytes);
-  return await writeEntries(folder, `orphans-${shard}-${epoch}`, bytes);
+  return await writeEntries(folder, `orphans-${shard}-${epoch}`, [entries.map((entry) => entry.bytes)]);
 }
 
 /** Entries as in the log, each behind its length as u32. */
-export async function writeEntries(folder: string, name: string, entries: readonly Buffer[]): Promise<string> {
+export async function writeEntries(
+  folder: string,
+  name: string,
+  pages: Iterable<readonly Buffer[]> | AsyncIterable<readonly Buffer[]>,
+): Promise<string> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, name);
   const file = await open(path, 'wx');
   try {
-    const parts = entries.flatMap((bytes) => {
-      const length = Buffer.alloc(4);
-      length.writeUInt32BE(bytes.length);
-      return [length, bytes];
-    });
-    await file.writeFile(Buffer.concat(parts));
+    for await (const page of pages) {
+      const parts = page.flatMap((bytes) => {
+        const length = Buffer.alloc(4);
+        length.writeUInt32BE(bytes.length);
+        return [length, bytes];
+      });
+      await file.writeFile(Buffer.concat(parts));
+    }
     await file.sync();
   } finally {
     await file.close();

@@ -62,6 +62,8 @@ const SWEEP_MS = 1000;
 const SWEEPS_PER_PASS = 3600;
 const DRAIN_POLL_MS = 5;
 const SNAPSHOT_ATTEMPTS = 5;
+/** After one that failed, whatever is due: what failed then will mostly fail now. */
+const SNAPSHOT_REST_MS = 10_000;
 const SNAPSHOT_END_MS = 500;
 const JUMP_MS = 60_000;
 const JUMP_REST_MS = 3_600_000;
@@ -80,6 +82,7 @@ export class ShardHost implements Shards {
   private isSnapshotting = false;
   /** When each shard was recovered, or a snapshot of it tried last. Of the monotonic clock. */
   private readonly triedMs = new Map<number, number>();
+  private readonly restsUntilMs = new Map<number, number>();
   private readonly failures = new Map<number, number[]>();
   /** Orphans on their way to their files, by shard: this process must not end before they are there. */
   private readonly kept = new Map<number, Promise<void>>();
@@ -216,6 +219,7 @@ export class ShardHost implements Shards {
     const nowMs = this.deps.clock.monotonicMs();
     const due = [...this.shards.values()].filter(({ id, source }) => {
       const sinceMs = nowMs - (this.triedMs.get(id) ?? nowMs);
+      if ((this.restsUntilMs.get(id) ?? 0) > nowMs) return false;
       return source !== undefined && isDue(this.deps.policy, source.entriesSinceSnapshot, sinceMs);
     });
     if (due.length > 0) void this.queued(due, GENTLY);
@@ -226,8 +230,11 @@ export class ShardHost implements Shards {
       this.isSnapshotting = true;
       const results: SnapshotResult[] = [];
       for (const shard of shards) {
-        results.push(await this.snapshotter.take(shard, pace));
-        this.triedMs.set(shard.id, this.deps.clock.monotonicMs());
+        const result = await this.snapshotter.take(shard, pace);
+        results.push(result);
+        const nowMs = this.deps.clock.monotonicMs();
+        this.triedMs.set(shard.id, nowMs);
+        this.restsUntilMs.set(shard.id, result.type === 'abandoned' ? nowMs + SNAPSHOT_REST_MS : nowMs);
       }
       this.isSnapshotting = false;
       return results;
@@ -260,7 +267,7 @@ export class ShardHost implements Shards {
     try {
       const recovered = await recover(fenced, this.deps.genesis(shard.id), deps);
       shard.open(recovered);
-      this.snapshotter.recovered(shard.id, recovered.marks);
+      this.snapshotter.recovered(shard.id, recovered.marks, recovered.damaged);
       this.triedMs.set(shard.id, this.deps.clock.monotonicMs());
     } catch (error) {
       if (!isFinal(error)) throw error;

@@ -414,6 +414,21 @@ test('a host that closes ends the snapshot that it is taking, and nothing is wri
   assert.equal(late, 0);
 });
 
+test('a snapshot that was found damaged is not counted as one that is kept', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  await taken(host);
+  await bet(host, 'ann', 't1');
+  const damaged = await taken(host);
+  wal.snapshotsOf(0).damageChunk(damaged.id, 0);
+  const next = await TestHost.started({ wal, policy: { keep: 2 } });
+  await bet(next, 'ann', 't2');
+  await taken(next);
+  const ids = (await wal.snapshots(0)).map(({ id }) => id);
+  assert.equal(ids.length, 2);
+  assert.ok(!ids.includes(damaged.id));
+});
+
 test('what was trimmed is no orphan', async () => {
   const wal = newWal();
   const host = await funded(wal, { policy: { keep: 1 } });
