@@ -9,8 +9,10 @@ import { middleOf, Patient } from './patient.js';
 import type { Scene } from './scene.js';
 import { EAGER } from './snapshots.js';
 import { faultOnEachStore, type Place } from './stores.js';
+import { until } from './until.js';
 
-const PLAY_MS = 500;
+/** So often at the least everybody has played before a store counts as grown. */
+const PLAYED = 4;
 /** After so long the node has recorded what it has told. */
 const RECORDED_MS = 1300;
 
@@ -169,7 +171,8 @@ async function growStore(scene: Scene, place: Place): Promise<Map<string, number
 
 async function play(scene: Scene, walletd: WalletdProcess): Promise<void> {
   const load = await scene.load(walletd);
-  await delay(PLAY_MS);
+  const played = (username: string) => load.sent.filter((one) => one.username === username).length;
+  await until('everybody has played', 20_000, () => PLAYERS.every((username) => played(username) >= PLAYED));
   await load.stop();
 }
 
