@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { checkBackup } from '../restore/backup-reader.js';
 import { BackupWriter, exists, writeNewBackup } from '../restore/backup-writer.js';
@@ -90,7 +91,9 @@ class Backup {
     const tally = new Tally();
     const progress = this.progress('Backing up');
     try {
-      const { update: onProgress, warn, patience } = progress;
+      const { update: onProgress, warn } = progress;
+      // Whoever ends it does not have to wait for better weather.
+      const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal }) };
       const reading = { meta: encodeMeta(source.meta), now: Date.now, warn, onProgress };
       const frames = framesOfStore(patientSource(source.reader, patience), reading);
       const writer = await writeNewBackup(options.to, tally.counted(frames), signal);
@@ -111,8 +114,9 @@ class Backup {
       const whole = await checkBackup(to, progress.update);
       const { storeId: found } = openFormats(whole.meta);
       if (found !== storeId) throw new ToolError(`${to} is a backup of another store, ${found}, not of ${storeId}`);
-      if (whole.cutBytes > 0)
+      if (whole.cutBytes > 0) {
         progress.warn(`the last segment of ${to} was cut off: ${whole.cutBytes} bytes are dropped`);
+      }
       this.say(`Continuing ${to}, which goes to ${isoTime(whole.contents.timeMs)}.`);
       return { writer: await BackupWriter.continue(to, whole), contents: whole.contents };
     } finally {
@@ -137,10 +141,8 @@ class Backup {
     }
     const bytes = writer.byteLength;
     if (options.json) this.print({ file: options.to, bytes, segments, entries });
-    else
-      this.say(
-        `Appended ${plural(entries, 'entry', 'entries')} in ${plural(segments, 'segment')}; the file has ${formatBytes(bytes)}.`,
-      );
+    const what = `${plural(entries, 'entry', 'entries')} in ${plural(segments, 'segment')}`;
+    this.say(`Appended ${what}; the file has ${formatBytes(bytes)}.`);
   }
 
   private report(bytes: number, tally: Tally): void {

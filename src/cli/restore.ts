@@ -92,7 +92,12 @@ async function restoreFile(options: RestoreOptions, progress: Progress): Promise
   await restoreInto(framesOfFile(from, whole, progress.update), from, options, progress);
 }
 
-async function restoreInto(frames: Frames, source: string, { to, at, json }: RestoreOptions, progress: Progress) {
+async function restoreInto(
+  frames: Frames,
+  source: string,
+  { to, at, json }: RestoreOptions,
+  progress: Progress,
+): Promise<void> {
   const { store, name } = driverOf(settingsOfStore(to), 'auto');
   try {
     await mustBeEmpty(store, name);

@@ -72,14 +72,20 @@ export async function* framesOfFile(
   onProgress: OnProgress = () => {},
 ): AsyncGenerator<Frame, void> {
   const reader = await BlockReader.open(path);
+  let coming = reader.maybeFrames(whole.bytes);
   try {
-    while (reader.position < whole.bytes) {
-      const block = await reader.next(whole.bytes);
-      if (block === undefined) throw new ToolError(`${path} has become shorter while it was read`);
-      yield* await reader.open(block);
-      onProgress(block.end, whole.bytes);
+    for (;;) {
+      const frames = await coming;
+      if (frames === undefined) return;
+      const { position } = reader;
+      // The next block is read and inflated while this one is written somewhere.
+      coming = reader.maybeFrames(whole.bytes);
+      coming.catch(() => {});
+      yield* frames;
+      onProgress(position, whole.bytes);
     }
   } finally {
+    await Promise.allSettled([coming]);
     await reader.close();
   }
 }
@@ -124,6 +130,14 @@ class BlockReader {
     this.index++;
     this.position = start + BLOCK_HEADER_LENGTH + header.length;
     return { header, data, start, end: this.position };
+  }
+
+  /** Of the next block; undefined at the end of the whole part. */
+  async maybeFrames(whole: number): Promise<Frame[] | undefined> {
+    if (this.position >= whole) return undefined;
+    const block = await this.next(whole);
+    if (block === undefined) throw new ToolError(`${this.path} has become shorter while it was read`);
+    return await this.open(block);
   }
 
   async open({ header, data, start }: Block): Promise<Frame[]> {

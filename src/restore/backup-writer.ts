@@ -11,24 +11,23 @@ const BLOCK_BYTES = 1024 * 1024;
 const COMPRESSING_MAX = 4;
 const MODE = 0o600;
 
-/**
- * Writes frames into a file, which ends in a whole segment whenever `endSegment` has resolved.
- */
+/** Writes frames into a file, which ends in a whole segment whenever `endSegment` has resolved. */
 export class BackupWriter {
   private parts: Buffer[] = [];
   private partBytes = 0;
   private readonly sealing: Promise<Buffer>[] = [];
 
   private constructor(
+    /** For people. */
     private readonly path: string,
     private readonly file: FileHandle,
     private bytes: number,
     private blocks: number,
   ) {}
 
-  /** A new file that is not there yet. */
-  static async create(path: string): Promise<BackupWriter> {
-    const file = await open(path, 'ax', MODE);
+  /** A file that is not there yet, to be renamed to `path` later. */
+  static async create(path: string, partial = path): Promise<BackupWriter> {
+    const file = await open(partial, 'ax', MODE);
     const header = sealFileHeader();
     await file.appendFile(header);
     return new BackupWriter(path, file, header.length, 0);
@@ -115,7 +114,7 @@ export async function writeNewBackup(path: string, frames: Frames, signal: Abort
 async function create(path: string, partial: string): Promise<BackupWriter> {
   await mustBeFree(path);
   try {
-    return await BackupWriter.create(partial);
+    return await BackupWriter.create(path, partial);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     throw new ToolError(`${partial} is there: another backup is being written, or one was cut off; then remove it`);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
-import { formatLsn } from '../shard/lsn.js';
-import type { Head } from '../shard/ports.js';
+import { compareLsn, formatLsn } from '../shard/lsn.js';
+import { type Head, isSameHead } from '../shard/ports.js';
 import { isFinal } from '../shard/take-over.js';
 import type { Contents, ShardContents } from './contents.js';
 import type { Frame } from './frame.js';
@@ -72,15 +72,21 @@ class Follower {
     return { head: this.head, snapshot: this.beginning.snapshot };
   }
 
-  /** For people, once: the log ends before what has been backed up of it. Its owner may append it again. */
+  /**
+   * For people, once: the log ends before what has been backed up of it. Its owner may append that again. Throws a
+   * `ToolError` when the log has something else instead.
+   */
   async lost(): Promise<string | undefined> {
-    const { lsn } = await this.store.wal.head(this.shard);
+    const head = await this.store.wal.head(this.shard);
+    const { lsn } = this.head;
     const wasBehind = this.isBehind;
-    this.isBehind = lsn.sequence < this.head.lsn.sequence;
+    this.isBehind = head.lsn.sequence < lsn.sequence;
+    const isAfter = isSameHead(head, this.head) || (head.lsn.sequence > lsn.sequence && compareLsn(head.lsn, lsn) > 0);
+    if (!isAfter && !this.isBehind) throw this.anotherHistory();
     if (!this.isBehind || wasBehind) return undefined;
     return (
-      `the log of shard ${this.shard} ends at ${formatLsn(lsn)}: the store has lost entries up to ` +
-      `${formatLsn(this.head.lsn)}, which the backup has`
+      `the log of shard ${this.shard} ends at ${formatLsn(head.lsn)}: ` +
+      `the store has lost entries up to ${formatLsn(lsn)}, which the backup has`
     );
   }
 
@@ -93,20 +99,27 @@ class Follower {
         }
       }
     } catch (error) {
-      if (error instanceof RecoveryError) await this.explain(error);
-      throw error;
+      throw error instanceof RecoveryError ? await this.explained(error) : error;
     }
   }
 
   /** What looks like a hole may be a log that was trimmed before it was read. */
-  private async explain(error: RecoveryError): Promise<void> {
+  private async explained(error: RecoveryError): Promise<ToolError> {
     const first = await firstEntry(this.shard, this.store);
     const { lsn } = this.head;
-    if (first === undefined || first.lsn.sequence <= lsn.sequence + 1) return;
-    throw new ToolError(
+    if (first === undefined || first.lsn.sequence <= lsn.sequence + 1) return this.anotherHistory(error);
+    return new ToolError(
       `the log of shard ${this.shard} was trimmed before it was backed up: the entries after ${formatLsn(lsn)} and ` +
         `before ${formatLsn(first.lsn)} are missing; begin a new backup in another file`,
-      { cause: error },
+    );
+  }
+
+  /** As after a restore to an earlier moment, at the same address. */
+  private anotherHistory(error?: RecoveryError): ToolError {
+    const why = error === undefined ? '' : ` (${error.message})`;
+    return new ToolError(
+      `the log of shard ${this.shard} does not go on from ${formatLsn(this.head.lsn)}, where the backup ends: ` +
+        `it is damaged, or of another history${why}; begin a new backup in another file`,
     );
   }
 }

@@ -5,7 +5,8 @@ import type { Frame, Frames } from './frame.js';
 import { keepTrying } from './patience.js';
 import type { At } from './point-in-time.js';
 import type { OpenFormats, StoreFormats, TargetStore } from './ports.js';
-import { type RestoredShard, ShardRestore, SomebodyElseError } from './shard-restore.js';
+import { type RestoredShard, ShardRestore } from './shard-restore.js';
+import { SomebodyElseError } from './snapshot-restore.js';
 import { ToolError } from './store-reader.js';
 
 export interface Restored {

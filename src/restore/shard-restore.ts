@@ -1,12 +1,11 @@
 import { assert, must } from '../base/assert.js';
-import { checkContinuity, decodeEntry, newestTimeOf } from '../shard/log-reader.js';
+import { checkContinuity, decodeEntry } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from '../shard/lsn.js';
 import { type Append, type Head, isSameHead, type SealedEntry } from '../shard/ports.js';
-import type { Manifest } from '../shard/snapshot-ports.js';
 import type { Patience } from '../shard/take-over.js';
-import { keepTrying } from './patience.js';
 import { type At, isEarlyEnough, isPast } from './point-in-time.js';
 import type { StoreFormats, TargetStore } from './ports.js';
+import { SnapshotRestore } from './snapshot-restore.js';
 import { ToolError } from './store-reader.js';
 
 /** What has been restored of one shard. */
@@ -18,18 +17,7 @@ export interface RestoredShard {
   readonly entries: number;
   /** Of chunks and entries. */
   readonly bytes: number;
-  /** Of the newest event or fence; undefined when there is none. Milliseconds. */
-  readonly timeMs: number | undefined;
 }
-
-export class SomebodyElseError extends ToolError {
-  constructor() {
-    super('somebody else has written to the store that is being restored: empty it and restore again');
-  }
-}
-
-/** Chunks that are on their way at once. */
-const CHUNKS_MAX = 8;
 
 /** Writes one shard into an empty log: its snapshot first, then the entries from the snapshot's start on. */
 export class ShardRestore {
@@ -42,7 +30,6 @@ export class ShardRestore {
   private isPast = false;
   private entries = 0;
   private entryBytes = 0;
-  private timeMs: number | undefined = undefined;
 
   constructor(
     readonly shard: number,
@@ -88,7 +75,6 @@ export class ShardRestore {
     this.isPast = isPast(this.at, entry);
     if (this.isPast) return 0;
     this.last = entry.head;
-    this.timeMs = newestTimeOf(entry);
     this.waiting.push({ head: entry.head, bytes });
     this.entries++;
     this.entryBytes += bytes.length;
@@ -120,9 +106,9 @@ export class ShardRestore {
   }
 
   summary(): RestoredShard {
-    const { shard, lsn, entries, entryBytes, timeMs, snapshot } = this;
+    const { shard, lsn, entries, entryBytes, snapshot } = this;
     const bytes = entryBytes + (snapshot?.bytes ?? 0);
-    return { shard, snapshot: snapshot?.manifest.end.lsn, lsn, entries, bytes, timeMs };
+    return { shard, snapshot: snapshot?.manifest.end.lsn, lsn, entries, bytes };
   }
 
   private async publishSnapshot(): Promise<void> {
@@ -139,64 +125,5 @@ export class ShardRestore {
 
   private mustSnapshot(): SnapshotRestore {
     return must(this.snapshot, 'a snapshot has begun');
-  }
-}
-
-class SnapshotRestore {
-  bytes = 0;
-  private chunks = 0;
-  private writing: Promise<void>[] = [];
-
-  constructor(
-    readonly manifest: Manifest,
-    private readonly manifestBytes: Buffer,
-    /** Of the head that the target's log has. */
-    private readonly nonce: string,
-    private readonly target: TargetStore,
-    private readonly formats: StoreFormats,
-    private readonly patience: Patience,
-  ) {}
-
-  async begin(): Promise<void> {
-    const { shard, id } = this.manifest;
-    await this.write('begin a snapshot', () => this.target.beginSnapshot(shard, this.nonce, id));
-  }
-
-  /** Throws a `FormatError` when it is not the one that the manifest names. */
-  async writeChunk(index: number, bytes: Buffer): Promise<void> {
-    const { shard, id } = this.manifest;
-    assert(index === this.chunks++, 'chunks come in order');
-    this.formats.snapshotFormat.checkChunk(this.manifest, index, bytes);
-    this.bytes += bytes.length;
-    const write = this.write('write a chunk', () => this.target.writeChunk(shard, this.nonce, id, index, bytes));
-    // It is awaited later; that it failed may be known before.
-    write.catch(() => {});
-    this.writing.push(write);
-    if (this.writing.length >= CHUNKS_MAX) await this.written();
-  }
-
-  async publish(): Promise<void> {
-    const { shard, id, chunks } = this.manifest;
-    assert(this.chunks === chunks.length, 'a snapshot has all its chunks');
-    await this.written();
-    await this.write('publish a snapshot', () =>
-      this.target.publishSnapshot(shard, this.nonce, id, this.manifestBytes),
-    );
-  }
-
-  async abandon(): Promise<void> {
-    const { shard, id } = this.manifest;
-    await this.written();
-    await this.write('delete a snapshot', () => this.target.deleteSnapshot(shard, this.nonce, [], id));
-  }
-
-  private async written(): Promise<void> {
-    const writing = this.writing;
-    this.writing = [];
-    await Promise.all(writing);
-  }
-
-  private async write(what: string, run: () => Promise<boolean>): Promise<void> {
-    if (!(await keepTrying(what, this.patience, run))) throw new SomebodyElseError();
   }
 }

@@ -1,6 +1,7 @@
 import { decodeEntry, firstEntry, readLog } from '../shard/log-reader.js';
 import { formatLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type Head, isSameHead } from '../shard/ports.js';
+import { checkAgainstLog, checkEnds, checkReached } from '../shard/recovery.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
 import { listSnapshots } from '../shard/snapshot-reader.js';
 import type { Contents, SnapshotPlace } from './contents.js';
@@ -45,7 +46,10 @@ export async function* framesOfStore(store: SourceStore, options: StoreFramesOpt
     yield* shard.more();
   }
   // The first logs have grown while the last ones were read.
-  for (const shard of shards) yield* shard.more();
+  for (const shard of shards) {
+    yield* shard.more();
+    shard.checkReached();
+  }
   const contents: Contents = { timeMs: now(), shards: shards.map(({ head, snapshot }) => ({ head, snapshot })) };
   yield { type: 'end', contents };
 }
@@ -66,9 +70,11 @@ class Progress {
 class ShardSource {
   /** The newest entry that has been read. */
   head: Head;
-  snapshot: SnapshotPlace | undefined = undefined;
+  private manifest: Manifest | undefined = undefined;
+  /** Of the snapshot, and of newer ones that are damaged or gone by now: the log held them all, and must still do. */
+  readonly ends: Head[] = [];
   private isPast = false;
-  /** Those that have been tried, and what makes them useless. */
+  /** Ids of snapshots that are not to be tried again. */
   private readonly tried = new Set<string>();
 
   constructor(
@@ -78,6 +84,10 @@ class ShardSource {
     private readonly onStep: () => void,
   ) {
     this.head = store.genesis(shard);
+  }
+
+  get snapshot(): SnapshotPlace | undefined {
+    return this.manifest && placeOf(this.manifest);
   }
 
   async reach(): Promise<Reach> {
@@ -102,12 +112,14 @@ class ShardSource {
       if (found === undefined) return await this.checkBeginning();
       const { manifest, bytes } = found;
       this.tried.add(manifest.id);
+      this.ends.push(manifest.end);
+      checkAgainstLog(manifest, await this.store.wal.head(shard));
       yield { type: 'snapshot-begun', shard, manifest: bytes };
       const problem = yield* this.chunks(manifest);
       const first = problem === undefined ? await this.entryAt(manifest.start) : undefined;
       if (first !== undefined) {
         this.head = manifest.start;
-        this.snapshot = placeOf(manifest);
+        this.manifest = manifest;
         yield { type: 'entry', shard, bytes: first };
         return;
       }
@@ -124,6 +136,7 @@ class ShardSource {
       for (const { entry, bytes } of page) {
         this.isPast = isPast(this.options.at, entry);
         if (this.isPast) return;
+        checkEnds(this, entry);
         this.head = entry.head;
         this.onStep();
         yield { type: 'entry', shard, bytes };
@@ -131,17 +144,17 @@ class ShardSource {
     }
   }
 
+  checkReached(): void {
+    checkReached(this.shard, this, this.head.lsn);
+  }
+
   /** Returns what is wrong with them; undefined when all have come. */
   private async *chunks(manifest: Manifest): AsyncGenerator<Frame, string | undefined> {
     const { shard } = this;
     const { id, chunks } = manifest;
     for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE) {
-      const page = await this.store.snapshots.readChunks(
-        shard,
-        id,
-        first,
-        Math.min(CHUNKS_AT_ONCE, chunks.length - first),
-      );
+      const count = Math.min(CHUNKS_AT_ONCE, chunks.length - first);
+      const page = await this.store.snapshots.readChunks(shard, id, first, count);
       for (const [i, bytes] of page.entries()) {
         const index = first + i;
         if (bytes === undefined) return `chunk ${index} is missing`;

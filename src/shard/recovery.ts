@@ -134,7 +134,8 @@ async function newestBase({ shard, genesis, found }: Rebuild, slices: Slices, de
   return { wallets: new Wallets(), start: genesis, end: undefined, ends, marks: [], damaged: useless };
 }
 
-function checkAgainstLog({ id, shard, end }: Manifest, head: Head): void {
+/** Throws a `LossError` when the snapshot holds more than the log with this head. */
+export function checkAgainstLog({ id, shard, end }: Manifest, head: Head): void {
   if (compareLsn(end.lsn, head.lsn) <= 0) return;
   throw new LossError(
     `snapshot ${id} of shard ${shard} holds entries up to ${formatLsn(end.lsn)}, but the log ends at ${formatLsn(head.lsn)}: the log has lost what is between`,
@@ -230,7 +231,8 @@ function applyEntry({ wallets, end }: Base, entry: Entry): void {
   for (const event of entry.events) applyUnlessHeld(wallets, event);
 }
 
-function checkEnds({ ends }: Base, { shard, lsn, head }: Entry): void {
+/** Throws a `LossError` when the entry stands where a snapshot ends, and is another one than it was taken of. */
+export function checkEnds({ ends }: Pick<Base, 'ends'>, { shard, lsn, head }: Entry): void {
   for (const end of ends) {
     if (lsn.sequence !== end.lsn.sequence || isSameHead(head, end)) continue;
     throw new LossError(
@@ -239,8 +241,11 @@ function checkEnds({ ends }: Base, { shard, lsn, head }: Entry): void {
   }
 }
 
-/** A log that lost its tail goes on in a new epoch: by LSN its fences are newer than what was lost. */
-function checkReached(shard: number, { ends }: Base, last: Lsn): void {
+/**
+ * Throws a `LossError` when the log ends before a snapshot does. One that lost its tail goes on in a new epoch: by LSN
+ * its fences are newer than what was lost.
+ */
+export function checkReached(shard: number, { ends }: Pick<Base, 'ends'>, last: Lsn): void {
   for (const end of ends) {
     if (end.lsn.sequence <= last.sequence) continue;
     throw new LossError(

@@ -56,17 +56,23 @@ test('up to a time: each shard with the entries whose newest event is not later'
 test('a snapshot that is early enough is taken with it, and none that is later', async () => {
   const wal = await recordedHistory();
   const { whole } = await listSnapshots(0, { snapshots: wal, snapshotFormat: formats.snapshotFormat });
-  const second = whole[1];
-  assert.ok(second);
-  for (const [at, isIn] of [[second.end.lsn, true] as const, [whole[0]?.end.lsn, true] as const]) {
-    assert.ok(at);
-    const { wal: copy, result } = await restored(framesOf(wal, { at: parseAt(`0:${formatLsn(at)}`) }));
-    assert.deepEqual(result.shards[0]?.snapshot, at);
-    assert.equal((await copy.snapshots(0)).length, isIn ? 1 : 0);
+  const [first, second] = whole;
+  assert.ok(first && second);
+  for (const { end, id } of [first, second]) {
+    const at = parseAt(`0:${formatLsn(end.lsn)}`);
+    const { wal: copy, result } = await restored(framesOf(wal, { at }), at);
+    assert.deepEqual(result.shards[0]?.snapshot, end.lsn);
+    assert.deepEqual(
+      (await copy.snapshots(0)).map((one) => one.id),
+      [id],
+    );
   }
   const early: At = { type: 'time', timeMs: second.timeMs };
-  const { result } = await restored(framesOf(wal, { at: early }), early);
-  assert.ok(result.shards.every(({ timeMs }) => timeMs === undefined || timeMs <= second.timeMs));
+  const { wal: copy } = await restored(framesOf(wal, { at: early }), early);
+  for (let shard = 0; shard < SHARDS; shard++) {
+    const list = await listSnapshots(shard, { snapshots: copy, snapshotFormat: formats.snapshotFormat });
+    assert.ok(list.whole.length === 1 && list.whole.every(({ timeMs }) => timeMs <= second.timeMs));
+  }
 });
 
 test('before the first entry there is nothing, and that can be restored too', async () => {

@@ -114,6 +114,14 @@ test('without a whole snapshot and without the beginning of the log nothing is w
   await assert.rejects(frames.next(), /of shard 0 there is neither a whole snapshot nor the beginning of its log/);
 });
 
+test('a snapshot that holds more than the log stops the copy: the store has lost something', async () => {
+  const wal = await recordedHistory();
+  const { end } = await newest(wal);
+  const { lsn } = await wal.head(0);
+  wal.loseTail(0, lsn.sequence - end.lsn.sequence + 1);
+  await assert.rejects(restored(framesOf(wal)), /snapshot \w+ of shard 0 holds entries up to .* lost what is between/);
+});
+
 test('a snapshot that is replaced while it is read is abandoned, and the newer one is taken, without a warning', async () => {
   const wal = await recordedHistory();
   const { id } = await newest(wal);
