@@ -1,5 +1,5 @@
 import { decodeEntry, RecoveryError } from '../shard/log-reader.js';
-import { formatLsn, LSN_ZERO, type Lsn } from '../shard/lsn.js';
+import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from '../shard/lsn.js';
 import type { Entry } from '../shard/ports.js';
 import type { StoreReader } from './store-reader.js';
 
@@ -27,7 +27,11 @@ export async function* readTolerantly(
     for (const bytes of page) {
       // Of a damaged entry also the place may be damaged: it is the one behind the last.
       const expected = { epoch: last.epoch, sequence: last.sequence + 1 };
-      const entry = maybeEntry(bytes, shard, reader, note);
+      const found = maybeEntry(bytes, shard, reader, note);
+      const isLater = found === undefined || compareLsn(found.lsn, last) > 0;
+      // Read on behind it, one that stands in the place of another would lead back to where it came from, for ever.
+      if (!isLater) note(`in the log of shard ${shard} ${formatLsn(found.lsn)} comes after ${formatLsn(last)}`);
+      const entry = isLater ? found : undefined;
       if (entry !== undefined && last !== LSN_ZERO && entry.lsn.sequence > expected.sequence) {
         note(`between ${formatLsn(last)} and ${formatLsn(entry.lsn)} the log of shard ${shard} lacks entries`);
       }

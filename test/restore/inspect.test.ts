@@ -5,7 +5,7 @@ import { inspectOrphans } from '../../src/restore/inspect-entry.js';
 import { ToolError } from '../../src/restore/store-reader.js';
 import { commands } from '../support/domain.js';
 
-import { WrittenStore } from './written-store.js';
+import { WrittenStore, withEntry } from './written-store.js';
 
 test('what can be read of a broken log is shown, and said to be broken', async () => {
   const store = new WrittenStore();
@@ -25,6 +25,21 @@ test('what can be read of a broken log is shown, and said to be broken', async (
   );
   assert.equal(found.players[0]?.wallet.balance, 90);
   assert.match(found.notes.join(), /entry 1-4 is damaged.*is that at 1-3/s);
+});
+
+test('an entry in the place of another one is said, and does not lead back', async () => {
+  const store = new WrittenStore();
+  await store.takeOver();
+  await store.fund('ann', 100);
+  for (const id of ['t1', 't2', 't3']) await store.run(commands.place([{ id }]));
+  const [copy] = await store.wal.read(0, { epoch: 1, sequence: 1 }, 1);
+  const reader = withEntry(store, '1-5', () => copy);
+  const found = await inspect(reader, [0], { type: 'player', username: 'ann' });
+  assert.deepEqual(
+    found.happenings.map(({ id }) => id),
+    ['open-ann', 't1', 't2'],
+  );
+  assert.match(found.notes.join(), /in the log of shard 0 1-2 comes after 1-4/);
 });
 
 test('a log of which nothing can be read ends all the same', async () => {
