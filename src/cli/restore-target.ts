@@ -6,6 +6,8 @@ import type { Store } from '../store/store.js';
 export function restoreTargetOf(store: Store): TargetStore {
   return {
     append: (appends) => store.append(appends),
+    read: (shard, after, limit) => store.read(shard, after, limit),
+    snapshots: (shard) => store.snapshots(shard),
     beginSnapshot: (shard, nonce, id) => store.beginSnapshot(shard, nonce, id),
     writeChunk: (shard, nonce, id, index, bytes) => store.writeChunk(shard, nonce, id, index, bytes),
     publishSnapshot: (shard, nonce, id, manifest) => store.publishSnapshot(shard, nonce, id, manifest),

@@ -13,8 +13,8 @@ export type OpenFormats = (meta: Buffer) => StoreFormats;
 
 /** A store to copy into. */
 export interface TargetStore
-  extends Pick<Wal, 'append'>,
-    Pick<SnapshotStore, 'beginSnapshot' | 'writeChunk' | 'publishSnapshot' | 'deleteSnapshot'> {
+  extends Pick<Wal, 'append' | 'read'>,
+    Pick<SnapshotStore, 'snapshots' | 'beginSnapshot' | 'writeChunk' | 'publishSnapshot' | 'deleteSnapshot'> {
   /** Creates it, not yet fit to serve; false when it is not empty. */
   createIncomplete(meta: Buffer): Promise<boolean>;
   /** From now on it may serve. Durable when it resolves. */

@@ -1,4 +1,5 @@
 import { must } from '../base/assert.js';
+import { LSN_ZERO } from '../shard/lsn.js';
 import type { Patience } from '../shard/take-over.js';
 import type { Contents } from './contents.js';
 import type { Frame, Frames } from './frame.js';
@@ -63,6 +64,7 @@ class Restore {
     const formats = openFormats(meta);
     const wasCreated = await keepTrying('create the store', patience, () => target.createIncomplete(meta));
     if (!wasCreated) throw new ToolError('a restore needs an empty store');
+    for (let shard = 0; shard < formats.shards; shard++) await mustHaveNothing(shard, target, patience);
     return new Restore(meta, target, formats, at, patience);
   }
 
@@ -109,4 +111,13 @@ class Restore {
     if (outcomes.some(({ type }) => type === 'conflict')) throw new SomebodyElseError();
     for (const shard of busy) shard.appended();
   }
+}
+
+/** Where a store was emptied by hand something can be left of it: it would be taken for a part of this one. */
+async function mustHaveNothing(shard: number, target: TargetStore, patience: Patience): Promise<void> {
+  const entries = await keepTrying('read the log', patience, () => target.read(shard, LSN_ZERO, 1));
+  const snapshots = await keepTrying('list the snapshots', patience, () => target.snapshots(shard));
+  if (entries.length === 0 && snapshots.length === 0) return;
+  const what = entries.length > 0 ? 'is a log' : 'are snapshots';
+  throw new ToolError(`a restore needs an empty store, and there ${what} of shard ${shard}: empty it altogether`);
 }

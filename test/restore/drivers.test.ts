@@ -104,6 +104,17 @@ test('a store that is not empty is refused, and stays as it is', () =>
     }
   }));
 
+test('what is left of a store that was emptied by hand is not taken for a part of the new one', () =>
+  withStores(async ({ redis }) => {
+    await server.call('HSET', 'spent:{1}:snapshots', 'aaaaaaaaaaaaaaaa', '');
+    const snapshots = restoreInto(redis('spent'), framesOf(await recordedHistory()));
+    await assert.rejects(snapshots, /needs an empty store, and there are snapshots of shard 1: empty it altogether/);
+    await server.call('XADD', 'gone:{0}:wal', '1-1', 'e', 'an entry');
+    const log = restoreInto(redis('gone'), framesOf(await recordedHistory()));
+    await assert.rejects(log, /needs an empty store, and there is a log of shard 0: empty it altogether/);
+    await assert.rejects(redis('gone').maybeMeta(), /not finished/);
+  }));
+
 test('a restore that was interrupted leaves a store that refuses everything, also another restore', () =>
   withStores(async ({ lmdb, redis }) => {
     for (const store of [lmdb('half'), redis('half')]) {

@@ -101,6 +101,8 @@ export function targetOf(wal: MemoryWal): TargetStore & { completed: number } {
   const target = {
     completed: 0,
     append: wal.append.bind(wal),
+    read: wal.read.bind(wal),
+    snapshots: wal.snapshots.bind(wal),
     beginSnapshot: wal.beginSnapshot.bind(wal),
     writeChunk: wal.writeChunk.bind(wal),
     publishSnapshot: wal.publishSnapshot.bind(wal),
