@@ -1,9 +1,9 @@
-import { firstEntry, type ReadEntry, RecoveryError, readLog } from '../shard/log-reader.js';
-import { formatLsn } from '../shard/lsn.js';
+import { type ReadEntry, RecoveryError, readLog } from '../shard/log-reader.js';
 import type { Entry, Head } from '../shard/ports.js';
 import { Currencies } from './currencies.js';
 import { lineOf } from './export-line.js';
-import { type StoreReader, ToolError } from './store-reader.js';
+import type { StoreReader } from './store-reader.js';
+import { orTrimmed } from './trimmed.js';
 
 /** One shard's log on its way out: a page of bytes in memory at a time, and of its entries the next one. */
 export class ExportFeed {
@@ -36,7 +36,8 @@ export class ExportFeed {
       // After bad weather the next attempt begins where this one has come to.
       this.pages = undefined;
       this.page = undefined;
-      throw error instanceof RecoveryError ? await this.orTrimmed(error) : error;
+      if (!(error instanceof RecoveryError)) throw error;
+      throw await orTrimmed(error, this.shard, this.position, 'exported', this.reader);
     }
   }
 
@@ -62,15 +63,5 @@ export class ExportFeed {
     this.position = entry.head;
     this.waiting = undefined;
     return text;
-  }
-
-  /** An export that is slower than the log is trimmed meets a hole that is none. */
-  private async orTrimmed(error: RecoveryError): Promise<Error> {
-    const first = await firstEntry(this.shard, this.reader);
-    if (first === undefined || first.lsn.sequence <= this.position.lsn.sequence + 1) return error;
-    const place = formatLsn(this.position.lsn);
-    return new ToolError(
-      `the log of shard ${this.shard} was trimmed before it was exported: it goes on after ${place}`,
-    );
   }
 }

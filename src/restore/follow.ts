@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { RecoveryError, readLog } from '../shard/log-reader.js';
 import { compareLsn, formatLsn } from '../shard/lsn.js';
 import { type Head, isSameHead } from '../shard/ports.js';
 import { isFinal } from '../shard/take-over.js';
@@ -8,6 +8,7 @@ import type { Frame } from './frame.js';
 import { Outage } from './outage.js';
 import type { SourceStore } from './ports.js';
 import { ToolError } from './store-reader.js';
+import { orTrimmed, TrimmedError } from './trimmed.js';
 
 export interface FollowOptions {
   readonly now: () => number;
@@ -99,19 +100,11 @@ class Follower {
         }
       }
     } catch (error) {
-      throw error instanceof RecoveryError ? await this.explained(error) : error;
+      if (!(error instanceof RecoveryError)) throw error;
+      const explained = await orTrimmed(error, this.shard, this.head, 'copied', this.store);
+      if (!(explained instanceof TrimmedError)) throw this.anotherHistory(error);
+      throw new ToolError(`${explained.message}; begin a new backup in another file`, { cause: error });
     }
-  }
-
-  /** What looks like a hole may be a log that was trimmed before it was read. */
-  private async explained(error: RecoveryError): Promise<ToolError> {
-    const first = await firstEntry(this.shard, this.store);
-    const { lsn } = this.head;
-    if (first === undefined || first.lsn.sequence <= lsn.sequence + 1) return this.anotherHistory(error);
-    return new ToolError(
-      `the log of shard ${this.shard} was trimmed before it was backed up: the entries after ${formatLsn(lsn)} and ` +
-        `before ${formatLsn(first.lsn)} are missing; begin a new backup in another file`,
-    );
   }
 
   /** As after a restore to an earlier moment, at the same address. */

@@ -1,4 +1,4 @@
-import { decodeEntry, firstEntry, readLog } from '../shard/log-reader.js';
+import { decodeEntry, firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
 import { formatLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type Head, isSameHead } from '../shard/ports.js';
 import { checkAgainstLog, checkEnds, checkReached } from '../shard/recovery.js';
@@ -9,6 +9,7 @@ import type { Frame, OnProgress } from './frame.js';
 import { type At, checkReach, isEarlyEnough, isPast, type Reach } from './point-in-time.js';
 import type { SourceStore } from './ports.js';
 import { ToolError } from './store-reader.js';
+import { orTrimmed, TrimmedError } from './trimmed.js';
 
 export interface StoreFramesOptions {
   /** The record, as the store has it. */
@@ -47,7 +48,7 @@ export async function* framesOfStore(store: SourceStore, options: StoreFramesOpt
   }
   // The first logs have grown while the last ones were read.
   for (const shard of shards) {
-    yield* shard.more();
+    yield* shard.news();
     shard.checkReached();
   }
   const contents: Contents = { timeMs: now(), shards: shards.map(({ head, snapshot }) => ({ head, snapshot })) };
@@ -128,19 +129,34 @@ class ShardSource {
     }
   }
 
-  /** What the log has got since. */
+  /** All of the log from here on. */
   async *more(): AsyncGenerator<Frame, void> {
     const { shard } = this;
     if (this.isPast) return;
-    for await (const page of readLog(shard, this.head, this.store)) {
-      for (const { entry, bytes } of page) {
-        this.isPast = isPast(this.options.at, entry);
-        if (this.isPast) return;
-        checkEnds(this, entry);
-        this.head = entry.head;
-        this.onStep();
-        yield { type: 'entry', shard, bytes };
+    try {
+      for await (const page of readLog(shard, this.head, this.store)) {
+        for (const { entry, bytes } of page) {
+          this.isPast = isPast(this.options.at, entry);
+          if (this.isPast) return;
+          checkEnds(this, entry);
+          this.head = entry.head;
+          this.onStep();
+          yield { type: 'entry', shard, bytes };
+        }
       }
+    } catch (error) {
+      if (!(error instanceof RecoveryError)) throw error;
+      throw await orTrimmed(error, shard, this.head, 'copied', this.store);
+    }
+  }
+
+  /** What the log has got since; where that was trimmed meanwhile the copy is whole without it. */
+  async *news(): AsyncGenerator<Frame, void> {
+    try {
+      yield* this.more();
+    } catch (error) {
+      if (!(error instanceof TrimmedError)) throw error;
+      this.options.warn(`shard ${this.shard} is copied up to ${formatLsn(this.head.lsn)}: ${error.message}`);
     }
   }
 

@@ -159,6 +159,28 @@ test('entries that come while a store is read are in the copy, also those of a s
   assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
 });
 
+test('a log that is trimmed while the others are read is copied up to where it was read', async () => {
+  const wal = await recordedHistory();
+  const before = (await wal.head(0)).lsn;
+  const warnings: string[] = [];
+  let isLate = false;
+  const serving = async function* () {
+    for await (const frame of framesOf(wal, { warnings })) {
+      yield frame;
+      if (frame.type !== 'snapshot-begun' || frame.shard === 0 || isLate) continue;
+      isLate = true;
+      await goOn(wal, 8, 'late', { keep: 1 });
+      await goOn(wal, 8, 'later', { keep: 1 });
+    }
+  };
+  const { result } = await restored(serving());
+  assert.deepEqual(result.shards[0]?.lsn, before);
+  assert.match(
+    warnings.join(),
+    /^shard 0 is copied up to \d+-\d+: the log of shard 0 was trimmed before it was copied/,
+  );
+});
+
 test('progress grows, and never beyond its end', async () => {
   const steps: number[] = [];
   await collect(framesOf(await recordedHistory(), { onProgress: (done, total) => steps.push(done / total) }));
