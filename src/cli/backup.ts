@@ -14,6 +14,7 @@ import { EXIT } from './exit-codes.js';
 import { openAsItIs } from './open-store.js';
 import { readerOf } from './open-to-read.js';
 import { Progress } from './progress.js';
+import { stopSignal } from './stop-signal.js';
 import { STORE_ADDRESS_HELP, settingsToRead } from './store-address.js';
 import { openFormats } from './store-formats.js';
 import { formatBytes, isoTime, plural } from './units.js';
@@ -48,11 +49,9 @@ Examples:
 }
 
 async function backup(options: BackupOptions): Promise<void> {
-  const stop = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
   const { store, meta, name } = await openAsItIs(settingsToRead(options.from));
   try {
-    await new Backup({ reader: readerOf(store, meta), meta, name }, options, stop.signal).run();
+    await new Backup({ reader: readerOf(store, meta), meta, name }, options).run();
   } finally {
     await store.close();
   }
@@ -70,15 +69,19 @@ interface Begun {
 }
 
 class Backup {
+  /** The file is there, and whole up to its last segment. */
+  private isThere = false;
+  private readonly signal = stopSignal(() => (this.isThere ? EXIT.ok : EXIT.failure));
+
   constructor(
     private readonly source: Source,
     private readonly options: BackupOptions,
-    private readonly signal: AbortSignal,
   ) {}
 
   async run(): Promise<void> {
     const { to, follow } = this.options;
     const begun = follow && (await exists(to)) ? await this.continue() : await this.begin();
+    this.isThere = true;
     try {
       if (follow) await this.follow(begun);
     } finally {

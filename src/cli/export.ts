@@ -9,6 +9,7 @@ import type { Head } from '../shard/ports.js';
 import { EXIT } from './exit-codes.js';
 import { type ReadStore, readsStore, withStoreToRead } from './open-to-read.js';
 import { parsePlace } from './place.js';
+import { stopSignal } from './stop-signal.js';
 
 interface ExportOptions {
   readonly store?: string;
@@ -19,9 +20,6 @@ interface ExportOptions {
 
 /** After which entries to begin, or with the oldest that is still there. */
 type From = 'oldest' | ReadonlyMap<number, Lsn>;
-
-/** Whatever hangs: a process that was told to end ends, and what was not noted comes again. */
-const STOP_MAX_MS = 3000;
 
 export function addExport(program: Command): void {
   const command = program
@@ -43,18 +41,14 @@ Exit codes: ${EXIT.ok} exported, ${EXIT.failure} something cannot be had any mor
 }
 
 async function run({ reader, live, progress }: ReadStore, options: ExportOptions): Promise<void> {
-  const stop = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      stop.abort();
-      setTimeout(() => process.exit(EXIT.ok), STOP_MAX_MS).unref();
-    });
-  }
+  // Who follows has no end; what was not noted comes again.
+  const signal = stopSignal(() => (options.follow ? EXIT.ok : EXIT.failure));
   const cursor = options.cursor === undefined ? undefined : new ExportCursor(options.cursor, reader.storeId);
   const starts = await startsOf(reader, options, cursor);
   const following = options.follow ? { live, warn: progress.warn } : undefined;
-  const batches = exportEvents(reader, { starts, following, signal: stop.signal });
+  const batches = exportEvents(reader, { starts, following, signal });
   await pumpExport(batches, stdoutSink(), cursor, () => performance.now());
+  if (signal.aborted && !options.follow) throw new ToolError('interrupted: not everything was exported');
 }
 
 async function startsOf(

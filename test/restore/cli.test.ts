@@ -8,6 +8,7 @@ import { restoreFrames } from '../../src/restore/restore.js';
 import { ToolError } from '../../src/restore/store-reader.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
+import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { runWalletd, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 import { AT_ONCE, framesOf, META, recordedHistory, walletsOf } from './stores.js';
@@ -150,6 +151,26 @@ test('following: what comes is in the file within seconds; SIGTERM ends it in go
     }
     await restored.end('SIGTERM');
   }));
+
+test('a backup that is interrupted while its store does not answer ends soon, and leaves no file', async () => {
+  const server = await RedisServer.start();
+  try {
+    assert.equal(runWalletd(['init', server.url]).status, 0);
+    await server.call('ACL', 'SETUSER', 'blind', 'on', '>secret', '~*', '+@all', '-xrange');
+    await inFolder(async (folder) => {
+      const from = server.url.replace('//', '//blind:secret@');
+      const backup = new WalletdCommand(['backup', '--to', `${folder}/file`, '--from', from]);
+      await backup.said(/cannot read the log; trying again/);
+      const startedMs = performance.now();
+      assert.equal(await backup.exit('SIGINT'), 1, backup.stderr);
+      assert.ok(performance.now() - startedMs < 5000);
+      assert.doesNotMatch(backup.stdout + backup.stderr, /secret/);
+      assert.ok(!existsSync(`${folder}/file`));
+    });
+  } finally {
+    await server.destroy();
+  }
+});
 
 test('a stopped store to a file, to another store, and to a moment of the past', () =>
   inFolder(async (folder) => {
