@@ -82,7 +82,7 @@ test('a log that was trimmed before it was copied: one sentence that says what i
   assert.ok(sequence > (contents.shards[0]?.head.lsn.sequence ?? 0) + 1);
   await assert.rejects(
     followed(wal, contents, () => false),
-    /the log of shard 0 was trimmed before it was backed up: the entries after 3-\d+ and before 4-\d+ are missing; begin/,
+    /the log of shard 0 was trimmed before it was copied: the entries after 3-\d+ and before 4-\d+ are missing; begin/,
   );
 });
 
