@@ -104,12 +104,15 @@ function happeningsTable(happenings: readonly Happening[], players: readonly Pla
 }
 
 function happeningRow(one: Happening, money: Money): string[] {
-  const { shard, username, lsn, timeMs, type, requestId, productId, roundId, id, stake, others, remarks } = one;
+  const { shard, username, lsn, timeMs, type, requestId, productId, roundId, id, stake, others, remarks, by, reason } =
+    one;
   const amount = (units: Units | undefined) => (units === undefined ? '' : money.format(username, units));
   const words = [
     ...remarks,
     ...(stake === undefined ? [] : [`stake ${amount(stake)}`]),
     ...(others.length === 0 ? [] : [`of ${others.join(' ')}`]),
+    ...(by === undefined ? [] : [`by ${by.name} from ${by.address}`]),
+    ...(reason === undefined ? [] : [`because: ${reason}`]),
   ];
   return [
     timeMs === undefined ? '' : isoTime(timeMs),
@@ -157,6 +160,8 @@ function* happeningLines(
       after: decimals(one.after),
       others: maybeList(one.others),
       remarks: maybeList(one.remarks),
+      by: one.by,
+      reason: one.reason,
     };
   }
 }
@@ -222,7 +227,7 @@ interface Concerned {
 
 /** The transactions of the round, or of the id, as they are now; oldest first. */
 function* concernedNow(players: readonly Player[], question: Question): Generator<Concerned> {
-  if (question.type === 'player') return;
+  if (question.type === 'player' || question.type === 'operators') return;
   for (const player of players) {
     for (const item of [...player.wallet.transactions()].reverse()) {
       const { id, round } = item;

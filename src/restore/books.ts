@@ -6,6 +6,7 @@ import type { Wallet } from '../wallet/wallet-state.js';
 export const LEDGER_KINDS: readonly LedgerKind[] = [
   'deposits',
   'withdrawals',
+  'corrections',
   'stakes',
   'payouts',
   'adjustments',

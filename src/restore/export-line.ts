@@ -30,13 +30,15 @@ function fieldsOf(event: Event, decimal: Decimal): object {
     case 'player-created':
     case 'player-blocked':
     case 'player-unblocked':
-      return {};
+      return { by: event.by };
     case 'player-imported':
-      return { id: event.id, balance: decimal(event.balance) };
+      return { id: event.id, balance: decimal(event.balance), by: event.by };
     case 'deposited':
-    case 'withdrawn': {
-      const { id, amount, before, after } = event;
-      return { id, amount: decimal(amount), before: decimal(before), after: decimal(after) };
+    case 'withdrawn':
+    case 'corrected': {
+      const { id, amount, before, after, by } = event;
+      const reason = event.type === 'corrected' ? event.reason : undefined;
+      return { id, amount: decimal(amount), before: decimal(before), after: decimal(after), reason, by };
     }
     case 'rounds-forgotten':
       return { beforeTime: new Date(event.beforeMs).toISOString() };

@@ -1,7 +1,8 @@
 import { unreachable } from '../base/assert.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Units } from '../wallet/amount.js';
-import type { CallbackApplied, Change, Event } from '../wallet/event.js';
+import type { CallbackApplied, Change, Event, OperatorEvent } from '../wallet/event.js';
+import type { OperationType, Operator } from '../wallet/operation.js';
 
 /** One thing that happened to one wallet: an event without changes, a change of a callback, or what a snapshot remembers. */
 export interface Happening {
@@ -34,6 +35,33 @@ export interface Happening {
   readonly others: readonly string[];
   /** Words about it. */
   readonly remarks: readonly string[];
+  /** The operator who did it; undefined of what the platform did, and where nobody wrote it down. */
+  readonly by: Operator | undefined;
+  /** Why an operator corrected a balance. */
+  readonly reason: string | undefined;
+}
+
+/** What operators do, as logs and as snapshots name it. */
+const OPERATIONS: ReadonlySet<string> = new Set<OperatorEvent['type'] | OperationType>([
+  'player-created',
+  'player-imported',
+  'deposited',
+  'withdrawn',
+  'corrected',
+  'player-blocked',
+  'player-unblocked',
+  'create',
+  'import',
+  'deposit',
+  'withdrawal',
+  'correction',
+  'block',
+  'unblock',
+]);
+
+/** True of what an operator did, whether or not it was written down who that was. */
+export function isOperation({ type }: Happening): boolean {
+  return OPERATIONS.has(type);
 }
 
 /** Where an event is. */
@@ -58,6 +86,8 @@ const NOTHING = {
   stake: undefined,
   others: [],
   remarks: [],
+  by: undefined,
+  reason: undefined,
 };
 
 /** A happening of which only this much is known. */
@@ -71,19 +101,21 @@ export function happeningsOf(event: Event, place: EventPlace, findRound: FindRou
   const base = { ...place, username, version, timeMs };
   switch (event.type) {
     case 'player-created':
-      return [happening({ ...base, type: event.type, currency: event.currency, before: 0, after: 0 })];
+      return [happening({ ...base, type: event.type, currency: event.currency, before: 0, after: 0, by: event.by })];
     case 'player-imported': {
-      const { type, currency, id, balance } = event;
-      return [happening({ ...base, type, currency, id, amount: balance, before: 0, after: balance })];
+      const { type, currency, id, balance, by } = event;
+      return [happening({ ...base, type, currency, id, amount: balance, before: 0, after: balance, by })];
     }
     case 'deposited':
-    case 'withdrawn': {
-      const { type, id, amount, before, after } = event;
-      return [happening({ ...base, type, id, amount, before, after })];
+    case 'withdrawn':
+    case 'corrected': {
+      const { type, id, amount, before, after, by } = event;
+      const reason = event.type === 'corrected' ? event.reason : undefined;
+      return [happening({ ...base, type, id, amount, before, after, by, reason })];
     }
     case 'player-blocked':
     case 'player-unblocked':
-      return [happening({ ...base, type: event.type })];
+      return [happening({ ...base, type: event.type, by: event.by })];
     case 'rounds-forgotten': {
       const remarks = [`unchanged since ${new Date(event.beforeMs).toISOString()}`];
       return [happening({ ...base, type: event.type, remarks })];

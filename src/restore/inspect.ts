@@ -2,7 +2,7 @@ import { formatLsn, type Lsn } from '../shard/lsn.js';
 import type { Entry } from '../shard/ports.js';
 import type { Wallet } from '../wallet/wallet-state.js';
 import { type Happening, happeningsOf } from './happening.js';
-import { isAbout, isWanted, type Question, RoundNames } from './question.js';
+import { isAbout, isWanted, mayBeBefore, type Question, RoundNames } from './question.js';
 import { rememberedOf } from './remembered.js';
 import { firstView, lookAtAll } from './shard-view.js';
 import type { StoreReader } from './store-reader.js';
@@ -87,7 +87,8 @@ class ShardSearch {
     let remembered: readonly Happening[] = [];
     let isFirst = true;
     for await (const entry of readTolerantly(shard, reader, notes)) {
-      if (isFirst && entry.previousLsn.sequence > 0) remembered = await this.searchSnapshot(entry);
+      if (isFirst && entry.previousLsn.sequence > 0 && mayBeBefore(this.question, entry.timeMs))
+        remembered = await this.searchSnapshot(entry);
       isFirst = false;
       this.searchEntry(entry);
     }
@@ -145,8 +146,14 @@ const NAMES_IN_LOG: Readonly<Record<string, string>> = {
   deposit: 'deposited',
   withdrawal: 'withdrawn',
   import: 'player-imported',
+  correction: 'corrected',
+  create: 'player-created',
+  block: 'player-blocked',
+  unblock: 'player-unblocked',
 };
 
-function keyOfUnversioned({ username, type, productId, roundId, id }: Happening): string {
-  return JSON.stringify([username, NAMES_IN_LOG[type] ?? type, productId, roundId, id]);
+/** Operations without an id are told apart by their time. */
+function keyOfUnversioned({ username, type, productId, roundId, id, timeMs }: Happening): string {
+  const place = productId === undefined && id === undefined ? [timeMs] : [productId, roundId, id];
+  return JSON.stringify([username, NAMES_IN_LOG[type] ?? type, ...place]);
 }

@@ -1,6 +1,6 @@
 import type { Change } from '../wallet/event.js';
 import type { Wallet } from '../wallet/wallet-state.js';
-import type { Happening } from './happening.js';
+import { type Happening, isOperation } from './happening.js';
 
 /** What somebody wants to know. */
 export type Question =
@@ -16,7 +16,9 @@ export type Question =
       /** Of a bet, settlement, tip, cancel or void, or of a deposit, withdrawal or import. */
       readonly id: string;
       readonly username: string | undefined;
-    };
+    }
+  /** What operators did to any player, from this time on. */
+  | { readonly type: 'operators'; readonly sinceMs: number; readonly username: undefined };
 
 export function isAbout({ username }: Question, name: string): boolean {
   return username === undefined || username === name;
@@ -31,7 +33,14 @@ export function isWanted(question: Question, one: Happening): boolean {
       return one.productId === question.productId && one.roundId === question.roundId;
     case 'transaction':
       return one.id === question.id || one.others.includes(question.id);
+    case 'operators':
+      return isOperation(one) && (one.timeMs ?? 0) >= question.sinceMs;
   }
+}
+
+/** False when nothing that happened before this time can be wanted. */
+export function mayBeBefore(question: Question, timeMs: number): boolean {
+  return question.type !== 'operators' || question.sinceMs < timeMs;
 }
 
 /** Changes that give an id its round. Settlements, and cancels and voids of rounds, have ids of their own. */
@@ -76,6 +85,7 @@ export class RoundNames {
     const { question } = this;
     if (!isAbout(question, username)) return false;
     if (question.type === 'round') return productId === question.productId && roundId === question.roundId;
+    if (question.type === 'operators') return false;
     return question.type === 'player' || id === question.id;
   }
 }

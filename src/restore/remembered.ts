@@ -1,10 +1,11 @@
+import { movedBy, type Operation } from '../wallet/operation.js';
 import type { Round, Transaction } from '../wallet/round.js';
-import { type Movement, movedBy, type Wallet } from '../wallet/wallet-state.js';
+import type { Wallet } from '../wallet/wallet-state.js';
 import { type Happening, happening } from './happening.js';
 
 /**
  * What a wallet of a snapshot remembers: its transactions with the messages that had an effect, the cancels and voids
- * of its rounds, and its money movements. In time order, as far as a wallet knows times: that of the first message of
+ * of its rounds, and what operators did. In time order, as far as a wallet knows times: that of the first message of
  * each transaction, and mostly that of the last.
  */
 export function rememberedOf(wallet: Wallet, shard: number): Happening[] {
@@ -18,7 +19,7 @@ export function rememberedOf(wallet: Wallet, shard: number): Happening[] {
     else versioned.push(...effectsOf(item, base));
   }
   for (const round of rounds) versioned.push(...closingsOf(round, base));
-  for (const movement of wallet.allMovements()) timed.push(moved(movement, base));
+  for (const operation of [...wallet.allOperations()].reverse()) timed.push(operated(operation, base));
   versioned.sort((a, b) => (a.version as number) - (b.version as number));
   timed.sort((a, b) => (a.timeMs as number) - (b.timeMs as number));
   return merge(versioned, timed);
@@ -68,9 +69,12 @@ function tombstone({ kind, id, round, createdMs }: Transaction, base: Base): Hap
   return happening({ ...base, timeMs: createdMs, type, productId, roundId, id: kind === 'mark' ? undefined : id });
 }
 
-function moved(movement: Movement, base: Base): Happening {
-  const { type, id, amount, after, timeMs } = movement;
-  return happening({ ...base, type, id, amount, before: after - movedBy(movement), after, timeMs });
+function operated(operation: Operation, base: Base): Happening {
+  const { type, id, amount, after, timeMs, by, reason } = operation;
+  const known = { ...base, type, timeMs, by };
+  // An operation without an id has moved nothing.
+  if (id === '') return happening(known);
+  return happening({ ...known, id, amount, before: after - movedBy(operation), after, reason });
 }
 
 /** Those with a version keep their order; the others go in by their time. */

@@ -2,10 +2,11 @@ import { assert, must, unreachable } from '../base/assert.js';
 import { intern } from '../base/intern.js';
 import { dayOf } from '../base/time.js';
 import type { Units } from './amount.js';
-import type { CallbackApplied, Change, Event } from './event.js';
+import type { CallbackApplied, Change, Event, OperatorEvent } from './event.js';
+import { movedBy, type OperationType } from './operation.js';
 import { forget } from './retention.js';
 import { type Round, Transaction } from './round.js';
-import { movedBy, Wallet } from './wallet-state.js';
+import { Wallet } from './wallet-state.js';
 import type { Wallets } from './wallets.js';
 
 /** Applies an event to the shard's state: at every replay, and after the decision that creates a player. */
@@ -32,30 +33,43 @@ function createWallet(event: Extract<Event, { type: 'player-created' | 'player-i
   const wallet = new Wallet(event.username, intern(event.currency));
   wallet.version = 1;
   if (event.type === 'player-imported') {
-    const { id, balance, timeMs } = event;
-    wallet.addMovement({ type: 'import', id, amount: balance, after: balance, timeMs });
+    const { id, balance, timeMs, by } = event;
+    wallet.addOperation({ type: 'import', id, amount: balance, after: balance, timeMs, by });
     wallet.balance = balance;
+  } else {
+    rememberMoneyless(wallet, 'create', event);
   }
   return wallet;
+}
+
+const MOVEMENTS = { deposited: 'deposit', withdrawn: 'withdrawal', corrected: 'correction' } as const;
+
+/** For whoever asks who it was; what nobody has signed answers no question, and takes no memory. */
+function rememberMoneyless(wallet: Wallet, type: OperationType, { timeMs, by }: OperatorEvent): void {
+  if (by !== undefined) wallet.addOperation({ type, id: '', amount: 0, after: wallet.balance, timeMs, by });
 }
 
 function change(wallet: Wallet, event: WalletEvent): void {
   switch (event.type) {
     case 'deposited':
-    case 'withdrawn': {
-      const { id, amount, before, after, timeMs } = event;
-      const type = event.type === 'deposited' ? 'deposit' : 'withdrawal';
+    case 'withdrawn':
+    case 'corrected': {
+      const { id, amount, before, after, timeMs, by } = event;
+      const type = MOVEMENTS[event.type];
+      const reason = event.type === 'corrected' ? event.reason : undefined;
       assert(before === wallet.balance, 'a movement starts from the balance');
       assert(after === before + movedBy({ type, amount }), 'a movement moves its amount');
-      wallet.addMovement({ type, id, amount, after, timeMs });
+      wallet.addOperation({ type, id, amount, after, timeMs, by, reason });
       wallet.balance = after;
       return;
     }
     case 'player-blocked':
       wallet.blocked = true;
+      rememberMoneyless(wallet, 'block', event);
       return;
     case 'player-unblocked':
       wallet.blocked = false;
+      rememberMoneyless(wallet, 'unblock', event);
       return;
     case 'rounds-forgotten':
       forget(wallet, event.beforeMs);

@@ -1,4 +1,5 @@
 import type { Units } from './amount.js';
+import type { Operator } from './operation.js';
 
 /**
  * What a wallet can be asked. Amounts are already in units; strings are already checked (length, UTF-8, whole
@@ -129,7 +130,10 @@ export interface CancelTipTxn {
 }
 
 /** What the operator's own API asks (decisions.md section 5). */
-export type OperatorCommand =
+export type OperatorCommand = OperationCommand | ForgetCommand;
+
+/** `by` is written down with what it does, and decides nothing. */
+export type OperationCommand = { readonly by?: Operator | undefined } & (
   | { readonly type: 'create-player'; readonly username: string; readonly currency: string }
   | {
       readonly type: 'import-player';
@@ -138,9 +142,23 @@ export type OperatorCommand =
       readonly currency: string;
       readonly balance: Units;
     }
-  | { readonly type: 'deposit'; readonly id: string; readonly username: string; readonly amount: Units }
-  | { readonly type: 'withdraw'; readonly id: string; readonly username: string; readonly amount: Units }
-  | { readonly type: 'block-player'; readonly username: string }
-  | { readonly type: 'unblock-player'; readonly username: string }
-  /** The shard's own: forget what has been closed since before `beforeMs`. */
-  | { readonly type: 'forget'; readonly username: string; readonly beforeMs: number };
+  | { readonly type: 'deposit' | 'withdraw'; readonly id: string; readonly username: string; readonly amount: Units }
+  | {
+      readonly type: 'correct';
+      readonly id: string;
+      readonly username: string;
+      /** Signed, and not 0. */
+      readonly amount: Units;
+      readonly reason: string;
+      /** False: what would leave a negative balance is refused. */
+      readonly allowNegativeBalance: boolean;
+    }
+  | { readonly type: 'block-player' | 'unblock-player'; readonly username: string }
+);
+
+/** The shard's own: forget what has been closed since before `beforeMs`. */
+interface ForgetCommand {
+  readonly type: 'forget';
+  readonly username: string;
+  readonly beforeMs: number;
+}

@@ -1,11 +1,15 @@
 import type { Units } from './amount.js';
 import type { CancelState, Endpoint, OpenState } from './command.js';
+import type { Operator } from './operation.js';
 
 /**
  * What happened to one wallet: one event per applied request, in one log entry, applied whole.
  * Events carry results (ids, amounts, balances), so replay asks no rule and no configuration.
  */
-export type Event = PlayerCreated | PlayerImported | MoneyMoved | PlayerBlocked | RoundsForgotten | CallbackApplied;
+export type Event = OperatorEvent | RoundsForgotten | CallbackApplied;
+
+/** What an operator did: together they are the audit trail. */
+export type OperatorEvent = PlayerCreated | PlayerImported | MoneyMoved | BalanceCorrected | PlayerBlocked;
 
 interface Stamp {
   readonly username: string;
@@ -15,19 +19,25 @@ interface Stamp {
   readonly timeMs: number;
 }
 
-export interface PlayerCreated extends Stamp {
+/** Who it was decides nothing: it is kept for people. */
+interface Signed extends Stamp {
+  /** Undefined in logs from before operators had names. */
+  readonly by?: Operator | undefined;
+}
+
+export interface PlayerCreated extends Signed {
   readonly type: 'player-created';
   readonly currency: string;
 }
 
-export interface PlayerImported extends Stamp {
+export interface PlayerImported extends Signed {
   readonly type: 'player-imported';
   readonly currency: string;
   readonly id: string;
   readonly balance: Units;
 }
 
-export interface MoneyMoved extends Stamp {
+export interface MoneyMoved extends Signed {
   readonly type: 'deposited' | 'withdrawn';
   readonly id: string;
   readonly amount: Units;
@@ -35,11 +45,22 @@ export interface MoneyMoved extends Stamp {
   readonly after: Units;
 }
 
-export interface PlayerBlocked extends Stamp {
+/** Money given or taken by hand, and why. */
+export interface BalanceCorrected extends Signed {
+  readonly type: 'corrected';
+  readonly id: string;
+  /** Signed, and not 0. */
+  readonly amount: Units;
+  readonly before: Units;
+  readonly after: Units;
+  readonly reason: string;
+}
+
+export interface PlayerBlocked extends Signed {
   readonly type: 'player-blocked' | 'player-unblocked';
 }
 
-/** Whole rounds with nothing open and no change since `beforeMs`, and money movements before it, leave memory. */
+/** Whole rounds with nothing open and no change since `beforeMs`, and operations before it, leave memory. */
 export interface RoundsForgotten extends Stamp {
   readonly type: 'rounds-forgotten';
   readonly beforeMs: number;

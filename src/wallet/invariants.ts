@@ -1,6 +1,7 @@
 import { assert } from '../base/assert.js';
 import { ExactSum } from './amount.js';
-import { movedBy, type Wallet } from './wallet-state.js';
+import { movedBy } from './operation.js';
+import type { Wallet } from './wallet-state.js';
 
 /**
  * What must hold of a wallet between any two commands. Walks all of it, so it is asked after recovery and in tests,
@@ -18,10 +19,10 @@ export function checkWallet(wallet: Wallet): void {
     assert(item.held >= 0 && item.paid >= 0, 'held and paid are never negative');
     assert(item.paid <= (item.payout ?? item.stake), 'no more is paid than was to be paid');
   }
-  for (const movement of wallet.allMovements()) explained.add(movedBy(movement));
+  for (const operation of wallet.allOperations()) explained.add(movedBy(operation));
   assert(open === wallet.openBets, 'open bets are counted');
   assert(tombstones === wallet.tallies.tombstones, 'tombstones are counted');
-  // Balance = deposits - withdrawals - stakes held + payouts + what was forgotten or voided by the request's amounts.
+  // Balance = deposits - withdrawals + corrections - stakes held + payouts + what was forgotten or voided by the request's amounts.
   const balance = explained.value + wallet.tallies.carried;
   assert(BigInt(wallet.balance) === balance, 'the balance is what the books explain');
 }

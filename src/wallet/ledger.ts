@@ -6,6 +6,7 @@ import type { CallbackApplied, Change, Event } from './event.js';
 export type LedgerKind =
   | 'deposits'
   | 'withdrawals'
+  | 'corrections'
   | 'stakes'
   | 'payouts'
   | 'adjustments'
@@ -30,6 +31,9 @@ export function post(books: Books, event: Event): void {
       return;
     case 'withdrawn':
       add(books, 'withdrawals', -event.amount);
+      return;
+    case 'corrected':
+      add(books, 'corrections', event.amount);
       return;
     case 'callback-applied':
       postCallback(books, event);

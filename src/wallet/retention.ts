@@ -1,6 +1,7 @@
 import { ExactSum } from './amount.js';
+import { movedBy, type Operation } from './operation.js';
 import type { Round } from './round.js';
-import { type Movement, movedBy, type Wallet } from './wallet-state.js';
+import type { Wallet } from './wallet-state.js';
 
 /**
  * Ids are remembered for months, not for ever (decisions.md section 3). A round leaves as a whole, once nothing of it
@@ -12,14 +13,14 @@ export function roundsToKeep(wallet: Wallet, beforeMs: number): Set<Round> {
   return kept;
 }
 
-export function isForgettable(movement: Movement, beforeMs: number): boolean {
-  return movement.timeMs < beforeMs;
+export function isForgettable(operation: Operation, beforeMs: number): boolean {
+  return operation.timeMs < beforeMs;
 }
 
 /** True when forgetting what is older than `beforeMs` would change the wallet. */
 export function hasForgettable(wallet: Wallet, beforeMs: number): boolean {
   if (!wallet.mayHaveOlderThan(beforeMs)) return false;
-  for (const movement of wallet.allMovements()) if (isForgettable(movement, beforeMs)) return true;
+  for (const operation of wallet.allOperations()) if (isForgettable(operation, beforeMs)) return true;
   const kept = roundsToKeep(wallet, beforeMs);
   let oldestMs = beforeMs;
   for (const item of wallet.transactions()) {
@@ -40,13 +41,13 @@ export function forget(wallet: Wallet, beforeMs: number): void {
     forgotten.add(item.paid - item.held);
     if (item.isTombstone) tallies.tombstones--;
   }
-  for (const movement of wallet.allMovements()) {
-    if (!isForgettable(movement, beforeMs)) continue;
-    forgotten.add(movedBy(movement));
+  for (const operation of wallet.allOperations()) {
+    if (!isForgettable(operation, beforeMs)) continue;
+    forgotten.add(movedBy(operation));
   }
   tallies.carried += forgotten.value;
   wallet.retain(
     (item) => kept.has(item.round),
-    (movement) => !isForgettable(movement, beforeMs),
+    (operation) => !isForgettable(operation, beforeMs),
   );
 }

@@ -1,8 +1,9 @@
 import { assert, must } from '../base/assert.js';
 import { intern } from '../base/intern.js';
+import type { OperationFacts, OperationType } from './operation.js';
 import { Round, type RoundClosing, Transaction } from './round.js';
 import type { TransactionImage } from './transaction-record.js';
-import { type Movement, Wallet } from './wallet-state.js';
+import { Wallet } from './wallet-state.js';
 
 /**
  * All of one wallet as plain arrays, for snapshots. A transaction is named by its place in `transactions`, a round by
@@ -19,7 +20,7 @@ export type WalletImage = readonly [
   /** Oldest first. */
   transactions: readonly (readonly [round: number, ...TransactionImage])[],
   /** Oldest first. */
-  movements: readonly MovementImage[],
+  operations: readonly OperationImage[],
 ];
 
 /** `carried` in decimal digits: it is not bounded as a balance is. */
@@ -37,9 +38,26 @@ type RoundImage =
     ];
 
 type ClosingImage = readonly [type: number, id: string, before: number, after: number, version: number];
-type MovementImage = readonly [type: number, id: string, amount: number, after: number, timeMs: number];
+/** Cut behind the last that is there. */
+type OperationImage = readonly [
+  type: number,
+  id: string,
+  amount: number,
+  after: number,
+  timeMs: number,
+  by?: readonly [name: string, address: string] | null,
+  reason?: string,
+];
 
-const MOVEMENTS: readonly Movement['type'][] = ['deposit', 'withdrawal', 'import'];
+const OPERATIONS: readonly OperationType[] = [
+  'deposit',
+  'withdrawal',
+  'import',
+  'correction',
+  'create',
+  'block',
+  'unblock',
+];
 const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void'];
 
 export function imageOf(wallet: Wallet): WalletImage {
@@ -60,13 +78,13 @@ export function imageOf(wallet: Wallet): WalletImage {
     talliesImage(wallet),
     [...rounds.keys()].map((round) => roundImage(round, placeOf)),
     transactions.map((item) => [rounds.get(item.round) as number, ...item.image()]),
-    [...wallet.allMovements()].reverse().map(movementImage),
+    [...wallet.allOperations()].reverse().map(operationImage),
   ];
 }
 
 /** Throws an `AssertionFailure` when the image contradicts itself. */
 export function walletFrom(image: WalletImage): Wallet {
-  const [username, currency, balance, version, isBlocked, tallies, roundImages, transactionImages, movements] = image;
+  const [username, currency, balance, version, isBlocked, tallies, roundImages, transactionImages, operations] = image;
   const wallet = new Wallet(username, intern(currency));
   wallet.balance = balance;
   wallet.version = version;
@@ -83,7 +101,7 @@ export function walletFrom(image: WalletImage): Wallet {
     writeFacts(rounds[i] as Round, facts, transactions);
   });
   if (tallies !== null) writeTallies(wallet, tallies);
-  for (const movement of movements) wallet.addMovement(movementFrom(movement));
+  for (const operation of operations) wallet.addOperation(operationFrom(operation));
   return wallet;
 }
 
@@ -91,7 +109,7 @@ export function walletFrom(image: WalletImage): Wallet {
 export function oldestMsOf(wallet: Wallet): number {
   let oldestMs = Number.POSITIVE_INFINITY;
   for (const item of wallet.transactions()) oldestMs = Math.min(oldestMs, item.updatedMs);
-  for (const movement of wallet.allMovements()) oldestMs = Math.min(oldestMs, movement.timeMs);
+  for (const operation of wallet.allOperations()) oldestMs = Math.min(oldestMs, operation.timeMs);
   return oldestMs;
 }
 
@@ -136,12 +154,16 @@ function writeFacts(round: Round, image: RoundImage, transactions: readonly Tran
   }
 }
 
-function movementImage({ type, id, amount, after, timeMs }: Movement): MovementImage {
-  return [MOVEMENTS.indexOf(type), id, amount, after, timeMs];
+function operationImage({ type, id, amount, after, timeMs, by, reason }: OperationFacts): OperationImage {
+  const code = OPERATIONS.indexOf(type);
+  const signature = by && ([by.name, by.address] as const);
+  if (reason !== undefined) return [code, id, amount, after, timeMs, signature ?? null, reason];
+  return signature === undefined ? [code, id, amount, after, timeMs] : [code, id, amount, after, timeMs, signature];
 }
 
-function movementFrom([code, id, amount, after, timeMs]: MovementImage): Omit<Movement, 'older'> {
-  const type = MOVEMENTS[code];
-  assert(type !== undefined, 'a movement has a known type');
-  return { type, id, amount, after, timeMs };
+function operationFrom([code, id, amount, after, timeMs, signature, reason]: OperationImage): OperationFacts {
+  const type = OPERATIONS[code];
+  assert(type !== undefined, 'an operation has a known type');
+  const by = signature ? { name: signature[0], address: signature[1] } : undefined;
+  return { type, id, amount, after, timeMs, by, reason };
 }

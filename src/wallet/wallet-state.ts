@@ -1,23 +1,8 @@
 import { intern } from '../base/intern.js';
 import type { Units } from './amount.js';
 import { Directory } from './directory.js';
+import { Operation, type OperationFacts } from './operation.js';
 import { Round, type Transaction } from './round.js';
-
-/** A deposit, a withdrawal, or the opening balance of an import. One id space per player. */
-export interface Movement {
-  readonly type: 'deposit' | 'withdrawal' | 'import';
-  readonly id: string;
-  readonly amount: Units;
-  /** The balance after it. */
-  readonly after: Units;
-  readonly timeMs: number;
-  readonly older: Movement | undefined;
-}
-
-/** By how much a movement moved the balance. */
-export function movedBy(movement: Pick<Movement, 'type' | 'amount'>): Units {
-  return movement.type === 'withdrawal' ? -movement.amount : movement.amount;
-}
 
 /** What few wallets need. */
 interface Tallies {
@@ -27,7 +12,7 @@ interface Tallies {
   tipsDay: number;
   tipsCredited: number;
   /**
-   * Balance that no held transaction or movement explains: what was forgotten, and voids by the request's amounts. A
+   * Balance that no held transaction or operation explains: what was forgotten, and voids by the request's amounts. A
    * part of the books, and not bounded as a balance is.
    */
   carried: bigint;
@@ -39,7 +24,7 @@ interface Index {
   oldestMs?: number;
   bets?: Directory<Transaction>;
   rounds?: Directory<Round>;
-  movements?: Map<string, Movement>;
+  operations?: Map<string, Operation>;
 }
 
 /** Up to here a walk along a list finds a thing faster than a Map pays for itself. */
@@ -59,7 +44,7 @@ export class Wallet {
   version = 0;
   blocked = false;
   newest: Transaction | undefined = undefined;
-  newestMovement: Movement | undefined = undefined;
+  newestOperation: Operation | undefined = undefined;
   /** OPEN and WAITING bets. */
   openBets = 0;
   private index: Index | undefined = undefined;
@@ -100,19 +85,18 @@ export class Wallet {
     else if (isLong(item)) this.indexTransactions();
   }
 
-  movement(id: string): Movement | undefined {
-    if (this.index?.movements !== undefined) return this.index.movements.get(id);
-    for (let item = this.newestMovement; item !== undefined; item = item.older) {
+  operation(id: string): Operation | undefined {
+    if (this.index?.operations !== undefined) return this.index.operations.get(id);
+    for (let item = this.newestOperation; item !== undefined; item = item.older) {
       if (item.id === id) return item;
     }
     return undefined;
   }
 
-  addMovement(movement: Omit<Movement, 'older'>): void {
-    const { type, id, amount, after, timeMs } = movement;
-    this.newestMovement = { type, id, amount, after, timeMs, older: this.newestMovement };
-    if (this.index?.movements !== undefined) this.index.movements.set(id, this.newestMovement);
-    else if (isLong(this.newestMovement)) this.indexMovements();
+  addOperation(facts: OperationFacts): void {
+    this.newestOperation = new Operation(facts, this.newestOperation);
+    if (this.index?.operations !== undefined) this.index.operations.set(facts.id, this.newestOperation);
+    else if (isLong(this.newestOperation)) this.indexOperations();
   }
 
   get tallies(): Readonly<Tallies> {
@@ -141,20 +125,20 @@ export class Wallet {
   }
 
   /** Newest first. */
-  *allMovements(): IterableIterator<Movement> {
-    for (let item = this.newestMovement; item !== undefined; item = item.older) yield item;
+  *allOperations(): IterableIterator<Operation> {
+    for (let item = this.newestOperation; item !== undefined; item = item.older) yield item;
   }
 
-  /** Keeps of the transactions and movements those that are wanted, in their order. */
-  retain(keepTransaction: (item: Transaction) => boolean, keepMovement: (item: Movement) => boolean): void {
+  /** Keeps of the transactions and operations those that are wanted, in their order. */
+  retain(keepTransaction: (item: Transaction) => boolean, keepOperation: (item: Operation) => boolean): void {
     const transactions = [...this.transactions()].filter(keepTransaction).reverse();
-    const movements = [...this.allMovements()].filter(keepMovement).reverse();
+    const operations = [...this.allOperations()].filter(keepOperation).reverse();
     this.newest = undefined;
-    this.newestMovement = undefined;
+    this.newestOperation = undefined;
     this.index = undefined;
     for (const item of transactions) item.round.clearBets();
     for (const item of transactions) this.add(item);
-    for (const item of movements) this.addMovement(item);
+    for (const item of operations) this.addOperation(item);
   }
 
   /**
@@ -202,15 +186,15 @@ export class Wallet {
     this.index?.rounds?.set(item.round, item.round);
   }
 
-  private indexMovements(): void {
-    const movements = new Map<string, Movement>();
-    for (const item of this.allMovements()) movements.set(item.id, item);
-    this.index = { ...this.index, movements };
+  private indexOperations(): void {
+    const operations = new Map<string, Operation>();
+    for (const item of this.allOperations()) operations.set(item.id, item);
+    this.index = { ...this.index, operations };
   }
 }
 
 /** True for a list of more than `WALK_MAX`. */
-function isLong(newest: { older: Transaction | undefined } | { older: Movement | undefined }): boolean {
+function isLong(newest: { older: Transaction | undefined } | { older: Operation | undefined }): boolean {
   let length = 1;
   for (let item = newest.older; item !== undefined && length <= WALK_MAX; item = item.older) length++;
   return length > WALK_MAX;

@@ -1,9 +1,10 @@
+import { movedBy, type Operation } from '../../src/wallet/operation.js';
 import type { Round, Transaction } from '../../src/wallet/round.js';
 import type { FirstAnswer } from '../../src/wallet/transaction-record.js';
-import { movedBy, type Wallet } from '../../src/wallet/wallet-state.js';
+import type { Wallet } from '../../src/wallet/wallet-state.js';
 
 /**
- * All of a wallet's state as lines for people: movements, transactions with the messages that made them, and rounds,
+ * All of a wallet's state as lines for people: operations, transactions with the messages that made them, and rounds,
  * newest first. Amounts are in units, times in milliseconds.
  */
 export function describeWallet(wallet: Wallet): string[] {
@@ -14,13 +15,17 @@ export function describeWallet(wallet: Wallet): string[] {
   return [
     `player ${text(username)} ${currency}, balance ${balance}, version ${version}${blocked ? ', blocked' : ''}`,
     `  open bets ${openBets}, tombstones ${tombstones}, tips ${tipsCredited} on day ${tipsDay}, carried ${carried}`,
-    ...[...wallet.allMovements()].map((movement) => {
-      const { type, id, after, timeMs } = movement;
-      return `  ${type} ${text(id)}: ${after - movedBy(movement)} -> ${after}, at ${timeMs}`;
-    }),
+    ...[...wallet.allOperations()].map(describeOperation),
     ...[...wallet.transactions()].flatMap(describeTransaction),
     ...[...rounds].flatMap(describeRound),
   ];
+}
+
+function describeOperation(operation: Operation): string {
+  const { type, id, after, timeMs, by, reason } = operation;
+  const what = `  ${type} ${text(id)}: ${after - movedBy(operation)} -> ${after}, at ${timeMs}`;
+  const who = by === undefined ? '' : `, by ${text(by.name)} from ${text(by.address)}`;
+  return what + who + (reason === undefined ? '' : `, because: ${reason}`);
 }
 
 function describeTransaction(item: Transaction): string[] {

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { ENDPOINTS } from '../../src/wallet/command.js';
 import type { Change, Event } from '../../src/wallet/event.js';
+import type { Operator } from '../../src/wallet/operation.js';
 
 /** What FORMAT.md says of one type of event or change. */
 interface DocumentedType {
   readonly number: number;
-  /** By position in the array. */
-  readonly fields: ReadonlyMap<number, string>;
+  /** By position in the array. One that is optional can be missing at its end. */
+  readonly fields: ReadonlyMap<number, { readonly name: string; readonly isOptional: boolean }>;
   readonly flags: readonly string[];
 }
 
@@ -54,8 +55,13 @@ export class FormatDocument {
   ): void {
     assert.equal(tuple[0], documented?.number, `the number of ${made.type}`);
     const positions = Array.from({ length: tuple.length - start }, (_, index) => start + index);
-    assert.deepEqual([...(documented?.fields.keys() ?? [])], positions, `the positions of ${made.type}`);
-    for (const [at, field] of documented?.fields ?? []) this.checkField(field, tuple[at], made);
+    const fields = [...(documented?.fields ?? [])].filter(([at, { isOptional }]) => at < tuple.length || !isOptional);
+    assert.deepEqual(
+      fields.map(([at]) => at),
+      positions,
+      `the positions of ${made.type}`,
+    );
+    for (const [at, { name }] of documented?.fields ?? []) this.checkField(name, tuple[at], made);
   }
 
   private checkField(field: string, value: unknown, made: Event | Change): void {
@@ -67,6 +73,9 @@ export class FormatDocument {
       const bits = flagsOf(made as Change).map(([flag, isSet]) => (isSet ? (this.flagBits.get(flag) ?? 0) : 0));
       const sum = bits.reduce((all, bit) => all + bit, 0);
       assert.equal(value, sum, `the bits of ${made.type}`);
+    } else if (field === 'by') {
+      const { by } = made as { by?: Operator };
+      assert.deepEqual(value, by && [by.name, by.address], `who signed ${made.type}`);
     } else {
       const read = field === 'endpoint' ? ENDPOINTS[value as number] : value;
       assert.deepEqual(read, (made as unknown as Record<string, unknown>)[field], `${field} of ${made.type}`);
@@ -91,8 +100,8 @@ function rowsOf(section: string): string[][] {
 }
 
 function documentedType([number, type = '', positions = '', flags = '']: string[]): [string, DocumentedType] {
-  const fields = [...positions.matchAll(/(\d+) `(\w+)`/g)].map(([, at, field = '']): [number, string] => {
-    return [Number(at), field];
+  const fields = [...positions.matchAll(/(\d+) `(\w+)`(\?)?/g)].map(([, at, name = '', mark]) => {
+    return [Number(at), { name, isOptional: mark !== undefined }] as const;
   });
   return [type, { number: Number(number), fields: new Map(fields), flags: flags.match(/\w+/g) ?? [] }];
 }

@@ -10,7 +10,10 @@ const { place, settle, adjust, void: voided, cancel, tip } = commands;
  * story whose folder has landed is not edited either. A new event, change, flag or field gets a story of its own; a
  * new format version gets all of them again under its own name.
  */
-export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<void>>> = { v1: everything };
+export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<void>>> = {
+  v1: everything,
+  'v1-operators': operators,
+};
 
 async function everything(store: StoreWriter): Promise<void> {
   await store.takeOver({ host: 'node-a', pid: 4242, startedMs: 1_699_999_999_000 });
@@ -165,6 +168,51 @@ async function tellTheEnd(store: StoreWriter): Promise<void> {
     settle([{ id: 'open', roundId: 'r2' }], { username: 'old' }),
     { type: 'withdraw', id: 'w-2', username: 'ann', amount: 1 },
     tip([{ id: 'tip-3', roundId: 'r9', betAmount: 1 }], { username: 'cy' }),
+  );
+}
+
+/** Who did what to players, signed by operators and by nobody; and corrections of balances. */
+async function operators(store: StoreWriter): Promise<void> {
+  const anna = { name: 'anna', address: '10.1.2.3' };
+  const zoë = { name: 'zoë 🎲', address: '2001:db8::7' };
+  const correction = { type: 'correct', allowNegativeBalance: false } as const;
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
+  await store.write(
+    { type: 'create-player', username: 'ann', currency: 'THB', by: anna },
+    { type: 'create-player', username: 'bob', currency: 'THB' },
+    { type: 'import-player', id: 'opening', username: 'cy', currency: 'JPY', balance: 2 ** 40, by: zoë },
+    { type: 'import-player', id: 'opening', username: 'old', currency: 'THB', balance: 500_000 },
+  );
+  await store.write(
+    { type: 'deposit', id: 'd-1', username: 'ann', amount: 10_000_000, by: anna },
+    { type: 'deposit', id: 'd-1', username: 'bob', amount: 1000 },
+    { type: 'withdraw', id: 'w-1', username: 'ann', amount: 250_000, by: zoë },
+    { type: 'withdraw', id: 'w-1', username: 'old', amount: 1 },
+  );
+  await store.write(
+    { type: 'block-player', username: 'ann', by: anna },
+    { type: 'unblock-player', username: 'ann', by: anna },
+    { type: 'block-player', username: 'old' },
+    { type: 'unblock-player', username: 'old' },
+    { type: 'block-player', username: 'cy', by: zoë },
+  );
+  await store.write(
+    { ...correction, id: 'c-1', username: 'ann', amount: 70_000, reason: 'the bonus of May', by: anna },
+    { ...correction, id: 'c-2', username: 'ann', amount: -1, reason: 'ø'.repeat(300), by: zoë },
+    { ...correction, id: 'c-1', username: 'cy', amount: -(2 ** 40), reason: 'opened twice' },
+  );
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
+  const debt = { allowNegativeBalance: true, reason: 'paid twice, and spent' };
+  await store.write(
+    { ...correction, ...debt, id: 'c-2', username: 'cy', amount: -(2 ** 41), by: anna },
+    { ...correction, id: 'c-3', username: 'cy', amount: 5, reason: 'paid back', by: anna },
+    { ...correction, ...debt, id: 'c-1', username: 'bob', amount: -5000, by: zoë },
+    place([{ id: 'a' }], { username: 'ann' }),
+  );
+  store.wait(200 * DAY_MS);
+  await store.write(
+    { type: 'block-player', username: 'old', by: anna },
+    { type: 'forget', username: 'old', beforeMs: store.now - 120 * DAY_MS },
   );
 }
 

@@ -176,7 +176,7 @@ class SnapshotWriter {
 export function richer(wallet: Wallet, amount: number): Wallet {
   const copy = walletFrom(imageOf(wallet));
   copy.balance += amount;
-  copy.addMovement({ type: 'deposit', id: 'lie', amount, after: copy.balance, timeMs: 0 });
+  copy.addOperation({ type: 'deposit', id: 'lie', amount, after: copy.balance, timeMs: 0 });
   return copy;
 }
 

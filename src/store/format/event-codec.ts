@@ -1,6 +1,7 @@
 import { unreachable } from '../../base/assert.js';
 import { type CancelState, ENDPOINTS, type OpenState } from '../../wallet/command.js';
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
+import type { Operator } from '../../wallet/operation.js';
 import { FormatError } from './format-error.js';
 
 /*
@@ -18,6 +19,7 @@ const EVENT = {
   'player-unblocked': 6,
   'rounds-forgotten': 7,
   'callback-applied': 8,
+  corrected: 9,
 } as const;
 
 const CHANGE = {
@@ -79,20 +81,29 @@ export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
       return [code, username, version, elapsedMs, endpoint, requestId, productId, timestampMillis, before, changes];
     }
     case 'player-created':
-      return [code, username, version, elapsedMs, event.currency];
+      return signed([code, username, version, elapsedMs, event.currency], event.by);
     case 'player-imported':
-      return [code, username, version, elapsedMs, event.currency, event.id, event.balance];
+      return signed([code, username, version, elapsedMs, event.currency, event.id, event.balance], event.by);
     case 'deposited':
     case 'withdrawn':
-      return [code, username, version, elapsedMs, event.id, event.amount, event.before, event.after];
+      return signed([code, username, version, elapsedMs, event.id, event.amount, event.before, event.after], event.by);
+    case 'corrected': {
+      const { id, amount, before, after, reason, by } = event;
+      return signed([code, username, version, elapsedMs, id, amount, before, after, reason], by);
+    }
     case 'player-blocked':
     case 'player-unblocked':
-      return [code, username, version, elapsedMs];
+      return signed([code, username, version, elapsedMs], event.by);
     case 'rounds-forgotten':
       return [code, username, version, elapsedMs, event.beforeMs];
     default:
       return unreachable(event);
   }
+}
+
+/** Of an event that nobody signed the array ends before. */
+function signed(tuple: Tuple, by: Operator | undefined): Tuple {
+  return by === undefined ? tuple : [...tuple, [by.name, by.address]];
 }
 
 function changeToTuple(change: Change): Tuple {
@@ -144,17 +155,21 @@ export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
   const stamp = { username, version, timeMs: batchTimeMs + elapsedMs };
   switch (code) {
     case EVENT['player-created']:
-      return { type: 'player-created', ...stamp, currency: tuple[4] };
-    case EVENT['player-imported']:
-      return { type: 'player-imported', ...stamp, currency: tuple[4], id: tuple[5], balance: tuple[6] };
+      return { type: 'player-created', ...stamp, currency: tuple[4], by: signer(tuple[5]) };
+    case EVENT['player-imported']: {
+      const [, , , , currency, id, balance, by] = tuple;
+      return { type: 'player-imported', ...stamp, currency, id, balance, by: signer(by) };
+    }
     case EVENT.deposited:
-      return { type: 'deposited', ...stamp, ...movement(tuple) };
+      return { type: 'deposited', ...stamp, ...movement(tuple), by: signer(tuple[8]) };
     case EVENT.withdrawn:
-      return { type: 'withdrawn', ...stamp, ...movement(tuple) };
+      return { type: 'withdrawn', ...stamp, ...movement(tuple), by: signer(tuple[8]) };
+    case EVENT.corrected:
+      return { type: 'corrected', ...stamp, ...movement(tuple), reason: tuple[8], by: signer(tuple[9]) };
     case EVENT['player-blocked']:
-      return { type: 'player-blocked', ...stamp };
+      return { type: 'player-blocked', ...stamp, by: signer(tuple[4]) };
     case EVENT['player-unblocked']:
-      return { type: 'player-unblocked', ...stamp };
+      return { type: 'player-unblocked', ...stamp, by: signer(tuple[4]) };
     case EVENT['rounds-forgotten']:
       return { type: 'rounds-forgotten', ...stamp, beforeMs: tuple[4] };
     case EVENT['callback-applied']:
@@ -166,6 +181,10 @@ export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
 
 function movement(tuple: Read) {
   return { id: tuple[4], amount: tuple[5], before: tuple[6], after: tuple[7] };
+}
+
+function signer(pair: Read): Operator | undefined {
+  return pair === undefined ? undefined : { name: pair[0], address: pair[1] };
 }
 
 function callback(tuple: Read, stamp: { username: string; version: number; timeMs: number }): CallbackApplied {

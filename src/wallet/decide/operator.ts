@@ -1,11 +1,12 @@
 import { unreachable } from '../../base/assert.js';
 import { isSafeBalance, type Units } from '../amount.js';
-import type { OperatorCommand } from '../command.js';
+import type { OperationCommand, OperatorCommand } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { Event } from '../event.js';
+import { movedBy, type Operation } from '../operation.js';
 import type { Failure } from '../rejection.js';
 import { hasForgettable } from '../retention.js';
-import { type Movement, movedBy, type Wallet } from '../wallet-state.js';
+import type { Wallet } from '../wallet-state.js';
 
 /** decisions.md section 5: the operator owns the players. Every operation may be repeated. */
 export function decideOperator(wallet: Wallet | undefined, command: OperatorCommand, nowMs: number): Decision {
@@ -17,10 +18,14 @@ export function decideOperator(wallet: Wallet | undefined, command: OperatorComm
     case 'deposit':
     case 'withdraw':
       return decideMovement(wallet, command, nowMs);
+    case 'correct':
+      return decideCorrection(wallet, command, nowMs);
     case 'block-player':
-      return wallet.blocked ? unchanged(wallet) : applied(wallet, { type: 'player-blocked', ...stamp });
+      return wallet.blocked ? unchanged(wallet) : applied(wallet, { type: 'player-blocked', ...stamp, by: command.by });
     case 'unblock-player':
-      return wallet.blocked ? applied(wallet, { type: 'player-unblocked', ...stamp }) : unchanged(wallet);
+      return wallet.blocked
+        ? applied(wallet, { type: 'player-unblocked', ...stamp, by: command.by })
+        : unchanged(wallet);
     case 'forget':
       return hasForgettable(wallet, command.beforeMs)
         ? applied(wallet, { type: 'rounds-forgotten', beforeMs: command.beforeMs, ...stamp })
@@ -32,14 +37,14 @@ export function decideOperator(wallet: Wallet | undefined, command: OperatorComm
 
 function decideCreate(
   wallet: Wallet | undefined,
-  command: Extract<OperatorCommand, { type: 'create-player' }>,
+  command: Extract<OperationCommand, { type: 'create-player' }>,
   nowMs: number,
 ): Decision {
-  const { username, currency } = command;
+  const { username, currency, by } = command;
   if (wallet !== undefined) return wallet.currency === currency ? unchanged(wallet) : failed('currency-mismatch');
   return {
     answer: { type: 'accepted', before: 0, after: 0, isRepeat: false },
-    event: { type: 'player-created', username, version: 1, timeMs: nowMs, currency },
+    event: { type: 'player-created', username, version: 1, timeMs: nowMs, currency, by },
     remarks: [],
   };
 }
@@ -47,34 +52,34 @@ function decideCreate(
 /** A player who is there already is never funded by an import: only the line that created him is a repeat. */
 function decideImport(
   wallet: Wallet | undefined,
-  command: Extract<OperatorCommand, { type: 'import-player' }>,
+  command: Extract<OperationCommand, { type: 'import-player' }>,
   nowMs: number,
 ): Decision {
-  const { id, username, currency, balance } = command;
+  const { id, username, currency, balance, by } = command;
   if (wallet !== undefined) {
     if (wallet.currency !== currency) return failed('currency-mismatch');
-    const known = wallet.movement(id);
+    const known = wallet.operation(id);
     return known?.type === 'import' && known.amount === balance
-      ? repeatedMovement(known)
+      ? repeatedOperation(known)
       : failed('duplicate-transaction');
   }
   return {
     answer: { type: 'accepted', before: 0, after: balance, isRepeat: false },
-    event: { type: 'player-imported', username, version: 1, timeMs: nowMs, currency, id, balance },
+    event: { type: 'player-imported', username, version: 1, timeMs: nowMs, currency, id, balance, by },
     remarks: [],
   };
 }
 
 function decideMovement(
   wallet: Wallet,
-  command: Extract<OperatorCommand, { type: 'deposit' | 'withdraw' }>,
+  command: Extract<OperationCommand, { type: 'deposit' | 'withdraw' }>,
   nowMs: number,
 ): Decision {
-  const { id, amount } = command;
+  const { id, amount, by } = command;
   const kind = command.type === 'deposit' ? 'deposit' : 'withdrawal';
-  const known = wallet.movement(id);
+  const known = wallet.operation(id);
   if (known !== undefined) {
-    return known.type === kind && known.amount === amount ? repeatedMovement(known) : failed('duplicate-transaction');
+    return known.type === kind && known.amount === amount ? repeatedOperation(known) : failed('duplicate-transaction');
   }
   const before = wallet.balance;
   const after = command.type === 'deposit' ? before + amount : before - amount;
@@ -91,7 +96,36 @@ function decideMovement(
       amount,
       before,
       after,
+      by,
     },
+    remarks: [],
+  };
+}
+
+/**
+ * Nobody means to leave a player in debt by a slip of the keyboard, and sometimes it has to be: what was paid wrongly
+ * has been spent. So that takes a word of its own. Who gives never fails, also to a player who stays in debt.
+ */
+function decideCorrection(
+  wallet: Wallet,
+  command: Extract<OperationCommand, { type: 'correct' }>,
+  nowMs: number,
+): Decision {
+  const { id, amount, reason, allowNegativeBalance, by } = command;
+  const known = wallet.operation(id);
+  if (known !== undefined) {
+    const isSame = known.type === 'correction' && known.amount === amount && known.reason === reason;
+    return isSame ? repeatedOperation(known) : failed('duplicate-transaction');
+  }
+  const before = wallet.balance;
+  const after = before + amount;
+  if (amount < 0 && after < 0 && !allowNegativeBalance) return failed('insufficient-balance');
+  if (!isSafeBalance(after)) return failed('amount-out-of-range');
+  const { username } = wallet;
+  const version = wallet.version + 1;
+  return {
+    answer: { type: 'accepted', before, after, isRepeat: false },
+    event: { type: 'corrected', username, version, timeMs: nowMs, id, amount, before, after, reason, by },
     remarks: [],
   };
 }
@@ -108,8 +142,8 @@ function unchanged(wallet: Wallet): Decision {
   return repeated({ before: wallet.balance, after: wallet.balance });
 }
 
-function repeatedMovement(movement: Movement): Decision {
-  return repeated({ before: movement.after - movedBy(movement), after: movement.after });
+function repeatedOperation(operation: Operation): Decision {
+  return repeated({ before: operation.after - movedBy(operation), after: operation.after });
 }
 
 function repeated(answer: { before: Units; after: Units }): Decision {
