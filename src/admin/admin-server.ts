@@ -1,8 +1,10 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import type { Operator } from '../wallet/operation.js';
+import { Authentication } from './authentication.js';
 import { importRoute } from './import-players.js';
 import { toJson } from './money.js';
+import { operationsRoute } from './operations.js';
 import { playerRoutes } from './players.js';
 import type { AdminDeps } from './ports.js';
 import { Problem } from './problem.js';
@@ -15,6 +17,13 @@ const PARAM_LENGTH_MAX = 256 * 4 * 3;
 const HEALTH_PATHS = ['/livez', '/readyz'];
 const RETRY_AFTER_SECONDS = '1';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks; health is for anybody. */
+    operator: Operator;
+  }
+}
+
 /** The operator's own listener: players, transactions, health. */
 export class AdminServer {
   private readonly app: FastifyInstance;
@@ -22,6 +31,7 @@ export class AdminServer {
   private requests = 0;
 
   constructor(private readonly deps: AdminDeps) {
+    const authentication = new Authentication(deps.settings.tokens);
     this.app = fastify({
       bodyLimit: BODY_BYTES_MAX,
       routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
@@ -31,11 +41,13 @@ export class AdminServer {
     });
     this.app.setSerializerCompiler(() => toJson);
     this.app.setReplySerializer(toJson);
+    this.app.decorateRequest('operator', undefined as unknown as Operator);
     this.app.addHook('onRequest', async (request, reply) => {
       this.requests++;
       // Not `onResponse`: it stays out when the client has gone.
       reply.raw.once('close', () => this.requests--);
-      this.authenticate(request);
+      // Health is for whoever watches the process, and tells nothing about players.
+      if (!HEALTH_PATHS.includes(request.url)) request.operator = authentication.operatorOf(request);
       if (this.isDraining && !HEALTH_PATHS.includes(request.url)) {
         throw new Problem(503, 'the server is shutting down', 'shutting-down');
       }
@@ -47,6 +59,7 @@ export class AdminServer {
     this.healthRoutes();
     playerRoutes(this.app, deps);
     transactionRoutes(this.app, deps);
+    operationsRoute(this.app, deps);
     shardPlayersRoute(this.app, deps);
     importRoute(this.app, deps);
     this.app.post('/v1/snapshots', async () => ({ snapshots: await deps.service.takeSnapshots() }));
@@ -83,16 +96,6 @@ export class AdminServer {
     });
   }
 
-  /** Health is for whoever watches the process, and tells nothing about players. */
-  private authenticate(request: FastifyRequest): void {
-    const { token } = this.deps.settings;
-    if (token === null || HEALTH_PATHS.includes(request.url)) return;
-    const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    if (given === undefined || !isSameSecret(given, token)) {
-      throw new Problem(401, 'send Authorization: Bearer with the operator token', 'unauthorized');
-    }
-  }
-
   private sendProblem(reply: FastifyReply, problem: Problem): void {
     reply.status(problem.status).type('application/problem+json');
     if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
@@ -100,12 +103,6 @@ export class AdminServer {
     // As text: given an Error, the framework would answer in a shape of its own.
     reply.send(toJson(problem));
   }
-}
-
-/** Compares hashes, which have one length, so that the time tells nothing about the secret. */
-function isSameSecret(a: string, b: string): boolean {
-  const hash = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(hash(a), hash(b));
 }
 
 function toProblem(error: unknown, deps: AdminDeps): Problem {

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import type { OperatorCommand } from '../wallet/command.js';
+import type { Operator } from '../wallet/operation.js';
 import { FAILURES } from '../wallet/rejection.js';
 import { mustUnits } from './money.js';
 import { mustCurrency, mustId } from './players.js';
-import type { AdminDeps } from './ports.js';
+import type { AdminDeps, SignedCommand } from './ports.js';
 import { badRequest, Problem } from './problem.js';
 
 const LINE_BYTES_MAX = 16 * 1024;
@@ -35,17 +35,17 @@ export function importRoute(app: FastifyInstance, deps: AdminDeps): void {
       );
     }
     reply.header('Content-Type', 'application/x-ndjson');
-    return reply.send(Readable.from(report(request.body, deps)));
+    return reply.send(Readable.from(report(request.body, request.operator, deps)));
   });
 }
 
-async function* report(body: Readable, deps: AdminDeps): AsyncGenerator<string> {
+async function* report(body: Readable, by: Operator, deps: AdminDeps): AsyncGenerator<string> {
   const sums = { created: 0, skipped: 0, refused: 0 };
   let lineNumber = 0;
   for await (const lines of inGroups(linesOf(body), LINES_AT_ONCE)) {
     const first = lineNumber + 1;
     lineNumber += lines.length;
-    const results = await Promise.all(lines.map((line, i) => importLine(line, first + i, deps)));
+    const results = await Promise.all(lines.map((line, i) => importLine(line, first + i, by, deps)));
     let text = '';
     results.forEach(({ id, username, ...result }, i) => {
       sums[result.result]++;
@@ -59,13 +59,14 @@ async function* report(body: Readable, deps: AdminDeps): AsyncGenerator<string> 
 async function importLine(
   line: Buffer | undefined,
   lineNumber: number,
+  by: Operator,
   deps: AdminDeps,
 ): Promise<Result & { id?: string; username?: string }> {
   try {
     if (lineNumber > deps.settings.importLinesMax) {
       throw badRequest(`an import has at most ${deps.settings.importLinesMax} lines: send the rest in another`);
     }
-    const command = toCommand(line, deps);
+    const command = toCommand(line, by, deps);
     const { id, username } = command;
     return { id, username, ...(await executePatiently(command, deps)) };
   } catch (error) {
@@ -74,7 +75,11 @@ async function importLine(
   }
 }
 
-function toCommand(line: Buffer | undefined, deps: AdminDeps): Extract<OperatorCommand, { type: 'import-player' }> {
+function toCommand(
+  line: Buffer | undefined,
+  by: Operator,
+  deps: AdminDeps,
+): Extract<SignedCommand, { type: 'import-player' }> {
   if (line === undefined) throw badRequest(`a line has at most ${LINE_BYTES_MAX} bytes`);
   if (!isUtf8(line)) throw badRequest('the line is not UTF-8');
   let value: unknown;
@@ -92,11 +97,12 @@ function toCommand(line: Buffer | undefined, deps: AdminDeps): Extract<OperatorC
     username: mustId(username, 'username'),
     currency: code,
     balance: mustUnits(deps.settings.scales, code, balance, deps.settings.amountMax),
+    by,
   };
 }
 
 /** An import is never urgent: where a shard is busy it waits, and gives up only when that does not end. */
-async function executePatiently(command: OperatorCommand, deps: AdminDeps): Promise<Result> {
+async function executePatiently(command: SignedCommand, deps: AdminDeps): Promise<Result> {
   for (let attempt = 0; ; attempt++) {
     const answer = await deps.service.operate(command);
     if (answer.type === 'accepted') return { result: answer.isRepeat ? 'skipped' : 'created' };

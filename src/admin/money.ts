@@ -12,6 +12,18 @@ export function toJson(value: unknown): string {
   return stringify(value) as string;
 }
 
+/** As `mustUnits`, but of a correction: less than 0 takes, and 0 is none. */
+export function mustSignedUnits(scales: ScaleTable, currency: string, value: unknown, amountMax: number): Units {
+  const scale = scales.of(currency);
+  const units = typeof value === 'number' ? maybeUnits(Math.abs(value), scale) : undefined;
+  if (units === undefined || units === 0 || Math.abs(value as number) > amountMax) {
+    throw badRequest(
+      `amount must be a number from -${amountMax} to ${amountMax}, not 0, with at most ${scale} decimals`,
+    );
+  }
+  return (value as number) < 0 ? -units : units;
+}
+
 /** Throws a `Problem` when `value` is not an amount of the currency. */
 export function mustUnits(scales: ScaleTable, currency: string, value: unknown, amountMax: number): Units {
   const scale = scales.of(currency);

@@ -1,16 +1,20 @@
 import type { Clock, Logger } from '../base/ports.js';
 import type { ScaleTable } from '../wallet/amount.js';
-import type { OperatorCommand } from '../wallet/command.js';
+import type { OperationCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
+import type { Operator } from '../wallet/operation.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import type { Busy } from '../wallet/rejection.js';
 
 export type Failed = { readonly type: 'failed'; readonly failure: Busy };
 
+/** An operation, and who asks for it. */
+export type SignedCommand = OperationCommand & { readonly by: Operator };
+
 /** Whoever owns the wallets. */
 export interface OperatorService {
   readonly shardCount: number;
-  operate(command: OperatorCommand): Promise<Answer>;
+  operate(command: SignedCommand): Promise<Answer>;
   ask(question: PlayerQuery): Promise<QueryResult | Failed>;
   askShard(shard: number, question: Query): Promise<QueryResult | Failed>;
   readonly isReady: boolean;
@@ -19,11 +23,21 @@ export interface OperatorService {
   status(): readonly object[];
 }
 
+export type Role = 'read' | 'operate';
+
+/** Who shows the token is this operator. `read` may look at everything, `operate` may also change it. */
+export interface OperatorToken {
+  readonly name: string;
+  readonly role: Role;
+  readonly token: string;
+}
+
 export interface AdminSettings {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  readonly token: string | null;
+  /** None: whoever can connect may operate. */
+  readonly tokens: readonly OperatorToken[];
   readonly scales: ScaleTable;
   /** Largest single amount, in whole currency. */
   readonly amountMax: number;

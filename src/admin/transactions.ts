@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { ScanCursor, TransactionCursor, TransactionView } from '../wallet/query.js';
 import type { TransactionState } from '../wallet/transaction-record.js';
+import { cursorOf, encodeCursor, isCount, isObject, limitOf } from './cursor.js';
 import { money } from './money.js';
 import type { AdminDeps } from './ports.js';
 import { badRequest, noSuchPlayer, problemOf } from './problem.js';
 import { type QueryString, wholeNumber } from './query-string.js';
 
-const LIMIT_DEFAULT = 50;
-const LIMIT_MAX = 1000;
 const STATES: readonly string[] = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT'];
 
 /** Reading transactions, of one player or over all of them, page by page. */
@@ -86,32 +85,11 @@ interface ShardCursor {
   readonly after?: ScanCursor;
 }
 
-function limitOf(query: QueryString): number {
-  return wholeNumber(query, 'limit', 1, LIMIT_MAX, LIMIT_DEFAULT);
-}
-
 function stateOf(query: QueryString): TransactionState {
   const state = query.state ?? 'OPEN';
   if (typeof state !== 'string' || !STATES.includes(state))
     throw badRequest(`state must be one of ${STATES.join(', ')}`);
   return state as TransactionState;
-}
-
-/** A cursor is opaque to whoever gets it: JSON in base64url. */
-function encodeCursor(cursor: TransactionCursor | ShardCursor): string {
-  return Buffer.from(JSON.stringify(cursor)).toString('base64url');
-}
-
-function cursorOf<T>(query: QueryString, isCursor: (value: unknown) => value is T): T | undefined {
-  const text = query.before;
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(Buffer.from(String(text), 'base64url').toString());
-    if (isCursor(value)) return value;
-  } catch {
-    // Falls through to the same answer.
-  }
-  throw badRequest('before must be the `next` of an earlier page');
 }
 
 function isPlayerCursor(value: unknown): value is TransactionCursor {
@@ -123,12 +101,4 @@ function isShardCursor(value: unknown): value is ShardCursor {
   const after = value.after;
   if (after === undefined) return true;
   return isObject(after) && isCount(after.position) && (after.within === undefined || isPlayerCursor(after.within));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

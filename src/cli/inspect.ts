@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { type Inspection, inspect } from '../restore/inspect.js';
 import { inspectEntry, inspectOrphans } from '../restore/inspect-entry.js';
+import { parseAt } from '../restore/point-in-time.js';
 import type { Question } from '../restore/question.js';
 import { type StoreReader, shardsOf, ToolError } from '../restore/store-reader.js';
 import { shardOf } from '../worker/placement.js';
@@ -13,6 +14,11 @@ import { type Place, parsePlace } from './place.js';
 interface InspectOptions {
   readonly store?: string;
   readonly json?: true;
+}
+
+interface OperatorsOptions extends InspectOptions {
+  /** Milliseconds since 1970. */
+  readonly since?: number;
 }
 
 interface SearchOptions extends InspectOptions {
@@ -49,10 +55,16 @@ Example:
     );
 
   verb(group, 'txn', 'all that happened to a transaction', 'walletd inspect txn bet-1 --player ann')
-    .argument('<id>', 'of a bet, settlement, tip, cancel or void; or of a deposit, withdrawal or import')
+    .argument('<id>', 'of a bet, settlement, tip, cancel or void; or of a deposit, withdrawal, correction or import')
     .option('--player <name>', 'look at this player only; else all shards are searched')
     .action((id: string, options: SearchOptions) =>
       search({ type: 'transaction', id, username: options.player }, options),
+    );
+
+  verb(group, 'operators', 'what operators did: who, when, from where', 'walletd inspect operators --json')
+    .option('--since <time>', 'from this time on, as 2026-01-31T12:00:00Z; else all that is known', parseTime)
+    .action((options: OperatorsOptions) =>
+      search({ type: 'operators', sinceMs: options.since ?? 0, username: undefined }, options),
     );
 
   verb(group, 'entry', 'an entry of a log', 'walletd inspect entry 2:1-4')
@@ -111,4 +123,14 @@ async function run(options: InspectOptions, look: (reader: StoreReader) => Promi
   } else {
     console.log(output.text());
   }
+}
+
+function parseTime(text: string): number {
+  try {
+    const at = parseAt(text);
+    if (at.type === 'time') return at.timeMs;
+  } catch {
+    // Falls through to the same answer.
+  }
+  throw new InvalidArgumentError('It is a time with its zone, such as 2026-01-31T12:00:00Z.');
 }

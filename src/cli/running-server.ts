@@ -1,10 +1,18 @@
+import { operatorTokens } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { OperatorApi } from '../restore/operator-api.js';
 
 /** The server of these settings, if it answers. */
-export async function maybeRunningServer({ admin }: Settings): Promise<OperatorApi | undefined> {
-  const { host, port, token } = admin;
+export async function maybeRunningServer(settings: Settings): Promise<OperatorApi | undefined> {
+  const { host, port } = settings.admin;
   if (port === 0) return undefined;
-  const api = new OperatorApi(`http://${host.includes(':') ? `[${host}]` : host}:${port}`, token);
+  const api = new OperatorApi(`http://${host.includes(':') ? `[${host}]` : host}:${port}`, tokenForTools(settings));
   return (await api.answers()) ? api : undefined;
+}
+
+/** A token of the settings with which tools ask their server; one that may do everything, if there is one. */
+export function tokenForTools(settings: Settings): string | null {
+  const tokens = operatorTokens(settings);
+  const [first] = [...tokens.filter(({ role }) => role === 'operate'), ...tokens];
+  return first?.token ?? null;
 }

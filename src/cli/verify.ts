@@ -6,7 +6,7 @@ import { type ShardReport, type VerifyReport, verify } from '../restore/verify.j
 import { formatSum, type ScaleTable } from '../wallet/amount.js';
 import { EXIT } from './exit-codes.js';
 import { type ReadStore, readsStore, withStoreToRead } from './open-to-read.js';
-import { maybeRunningServer } from './running-server.js';
+import { maybeRunningServer, tokenForTools } from './running-server.js';
 import { formatTable, printable } from './table.js';
 import { plural } from './units.js';
 
@@ -52,7 +52,7 @@ async function run(opened: ReadStore, options: VerifyOptions): Promise<number> {
 /** Of another store than that of the settings the running server knows nothing. */
 async function serverOf(settings: Settings, { server, store }: VerifyOptions): Promise<OperatorApi | undefined> {
   if (server === false) return undefined;
-  if (server !== undefined) return new OperatorApi(server.replace(/\/+$/, ''), settings.admin.token);
+  if (server !== undefined) return new OperatorApi(server.replace(/\/+$/, ''), tokenForTools(settings));
   if (store !== undefined) return undefined;
   return await maybeRunningServer(settings);
 }

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { AdminServer } from '../admin/admin-server.js';
 import { type Logger, systemClock } from '../base/ports.js';
+import { operatorTokens } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { CallbackServer } from '../http/callback-server.js';
 import { requestCodecs } from '../http/request-codec.js';
@@ -91,7 +92,13 @@ export class WalletNode {
       clock,
     });
     const admin = new AdminServer({
-      settings: { ...settings.admin, scales, amountMax, importLinesMax: settings.limits.importLinesMax },
+      settings: {
+        ...settings.admin,
+        tokens: operatorTokens(settings),
+        scales,
+        amountMax,
+        importLinesMax: settings.limits.importLinesMax,
+      },
       service,
       clock,
       log,

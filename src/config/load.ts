@@ -12,7 +12,7 @@ const DEFAULTS_FILE = new URL('../../../config/default.json', import.meta.url);
 const PREFIX = 'WALLETD_';
 const FILE_VARIABLE = 'WALLETD_CONFIG';
 /** Their values are not repeated in messages. */
-const SECRETS = ['admin.token', 'store'];
+const SECRETS = ['admin.token', 'admin.tokens', 'store'];
 
 /** Where a setting was given, for the message when it is wrong. */
 type Sources = Map<string, string>;
@@ -46,14 +46,28 @@ function checkTogether(settings: Settings): void {
         'bind 127.0.0.1, or say that you want it with --insecure (WALLETD_INSECURE=true)',
     );
   }
-  if (!isLoopback(admin.host) && admin.token === null) {
+  const tokens = operatorTokens(settings);
+  if (!isLoopback(admin.host) && tokens.length === 0) {
     throw new ConfigError(
       `admin.host is ${admin.host}, which others can reach: set admin.token (WALLETD_ADMIN_TOKEN), or bind 127.0.0.1`,
     );
   }
+  const names = tokens.map(({ name }) => name);
+  if (names.includes('local')) throw new ConfigError('no token can be of local: who needs no token is called so');
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw new ConfigError(`two tokens of admin.tokens and admin.token are of ${twice}`);
+  if (new Set(tokens.map(({ token }) => token)).size < tokens.length) {
+    throw new ConfigError('two operators of admin.tokens and admin.token have the same token');
+  }
   if (settings.store.startsWith('lmdb:') && settings.durability !== 'fsync') {
     throw new ConfigError(`durability is ${settings.durability}, but the embedded store knows fsync only`);
   }
+}
+
+/** All tokens of the operator API: also the one that needs no file. */
+export function operatorTokens({ admin }: Settings): Settings['admin']['tokens'] {
+  const { token, tokens } = admin;
+  return token === null ? tokens : [{ name: 'operator', role: 'operate', token }, ...tokens];
 }
 
 export function isLoopback(host: string): boolean {
@@ -143,7 +157,8 @@ function sentence(error: ErrorObject | undefined, settings: Tree, sources: Sourc
     return `${name} is not a setting of walletd${from(name, sources)}`;
   }
   const value = path.split('.').reduce<unknown>((tree, key) => (tree as Tree)[key], settings);
-  const shown = SECRETS.includes(path) ? 'what is given' : JSON.stringify(value);
+  const isSecret = SECRETS.some((secret) => path === secret || path.startsWith(`${secret}.`));
+  const shown = isSecret ? 'what is given' : JSON.stringify(value);
   return `${path} cannot be ${shown}${from(path, sources)}: it ${expectation(error)}`;
 }
 

@@ -24,6 +24,12 @@ const product = group({
   blocked: Type.Optional(Type.Boolean()),
 });
 
+const operatorToken = group({
+  name: Type.String({ minLength: 1, maxLength: 64 }),
+  role: choice(['read', 'operate'], 'What the token lets do: look at everything, or also change it.'),
+  token: Type.String({ minLength: 16 }),
+});
+
 export const settingsSchema = group({
   host: text('Address of the callback listener.'),
   port: count(0, 65_535, 'Port of the callback listener; 0 takes a free one.'),
@@ -32,8 +38,14 @@ export const settingsSchema = group({
     port: count(0, 65_535, "Port of the operator API's listener; 0 takes a free one."),
     token: orNull<string>(
       { type: 'string', minLength: 16 },
-      'Bearer token of the operator API, at least 16 characters. Without it only loopback may be bound.',
+      'Bearer token of the operator API, at least 16 characters: of the operator named operator, who may do everything. ' +
+        'Without a token only loopback may be bound.',
     ),
+    tokens: Type.Array(operatorToken, {
+      description:
+        'Further tokens: `{"name", "role", "token"}`; the role is `read` or `operate`. The name is written into the log ' +
+        'with what its operator does.',
+    }),
   }),
   insecure: Type.Boolean({ description: 'Lets unauthenticated callbacks in from elsewhere than this machine.' }),
   store: Type.String({

@@ -1,9 +1,21 @@
 /** Ids, usernames, products and games: 1 to 256 characters (code points) of any Unicode, compared exactly. */
 export const ID_LENGTH_MAX = 256;
 
-/** A lone surrogate has no UTF-8: two ids that differ in one would become the same id in the log. */
+/** Why a balance was corrected, for people. */
+export const REASON_LENGTH_MAX = 500;
+
 export function isId(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && !isLongerThan(value, ID_LENGTH_MAX) && value.isWellFormed();
+  return isText(value, ID_LENGTH_MAX);
+}
+
+/** Blanks are no reason. */
+export function isReason(value: unknown): value is string {
+  return isText(value, REASON_LENGTH_MAX) && value.trim() !== '';
+}
+
+/** A lone surrogate has no UTF-8: two ids that differ in one would become the same id in the log. */
+function isText(value: unknown, lengthMax: number): value is string {
+  return typeof value === 'string' && value.length > 0 && !isLongerThan(value, lengthMax) && value.isWellFormed();
 }
 
 /** True for more than `most` code points. Counted only where the number of UTF-16 units leaves a doubt. */

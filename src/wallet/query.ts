@@ -1,5 +1,6 @@
 import { unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
+import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
 import type { Transaction } from './round.js';
 import type { TransactionKind, TransactionState } from './transaction-record.js';
 import type { Wallet } from './wallet-state.js';
@@ -13,6 +14,12 @@ export type Query =
       readonly username: string;
       readonly limit: number;
       readonly after: TransactionCursor | undefined;
+    }
+  | {
+      readonly type: 'list-operations';
+      readonly username: string;
+      readonly limit: number;
+      readonly after: OperationCursor | undefined;
     }
   | {
       readonly type: 'scan-transactions';
@@ -34,6 +41,7 @@ export type PlayerQuery = Extract<Query, { readonly username: string }>;
 export type QueryResult =
   | { readonly type: 'player'; readonly player: PlayerView | undefined }
   | { readonly type: 'transactions'; readonly page: TransactionPage | undefined }
+  | { readonly type: 'operations'; readonly page: OperationPage | undefined }
   | {
       readonly type: 'scan';
       readonly items: readonly TransactionView[];
@@ -110,6 +118,10 @@ export function query(wallets: Wallets, question: Query): QueryResult {
     case 'list-transactions': {
       const wallet = wallets.get(question.username);
       return { type: 'transactions', page: wallet && listTransactions(wallet, question.limit, question.after) };
+    }
+    case 'list-operations': {
+      const wallet = wallets.get(question.username);
+      return { type: 'operations', page: wallet && listOperations(wallet, question.limit, question.after) };
     }
     case 'scan-transactions':
       return scanTransactions(wallets, question);

@@ -19,6 +19,14 @@ export class Interpreter {
         const path = `/v1/players/${word(words, 0)}/${verb === 'deposit' ? 'deposits' : 'withdrawals'}`;
         return await this.operate('POST', path, { id: words[1], amount: JSON.parse(word(words, 2)) });
       }
+      case 'correct': {
+        const [username, id, amount = '0', ...reason] = words;
+        const allowNegativeBalance = reason[0] === 'debt' || undefined;
+        const body = { id, amount: JSON.parse(amount), reason: reason.join(' '), allowNegativeBalance };
+        return await this.operate('POST', `/v1/players/${username}/corrections`, body);
+      }
+      case 'operations':
+        return await this.listOperations(`/v1/players/${word(words, 0)}/operations?${words[1] ?? ''}`);
       case 'block':
       case 'unblock':
         return await this.operate('POST', `/v1/players/${word(words, 0)}/${verb}`);
@@ -120,6 +128,21 @@ export class Interpreter {
     if (response.ok) return `${response.status} ${text}`;
     const { status, code, detail } = JSON.parse(text);
     return `${status} ${code}: ${detail}`;
+  }
+
+  private async listOperations(path: string): Promise<string> {
+    const response = await fetch(this.node.adminUrl + path);
+    const page = (await response.json()) as { operations: Record<string, unknown>[]; next: string | null };
+    if (!response.ok) return `${response.status} ${JSON.stringify(page)}`;
+    const rows = page.operations.map((one) => {
+      const { type, id, amount, balanceBefore, balanceAfter, timeMillis, by, reason } = one;
+      const isRecent = Math.abs(Date.now() - Number(timeMillis)) < 60_000;
+      const { name, address } = by as { name: string; address: string };
+      const money = id === undefined ? '' : ` ${id} ${amount}: ${balanceBefore} -> ${balanceAfter}`;
+      const why = reason === undefined ? '' : ` because ${reason}`;
+      return `${type}${money} by ${name} from ${address}${why}${isRecent ? '' : ', long ago'}`;
+    });
+    return [...rows, page.next === null ? 'end' : 'more'].join('\n');
   }
 
   private async list(path: string): Promise<string> {

@@ -1,0 +1,54 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { Operator } from '../wallet/operation.js';
+import type { OperatorToken } from './ports.js';
+import { Problem } from './problem.js';
+
+/** What `read` may: everything else changes something. */
+const READING_METHODS = ['GET', 'HEAD'];
+/** Where no token is set only this machine can ask. */
+const LOCAL_NAME = 'local';
+const IPV4_IN_IPV6 = '::ffff:';
+
+/** Knows operators by their tokens. */
+export class Authentication {
+  private readonly tokens: readonly (Omit<OperatorToken, 'token'> & { readonly hash: Buffer })[];
+
+  constructor(tokens: readonly OperatorToken[]) {
+    this.tokens = tokens.map(({ name, role, token }) => ({ name, role, hash: hashOf(token) }));
+  }
+
+  /** Throws a `Problem` when nobody is known by this token, or his role does not allow what is asked. */
+  operatorOf(request: FastifyRequest): Operator {
+    const address = addressOf(request);
+    if (this.tokens.length === 0) return { name: LOCAL_NAME, address };
+    const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    const known = given === undefined ? undefined : this.find(given);
+    if (known === undefined) {
+      throw new Problem(401, 'send Authorization: Bearer with the token of an operator', 'unauthorized');
+    }
+    const { name, role } = known;
+    if (role === 'read' && !READING_METHODS.includes(request.method)) {
+      throw new Problem(403, `the token of ${name} has the role read, which may only GET`, 'forbidden');
+    }
+    return { name, address };
+  }
+
+  /** Compares with all of them, and hashes, which have one length: so the time tells nothing about any. */
+  private find(given: string): Omit<OperatorToken, 'token'> | undefined {
+    const hash = hashOf(given);
+    let found: Omit<OperatorToken, 'token'> | undefined;
+    for (const one of this.tokens) if (timingSafeEqual(one.hash, hash)) found = one;
+    return found;
+  }
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** The other end of the connection; of one that is gone already nobody knows it. */
+function addressOf(request: FastifyRequest): string {
+  const address = request.socket.remoteAddress ?? 'unknown';
+  return address.startsWith(IPV4_IN_IPV6) ? address.slice(IPV4_IN_IPV6.length) : address;
+}

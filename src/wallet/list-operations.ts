@@ -1,0 +1,57 @@
+import type { Units } from './amount.js';
+import { movedBy, type Operation, type OperationType, type Operator } from './operation.js';
+import type { Wallet } from './wallet-state.js';
+
+export interface OperationView {
+  readonly type: OperationType;
+  /** The four are undefined where no money moves. */
+  readonly id: string | undefined;
+  readonly amount: Units | undefined;
+  readonly before: Units | undefined;
+  readonly after: Units | undefined;
+  readonly timeMs: number;
+  readonly by: Operator | undefined;
+  readonly reason: string | undefined;
+}
+
+/** A place in one wallet's list: the time of the last item shown, and how many of that time were. */
+export interface OperationCursor {
+  readonly timeMs: number;
+  readonly shown: number;
+}
+
+export interface OperationPage {
+  readonly currency: string;
+  readonly items: readonly OperationView[];
+  readonly next: OperationCursor | undefined;
+}
+
+/** What operators did to the player, newest first, as far as the wallet remembers it. */
+export function listOperations(wallet: Wallet, limit: number, after: OperationCursor | undefined): OperationPage {
+  const { currency } = wallet;
+  const items: OperationView[] = [];
+  let next: OperationCursor | undefined;
+  let place: OperationCursor = { timeMs: Number.POSITIVE_INFINITY, shown: 0 };
+  for (const operation of wallet.allOperations()) {
+    const { timeMs } = operation;
+    place = { timeMs, shown: timeMs === place.timeMs ? place.shown + 1 : 1 };
+    if (after !== undefined && !isBeyond(place, after)) continue;
+    if (items.length === limit) return { currency, items, next };
+    items.push(viewOf(operation));
+    next = place;
+  }
+  return { currency, items, next: undefined };
+}
+
+function isBeyond(place: OperationCursor, after: OperationCursor): boolean {
+  return place.timeMs < after.timeMs || (place.timeMs === after.timeMs && place.shown > after.shown);
+}
+
+function viewOf(operation: Operation): OperationView {
+  const { type, id, amount, after, timeMs, by, reason } = operation;
+  if (id === '') {
+    const nothing = { id: undefined, amount: undefined, before: undefined, after: undefined };
+    return { type, ...nothing, timeMs, by, reason };
+  }
+  return { type, id, amount, before: after - movedBy(operation), after, timeMs, by, reason };
+}
