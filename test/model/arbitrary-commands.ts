@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { CallbackCommand } from '../../src/wallet/command.js';
+import type { CallbackCommand, OperationCommand } from '../../src/wallet/command.js';
+import type { Operator } from '../../src/wallet/operation.js';
 import type { Rules } from '../../src/wallet/rules.js';
 
 /*
@@ -15,6 +16,7 @@ const amount = fc.constantFrom(0, 1, 5, 10, 10, 25, 70);
 const stake = fc.constantFrom(1, 5, 10, 10, 70);
 const rarely = fc.integer({ min: 0, max: 4 }).map((n) => n === 0);
 const often = fc.integer({ min: 0, max: 2 }).map((n) => n > 0);
+const operator = fc.constantFrom(undefined, { name: 'anna', address: '10.0.0.1' }, { name: 'zoë', address: '::1' });
 const game = { gameCode: fc.constant('g'), playInfo: fc.constant('p') };
 const features = { isFeature: fc.constant(false), isFeatureBuy: fc.constant(false) };
 
@@ -69,6 +71,8 @@ function callback<T extends CallbackCommand['type']>(type: T): fc.Arbitrary<Call
   return fc.record({ type: fc.constant(type), ...envelope, txns: array }) as unknown as fc.Arbitrary<CallbackCommand>;
 }
 
+export type Correction = Extract<OperationCommand, { type: 'correct' }>;
+
 export type Step =
   | { readonly type: 'callback'; readonly command: CallbackCommand }
   /** An earlier callback once more, possibly long after. */
@@ -76,7 +80,8 @@ export type Step =
   /** One of its elements once more, in another way: what networks and platforms make of a retry. */
   | { readonly type: 'vary'; readonly back: number; readonly element: number; readonly change: object }
   | { readonly type: 'withdraw-all'; readonly username: string }
-  | { readonly type: 'block' | 'unblock'; readonly username: string }
+  | { readonly type: 'block' | 'unblock'; readonly username: string; readonly by: Operator | undefined }
+  | { readonly type: 'correct'; readonly command: Correction }
   | { readonly type: 'tomorrow' }
   /** All wallets come out of a snapshot, packed. */
   | { readonly type: 'restart' };
@@ -114,6 +119,23 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constantFrom('block' as const, 'unblock' as const, 'unblock' as const),
       username: fc.constantFrom(...USERNAMES),
+      by: operator,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('correct' as const),
+      command: fc.record({
+        type: fc.constant('correct' as const),
+        // `fund` is the id of what the player began with.
+        id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'fund'),
+        username: fc.constantFrom(...USERNAMES, 'nobody'),
+        amount: fc.constantFrom(-70, -10, -1, 1, 10, 70, 100),
+        reason: fc.constantFrom('slip', 'slip', 'slip', 'goodwill'),
+        allowNegativeBalance: rarely,
+        by: operator,
+      }),
     }),
   },
   { weight: 1, arbitrary: fc.constant({ type: 'tomorrow' as const }) },

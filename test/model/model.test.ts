@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { rulesOf } from '../../src/cli/rules.js';
-import type { CallbackCommand } from '../../src/wallet/command.js';
+import type { CallbackCommand, Command } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { type Books, post, total } from '../../src/wallet/ledger.js';
@@ -13,7 +13,7 @@ import type { Wallet } from '../../src/wallet/wallet-state.js';
 import { Domain, throughSnapshot } from '../support/domain.js';
 import { settingsWith } from '../support/settings.js';
 import { arbitraryRules, arbitraryStep, type Step, USERNAMES, varied } from './arbitrary-commands.js';
-import { type ReferencePlayer, ReferenceWallet } from './reference-wallet.js';
+import { type ReferenceAnswer, type ReferencePlayer, ReferenceWallet } from './reference-wallet.js';
 
 /*
  * Random histories of all operations against the dumb reference wallet. MODEL_RUNS and MODEL_SEED repeat and lengthen;
@@ -82,12 +82,16 @@ function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: C
     case 'block':
     case 'unblock': {
       const before = domain.events.length;
-      domain.run({ type: `${step.type}-player`, username: step.username });
+      domain.run({ type: `${step.type}-player`, username: step.username, by: step.by });
       const player = reference.players.get(step.username) as ReferencePlayer;
       player.blocked = step.type === 'block';
       player.version += domain.events.length - before;
       return;
     }
+    case 'correct':
+      compareAnswers(domain, step.command, reference.correct(step.command));
+      comparePictures(domain, reference);
+      return;
     case 'tomorrow':
       domain.nowMs += DAY_MS;
       return;
@@ -98,7 +102,19 @@ function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: C
 }
 
 function compare(domain: Domain, reference: ReferenceWallet, command: CallbackCommand): void {
-  const expected = reference.answer(command, domain.nowMs);
+  compareAnswers(domain, command, reference.answer(command, domain.nowMs));
+  comparePictures(domain, reference);
+}
+
+function comparePictures(domain: Domain, reference: ReferenceWallet): void {
+  for (const username of USERNAMES) {
+    const wallet = domain.wallet(username);
+    checkWallet(wallet);
+    assert.deepStrictEqual(picture(wallet), pictureOfReference(reference.players.get(username) as ReferencePlayer));
+  }
+}
+
+function compareAnswers(domain: Domain, command: Command, expected: ReferenceAnswer): void {
   const { answer } = domain.run(command);
   const actual =
     answer.type === 'accepted'
@@ -110,11 +126,6 @@ function compare(domain: Domain, reference: ReferenceWallet, command: CallbackCo
     const again = decide(wallet, command, domain.rules, domain.nowMs);
     assert.deepStrictEqual(again.answer, { ...answer, isRepeat: true }, 'what was accepted is answered the same again');
     assert.equal(again.event, undefined);
-  }
-  for (const username of USERNAMES) {
-    const wallet = domain.wallet(username);
-    checkWallet(wallet);
-    assert.deepStrictEqual(picture(wallet), pictureOfReference(reference.players.get(username) as ReferencePlayer));
   }
 }
 

@@ -1,4 +1,4 @@
-import type { CallbackCommand } from '../../src/wallet/command.js';
+import type { CallbackCommand, OperationCommand } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/rules.js';
 
 /*
@@ -66,6 +66,8 @@ export interface ReferencePlayer {
   marks: { product: string; round: string; at: number; counted: boolean }[];
   endedRounds: string[];
   tipDays: number[];
+  /** Of all operations with an id; `what` tells whether two are the same. */
+  operations: { id: string; what: string; before: number; after: number }[];
 }
 
 export type ReferenceAnswer =
@@ -111,7 +113,26 @@ export class ReferenceWallet {
       marks: [],
       endedRounds: [],
       tipDays: [],
+      operations: [{ id: 'fund', what: 'import', before: 0, after: balance }],
     });
+  }
+
+  correct(command: Extract<OperationCommand, { type: 'correct' }>): ReferenceAnswer {
+    const player = this.players.get(command.username);
+    if (player === undefined) return { code: 10001 };
+    const { id, amount, reason } = command;
+    const what = `correction of ${amount} because ${reason}`;
+    const known = player.operations.find((one) => one.id === id);
+    if (known !== undefined) {
+      return known.what === what ? { code: 0, before: known.before, after: known.after } : { code: 20002 };
+    }
+    const before = player.balance;
+    const after = before + amount;
+    if (amount < 0 && after < 0 && !command.allowNegativeBalance) return { code: 10002 };
+    player.operations.push({ id, what, before, after });
+    player.balance = after;
+    player.version++;
+    return { code: 0, before, after };
   }
 
   answer(command: CallbackCommand, nowMs: number): ReferenceAnswer {

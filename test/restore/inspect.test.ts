@@ -62,6 +62,30 @@ test('a player of whom nothing is remembered is found all the same', async () =>
   assert.deepEqual([happenings.length, players.length], [0, 1]);
 });
 
+test('an operation that both the log and a snapshot know is told once, and each of several', async () => {
+  const store = new WrittenStore();
+  const by = { name: 'anna', address: '::1' };
+  const operate = (verb: 'block' | 'unblock') => store.run({ type: `${verb}-player`, username: 'ann', by });
+  await store.takeOver();
+  await store.fund('ann', 100);
+  await operate('block');
+  await operate('unblock');
+  const snapshot = await store.beginSnapshot();
+  await operate('block');
+  await operate('unblock');
+  await snapshot.chunk(1);
+  await store.trim({ epoch: 1, sequence: (await snapshot.publish()).start.lsn.sequence + 1 });
+  await operate('block');
+  const { happenings } = await inspect(store.reader, [0], { type: 'operators', sinceMs: 0, username: undefined });
+  assert.deepEqual(
+    happenings.map(({ type, by }) => `${type} by ${by?.name}`),
+    [
+      'import by undefined',
+      ...['block', 'unblock', 'player-blocked', 'player-unblocked', 'player-blocked'].map((type) => `${type} by anna`),
+    ],
+  );
+});
+
 test('an orphans file that is cut off is refused', async () => {
   const store = new WrittenStore();
   await assert.rejects(inspectOrphans(store.reader, Buffer.from([0, 0, 1, 0, 5])), ToolError);

@@ -11,6 +11,7 @@ import type { Head } from '../../src/shard/ports.js';
 import { listSnapshots } from '../../src/shard/snapshot-reader.js';
 import { unitsPerWhole } from '../../src/wallet/amount.js';
 import type { Command } from '../../src/wallet/command.js';
+import type { Operator } from '../../src/wallet/operation.js';
 import { commands } from '../support/domain.js';
 import { WrittenStore } from './written-store.js';
 
@@ -20,6 +21,8 @@ const DAY_MS = 86_400_000;
 export class StoryInterpreter {
   private readonly store = new WrittenStore(2);
   private requests = 0;
+  /** Who the operator is from here on. */
+  private by: Operator | undefined = undefined;
 
   async run(line: string): Promise<string> {
     const [verb = '', ...words] = line.split(' ');
@@ -40,6 +43,13 @@ export class StoryInterpreter {
       case 'trim':
         for (const shard of store.wallets.keys()) await this.trim(shard);
         return '';
+      case 'as':
+        this.by = { name: word(words, 0), address: word(words, 1) };
+        return '';
+      case 'operators':
+        return await this.inspect(operatorsSince(words));
+      case 'json-operators':
+        return await this.inspectJson(operatorsSince(words));
       case 'player':
         return await this.inspect({ type: 'player', username: word(words, 0) });
       case 'round': {
@@ -64,12 +74,18 @@ export class StoryInterpreter {
 
   private command(verb: string, words: readonly string[]): Command {
     const username = word(words, 0);
-    if (verb === 'block') return { type: 'block-player', username };
+    const { by } = this;
+    if (verb === 'create') return { type: 'create-player', username, currency: 'THB', by };
+    if (verb === 'block' || verb === 'unblock') return { type: `${verb}-player`, username, by };
     if (verb === 'forget') return { type: verb, username, beforeMs: this.store.nowMs };
     const id = word(words, 1);
     const { currency = 'THB' } = this.store.wallets[this.store.shardOf(username)]?.get(username) ?? {};
     const units = (list: readonly string[], at: number) => this.units(list, at, currency);
-    if (verb === 'deposit' || verb === 'withdraw') return { type: verb, id, username, amount: units(words, 2) };
+    if (verb === 'deposit' || verb === 'withdraw') return { type: verb, id, username, amount: units(words, 2), by };
+    if (verb === 'correct') {
+      const reason = words.slice(3).join(' ');
+      return { type: verb, id, username, amount: units(words, 2), reason, allowNegativeBalance: true, by };
+    }
     const roundId = word(words, 2);
     const amount = units(words, 3);
     const over = { username, id: `req-${++this.requests}` };
@@ -177,6 +193,10 @@ export class StoryInterpreter {
 /** A blank line ends the output of a step, so it is shown as a point. */
 function withoutBlanks(text: string): string {
   return text.replace(/^$/gm, '.');
+}
+
+function operatorsSince(words: readonly string[]): Question {
+  return { type: 'operators', sinceMs: Date.parse(words[0] ?? '1970-01-01'), username: undefined };
 }
 
 function word(words: readonly string[], at: number): string {

@@ -20,9 +20,10 @@ export class Interpreter {
         return await this.operate('POST', path, { id: words[1], amount: JSON.parse(word(words, 2)) });
       }
       case 'correct': {
-        const [username, id, amount = '0', ...reason] = words;
-        const allowNegativeBalance = reason[0] === 'debt' || undefined;
-        const body = { id, amount: JSON.parse(amount), reason: reason.join(' '), allowNegativeBalance };
+        const [username, id, amount = '0', ...rest] = words;
+        const allowNegativeBalance = rest[0] === 'debt' || undefined;
+        const reason = rest.slice(allowNegativeBalance ? 1 : 0).join(' ');
+        const body = { id, amount: JSON.parse(amount), reason, allowNegativeBalance };
         return await this.operate('POST', `/v1/players/${username}/corrections`, body);
       }
       case 'operations':
