@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, loadSettings, scalarPaths, variableOf } from '../../src/config/load.js';
+import { ConfigError, loadSettings, operatorTokens, scalarPaths, variableOf } from '../../src/config/load.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 
 function refused(env: NodeJS.ProcessEnv): string {
@@ -30,7 +30,7 @@ function withFile<T>(content: string, run: (file: string) => T): T {
 test('the defaults are the ones that users rely on', () => {
   const settings = loadSettings({});
   assert.deepEqual([settings.host, settings.port], ['127.0.0.1', 3000]);
-  assert.deepEqual(settings.admin, { host: '127.0.0.1', port: 3001, token: null });
+  assert.deepEqual(settings.admin, { host: '127.0.0.1', port: 3001, token: null, tokens: [] });
   assert.deepEqual(
     [settings.store, settings.init, settings.shards, settings.log.level],
     ['lmdb:./data', null, 4, 'info'],
@@ -122,6 +122,30 @@ test('what others can reach must be protected, or the risk said aloud', () => {
 
 test('a secret is not repeated in the sentence about it', () => {
   assert.doesNotMatch(refused({ WALLETD_ADMIN_TOKEN: 'hunter2' }), /hunter2/);
+});
+
+test('operators have a name, a role and a token of their own; a secret among them is not repeated either', () => {
+  const anna = { name: 'anna', role: 'operate', token: 'a-token-of-anna-alone' };
+  const bert = { name: 'bert', role: 'read', token: 'a-token-of-bert-alone' };
+  const withTokens = <T>(tokens: unknown, run: (env: NodeJS.ProcessEnv) => T) =>
+    withFile(JSON.stringify({ admin: { tokens } }), (file) => run({ WALLETD_CONFIG: file, WALLETD_ADMIN_HOST: '::' }));
+  withTokens([anna, bert], (env) => {
+    const all = operatorTokens(loadSettings({ ...env, WALLETD_ADMIN_TOKEN: 'a-token-of-operators' }));
+    assert.deepEqual(all, [{ name: 'operator', role: 'operate', token: 'a-token-of-operators' }, anna, bert]);
+    assert.deepEqual(operatorTokens(loadSettings(env)), [anna, bert], 'is enough to bind beyond loopback');
+    assert.match(refused({ ...env, WALLETD_ADMIN_TOKEN: anna.token }), /two operators .* the same token/);
+  });
+  withTokens([anna, { ...bert, name: 'anna' }], (env) => assert.match(refused(env), /two tokens .* are of anna/));
+  withTokens([{ ...anna, name: 'local' }], (env) => assert.match(refused(env), /no token can be of local/));
+  withTokens([{ ...anna, name: 'operator' }], (env) => {
+    assert.match(refused({ ...env, WALLETD_ADMIN_TOKEN: bert.token }), /two tokens .* are of operator/);
+  });
+  withTokens([{ ...anna, role: 'admin' }], (env) =>
+    assert.match(refused(env), /admin\.tokens\.0\.role .* one of read, operate/),
+  );
+  for (const wrong of ['hunter2', ['hunter2'], { hunter2: 1 }, [{ ...anna, token: 'hunter2' }]]) {
+    withTokens(wrong, (env) => assert.doesNotMatch(refused(env), /hunter2/));
+  }
 });
 
 test('the sample files in config/ are valid', () => {

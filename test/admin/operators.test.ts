@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { TestNode } from '../support/test-node.js';
+
+const TOKENS = {
+  operator: 'a-token-of-whoever-has-it',
+  anna: 'a-token-of-anna-alone',
+  auditor: 'a-token-of-the-auditor',
+};
+
+interface Answer {
+  readonly status: number;
+  readonly type: string | null;
+  // biome-ignore lint/suspicious/noExplicitAny: what came back is what is tested
+  readonly body: any;
+}
+
+describe('operators have names and roles', () => {
+  let node: TestNode;
+  before(async () => {
+    node = await TestNode.start({
+      'admin.token': TOKENS.operator,
+      'admin.tokens': [
+        { name: 'anna', role: 'operate', token: TOKENS.anna },
+        { name: 'auditor', role: 'read', token: TOKENS.auditor },
+      ],
+    });
+  });
+  after(() => node.close());
+
+  const call = async (token: string | undefined, method: string, path: string, body?: unknown): Promise<Answer> => {
+    const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+    if (body !== undefined)
+      headers['Content-Type'] = path.endsWith(':import') ? 'application/x-ndjson' : 'application/json';
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const response = await fetch(node.adminUrl + path, init);
+    const text = await response.text();
+    const isLines = path.endsWith(':import') && response.ok;
+    return {
+      status: response.status,
+      type: response.headers.get('content-type'),
+      body: text === '' || isLines ? text : JSON.parse(text),
+    };
+  };
+
+  const CHANGES: readonly (readonly [method: string, path: string, body?: unknown])[] = [
+    ['PUT', '/v1/players/pia', { currency: 'THB' }],
+    ['POST', '/v1/players/pia/deposits', { id: 'd', amount: 10 }],
+    ['POST', '/v1/players/pia/withdrawals', { id: 'w', amount: 1 }],
+    ['POST', '/v1/players/pia/corrections', { id: 'c', amount: -2.5, reason: 'a slip' }],
+    ['POST', '/v1/players/pia/block'],
+    ['POST', '/v1/players/pia/unblock'],
+    ['POST', '/v1/players:import', { id: 'o', username: 'imp', currency: 'THB', balance: 5 }],
+  ];
+
+  test('read may GET, and nothing else: 403 as a problem', async () => {
+    for (const [method, path, body] of [
+      ...CHANGES,
+      ['POST', '/v1/snapshots'],
+      ['DELETE', '/nowhere'],
+    ] as typeof CHANGES) {
+      const answer = await call(TOKENS.auditor, method, path, body);
+      assert.deepEqual([answer.status, answer.body.code], [403, 'forbidden'], path);
+      assert.match(answer.type ?? '', /^application\/problem\+json/);
+    }
+    assert.equal((await call(TOKENS.auditor, 'GET', '/v1/players/pia')).status, 404, 'nothing was created');
+    assert.equal((await call(TOKENS.auditor, 'GET', '/v1/transactions')).status, 200);
+    assert.equal((await call(TOKENS.auditor, 'HEAD', '/v1/transactions')).status, 200);
+  });
+
+  test('who is not known gets 401 as a problem, whatever is asked', async () => {
+    for (const token of [undefined, 'wrong', `${TOKENS.anna}x`, TOKENS.anna.slice(1)]) {
+      for (const [method, path, body] of [...CHANGES, ['GET', '/v1/players/pia/operations']] as typeof CHANGES) {
+        const answer = await call(token, method, path, body);
+        assert.deepEqual([answer.status, answer.body.code], [401, 'unauthorized'], path);
+        assert.match(answer.type ?? '', /^application\/problem\+json/);
+      }
+    }
+    assert.equal((await call(undefined, 'GET', '/livez')).status, 200);
+  });
+
+  test('the API shows who did what, when, from where and why; a repeat by another adds nothing', async () => {
+    const startMs = Date.now();
+    for (const [method, path, body] of CHANGES) {
+      const first = await call(TOKENS.anna, method, path, body);
+      const again = await call(TOKENS.operator, method, path, body);
+      assert.ok(first.status < 300 && again.status < 300, `${path} ${first.status} ${again.status}`);
+      if (path.includes('deposits') || path.includes('corrections')) assert.deepEqual(again.body, first.body);
+    }
+    await call(TOKENS.operator, 'POST', '/v1/players/pia/deposits', { id: 'd2', amount: 1 });
+    const { status, body } = await call(TOKENS.auditor, 'GET', '/v1/players/pia/operations');
+    assert.equal(status, 200);
+    const by = { name: 'anna', address: '127.0.0.1' };
+    const money = (type: string, id: string, amount: number, balanceBefore: number, balanceAfter: number) => {
+      return { type, id, amount, balanceBefore, balanceAfter, by };
+    };
+    const times = body.operations.map((one: { timeMillis: number }) => one.timeMillis);
+    assert.deepEqual(
+      body.operations.map(({ timeMillis, ...one }: { timeMillis: number }) => one),
+      [
+        { ...money('deposit', 'd2', 1, 6.5, 7.5), by: { ...by, name: 'operator' } },
+        { type: 'unblock', by },
+        { type: 'block', by },
+        { ...money('correction', 'c', -2.5, 9, 6.5), reason: 'a slip' },
+        money('withdrawal', 'w', 1, 10, 9),
+        money('deposit', 'd', 10, 0, 10),
+        { type: 'create', by },
+      ],
+    );
+    assert.ok(times.every((timeMs: number) => timeMs >= startMs && timeMs <= Date.now()));
+    assert.deepEqual(
+      [...times].sort((a, b) => b - a),
+      times,
+      'newest first',
+    );
+    const imported = await call(TOKENS.auditor, 'GET', '/v1/players/imp/operations');
+    assert.deepEqual(
+      imported.body.operations.map((one: { type: string; by: object }) => [one.type, one.by]),
+      [['import', by]],
+    );
+  });
+
+  test('a reason has 1 to 500 characters, and is not blank', async () => {
+    await call(TOKENS.anna, 'PUT', '/v1/players/ria', { currency: 'THB' });
+    const correct = async (id: string, reason: unknown, over: object = {}) =>
+      (await call(TOKENS.anna, 'POST', '/v1/players/ria/corrections', { id, amount: 1, reason, ...over })).status;
+    for (const reason of [undefined, null, '', '  ', 5, 'x'.repeat(501), '\ud800']) {
+      assert.equal(await correct('no', reason), 400, String(reason));
+    }
+    for (const [i, reason] of ['x', '🎲'.repeat(500)].entries()) assert.equal(await correct(`yes${i}`, reason), 200);
+    assert.equal(await correct('no', 'why', { allowNegativeBalance: 'yes' }), 400);
+    assert.equal(await correct('no', 'why', { id: '' }), 400);
+    const { body } = await call(TOKENS.auditor, 'GET', '/v1/players/ria/operations?limit=1');
+    assert.equal(body.operations[0].reason, '🎲'.repeat(500));
+    assert.equal(typeof body.next, 'string');
+  });
+
+  test('who did it survives a restart', async () => {
+    await call(TOKENS.anna, 'PUT', '/v1/players/sue', { currency: 'THB' });
+    await node.restart();
+    const { body } = await call(TOKENS.auditor, 'GET', '/v1/players/sue/operations');
+    assert.deepEqual(body.operations[0].by, { name: 'anna', address: '127.0.0.1' });
+  });
+});
+
+test('without a token the operator is called local', async () => {
+  const node = await TestNode.start();
+  try {
+    const init = { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: '{"currency":"THB"}' };
+    await fetch(`${node.adminUrl}/v1/players/ann`, init);
+    const page = (await (await fetch(`${node.adminUrl}/v1/players/ann/operations`)).json()) as {
+      operations: { by: object }[];
+    };
+    assert.deepEqual(page.operations[0]?.by, { name: 'local', address: '127.0.0.1' });
+  } finally {
+    await node.close();
+  }
+});

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { apply } from '../../src/wallet/apply.js';
+import type { OperationCommand } from '../../src/wallet/command.js';
+import type { Event } from '../../src/wallet/event.js';
+import { checkWallet } from '../../src/wallet/invariants.js';
+import { post } from '../../src/wallet/ledger.js';
+import { listOperations } from '../../src/wallet/list-operations.js';
+import { Wallets } from '../../src/wallet/wallets.js';
+import { Domain } from '../support/domain.js';
+
+const ANNA = { name: 'anna', address: '10.1.2.3' };
+const BERT = { name: 'bert', address: '2001:db8::7' };
+
+/** Each of them changes something when it comes for the first time. */
+const EACH: readonly OperationCommand[] = [
+  { type: 'create-player', username: 'ann', currency: 'THB' },
+  { type: 'import-player', id: 'opening', username: 'bob', currency: 'THB', balance: 50 },
+  { type: 'deposit', id: 'd', username: 'ann', amount: 100 },
+  { type: 'withdraw', id: 'w', username: 'ann', amount: 30 },
+  correction({ id: 'c', amount: -20 }),
+  { type: 'block-player', username: 'ann' },
+  { type: 'unblock-player', username: 'ann' },
+];
+
+type Correction = Extract<OperationCommand, { type: 'correct' }>;
+
+function correction(over: Partial<Correction>): Correction {
+  return {
+    type: 'correct',
+    id: 'c',
+    username: 'ann',
+    amount: 1,
+    reason: 'a slip',
+    allowNegativeBalance: false,
+    by: ANNA,
+    ...over,
+  };
+}
+
+function domainWith(...commands: readonly OperationCommand[]): Domain {
+  const domain = new Domain();
+  for (const command of commands) domain.run(command);
+  return domain;
+}
+
+test('every operation of an operator is in the log, with who and from where', () => {
+  const domain = domainWith(...EACH.map((command) => ({ ...command, by: ANNA })));
+  assert.equal(domain.events.length, EACH.length);
+  for (const event of domain.events) assert.deepEqual('by' in event && event.by, ANNA, event.type);
+});
+
+test('a repeat, whoever sends it, has its first answer and leaves no second trace', () => {
+  const domain = domainWith({ type: 'create-player', username: 'ann', currency: 'THB' });
+  for (const command of EACH) {
+    const first = domain.run({ ...command, by: ANNA });
+    const count = domain.events.length;
+    const again = domain.run({ ...command, by: BERT });
+    assert.deepEqual(again.answer, { ...first.answer, isRepeat: true }, command.type);
+    assert.equal(domain.events.length, count, command.type);
+  }
+  const signers = listOperations(domain.wallet('ann'), 100, undefined).items.map(({ by }) => by?.name);
+  assert.deepEqual(new Set(signers), new Set(['anna']));
+});
+
+test('who it was decides nothing: a log without signatures makes the same balances', () => {
+  const signed = domainWith(...EACH.map((command) => ({ ...command, by: ANNA })));
+  const wallets = new Wallets();
+  for (const event of signed.events) apply(wallets, { ...event, by: undefined } as Event);
+  const facts = (all: Wallets) =>
+    [...all].map(({ username, balance, version, blocked }) => [username, balance, version, blocked]);
+  assert.deepEqual(facts(wallets), facts(signed.wallets));
+});
+
+test('a wallet of before operators had names remembers what has an id, as it always did', () => {
+  const domain = domainWith(...EACH.map((command) => ({ ...command, by: undefined })));
+  const { items } = listOperations(domain.wallet('ann'), 100, undefined);
+  assert.deepEqual(
+    items.map(({ type }) => type),
+    ['correction', 'withdrawal', 'deposit'],
+  );
+});
+
+test('a million operations name one operator: what they have in common they share', () => {
+  const domain = domainWith(EACH[0] as OperationCommand);
+  for (const id of ['d1', 'd2']) domain.run({ type: 'deposit', id, username: 'ann', amount: 1, by: { ...ANNA } });
+  const [newer, older] = domain.wallet('ann').allOperations();
+  assert.ok(newer?.by !== undefined && newer.by === older?.by);
+});
+
+test('a correction is the same only with its amount and its reason', () => {
+  const domain = domainWith(EACH[0] as OperationCommand, correction({ amount: 5 }));
+  const failed = { type: 'failed', failure: 'duplicate-transaction' };
+  assert.deepEqual(domain.run(correction({ amount: 6 })).answer, failed);
+  assert.deepEqual(domain.run(correction({ amount: 5, reason: 'another' })).answer, failed);
+  assert.deepEqual(domain.run({ type: 'deposit', id: 'c', username: 'ann', amount: 5 }).answer, failed);
+  assert.equal(domain.wallet('ann').balance, 5);
+});
+
+test('a correction leaves a debt only where the command says so; to give is always possible', () => {
+  const domain = domainWith(EACH[0] as OperationCommand, correction({ id: 'c1', amount: 5 }));
+  const refused = { type: 'failed', failure: 'insufficient-balance' };
+  assert.deepEqual(domain.run(correction({ id: 'c2', amount: -6 })).answer, refused);
+  assert.equal(domain.run(correction({ id: 'c2', amount: -6, allowNegativeBalance: true })).answer.type, 'accepted');
+  assert.deepEqual(domain.run(correction({ id: 'c3', amount: -1 })).answer, refused);
+  domain.run(correction({ id: 'c3', amount: 1, reason: 'back' }));
+  assert.equal(domain.wallet('ann').balance, 0);
+  const huge = correction({ id: 'c4', amount: -Number.MAX_SAFE_INTEGER, allowNegativeBalance: true });
+  domain.run(huge);
+  assert.deepEqual(domain.run({ ...huge, id: 'c5' }).answer, { type: 'failed', failure: 'amount-out-of-range' });
+});
+
+test('corrections have their own kind in the books, signed', () => {
+  const domain = domainWith(
+    EACH[0] as OperationCommand,
+    correction({ id: 'c1', amount: 7 }),
+    correction({ id: 'c2', amount: -3 }),
+  );
+  const books = new Map();
+  for (const event of domain.events) post(books, event);
+  assert.deepEqual([...books], [['corrections', 4n]]);
+});
+
+test('what is forgotten of corrections stays in the balance, and the books explain it', () => {
+  const domain = domainWith(
+    EACH[0] as OperationCommand,
+    correction({ id: 'c1', amount: 7 }),
+    correction({ id: 'c2', amount: -3 }),
+  );
+  domain.nowMs += 1000;
+  domain.run({ type: 'block-player', username: 'ann', by: ANNA });
+  domain.run({ type: 'forget', username: 'ann', beforeMs: domain.nowMs });
+  const wallet = domain.wallet('ann');
+  checkWallet(wallet);
+  assert.deepEqual([wallet.balance, wallet.tallies.carried], [4, 4n]);
+  assert.deepEqual(
+    [...wallet.allOperations()].map(({ type }) => type),
+    ['block'],
+  );
+  assert.deepStrictEqual(domain.replayed(), domain.wallets);
+});
+
+test('pages of operations have each of them once, also of one millisecond', () => {
+  const domain = domainWith(EACH[0] as OperationCommand);
+  const ids = Array.from({ length: 20 }, (_, i) => `d${i}`);
+  for (const [i, id] of ids.entries()) {
+    if (i % 5 === 0) domain.nowMs++;
+    domain.run({ type: 'deposit', id, username: 'ann', amount: 1, by: ANNA });
+  }
+  domain.restart();
+  const found: (string | undefined)[] = [];
+  let page = listOperations(domain.wallet('ann'), 3, undefined);
+  for (;;) {
+    found.push(...page.items.map(({ id }) => id));
+    if (page.next === undefined) break;
+    page = listOperations(domain.wallet('ann'), 3, page.next);
+  }
+  assert.deepEqual(found, ids.reverse());
+});
