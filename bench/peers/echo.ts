@@ -1,5 +1,5 @@
 import fastJson from 'fast-json-stringify';
-import { App, listenExclusively, us_socket_local_port } from '../../src/http/uws.js';
+import { createApp, listenExclusively, us_socket_local_port } from '../../src/http/uws.js';
 
 /*
  * The floor: the same HTTP library parses the same JSON and answers the same shape, with the same serializer, from
@@ -21,7 +21,7 @@ const toJson = fastJson({
   },
 });
 
-const app = App();
+const app = createApp(undefined);
 app.post('/*', (res) => {
   res.onAborted(() => {});
   res.onData((chunk) => {

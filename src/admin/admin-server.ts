@@ -14,6 +14,9 @@ import { transactionRoutes } from './transactions.js';
 const BODY_BYTES_MAX = 64 * 1024;
 /** A username of 256 characters of four bytes, each byte written as %xx. */
 const PARAM_LENGTH_MAX = 256 * 4 * 3;
+/** For a whole request to come; an import is the longest. */
+const REQUEST_TIMEOUT_MS = 600_000;
+const CONNECTIONS_MAX = 1000;
 const HEALTH_PATHS = ['/livez', '/readyz'];
 const RETRY_AFTER_SECONDS = '1';
 
@@ -32,13 +35,17 @@ export class AdminServer {
 
   constructor(private readonly deps: AdminDeps) {
     const authentication = new Authentication(deps.settings.tokens);
+    const { tls } = deps.settings;
     this.app = fastify({
       bodyLimit: BODY_BYTES_MAX,
       routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
       forceCloseConnections: true,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      https: tls === undefined ? null : { cert: tls.certificate, key: tls.key },
       // A path that is not even percent-encoded right comes to no route and to no error handler.
       frameworkErrors: (error, _request, reply) => this.sendProblem(reply as FastifyReply, toProblem(error, deps)),
     });
+    this.app.server.maxConnections = CONNECTIONS_MAX;
     this.app.setSerializerCompiler(() => toJson);
     this.app.setReplySerializer(toJson);
     this.app.decorateRequest('operator', undefined as unknown as Operator);

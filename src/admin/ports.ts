@@ -38,6 +38,8 @@ export interface AdminSettings {
   readonly port: number;
   /** None: whoever can connect may operate. */
   readonly tokens: readonly OperatorToken[];
+  /** PEM; undefined: plain HTTP. */
+  readonly tls: { readonly certificate: Buffer; readonly key: Buffer } | undefined;
   readonly scales: ScaleTable;
   /** Largest single amount, in whole currency. */
   readonly amountMax: number;

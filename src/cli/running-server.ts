@@ -1,12 +1,15 @@
 import { operatorTokens } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { OperatorApi } from '../restore/operator-api.js';
+import { urlOf } from './listener-url.js';
+import { maybeTls } from './tls.js';
 
 /** The server of these settings, if it answers. */
 export async function maybeRunningServer(settings: Settings): Promise<OperatorApi | undefined> {
-  const { host, port } = settings.admin;
+  const { host, port, tls } = settings.admin;
   if (port === 0) return undefined;
-  const api = new OperatorApi(`http://${host.includes(':') ? `[${host}]` : host}:${port}`, tokenForTools(settings));
+  const certificate = maybeTls(tls, 'admin.tls')?.certificate;
+  const api = new OperatorApi(urlOf(host, port, tls), tokenForTools(settings), certificate);
   return (await api.answers()) ? api : undefined;
 }
 

@@ -12,6 +12,7 @@ export interface ServeOptions {
 /** Runs until a signal ends it, or another process takes its store. */
 export async function serve(options: ServeOptions): Promise<void> {
   const env = options.insecure ? { ...process.env, WALLETD_INSECURE: 'true' } : process.env;
+  let isStale = false;
   const settings = loadSettings(env);
   const log = createLogger(settings.log.level);
   let _ending: Promise<void> | undefined;
@@ -38,5 +39,17 @@ export async function serve(options: ServeOptions): Promise<void> {
       end(EXIT.ok);
     });
   }
+
+  /** Keys and networks change while callbacks come. Settings that cannot be used leave those that there are. */
+  const readCallersAgain = () => {
+    isStale = node === undefined;
+    try {
+      node?.setCallers(loadSettings(env));
+    } catch (error) {
+      log.error({ error: (error as Error).message }, 'who may call could not be read again: it stays as it was');
+    }
+  };
+  process.on('SIGHUP', readCallersAgain);
   node = await WalletNode.start(settings, log, () => end(EXIT.fenced));
+  if (isStale) readCallersAgain();
 }

@@ -19,7 +19,13 @@ export function settingsOfStore(address: string): Settings {
   const store = resolved(address);
   // The settings may be those of a store in Redis, which another one is being copied out of.
   const durability = store.startsWith('lmdb:') ? { WALLETD_DURABILITY: 'fsync' } : {};
-  return loadSettings({ ...process.env, WALLETD_INSECURE: 'true', WALLETD_STORE: store, ...durability });
+  return loadSettings({
+    ...process.env,
+    WALLETD_INSECURE: 'true',
+    WALLETD_STORE: store,
+    WALLETD_STORE_FILE: '',
+    ...durability,
+  });
 }
 
 /**
@@ -32,7 +38,8 @@ export function settingsToRead(address: string | undefined): Settings {
     WALLETD_DURABILITY: 'fsync',
     WALLETD_REDIS_TRUST_CONFIG: 'true',
     WALLETD_INSECURE: 'true',
-    ...(address === undefined ? {} : { WALLETD_STORE: resolved(address) }),
+    WALLETD_SIGNATURE_KEYS_FILE: '',
+    ...(address === undefined ? {} : { WALLETD_STORE: resolved(address), WALLETD_STORE_FILE: '' }),
   });
 }
 

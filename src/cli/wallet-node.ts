@@ -18,9 +18,12 @@ import { ScaleTable } from '../wallet/amount.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
 import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
+import { callersOf, describeCallers } from './callers.js';
 import { effectiveHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
+import { urlOf } from './listener-url.js';
 import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
 import { type Identity, newNonceOf, OWNER_TAG_BYTES, ShardThread, type ShardThreadSettings } from './shard-thread.js';
+import { maybeTls } from './tls.js';
 import type { WorkerSettings } from './worker-entry.js';
 
 /** Answers in flight get this long at the end; with closing it stays under the 5 s that operators are promised. */
@@ -60,6 +63,9 @@ export class WalletNode {
     workerEntry: URL = WORKER_ENTRY,
   ): Promise<WalletNode> {
     const clock = systemClock;
+    const callers = callersOf(settings);
+    const tls = maybeTls(settings.tls, 'tls');
+    const adminTls = maybeTls(settings.admin.tls, 'admin.tls');
     const heapMaxBytes = effectiveHeapMaxBytes(settings);
     if (heapMaxBytes < threadHeapMaxBytes(settings)) {
       log.warn({ heapMaxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
@@ -84,17 +90,19 @@ export class WalletNode {
     const service = new WalletService(shards, meta.shards, clock, settings.requestDeadlineMs);
     const scales = new ScaleTable(meta.scales);
     const { amountMax } = settings.money;
-    const callbacks = new CallbackServer({
-      settings: { ...settings.limits, ...settings },
+    const callbackDeps = {
+      settings: { ...settings.limits, ...settings, tls },
       requests: requestCodecs({ scales, amountMax, txnsMax: settings.txnsMax }),
       responses: new ResponseCodec(scales),
       service,
       clock,
-    });
+    };
+    const callbacks = new CallbackServer(callbackDeps, callers, log);
     const admin = new AdminServer({
       settings: {
         ...settings.admin,
         tokens: operatorTokens(settings),
+        tls: adminTls,
         scales,
         amountMax,
         importLinesMax: settings.limits.importLinesMax,
@@ -132,6 +140,16 @@ export class WalletNode {
     } finally {
       await store.close();
     }
+  }
+
+  /**
+   * Takes over from these settings who may call, from the next request on. Throws a `ConfigError` and leaves all as it
+   * is when they cannot be used.
+   */
+  setCallers(settings: Settings): void {
+    const signedByKey = this.callbacks.usesByKey;
+    this.callbacks.setCallers(callersOf(settings));
+    this.log.info({ callers: describeCallers(settings), signedByKey }, 'who may call was read again');
   }
 
   /** Finishes what is in flight, refuses the rest, and closes. */
@@ -179,8 +197,9 @@ export class WalletNode {
   ): void {
     this.log.info(
       {
-        callbacks: `http://${settings.host}:${this.callbackPort}`,
-        operatorApi: `http://${settings.admin.host}:${this.adminPort}`,
+        callbacks: urlOf(settings.host, this.callbackPort, settings.tls),
+        operatorApi: urlOf(settings.admin.host, this.adminPort, settings.admin.tls),
+        callers: describeCallers(settings),
         store: name,
         durability,
         shards: meta.shards,

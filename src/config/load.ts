@@ -11,8 +11,14 @@ export class ConfigError extends Error {
 const DEFAULTS_FILE = new URL('../../../config/default.json', import.meta.url);
 const PREFIX = 'WALLETD_';
 const FILE_VARIABLE = 'WALLETD_CONFIG';
-/** Their values are not repeated in messages. */
-const SECRETS = ['admin.token', 'admin.tokens', 'store'];
+/** Their values are not repeated in messages. Each can be in a file of its own, which the setting behind it names. */
+const SECRETS: Readonly<Record<string, string>> = {
+  'admin.token': 'admin.tokenFile',
+  'signature.keys': 'signature.keysFile',
+  store: 'storeFile',
+};
+/** In a file of settings only. */
+const SECRET_TABLES = ['admin.tokens'];
 
 /** Where a setting was given, for the message when it is wrong. */
 type Sources = Map<string, string>;
@@ -32,6 +38,7 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
   const file = env[FILE_VARIABLE];
   if (file !== undefined && file !== '') merge(settings, readJson(file), file, sources);
   mergeEnvironment(settings, env, sources);
+  for (const [path, filePath] of Object.entries(SECRETS)) readSecret(path, filePath, settings, sources);
   if (!validate(settings)) throw new ConfigError(sentence(validate.errors?.[0], settings, sources));
   checkTogether(settings);
   return settings;
@@ -39,11 +46,11 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
 
 /** What one setting alone cannot tell. */
 function checkTogether(settings: Settings): void {
-  const { host, admin, insecure } = settings;
-  if (!isLoopback(host) && !insecure) {
+  const { host, admin, insecure, signature, allow, tls } = settings;
+  if (!isLoopback(host) && !insecure && signature.keys === null && allow.networks === null) {
     throw new ConfigError(
-      `host is ${host}, which others can reach, and callbacks are not authenticated: ` +
-        'bind 127.0.0.1, or say that you want it with --insecure (WALLETD_INSECURE=true)',
+      `host is ${host}, which others can reach, and callbacks are not authenticated: set signature.keys or ` +
+        'allow.networks, bind 127.0.0.1, or say that you want it with --insecure (WALLETD_INSECURE=true)',
     );
   }
   const tokens = operatorTokens(settings);
@@ -58,6 +65,14 @@ function checkTogether(settings: Settings): void {
   if (twice !== undefined) throw new ConfigError(`two tokens of admin.tokens and admin.token are of ${twice}`);
   if (new Set(tokens.map(({ token }) => token)).size < tokens.length) {
     throw new ConfigError('two operators of admin.tokens and admin.token have the same token');
+  }
+  for (const [name, files] of [['tls', tls] as const, ['admin.tls', admin.tls] as const]) {
+    if ((files.certificateFile === null) !== (files.keyFile === null)) {
+      throw new ConfigError(`${name}.certificateFile and ${name}.keyFile belong together: set both or none`);
+    }
+  }
+  if (allow.forwardedBy === 'proxy-protocol' && tls.keyFile !== null) {
+    throw new ConfigError('allow.forwardedBy is proxy-protocol, which does not go with TLS: end TLS at the proxy');
   }
   if (settings.store.startsWith('lmdb:') && settings.durability !== 'fsync') {
     throw new ConfigError(`durability is ${settings.durability}, but the embedded store knows fsync only`);
@@ -94,12 +109,29 @@ function mergeEnvironment(settings: Tree, env: NodeJS.ProcessEnv, sources: Sourc
     if (!variable.startsWith(PREFIX) || variable === FILE_VARIABLE || text === undefined || text === '') continue;
     const path = paths.get(variable);
     if (path === undefined) throw new ConfigError(`${variable} is not a setting of walletd`);
-    const keys = path.split('.');
-    const last = keys.pop() as string;
-    const parent = keys.reduce((tree, key) => tree[key] as Tree, settings);
-    parent[last] = parse(path, text);
+    setValue(settings, path, parse(path, text));
     sources.set(path, variable);
   }
+}
+
+/** A value of the environment overrides the name of a file in a file; in one place the file's name wins. */
+function readSecret(path: string, filePath: string, settings: Tree, sources: Sources): void {
+  const file = valueAt(settings, filePath);
+  const isOverridden = sources.get(path) === variableOf(path) && sources.get(filePath) !== variableOf(filePath);
+  if (typeof file !== 'string' || file === '' || isOverridden) return;
+  setValue(settings, path, readText(file, filePath).trim());
+  sources.set(path, file);
+}
+
+function setValue(settings: Tree, path: string, value: unknown): void {
+  const keys = path.split('.');
+  const last = keys.pop() as string;
+  const parent = keys.length === 0 ? settings : valueAt(settings, keys.join('.'));
+  if (isTree(parent)) parent[last] = value;
+}
+
+function valueAt(settings: Tree, path: string): unknown {
+  return path.split('.').reduce<unknown>((tree, key) => (isTree(tree) ? tree[key] : undefined), settings);
 }
 
 /** Environment variables are text: read as a number or a truth value where the setting can be one. */
@@ -131,16 +163,21 @@ function merge(into: Tree, from: unknown, source: string, sources: Sources, pref
 }
 
 function readJson(file: URL | string): unknown {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfigError(`cannot read ${file} (${FILE_VARIABLE}): ${(error as Error).message}`);
-  }
+  const text = readText(file, FILE_VARIABLE);
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ConfigError(`${file} is not JSON: ${(error as Error).message}`);
+    // The parser shows what stands around the fault, which may be a secret.
+    const told = (error as Error).message.replace(/,? (?:\.\.\.)?".*$/s, '');
+    throw new ConfigError(`${file} is not JSON: ${told}`);
+  }
+}
+
+function readText(file: URL | string, setting: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`cannot read ${file} (${setting}): ${(error as Error).message}`);
   }
 }
 
@@ -156,10 +193,14 @@ function sentence(error: ErrorObject | undefined, settings: Tree, sources: Sourc
     const name = [path, (error.params as { additionalProperty: string }).additionalProperty].filter(Boolean).join('.');
     return `${name} is not a setting of walletd${from(name, sources)}`;
   }
-  const value = path.split('.').reduce<unknown>((tree, key) => (tree as Tree)[key], settings);
-  const isSecret = SECRETS.some((secret) => path === secret || path.startsWith(`${secret}.`));
-  const shown = isSecret ? 'what is given' : JSON.stringify(value);
+  const shown = holdsSecret(path) ? 'what is given' : JSON.stringify(valueAt(settings, path));
   return `${path} cannot be ${shown}${from(path, sources)}: it ${expectation(error)}`;
+}
+
+/** Also a group in the place of which something else was given, and what was put below a secret. */
+function holdsSecret(path: string): boolean {
+  const secrets = [...Object.keys(SECRETS), ...SECRET_TABLES];
+  return secrets.some((secret) => `${secret}.`.startsWith(`${path}.`) || path.startsWith(`${secret}.`));
 }
 
 function expectation(error: ErrorObject): string {

@@ -13,6 +13,13 @@ const count = (minimum: number, maximum: number, description: string) =>
   Type.Integer({ minimum, maximum, description });
 const choice = <T extends string>(values: T[], description: string) =>
   Type.Unsafe<T>({ type: 'string', enum: values, description });
+/** A text that need not be there. */
+const maybeText = (description: string) => orNull<string>({ type: 'string', minLength: 1 }, description);
+const tlsFiles = (listener: string) =>
+  group({
+    certificateFile: maybeText(`PEM file with the certificate of ${listener} and those above it. Unset: plain HTTP.`),
+    keyFile: maybeText('PEM file with the private key of that certificate.'),
+  });
 /** Null: nothing is set, and what follows from other settings or from the machine holds. */
 const orNull = <T>(schema: { type: string; [keyword: string]: unknown }, description: string) =>
   Type.Unsafe<T | null>({ ...schema, type: [schema.type, 'null'], description });
@@ -46,14 +53,38 @@ export const settingsSchema = group({
         'Further tokens: `{"name", "role", "token"}`; the role is `read` or `operate`. The name is written into the log ' +
         'with what its operator does.',
     }),
+    tokenFile: maybeText('File that holds `admin.token`.'),
+    tls: tlsFiles('the operator API'),
   }),
-  insecure: Type.Boolean({ description: 'Lets unauthenticated callbacks in from elsewhere than this machine.' }),
+  tls: tlsFiles('the callback listener'),
+  signature: group({
+    keys: maybeText(
+      'Keys that callbacks may be signed with, `ID:SECRET`, separated by blanks or line ends; secrets have at least 16 ' +
+        'characters. Unset: signatures are not asked for.',
+    ),
+    keysFile: maybeText('File that holds `signature.keys`.'),
+    maxSkewMs: count(1, 86_400_000, "How far the time of a signature may be from this machine's."),
+  }),
+  allow: group({
+    networks: maybeText(
+      'Addresses and networks that callbacks may come from, e.g. `192.0.2.0/24, 2001:db8::/32`. Unset: any.',
+    ),
+    proxies: maybeText('Peers that are believed when they say for whom they speak. Unset: none.'),
+    forwardedBy: choice(
+      ['x-forwarded-for', 'proxy-protocol'],
+      'How these proxies say it: in a header, or in the PROXY protocol (version 2, without TLS).',
+    ),
+  }),
+  insecure: Type.Boolean({
+    description: 'Lets callbacks in from elsewhere than this machine with neither signature.keys nor allow.networks.',
+  }),
   store: Type.String({
     pattern: '^(lmdb:.|redis://.|rediss://.|redis\\+sentinel://.)',
     description:
       'Where the logs are: `lmdb:FOLDER`, `redis://user:password@host:port/database`, `rediss://…` (TLS) or ' +
       '`redis+sentinel://host:port,host:port/name`.',
   }),
+  storeFile: maybeText('File that holds `store`.'),
   storePrefix: Type.String({
     pattern: '^[A-Za-z0-9_.:-]{1,64}$',
     description: 'Begins the names of all keys in Redis.',
@@ -147,7 +178,9 @@ export const settingsSchema = group({
   }),
   limits: group({
     bodyBytesMax: count(1, 16 * MIB, 'Bytes of one callback; beyond it 413.'),
+    connectionsMax: count(1, 1_000_000, 'Open connections of the callback listener; one more is closed.'),
     inFlightMax: count(1, 1_000_000, 'Callbacks that wait for their answer; beyond it 503.'),
+    inFlightBytesMax: count(1, 1024 * MIB, 'Bytes of the bodies of these together; beyond it 503.'),
     mailboxMax: count(1, 1_000_000, 'Commands that wait for a shard whose entry is full; beyond it 503.'),
     batchEventsMax: count(1, 65_536, 'Events of one log entry; soft, a command is never split.'),
     batchBytesMax: count(1, 16 * MIB, 'Bytes of one log entry; soft, a command is never split.'),

@@ -6,8 +6,16 @@ export interface Pending {
   newer: Pending | undefined;
   readonly deadlineMs: number;
   isExecuting: boolean;
+  /** Bytes of its body that have come. */
+  byteLength: number;
   /** The deadline has passed: answers that the outcome is unknown, and leaves. */
   expire(): void;
+}
+
+export interface AdmissionSettings {
+  readonly inFlightMax: number;
+  /** Of all bodies together. */
+  readonly inFlightBytesMax: number;
 }
 
 const TICK_MS = 50;
@@ -22,12 +30,13 @@ const TICK_MS = 50;
 export class Admission {
   private count = 0;
   private executing = 0;
+  private byteLength = 0;
   private oldest: Pending | undefined = undefined;
   private newest: Pending | undefined = undefined;
   private readonly timer: NodeJS.Timeout;
 
   constructor(
-    private readonly inFlightMax: number,
+    private readonly settings: AdmissionSettings,
     private readonly clock: Clock,
   ) {
     this.timer = setInterval(() => this.tick(), TICK_MS);
@@ -40,7 +49,7 @@ export class Admission {
 
   /** Too many bodies are on their way. */
   get isFull(): boolean {
-    return this.count - this.executing >= this.inFlightMax;
+    return this.count - this.executing >= this.settings.inFlightMax;
   }
 
   enter(pending: Pending): void {
@@ -51,9 +60,17 @@ export class Admission {
     this.newest = pending;
   }
 
+  /** More of its body has come; false when all bodies together are too large. */
+  tryGrow(pending: Pending, byteLength: number): boolean {
+    if (this.byteLength + byteLength > this.settings.inFlightBytesMax) return false;
+    this.byteLength += byteLength;
+    pending.byteLength += byteLength;
+    return true;
+  }
+
   /** Its body has come; false when too many are being carried out already. */
   tryExecute(pending: Pending): boolean {
-    if (this.executing >= this.inFlightMax) return false;
+    if (this.executing >= this.settings.inFlightMax) return false;
     this.executing++;
     pending.isExecuting = true;
     return true;
@@ -61,6 +78,7 @@ export class Admission {
 
   leave(pending: Pending): void {
     this.count--;
+    this.byteLength -= pending.byteLength;
     if (pending.isExecuting) this.executing--;
     const { older, newer } = pending;
     if (older === undefined) this.oldest = newer;

@@ -1,14 +1,18 @@
+import type { Logger } from '../base/ports.js';
 import { ENDPOINTS } from '../wallet/command.js';
 import type { Failure } from '../wallet/rejection.js';
 import { Admission } from './admission.js';
 import { Callback, sendFailure } from './callback.js';
+import type { Callers } from './callers.js';
 import type { CallbackDeps } from './ports.js';
+import { RefusalLog } from './refusal-log.js';
 import type { RequestCodec } from './request-codec.js';
 import {
-  App,
+  createApp,
   type HttpRequest,
   type HttpResponse,
   listenExclusively,
+  type TemplatedApp,
   type us_listen_socket,
   us_listen_socket_close,
   us_socket_local_port,
@@ -18,19 +22,38 @@ const NOTHING_READ = { id: '', productId: '' };
 
 /** The platform's listener: six endpoints, and a refusal in the interface's own shape for everything else. */
 export class CallbackServer {
-  private readonly app = App();
+  private readonly app: TemplatedApp;
   private readonly deps: CallbackDeps;
   private socket: us_listen_socket | undefined = undefined;
   private isDraining = false;
+  private connections = 0;
 
-  constructor(deps: Omit<CallbackDeps, 'admission'>) {
-    this.deps = { ...deps, admission: new Admission(deps.settings.inFlightMax, deps.clock) };
+  /** Throws when the library takes the certificate or the key for none. */
+  constructor(
+    deps: Omit<CallbackDeps, 'admission' | 'refusals'>,
+    private callers: Callers,
+    log: Logger,
+  ) {
+    const { settings, clock } = deps;
+    this.app = createApp(settings.tls);
+    this.deps = { ...deps, admission: new Admission(settings, clock), refusals: new RefusalLog(log, clock) };
+    this.app.filter((res, change) => this.count(res, change));
     for (const endpoint of ENDPOINTS) {
       const codec = deps.requests[endpoint];
       this.app.post(`/${endpoint}`, (res, req) => this.handle(res, req, codec));
-      this.app.any(`/${endpoint}`, (res) => this.refuse(res, 'wrong-method'));
+      this.app.any(`/${endpoint}`, (res, req) => this.refuse(res, req, 'wrong-method'));
     }
-    this.app.any('/*', (res) => this.refuse(res, 'unknown-path'));
+    this.app.any('/*', (res, req) => this.refuse(res, req, 'unknown-path'));
+  }
+
+  /** From now on; requests that are on their way are held against what was there when their headers came. */
+  setCallers(callers: Callers): void {
+    this.callers = callers;
+  }
+
+  /** Requests that each signature key has signed since the keys were set. */
+  get usesByKey(): Readonly<Record<string, number>> | undefined {
+    return this.callers.usesByKey;
   }
 
   get inFlight(): number {
@@ -58,17 +81,53 @@ export class CallbackServer {
     this.app.close();
   }
 
+  /** One too many is closed before anything is read from it, and before it costs a handshake. */
+  private count(res: HttpResponse, change: number): void {
+    this.connections += change;
+    if (change > 0 && this.connections > this.deps.settings.connectionsMax) {
+      this.deps.refusals.note('too many connections', () => this.callers.describePeer(res));
+      res.close();
+    }
+  }
+
   private handle(res: HttpResponse, req: HttpRequest, codec: RequestCodec): void {
+    if (!this.callers.isAllowed(res, req)) {
+      this.turnAway(res, req);
+      return;
+    }
     const isFull = this.deps.admission.isFull;
     const callback = new Callback(this.deps, res, codec);
     if (this.isDraining) callback.refuseAndClose('shutting-down');
     else if (isFull) callback.refuse('overloaded');
     else if (Number(req.getHeader('content-length')) > this.deps.settings.bodyBytesMax) {
       callback.refuseAndClose('body-too-large');
-    } else callback.readBody();
+    } else callback.readBody(this.callers.claim(req, this.deps.clock.now()));
   }
 
-  private refuse(res: HttpResponse, failure: Failure): void {
-    sendFailure(res, failure, this.deps.responses.failure(NOTHING_READ, failure, this.deps.clock.now()));
+  private refuse(res: HttpResponse, req: HttpRequest, failure: Failure): void {
+    if (this.callers.isAllowed(res, req)) this.send(res, failure, false);
+    else this.turnAway(res, req);
+  }
+
+  /**
+   * Answers a turn later and closes. The library hears another word about the address at each request of a connection,
+   * and carries out what has come in one piece even when an answer closes it: whoever is behind a proxy that is
+   * believed could be refused once and claim any address in the same breath. It ends a connection where a request
+   * comes before the last one is answered.
+   */
+  private turnAway(res: HttpResponse, req: HttpRequest): void {
+    const from = this.callers.describe(res, req);
+    this.deps.refusals.note('address not allowed', () => from);
+    let isAborted = false;
+    res.onAborted(() => {
+      isAborted = true;
+    });
+    setImmediate(() => {
+      if (!isAborted) this.send(res, 'address-not-allowed', true);
+    });
+  }
+
+  private send(res: HttpResponse, failure: Failure, close: boolean): void {
+    sendFailure(res, failure, this.deps.responses.failure(NOTHING_READ, failure, this.deps.clock.now()), close);
   }
 }

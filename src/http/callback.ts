@@ -5,6 +5,7 @@ import type { Pending } from './admission.js';
 import type { CallbackDeps } from './ports.js';
 import type { RequestCodec } from './request-codec.js';
 import type { Echo } from './response-codec.js';
+import type { Claim, Unsigned } from './signature.js';
 import type { HttpResponse } from './uws.js';
 
 const NOTHING_READ: Echo = { id: '', productId: '', currency: '', username: '' };
@@ -18,9 +19,10 @@ export class Callback implements Pending, Replier<Answer> {
   newer: Pending | undefined = undefined;
   readonly deadlineMs: number;
   isExecuting = false;
+  byteLength = 0;
   private isDone = false;
   private chunks: Buffer[] | undefined = undefined;
-  private byteLength = 0;
+  private claim: Claim | undefined = undefined;
   private echo: Echo = NOTHING_READ;
 
   constructor(
@@ -34,12 +36,21 @@ export class Callback implements Pending, Replier<Answer> {
     res.onAborted(() => this.done());
   }
 
-  /** Collects the body. A chunk is the library's memory: it is gone when this returns. */
-  readBody(): void {
+  /**
+   * Collects the body of a request with this signature, if it needs one. A chunk is the library's memory: it is gone
+   * when this returns.
+   */
+  readBody(claim: Claim | Unsigned | undefined): void {
+    if (typeof claim === 'string') {
+      this.refuseUnsigned(claim, true);
+      return;
+    }
+    this.claim = claim;
     this.res.onData((chunk, isLast) => {
       if (this.isDone) return;
-      this.byteLength += chunk.byteLength;
-      if (this.byteLength > this.deps.settings.bodyBytesMax) return this.refuseAndClose('body-too-large');
+      const { bodyBytesMax } = this.deps.settings;
+      if (this.byteLength + chunk.byteLength > bodyBytesMax) return this.refuseAndClose('body-too-large');
+      if (!this.deps.admission.tryGrow(this, chunk.byteLength)) return this.refuse('overloaded');
       if (isLast && this.chunks === undefined) return this.execute(Buffer.from(chunk));
       this.chunks ??= [];
       this.chunks.push(Buffer.from(new Uint8Array(chunk)));
@@ -61,8 +72,9 @@ export class Callback implements Pending, Replier<Answer> {
     });
   }
 
+  /** Who takes so long to send a body is cut off. */
   expire(): void {
-    this.refuse('not-durable-in-time');
+    this.answerFailure('not-durable-in-time', !this.isExecuting);
   }
 
   refuse(failure: Failure): void {
@@ -75,12 +87,22 @@ export class Callback implements Pending, Replier<Answer> {
   }
 
   private execute(bytes: Buffer): void {
+    if (this.claim !== undefined && !this.claim.isProvenBy(bytes)) {
+      this.refuseUnsigned('wrong signature', false);
+      return;
+    }
     const request = this.codec.read(bytes);
     this.echo = request;
     this.chunks = undefined;
     if (request.command === undefined) this.refuse('malformed');
     else if (!this.deps.admission.tryExecute(this)) this.refuse('overloaded');
     else this.deps.service.execute(request.command, this);
+  }
+
+  /** Of what is not signed nothing is looked at, so nothing is echoed. */
+  private refuseUnsigned(reason: Unsigned, close: boolean): void {
+    this.deps.refusals.note(reason, () => Buffer.from(this.res.getRemoteAddressAsText()).toString());
+    this.answerFailure('invalid-signature', close);
   }
 
   private answerFailure(failure: Failure, close: boolean): void {
@@ -100,6 +122,8 @@ export class Callback implements Pending, Replier<Answer> {
 
 const STATUS_LINES: Readonly<Record<number, string>> = {
   400: '400 Bad Request',
+  401: '401 Unauthorized',
+  403: '403 Forbidden',
   404: '404 Not Found',
   405: '405 Method Not Allowed',
   413: '413 Payload Too Large',

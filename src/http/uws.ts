@@ -12,8 +12,19 @@ process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
 const uws = await import('uWebSockets.js');
 const { LIBUS_LISTEN_EXCLUSIVE_PORT } = uws as unknown as { LIBUS_LISTEN_EXCLUSIVE_PORT: number };
 
-export const { App, us_listen_socket_close, us_socket_local_port } = uws;
+export const { us_listen_socket_close, us_socket_local_port } = uws;
 export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+
+export interface TlsFiles {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
+/** With TLS where there are files for it. Throws when they are not what they should be, and cannot say why. */
+export function createApp(tls: TlsFiles | undefined): TemplatedApp {
+  if (tls === undefined) return uws.App();
+  return uws.SSLApp({ cert_file_name: tls.certificateFile, key_file_name: tls.keyFile });
+}
 
 /**
  * Listens, or throws when it cannot. By default uWebSockets shares a port with whoever listens there already, and two

@@ -21,6 +21,8 @@ const rejected = {
 
 const invalid = {
   malformed: [40003, 400, 'the body is not a valid request of this endpoint'],
+  'invalid-signature': [30002, 401, 'the signature is missing, wrong or stale'],
+  'address-not-allowed': [40003, 403, 'callbacks may not come from this address'],
   'unknown-path': [40003, 404, 'there is no such endpoint'],
   'wrong-method': [40003, 405, 'callbacks are POST requests'],
   'body-too-large': [40003, 413, 'the body is larger than allowed'],

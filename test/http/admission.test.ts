@@ -6,6 +6,7 @@ class Request implements Pending {
   older: Pending | undefined = undefined;
   newer: Pending | undefined = undefined;
   isExecuting = false;
+  byteLength = 0;
   hasExpired = false;
 
   constructor(
@@ -24,7 +25,7 @@ class Request implements Pending {
 function withAdmission(max: number, run: (admission: Admission, clock: { nowMs: number }) => void | Promise<void>) {
   return async () => {
     const clock = { nowMs: 0, now: () => 0, monotonicMs: () => clock.nowMs };
-    const admission = new Admission(max, clock);
+    const admission = new Admission({ inFlightMax: max, inFlightBytesMax: 100 }, clock);
     try {
       await run(admission, clock);
     } finally {

@@ -1,0 +1,46 @@
+import { ConfigError, isLoopback } from '../config/load.js';
+import type { Settings } from '../config/schema.js';
+import { AddressList } from '../http/address-list.js';
+import { Callers } from '../http/callers.js';
+import { parseKeys, type SignatureKey, Signatures } from '../http/signature.js';
+
+/** Who may call, as the settings want it. Throws a `ConfigError` that names the setting and repeats no secret. */
+export function callersOf({ signature, allow }: Settings): Callers {
+  const keys = keysOf(signature.keys);
+  return new Callers({
+    networks: listOf(allow.networks, 'allow.networks'),
+    proxies: listOf(allow.proxies, 'allow.proxies'),
+    forwardedBy: allow.forwardedBy,
+    signatures: keys.length === 0 ? undefined : new Signatures(keys, signature.maxSkewMs),
+  });
+}
+
+/** The same for people. */
+export function describeCallers({ host, signature, allow }: Settings): string {
+  const ids = keysOf(signature.keys).map(({ id }) => id);
+  const conditions = [
+    ...(ids.length === 0 ? [] : [`who signs with ${ids.join(' or ')}`]),
+    ...(allow.networks === null ? [] : [`who comes from ${allow.networks}`]),
+  ];
+  if (conditions.length > 0) return conditions.join(', and ');
+  return isLoopback(host) ? 'this machine' : 'anybody';
+}
+
+function keysOf(text: string | null): readonly SignatureKey[] {
+  return text === null ? [] : named('signature.keys', () => parseKeys(text));
+}
+
+function listOf(text: string | null, setting: string): AddressList | undefined {
+  if (text === null) return undefined;
+  const list = named(setting, () => AddressList.parse(text));
+  if (list.size === 0) throw new ConfigError(`${setting} lists nothing`);
+  return list;
+}
+
+function named<T>(setting: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw new ConfigError(`${setting} cannot be used: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,92 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** The bytes of an address: 4 of IPv4, 16 of IPv6. One that is IPv4 mapped into IPv6 is IPv4. */
+export type Address = Uint8Array;
+
+const IPV4_BYTES = 4;
+const IPV6_BYTES = 16;
+const MAPPED_BITS = 96;
+const BITS = 8;
+
+interface Network {
+  readonly bytes: Address;
+  readonly bits: number;
+}
+
+/** Undefined when the text is no address. */
+export function maybeAddress(text: string): Address | undefined {
+  // Stricter than the parser, which also takes 127.1, 0x7f.0.0.1 and zones.
+  if (isIP(text) === 0 || text.includes('%')) return undefined;
+  return Uint8Array.from(ipaddr.process(text).toByteArray());
+}
+
+/** Of what a socket tells: 4 or 16 bytes; undefined when it tells nothing. */
+export function addressOf(bytes: Uint8Array): Address | undefined {
+  if (bytes.length !== IPV6_BYTES) return bytes.length === IPV4_BYTES ? bytes : undefined;
+  return isMapped(bytes) ? bytes.subarray(IPV6_BYTES - IPV4_BYTES) : bytes;
+}
+
+/** For people. */
+export function formatAddress(address: Address): string {
+  return ipaddr.fromByteArray([...address]).toString();
+}
+
+/** Networks that an address is in or not. */
+export class AddressList {
+  private constructor(private readonly networks: readonly Network[]) {}
+
+  /**
+   * Reads addresses and networks (`10.0.0.0/8`, `2001:db8::/32`), separated by commas or blanks.
+   * Throws an `Error` that names the one that is wrong.
+   */
+  static parse(text: string): AddressList {
+    const words = text.split(/[\s,]+/).filter((word) => word !== '');
+    return new AddressList(words.map(mustNetwork));
+  }
+
+  get size(): number {
+    return this.networks.length;
+  }
+
+  has(address: Address): boolean {
+    for (const network of this.networks) if (contains(network, address)) return true;
+    return false;
+  }
+}
+
+function mustNetwork(text: string): Network {
+  const [, host = text, length] = /^(.*)\/(\d{1,3})$/.exec(text) ?? [];
+  const family = isIP(host);
+  const address = maybeAddress(host);
+  if (address === undefined) throw new Error(`${text} is neither an address nor a network such as 10.0.0.0/8`);
+  const bitsMax = (family === 4 ? IPV4_BYTES : IPV6_BYTES) * BITS;
+  const given = length === undefined ? bitsMax : Number(length);
+  // A network of mapped addresses is one of IPv4.
+  const bits = family === 6 && address.length === IPV4_BYTES ? given - MAPPED_BITS : given;
+  if (given > bitsMax || bits < 0) throw new Error(`${text} cannot have a prefix of ${given} bits`);
+  const network = { bytes: address.map((byte, n) => byte & maskOf(bits, n)), bits };
+  if (network.bytes.some((byte, n) => byte !== address[n])) {
+    throw new Error(`${text} has bits behind its prefix: ${formatAddress(network.bytes)}/${bits} is the network`);
+  }
+  return network;
+}
+
+/** The part of byte `n` that a prefix of so many bits covers. */
+function maskOf(bits: number, n: number): number {
+  const covered = Math.min(Math.max(bits - n * BITS, 0), BITS);
+  return 0xff & (0xff << (BITS - covered));
+}
+
+function contains({ bytes, bits }: Network, address: Address): boolean {
+  if (bytes.length !== address.length) return false;
+  for (let n = 0; n * BITS < bits; n++) {
+    if (((bytes[n] as number) ^ (address[n] as number)) & maskOf(bits, n)) return false;
+  }
+  return true;
+}
+
+function isMapped(bytes: Uint8Array): boolean {
+  for (let n = 0; n < 10; n++) if (bytes[n] !== 0) return false;
+  return bytes[10] === 0xff && bytes[11] === 0xff;
+}

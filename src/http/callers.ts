@@ -1,0 +1,89 @@
+import { type Address, type AddressList, addressOf, formatAddress, maybeAddress } from './address-list.js';
+import type { Claim, Signatures, Unsigned } from './signature.js';
+import type { HttpRequest, HttpResponse } from './uws.js';
+
+/** How a proxy says for whom it speaks. */
+export type ForwardedBy = 'x-forwarded-for' | 'proxy-protocol';
+
+export interface CallerRules {
+  /** Undefined: any address. */
+  readonly networks: AddressList | undefined;
+  /** Peers that are believed when they say for whom they speak. */
+  readonly proxies: AddressList | undefined;
+  readonly forwardedBy: ForwardedBy;
+  /** Undefined: requests are not signed. */
+  readonly signatures: Signatures | undefined;
+}
+
+const FORWARDED_FOR = 'x-forwarded-for';
+
+/** Who may call: decisions.md section 6. Rules that change are another object, so a request has one set of them. */
+export class Callers {
+  constructor(private readonly rules: CallerRules) {}
+
+  get usesByKey(): Readonly<Record<string, number>> | undefined {
+    return this.rules.signatures?.usesByKey;
+  }
+
+  isAllowed(res: HttpResponse, req: HttpRequest): boolean {
+    const { networks } = this.rules;
+    if (networks === undefined) return true;
+    const address = this.maybeCaller(peerOf(res), res, req);
+    return address !== undefined && networks.has(address);
+  }
+
+  /** Undefined where requests are not signed. */
+  claim(req: HttpRequest, nowMs: number): Claim | Unsigned | undefined {
+    const { signatures } = this.rules;
+    if (signatures === undefined) return undefined;
+    return signatures.claim(req.getHeader('sapi-timestamp'), req.getHeader('sapi-signature'), nowMs);
+  }
+
+  /** For people, when a request is refused: the address, and the peer's where another spoke for it. */
+  describe(res: HttpResponse, req: HttpRequest): string {
+    const peer = peerOf(res);
+    const caller = this.maybeCaller(peer, res, req);
+    return caller === peer ? nameOf(peer) : `${nameOf(caller)} by ${nameOf(peer)}`;
+  }
+
+  /** For people: who is at the other end of a connection. */
+  describePeer(res: HttpResponse): string {
+    return nameOf(peerOf(res));
+  }
+
+  /** The address that a request comes from; undefined when a proxy that is believed says nothing readable. */
+  private maybeCaller(peer: Address | undefined, res: HttpResponse, req: HttpRequest): Address | undefined {
+    const { proxies, forwardedBy } = this.rules;
+    if (peer === undefined || proxies === undefined || !proxies.has(peer)) return peer;
+    if (forwardedBy === FORWARDED_FOR) return behindProxies(peer, forwardedFor(req), proxies);
+    // A proxy that checks our health speaks for itself, and gives no address.
+    const proxied = new Uint8Array(res.getProxiedRemoteAddress());
+    return proxied.length === 0 ? peer : addressOf(proxied);
+  }
+}
+
+function peerOf(res: HttpResponse): Address | undefined {
+  return addressOf(new Uint8Array(res.getRemoteAddress()));
+}
+
+function nameOf(address: Address | undefined): string {
+  return address === undefined ? 'an unreadable address' : formatAddress(address);
+}
+
+/** All lines of the header in their order: some proxies add a line of their own below the caller's. */
+function forwardedFor(req: HttpRequest): string[] {
+  const lines: string[] = [];
+  req.forEach((name, value) => {
+    if (name === FORWARDED_FOR) lines.push(value);
+  });
+  return lines.flatMap((line) => line.split(','));
+}
+
+/** Each proxy adds its peer at the end, so from there on to the first one that is not a proxy of ours. */
+function behindProxies(peer: Address, hops: readonly string[], proxies: AddressList): Address | undefined {
+  let address: Address | undefined = peer;
+  for (let n = hops.length - 1; n >= 0 && address !== undefined && proxies.has(address); n--) {
+    address = maybeAddress((hops[n] as string).trim());
+  }
+  return address;
+}

@@ -1,0 +1,100 @@
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+
+/** A secret that the platform may sign with. */
+export interface SignatureKey {
+  /** For people: which of several it was. */
+  readonly id: string;
+  readonly secret: KeyObject;
+}
+
+/** Why a request is not taken for the platform's. */
+export type Unsigned = 'no signature' | 'timestamp too far from now' | 'wrong signature';
+
+const ID = /^[\w.-]{1,64}$/;
+const SECRET_LENGTH_MIN = 16;
+const SIGNATURE_LENGTH = 64;
+const TIMESTAMP = /^\d{1,15}$/;
+
+// The comparison is synchronous, so all can share them.
+const expected = Buffer.alloc(SIGNATURE_LENGTH);
+const given = Buffer.alloc(SIGNATURE_LENGTH);
+
+/**
+ * Keys as settings give them: `ID:SECRET`, separated by blanks or line ends; lines that begin with # are comments.
+ * Throws an `Error` that says which one is wrong and repeats none.
+ */
+export function parseKeys(text: string): readonly SignatureKey[] {
+  const words = text
+    .split(/\r?\n/)
+    .filter((line) => !line.trimStart().startsWith('#'))
+    .flatMap((line) => line.split(/\s+/))
+    .filter((word) => word !== '');
+  const keys = words.map(toKey);
+  if (keys.length === 0) throw new Error('there is no key');
+  const twice = keys.find(({ id }, n) => keys.findIndex((key) => key.id === id) < n);
+  if (twice !== undefined) throw new Error(`two keys have the id ${twice.id}`);
+  return keys;
+}
+
+/** hex(HMAC-SHA256(secret, body + "." + timestamp)): decisions.md section 6. */
+export function sign(secret: KeyObject, body: Uint8Array, timestamp: string): string {
+  return createHmac('sha256', secret).update(body).update(`.${timestamp}`).digest('hex');
+}
+
+/** The keys that are valid now, the one that is used most first. */
+export class Signatures {
+  /** Requests that each key has signed, in the order of the keys: one that stays at its number can be withdrawn. */
+  private readonly uses: number[];
+
+  constructor(
+    private readonly keys: readonly SignatureKey[],
+    private readonly maxSkewMs: number,
+  ) {
+    this.uses = keys.map(() => 0);
+  }
+
+  get usesByKey(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.keys.map(({ id }, n) => [id, this.uses[n] ?? 0]));
+  }
+
+  /** What can be told before the body is there; '' stands for a header that is missing. */
+  claim(timestamp: string, signature: string, nowMs: number): Claim | Unsigned {
+    if (signature.length !== SIGNATURE_LENGTH || !TIMESTAMP.test(timestamp)) return 'no signature';
+    if (Math.abs(Number(timestamp) - nowMs) > this.maxSkewMs) return 'timestamp too far from now';
+    return new Claim(this, timestamp, signature.toLowerCase());
+  }
+
+  /** Takes the same time wherever a signature differs. */
+  isSigned(body: Uint8Array, timestamp: string, signature: string): boolean {
+    given.write(signature, 'latin1');
+    for (let n = 0; n < this.keys.length; n++) {
+      expected.write(sign((this.keys[n] as SignatureKey).secret, body, timestamp), 'latin1');
+      if (timingSafeEqual(expected, given)) {
+        this.uses[n] = (this.uses[n] as number) + 1;
+        return true;
+      }
+    }
+    return false;
+  }
+}
+
+/** What the headers of a request say. It is held against the keys that were valid when they came. */
+export class Claim {
+  constructor(
+    private readonly signatures: Signatures,
+    private readonly timestamp: string,
+    private readonly signature: string,
+  ) {}
+
+  isProvenBy(body: Uint8Array): boolean {
+    return this.signatures.isSigned(body, this.timestamp, this.signature);
+  }
+}
+
+function toKey(word: string, n: number): SignatureKey {
+  const [, id = '', secret = ''] = /^([^:]*):(.*)$/s.exec(word) ?? [];
+  if (!ID.test(id)) throw new Error(`key ${n + 1} is not ID:SECRET`);
+  if (secret.length < SECRET_LENGTH_MIN)
+    throw new Error(`the secret of ${id} has less than ${SECRET_LENGTH_MIN} characters`);
+  return { id, secret: createSecretKey(secret, 'utf8') };
+}
