@@ -114,8 +114,7 @@ test('keys are ID:SECRET, by blanks or line ends, with comments; a secret may ho
 
 test('a key that is none is named, and no secret is repeated', () => {
   const secret = 'hunter2-hunter2-hunter2';
-  const refused = (text: string, sentence: string) =>
-    assert.throws(() => parseKeys(text), { message: sentence }, text);
+  const refused = (text: string, sentence: string) => assert.throws(() => parseKeys(text), { message: sentence }, text);
   refused(secret, 'key 1 is not ID:SECRET');
   refused(`a:${secret} ${secret}`, 'key 2 is not ID:SECRET');
   refused(`:${secret}`, 'key 1 is not ID:SECRET');

@@ -14,13 +14,15 @@ export class PlatformClient {
     private readonly url: string,
     /** Breaks a connection that is silent for so long; 0: never. */
     private readonly silenceMaxMs = 0,
+    /** Further headers of a request with this body. */
+    private readonly headersOf: (body: string) => Record<string, string> = () => ({}),
   ) {}
 
   /** Rejects when the connection breaks before the answer is whole. */
   post(endpoint: string, body: object): Promise<CallbackAnswer> {
     return new Promise((resolve, reject) => {
       const text = JSON.stringify(body);
-      const headers = { 'Content-Length': Buffer.byteLength(text) };
+      const headers = { 'Content-Length': Buffer.byteLength(text), ...this.headersOf(text) };
       const options = { method: 'POST', agent: this.agent, headers, timeout: this.silenceMaxMs };
       const req = request(`${this.url}/${endpoint}`, options, (res) => {
         let received = '';

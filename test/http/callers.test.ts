@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { networkInterfaces } from 'node:os';
+import { test } from 'node:test';
+import { parseKeys, type SignatureKey, sign } from '../../src/http/signature.js';
+import { balanceOf, bet, importPlayers } from '../support/client.js';
+import { answersIn, postOf, type RawOptions, rawRequest } from '../support/raw-request.js';
+import { TestNode } from '../support/test-node.js';
+
+const KEYS = 'new:a-secret-of-the-platform old:another-secret-of-it';
+const [NEW, OLD] = parseKeys(KEYS) as [SignatureKey, SignatureKey];
+
+const addresses = Object.values(networkInterfaces()).flatMap((of) => (of ?? []).map(({ address }) => address));
+/** Linux answers to all of 127.0.0.0/8. */
+const LOOPBACKS = { skip: process.platform !== 'linux' };
+const IPV6 = { skip: LOOPBACKS.skip || !addresses.includes('::1') };
+
+async function withNode(settings: Record<string, unknown>, run: (node: TestNode) => Promise<void>): Promise<void> {
+  const node = await TestNode.start(settings);
+  try {
+    await importPlayers(node.adminUrl, ['ann'], 100);
+    await run(node);
+  } finally {
+    await node.close();
+  }
+}
+
+const betText = (id: string) => JSON.stringify(bet('ann', id));
+
+function signed(body: string, { secret }: SignatureKey, timestamp = String(Date.now())): string[] {
+  return [`sapi-timestamp: ${timestamp}`, `sapi-signature: ${sign(secret, Buffer.from(body), timestamp)}`];
+}
+
+async function ask(node: TestNode, body: string, headers: readonly string[] = [], options: RawOptions = {}) {
+  return answersIn(await rawRequest(node.callbackUrl, [postOf('/placeBets', body, headers)], options));
+}
+
+test('a callback that is signed with one of the keys is carried out, any other is 30002 with HTTP 401', () =>
+  withNode({ 'signature.keys': KEYS }, async (node) => {
+    const body = betText('t1');
+    const late = String(Date.now() - 301_000);
+    assert.deepEqual(await ask(node, body), [[401, 30002]]);
+    assert.deepEqual(await ask(node, body, signed(body, OLD, late)), [[401, 30002]], 'stale');
+    assert.deepEqual(await ask(node, body, signed(`${body} `, NEW)), [[401, 30002]], 'of another body');
+    assert.deepEqual(await ask(node, body, signed(body, NEW).slice(1)), [[401, 30002]], 'without its time');
+    assert.equal(await balanceOf(node.adminUrl, 'ann'), 100);
+    assert.deepEqual(await ask(node, body, signed(body, NEW)), [[200, 0]]);
+    assert.deepEqual(await ask(node, betText('t2'), signed(betText('t2'), OLD)), [[200, 0]]);
+    assert.equal(await balanceOf(node.adminUrl, 'ann'), 98);
+  }));
+
+test('the answer to what is not signed has the reduced shape and echoes nothing: nothing of it was looked at', () =>
+  withNode({ 'signature.keys': KEYS }, async (node) => {
+    const shape = /\r\n\r\n\{"id":"","statusCode":30002,"timestampMillis":\d+,"productId":""\}$/;
+    for (const body of [betText('t1'), '{', '']) {
+      for (const headers of [[], signed(`${body}x`, NEW)]) {
+        const received = await rawRequest(node.callbackUrl, [postOf('/placeBets', body, headers)]);
+        assert.match(received, shape);
+        assert.match(received, /^HTTP\/1\.1 401 Unauthorized\r\n[\s\S]*Content-Type: application\/json\r\n/);
+      }
+    }
+    assert.deepEqual(await ask(node, '{', signed('{', NEW)), [[400, 40003]], 'who signs is told what is wrong');
+  }));
+
+test('paths, methods and sizes are answered before signatures', () =>
+  withNode({ 'signature.keys': KEYS, 'limits.bodyBytesMax': 1000 }, async (node) => {
+    const send = async (text: string) => answersIn(await rawRequest(node.callbackUrl, [text]));
+    assert.deepEqual(await send(postOf('/elsewhere', '{}')), [[404, 40003]]);
+    assert.deepEqual(await send('GET /placeBets HTTP/1.1\r\nHost: x\r\n\r\n'), [[405, 40003]]);
+    assert.deepEqual(await send(postOf('/placeBets', 'x'.repeat(1001))), [[413, 40003]]);
+  }));
+
+test('a body in pieces is signed as a whole', () =>
+  withNode({ 'signature.keys': KEYS }, async (node) => {
+    const body = betText('pieces');
+    const text = postOf('/placeBets', body, signed(body, NEW));
+    const at = text.length - 100;
+    assert.deepEqual(answersIn(await rawRequest(node.callbackUrl, [text.slice(0, at), text.slice(at)])), [[200, 0]]);
+  }));
+
+test(
+  'an address that is not listed is 40003 with HTTP 403 on every path, and its connection is closed',
+  LOOPBACKS,
+  () =>
+    withNode({ 'allow.networks': '127.0.0.2, 127.1.0.0/16' }, async (node) => {
+      for (const from of ['127.0.0.2', '127.1.200.1']) {
+        assert.deepEqual(await ask(node, betText(from), [], { from }), [[200, 0]], from);
+      }
+      for (const from of ['127.0.0.1', '127.0.0.3', '127.2.0.0']) {
+        for (const path of ['/placeBets', '/elsewhere']) {
+          const text = postOf(path, betText(from));
+          const received = await rawRequest(node.callbackUrl, [text, text], { from });
+          assert.deepEqual(answersIn(received), [[403, 40003]], from);
+          assert.match(received, /\{"id":"","statusCode":40003,"timestampMillis":\d+,"productId":""\}$/);
+        }
+      }
+      assert.equal(await balanceOf(node.adminUrl, 'ann'), 98);
+    }),
+);
+
+test('with keys and networks both must be right, and a listener of both families knows IPv4 and IPv6', IPV6, () =>
+  withNode({ host: '::', 'allow.networks': '127.0.0.1 ::1', 'signature.keys': KEYS }, async (node) => {
+    const body = betText('t1');
+    assert.deepEqual(await ask(node, body, signed(body, NEW), { from: '127.0.0.2' }), [[403, 40003]]);
+    assert.deepEqual(await ask(node, body), [[401, 30002]]);
+    assert.deepEqual(await ask(node, body, signed(body, NEW)), [[200, 0]]);
+    assert.deepEqual(await ask(node, body, signed(body, NEW), { from: '::1', to: '::1' }), [[200, 0]]);
+  }),
+);
+
+test('a forwarded address is believed only from a listed peer, and only what that peer added', LOOPBACKS, () =>
+  withNode({ 'allow.networks': '192.0.2.0/24', 'allow.proxies': '127.0.0.5, 10.0.0.0/8' }, async (node) => {
+    const from = '127.0.0.5';
+    const forwarded = async (lines: readonly string[], options: RawOptions = { from }) => {
+      const headers = lines.map((line) => `X-Forwarded-For: ${line}`);
+      return (await ask(node, betText(`t-${lines.join()}`), headers, options))[0]?.[0];
+    };
+    assert.equal(await forwarded(['192.0.2.7']), 200);
+    assert.equal(await forwarded(['192.0.2.7'], { from: '127.0.0.1' }), 403, 'the peer is not listed');
+    assert.equal(await forwarded(['198.51.100.1']), 403);
+    assert.equal(await forwarded([]), 403, 'the proxy itself is not listed as a caller');
+    assert.equal(await forwarded(['192.0.2.7, 198.51.100.1']), 403, 'what stands before is what the caller says');
+    assert.equal(await forwarded(['198.51.100.1, 192.0.2.7']), 200);
+    assert.equal(await forwarded(['192.0.2.7', '198.51.100.1']), 403, 'the same in two lines');
+    assert.equal(await forwarded(['198.51.100.1', '192.0.2.7']), 200);
+    assert.equal(await forwarded(['192.0.2.7, 10.1.2.3']), 200, 'through a second proxy');
+    assert.equal(await forwarded(['::ffff:192.0.2.7']), 200);
+    for (const line of ['unknown', '192.0.2.7:80', '192.0.2', '']) assert.equal(await forwarded([line]), 403, line);
+  }),
+);
+
+/** Version 2 of the PROXY protocol, as a balancer sends it before the caller's first byte. */
+function proxied(address: readonly number[]): Buffer {
+  const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
+  const header = Buffer.from([0x21, 0x11, 0, 12]);
+  return Buffer.concat([signature, header, Buffer.from([...address, 127, 0, 0, 1, 0, 80, 0, 80])]);
+}
+
+const PROXY_PROTOCOL = {
+  'allow.networks': '192.0.2.0/24',
+  'allow.proxies': '127.0.0.5',
+  'allow.forwardedBy': 'proxy-protocol',
+};
+
+test('the PROXY protocol is believed only from a listed peer, and headers are not where it is spoken', LOOPBACKS, () =>
+  withNode(PROXY_PROTOCOL, async (node) => {
+    const post = Buffer.from(postOf('/placeBets', betText('t1')));
+    const send = async (part: Buffer, from: string) =>
+      answersIn(await rawRequest(node.callbackUrl, [part], { from }))[0]?.[0];
+    assert.equal(await send(Buffer.concat([proxied([192, 0, 2, 7]), post]), '127.0.0.5'), 200);
+    assert.equal(await send(Buffer.concat([proxied([198, 51, 100, 1]), post]), '127.0.0.5'), 403);
+    assert.equal(await send(Buffer.concat([proxied([192, 0, 2, 7]), post]), '127.0.0.1'), 403);
+    assert.equal(await send(post, '127.0.0.5'), 403);
+    const header = Buffer.from(postOf('/placeBets', betText('t2'), ['X-Forwarded-For: 192.0.2.7']));
+    assert.equal(await send(header, '127.0.0.5'), 403);
+    assert.equal(await send(Buffer.concat([proxied([198, 51, 100, 1]), header]), '127.0.0.5'), 403);
+  }),
+);
+
+test('who was refused behind a believed proxy cannot claim another address in the same connection', LOOPBACKS, () =>
+  withNode(PROXY_PROTOCOL, async (node) => {
+    const from = '127.0.0.5';
+    const claim = (id: string) =>
+      Buffer.concat([proxied([192, 0, 2, 7]), Buffer.from(postOf('/placeBets', betText(id)))]);
+    for (const first of [
+      postOf('/placeBets', betText('x')),
+      postOf('/nowhere', ''),
+      'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
+    ]) {
+      const honest = Buffer.concat([proxied([198, 51, 100, 1]), Buffer.from(first)]);
+      const received = [
+        ...answersIn(await rawRequest(node.callbackUrl, [Buffer.concat([honest, claim('piece')])], { from })),
+        ...answersIn(await rawRequest(node.callbackUrl, [honest, claim('later')], { from })),
+        ...answersIn(await rawRequest(node.callbackUrl, [honest, claim('soon')], { from, pauseMs: 0 })),
+      ];
+      assert.deepEqual(
+        received.filter(([status]) => status !== 403),
+        [],
+      );
+    }
+    assert.equal(await balanceOf(node.adminUrl, 'ann'), 100);
+  }),
+);
+
+test('one connection more than limits.connectionsMax is closed; when others end there is room again', () =>
+  withNode({ 'limits.connectionsMax': 2 }, async (node) => {
+    const one = (id: string) => ask(node, betText(id), [], { waitMs: 300 });
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map(one));
+    assert.deepEqual(answers.map((answer) => answer.length).sort(), [0, 0, 1, 1]);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.deepEqual(await one('e'), [[200, 0]]);
+  }));
+
+test('bodies that together are larger than limits.inFlightBytesMax are 50001 with HTTP 503', () =>
+  withNode({ 'limits.inFlightBytesMax': 500 }, async (node) => {
+    const slow = postOf('/placeBets', betText('slow').padEnd(400));
+    const pending = rawRequest(node.callbackUrl, [slow.slice(0, -1), slow.slice(-1)], { pauseMs: 200 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.deepEqual(await ask(node, betText('fast')), [[503, 50001]]);
+    assert.deepEqual(answersIn(await pending), [[200, 0]]);
+    assert.deepEqual(await ask(node, betText('fast')), [[200, 0]], 'room again');
+  }));
+
+test('who does not send a body within the deadline is answered 50001 with HTTP 503 and cut off', () =>
+  withNode({ requestDeadlineMs: 200 }, async (node) => {
+    const text = postOf('/placeBets', betText('dripping'));
+    const drops = [...text].slice(-12);
+    const startedMs = Date.now();
+    const received = await rawRequest(node.callbackUrl, [text.slice(0, -12), ...drops], { waitMs: 2000 });
+    assert.deepEqual(answersIn(received), [[503, 50001]]);
+    assert.match(received, /Connection: close/);
+    assert.ok(Date.now() - startedMs < 1500, 'closed, not waited for');
+    assert.equal(await balanceOf(node.adminUrl, 'ann'), 100);
+  }));

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseKeys, type SignatureKey, sign } from '../../src/http/signature.js';
+import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { WalletdProcess } from '../support/walletd-process.js';
+
+const ROTATIONS = 5;
+const SENDERS = 16;
+const READ_AGAIN = 'who may call was read again';
+
+/** A walletd whose keys are in a file, and a platform that signs with whichever key it has at the moment. */
+async function withSigned(
+  run: (scene: {
+    walletd: WalletdProcess;
+    client: PlatformClient;
+    signWith: (key: string) => void;
+    /** Puts these keys into the file and has them read; resolves to the line of the log about it. */
+    rotate: (keys: string, expected: string) => Promise<Record<string, unknown>>;
+  }) => Promise<void>,
+): Promise<void> {
+  const folder = makeTempFolder();
+  const file = `${folder.path}/keys`;
+  writeFileSync(file, keyOf(0));
+  const walletd = await WalletdProcess.start({
+    WALLETD_STORE: `lmdb:${folder.path}/data`,
+    WALLETD_SIGNATURE_KEYS_FILE: file,
+  });
+  let current: SignatureKey | undefined;
+  const headersOf = (body: string) => {
+    const timestamp = String(Date.now());
+    assert.ok(current);
+    const signature = sign(current.secret, Buffer.from(body), timestamp);
+    return { 'sapi-timestamp': timestamp, 'sapi-signature': signature };
+  };
+  const signWith = (key: string) => {
+    current = parseKeys(key)[0];
+  };
+  signWith(keyOf(0));
+  const client = new PlatformClient(walletd.callbackUrl, 0, headersOf);
+  let lines = 0;
+  const rotate = async (keys: string, expected: string) => {
+    writeFileSync(file, keys);
+    process.kill(walletd.pid, 'SIGHUP');
+    const wanted = ++lines;
+    const of = () => walletd.log.filter(({ msg }) => msg.startsWith('who may call'));
+    await walletd.waitFor(() => of().length >= wanted);
+    const line = of()[wanted - 1];
+    assert.ok(line);
+    assert.equal(line.msg, expected);
+    return line;
+  };
+  try {
+    await importPlayers(walletd.adminUrl, ['ann'], 1_000_000);
+    await run({ walletd, client, signWith, rotate });
+  } finally {
+    client.close();
+    await walletd.end('SIGTERM');
+    folder.remove();
+  }
+}
+
+const keyOf = (n: number) => `key-${n}:the-secret-number-${n}`;
+
+test('keys rotate under load without one request that fails', () =>
+  withSigned(async ({ client, signWith, rotate }) => {
+    let isOver = false;
+    const codes = new Map<number, number>();
+    const sender = async (name: number) => {
+      for (let n = 0; !isOver; n++) {
+        const { statusCode } = await client.post('placeBets', bet('ann', `${name}-${n}`));
+        codes.set(statusCode, (codes.get(statusCode) ?? 0) + 1);
+      }
+    };
+    const senders = Array.from({ length: SENDERS }, (_, name) => sender(name));
+    for (let n = 1; n <= ROTATIONS; n++) {
+      await rotate(`${keyOf(n - 1)}\n${keyOf(n)}\n`, READ_AGAIN);
+      signWith(keyOf(n));
+      // What was signed with the old key is on its way still.
+      await delay(200);
+      const line = await rotate(keyOf(n), READ_AGAIN);
+      const uses = line.signedByKey as Record<string, number>;
+      assert.ok((uses[`key-${n}`] as number) > 0, 'the log says which keys are in use');
+      assert.match(String(line.callers), new RegExp(`^who signs with key-${n}$`));
+    }
+    isOver = true;
+    await Promise.all(senders);
+    assert.deepEqual([...codes.keys()], [0], JSON.stringify([...codes]));
+    assert.ok((codes.get(0) as number) > 100, `${codes.get(0)} requests`);
+    signWith(keyOf(0));
+    assert.equal((await client.post('placeBets', bet('ann', 'late'))).statusCode, 30002, 'the first key is withdrawn');
+  }));
+
+test('keys that cannot be used leave those that there are, and the log repeats none', () =>
+  withSigned(async ({ walletd, client, rotate }) => {
+    for (const keys of ['', 'hunter2-hunter2-hunter2', `${keyOf(1)} ${keyOf(1)}`]) {
+      const line = await rotate(keys, 'who may call could not be read again: it stays as it was');
+      assert.match(String(line.error), /signature\.keys/);
+      assert.equal((await client.post('placeBets', bet('ann', `t${keys.length}`))).statusCode, 0);
+    }
+    assert.doesNotMatch(JSON.stringify(walletd.log) + walletd.errors, /hunter2|the-secret/);
+  }));

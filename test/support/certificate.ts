@@ -1,0 +1,29 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+export interface CertificateFiles {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
+/** A new certificate for `name` that nobody has signed, in this folder. */
+export function makeCertificate(folder: string, name: string): CertificateFiles {
+  const certificateFile = join(folder, `${name}.crt`);
+  const keyFile = join(folder, `${name}.key`);
+  const { status, stderr } = spawnSync(
+    'openssl',
+    ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'].concat([
+      '-subj',
+      `/CN=${name}`,
+      '-addext',
+      `subjectAltName=DNS:${name}`,
+      '-keyout',
+      keyFile,
+      '-out',
+      certificateFile,
+    ]),
+    { encoding: 'utf8' },
+  );
+  if (status !== 0) throw new Error(`openssl: ${stderr}`);
+  return { certificateFile, keyFile };
+}
