@@ -25,6 +25,6 @@ VOLUME /var/lib/walletd
 EXPOSE 3000 3001
 # Ready, not only alive: an orchestrator must not send callbacks to shards that recover.
 HEALTHCHECK --interval=5s --timeout=2s --start-period=60s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.WALLETD_ADMIN_PORT || 3001}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "--no-warnings", "-e", "const e = process.env; e.NODE_TLS_REJECT_UNAUTHORIZED = '0'; fetch(`http${e.WALLETD_ADMIN_TLS_CERTIFICATE_FILE ? 's' : ''}://127.0.0.1:${e.WALLETD_ADMIN_PORT || 3001}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["walletd"]
 CMD ["serve"]

@@ -8,13 +8,14 @@ import type { Group } from './group.js';
 import { hashing } from './hash.js';
 import { reading } from './request-codec.js';
 import { responding } from './response-codec.js';
+import { admitting, signing } from './signature.js';
 
 export interface MicroSettings {
   /** For each case. */
   readonly seconds: number;
 }
 
-const GROUPS = [deciding, reading, responding, packing, decoding, hashing, parsing, formatting];
+const GROUPS = [deciding, reading, responding, signing, admitting, packing, decoding, hashing, parsing, formatting];
 
 /**
  * The hot functions, each beside what one would write first. All run in this process, one after the other, on inputs

@@ -30,7 +30,9 @@ function withFile<T>(content: string, run: (file: string) => T): T {
 test('the defaults are the ones that users rely on', () => {
   const settings = loadSettings({});
   assert.deepEqual([settings.host, settings.port], ['127.0.0.1', 3000]);
-  assert.deepEqual(settings.admin, { host: '127.0.0.1', port: 3001, token: null, tokens: [] });
+  const { host, port, token } = settings.admin;
+  assert.deepEqual([host, port, token], ['127.0.0.1', 3001, null]);
+  assert.deepEqual([settings.signature.keys, settings.allow.networks, settings.insecure], [null, null, false]);
   assert.deepEqual(
     [settings.store, settings.init, settings.shards, settings.log.level],
     ['lmdb:./data', null, 4, 'info'],
@@ -115,6 +117,9 @@ test('what others can reach must be protected, or the risk said aloud', () => {
   assert.match(refused({ WALLETD_ADMIN_HOST: '0.0.0.0' }), /set admin\.token/);
   const token = 'a-token-of-operators';
   assert.equal(loadSettings({ WALLETD_ADMIN_HOST: '0.0.0.0', WALLETD_ADMIN_TOKEN: token }).admin.token, token);
+  for (const name of ['WALLETD_SIGNATURE_KEYS', 'WALLETD_ALLOW_NETWORKS']) {
+    assert.equal(loadSettings({ WALLETD_HOST: '0.0.0.0', [name]: 'x' }).host, '0.0.0.0', name);
+  }
   for (const host of ['127.0.0.1', '127.5.5.5', '::1', 'localhost'])
     assert.equal(loadSettings({ WALLETD_HOST: host }).host, host);
   for (const host of ['127.evil.example', '::', '10.0.0.1']) refused({ WALLETD_HOST: host });
@@ -146,6 +151,64 @@ test('operators have a name, a role and a token of their own; a secret among the
   for (const wrong of ['hunter2', ['hunter2'], { hunter2: 1 }, [{ ...anna, token: 'hunter2' }]]) {
     withTokens(wrong, (env) => assert.doesNotMatch(refused(env), /hunter2/));
   }
+});
+
+test('no sentence and no source of a secret repeats it, wherever it was put by mistake', () => {
+  const secret = 'hunter2';
+  for (const text of [
+    `{"admin": "${secret}"}`,
+    `{"signature": ["${secret}"]}`,
+    `{"signature": {"keys": {"${secret}": 1}}}`,
+    `{"store": ["${secret}"]}`,
+    `{"admin": {"token": ${secret}}}`,
+    `{"admin": {"token": "${secret}" "port": 1}}`,
+    `{"admin": {"token": "${secret}`,
+  ]) {
+    withFile(text, (file) => assert.doesNotMatch(refused({ WALLETD_CONFIG: file }), /hunter2/, text));
+  }
+  assert.doesNotMatch(refused({ WALLETD_STORE: `mysql://x:${secret}@y` }), /hunter2/);
+});
+
+test('each secret can be in a file instead, whose name is a setting', () => {
+  for (const [path, variable, value] of [
+    ['admin.token', 'WALLETD_ADMIN_TOKEN_FILE', 'a-token-of-operators'],
+    ['signature.keys', 'WALLETD_SIGNATURE_KEYS_FILE', 'a:0123456789abcdef\nb:0123456789abcdef'],
+    ['store', 'WALLETD_STORE_FILE', 'redis://walletd:password@127.0.0.1:6379/0'],
+  ] as const) {
+    withFile(`${value}\n`, (file) => {
+      const settings = loadSettings({ [variable]: file }) as unknown as Record<string, never>;
+      assert.equal(
+        path.split('.').reduce((tree, key) => tree[key] as never, settings),
+        value,
+      );
+      assert.match(
+        refused({ [variable]: `${file}.not` }),
+        new RegExp(`^cannot read .*\\.not \\(${path}File\\): ENOENT`),
+      );
+    });
+    withFile('', (file) => assert.match(refused({ [variable]: file }), new RegExp(`^${path} cannot be what is given`)));
+  }
+});
+
+test('a file with a secret wins over its value, a variable with the value over the name of a file in a file', () => {
+  withFile('from-the-file-of-it', (secret) => {
+    withFile(JSON.stringify({ admin: { token: 'from-the-same-file', tokenFile: secret } }), (file) => {
+      assert.equal(loadSettings({ WALLETD_CONFIG: file }).admin.token, 'from-the-file-of-it');
+      const env = { WALLETD_CONFIG: file, WALLETD_ADMIN_TOKEN: 'from-the-environment' };
+      assert.equal(loadSettings(env).admin.token, 'from-the-environment');
+      assert.equal(loadSettings({ ...env, WALLETD_ADMIN_TOKEN_FILE: secret }).admin.token, 'from-the-file-of-it');
+    });
+  });
+});
+
+test('a certificate needs its key, and the PROXY protocol comes before TLS', () => {
+  for (const name of ['tls', 'admin.tls']) {
+    const sentence = `${name}.certificateFile and ${name}.keyFile belong together: set both or none`;
+    for (const file of ['certificateFile', 'keyFile'])
+      assert.equal(refused({ [variableOf(`${name}.${file}`)]: 'x' }), sentence);
+  }
+  const tls = { WALLETD_TLS_CERTIFICATE_FILE: 'x', WALLETD_TLS_KEY_FILE: 'x' };
+  assert.match(refused({ ...tls, WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' }), /does not go with TLS/);
 });
 
 test('the sample files in config/ are valid', () => {
