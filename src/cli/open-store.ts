@@ -89,7 +89,7 @@ function checkRecord({ storeId }: NodeRecord, found: StoreMeta | undefined, name
 }
 
 /** `never` refuses a folder without a store before it makes it one. */
-export function driverOf(settings: Settings, init: 'auto' | 'never', onStuck?: () => void): Driver {
+export function driverOf(settings: Settings, init: 'auto' | 'never', onStuck?: (why: string) => void): Driver {
   return isRedis(settings) ? redisDriver(settings) : lmdbDriver(settings, init, onStuck);
 }
 
@@ -124,7 +124,7 @@ function lmdbFolder(settings: Settings): string {
   return resolve(settings.store.slice(LMDB.length));
 }
 
-function lmdbDriver(settings: Settings, init: 'auto' | 'never', onStuck?: () => void): Driver {
+function lmdbDriver(settings: Settings, init: 'auto' | 'never', onStuck?: (why: string) => void): Driver {
   const folder = lmdbFolder(settings);
   const name = `${LMDB}${folder}`;
   if (init === 'never' && !LmdbStore.exists(folder)) throw emptyStore(name);

@@ -79,8 +79,8 @@ export class ShardThread implements Shards {
     const { settings, meta, shards, owner, ownerTag, heapMaxBytes, acknowledged } = options;
     const { nodeFolder } = settings;
     // Of no use any more, and a thread or process that ends is started again.
-    const onStuck = () => {
-      log.error({}, 'the store does not answer any more: ending');
+    const onStuck = (why: string) => {
+      log.error({ error: why }, 'the store does not answer any more: ending');
       // A thread that ends takes nothing of LMDB with it: its successor would find the same environment.
       if (isMainThread) process.exit(EXIT.failure);
       else process.kill(process.pid, 'SIGKILL');

@@ -8,19 +8,41 @@ export class Commits {
   constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
     private readonly growth: FileGrowth,
-    /** Called when a commit has neither succeeded nor failed for half a minute. */
-    private readonly onStuck: () => void,
+    /** Called when LMDB takes no transaction any more, with what is known about it. */
+    private readonly onStuck: (why: string) => void,
   ) {}
 
   /** Waits for writes that have just been queued, in this turn of the event loop. */
   async landed<T>(writes: Promise<T>): Promise<T> {
     this.handleBatchPromise();
-    const watchdog = setTimeout(this.onStuck, STUCK_MS);
+    const why = `a commit has neither succeeded nor failed for ${STUCK_MS / 1000} s`;
+    const watchdog = setTimeout(() => this.onStuck(why), STUCK_MS);
     try {
       return await writes;
     } finally {
       clearTimeout(watchdog);
       this.growth.committed();
+    }
+  }
+
+  /**
+   * What a commit has failed of. Two failures leave nothing that could go on. When the meta page could not be written
+   * the environment is dead: commits are never heard of again, and reads say so at once. When another page could not be
+   * written lmdb has described that in a buffer too short for it, and the heap can be damaged (see `FileGrowth`).
+   */
+  async causeOf(error: unknown): Promise<Error> {
+    const cause = await commitErrorOf(error);
+    if (/Attempting to write page/.test(cause.message) || this.isDead()) this.onStuck(cause.message);
+    return cause;
+  }
+
+  private isDead(): boolean {
+    try {
+      this.root.resetReadTxn();
+      this.root.getStats();
+      return false;
+    } catch (error) {
+      return /MDB_PANIC/.test((error as Error).message);
     }
   }
 
@@ -37,7 +59,7 @@ export class Commits {
 }
 
 /** lmdb says "see commitError", which is a promise that rejects with what happened. */
-export async function causeOf(error: unknown): Promise<Error> {
+async function commitErrorOf(error: unknown): Promise<Error> {
   const { commitError } = error as { commitError?: Promise<never> };
   try {
     await commitError;

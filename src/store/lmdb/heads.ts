@@ -2,7 +2,7 @@ import type { Database } from 'lmdb';
 import { must } from '../../base/assert.js';
 import type { Head } from '../../shard/ports.js';
 import { decodeHead, encodeHead } from '../format/entry-codec.js';
-import { type Commits, causeOf } from './commits.js';
+import type { Commits } from './commits.js';
 import { headKey } from './keys.js';
 
 const ATTEMPTS_MAX = 100;
@@ -50,7 +50,7 @@ export class Heads {
         write();
       });
     } catch (error) {
-      throw await causeOf(error);
+      throw await this.commits.causeOf(error);
     } finally {
       if (this.sent.get(shard) === head) this.sent.delete(shard);
     }
@@ -74,7 +74,7 @@ export class Heads {
     try {
       return await this.commits.landed(this.database.ifVersion(headKey(shard), versionOf(expected), write));
     } catch (error) {
-      throw await causeOf(error);
+      throw await this.commits.causeOf(error);
     }
   }
 }

@@ -57,7 +57,7 @@ export class LmdbStore implements Store {
     private readonly log: Database<Buffer, Buffer>,
     databases: Record<'heads' | 'snapshots' | 'chunks', Database<Buffer, Buffer>>,
     private readonly growth: FileGrowth,
-    onStuck: () => void,
+    onStuck: (why: string) => void,
   ) {
     this.commits = new Commits(root, growth, onStuck);
     this.heads = new Heads(databases.heads, this.commits);
@@ -65,10 +65,10 @@ export class LmdbStore implements Store {
   }
 
   /**
-   * `onStuck` is called when a commit has neither succeeded nor failed for half a minute: after some errors of the disk
-   * LMDB takes no transaction any more, and lmdb never says so. Then only another process can go on.
+   * `onStuck` is called when only another process can go on: when the disk has failed in a way that LMDB or lmdb does
+   * not survive, and when a commit has neither succeeded nor failed for half a minute.
    */
-  static open(folder: string, onStuck: () => void = () => {}): LmdbStore {
+  static open(folder: string, onStuck: (why: string) => void = () => {}): LmdbStore {
     const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
     mkdirSync(folder, { recursive: true });
     const options = { path: folder, noSubdir: false, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 8, ...binary };
