@@ -37,6 +37,8 @@ const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);
 /** One process of walletd: two listeners, the shards behind them, and their store. */
 export class WalletNode {
   private readonly recorder: NodeJS.Timeout;
+  /** Why the record could not be written the last time. */
+  private recordProblem: string | undefined = undefined;
 
   private constructor(
     readonly callbackPort: number,
@@ -184,9 +186,16 @@ export class WalletNode {
       const durable = state === 'serving' && lsn !== undefined ? maybeLsn(lsn) : undefined;
       return durable === undefined ? [] : [[shard, durable] as const];
     });
-    await this.record.write(this.storeId, serving).catch((error: Error) => {
-      this.log.warn({ path: this.record.path, error: error.message }, 'cannot write what this node has acknowledged');
-    });
+    try {
+      await this.record.write(this.storeId, serving);
+      this.recordProblem = undefined;
+    } catch (error) {
+      const { message } = error as Error;
+      const at = { path: this.record.path, error: message };
+      // It is tried every second, and said once.
+      if (message !== this.recordProblem) this.log.warn(at, 'cannot write what this node has acknowledged');
+      this.recordProblem = message;
+    }
   }
 
   private sayReady(
