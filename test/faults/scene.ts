@@ -32,6 +32,11 @@ export class Scene {
     this.t.diagnostic(sight);
   }
 
+  /** For a fault that cannot be made to happen here. */
+  skip(why: string): void {
+    this.t.skip(why);
+  }
+
   atEnd(ending: () => unknown): void {
     this.endings.unshift(ending);
   }
@@ -49,8 +54,13 @@ export class Scene {
     return folder.path;
   }
 
-  async walletd(store: string, env: Record<string, string> = {}): Promise<WalletdProcess> {
-    const walletd = await WalletdProcess.start(this.environment(store, env));
+  /** `wrap` is a command to run it under. */
+  async walletd(
+    store: string,
+    env: Record<string, string> = {},
+    wrap: readonly string[] = [],
+  ): Promise<WalletdProcess> {
+    const walletd = await WalletdProcess.start(this.environment(store, env), wrap);
     this.atEnd(() => walletd.end('SIGKILL'));
     return walletd;
   }
