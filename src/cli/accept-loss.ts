@@ -9,6 +9,7 @@ import { createLogger } from '../telemetry/logger.js';
 import { EXIT } from './exit-codes.js';
 import { mustBeStopped, offlineDeps } from './offline.js';
 import { driverOf, openAsItIs, recordOf, StoreError } from './open-store.js';
+import { printable } from './table.js';
 
 interface AcceptLossOptions {
   readonly yes?: boolean;
@@ -99,7 +100,7 @@ function describe({ shard, reason, salvaged }: Loss): string {
   ];
   if (problem !== undefined) lines.push(`  There the log ends for us: ${problem}.`);
   if (beyond > 0) lines.push(`  ${beyond} entries after that cannot be used; they are kept in a file.`);
-  return lines.join('\n');
+  return lines.map(printable).join('\n');
 }
 
 async function isAccepted(question: string, { yes = false }: AcceptLossOptions): Promise<boolean> {

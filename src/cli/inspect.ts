@@ -10,6 +10,7 @@ import { EXIT } from './exit-codes.js';
 import { entryLines, entryText, inspectionLines, inspectionText, orphansLines, orphansText } from './inspect-output.js';
 import { readsStore, withStoreToRead } from './open-to-read.js';
 import { type Place, parsePlace } from './place.js';
+import { printable } from './table.js';
 
 interface InspectOptions {
   readonly store?: string;
@@ -90,7 +91,7 @@ async function search(question: Question, options: InspectOptions): Promise<void
     const shards = username === undefined ? shardsOf(reader) : [shardOf(username, reader.shards)];
     const found: Inspection = await inspect(reader, shards, question);
     if (found.happenings.length === 0 && found.players.length === 0) {
-      for (const note of found.notes) console.error(`walletd: ${note}`);
+      for (const note of found.notes) console.error(`walletd: ${printable(note)}`);
       return undefined;
     }
     return {

@@ -14,6 +14,7 @@ import { StoreError } from './open-store.js';
 import { addRestore } from './restore.js';
 import { type ServeOptions, serve } from './serve.js';
 import { addSnapshot } from './snapshot.js';
+import { printable } from './table.js';
 import { addVerify } from './verify.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
@@ -61,7 +62,7 @@ try {
   const theirs = [ConfigError, StoreError, RecoveryError, FormatError, ToolError];
   const isTheirs = theirs.some((type) => error instanceof type);
   const { message, stack } = error as Error;
-  console.error(`walletd: ${isTheirs || isSystemError(error) ? message : stack}`);
+  console.error(`walletd: ${isTheirs || isSystemError(error) ? printable(message) : stack}`);
   process.exit(error instanceof ConfigError ? EXIT.usage : EXIT.failure);
 }
 

@@ -3,6 +3,7 @@ import { Presets, SingleBar } from 'cli-progress';
 import { silentLogger } from '../base/ports.js';
 import type { OnProgress } from '../restore/frame.js';
 import type { Patience } from '../shard/take-over.js';
+import { printable } from './table.js';
 import { formatAge } from './units.js';
 
 /** Quick work needs no bar. */
@@ -49,7 +50,7 @@ export class Progress {
   /** The bar goes on below it. */
   readonly warn = (sentence: string): void => {
     this.stop();
-    console.error(`walletd: ${sentence}`);
+    console.error(`walletd: ${printable(sentence)}`);
   };
 
   /** Ten seconds of bad weather, and a sentence about each attempt. */

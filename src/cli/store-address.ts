@@ -2,7 +2,8 @@ import { ConfigError, loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 
 const ENVIRONMENT = 'env:';
-const SCHEME = /^(lmdb:|redis:\/\/|rediss:\/\/|redis\+sentinel:\/\/|env:)/;
+/** Also one with a mistake in it: as the name of a file it would be printed, with its password. */
+const SCHEME = /^(lmdb:|env:|[a-z+]+:\/\/)/i;
 
 /** For the help of every verb that takes one. */
 export const STORE_ADDRESS_HELP =

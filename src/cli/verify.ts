@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { ConfigError } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { LEDGER_KINDS, type StoreBooks } from '../restore/books.js';
 import { OperatorApi } from '../restore/operator-api.js';
@@ -26,7 +27,11 @@ export function addVerify(program: Command): void {
     .command('verify')
     .description('check a store: logs, snapshots, wallets, books, and what a running server holds; changes nothing')
     .option('--deep', 'replay from the oldest place there is, and prove every snapshot against it')
-    .option('--server <url>', 'operator API to compare with (default: that of the settings, if it answers)')
+    .option(
+      '--server <url>',
+      'operator API to compare with (default: that of the settings, if it answers)',
+      parseServer,
+    )
     .option('--no-server', 'compare with no server')
     .option('--json', 'print the result for scripts')
     .addHelpText(
@@ -49,10 +54,18 @@ async function run(opened: ReadStore, options: VerifyOptions): Promise<number> {
   return report.findings.total === 0 ? EXIT.ok : EXIT.failure;
 }
 
+/** Without what fetch refuses, and would print. */
+function parseServer(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isOne = url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  if (!isOne) throw new ConfigError('--server is an address as http://127.0.0.1:3001; its token is admin.token');
+  return text.replace(/\/+$/, '');
+}
+
 /** Of another store than that of the settings the running server knows nothing. */
 async function serverOf(settings: Settings, { server, store }: VerifyOptions): Promise<OperatorApi | undefined> {
   if (server === false) return undefined;
-  if (server !== undefined) return new OperatorApi(server.replace(/\/+$/, ''), tokenForTools(settings));
+  if (server !== undefined) return new OperatorApi(server, tokenForTools(settings));
   if (store !== undefined) return undefined;
   return await maybeRunningServer(settings);
 }

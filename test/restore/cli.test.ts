@@ -245,13 +245,21 @@ test('what is refused is refused in one sentence, with an exit code for scripts,
         1,
         /^walletd: there is no shard 9: the store has 2$/m,
       ],
+      [
+        ['restore', '--from', 'REDIS://ann:hush@127.0.0.1', ...newStore],
+        2,
+        /^walletd: store cannot be what is given \(from WALLETD_STORE\)/m,
+      ],
+      [['verify', '--store', from, '--server', 'http://ann:hush@127.0.0.1'], 2, /^walletd: --server is an address as/m],
+      [['restore', '--from', `${folder}/\u001b[2J`, ...newStore], 1, /^walletd: "ENOENT: .*\\u001b\[2J/m],
       [['restore', '--from', file], 2, /required option '--to <store>' not specified/],
     ];
     for (const [args, status, sentence] of refusals) {
       const result = runWalletd(args);
       assert.equal(result.status, status, `${args.join(' ')}: ${result.stderr}`);
       assert.match(result.stderr, sentence);
-      assert.doesNotMatch(result.stderr, /\n {4}at /, 'no stack');
+      assert.doesNotMatch(result.stderr, /\n {4}at |hush/, 'no stack, and no password');
+      assert.ok(!result.stderr.includes('\u001b'), 'nothing that moves a cursor');
     }
     assert.deepEqual(readFileSync(file), before);
     assert.ok(!existsSync(`${folder}/new/data.mdb`) && !existsSync(`${file}-2`));
