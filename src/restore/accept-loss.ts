@@ -1,7 +1,7 @@
 import type { Logger } from '../base/ports.js';
 import { LossError, RecoveryError } from '../shard/log-reader.js';
 import { formatLsn, type Lsn } from '../shard/lsn.js';
-import { type EntryFormat, type Head, isSameHead } from '../shard/ports.js';
+import { type EntryFormat, type Fenced, type Head, isSameHead } from '../shard/ports.js';
 import { type RecoveryDeps, rebuild } from '../shard/recovery.js';
 import { listSnapshots } from '../shard/snapshot-reader.js';
 import { type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../shard/snapshotter.js';
@@ -68,14 +68,17 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, entriesAfter(shard, reached.lsn, deps));
   const { whole } = await listSnapshots(shard, deps);
   const newestEpoch = Math.max(0, ...whole.map(({ end }) => end.lsn.epoch));
+  // The machine's clock may be behind that of the shard, and nothing in a snapshot is newer than it says.
+  let timeMs = Math.max(deps.clock.now(), ...whole.map((manifest) => manifest.timeMs));
   let head = found;
   // Newer than all snapshots, also those of a log that went further over several epochs: they would count as newer.
   do {
     const [fenced] = await takeOver([shard], deps);
     checkUntouched(shard, fenced?.previous, head);
-    head = fenced?.entry.head as Head;
+    const { entry } = fenced as Fenced;
+    head = entry.head;
+    timeMs = Math.max(timeMs, deps.format.decode(entry.bytes).timeMs);
   } while (head.lsn.epoch <= newestEpoch);
-  const timeMs = deps.clock.now();
   const applied = head.lsn.sequence;
   const subject: SnapshotSubject = {
     id: shard,

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { silentLogger, systemClock } from '../../src/base/ports.js';
 import { type AcceptLossDeps, acceptLoss, findLosses, type Loss } from '../../src/restore/accept-loss.js';
+import { listSnapshots } from '../../src/shard/snapshot-reader.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { commands } from '../support/domain.js';
@@ -103,4 +104,14 @@ test('what somebody has written since the question was asked is not lost', async
   await assert.rejects(acceptLoss(loss as Loss, deps), /somebody has written .* look again/);
   await bet(elsewhere, 'later');
   await serves(elsewhere, 900);
+});
+
+test('the snapshot of what is left is not older than what is in it, whatever the clock of the machine says', async () => {
+  const wal = await played(8);
+  const [newest] = (await listSnapshots(0, depsOf(wal))).whole;
+  wal.loseTail(0, 6);
+  const deps = { ...depsOf(wal), clock: { ...systemClock, now: () => 1 } };
+  await acceptLoss(await lossOf(wal), deps);
+  const [accepted] = (await listSnapshots(0, deps)).whole;
+  assert.ok(accepted && newest && accepted.id !== newest.id && accepted.timeMs >= newest.timeMs);
 });
