@@ -1,14 +1,15 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { exportEvents } from '../restore/export.js';
 import { ExportCursor } from '../restore/export-cursor.js';
 import { type ExportSink, pumpExport } from '../restore/export-pump.js';
 import { type Position, startOf } from '../restore/export-start.js';
+import { parsePlaces } from '../restore/point-in-time.js';
 import { type StoreReader, shardsOf, ToolError } from '../restore/store-reader.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Head } from '../shard/ports.js';
 import { EXIT } from './exit-codes.js';
 import { type ReadStore, readsStore, withStoreToRead } from './open-to-read.js';
-import { parsePlace } from './place.js';
+import { orInvalid } from './place.js';
 import { stopSignal } from './stop-signal.js';
 
 interface ExportOptions {
@@ -94,12 +95,5 @@ function stdoutSink(): ExportSink {
 }
 
 function parseFrom(text: string): From {
-  if (text === 'oldest') return text;
-  const lsns = new Map<number, Lsn>();
-  for (const part of text.split(',')) {
-    const { shard, lsn } = parsePlace(part);
-    if (lsns.has(shard)) throw new InvalidArgumentError(`Shard ${shard} is named twice.`);
-    lsns.set(shard, lsn);
-  }
-  return lsns;
+  return text === 'oldest' ? text : orInvalid(parsePlaces, text);
 }

@@ -6,14 +6,13 @@ import type { Settings } from '../config/schema.js';
 import type { AcceptLossDeps } from '../restore/accept-loss.js';
 import type { Owner } from '../shard/ports.js';
 import { ATTEMPTS_AT_START, describeOwner, ownerOf } from '../shard/take-over.js';
-import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
-import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { writeEntries } from '../store/orphans-file.js';
 import type { Store } from '../store/store.js';
 import { StoreError } from './open-store.js';
 import { newSnapshotId, policyOf } from './shard-thread.js';
+import { formatsOf } from './store-formats.js';
 
 /** What works on the shards of a store that no server runs on. */
 export function offlineDeps(
@@ -22,13 +21,10 @@ export function offlineDeps(
   record: NodeRecord,
   log: Logger,
 ): AcceptLossDeps {
-  const { storeId } = meta;
   return {
+    ...formatsOf(meta),
     wal: store,
     snapshots: store,
-    format: new EntryCodec(storeId),
-    snapshotFormat: new SnapshotCodec(storeId),
-    genesis: (shard) => genesisHead(storeId, shard),
     clock: systemClock,
     log,
     delay,

@@ -2,14 +2,13 @@ import type { Command } from 'commander';
 import type { Settings } from '../config/schema.js';
 import { patientSource } from '../restore/patience.js';
 import type { StoreReader } from '../restore/store-reader.js';
-import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
-import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import { ScaleTable } from '../wallet/amount.js';
 import { openAsItIs } from './open-store.js';
 import { Progress } from './progress.js';
 import { STORE_ADDRESS_HELP, settingsToRead } from './store-address.js';
+import { formatsOf } from './store-formats.js';
 
 /** A store that is only looked at. Shards and scales are those that it was created with. */
 export interface ReadStore {
@@ -54,14 +53,10 @@ export async function withStoreToRead<T>(
 
 export function readerOf(store: Store, meta: StoreMeta): StoreReader {
   return {
-    storeId: meta.storeId,
-    shards: meta.shards,
+    ...formatsOf(meta),
     scales: new ScaleTable(meta.scales),
     wal: store,
-    format: new EntryCodec(meta.storeId),
     snapshots: store,
-    snapshotFormat: new SnapshotCodec(meta.storeId),
-    genesis: (shard) => genesisHead(meta.storeId, shard),
     yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
   };
 }

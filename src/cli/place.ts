@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { type Lsn, maybeLsn } from '../shard/lsn.js';
+import { parsePlaces } from '../restore/point-in-time.js';
+import type { Lsn } from '../shard/lsn.js';
 
 /** An entry of a store. */
 export interface Place {
@@ -9,8 +10,18 @@ export interface Place {
 
 /** Throws what commander shows when the argument is none. */
 export function parsePlace(text: string): Place {
-  const [, shard, place = ''] = /^(\d{1,4}):(.+)$/.exec(text) ?? [];
-  const lsn = maybeLsn(place);
-  if (lsn === undefined) throw new InvalidArgumentError(`"${text}" is not SHARD:EPOCH-SEQUENCE, such as 2:1-4.`);
-  return { shard: Number(shard), lsn };
+  const [[shard, lsn] = [], ...others] = orInvalid(parsePlaces, text);
+  if (shard === undefined || lsn === undefined || others.length > 0) {
+    throw new InvalidArgumentError('One place is asked for.');
+  }
+  return { shard, lsn };
+}
+
+/** What a reader of arguments throws, as commander shows it. */
+export function orInvalid<T>(parse: (text: string) => T, text: string): T {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
 }

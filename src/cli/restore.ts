@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { checkBackup, framesOfFile } from '../restore/backup-reader.js';
 import type { Frames } from '../restore/frame.js';
 import { patientSource } from '../restore/patience.js';
@@ -11,6 +11,7 @@ import { copyJson, copyTable } from './copy-report.js';
 import { EXIT } from './exit-codes.js';
 import { asStoreError, driverOf, openAsItIs, StoreError } from './open-store.js';
 import { readerOf } from './open-to-read.js';
+import { orInvalid } from './place.js';
 import { Progress } from './progress.js';
 import { restoreTargetOf } from './restore-target.js';
 import { isStoreAddress, STORE_ADDRESS_HELP, settingsOfStore, settingsToRead } from './store-address.js';
@@ -33,7 +34,9 @@ export function addRestore(program: Command): void {
       'a file that backup has written; or a store, serving or not, which is only read',
     )
     .requiredOption('--to <store>', 'an empty store')
-    .option('--at <time|lsn>', 'not to the end: to a moment of the past, see below', parsePointInTime)
+    .option('--at <time|lsn>', 'not to the end: to a moment of the past, see below', (text: string) =>
+      orInvalid(parseAt, text),
+    )
     .option('--json', 'one JSON object instead of a table')
     .addHelpText(
       'after',
@@ -129,12 +132,4 @@ function print({ storeId, shards }: Restored, source: string, name: string): voi
 
 function toJson({ storeId, shards }: Restored, name: string): object {
   return { store: name, storeId, shards: copyJson(shards) };
-}
-
-function parsePointInTime(text: string): At {
-  try {
-    return parseAt(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`${(error as Error).message}.`);
-  }
 }

@@ -1,10 +1,10 @@
-import type { OpenFormats } from '../restore/ports.js';
+import type { OpenFormats, StoreFormats } from '../restore/ports.js';
 import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
 import { SnapshotCodec } from '../store/format/snapshot-codec.js';
-import { decodeMeta } from '../store/meta.js';
+import { decodeMeta, type StoreMeta } from '../store/meta.js';
 
-export const openFormats: OpenFormats = (bytes) => {
-  const { storeId, shards } = decodeMeta(bytes);
+/** How the bytes of a store are read that has this record. */
+export function formatsOf({ storeId, shards }: StoreMeta): StoreFormats {
   return {
     storeId,
     shards,
@@ -12,4 +12,6 @@ export const openFormats: OpenFormats = (bytes) => {
     snapshotFormat: new SnapshotCodec(storeId),
     genesis: (shard) => genesisHead(storeId, shard),
   };
-};
+}
+
+export const openFormats: OpenFormats = (bytes) => formatsOf(decodeMeta(bytes));

@@ -28,12 +28,13 @@ export function parseAt(text: string): At {
   return { type: 'time', timeMs };
 }
 
-function parsePlaces(text: string): Map<number, Lsn> {
+/** `SHARD:LSN,SHARD:LSN…`. Throws a `ToolError` that says what is wrong with the text. */
+export function parsePlaces(text: string): Map<number, Lsn> {
   const lsns = new Map<number, Lsn>();
   for (const part of text.split(',')) {
     const [, shard, place = ''] = /^(\d{1,4}):(.*)$/.exec(part) ?? [];
     const lsn = maybeLsn(place);
-    if (lsn === undefined) throw new ToolError(`"${part}" is not SHARD:EPOCH-SEQUENCE`);
+    if (lsn === undefined) throw new ToolError(`"${part}" is not SHARD:EPOCH-SEQUENCE, such as 2:1-4`);
     if (lsns.has(Number(shard))) throw new ToolError(`shard ${Number(shard)} is named twice`);
     lsns.set(Number(shard), lsn);
   }
