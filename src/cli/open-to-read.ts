@@ -5,6 +5,7 @@ import type { StoreReader } from '../restore/store-reader.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import { ScaleTable } from '../wallet/amount.js';
+import { shardOf } from '../worker/placement.js';
 import { openAsItIs } from './open-store.js';
 import { Progress } from './progress.js';
 import { STORE_ADDRESS_HELP, settingsToRead } from './store-address.js';
@@ -57,6 +58,7 @@ export function readerOf(store: Store, meta: StoreMeta): StoreReader {
     scales: new ScaleTable(meta.scales),
     wal: store,
     snapshots: store,
+    shardOf: (username) => shardOf(username, meta.shards),
     yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
   };
 }

@@ -60,9 +60,12 @@ export class CheckedReplay {
 
   /** `isWhole`: the log has been read to its head. */
   async finish(isWhole: boolean): Promise<void> {
-    const { books, comparison, findings, shard } = this;
-    await lookAtAll(this.wallets, this.reader, (wallet) => {
+    const { books, comparison, findings, shard, reader } = this;
+    await lookAtAll(this.wallets, reader, (wallet) => {
       books.close(wallet);
+      // There may be another wallet of this player where nobody looks for this one.
+      const home = reader.shardOf(wallet.username);
+      if (home !== shard) findings.add('wallet', `shard ${shard}: ${wallet.username} belongs to shard ${home}`);
       if (isWhole) comparison?.end(wallet);
       try {
         checkWallet(wallet);

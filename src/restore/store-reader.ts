@@ -12,6 +12,8 @@ export interface StoreReader {
   readonly snapshots: Pick<SnapshotStore, 'snapshots' | 'readChunks'>;
   readonly snapshotFormat: SnapshotFormat;
   readonly genesis: (shard: number) => Head;
+  /** Where a player belongs. */
+  readonly shardOf: (username: string) => number;
   /** Gives way to other work of the thread, signals among it. */
   readonly yieldTurn: () => Promise<void>;
 }

@@ -79,6 +79,13 @@ test('a store in good order has nothing to find, shallow and deep, with and with
   );
 });
 
+test('a player in a shard where nobody looks is found', async () => {
+  const store = await storyOf(2);
+  const home = store.shardOf('ann');
+  const reader = { ...store.reader, shardOf: (username: string) => (username === 'ann' ? 1 - home : home) };
+  assert.ok(messages(await look(reader)).includes(`wallet: shard ${home}: ann belongs to shard ${1 - home}`));
+});
+
 test('the books of every currency come out, from the first entry and from a snapshot', async () => {
   const store = await storyOf();
   await store.fund('satoshi', 123_456_789, 'BTC');

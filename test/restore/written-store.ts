@@ -50,6 +50,7 @@ export class WrittenStore {
       snapshots: this.wal,
       snapshotFormat: this.snapshotFormat,
       genesis: (shard) => genesisHead(STORE_ID, shard),
+      shardOf: (username) => this.shardOf(username),
       yieldTurn: async () => {},
     };
   }
