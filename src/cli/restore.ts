@@ -51,7 +51,7 @@ of different shards the cut can be some milliseconds apart.
 
 A copy of a store that goes on serving lacks what comes later: to move a store, end its server first.
 
-Exit codes: ${EXIT.ok} restored; ${EXIT.failure} failed, and the store is not fit to serve: empty it and restore again.
+Exit codes: ${EXIT.ok} restored; ${EXIT.failure} refused or failed: a store that was begun cannot serve, empty it and restore again.
 
 Examples:
   walletd restore --from /var/backups/wallets-2026-01-31 --to lmdb:./restored
