@@ -120,6 +120,19 @@ test('a file is readable by its owner alone, and is there whole or not at all', 
     assert.ok(!existsSync(broken) && !existsSync(`${broken}.partial`));
   }));
 
+test('a backup that is interrupted leaves nothing', () =>
+  inFolder(async (path) => {
+    const stop = new AbortController();
+    const stopping = async function* () {
+      for await (const frame of framesOf(await recordedHistory())) {
+        if (frame.type === 'chunk') stop.abort();
+        yield frame;
+      }
+    };
+    await assert.rejects(writeNewBackup(path, stopping(), stop.signal), /interrupted: nothing was kept/);
+    assert.ok(!existsSync(path) && !existsSync(`${path}.partial`));
+  }));
+
 test('a file that is there is not overwritten, nor one that is being written', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory({ bets: 2 });

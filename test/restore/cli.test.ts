@@ -217,6 +217,7 @@ test('what is refused is refused in one sentence, with an exit code for scripts,
     const spoiled = Buffer.from(before);
     spoiled.writeUInt8(spoiled.readUInt8(200) ^ 1, 200);
     writeFileSync(`${folder}/spoiled.backup`, spoiled);
+    assert.equal(runWalletd(['init', `lmdb:${folder}/other`]).status, 0);
     const newStore = ['--to', `lmdb:${folder}/new`];
     const refusals: readonly (readonly [args: string[], status: number, sentence: RegExp])[] = [
       [
@@ -226,6 +227,11 @@ test('what is refused is refused in one sentence, with an exit code for scripts,
       ],
       [['backup', '--from', `lmdb:${folder}/none`, '--to', `${file}-2`], 1, /^walletd: there is no store at lmdb:/m],
       [['backup', '--from', from, '--to', `${folder}/no/folder`], 1, /^walletd: ENOENT/m],
+      [
+        ['backup', '--from', `lmdb:${folder}/other`, '--to', file, '--follow'],
+        1,
+        /^walletd: .* is a backup of another store, /m,
+      ],
       [['backup', '--from', from], 2, /required option '--to <file>' not specified/],
       [['backup', '--from', 'env:NOT_SET', '--to', `${file}-2`], 2, /^walletd: the variable NOT_SET is not set$/m],
       [
