@@ -101,7 +101,7 @@ export class CallbackServer {
     else if (isFull) callback.refuse('overloaded');
     else if (Number(req.getHeader('content-length')) > this.deps.settings.bodyBytesMax) {
       callback.refuseAndClose('body-too-large');
-    } else callback.readBody(this.callers.claim(req, this.deps.clock.now()));
+    } else callback.readBody(this.callers.claim(req, this.deps.clock));
   }
 
   private refuse(res: HttpResponse, req: HttpRequest, failure: Failure): void {

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/ports.js';
 import { type Address, type AddressList, addressOf, formatAddress, maybeAddress } from './address-list.js';
 import type { Claim, Signatures, Unsigned } from './signature.js';
 import type { HttpRequest, HttpResponse } from './uws.js';
@@ -33,10 +34,10 @@ export class Callers {
   }
 
   /** Undefined where requests are not signed. */
-  claim(req: HttpRequest, nowMs: number): Claim | Unsigned | undefined {
+  claim(req: HttpRequest, clock: Clock): Claim | Unsigned | undefined {
     const { signatures } = this.rules;
     if (signatures === undefined) return undefined;
-    return signatures.claim(req.getHeader('sapi-timestamp'), req.getHeader('sapi-signature'), nowMs);
+    return signatures.claim(req.getHeader('sapi-timestamp'), req.getHeader('sapi-signature'), clock.now());
   }
 
   /** For people, when a request is refused: the address, and the peer's where another spoke for it. */
