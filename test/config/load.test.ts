@@ -215,7 +215,11 @@ test('the sample files in config/ are valid', () => {
   for (const name of ['production.json', 'tiny.json']) {
     const file = new URL(`../../../config/${name}`, import.meta.url).pathname;
     assert.ok(
-      loadSettings({ WALLETD_CONFIG: file, WALLETD_ADMIN_TOKEN: 'a-token-of-operators', WALLETD_INSECURE: 'true' }),
+      loadSettings({
+        WALLETD_CONFIG: file,
+        WALLETD_ADMIN_TOKEN: 'a-token-of-operators',
+        WALLETD_SIGNATURE_KEYS: 'a:a-secret-of-the-platform',
+      }),
     );
   }
 });
