@@ -23,6 +23,7 @@ const created: Event = {
   version: 1,
   timeMs: 1_700_000_000_005,
   currency: 'THB',
+  by: { name: 'anna', address: '10.1.2.3' },
 };
 
 test('an entry comes back as it went in', () => {
@@ -108,14 +109,18 @@ test('every kind of change survives the log, with any text and any amount', () =
       domain.run(tip([{ ...txn, id: 'tip' }]));
       domain.run({ type: 'deposit', id, username: 'ann', amount: amount + 1 });
       domain.run({ type: 'withdraw', id: `${id}w`, username: 'ann', amount: 1 });
-      domain.run({ type: 'block-player', username: 'ann' });
+      const by = { name: id, address: '::1' };
+      const correction = { type: 'correct', username: 'ann', reason: id, allowNegativeBalance: true } as const;
+      domain.run({ ...correction, id: `${id}c`, amount: -amount - 1 });
+      domain.run({ ...correction, id: `${id}d`, amount: amount + 1, by });
+      domain.run({ type: 'block-player', username: 'ann', by });
       domain.run({ type: 'unblock-player', username: 'ann' });
       domain.nowMs += 1e10;
       domain.run({ type: 'forget', username: 'ann', beforeMs: domain.nowMs });
       assert.deepEqual(throughLog(domain.events), domain.events);
       assert.equal(
         new Set(domain.events.map((event) => event.type)).size,
-        7,
+        8,
         'the test makes every kind but player-created',
       );
     }),
