@@ -85,6 +85,13 @@ async function verbsOn(store?: string): Promise<void> {
       .split('\n')
       .map((line) => (JSON.parse(line) as { record: string }).record);
     assert.deepEqual(records, ['happening', 'happening', 'transaction']);
+    const operators = runWalletd(['inspect', 'operators', '--since', '2020-01-01T00:00:00Z'], env);
+    assert.match(operators.stdout, /player-imported +open +100 +0 +100 +by local from 127\.0\.0\.1\n/);
+    assert.equal(operators.stdout.match(/ by local from /g)?.length, PLAYERS.length);
+    assert.equal(runWalletd(['inspect', 'operators', '--since', '2100-01-01T00:00:00Z'], env).status, 1);
+    const wrong = runWalletd(['inspect', 'operators', '--since', 'yesterday'], env);
+    assert.deepEqual([wrong.status, /such as 2026-01-31T12:00:00Z/.test(wrong.stderr)], [2, true]);
+
     const nothing = runWalletd(['inspect', 'round', 'P', 'nowhere'], env);
     assert.deepEqual([nothing.status, nothing.stdout, nothing.stderr], [1, '', 'walletd: nothing was found\n']);
 
@@ -193,7 +200,7 @@ test('a store that is not there, and a variable that is not set, are said in one
 
 test('every verb has its help, with an example', async () => {
   const verbs = ['verify', 'export', 'snapshot list', 'inspect'];
-  for (const what of ['player', 'round', 'txn', 'entry', 'orphans']) verbs.push(`inspect ${what}`);
+  for (const what of ['player', 'round', 'txn', 'operators', 'entry', 'orphans']) verbs.push(`inspect ${what}`);
   const helps = verbs.map(async (verb) => {
     const command = new WalletdCommand([...verb.split(' '), '--help']);
     assert.equal(await command.exit(), 0, verb);
