@@ -9,13 +9,26 @@ import { hashing } from './hash.js';
 import { reading } from './request-codec.js';
 import { responding } from './response-codec.js';
 import { admitting, signing } from './signature.js';
+import { counting } from './telemetry.js';
 
 export interface MicroSettings {
   /** For each case. */
   readonly seconds: number;
 }
 
-const GROUPS = [deciding, reading, responding, signing, admitting, packing, decoding, hashing, parsing, formatting];
+const GROUPS = [
+  deciding,
+  reading,
+  responding,
+  signing,
+  admitting,
+  counting,
+  packing,
+  decoding,
+  hashing,
+  parsing,
+  formatting,
+];
 
 /**
  * The hot functions, each beside what one would write first. All run in this process, one after the other, on inputs

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Operator } from '../wallet/operation.js';
 import { Authentication } from './authentication.js';
 import { importRoute } from './import-players.js';
@@ -29,6 +29,8 @@ declare module 'fastify' {
 
 /** The operator's own listener: players, transactions, health. */
 export class AdminServer {
+  /** All of them, as `GET /livez`: whoever describes this API can see whether something is missing. */
+  readonly routes: string[] = [];
   private readonly app: FastifyInstance;
   private isDraining = false;
   private requests = 0;
@@ -43,7 +45,11 @@ export class AdminServer {
       requestTimeout: REQUEST_TIMEOUT_MS,
       https: tls === undefined ? null : { cert: tls.certificate, key: tls.key },
       // A path that is not even percent-encoded right comes to no route and to no error handler.
-      frameworkErrors: (error, _request, reply) => this.sendProblem(reply as FastifyReply, toProblem(error, deps)),
+      frameworkErrors: (error, request, reply) =>
+        this.sendProblem(reply as FastifyReply, toProblem(error, request as FastifyRequest, deps)),
+    });
+    this.app.addHook('onRoute', ({ method, url }) => {
+      if (method !== 'HEAD') this.routes.push(`${method} ${url}`);
     });
     this.app.server.maxConnections = CONNECTIONS_MAX;
     this.app.setSerializerCompiler(() => toJson);
@@ -59,11 +65,12 @@ export class AdminServer {
         throw new Problem(503, 'the server is shutting down', 'shutting-down');
       }
     });
-    this.app.setErrorHandler((error, _request, reply) => this.sendProblem(reply, toProblem(error, deps)));
+    this.app.setErrorHandler((error, request, reply) => this.sendProblem(reply, toProblem(error, request, deps)));
     this.app.setNotFoundHandler((request, reply) =>
       this.sendProblem(reply, new Problem(404, `there is no ${request.method} ${request.url}`, 'not-found')),
     );
     this.healthRoutes();
+    this.observabilityRoutes();
     playerRoutes(this.app, deps);
     transactionRoutes(this.app, deps);
     operationsRoute(this.app, deps);
@@ -103,6 +110,17 @@ export class AdminServer {
     });
   }
 
+  private observabilityRoutes(): void {
+    const { metrics, openapi } = this.deps.observability;
+    this.app.get('/metrics', async (_request, reply) => {
+      const { type, text } = await metrics();
+      // Without this the framework would write the text as a JSON string.
+      reply.serializer((payload: unknown) => String(payload));
+      return reply.type(type).send(text);
+    });
+    this.app.get('/openapi.json', async () => openapi);
+  }
+
   private sendProblem(reply: FastifyReply, problem: Problem): void {
     reply.status(problem.status).type('application/problem+json');
     if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
@@ -112,10 +130,10 @@ export class AdminServer {
   }
 }
 
-function toProblem(error: unknown, deps: AdminDeps): Problem {
+function toProblem(error: unknown, { method, url }: FastifyRequest, deps: AdminDeps): Problem {
   if (error instanceof Problem) return error;
   const { statusCode = 500, message, code } = error as { statusCode?: number; message: string; code?: string };
   if (statusCode < 500) return new Problem(statusCode, message, String(code ?? 'bad-request').toLowerCase());
-  deps.log.error({ error: message }, 'operator API failed');
+  deps.log.error({ method, url, error: message }, 'operator API failed');
   return new Problem(500, 'a fault of ours; the log has more', 'internal-error');
 }

@@ -32,6 +32,14 @@ export interface OperatorToken {
   readonly token: string;
 }
 
+/** What watches the process from outside. */
+export interface Observability {
+  /** In Prometheus' text format, and its content type. */
+  readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
+  /** The OpenAPI document of both listeners. */
+  readonly openapi: object;
+}
+
 export interface AdminSettings {
   readonly host: string;
   /** 0 takes a free one. */
@@ -49,6 +57,7 @@ export interface AdminSettings {
 export interface AdminDeps {
   readonly settings: AdminSettings;
   readonly service: OperatorService;
+  readonly observability: Observability;
   readonly clock: Clock;
   readonly log: Logger;
 }

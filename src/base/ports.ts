@@ -25,5 +25,6 @@ export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() 
 
 /** Whoever waits for a result. Called once. */
 export interface Replier<T> {
-  reply(result: T): void;
+  /** `readyMs` is when the result could be told, of the monotonic clock; nobody knows it of what was refused. */
+  reply(result: T, readyMs?: number): void;
 }

@@ -52,6 +52,11 @@ export function effectiveHeapMaxBytes(settings: Settings): number {
   return Math.min(threadHeapMaxBytes(settings), getHeapStatistics().heap_size_limit);
 }
 
+/** What V8 lets the main thread take beside workers. */
+export function mainHeapMaxBytes(): number {
+  return getHeapStatistics().heap_size_limit;
+}
+
 export function heapOptions(settings: Settings): string[] {
   return [`--max-old-space-size=${Math.floor(threadHeapMaxBytes(settings) / MIB)}`];
 }

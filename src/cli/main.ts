@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { ConfigError } from '../config/load.js';
 import { ToolError } from '../restore/store-reader.js';
@@ -16,14 +15,11 @@ import { type ServeOptions, serve } from './serve.js';
 import { addSnapshot } from './snapshot.js';
 import { printable } from './table.js';
 import { addVerify } from './verify.js';
-
-const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
+import { VERSION } from './version.js';
 
 const program = new Command('walletd')
   .description("The operator's side of a game platform's wallet callbacks.")
-  .version(version)
+  .version(VERSION)
   .showHelpAfterError('(walletd --help lists the commands)')
   .addHelpText(
     'after',

@@ -50,6 +50,11 @@ export async function serve(options: ServeOptions): Promise<void> {
     }
   };
   process.on('SIGHUP', readCallersAgain);
-  node = await WalletNode.start(settings, log, () => end(EXIT.fenced));
+  try {
+    node = await WalletNode.start(settings, log, () => end(EXIT.fenced));
+  } catch (error) {
+    log.error({ error: (error as Error).message }, 'refused to start');
+    throw error;
+  }
   if (isStale) readCallersAgain();
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
+import type { Metric } from '../base/metric.js';
 import { type Logger, type Replier, systemClock } from '../base/ports.js';
 import type { Settings } from '../config/schema.js';
 import { RecoveryError } from '../shard/log-reader.js';
@@ -15,6 +16,8 @@ import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import type { StoreMeta } from '../store/meta.js';
 import { writeOrphans } from '../store/orphans-file.js';
 import type { Store } from '../store/store.js';
+import { ThreadVitals } from '../telemetry/thread-vitals.js';
+import { ScaleTable } from '../wallet/amount.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
@@ -70,8 +73,11 @@ export class ShardThread implements Shards {
   private readonly store: Store;
   private readonly memory: MemoryGuard;
   private readonly telemetry: ShardTelemetry;
+  private readonly vitals: ThreadVitals;
 
+  /** `thread` is its name in metrics. */
   constructor(
+    thread: string,
     private readonly options: ShardThreadSettings,
     private readonly log: Logger,
     onFenced: (shard: number, takenBy: string) => void,
@@ -90,7 +96,13 @@ export class ShardThread implements Shards {
     const share = Math.floor(heapMaxBytes / RECENT_SHARE / shards.length);
     const recentBytesMax = this.store.canLoseTail ? Math.min(RECENT_BYTES_MAX, share) : 0;
     this.memory = new MemoryGuard(heapMaxBytes);
-    this.telemetry = new ShardTelemetry(log, this.memory, settings.log.metricsSeconds);
+    this.vitals = new ThreadVitals(thread, heapMaxBytes);
+    this.telemetry = new ShardTelemetry(log, this.memory, {
+      thread,
+      scales: new ScaleTable(meta.scales),
+      requestDeadlineMs: settings.requestDeadlineMs,
+      everySeconds: settings.log.metricsSeconds,
+    });
     this.host = new ShardHost(shards, {
       wal: this.store,
       snapshots: this.store,
@@ -151,6 +163,10 @@ export class ShardThread implements Shards {
     return this.host.status();
   }
 
+  metrics(): readonly Metric[] {
+    return [...this.telemetry.metrics(this.host.measures()), ...this.vitals.metrics()];
+  }
+
   drain(timeoutMs: number): Promise<boolean> {
     return this.host.drain(timeoutMs);
   }
@@ -159,6 +175,7 @@ export class ShardThread implements Shards {
     await this.host.close();
     this.telemetry.close();
     this.memory.close();
+    this.vitals.close();
     await this.store.close();
   }
 

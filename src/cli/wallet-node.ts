@@ -3,9 +3,11 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { AdminServer } from '../admin/admin-server.js';
+import { mergeMetrics } from '../base/metric.js';
 import { type Logger, systemClock } from '../base/ports.js';
 import { operatorTokens } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
+import { CallbackLog } from '../http/callback-log.js';
 import { CallbackServer } from '../http/callback-server.js';
 import { requestCodecs } from '../http/request-codec.js';
 import { ResponseCodec } from '../http/response-codec.js';
@@ -14,16 +16,22 @@ import { maybeLsn } from '../shard/lsn.js';
 import { ATTEMPTS_AT_START, takeOver } from '../shard/take-over.js';
 import { EntryCodec } from '../store/format/entry-codec.js';
 import type { NodeRecord } from '../store/node-record.js';
+import { EXPOSITION_TYPE, expose } from '../telemetry/exposition.js';
+import { ThreadVitals } from '../telemetry/thread-vitals.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
 import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
 import { callersOf, describeCallers } from './callers.js';
-import { effectiveHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
+import { effectiveHeapMaxBytes, mainHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
 import { urlOf } from './listener-url.js';
 import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
+import { openapiDocument } from './openapi.js';
+import { processMetrics } from './process-metrics.js';
+import { statusMetrics } from './shard-metrics.js';
 import { type Identity, newNonceOf, OWNER_TAG_BYTES, ShardThread, type ShardThreadSettings } from './shard-thread.js';
 import { maybeTls } from './tls.js';
+import { VERSION } from './version.js';
 import type { WorkerSettings } from './worker-entry.js';
 
 /** Answers in flight get this long at the end; with closing it stays under the 5 s that operators are promised. */
@@ -32,6 +40,7 @@ const DRAIN_MS = 3000;
 const SNAPSHOTS_UNTIL_MS = 3500;
 const RECORD_MS = 1000;
 const POLL_MS = 5;
+const MAIN_THREAD = 'main';
 const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);
 
 /** One process of walletd: two listeners, the shards behind them, and their store. */
@@ -77,8 +86,11 @@ export class WalletNode {
     const opened = await openStore(settings, initOf(settings), record);
     const { store, meta, name, wasCreated } = opened;
     if (wasCreated) log.info({ store: name, storeId: meta.storeId }, 'store created');
+    let isFenced = false;
     const fenced = (shard: number, takenBy: string) => {
-      log.error({ shard, takenBy }, 'another process took this store over: ending');
+      // Each shard finds out for itself; it is one piece of news.
+      if (!isFenced) log.error({ shard, takenBy }, 'another process took this store over: ending');
+      isFenced = true;
       onFenced(takenBy);
     };
     const identity: Identity = {
@@ -98,8 +110,21 @@ export class WalletNode {
       responses: new ResponseCodec(scales),
       service,
       clock,
+      log: new CallbackLog(settings.log, log, scales),
     };
     const callbacks = new CallbackServer(callbackDeps, callers, log);
+    // Without workers it is the shards' thread, which tells of itself.
+    const vitals = workerCount(settings) === 0 ? undefined : new ThreadVitals(MAIN_THREAD, mainHeapMaxBytes());
+    const scrape = async () => {
+      const metrics = [
+        ...processMetrics(VERSION, service.isReady),
+        ...callbacks.metrics(),
+        ...statusMetrics(shards.status()),
+        ...shards.metrics(),
+        ...(vitals?.metrics() ?? []),
+      ];
+      return { type: EXPOSITION_TYPE, text: await expose(mergeMetrics(metrics)) };
+    };
     const admin = new AdminServer({
       settings: {
         ...settings.admin,
@@ -110,6 +135,7 @@ export class WalletNode {
         importLinesMax: settings.limits.importLinesMax,
       },
       service,
+      observability: { metrics: scrape, openapi: openapiDocument(settings, VERSION) },
       clock,
       log,
     });
@@ -128,6 +154,8 @@ export class WalletNode {
         delay,
         attemptsMax: ATTEMPTS_AT_START,
       });
+      const epochs = fences.map(({ entry }) => entry.head.lsn.epoch);
+      log.info({ store: name, shards: fences.length, epoch: Math.max(...epochs) }, 'fenced: the store is ours');
       await shards.start(fences);
       mustServe(shards);
       service.isReady = true;
@@ -239,7 +267,7 @@ function makeShards(
   workerEntry: URL,
 ): Shards {
   const workers = workerCount(all.settings);
-  if (workers === 0) return new ShardThread(all, log, onFenced);
+  if (workers === 0) return new ShardThread(MAIN_THREAD, all, log, onFenced);
   const spawn: PoolDeps['spawn'] = (worker, shards, fences, told) => {
     const workerData: WorkerSettings = { ...all, worker, shards, fences, told };
     return new Worker(workerEntry, { workerData });

@@ -115,6 +115,12 @@ export const settingsSchema = group({
   log: group({
     level: choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'Least level that is logged.'),
     metricsSeconds: count(0, 86_400, 'Seconds between log lines with counters; 0: none.'),
+    callbacks: choice(
+      ['none', 'errors', 'slow', 'all'],
+      'Callbacks that get a log line of their own: none, those with another statusCode than 0, those that took ' +
+        '`log.slowMs` or longer, or all.',
+    ),
+    slowMs: count(0, 60_000, 'Milliseconds from which on a callback is slow.'),
   }),
   money: group({
     scale: count(0, 8, 'Decimals of a currency that is not listed. Fixed when the store is created.'),

@@ -1,8 +1,10 @@
+import type { Metric } from '../base/metric.js';
 import type { Logger } from '../base/ports.js';
 import { ENDPOINTS } from '../wallet/command.js';
 import type { Failure } from '../wallet/rejection.js';
 import { Admission } from './admission.js';
 import { Callback, sendFailure } from './callback.js';
+import { CallbackMetrics } from './callback-metrics.js';
 import type { Callers } from './callers.js';
 import type { CallbackDeps } from './ports.js';
 import { RefusalLog } from './refusal-log.js';
@@ -18,7 +20,7 @@ import {
   us_socket_local_port,
 } from './uws.js';
 
-const NOTHING_READ = { id: '', productId: '' };
+const NOTHING_READ = { id: '', productId: '', currency: '', username: '' };
 
 /** The platform's listener: six endpoints, and a refusal in the interface's own shape for everything else. */
 export class CallbackServer {
@@ -30,13 +32,14 @@ export class CallbackServer {
 
   /** Throws when the library takes the certificate or the key for none. */
   constructor(
-    deps: Omit<CallbackDeps, 'admission' | 'refusals'>,
+    deps: Omit<CallbackDeps, 'admission' | 'refusals' | 'metrics'>,
     private callers: Callers,
     log: Logger,
   ) {
     const { settings, clock } = deps;
     this.app = createApp(settings.tls);
-    this.deps = { ...deps, admission: new Admission(settings, clock), refusals: new RefusalLog(log, clock) };
+    const refusals = new RefusalLog(log, clock);
+    this.deps = { ...deps, admission: new Admission(settings, clock), refusals, metrics: new CallbackMetrics() };
     this.app.filter((res, change) => this.count(res, change));
     for (const endpoint of ENDPOINTS) {
       const codec = deps.requests[endpoint];
@@ -58,6 +61,11 @@ export class CallbackServer {
 
   get inFlight(): number {
     return this.deps.admission.inFlight;
+  }
+
+  metrics(): Metric[] {
+    const { inFlight, connections, usesByKey } = this;
+    return this.deps.metrics.metrics({ inFlight, connections, usesByKey });
   }
 
   /** Starts to listen; returns the port. Throws when it cannot. */
@@ -129,5 +137,9 @@ export class CallbackServer {
 
   private send(res: HttpResponse, failure: Failure, close: boolean): void {
     sendFailure(res, failure, this.deps.responses.failure(NOTHING_READ, failure, this.deps.clock.now()), close);
+    this.deps.metrics.count('other', failure);
+    if (this.deps.log.wants(true, 0)) {
+      this.deps.log.write('other', NOTHING_READ, undefined, { type: 'failed', failure }, 0);
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { Replier } from '../base/ports.js';
+import type { CallbackCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import { FAILURES, type Failure } from '../wallet/rejection.js';
 import type { Pending } from './admission.js';
@@ -24,6 +25,7 @@ export class Callback implements Pending, Replier<Answer> {
   private chunks: Buffer[] | undefined = undefined;
   private claim: Claim | undefined = undefined;
   private echo: Echo = NOTHING_READ;
+  private command: CallbackCommand | undefined = undefined;
 
   constructor(
     private readonly deps: CallbackDeps,
@@ -33,7 +35,7 @@ export class Callback implements Pending, Replier<Answer> {
     this.deadlineMs = deps.clock.monotonicMs() + deps.settings.requestDeadlineMs;
     deps.admission.enter(this);
     // First of all: the library ends the process when an answer is late and nobody has asked to hear of aborts.
-    res.onAborted(() => this.done());
+    res.onAborted(() => this.aborted());
   }
 
   /**
@@ -58,10 +60,10 @@ export class Callback implements Pending, Replier<Answer> {
     });
   }
 
-  reply(answer: Answer): void {
+  reply(answer: Answer, readyMs?: number): void {
     if (this.isDone) return;
     if (answer.type === 'failed') {
-      this.refuse(answer.failure);
+      this.answerFailure(answer.failure, false, readyMs);
       return;
     }
     const body = this.deps.responses.success(this.echo, answer.before, answer.after, this.deps.clock.now());
@@ -70,6 +72,7 @@ export class Callback implements Pending, Replier<Answer> {
       this.res.writeHeader('Content-Type', 'application/json');
       this.res.end(body);
     });
+    this.answered(answer, readyMs);
   }
 
   /** Who takes so long to send a body is cut off. */
@@ -93,6 +96,7 @@ export class Callback implements Pending, Replier<Answer> {
     }
     const request = this.codec.read(bytes);
     this.echo = request;
+    this.command = request.command;
     this.chunks = undefined;
     if (request.command === undefined) this.refuse('malformed');
     else if (!this.deps.admission.tryExecute(this)) this.refuse('overloaded');
@@ -105,11 +109,31 @@ export class Callback implements Pending, Replier<Answer> {
     this.answerFailure('invalid-signature', close);
   }
 
-  private answerFailure(failure: Failure, close: boolean): void {
+  private answerFailure(failure: Failure, close: boolean, readyMs?: number): void {
     if (this.isDone) return;
     const body = this.deps.responses.failure(this.echo, failure, this.deps.clock.now());
     this.done();
     sendFailure(this.res, failure, body, close);
+    this.answered({ type: 'failed', failure }, readyMs);
+  }
+
+  private answered(answer: Answer, readyMs: number | undefined): void {
+    const { metrics, log, clock, settings } = this.deps;
+    const { endpoint } = this.codec;
+    const endedMs = clock.monotonicMs();
+    // All have the same patience, so that their deadline tells when they came.
+    const startedMs = this.deadlineMs - settings.requestDeadlineMs;
+    const isFailure = answer.type === 'failed';
+    metrics.count(endpoint, isFailure ? answer.failure : 'accepted');
+    metrics.took(startedMs, readyMs, endedMs);
+    if (log.wants(isFailure, endedMs - startedMs)) {
+      log.write(endpoint, this.echo, this.command, answer, endedMs - startedMs);
+    }
+  }
+
+  private aborted(): void {
+    if (!this.isDone) this.deps.metrics.aborted();
+    this.done();
   }
 
   private done(): void {

@@ -2,6 +2,8 @@ import type { Clock, Replier } from '../base/ports.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Admission, AdmissionSettings } from './admission.js';
+import type { CallbackLog } from './callback-log.js';
+import type { CallbackMetrics } from './callback-metrics.js';
 import type { RefusalLog } from './refusal-log.js';
 import type { RequestCodec } from './request-codec.js';
 import type { ResponseCodec } from './response-codec.js';
@@ -32,4 +34,6 @@ export interface CallbackDeps {
   readonly admission: Admission;
   readonly refusals: RefusalLog;
   readonly clock: Clock;
+  readonly metrics: CallbackMetrics;
+  readonly log: CallbackLog;
 }

@@ -11,7 +11,7 @@ export interface CodecSettings {
   readonly txnsMax: number;
 }
 
-/** A request that could be read. `command` is undefined when it is not valid; the ids are echoed all the same. */
+/** A request that could be read. `command` is undefined when it is not valid; what names it is there all the same. */
 export interface ReadRequest {
   readonly id: string;
   readonly productId: string;
@@ -22,6 +22,7 @@ export interface ReadRequest {
 
 /** Makes commands of one endpoint's bodies. */
 export interface RequestCodec {
+  readonly endpoint: Endpoint;
   read(bytes: Buffer): ReadRequest;
 }
 
@@ -56,7 +57,7 @@ interface Money {
 
 class EndpointCodec<E extends Endpoint> implements RequestCodec {
   constructor(
-    private readonly endpoint: E,
+    readonly endpoint: E,
     private readonly validate: Validate<E>,
     private readonly toTxn: ToTxn<E>,
     private readonly settings: CodecSettings,
@@ -107,8 +108,9 @@ function maybeText(bytes: Buffer): string | undefined {
 }
 
 function invalid(body: object): ReadRequest {
-  const { id, productId } = body as { id?: unknown; productId?: unknown };
-  return { ...UNREADABLE, id: isId(id) ? id : '', productId: isId(productId) ? productId : '' };
+  const { id, productId, username } = body as { id?: unknown; productId?: unknown; username?: unknown };
+  const text = (value: unknown) => (isId(value) ? value : '');
+  return { ...UNREADABLE, id: text(id), productId: text(productId), username: text(username) };
 }
 
 function hasLoneSurrogate(body: RequestBody<Endpoint>): boolean {

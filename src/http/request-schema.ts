@@ -29,7 +29,7 @@ function request<T extends TProperties>(txn: T, txnsMax: number) {
   });
 }
 
-function requestSchemas(txnsMax: number) {
+export function requestSchemas(txnsMax: number) {
   return {
     placeBets: request(
       {

@@ -13,7 +13,7 @@ export interface Echo {
 }
 
 /** callback-interface.md section 2.9. */
-const successSchema = Type.Object({
+export const successSchema = Type.Object({
   id: Type.String(),
   statusCode: Type.Integer(),
   timestampMillis: Type.Integer(),
@@ -25,7 +25,7 @@ const successSchema = Type.Object({
 });
 
 /** The reduced shape: every failure has exactly these four fields. */
-const failureSchema = Type.Object({
+export const failureSchema = Type.Object({
   id: Type.String(),
   statusCode: Type.Integer(),
   timestampMillis: Type.Integer(),

@@ -41,6 +41,8 @@ export interface Recovered {
   readonly marks: readonly LogMark[];
   /** Ids of snapshots that are of no use. */
   readonly damaged: readonly string[];
+  /** When that one was whole; undefined where there is none. */
+  readonly snapshotMs: number | undefined;
 }
 
 /** Where replay begins. */
@@ -54,6 +56,8 @@ interface Base {
   readonly ends: readonly Head[];
   readonly marks: readonly LogMark[];
   readonly damaged: readonly string[];
+  /** When the snapshot was whole. */
+  readonly snapshotMs: number | undefined;
 }
 
 const TURN_MS = 2;
@@ -95,7 +99,8 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   const tookMs = Math.round(clock.monotonicMs() - startedMs);
   const from = formatLsn(base.start.lsn);
   log.info({ shard, lsn: formatLsn(target.lsn), from, events, players: wallets.count, tookMs }, 'shard recovered');
-  return { wallets, head: target, marks: base.marks, damaged: base.damaged, ...tail };
+  const { marks, damaged, snapshotMs } = base;
+  return { wallets, head: target, marks, damaged, snapshotMs, ...tail };
 }
 
 /** What was told to somebody must be in the log, at its place; or be so old that it has been trimmed. */
@@ -120,9 +125,11 @@ async function newestBase({ shard, genesis, found }: Rebuild, slices: Slices, de
   const useless: string[] = [];
   for (const manifest of whole) {
     const packed = await tryRead(manifest, slices, deps);
-    const { id, start, end, marks } = manifest;
+    const { id, start, end, marks, timeMs: snapshotMs } = manifest;
     ends.push(end);
-    if (packed !== undefined) return { wallets: new Wallets(packed), start, end, ends, marks, damaged: useless };
+    if (packed !== undefined) {
+      return { wallets: new Wallets(packed), start, end, ends, marks, damaged: useless, snapshotMs };
+    }
     useless.push(id);
   }
   const first = await firstEntry(shard, patientReader(deps));
@@ -131,7 +138,15 @@ async function newestBase({ shard, genesis, found }: Rebuild, slices: Slices, de
       `the log of shard ${shard} begins with ${formatLsn(first.lsn)}, and there is no whole snapshot to begin with: restore a backup`,
     );
   }
-  return { wallets: new Wallets(), start: genesis, end: undefined, ends, marks: [], damaged: useless };
+  return {
+    wallets: new Wallets(),
+    start: genesis,
+    end: undefined,
+    ends,
+    marks: [],
+    damaged: useless,
+    snapshotMs: undefined,
+  };
 }
 
 /** Throws a `LossError` when the snapshot holds more than the log with this head. */

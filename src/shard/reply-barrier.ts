@@ -17,8 +17,11 @@ export class ReplyBarrier<T> {
     this.results.push(result);
   }
 
-  release(): void {
-    for (let i = 0; i < this.repliers.length; i++) (this.repliers[i] as Replier<T>).reply(this.results[i] as T);
+  /** Since `readyMs`, of the monotonic clock, the results may be told. */
+  release(readyMs: number): void {
+    for (let i = 0; i < this.repliers.length; i++) {
+      (this.repliers[i] as Replier<T>).reply(this.results[i] as T, readyMs);
+    }
   }
 
   /** What was decided will not be told: everyone gets this instead. */

@@ -2,7 +2,7 @@ import { AssertionFailure, assert, unreachable } from '../base/assert.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
 import { Queue } from '../base/queue.js';
 import { startOfDay } from '../base/time.js';
-import { apply, applyTo, type WalletEvent } from '../wallet/apply.js';
+import { apply, applyIn, type WalletEvent } from '../wallet/apply.js';
 import type { Command } from '../wallet/command.js';
 import { decide } from '../wallet/decide.js';
 import type { Answer, Decision } from '../wallet/decision.js';
@@ -54,10 +54,55 @@ export interface ShardLimits {
   readonly batchBytesMax: number;
 }
 
+/** A command that has been decided. Times are of the monotonic clock. */
+export interface Turn {
+  readonly command: Command;
+  readonly decision: Decision;
+  /** Of the player; undefined when there is none. */
+  readonly currency: string | undefined;
+  readonly deadlineMs: number;
+  readonly startedMs: number;
+  readonly endedMs: number;
+}
+
+/** A flight that has arrived. Times are of the monotonic clock. */
+export interface Landing {
+  /** When each of its commands had been decided. */
+  readonly decidedMs: readonly number[];
+  readonly landedMs: number;
+  readonly replies: number;
+  /** 0: it had nothing to append, and has only confirmed that the log is ours. */
+  readonly events: number;
+  readonly bytes: number;
+  readonly tookMs: number;
+}
+
 /** What a shard tells about its work; telemetry listens. */
 export interface ShardObserver {
-  decided(shard: number, command: Command, decision: Decision): void;
-  landed(shard: number, replies: number, events: number, bytes: number, tookMs: number): void;
+  decided(shard: number, turn: Turn): void;
+  landed(shard: number, landing: Landing): void;
+  /** An append did not get through; it goes again. */
+  appendFailed(shard: number): void;
+  /** The store had lost so many entries; they are there again. */
+  healed(shard: number, entries: number): void;
+  /** An assertion failed: the shard drops its memory. */
+  failed(shard: number): void;
+}
+
+/** How a shard is doing, in numbers. */
+export interface ShardMeasures {
+  readonly shard: number;
+  /** Requests that wait for the next entry. */
+  readonly mailbox: number;
+  /** Commands that wait for their answer, in the mailbox or behind an entry. */
+  readonly waiting: number;
+  readonly watermarks: Pick<Watermarks, 'applied' | 'appended' | 'durable'>;
+  readonly epoch: number;
+  /** Of all players those that nobody has touched since they came with a snapshot. */
+  readonly playersPacked: number;
+  /** Of the players who are not packed. */
+  readonly transactions: number;
+  readonly entriesSinceSnapshot: number;
 }
 
 export interface ShardDeps {
@@ -97,6 +142,8 @@ export interface SnapshotSource {
 interface Batch {
   writer: BatchWriter | undefined;
   readonly commands: ReplyBarrier<Answer>;
+  /** When each of the commands had been decided. */
+  readonly decidedMs: number[];
   readonly queries: ReplyBarrier<QueryResult | BusyAnswer>;
 }
 
@@ -159,6 +206,20 @@ export class Shard implements RoundMember {
 
   get waiting(): number {
     return this.mailbox.length + this.forming.commands.length + (this.flying?.commands.length ?? 0);
+  }
+
+  get measures(): ShardMeasures {
+    const { id: shard, waiting, watermarks, entriesSinceSnapshot } = this;
+    return {
+      shard,
+      mailbox: this.mailbox.length,
+      waiting,
+      watermarks,
+      epoch: this.head?.lsn.epoch ?? 0,
+      playersPacked: this.wallets?.packedCount ?? 0,
+      transactions: this.wallets?.transactionCount ?? 0,
+      entriesSinceSnapshot,
+    };
   }
 
   /** Why it has stopped; undefined otherwise. */
@@ -278,6 +339,7 @@ export class Shard implements RoundMember {
         return;
       case 'failed':
         // Unknown: memory is kept, and the same bytes go again.
+        this.deps.observer.appendFailed(this.id);
         this.warnOfWeather(outcome.error);
         return;
       case 'conflict':
@@ -297,7 +359,9 @@ export class Shard implements RoundMember {
   }
 
   private arrived(flight: Flight, tookMs: number): void {
-    const { entry } = flight;
+    const { entry, append } = flight;
+    const again = append.entries.length - (entry === undefined ? 0 : 1);
+    if (again > 0) this.deps.observer.healed(this.id, again);
     if (entry !== undefined) {
       this.head = entry.head;
       this.recent?.add(entry);
@@ -306,10 +370,17 @@ export class Shard implements RoundMember {
       this.watermarks.durable = entry.head.lsn.sequence;
       this.watermarks.check();
     }
-    const replies = flight.commands.length + flight.queries.length;
-    this.deps.observer.landed(this.id, replies, flight.writer?.count ?? 0, entry?.bytes.length ?? 0, tookMs);
-    flight.commands.release();
-    flight.queries.release();
+    const landedMs = this.deps.clock.monotonicMs();
+    this.deps.observer.landed(this.id, {
+      decidedMs: flight.decidedMs,
+      landedMs,
+      replies: flight.commands.length + flight.queries.length,
+      events: flight.writer?.count ?? 0,
+      bytes: entry?.bytes.length ?? 0,
+      tookMs,
+    });
+    flight.commands.release(landedMs);
+    flight.queries.release(landedMs);
   }
 
   /** The log's head is not what this owner wrote last. */
@@ -365,17 +436,18 @@ export class Shard implements RoundMember {
   /** One turn of the actor. */
   private take(request: Request): void {
     try {
-      if (request.type === 'command') this.turn(request.command, request.replier);
+      if (request.type === 'command') this.turn(request);
       else this.forming.queries.hold(request.replier, query(this.mustWallets(), request.query));
     } catch (error) {
       request.replier.reply(STARTING);
-      this.fail(error);
+      this.fail(error, request);
       return;
     }
     this.deps.requestRound();
   }
 
-  private turn(command: Command, replier: Replier<Answer>): void {
+  private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>): void {
+    const startedMs = this.deps.clock.monotonicMs();
     const wallets = this.mustWallets();
     const nowMs = this.now();
     const wallet = wallets.get(command.username);
@@ -387,7 +459,7 @@ export class Shard implements RoundMember {
         return;
       }
       if (wallet === undefined) apply(wallets, event);
-      else applyTo(wallet, event as WalletEvent);
+      else applyIn(wallets, wallet, event as WalletEvent);
       if (this.forming.writer === undefined) {
         this.forming.writer = this.deps.format.beginBatch(nowMs);
         this.watermarks.applied++;
@@ -395,7 +467,10 @@ export class Shard implements RoundMember {
       this.forming.writer.add(event);
     }
     this.forming.commands.hold(replier, decision.answer);
-    this.deps.observer.decided(this.id, command, decision);
+    const endedMs = this.deps.clock.monotonicMs();
+    this.forming.decidedMs.push(endedMs);
+    const currency = wallet?.currency ?? ('currency' in command ? command.currency : undefined);
+    this.deps.observer.decided(this.id, { command, decision, currency, deadlineMs, startedMs, endedMs });
   }
 
   private seal(batch: Batch): SealedEntry | undefined {
@@ -415,14 +490,15 @@ export class Shard implements RoundMember {
 
   /**
    * One of our assertions failed: memory can no longer be believed. What is in flight was decided before and is told
-   * when it is durable; everything later is dropped, and the shard recovers from its log.
+   * when it is durable; everything later is dropped, and the shard recovers from its log. `request` is what it was at.
    */
-  private fail(error: unknown): void {
+  private fail(error: unknown, request?: Request): void {
     this.state = 'failing';
+    this.deps.observer.failed(this.id);
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
     const kind = error instanceof AssertionFailure ? 'assertion failed' : 'unexpected error';
     this.deps.log.error(
-      { shard: this.id, error: message },
+      { shard: this.id, ...(request && aboutOf(request)), error: message },
       `${kind}: shard drops its memory and recovers from its log`,
     );
     this.drop(STARTING);
@@ -457,7 +533,17 @@ export class Shard implements RoundMember {
 }
 
 function newBatch(): Batch {
-  return { writer: undefined, commands: new ReplyBarrier(), queries: new ReplyBarrier() };
+  return { writer: undefined, commands: new ReplyBarrier(), decidedMs: [], queries: new ReplyBarrier() };
+}
+
+/** What people look for in a log. */
+function aboutOf(request: Request): { request: string; requestId?: string; username?: string } {
+  const asked: Command | Query = request.type === 'command' ? request.command : request.query;
+  return {
+    request: asked.type,
+    ...('id' in asked && { requestId: asked.id }),
+    ...('username' in asked && { username: asked.username }),
+  };
 }
 
 function hasReplies(batch: Batch): boolean {

@@ -30,6 +30,14 @@ export type SnapshotResult =
   | { readonly type: 'unchanged'; readonly shard: number }
   | { readonly type: 'abandoned'; readonly shard: number; readonly reason: string };
 
+/** The newest snapshot of a shard. */
+export interface NewestSnapshot {
+  /** Where replay begins after it. */
+  readonly sequence: number;
+  /** When it was whole, by the shard's clock. */
+  readonly timeMs: number;
+}
+
 /** What a snapshot is taken of: a shard. */
 export interface SnapshotSubject {
   readonly id: number;
@@ -66,16 +74,32 @@ export class Snapshotter {
   /** Marks of the newest snapshot of each shard. */
   private readonly marks = new Map<number, readonly LogMark[]>();
   private readonly damaged = new Map<number, ReadonlySet<string>>();
+  private readonly newest = new Map<number, NewestSnapshot>();
   private urgent: Pace | undefined = undefined;
   /** Up to which sequence each log has been trimmed by this one. */
   private readonly trimmed = new Map<number, number>();
 
   constructor(private readonly deps: SnapshotterDeps) {}
 
-  /** A shard has been recovered from a snapshot with these marks; `damaged` are of no use, and are not kept. */
-  recovered(shard: number, marks: readonly LogMark[], damaged: readonly string[] = []): void {
-    this.marks.set(shard, marks);
+  /**
+   * A shard has been recovered from a snapshot of `timeMs` with these marks, or from its log alone; `damaged` are of no
+   * use, and are not kept.
+   */
+  recovered(shard: number, marks: readonly LogMark[], damaged: readonly string[] = [], timeMs?: number): void {
     this.damaged.set(shard, new Set(damaged));
+    this.know(shard, marks, timeMs);
+  }
+
+  newestOf(shard: number): NewestSnapshot | undefined {
+    return this.newest.get(shard);
+  }
+
+  private know(shard: number, marks: readonly LogMark[], timeMs: number | undefined): void {
+    this.marks.set(shard, marks);
+    const start = marks.at(-1);
+    if (start !== undefined && timeMs !== undefined) {
+      this.newest.set(shard, { sequence: start.lsn.sequence, timeMs });
+    }
   }
 
   /** From now on, also for the one that is being taken. */
@@ -90,7 +114,7 @@ export class Snapshotter {
       const begun = new Capture(shard, () => this.urgent ?? pace, this.deps);
       if (begun.first.entriesSinceSnapshot === 0) return { type: 'unchanged', shard: shard.id };
       const manifest = await begun.run(this.marks.get(shard.id) ?? []);
-      this.marks.set(shard.id, manifest.marks);
+      this.know(shard.id, manifest.marks, manifest.timeMs);
       await this.retire(shard.id, begun.first.head.nonce).catch((error: Error) => {
         this.deps.log.warn({ shard: shard.id, reason: error.message }, 'old snapshots and log are still there');
       });

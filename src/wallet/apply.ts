@@ -15,8 +15,15 @@ export function apply(wallets: Wallets, event: Event): void {
     assert(event.version === 1, 'the first event of a wallet makes version 1');
     wallets.add(createWallet(event));
   } else {
-    applyTo(must(wallets.get(event.username), 'an event is about a player who exists'), event);
+    applyIn(wallets, must(wallets.get(event.username), 'an event is about a player who exists'), event);
   }
+}
+
+/** Applies an event to the wallet it is about, which is one of `wallets`. */
+export function applyIn(wallets: Wallets, wallet: Wallet, event: WalletEvent): void {
+  const before = wallet.transactionCount;
+  applyTo(wallet, event);
+  wallets.transactionCount += wallet.transactionCount - before;
 }
 
 /** Applies an event to the wallet it is about. */

@@ -15,4 +15,13 @@ export interface Decision {
 }
 
 /** Something that is right but worth counting: the platform's view and ours differ, or money went an unusual way. */
-export type Remark = 'amount-mismatch' | 'round-mismatch' | 'further-payout' | 'unknown-tip' | 'tombstone' | 'repeat';
+export type Remark = (typeof REMARKS)[number];
+
+export const REMARKS = [
+  'amount-mismatch',
+  'round-mismatch',
+  'further-payout',
+  'unknown-tip',
+  'tombstone',
+  'repeat',
+] as const;

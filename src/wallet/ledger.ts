@@ -20,23 +20,33 @@ export type LedgerKind =
  */
 export type Books = Map<LedgerKind, bigint>;
 
+/** Whoever keeps account of what moves. Some moves are of nothing. */
+export interface Ledger {
+  moved(kind: LedgerKind, amount: Units): void;
+}
+
 /** Adds an event to its currency's books. The sum of all kinds is the sum of all balances. */
 export function post(books: Books, event: Event): void {
+  tellMoves(event, { moved: (kind, amount) => add(books, kind, amount) });
+}
+
+/** Tells every move of an event, in order. */
+export function tellMoves(event: Event, ledger: Ledger): void {
   switch (event.type) {
     case 'player-imported':
-      add(books, 'deposits', event.balance);
+      ledger.moved('deposits', event.balance);
       return;
     case 'deposited':
-      add(books, 'deposits', event.amount);
+      ledger.moved('deposits', event.amount);
       return;
     case 'withdrawn':
-      add(books, 'withdrawals', -event.amount);
+      ledger.moved('withdrawals', -event.amount);
       return;
     case 'corrected':
-      add(books, 'corrections', event.amount);
+      ledger.moved('corrections', event.amount);
       return;
     case 'callback-applied':
-      postCallback(books, event);
+      tellCallback(event, ledger);
       return;
     case 'player-created':
     case 'player-blocked':
@@ -48,15 +58,15 @@ export function post(books: Books, event: Event): void {
   }
 }
 
-function postCallback(books: Books, event: CallbackApplied): void {
+function tellCallback(event: CallbackApplied, ledger: Ledger): void {
   let before = event.before;
   for (const change of event.changes) {
     const moved = change.after - before;
     if (change.type === 'single-state-settled' && !change.skip) {
-      add(books, 'stakes', -change.stake);
-      add(books, 'payouts', moved + change.stake);
+      ledger.moved('stakes', -change.stake);
+      ledger.moved('payouts', moved + change.stake);
     } else if (moved !== 0) {
-      add(books, kindOf(change), moved);
+      ledger.moved(kindOf(change), moved);
     }
     before = change.after;
   }

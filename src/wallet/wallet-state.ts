@@ -47,6 +47,8 @@ export class Wallet {
   newestOperation: Operation | undefined = undefined;
   /** OPEN and WAITING bets. */
   openBets = 0;
+  /** How many hang on the list of `newest`. */
+  transactionCount = 0;
   private index: Index | undefined = undefined;
   private maybeTallies: Tallies | undefined = undefined;
 
@@ -80,6 +82,7 @@ export class Wallet {
   add(item: Transaction): void {
     item.older = this.newest;
     this.newest = item;
+    this.transactionCount++;
     if (item.kind === 'bet') item.round.addBet(item);
     if (this.index?.bets !== undefined) this.enter(item);
     else if (isLong(item)) this.indexTransactions();
@@ -134,6 +137,7 @@ export class Wallet {
     const transactions = [...this.transactions()].filter(keepTransaction).reverse();
     const operations = [...this.allOperations()].filter(keepOperation).reverse();
     this.newest = undefined;
+    this.transactionCount = 0;
     this.newestOperation = undefined;
     this.index = undefined;
     for (const item of transactions) item.round.clearBets();

@@ -21,13 +21,22 @@ export class Wallets {
   private readonly partitions: Map<string, Wallet>[] = Array.from({ length: PARTITIONS }, () => new Map());
   /** By order of creation; a hole for one that is packed. */
   private readonly unpacked: (Wallet | undefined)[];
+  /** Of the wallets that are not packed; kept by whoever applies events. */
+  transactionCount = 0;
+  private packedLeft: number;
 
   constructor(readonly packed: PackedWallets = NOTHING_PACKED) {
+    this.packedLeft = packed.count;
     this.unpacked = new Array(packed.count).fill(undefined);
   }
 
   get count(): number {
     return this.unpacked.length;
+  }
+
+  /** Those that nobody has asked for yet. */
+  get packedCount(): number {
+    return this.packedLeft;
   }
 
   get(username: string): Wallet | undefined {
@@ -82,6 +91,8 @@ export class Wallets {
   private unpack(position: number): Wallet {
     const wallet = this.packed.unpack(position);
     checkWallet(wallet);
+    this.transactionCount += wallet.transactionCount;
+    this.packedLeft--;
     this.unpacked[position] = wallet;
     this.partitionOf(wallet.username).set(wallet.username, wallet);
     return wallet;

@@ -1,3 +1,4 @@
+import type { Metric } from '../base/metric.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { BusyAnswer } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
@@ -39,8 +40,15 @@ export type FromWorker =
       readonly ids: readonly number[];
       readonly results: readonly WireResult[];
       readonly durable: readonly (readonly [shard: number, lsn: Lsn])[];
+      /** Since when they may be told. They come in one stretch of code, so that one time says it for all. */
+      readonly readyMs: number | undefined;
     }
-  | { readonly type: 'status'; readonly shards: readonly ShardStatus[] }
+  /** Metrics come with every tenth. */
+  | {
+      readonly type: 'status';
+      readonly shards: readonly ShardStatus[];
+      readonly metrics: readonly Metric[] | undefined;
+    }
   | { readonly type: 'fenced'; readonly shard: number; readonly takenBy: string }
   | { readonly type: 'drained'; readonly isEmpty: boolean }
   | { readonly type: 'snapshots-taken'; readonly results: readonly SnapshotResult[] }

@@ -6,10 +6,10 @@ import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import { findOrphans } from '../shard/orphans.js';
 import type { EntryFormat, Fenced, Head, Owner, SealedEntry, Wal } from '../shard/ports.js';
 import { type RecoveryDeps, recover } from '../shard/recovery.js';
-import { type BusyAnswer, Shard, type ShardLimits, type ShardObserver } from '../shard/shard.js';
+import { type BusyAnswer, Shard, type ShardLimits, type ShardMeasures, type ShardObserver } from '../shard/shard.js';
 import { isDue, type SnapshotPolicy } from '../shard/snapshot-policy.js';
 import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
-import { GENTLY, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
+import { GENTLY, type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
 import {
   ATTEMPTS_AT_START,
   describeOwner,
@@ -27,6 +27,18 @@ import type { Query, QueryResult } from '../wallet/query.js';
 import type { Rules } from '../wallet/rules.js';
 import type { ShardStatus, Shards } from './shards.js';
 
+/** What a host tells about its work, beside that of its shards. */
+export interface HostObserver extends ShardObserver {
+  snapshotEnded(result: SnapshotResult): void;
+  /** Another owner has the shard's log. */
+  fenced(shard: number): void;
+}
+
+/** How one of its shards is doing. */
+export interface HostMeasures extends ShardMeasures {
+  readonly snapshot: NewestSnapshot | undefined;
+}
+
 export interface HostDeps {
   readonly wal: Wal;
   readonly snapshots: SnapshotStore;
@@ -43,7 +55,7 @@ export interface HostDeps {
   readonly rules: Rules;
   readonly limits: ShardLimits;
   readonly memory: { readonly isFull: boolean };
-  readonly observer: ShardObserver;
+  readonly observer: HostObserver;
   readonly owner: Owner;
   /** 8 random hexadecimal digits: begin the nonce of each fence of this process, and of no other one. */
   readonly ownerTag: string;
@@ -68,8 +80,8 @@ const SNAPSHOT_END_MS = 500;
 const JUMP_MS = 60_000;
 const JUMP_REST_MS = 3_600_000;
 
-/** The shards of one thread: their recovery, their rounds, their restarts. */
-export class ShardHost implements Shards {
+/** The shards of one thread: their recovery, their rounds, their restarts. Its observer does the counting. */
+export class ShardHost implements Omit<Shards, 'metrics'> {
   private readonly shards = new Map<number, Shard>();
   private readonly commits: GroupCommit;
   /** Whoever starts the process waits for it, and wants to hear that the store is away. */
@@ -200,6 +212,13 @@ export class ShardHost implements Shards {
     }));
   }
 
+  measures(): HostMeasures[] {
+    return [...this.shards.values()].map(({ id, measures }) => ({
+      ...measures,
+      snapshot: this.snapshotter.newestOf(id),
+    }));
+  }
+
   /** The newest durable entry of each shard. */
   durable(): [shard: number, lsn: Lsn][] {
     return [...this.shards.values()].flatMap(({ id, durableHead }) =>
@@ -232,6 +251,7 @@ export class ShardHost implements Shards {
       for (const shard of shards) {
         const result = await this.snapshotter.take(shard, pace);
         results.push(result);
+        this.deps.observer.snapshotEnded(result);
         const nowMs = this.deps.clock.monotonicMs();
         this.triedMs.set(shard.id, nowMs);
         this.restsUntilMs.set(shard.id, result.type === 'abandoned' ? nowMs + SNAPSHOT_REST_MS : nowMs);
@@ -267,7 +287,8 @@ export class ShardHost implements Shards {
     try {
       const recovered = await recover(fenced, this.deps.genesis(shard.id), deps);
       shard.open(recovered);
-      this.snapshotter.recovered(shard.id, recovered.marks, recovered.damaged);
+      const { marks, damaged, snapshotMs } = recovered;
+      this.snapshotter.recovered(shard.id, marks, damaged, snapshotMs);
       this.triedMs.set(shard.id, this.deps.clock.monotonicMs());
     } catch (error) {
       if (!isFinal(error)) throw error;
@@ -307,6 +328,7 @@ export class ShardHost implements Shards {
   }
 
   private async fenced(shard: Shard, head: Head): Promise<void> {
+    this.deps.observer.fenced(shard.id);
     const takenBy = await this.nameOwner(shard.id, head);
     // Who takes one takes all: also those that have not noticed yet.
     await this.keepOrphans();

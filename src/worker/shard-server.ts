@@ -7,6 +7,7 @@ import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './prot
 import type { Shards } from './shards.js';
 
 const STATUS_MS = 100;
+const STATUSES_PER_METRICS = 10;
 
 /** Shards that can also take the place of some that died with their thread; see `ShardHost.resume`. */
 export interface ResumableShards extends Shards {
@@ -18,7 +19,9 @@ export interface ResumableShards extends Shards {
 export class ShardServer {
   private ids: number[] = [];
   private results: WireResult[] = [];
+  private readyMs: number | undefined = undefined;
   private timer: NodeJS.Timeout | undefined = undefined;
+  private statuses = 0;
 
   constructor(
     private readonly shards: ResumableShards,
@@ -64,27 +67,31 @@ export class ShardServer {
 
   private submit(request: WireRequest): void {
     const { id, shard, deadlineMs } = request;
-    const replier: Replier<WireResult> = { reply: (result) => this.reply(id, result) };
+    const replier: Replier<WireResult> = { reply: (result, readyMs) => this.reply(id, result, readyMs) };
     if ('command' in request) this.shards.execute(shard, request.command, deadlineMs, replier);
     else this.shards.ask(shard, request.query, deadlineMs, replier);
   }
 
   /** Replies of one round come in one stretch of code, and leave in one message at its end. */
-  private reply(id: number, result: WireResult): void {
-    if (this.ids.length === 0) queueMicrotask(() => this.sendResults());
+  private reply(id: number, result: WireResult, readyMs: number | undefined): void {
+    if (this.ids.length === 0) {
+      queueMicrotask(() => this.sendResults());
+      this.readyMs = readyMs;
+    }
     this.ids.push(id);
     this.results.push(result);
   }
 
   private sendResults(): void {
-    const { ids, results } = this;
+    const { ids, results, readyMs } = this;
     this.ids = [];
     this.results = [];
-    this.port.postMessage({ type: 'results', ids, results, durable: this.shards.durable() });
+    this.port.postMessage({ type: 'results', ids, results, durable: this.shards.durable(), readyMs });
   }
 
   private sendStatus(): void {
-    this.port.postMessage({ type: 'status', shards: this.shards.status() });
+    const metrics = this.statuses++ % STATUSES_PER_METRICS === 0 ? this.shards.metrics() : undefined;
+    this.port.postMessage({ type: 'status', shards: this.shards.status(), metrics });
   }
 
   private async takeSnapshots(pace: Pace): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Metric } from '../base/metric.js';
 import type { Replier } from '../base/ports.js';
 import type { Fenced } from '../shard/ports.js';
 import type { BusyAnswer, ShardState } from '../shard/shard.js';
@@ -24,6 +25,8 @@ export interface Shards {
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void;
   status(): readonly ShardStatus[];
+  /** What its threads have counted, each metric once per thread. Of workers it is a second old at the most. */
+  metrics(): readonly Metric[];
   /** Resolves when nothing waits any more, or after `timeoutMs`; says which. */
   drain(timeoutMs: number): Promise<boolean>;
   /** Of all shards that serve and have changed. */

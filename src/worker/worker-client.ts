@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads';
+import { lastingMetrics, type Metric } from '../base/metric.js';
 import type { Clock, Replier } from '../base/ports.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
@@ -28,6 +29,8 @@ const OVERLOADED: BusyAnswer = { type: 'failed', failure: 'overloaded' satisfies
  */
 export class WorkerClient {
   status: readonly ShardStatus[] = [];
+  /** As it last told them. */
+  metrics: readonly Metric[] = [];
   private readonly waiting = new Map<number, Replier<WireResult>>();
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: Error) => void } | undefined = undefined;
@@ -135,6 +138,13 @@ export class WorkerClient {
     if (this.isOpen && this.clock.monotonicMs() - this.heardMs > SILENCE_MAX_MS) void this.worker.terminate();
   }
 
+  /** After its end: what it had counted goes on in the sums; how its thread was doing does not. */
+  takeCounted(): Metric[] {
+    const counted = lastingMetrics(this.metrics);
+    this.metrics = [];
+    return counted;
+  }
+
   private send(): void {
     const { requests } = this;
     if (requests.length === 0) return;
@@ -152,10 +162,11 @@ export class WorkerClient {
       case 'results':
         for (const [shard, lsn] of message.durable) this.told.set(shard, lsn);
         for (let i = 0; i < message.ids.length; i++)
-          this.reply(message.ids[i] as number, message.results[i] as WireResult);
+          this.reply(message.ids[i] as number, message.results[i] as WireResult, message.readyMs);
         return;
       case 'status':
         this.status = message.shards;
+        this.metrics = message.metrics ?? this.metrics;
         return;
       case 'shards-opened':
         this.isOpen = true;
@@ -179,11 +190,11 @@ export class WorkerClient {
     }
   }
 
-  private reply(id: number, result: WireResult): void {
+  private reply(id: number, result: WireResult, readyMs: number | undefined): void {
     const replier = this.waiting.get(id);
     this.waiting.delete(id);
     // A shard whose assertion fails while it tells its answers tells some of them twice; the first counts.
-    replier?.reply(result);
+    replier?.reply(result, readyMs);
   }
 
   private ended(error: Error): void {

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { must } from '../base/assert.js';
+import { type Metric, mergeMetrics } from '../base/metric.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
@@ -33,6 +34,8 @@ interface Place {
   client: WorkerClient | undefined;
   state: ShardState;
   diedMs: number | undefined;
+  /** What its threads that have died had counted. */
+  counted: readonly Metric[];
 }
 
 const RESTARTS_WINDOW_MS = 60_000;
@@ -55,7 +58,7 @@ export class WorkerPool implements Shards {
   ) {
     this.places = range(Math.min(workerCount, shardCount)).map((worker) => {
       const shards = range(shardCount).filter((shard) => shard % workerCount === worker);
-      return { worker, shards, told: new Map(), client: undefined, state: 'starting', diedMs: undefined };
+      return { worker, shards, told: new Map(), client: undefined, state: 'starting', diedMs: undefined, counted: [] };
     });
     for (const place of this.places) for (const shard of place.shards) this.byShard.set(shard, place);
   }
@@ -84,6 +87,10 @@ export class WorkerPool implements Shards {
       }),
     );
     return all.sort((a, b) => a.shard - b.shard);
+  }
+
+  metrics(): readonly Metric[] {
+    return this.places.flatMap(({ client, counted }) => [...counted, ...(client?.metrics ?? [])]);
   }
 
   async drain(timeoutMs: number): Promise<boolean> {
@@ -140,6 +147,7 @@ export class WorkerPool implements Shards {
     const nowMs = this.deps.clock.monotonicMs();
     const at = { worker, shards, error: error.stack ?? error.message };
     place.diedMs = nowMs;
+    place.counted = mergeMetrics([...place.counted, ...(place.client?.takeCounted() ?? [])]);
     if (nowMs - diedMs < RESTARTS_WINDOW_MS) {
       place.state = 'stopped';
       this.deps.log.error(at, 'worker died twice in a minute: its shards stay stopped');

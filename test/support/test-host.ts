@@ -13,11 +13,21 @@ import type { Command } from '../../src/wallet/command.js';
 import type { Answer } from '../../src/wallet/decision.js';
 import type { Query, QueryResult } from '../../src/wallet/query.js';
 import type { Rules } from '../../src/wallet/rules.js';
-import { ShardHost } from '../../src/worker/shard-host.js';
+import { type HostObserver, ShardHost } from '../../src/worker/shard-host.js';
 import { MemoryWal } from './memory-wal.js';
 import { settingsWith } from './settings.js';
 
 const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };
+
+const DEAF: HostObserver = {
+  decided() {},
+  landed() {},
+  appendFailed() {},
+  healed() {},
+  failed() {},
+  fenced() {},
+  snapshotEnded() {},
+};
 
 /** Shards over a log in memory, with a clock and a memory guard that the test moves. */
 export class TestHost {
@@ -26,7 +36,7 @@ export class TestHost {
   readonly memory = { isFull: false };
   readonly fenced: { shard: number; takenBy: string }[] = [];
   readonly orphans: SealedEntry[] = [];
-  readonly logLines: { level: string; message: string }[] = [];
+  readonly logLines: { level: string; message: string; fields: object }[] = [];
   readonly host: ShardHost;
   private readonly shards: readonly number[];
   private readonly deps: TakeOverDeps;
@@ -41,14 +51,15 @@ export class TestHost {
       ownerTag?: string;
       policy?: Partial<SnapshotPolicy>;
       acknowledged?: ReadonlyMap<number, Lsn>;
+      observer?: HostObserver;
     } = {},
   ) {
     const { shards = 2, limits = {}, rules = {}, recentBytesMax = 1_000_000 } = options;
     const settings = settingsWith();
     this.wal = options.wal ?? new MemoryWal(randomUUID(), shards);
     const { storeId } = this.wal;
-    const write = (level: string) => (_fields: object, message: string) => {
-      this.logLines.push({ level, message });
+    const write = (level: string) => (fields: object, message: string) => {
+      this.logLines.push({ level, message, fields });
     };
     const log: Logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
     const format = new EntryCodec(storeId);
@@ -70,7 +81,7 @@ export class TestHost {
       rules: { ...rulesOf(settings), ...rules },
       limits: { ...settings.limits, ...limits },
       memory: this.memory,
-      observer: { decided() {}, landed() {} },
+      observer: options.observer ?? DEAF,
       owner: OWNER,
       ownerTag,
       newNonce,

@@ -1,12 +1,16 @@
-import { silentLogger } from '../../src/base/ports.js';
+import type { Logger } from '../../src/base/ports.js';
 import { WalletNode } from '../../src/cli/wallet-node.js';
 import { settingsWith } from './settings.js';
 import { makeTempFolder } from './temp-folder.js';
+
+export type LogLine = { readonly level: string; readonly message: string; readonly [field: string]: unknown };
 
 /** A whole walletd in this process, on free ports and a folder of its own. */
 export class TestNode {
   /** Resolves to the name of whoever took the store over. */
   readonly fenced: Promise<string>;
+  /** What the main thread has logged, `debug` left out. */
+  readonly logLines: LogLine[] = [];
   private readonly folder = makeTempFolder();
   private changes: Record<string, unknown> = {};
   private node: WalletNode | undefined;
@@ -49,7 +53,11 @@ export class TestNode {
     this.changes = { ...this.changes, ...changes };
     const fixed = { store: this.storeName, port: 0, 'admin.port': 0, 'log.metricsSeconds': 0, 'log.level': 'silent' };
     const settings = settingsWith({ ...fixed, nodeFolder: `${this.folder.path}/node`, ...this.changes });
-    this.node = await WalletNode.start(settings, silentLogger, this.onFenced, this.workerEntry);
+    const write = (level: string) => (fields: object, message: string) => {
+      this.logLines.push({ ...fields, level, message });
+    };
+    const log: Logger = { debug() {}, info: write('info'), warn: write('warn'), error: write('error') };
+    this.node = await WalletNode.start(settings, log, this.onFenced, this.workerEntry);
   }
 
   async close(): Promise<void> {

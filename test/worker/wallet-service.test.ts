@@ -10,6 +10,7 @@ const SILENT: Shards = {
   execute() {},
   ask() {},
   status: () => [],
+  metrics: () => [],
   drain: async () => false,
   takeSnapshots: async () => [],
   keepOrphans: async () => {},

@@ -1,23 +1,5 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 
-/** What happened since the process started, by name. */
-export class Counters {
-  private readonly counts = new Map<string, number>();
-
-  add(name: string, by = 1): void {
-    this.counts.set(name, (this.counts.get(name) ?? 0) + by);
-  }
-
-  get(name: string): number {
-    return this.counts.get(name) ?? 0;
-  }
-
-  /** In alphabetical order. */
-  all(): Record<string, number> {
-    return Object.fromEntries([...this.counts].sort(([a], [b]) => (a < b ? -1 : 1)));
-  }
-}
-
 /** A distribution of whole numbers above 0. */
 export class Distribution {
   private readonly histogram: RecordableHistogram = createHistogram();

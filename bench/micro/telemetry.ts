@@ -1,0 +1,75 @@
+import { Counter, Histogram } from 'prom-client';
+import { silentLogger, systemClock } from '../../src/base/ports.js';
+import { ShardTelemetry } from '../../src/cli/shard-telemetry.js';
+import { CallbackMetrics } from '../../src/http/callback-metrics.js';
+import type { Turn } from '../../src/shard/shard.js';
+import { SECONDS_BOUNDS } from '../../src/telemetry/histogram.js';
+import { decide } from '../../src/wallet/decide.js';
+import { MemoryGuard } from '../../src/worker/memory-guard.js';
+import { CALLBACKS, NOW_MS, places, rules, scales } from './callbacks.js';
+import { newWallet } from './decide.js';
+import type { Group } from './group.js';
+
+const PATIENCE_MS = 3000;
+const BATCH_BYTES = 16_000;
+
+const wallet = newWallet();
+const decisions = places.map((command) => decide(wallet, command, rules, NOW_MS));
+
+const memory = new MemoryGuard(Number.POSITIVE_INFINITY);
+memory.close();
+const options = { thread: 'main', scales, requestDeadlineMs: PATIENCE_MS, everySeconds: 0 };
+const shards = new ShardTelemetry(silentLogger, memory, options);
+const callbacks = new CallbackMetrics();
+
+/** All that is counted and timed for one batch of callbacks, the clock's readings included. */
+function ours(): void {
+  const decidedMs: number[] = [];
+  for (let i = 0; i < CALLBACKS; i++) {
+    const startedMs = systemClock.monotonicMs();
+    const endedMs = systemClock.monotonicMs();
+    decidedMs.push(endedMs);
+    const command = places[i] as Turn['command'];
+    const decision = decisions[i] as Turn['decision'];
+    shards.decided(0, { command, decision, currency: 'THB', deadlineMs: startedMs + PATIENCE_MS, startedMs, endedMs });
+  }
+  const landedMs = systemClock.monotonicMs();
+  shards.landed(0, { decidedMs, landedMs, replies: CALLBACKS, events: CALLBACKS, bytes: BATCH_BYTES, tookMs: 1 });
+  for (let i = 0; i < CALLBACKS; i++) {
+    callbacks.count('placeBets', 'accepted');
+    callbacks.took(decidedMs[i] as number, landedMs, systemClock.monotonicMs());
+  }
+}
+
+const answers = new Counter({
+  name: 'answers',
+  help: 'Answers.',
+  labelNames: ['endpoint', 'status_code', 'http_status'],
+  registers: [],
+});
+const stages = new Histogram({
+  name: 'stages',
+  help: 'Stages.',
+  labelNames: ['stage'],
+  buckets: [...SECONDS_BOUNDS],
+  registers: [],
+});
+
+/** The same answers and stages; no money, no batches. */
+function plain(): void {
+  for (let i = 0; i < CALLBACKS; i++) {
+    const startedMs = systemClock.monotonicMs();
+    const endedMs = systemClock.monotonicMs();
+    for (const stage of ['queue', 'decide', 'durable', 'reply', 'all']) {
+      stages.observe({ stage }, (endedMs - startedMs) / 1000);
+    }
+    answers.inc({ endpoint: 'placeBets', status_code: 0, http_status: 200 });
+  }
+}
+
+export const counting: Group = {
+  name: 'count and time a callback',
+  operations: CALLBACKS,
+  cases: [{ name: 'plain numbers', run: ours }],
+  alternative: { name: "prom-client's counters and histograms", run: plain },
+};

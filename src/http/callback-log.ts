@@ -1,0 +1,83 @@
+import type { Logger } from '../base/ports.js';
+import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
+import type { CallbackCommand } from '../wallet/command.js';
+import type { Answer } from '../wallet/decision.js';
+import { FAILURES } from '../wallet/rejection.js';
+import type { Addressed } from './callback-metrics.js';
+import type { Echo } from './response-codec.js';
+
+/** Which answers get a line: none, those with another statusCode than 0, those that took long, all. */
+export type CallbackLogging = 'none' | 'errors' | 'slow' | 'all';
+
+export interface CallbackLogSettings {
+  readonly callbacks: CallbackLogging;
+  readonly slowMs: number;
+}
+
+/** So many elements of an array are written out. */
+const TXNS_MAX = 20;
+
+/** A line per callback, for whoever asks for it: writing one takes longer than deciding. */
+export class CallbackLog {
+  constructor(
+    private readonly settings: CallbackLogSettings,
+    private readonly log: Logger,
+    private readonly scales: ScaleTable,
+  ) {}
+
+  wants(isFailure: boolean, tookMs: number): boolean {
+    const { callbacks, slowMs } = this.settings;
+    switch (callbacks) {
+      case 'none':
+        return false;
+      case 'errors':
+        return isFailure;
+      case 'slow':
+        return tookMs >= slowMs;
+      case 'all':
+        return true;
+    }
+  }
+
+  write(endpoint: Addressed, echo: Echo, command: CallbackCommand | undefined, answer: Answer, tookMs: number): void {
+    const { id: requestId, username, productId, currency } = echo;
+    this.log.info(
+      {
+        endpoint,
+        requestId,
+        username,
+        productId,
+        currency,
+        ...this.result(answer, currency),
+        ...(command !== undefined && { txns: this.txns(command), txnCount: command.txns.length }),
+        tookMs: Math.round(tookMs * 1000) / 1000,
+      },
+      'callback',
+    );
+  }
+
+  private result(answer: Answer, currency: string): object {
+    if (answer.type === 'failed') {
+      const { statusCode, httpStatus } = FAILURES[answer.failure];
+      return { statusCode, httpStatus, result: answer.failure };
+    }
+    const { before, after, isRepeat } = answer;
+    const balanceBefore = this.amount(before, currency);
+    const balanceAfter = this.amount(after, currency);
+    return { statusCode: 0, httpStatus: 200, result: 'accepted', isRepeat, balanceBefore, balanceAfter };
+  }
+
+  private txns(command: CallbackCommand): object[] {
+    return command.txns.slice(0, TXNS_MAX).map((txn) => {
+      const { id, roundId, betAmount } = txn;
+      const payout = 'payoutAmount' in txn && {
+        payoutAmount: this.amount(txn.payoutAmount as Units, command.currency),
+      };
+      return { id, roundId, betAmount: this.amount(betAmount, command.currency), ...payout };
+    });
+  }
+
+  private amount(units: Units, currency: string): string {
+    return formatUnits(units, this.scales.of(currency));
+  }
+}

@@ -1,0 +1,98 @@
+import { STATUS_CODES } from 'node:http';
+import { ENDPOINTS, type Endpoint } from '../wallet/command.js';
+import { FAILURES } from '../wallet/rejection.js';
+import { requestSchemas } from './request-schema.js';
+import { failureSchema, successSchema } from './response-codec.js';
+
+const SUMMARIES: Readonly<Record<Endpoint, string>> = {
+  placeBets: 'Bets are placed: stakes are taken',
+  settleBets: 'Bets or rounds are settled: payouts are given',
+  adjustBets: "An open bet's stake becomes another one",
+  voidSettled: 'What was settled is taken back',
+  cancelBets: 'Open bets or rounds are cancelled: stakes are given back',
+  cancelTips: 'A tip is given back',
+};
+
+/** Asked for where the settings have keys. */
+const SIGNATURE = [
+  {
+    name: 'sapi-timestamp',
+    in: 'header',
+    schema: { type: 'string', pattern: '^[0-9]{1,15}$' },
+    description: 'When it was signed: milliseconds since 1970.',
+  },
+  {
+    name: 'sapi-signature',
+    in: 'header',
+    schema: { type: 'string', pattern: '^[0-9A-Fa-f]{64}$' },
+    description: 'hex(HMAC-SHA256(secret, body + "." + sapi-timestamp)).',
+  },
+];
+
+/** The six callbacks as OpenAPI paths, of the schemas that the listener checks requests and writes answers with. */
+export function callbackPaths(txnsMax: number): Record<string, object> {
+  const requests = requestSchemas(txnsMax);
+  return Object.fromEntries(
+    ENDPOINTS.map((endpoint) => [
+      `/${endpoint}`,
+      {
+        post: {
+          operationId: endpoint,
+          tags: ['callbacks'],
+          summary: SUMMARIES[endpoint],
+          security: [],
+          parameters: SIGNATURE,
+          requestBody: { required: true, content: json(standard(requests[endpoint])) },
+          responses: responses(),
+        },
+      },
+    ]),
+  );
+}
+
+/** Business failures come with HTTP 200 as well. */
+function responses(): Record<string, object> {
+  const statuses = new Set(Object.values(FAILURES).map(({ httpStatus }) => httpStatus));
+  const success = schemaOf(successSchema, ['accepted']);
+  return Object.fromEntries(
+    [...statuses].sort().map((status) => {
+      const names = Object.entries(FAILURES).filter(([, { httpStatus }]) => httpStatus === status);
+      const failure = schemaOf(
+        failureSchema,
+        names.map(([name]) => name),
+      );
+      return [
+        status,
+        {
+          description: [STATUS_CODES[status], ...names.map(([, row]) => `${row.statusCode}: ${row.sentence}`)].join(
+            '; ',
+          ),
+          ...(status === 503 && { headers: { 'Retry-After': { schema: { type: 'string' } } } }),
+          content: json(status === 200 ? { oneOf: [success, failure] } : failure),
+        },
+      ];
+    }),
+  );
+}
+
+/** An answer whose statusCode is one of these outcomes'. */
+function schemaOf(schema: object, outcomes: readonly string[]): object {
+  const codes = outcomes.map((name) => (name === 'accepted' ? 0 : FAILURES[name as keyof typeof FAILURES].statusCode));
+  const { properties, ...rest } = standard(schema) as { properties: object };
+  const statusCode = { type: 'integer', enum: [...new Set(codes)] };
+  return { ...rest, properties: { ...properties, statusCode }, additionalProperties: false };
+}
+
+function json(schema: object): object {
+  return { 'application/json': { schema } };
+}
+
+/** Our own keyword in the standard's words; both count code points. */
+function standard(schema: object): object {
+  return JSON.parse(JSON.stringify(schema), (_key, value) => {
+    if (value?.codePoints === undefined) return value;
+    const { codePoints, ...rest } = value;
+    const [minLength, maxLength] = codePoints;
+    return { ...rest, minLength, maxLength };
+  }) as object;
+}

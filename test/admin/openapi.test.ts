@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { AdminServer } from '../../src/admin/admin-server.js';
+import type { AdminDeps } from '../../src/admin/ports.js';
+import { ENDPOINTS } from '../../src/wallet/command.js';
+import { bet, settlement } from '../support/client.js';
+import { TestNode } from '../support/test-node.js';
+
+interface Operation {
+  readonly operationId: string;
+  readonly security?: readonly object[];
+  readonly requestBody?: { readonly content: Record<string, { schema: object }> };
+  readonly responses: Record<string, { readonly content?: Record<string, { schema: object }> }>;
+}
+
+interface Document {
+  readonly paths: Record<string, Record<string, Operation>>;
+}
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
+
+const READ_TOKEN = 'a-token-of-the-auditor';
+const NDJSON = 'application/x-ndjson';
+const ENVELOPE = { timestampMillis: 1, productId: 'P', currency: 'THB', username: 'ann' };
+const GAME = { gameCode: 'g', playInfo: 'p' };
+
+/** One request of each endpoint that is accepted or rejected by the domain, never for its shape. */
+const CALLBACKS: Readonly<Record<string, object>> = {
+  placeBets: bet('ann', 'b1', 10),
+  settleBets: settlement('ann', 'b1', 25),
+  adjustBets: { id: 'a', ...ENVELOPE, txns: [{ id: 'b1', roundId: 'r-b1', status: 'OPEN', betAmount: 5, ...GAME }] },
+  voidSettled: {
+    id: 'v',
+    ...ENVELOPE,
+    txns: [
+      {
+        id: 'b1',
+        roundId: 'r-b1',
+        status: 'VOID',
+        betAmount: 10,
+        payoutAmount: 25,
+        transactionType: 'BY_TRANSACTION',
+        ...GAME,
+      },
+    ],
+  },
+  cancelBets: {
+    id: 'c',
+    ...ENVELOPE,
+    txns: [{ id: 'b1', roundId: 'r-b1', status: 'REFUND', betAmount: 1, transactionType: 'BY_ROUND', ...GAME }],
+  },
+  cancelTips: { id: 't', ...ENVELOPE, txns: [{ id: 'tip', roundId: 'r-tip', status: 'REFUND', betAmount: 2 }] },
+};
+
+describe('GET /openapi.json', () => {
+  let node: TestNode;
+  let document: Document;
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  /** What has been answered in the words of the document, as `operation status`. */
+  const seen = new Set<string>();
+
+  before(async () => {
+    node = await TestNode.start({ 'limits.bodyBytesMax': 4096, 'admin.token': null });
+    document = (await (await fetch(`${node.adminUrl}/openapi.json`)).json()) as Document;
+    ajv.addSchema(document, 'document');
+  });
+  after(() => node.close());
+
+  const schemaAt = (...path: string[]) => {
+    const pointer = path.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
+    return ajv.compile({ $ref: `document#/${pointer}` });
+  };
+
+  /** Compares one answer with the document. `path` is the document's. */
+  async function check(method: string, path: string, response: Response): Promise<string> {
+    const operation = document.paths[path]?.[method];
+    assert.ok(operation, `${method} ${path}`);
+    const at = `${operation.operationId} ${response.status}`;
+    const content = operation.responses[response.status]?.content;
+    assert.ok(content, `${at} is not in the document`);
+    const type = (response.headers.get('content-type') ?? '').split(';')[0] as string;
+    assert.ok(type in content, `${at} is ${type}`);
+    const text = await response.text();
+    const validate = schemaAt('paths', path, method, 'responses', String(response.status), 'content', type, 'schema');
+    const bodies =
+      type === NDJSON
+        ? text
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line))
+        : [type === 'text/plain' ? text : JSON.parse(text)];
+    for (const body of bodies) {
+      assert.ok(validate(body), `${at}: ${JSON.stringify(body)}: ${JSON.stringify(validate.errors)}`);
+    }
+    seen.add(at);
+    return text;
+  }
+
+  const json = { 'Content-Type': 'application/json' };
+
+  async function admin(method: string, path: string, url: string, body?: string, headers = json): Promise<string> {
+    const init =
+      body === undefined ? { method: method.toUpperCase() } : { method: method.toUpperCase(), body, headers };
+    return await check(method, path, await fetch(node.adminUrl + url, init));
+  }
+
+  async function callback(endpoint: string, body: string, method = 'post'): Promise<string> {
+    const init = method === 'get' ? { method } : { method, body };
+    return await check('post', `/${endpoint}`, await fetch(`${node.callbackUrl}/${endpoint}`, init));
+  }
+
+  test('is a valid document of OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document) as never);
+    assert.ok(valid, JSON.stringify(errors));
+    assert.match((document as unknown as { openapi: string }).openapi, /^3\.1\./);
+  });
+
+  test('has every route of both listeners, and no other', () => {
+    const unused = undefined as never;
+    const deps: AdminDeps = {
+      settings: {
+        host: '127.0.0.1',
+        port: 0,
+        tls: undefined,
+        tokens: [],
+        scales: unused,
+        amountMax: 1,
+        importLinesMax: 1,
+      },
+      service: { shardCount: 1 } as never,
+      observability: { metrics: unused, openapi: {} },
+      clock: unused,
+      log: unused,
+    };
+    // The framework writes {username} as :username, and a colon as two.
+    const routes = new AdminServer(deps).routes.map((route) =>
+      route
+        .replace('::', '%')
+        .replaceAll(/:(\w+)/g, '{$1}')
+        .replace('%', ':'),
+    );
+    const callbacks = ENDPOINTS.map((endpoint) => `POST /${endpoint}`);
+    const documented = Object.entries(document.paths).flatMap(([path, item]) =>
+      METHODS.filter((method) => method in item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    assert.deepEqual(documented.sort(), [...routes, ...callbacks].sort());
+  });
+
+  test('the operator API answers as it says', async () => {
+    const player = '/v1/players/{username}';
+    await admin('put', player, '/v1/players/ann', '{"currency":"THB"}');
+    await admin('put', player, '/v1/players/ann', '{"currency":"THB"}');
+    await admin('put', player, '/v1/players/ann', '{"currency":"EUR"}');
+    await admin('put', player, '/v1/players/ann', '{');
+    await admin('put', player, '/v1/players/ann', `"${'x'.repeat(70_000)}"`);
+    await admin('put', player, '/v1/players/ann', 'x', { 'Content-Type': 'text/csv' });
+    await admin('get', player, '/v1/players/ann');
+    await admin('get', player, '/v1/players/nobody');
+    for (const [path, first] of [
+      ['deposits', '{"id":"d","amount":1000.5}'],
+      ['withdrawals', '{"id":"w","amount":0.5}'],
+    ] as const) {
+      await admin('post', `${player}/${path}`, `/v1/players/ann/${path}`, first);
+      await admin('post', `${player}/${path}`, `/v1/players/ann/${path}`, first.replace('.5', '.25'));
+      await admin('post', `${player}/${path}`, `/v1/players/ann/${path}`, '{"id":"x","amount":0}');
+      await admin('post', `${player}/${path}`, `/v1/players/nobody/${path}`, first);
+    }
+    const correction = '{"id":"c","amount":-3.25,"reason":"paid twice"}';
+    for (const [username, text] of [
+      ['ann', correction],
+      ['ann', correction.replace('-3.25', '-4')],
+      ['ann', correction.replace('paid twice', '')],
+      ['nobody', correction],
+    ] as const) {
+      await admin('post', `${player}/corrections`, `/v1/players/${username}/corrections`, text);
+    }
+    for (const verb of ['block', 'unblock']) {
+      await admin('post', `${player}/${verb}`, `/v1/players/ann/${verb}`);
+      await admin('post', `${player}/${verb}`, `/v1/players/nobody/${verb}`);
+    }
+    const operations = `${player}/operations`;
+    assert.equal(JSON.parse(await admin('get', operations, '/v1/players/ann/operations')).operations.length, 6);
+    await admin('get', operations, '/v1/players/ann/operations?limit=1');
+    await admin('get', operations, '/v1/players/ann/operations?limit=0');
+    await admin('get', operations, '/v1/players/nobody/operations');
+    const lines = ['bob', 'bob', ''].map((name) => `{"id":"o","username":"${name}","currency":"THB","balance":5}`);
+    await admin('post', '/v1/players:import', '/v1/players:import', lines.join('\n'), { 'Content-Type': NDJSON });
+    await admin('post', '/v1/players:import', '/v1/players:import', '{}');
+    await admin('post', '/v1/snapshots', '/v1/snapshots');
+    await admin('get', '/v1/shards/{shard}/players', '/v1/shards/0/players');
+    await admin('get', '/v1/shards/{shard}/players', '/v1/shards/0/players?limit=0');
+    await admin('get', '/v1/shards/{shard}/players', '/v1/shards/9999/players');
+    for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json']) await admin('get', path, path);
+  });
+
+  test('the callbacks answer as it says: accepted, rejected, repeated, unreadable, too large, by another method', async () => {
+    for (const [endpoint, body] of Object.entries(CALLBACKS)) {
+      const text = JSON.stringify(body);
+      await callback(endpoint, text);
+      await callback(endpoint, text);
+      await callback(endpoint, text.replace('"ann"', '"nobody"'));
+      await callback(endpoint, '{}');
+      await callback(endpoint, 'x'.repeat(5000));
+      await callback(endpoint, '', 'get');
+    }
+  });
+
+  test('transactions of every kind and state are as it says', async () => {
+    await callback('placeBets', JSON.stringify(bet('ann', 'open', 1)));
+    const path = '/v1/players/{username}/transactions';
+    const text = await admin('get', path, '/v1/players/ann/transactions?limit=2');
+    assert.notEqual(JSON.parse(text).next, null);
+    await admin('get', path, '/v1/players/ann/transactions');
+    await admin('get', path, '/v1/players/nobody/transactions');
+    await admin('get', path, '/v1/players/ann/transactions?limit=0');
+    assert.equal(JSON.parse(await admin('get', '/v1/transactions', '/v1/transactions')).transactions.length, 1);
+    await admin('get', '/v1/transactions', '/v1/transactions?state=VOID');
+    await admin('get', '/v1/transactions', '/v1/transactions?state=GONE');
+  });
+
+  test('without the token it answers as it says, and so does a server that is full', async () => {
+    const token = 'a-long-enough-token';
+    const changes = {
+      'admin.tokens': [{ name: 'auditor', role: 'read', token: READ_TOKEN }],
+      'admin.token': token,
+      requestDeadlineMs: 300,
+      'limits.inFlightMax': 1,
+      'limits.bodyBytesMax': 4096,
+    };
+    const guarded = await TestNode.start(changes);
+    try {
+      for (const [path, item] of Object.entries(document.paths)) {
+        for (const method of METHODS.filter((one) => one in item)) {
+          if (item[method]?.security !== undefined) continue;
+          const url = path.replace('{username}', 'ann').replace('{shard}', '0');
+          await check(method, path, await fetch(guarded.adminUrl + url, { method: method.toUpperCase() }));
+          if (method === 'get') continue;
+          const headers = { Authorization: `Bearer ${READ_TOKEN}` };
+          const refused = await fetch(guarded.adminUrl + url, { method: method.toUpperCase(), headers });
+          assert.equal(refused.status, 403);
+          await check(method, path, refused);
+        }
+      }
+      const hold = new ReadableStream({ start: (stream) => stream.enqueue(new TextEncoder().encode('{')) });
+      const held = fetch(`${guarded.callbackUrl}/placeBets`, {
+        method: 'POST',
+        body: hold,
+        duplex: 'half',
+      } as RequestInit);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const refused = await fetch(`${guarded.callbackUrl}/settleBets`, { method: 'POST', body: '{}' });
+      assert.equal(refused.status, 503);
+      await check('post', '/settleBets', refused);
+      await check('post', '/placeBets', await held);
+    } finally {
+      await guarded.close();
+    }
+  });
+
+  test('who is not signed, or comes from elsewhere, is answered as it says', async () => {
+    for (const [changes, status] of [
+      [{ 'signature.keys': 'platform:a-secret-of-the-platform' }, 401],
+      [{ 'allow.networks': '192.0.2.0/24' }, 403],
+    ] as const) {
+      const guarded = await TestNode.start(changes);
+      try {
+        const init = { method: 'POST', body: JSON.stringify(CALLBACKS.placeBets) };
+        const response = await fetch(`${guarded.callbackUrl}/placeBets`, init);
+        assert.equal(response.status, status);
+        await check('post', '/placeBets', response);
+      } finally {
+        await guarded.close();
+      }
+    }
+  });
+
+  test('what the document asks of a request is what is read: 400 where it says no', async () => {
+    for (const [endpoint, body] of Object.entries(CALLBACKS)) {
+      const validate = schemaAt(
+        'paths',
+        `/${endpoint}`,
+        'post',
+        'requestBody',
+        'content',
+        'application/json',
+        'schema',
+      );
+      assert.ok(validate(body), endpoint);
+      const [txn] = (body as { txns: object[] }).txns;
+      const wrong = [
+        { ...body, id: '' },
+        { ...body, username: 'x'.repeat(257) },
+        { ...body, txns: [] },
+        { ...body, txns: [{ ...txn, betAmount: -1 }] },
+        { ...body, txns: [{ ...txn, status: 'LOST' }] },
+      ];
+      for (const request of wrong) {
+        assert.ok(!validate(request), JSON.stringify(request));
+        const init = { method: 'POST', body: JSON.stringify(request) };
+        assert.equal((await fetch(`${node.callbackUrl}/${endpoint}`, init)).status, 400);
+      }
+      const longest = { ...body, username: '🎲'.repeat(256) };
+      assert.ok(validate(longest), 'characters are counted, not units');
+    }
+  });
+
+  test('every operation has been seen to succeed', () => {
+    for (const item of Object.values(document.paths)) {
+      for (const { operationId } of METHODS.flatMap((method) => item[method] ?? [])) {
+        assert.ok(
+          [...seen].some((one) => one.startsWith(`${operationId} 2`)),
+          operationId,
+        );
+      }
+    }
+  });
+});

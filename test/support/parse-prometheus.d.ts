@@ -1,0 +1,16 @@
+/** The package has no types of its own. */
+declare module 'parse-prometheus-text-format' {
+  export interface ParsedSample {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly value: string;
+  }
+  export interface ParsedFamily {
+    readonly name: string;
+    readonly help: string;
+    readonly type: 'COUNTER' | 'GAUGE' | 'HISTOGRAM' | 'SUMMARY' | 'UNTYPED';
+    readonly metrics: readonly ParsedSample[];
+  }
+  const parse: (text: string) => readonly ParsedFamily[];
+  // biome-ignore lint/style/noDefaultExport: it is the package's
+  export default parse;
+}

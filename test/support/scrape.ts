@@ -1,0 +1,39 @@
+import parse, { type ParsedFamily, type ParsedSample } from 'parse-prometheus-text-format';
+
+type Wanted = Readonly<Record<string, string>>;
+
+/** One scrape, as a parser of Prometheus' text format reads it. */
+export class Scrape {
+  readonly families: readonly ParsedFamily[];
+  /** By the names that queries use: those of histograms have their endings. */
+  private readonly samples = new Map<string, ParsedSample[]>();
+
+  constructor(readonly text: string) {
+    this.families = parse(text);
+    // Without their types: of a histogram with labels this parser makes one series out of many.
+    for (const { name, metrics } of parse(text.replace(/^# TYPE.*\n/gm, ''))) {
+      this.samples.set(name, [...(this.samples.get(name) ?? []), ...metrics]);
+    }
+  }
+
+  static async of(adminUrl: string): Promise<Scrape> {
+    const response = await fetch(`${adminUrl}/metrics`);
+    if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
+    return new Scrape(await response.text());
+  }
+
+  has(name: string): boolean {
+    return this.samples.has(name);
+  }
+
+  /** The sum of all series with these labels. */
+  value(name: string, labels: Wanted = {}): number {
+    return this.series(name, labels).reduce((sum, { value }) => sum + Number(value), 0);
+  }
+
+  series(name: string, labels: Wanted = {}): readonly ParsedSample[] {
+    const samples = this.samples.get(name);
+    if (samples === undefined) throw new Error(`there is no metric ${name}`);
+    return samples.filter((one) => Object.entries(labels).every(([key, value]) => one.labels?.[key] === value));
+  }
+}
