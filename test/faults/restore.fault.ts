@@ -33,7 +33,10 @@ const POINTS = 50;
 /** Every so many points are restored by the command itself, which takes a second. */
 const BY_COMMAND = 10;
 const KILLS = 3;
-const PAUSE_MS = 20;
+const PAUSE_MS = 40;
+/** Half a minute when the machine has nothing else to do: most of it is processes that start. */
+const TIMEOUT_MS = 240_000;
+const WAIT_MS = 60_000;
 /** Snapshots every second, and nothing that is trimmed: the first entry of all is what the reference begins with. */
 const EAGER = { WALLETD_SHARDS: '2', WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '20' };
 const PATIENCE = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
@@ -60,6 +63,7 @@ fault(
     await load.repeatAll(walletd, answered);
     checkRepeats(answered, load);
   },
+  TIMEOUT_MS,
 );
 
 async function restoreAtPoints(
@@ -138,7 +142,7 @@ faultOnEachStore(
     await load.stop();
     const raw = place.open();
     const logs = await recorded(raw);
-    await until('the file has all', 10_000, () => reaches(followed, logs));
+    await until('the file has all', WAIT_MS, () => reaches(followed, logs));
     assert.equal(await follower.exit('SIGTERM'), 0, follower.stderr);
     assert.equal(load.count('answered'), load.sent.length, 'the load was not disturbed');
 
@@ -159,7 +163,7 @@ faultOnEachStore(
 
     async function killAndContinue(): Promise<void> {
       for (let kill = 0; kill < KILLS; kill++) {
-        await until('it has begun', 10_000, () => existsSync(followed));
+        await until('it has begun', WAIT_MS, () => existsSync(followed));
         await delay(randomInt(1000));
         await follower.exit('SIGKILL');
         follower = follow();
@@ -167,6 +171,7 @@ faultOnEachStore(
       }
     }
   },
+  TIMEOUT_MS,
 );
 
 /** Restores a backup, and proves that it is these logs; resolves to the callbacks in it, which are told again. */
@@ -211,7 +216,7 @@ async function recordHistory(scene: Scene): Promise<{ folder: string; followed: 
   await load.stop();
   await walletd.end('SIGKILL');
   const logs = await recordedOf(scene, folder);
-  await until('the file has all', 10_000, () => reaches(followed, logs));
+  await until('the file has all', WAIT_MS, () => reaches(followed, logs));
   assert.equal(await follower.exit('SIGTERM'), 0, follower.stderr);
   return { folder, followed, load };
 }
