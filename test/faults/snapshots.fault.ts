@@ -11,7 +11,7 @@ import { until } from './until.js';
 import { Witness } from './witness.js';
 
 const KILLS = 20;
-const KILLS_MS = 180_000;
+const KILLS_MS = 400_000;
 const PAUSE_MS = 40;
 /** So many players make a snapshot long enough to be killed in. */
 const IDLE_PLAYERS = Array.from({ length: 20_000 }, (_, i) => `idle${i}`);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/walletd.sh', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const READY_MS = 20_000;
 const NODE_FOLDER = join(tmpdir(), `walletd-test-${process.pid}`);
 
@@ -13,7 +14,12 @@ process.on('exit', () => rmSync(NODE_FOLDER, { recursive: true, force: true }));
 
 type LogLine = { msg: string; level: string; [field: string]: unknown };
 
-/** A real walletd, started by its launcher as a user starts it. */
+/** As a user starts it. */
+const LAUNCHED = ['sh', LAUNCHER];
+/** Without the launcher, which sets the limit of the heap and takes a third of a start. */
+export const UNLAUNCHED = [process.execPath, MAIN];
+
+/** A real walletd. */
 export class WalletdProcess {
   readonly log: LogLine[] = [];
   errors = '';
@@ -29,8 +35,12 @@ export class WalletdProcess {
   }
 
   /** Starts `walletd serve` on free ports; resolves when it is ready. `wrap` is a command to run it under. */
-  static async start(env: Record<string, string>, wrap: readonly string[] = []): Promise<WalletdProcess> {
-    const [command = 'sh', ...args] = [...wrap, 'sh', LAUNCHER, 'serve'];
+  static async start(
+    env: Record<string, string>,
+    wrap: readonly string[] = [],
+    program: readonly string[] = LAUNCHED,
+  ): Promise<WalletdProcess> {
+    const [command = 'sh', ...args] = [...wrap, ...program, 'serve'];
     const child = spawn(command, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
     const walletd = new WalletdProcess(child);
     const ready = await walletd
