@@ -11,7 +11,9 @@ import { FaultyNetwork, type Weather } from './faulty-network.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
+import { EAGER } from './snapshots.js';
 import { until } from './until.js';
+import { Witness } from './witness.js';
 
 const COMMAND_TIMEOUT_MS = 2000;
 const LATE_MS = 500;
@@ -137,12 +139,13 @@ fault(
 
 for (const workers of ['0', '2']) {
   fault(
-    `twelve seconds of changing weather under load, with ${workers} workers: nothing answered is lost or doubled`,
+    `twelve seconds of changing weather while snapshots are taken, with ${workers} workers: nothing answered is lost or doubled`,
     async (scene) => {
       const redis = await scene.redis();
       const proxy = await FaultyNetwork.start(redis.port);
       scene.atEnd(() => proxy.close());
-      const walletd = await scene.walletd(proxy.url, { WALLETD_WORKERS: workers });
+      const walletd = await scene.walletd(proxy.url, { ...EAGER, WALLETD_WORKERS: workers });
+      const witness = await Witness.of(new RawRedis(redis));
       const load = await scene.load(walletd);
       const weathers: Weather[] = ['cut-replies', 'swallow-replies', 'cut-requests', 'hold-requests'];
       let spells = 0;
@@ -158,8 +161,15 @@ for (const workers of ['0', '2']) {
       }
       while (proxy.holds > 0) await proxy.deliverOldest().catch(() => {});
       await load.stop();
-      scene.say(`${spells} spells of bad weather`);
-      scene.say(await prove([load], walletd, new RawRedis(redis)));
+      const did = (what: string) => walletd.log.filter(({ msg }) => msg === `snapshot ${what}`).length;
+      const snapshots = `${did('taken')} snapshots were taken, ${did('abandoned')} abandoned`;
+      scene.say(`${spells} spells of bad weather; ${snapshots}; ${await witness.trimmed()} entries were trimmed`);
+      const proof = await prove([load], walletd, witness);
+      // From its snapshots it is the same.
+      await walletd.end('SIGKILL');
+      await prove([load], await scene.walletd(redis.url, { ...EAGER, WALLETD_WORKERS: workers }), witness);
+      await witness.stop();
+      scene.say(proof);
     },
   );
 }
