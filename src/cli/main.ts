@@ -1,21 +1,21 @@
 import { Command } from 'commander';
-import { ConfigError } from '../config/load.js';
-import { ToolError } from '../restore/store-reader.js';
-import { RecoveryError } from '../shard/log-reader.js';
-import { FormatError } from '../store/format/format-error.js';
-import { addAcceptLoss } from './accept-loss.js';
-import { addBackup } from './backup.js';
 import { EXIT } from './exit-codes.js';
-import { addExport } from './export.js';
-import { init } from './init.js';
-import { addInspect } from './inspect.js';
-import { StoreError } from './open-store.js';
-import { addRestore } from './restore.js';
-import { type ServeOptions, serve } from './serve.js';
-import { addSnapshot } from './snapshot.js';
-import { printable } from './table.js';
-import { addVerify } from './verify.js';
+import type { ServeOptions } from './serve.js';
 import { VERSION } from './version.js';
+
+/** Those that bring options of their own, in the order of the help. */
+const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
+  backup: async () => (await import('./backup.js')).addBackup,
+  restore: async () => (await import('./restore.js')).addRestore,
+  verify: async () => (await import('./verify.js')).addVerify,
+  inspect: async () => (await import('./inspect.js')).addInspect,
+  export: async () => (await import('./export.js')).addExport,
+  snapshot: async () => (await import('./snapshot.js')).addSnapshot,
+  'accept-loss': async () => (await import('./accept-loss.js')).addAcceptLoss,
+};
+
+/** What people can mend gets one sentence; everything else is ours, with its stack. */
+const THEIRS = ['ConfigError', 'StoreError', 'RecoveryError', 'FormatError', 'ToolError'];
 
 const program = new Command('walletd')
   .description("The operator's side of a game platform's wallet callbacks.")
@@ -35,31 +35,31 @@ program
   .command('serve')
   .description('answer callbacks and the operator API until SIGTERM or SIGINT')
   .option('--insecure', 'let unauthenticated callbacks in from elsewhere than this machine')
-  .action((options: ServeOptions) => serve(options));
+  .action(async (options: ServeOptions) => (await import('./serve.js')).serve(options));
 
 program
   .command('init')
   .description('create the store; changes nothing where there is one')
   .argument('[store]', 'lmdb:FOLDER, redis://… (default: WALLETD_STORE; a password is safer there than in an argument)')
-  .action((store?: string) => init(store));
+  .action(async (store?: string) => (await import('./init.js')).init(store));
 
-addBackup(program);
-addRestore(program);
-addVerify(program);
-addInspect(program);
-addExport(program);
-addSnapshot(program);
-addAcceptLoss(program);
+await addVerbs(process.argv[2] ?? '');
 
 try {
   await program.parseAsync();
 } catch (error) {
-  // What people can mend gets one sentence; everything else is ours, with its stack.
-  const theirs = [ConfigError, StoreError, RecoveryError, FormatError, ToolError];
-  const isTheirs = theirs.some((type) => error instanceof type);
-  const { message, stack } = error as Error;
-  console.error(`walletd: ${isTheirs || isSystemError(error) ? printable(message) : stack}`);
-  process.exit(error instanceof ConfigError ? EXIT.usage : EXIT.failure);
+  const { name, message, stack } = error as Error;
+  const { printable } = await import('./table.js');
+  console.error(`walletd: ${THEIRS.includes(name) || isSystemError(error) ? printable(message) : stack}`);
+  process.exit(name === 'ConfigError' ? EXIT.usage : EXIT.failure);
+}
+
+/** Only the one that is called, where one is: to load them all takes half a second. */
+async function addVerbs(called: string): Promise<void> {
+  for (const [verb, load] of Object.entries(VERBS)) {
+    const isNeeded = verb === called || !(called in VERBS || called === 'serve' || called === 'init');
+    if (isNeeded) (await load())(program);
+  }
 }
 
 /** A port that is taken, a folder that cannot be written. */
