@@ -20,6 +20,8 @@ const BACK_MS = 2000;
 const HEAP_BYTES = 64 * 1024 * 1024;
 const REMEMBERED_BYTES = HEAP_BYTES / 64;
 const LOG = 'walletd:{0}:wal';
+/** Every second, and no trimming: the log is read from its first entry on. */
+const SNAPSHOTS = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '100' };
 
 /** A master, its replica, sentinels that watch them, walletd, and players. */
 async function replicated(scene: Scene, durability: string, env: Record<string, string> = {}) {
@@ -28,7 +30,7 @@ async function replicated(scene: Scene, durability: string, env: Record<string, 
   await until('the replica is in step', 10_000, () => isLinked(replica));
   const sentinels = await Sentinels.watch(master, 1);
   scene.atEnd(() => sentinels.destroy());
-  const walletd = await scene.walletd(sentinels.url, { WALLETD_DURABILITY: durability, ...env });
+  const walletd = await scene.walletd(sentinels.url, { ...SNAPSHOTS, WALLETD_DURABILITY: durability, ...env });
   return { master, replica, sentinels, walletd, load: await scene.load(walletd) };
 }
 
@@ -52,6 +54,15 @@ async function back(load: Load, sinceMs: number): Promise<string> {
   return `service is back after ${tookMs} ms`;
 }
 
+/** By an owner that begins with the snapshots that the new master has. */
+async function proveAgain(scene: Scene, walletd: WalletdProcess, load: Load, master: RedisServer): Promise<void> {
+  await walletd.end('SIGKILL');
+  const heir = await scene.walletd(master.url, SNAPSHOTS);
+  await prove([load], heir, new RawRedis(master));
+  const starts = heir.log.filter(({ msg }) => msg === 'shard recovered').map(({ from }) => from);
+  scene.say(`another owner began with ${starts.join(', ')}`);
+}
+
 const healings = ({ log }: WalletdProcess) => log.filter(({ msg }) => msg === HEALED);
 
 fault(
@@ -66,6 +77,7 @@ fault(
     await load.stop();
     scene.say(`healed ${healings(walletd).length} shards`);
     scene.say(await prove([load], walletd, new RawRedis(replica)));
+    await proveAgain(scene, walletd, load, replica);
   },
 );
 
@@ -109,6 +121,7 @@ fault('a replica that lags is promoted: the lost tail goes in again, and nothing
   assert.ok(lost.length > 0, 'the new master lacked something');
   scene.say(`the new master lacked ${lost.join(', ')} entries`);
   scene.say(await prove([load], walletd, new RawRedis(replica)));
+  await proveAgain(scene, walletd, load, replica);
 });
 
 fault(
@@ -156,11 +169,14 @@ fault(
     const size = async (server: RedisServer) => Number(await server.call('MEMORY', 'USAGE', LOG, 'SAMPLES', 0));
     await delay(300);
     await replica.call('REPLICAOF', '127.0.0.1', await freePort());
+    // Sentinels do not promote a replica that has heard nothing from its master for ten seconds.
+    const rush = [1, 2, 3].map(() => scene.play(walletd, 0));
     await until(
       'the replica lags',
       40_000,
       async () => (await size(master)) - (await size(replica)) > REMEMBERED_BYTES * 1.5,
     );
+    await Promise.all(rush.map((one) => one.stop()));
     const promotedMs = await failOver(master, replica, sentinels);
     await until('the shard stops', 10_000, async () => (await shardStates(walletd))[0] === 'stopped');
     await delay(500);
