@@ -339,6 +339,23 @@ test('what a chunk holds and never becomes durable ends the snapshot', async () 
   assert.equal(await (await TestHost.started({ wal })).balance('ann'), 1000);
 });
 
+test('what a chunk holds and is not durable after half a minute ends the snapshot; the next one has it', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  wal.hold();
+  const unheard = host.execute(place([{ id: 't1' }]));
+  const taking = host.host.takeSnapshots(AT_ONCE);
+  await delay(20);
+  host.clock.nowMs += 31_000;
+  assert.match(await abandoned(taking), /does not become durable/);
+  assert.deepEqual(await manifests(wal), []);
+  wal.release();
+  assert.equal((await unheard).type, 'accepted');
+  await taken(host);
+  assert.equal((await wal.snapshots(0)).length, 1, 'what was abandoned has gone');
+  assert.equal(await (await TestHost.started({ wal })).balance('ann'), 990);
+});
+
 async function foreignAppend(wal: MemoryWal) {
   const { EntryCodec } = await import('../../src/store/format/entry-codec.js');
   const previous = await wal.head(0);
