@@ -9,6 +9,7 @@ import { createLogger } from '../telemetry/logger.js';
 import { EXIT } from './exit-codes.js';
 import { mustBeStopped, offlineDeps } from './offline.js';
 import { driverOf, openAsItIs, recordOf, StoreError } from './open-store.js';
+import { Progress } from './progress.js';
 import { printable } from './table.js';
 
 interface AcceptLossOptions {
@@ -70,7 +71,8 @@ async function acceptLostEntries(settings: Settings, record: NodeRecord, options
     const shards = Array.from({ length: opened.meta.shards }, (_, shard) => shard);
     const deps = offlineDeps(settings, opened, record, createLogger('silent'));
     await mustBeStopped(shards, deps, options.stopped === true);
-    const losses = await findLosses(shards, deps);
+    const progress = new Progress('Looking', true);
+    const losses = await findLosses(shards, deps, progress.update).finally(() => progress.stop());
     if (losses.length === 0) {
       console.log('Nothing is missing: all shards would start.');
       return EXIT.ok;

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { OnProgress } from '../restore/frame.js';
 import { type Inspection, inspect } from '../restore/inspect.js';
 import { inspectEntry, inspectOrphans } from '../restore/inspect-entry.js';
 import { parseAt } from '../restore/point-in-time.js';
@@ -86,10 +87,10 @@ function verb(group: Command, name: string, description: string, example: string
 }
 
 async function search(question: Question, options: InspectOptions): Promise<void> {
-  await run(options, async (reader) => {
+  await run(options, async (reader, onProgress) => {
     const { username } = question;
     const shards = username === undefined ? shardsOf(reader) : [shardOf(username, reader.shards)];
-    const found: Inspection = await inspect(reader, shards, question);
+    const found: Inspection = await inspect(reader, shards, question, onProgress);
     if (found.happenings.length === 0 && found.players.length === 0) {
       for (const note of found.notes) console.error(`walletd: ${printable(note)}`);
       return undefined;
@@ -114,8 +115,13 @@ async function lookAtOrphans(file: string, reader: StoreReader): Promise<Output>
   return { text: () => orphansText(found, reader.scales), lines: () => orphansLines(found, reader.scales) };
 }
 
-async function run(options: InspectOptions, look: (reader: StoreReader) => Promise<Output>): Promise<void> {
-  const output = await withStoreToRead(options.store, 'Looking', ({ reader }) => look(reader));
+async function run(
+  options: InspectOptions,
+  look: (reader: StoreReader, onProgress: OnProgress) => Promise<Output>,
+): Promise<void> {
+  const output = await withStoreToRead(options.store, 'Looking', ({ reader, progress }) =>
+    look(reader, progress.update),
+  );
   if (output === undefined) {
     console.error('walletd: nothing was found');
     process.exitCode = EXIT.failure;

@@ -7,6 +7,7 @@ import { createLogger } from '../telemetry/logger.js';
 import { EXIT } from './exit-codes.js';
 import { mustBeStopped, offlineDeps } from './offline.js';
 import { openAsItIs, recordOf } from './open-store.js';
+import { Progress } from './progress.js';
 import { maybeRunningServer } from './running-server.js';
 import { formatTable } from './table.js';
 import { formatBytes } from './units.js';
@@ -47,6 +48,7 @@ async function take({ stopped = false, json = false }: TakeOptions): Promise<num
 /** Nobody is fenced: should a server start meanwhile, it is the snapshot that is refused. */
 async function takeOffline(settings: Settings, isVouchedFor: boolean): Promise<readonly SnapshotResult[]> {
   const opened = await openAsItIs(settings);
+  const progress = new Progress('Taking snapshots', true);
   try {
     const shards = Array.from({ length: opened.meta.shards }, (_, shard) => shard);
     const deps = offlineDeps(settings, opened, recordOf(settings), createLogger('silent'));
@@ -54,6 +56,7 @@ async function takeOffline(settings: Settings, isVouchedFor: boolean): Promise<r
     const snapshotter = new Snapshotter({ ...deps, newId: deps.newId });
     const results: SnapshotResult[] = [];
     for (const id of shards) {
+      progress.update(id, shards.length);
       const found = await deps.wal.head(id);
       const rebuilt = await rebuild({ shard: id, genesis: deps.genesis(id), found, target: found }, deps);
       const { wallets, logBytes, timeMs, tailEntries } = rebuilt;
@@ -65,6 +68,7 @@ async function takeOffline(settings: Settings, isVouchedFor: boolean): Promise<r
     }
     return results;
   } finally {
+    progress.stop();
     await opened.store.close();
   }
 }

@@ -6,6 +6,7 @@ import { type RecoveryDeps, rebuild } from '../shard/recovery.js';
 import { listSnapshots } from '../shard/snapshot-reader.js';
 import { type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../shard/snapshotter.js';
 import { isFinal, type TakeOverDeps, takeOver } from '../shard/take-over.js';
+import type { OnProgress } from './frame.js';
 import { entriesAfter, type Salvaged, salvage } from './salvage.js';
 
 export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<SnapshotterDeps, 'policy' | 'newId'> {
@@ -37,9 +38,14 @@ export interface Mended {
 const AT_ONCE = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
 
 /** The shards that would not start, and what can be proved of each. Only reads. */
-export async function findLosses(shards: readonly number[], deps: AcceptLossDeps): Promise<readonly Loss[]> {
+export async function findLosses(
+  shards: readonly number[],
+  deps: AcceptLossDeps,
+  onProgress: OnProgress = () => {},
+): Promise<readonly Loss[]> {
   const losses: Loss[] = [];
-  for (const shard of shards) {
+  for (const [done, shard] of shards.entries()) {
+    onProgress(done, shards.length);
     const found = await deps.wal.head(shard);
     const genesis = deps.genesis(shard);
     try {

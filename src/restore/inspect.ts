@@ -1,12 +1,14 @@
 import { formatLsn, type Lsn } from '../shard/lsn.js';
 import type { Entry } from '../shard/ports.js';
 import type { Wallet } from '../wallet/wallet-state.js';
+import type { OnProgress } from './frame.js';
 import { type Happening, happeningsOf } from './happening.js';
 import { isAbout, isWanted, mayBeBefore, type Question, RoundNames } from './question.js';
 import { rememberedOf } from './remembered.js';
 import { firstView, lookAtAll } from './shard-view.js';
 import type { StoreReader } from './store-reader.js';
 import { readTolerantly } from './tolerant-log.js';
+import { entriesOf } from './verify.js';
 import { walletsAtHead } from './wallets-at-head.js';
 
 /** A player as of an entry. */
@@ -26,11 +28,17 @@ export interface Inspection {
 }
 
 /** Looks for what happened in these shards: in their logs, and before their first entry in their oldest snapshot. */
-export async function inspect(reader: StoreReader, shards: readonly number[], question: Question): Promise<Inspection> {
+export async function inspect(
+  reader: StoreReader,
+  shards: readonly number[],
+  question: Question,
+  onProgress: OnProgress = () => {},
+): Promise<Inspection> {
+  const progress = await searchProgress(reader, shards, onProgress);
   const happenings: Happening[] = [];
   const notes: string[] = [];
   for (const shard of shards) {
-    const search = new ShardSearch(shard, reader, question);
+    const search = new ShardSearch(shard, reader, question, progress);
     await search.run();
     happenings.push(...search.happenings);
     notes.push(...search.notes);
@@ -39,6 +47,18 @@ export async function inspect(reader: StoreReader, shards: readonly number[], qu
   const asked = question.type === 'player' ? shards.map((shard) => ({ shard, username: question.username })) : [];
   const concerned = await playersConcerned(reader, [...happenings, ...asked]);
   return { happenings: inTimeOrder(happenings), players: concerned.players, notes: [...notes, ...concerned.notes] };
+}
+
+/** To be called for each entry. */
+async function searchProgress(
+  reader: StoreReader,
+  shards: readonly number[],
+  onProgress: OnProgress,
+): Promise<() => void> {
+  let total = 0;
+  for (const shard of shards) total += await entriesOf(shard, reader);
+  let done = 0;
+  return () => onProgress(Math.min(++done, total), total);
 }
 
 /** Those to whom something happened. */
@@ -78,6 +98,7 @@ class ShardSearch {
     private readonly shard: number,
     private readonly reader: StoreReader,
     private readonly question: Question,
+    private readonly onEntry: () => void,
   ) {
     this.rounds = new RoundNames(question);
   }
@@ -90,6 +111,7 @@ class ShardSearch {
       if (isFirst && entry.previousLsn.sequence > 0 && mayBeBefore(this.question, entry.timeMs))
         remembered = await this.searchSnapshot(entry);
       isFirst = false;
+      this.onEntry();
       this.searchEntry(entry);
     }
     this.happenings.unshift(...withoutRepeats(remembered, this.happenings));

@@ -96,7 +96,8 @@ async function storeProgress(
   };
 }
 
-async function entriesOf(shard: number, reader: StoreReader): Promise<number> {
+/** As many as its log still has, or a few more. */
+export async function entriesOf(shard: number, reader: StoreReader): Promise<number> {
   const { lsn } = await reader.wal.head(shard);
   const first = await firstEntry(shard, reader).catch(() => undefined);
   return lsn.sequence - (first?.previousLsn.sequence ?? lsn.sequence);
