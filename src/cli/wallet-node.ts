@@ -13,7 +13,7 @@ import { requestCodecs } from '../http/request-codec.js';
 import { ResponseCodec } from '../http/response-codec.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import { maybeLsn } from '../shard/lsn.js';
-import { ATTEMPTS_AT_START, takeOver } from '../shard/take-over.js';
+import { ATTEMPTS_AT_START, isFinal, takeOver } from '../shard/take-over.js';
 import { EntryCodec } from '../store/format/entry-codec.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { EXPOSITION_TYPE, expose } from '../telemetry/exposition.js';
@@ -25,7 +25,7 @@ import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
 import { callersOf, describeCallers } from './callers.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
 import { urlOf } from './listener-url.js';
-import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
+import { initOf, type OpenStore, openStore, recordOf, StoreError } from './open-store.js';
 import { openapiDocument } from './openapi.js';
 import { processMetrics } from './process-metrics.js';
 import { statusMetrics } from './shard-metrics.js';
@@ -153,6 +153,8 @@ export class WalletNode {
         newNonce,
         delay,
         attemptsMax: ATTEMPTS_AT_START,
+      }).catch((error: Error) => {
+        throw isFinal(error) ? error : new StoreError(`cannot take over the store ${name}: ${error.message}`);
       });
       const epochs = fences.map(({ entry }) => entry.head.lsn.epoch);
       log.info({ store: name, shards: fences.length, epoch: Math.max(...epochs) }, 'fenced: the store is ours');
