@@ -54,19 +54,21 @@ export class NodeRecord {
     return this.shards;
   }
 
-  /** Soon, and not at all when nothing has changed. Rejects when it cannot be written. */
+  /** Resolves when it is in the file. Nothing is written when nothing has changed. Rejects when it cannot be written. */
   async write(storeId: string, acknowledged: Iterable<readonly [shard: number, lsn: Lsn]>): Promise<void> {
     for (const [shard, lsn] of acknowledged) this.shards.set(shard, lsn);
     const text = this.text(storeId);
-    if (text === this.written) return;
-    this.written = text;
-    this.writing = this.writing
-      .catch(() => {})
-      .then(async () => {
-        await mkdir(dirname(this.path), { recursive: true });
-        await writeFile(this.newPath, text);
-        await rename(this.newPath, this.path);
-      });
+    if (text !== this.written) {
+      this.written = text;
+      this.writing = this.writing
+        .catch(() => {})
+        .then(async () => {
+          await mkdir(dirname(this.path), { recursive: true });
+          await writeFile(this.newPath, text);
+          await rename(this.newPath, this.path);
+        });
+    }
+    // Also what is being written already: whoever asked may end the process next.
     try {
       await this.writing;
     } catch (error) {

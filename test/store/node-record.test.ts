@@ -29,3 +29,13 @@ test('a record that could not be written is written later, also when nothing has
   assert.deepEqual(NodeRecord.open(path, STORE).acknowledged(0), { epoch: 1, sequence: 5 });
   folder.remove();
 });
+
+test('who asks for what is being written already waits until it is in the file', async () => {
+  const folder = makeTempFolder();
+  const record = NodeRecord.open(folder.path, STORE);
+  const first = record.write('id', at(1, 5));
+  await record.write('id', at(1, 5));
+  assert.deepEqual(NodeRecord.open(folder.path, STORE).acknowledged(0), { epoch: 1, sequence: 5 });
+  await first;
+  folder.remove();
+});
