@@ -148,7 +148,7 @@ test('an export that follows and is killed again and again leaves nothing out', 
     const cursor = join(folder, 'cursor');
     const args = ['export', '--follow', '--cursor', cursor];
     let text = '';
-    for (let run = 0; run < 6; run++) {
+    for (let run = 0; run < 3; run++) {
       const command = new WalletdCommand(args, env);
       await Promise.all([play(server, `run-${run}`, 3), command.said(/./)]);
       await new Promise((resolve) => setTimeout(resolve, 50 * run));
