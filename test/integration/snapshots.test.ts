@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { open } from 'lmdb';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
+import { runWalletd, UNLAUNCHED, WalletdProcess } from '../support/walletd-process.js';
 
 const PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay', 'gil', 'hal'];
 
@@ -30,7 +30,7 @@ class Place {
   }
 
   async start(env: Record<string, string> = {}): Promise<WalletdProcess> {
-    this.walletd = await WalletdProcess.start({ ...this.env, ...env });
+    this.walletd = await WalletdProcess.start({ ...this.env, ...env }, [], UNLAUNCHED);
     return this.walletd;
   }
 

@@ -10,7 +10,7 @@ import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { runWalletd, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
+import { runWalletd, UNLAUNCHED, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 import { AT_ONCE, framesOf, META, recordedHistory, walletsOf } from './stores.js';
 
 const PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay'];
@@ -84,7 +84,7 @@ test('a backup while a server answers: restored elsewhere it has all that was an
     const from = `lmdb:${folder}/data`;
     const [file, to] = [`${folder}/wallets.backup`, `lmdb:${folder}/restored`];
     const env = { WALLETD_STORE: from, WALLETD_SNAPSHOTS_EVERY_SECONDS: '1' };
-    const walletd = await WalletdProcess.start(env);
+    const walletd = await WalletdProcess.start(env, [], UNLAUNCHED);
     await importPlayers(walletd.adminUrl, PLAYERS, FUNDS);
     const load = new Load(walletd.callbackUrl);
     await load.until(500);
@@ -105,7 +105,7 @@ test('a backup while a server answers: restored elsewhere it has all that was an
       restored.shards.map(({ lsn, entries }) => [lsn, entries]),
       result.shards.map(({ lsn, entries }) => [lsn, entries]),
     );
-    const second = await WalletdProcess.start({ WALLETD_STORE: to });
+    const second = await WalletdProcess.start({ WALLETD_STORE: to }, [], UNLAUNCHED);
     for (const username of PLAYERS) {
       const bets = FUNDS - (await balanceOf(second.adminUrl, username));
       const [least = 0, most = 0] = [before.get(username), after.get(username)];
@@ -119,7 +119,7 @@ test('following: what comes is in the file within seconds; SIGTERM ends it in go
   inFolder(async (folder) => {
     const env = { WALLETD_STORE: `lmdb:${folder}/data` };
     const file = `${folder}/wallets.backup`;
-    const walletd = await WalletdProcess.start(env);
+    const walletd = await WalletdProcess.start(env, [], UNLAUNCHED);
     await importPlayers(walletd.adminUrl, PLAYERS, FUNDS);
     const load = new Load(walletd.callbackUrl);
     await load.until(100);

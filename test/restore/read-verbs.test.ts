@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { runWalletd, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
+import { runWalletd, UNLAUNCHED, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 
 const PLAYERS = ['ann', 'bob', 'cat', 'dan'];
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/walletd.sh', import.meta.url));
@@ -31,7 +31,7 @@ interface Served {
 async function serving(run: (served: Served) => Promise<void>, store?: string): Promise<void> {
   const folder = makeTempFolder();
   const env = { WALLETD_STORE: store ?? `lmdb:${folder.path}/data`, WALLETD_INIT: 'auto', WALLETD_SHARDS: '2' };
-  const server = await WalletdProcess.start(env);
+  const server = await WalletdProcess.start(env, [], UNLAUNCHED);
   try {
     await importPlayers(server.adminUrl, PLAYERS, 100);
     await play(server, 'first', 5);
