@@ -87,9 +87,7 @@ export function formatUnits(units: Units, scale: number): string {
   const magnitude = Math.abs(units);
   const fraction = magnitude % power;
   const whole = (magnitude - fraction) / power;
-  const sign = units < 0 ? '-' : '';
-  if (fraction === 0) return `${sign}${whole}`;
-  return `${sign}${whole}.${String(fraction).padStart(scale, '0').replace(/0+$/, '')}`;
+  return joinDigits(units < 0, whole, fraction, scale);
 }
 
 /** As `formatUnits`, of a sum over players. */
@@ -97,9 +95,12 @@ export function formatSum(units: bigint, scale: number): string {
   const magnitude = units < 0n ? -units : units;
   const power = BigInt(unitsPerWhole(scale));
   const fraction = magnitude % power;
-  const sign = units < 0n ? '-' : '';
-  if (fraction === 0n) return `${sign}${magnitude / power}`;
-  return `${sign}${magnitude / power}.${String(fraction).padStart(scale, '0').replace(/0+$/, '')}`;
+  return joinDigits(units < 0n, magnitude / power, fraction, scale);
+}
+
+function joinDigits(isNegative: boolean, whole: number | bigint, fraction: number | bigint, scale: number): string {
+  const digits = String(fraction).padStart(scale, '0').replace(/0+$/, '');
+  return `${isNegative ? '-' : ''}${whole}${digits === '' ? '' : `.${digits}`}`;
 }
 
 /** Decimals per currency, as settings and stores hold them: a few are listed, all others have the default. */
