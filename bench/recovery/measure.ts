@@ -4,7 +4,7 @@ import { openStore } from '../../src/cli/open-store.js';
 import { loadSettings } from '../../src/config/load.js';
 import { LSN_ZERO, type Lsn } from '../../src/shard/lsn.js';
 import { type Recovered, type RecoveryDeps, rebuild } from '../../src/shard/recovery.js';
-import { Snapshotter } from '../../src/shard/snapshotter.js';
+import { AT_ONCE, Snapshotter } from '../../src/shard/snapshotter.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { writeLongLog } from './long-log.js';
@@ -98,10 +98,7 @@ async function takeSnapshots(): Promise<object> {
   for (const [id, { wallets, head, logBytes }] of recovered.entries()) {
     const applied = head.lsn.sequence;
     const source = { wallets, head, applied, timeMs: Date.now(), logBytes, entriesSinceSnapshot: 1 };
-    const taken = await snapshotter.take(
-      { id, source, snapshotTaken() {} },
-      { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY },
-    );
+    const taken = await snapshotter.take({ id, source, snapshotTaken() {} }, AT_ONCE);
     if (taken.type !== 'taken') throw new Error(JSON.stringify(taken));
     bytes += taken.bytes;
   }

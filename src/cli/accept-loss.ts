@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { acceptLoss, findLosses, type Loss } from '../restore/accept-loss.js';
+import { shardsOf } from '../restore/store-reader.js';
 import { formatLsn, type Lsn } from '../shard/lsn.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { createLogger } from '../telemetry/logger.js';
@@ -68,7 +69,7 @@ async function acceptLostStore(
 async function acceptLostEntries(settings: Settings, record: NodeRecord, options: AcceptLossOptions): Promise<number> {
   const opened = await openAsItIs(settings);
   try {
-    const shards = Array.from({ length: opened.meta.shards }, (_, shard) => shard);
+    const shards = shardsOf(opened.meta);
     const deps = offlineDeps(settings, opened, record, createLogger('silent'));
     await mustBeStopped(shards, deps, options.stopped === true);
     const progress = new Progress('Looking', true);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as yieldTurn } from 'node:timers/promises';
 import { type Logger, systemClock } from '../base/ports.js';
 import type { Settings } from '../config/schema.js';
 import type { AcceptLossDeps } from '../restore/accept-loss.js';
@@ -29,7 +29,7 @@ export function offlineDeps(
     log,
     delay,
     attemptsMax: ATTEMPTS_AT_START,
-    yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
+    yieldTurn,
     recentBytesMax: 0,
     acknowledged: (shard) => record.acknowledged(shard),
     owner: { host: hostname(), pid: process.pid, startedMs: Date.now() },

@@ -1,3 +1,4 @@
+import { setImmediate as yieldTurn } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Settings } from '../config/schema.js';
 import { patientSource } from '../restore/patience.js';
@@ -59,6 +60,6 @@ export function readerOf(store: Store, meta: StoreMeta): StoreReader {
     wal: store,
     snapshots: store,
     shardOf: (username) => shardOf(username, meta.shards),
-    yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
+    yieldTurn,
   };
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
+import { shardsOf } from '../restore/store-reader.js';
 import { rebuild } from '../shard/recovery.js';
-import { type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
+import { AT_ONCE, type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
 import { createLogger } from '../telemetry/logger.js';
 import { EXIT } from './exit-codes.js';
 import { mustBeStopped, offlineDeps } from './offline.js';
@@ -50,10 +51,10 @@ async function takeOffline(settings: Settings, isVouchedFor: boolean): Promise<r
   const opened = await openAsItIs(settings);
   const progress = new Progress('Taking snapshots', true);
   try {
-    const shards = Array.from({ length: opened.meta.shards }, (_, shard) => shard);
+    const shards = shardsOf(opened.meta);
     const deps = offlineDeps(settings, opened, recordOf(settings), createLogger('silent'));
     await mustBeStopped(shards, deps, isVouchedFor);
-    const snapshotter = new Snapshotter({ ...deps, newId: deps.newId });
+    const snapshotter = new Snapshotter(deps);
     const results: SnapshotResult[] = [];
     for (const id of shards) {
       progress.update(id, shards.length);
@@ -63,8 +64,7 @@ async function takeOffline(settings: Settings, isVouchedFor: boolean): Promise<r
       const { sequence } = found.lsn;
       const source = { wallets, head: found, applied: sequence, timeMs, logBytes, entriesSinceSnapshot: tailEntries };
       snapshotter.recovered(id, rebuilt.marks, rebuilt.damaged);
-      const pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
-      results.push(await snapshotter.take({ id, source, snapshotTaken() {} }, pace));
+      results.push(await snapshotter.take({ id, source, snapshotTaken() {} }, AT_ONCE));
     }
     return results;
   } finally {

@@ -11,6 +11,7 @@ import { CallbackLog } from '../http/callback-log.js';
 import { CallbackServer } from '../http/callback-server.js';
 import { requestCodecs } from '../http/request-codec.js';
 import { ResponseCodec } from '../http/response-codec.js';
+import { shardsOf } from '../restore/store-reader.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import { maybeLsn } from '../shard/lsn.js';
 import { ATTEMPTS_AT_START, isFinal, takeOver } from '../shard/take-over.js';
@@ -97,7 +98,7 @@ export class WalletNode {
       owner: { host: hostname(), pid: process.pid, startedMs },
       ownerTag: randomBytes(OWNER_TAG_BYTES).toString('hex'),
     };
-    const shardIds = Array.from({ length: meta.shards }, (_, shard) => shard);
+    const shardIds = shardsOf(meta);
     const acknowledged = record.all;
     const threadSettings = { settings, meta, shards: shardIds, heapMaxBytes, acknowledged, ...identity };
     const shards = makeShards(threadSettings, log, fenced, workerEntry);

@@ -4,7 +4,7 @@ import { formatLsn, type Lsn } from '../shard/lsn.js';
 import { type EntryFormat, type Fenced, type Head, isSameHead } from '../shard/ports.js';
 import { type RecoveryDeps, rebuild } from '../shard/recovery.js';
 import { listSnapshots } from '../shard/snapshot-reader.js';
-import { type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../shard/snapshotter.js';
+import { AT_ONCE, type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../shard/snapshotter.js';
 import { isFinal, type TakeOverDeps, takeOver } from '../shard/take-over.js';
 import type { OnProgress } from './frame.js';
 import { entriesAfter, type Salvaged, salvage } from './salvage.js';
@@ -34,8 +34,6 @@ export interface Mended {
   /** Where the entries are that could not be used; undefined when there were none. */
   readonly kept: string | undefined;
 }
-
-const AT_ONCE = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
 
 /** The shards that would not start, and what can be proved of each. Only reads. */
 export async function findLosses(

@@ -24,7 +24,7 @@ export async function startOf(shard: number, wanted: Position | undefined, reade
   if (asked < before.lsn.sequence) return { head: before, missing: sentence(shard, wanted, first as Entry) };
   if (wanted === undefined || asked === 0) return { head: before, missing: undefined };
   const isBefore = isSameLsn(wanted.lsn, before.lsn);
-  const head = isBefore ? before : (await entryAt(shard, wanted.lsn, reader))?.head;
+  const head = isBefore ? before : (await entryAt(shard, wanted.lsn, reader))?.entry.head;
   if (head === undefined) throw new ToolError(`the log of shard ${shard} has no entry ${formatLsn(wanted.lsn)}`);
   if (wanted.checksum !== undefined && wanted.checksum !== head.checksum) {
     throw new ToolError(

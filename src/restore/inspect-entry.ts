@@ -15,8 +15,8 @@ export async function inspectEntry(
   shard: number,
   lsn: Lsn,
 ): Promise<(Inspection & { readonly entry: Entry }) | undefined> {
-  const entry = await entryAt(shard, lsn, reader);
-  return entry === undefined ? undefined : { entry, ...(await contentsOf(reader, [entry])) };
+  const found = await entryAt(shard, lsn, reader);
+  return found && { entry: found.entry, ...(await contentsOf(reader, [found.entry])) };
 }
 
 export interface Orphan {

@@ -1,6 +1,7 @@
 import { must } from '../base/assert.js';
 import { compareLsn, LSN_ZERO, type Lsn } from '../shard/lsn.js';
 import type { Head } from '../shard/ports.js';
+import { applyUnlessHeld } from '../shard/recovery.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
 import { DamagedSnapshotError, listSnapshots, readSnapshot } from '../shard/snapshot-reader.js';
 import { apply } from '../wallet/apply.js';
@@ -44,11 +45,8 @@ export class ShardView {
    * already, else the wallet as it is then. Throws an `AssertionFailure` when the event does not fit.
    */
   apply(event: Event, lsn: Lsn): Wallet | undefined {
-    if (compareLsn(lsn, this.end) <= 0) {
-      const known = this.wallets.get(event.username);
-      if (known !== undefined && event.version <= known.version) return undefined;
-    }
-    apply(this.wallets, event);
+    if (compareLsn(lsn, this.end) > 0) apply(this.wallets, event);
+    else if (!applyUnlessHeld(this.wallets, event)) return undefined;
     return must(this.wallets.get(event.username), 'an event leaves its wallet');
   }
 }

@@ -1,9 +1,9 @@
-import { decodeEntry, firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { entryAt, firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
 import { formatLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type Head, isSameHead } from '../shard/ports.js';
 import { checkAgainstLog, checkEnds, checkReached } from '../shard/recovery.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
-import { listSnapshots } from '../shard/snapshot-reader.js';
+import { chunksOf, sortSnapshots } from '../shard/snapshot-reader.js';
 import type { Contents, SnapshotPlace } from './contents.js';
 import type { Frame, OnProgress } from './frame.js';
 import { type At, checkReach, isEarlyEnough, isPast, type Reach } from './point-in-time.js';
@@ -21,9 +21,6 @@ export interface StoreFramesOptions {
   /** Nothing later than this is asked for. */
   readonly at?: At | undefined;
 }
-
-/** About a megabyte at once. */
-const CHUNKS_AT_ONCE = 8;
 
 /**
  * All of a store, which may serve meanwhile: of each shard its newest whole snapshot and its log from there to the head.
@@ -117,11 +114,11 @@ class ShardSource {
       checkAgainstLog(manifest, await this.store.wal.head(shard));
       yield { type: 'snapshot-begun', shard, manifest: bytes };
       const problem = yield* this.chunks(manifest);
-      const first = problem === undefined ? await this.entryAt(manifest.start) : undefined;
-      if (first !== undefined) {
+      const first = problem === undefined ? await entryAt(shard, manifest.start.lsn, this.store) : undefined;
+      if (first !== undefined && isSameHead(first.entry.head, manifest.start)) {
         this.head = manifest.start;
         this.manifest = manifest;
-        yield { type: 'entry', shard, bytes: first };
+        yield { type: 'entry', shard, bytes: first.bytes };
         return;
       }
       yield { type: 'snapshot-abandoned', shard };
@@ -167,21 +164,15 @@ class ShardSource {
   /** Returns what is wrong with them; undefined when all have come. */
   private async *chunks(manifest: Manifest): AsyncGenerator<Frame, string | undefined> {
     const { shard } = this;
-    const { id, chunks } = manifest;
-    for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE) {
-      const count = Math.min(CHUNKS_AT_ONCE, chunks.length - first);
-      const page = await this.store.snapshots.readChunks(shard, id, first, count);
-      for (const [i, bytes] of page.entries()) {
-        const index = first + i;
-        if (bytes === undefined) return `chunk ${index} is missing`;
-        try {
-          this.store.snapshotFormat.checkChunk(manifest, index, bytes);
-        } catch (error) {
-          return (error as Error).message;
-        }
-        this.onStep();
-        yield { type: 'chunk', shard, index, bytes };
+    for await (const { index, bytes } of chunksOf(manifest, this.store)) {
+      if (bytes === undefined) return `chunk ${index} is missing`;
+      try {
+        this.store.snapshotFormat.checkChunk(manifest, index, bytes);
+      } catch (error) {
+        return (error as Error).message;
       }
+      this.onStep();
+      yield { type: 'chunk', shard, index, bytes };
     }
     return undefined;
   }
@@ -208,9 +199,7 @@ class ShardSource {
 
   private async list() {
     const stored = await this.store.snapshots.snapshots(this.shard);
-    const snapshots = { snapshots: async () => stored };
-    const list = await listSnapshots(this.shard, { snapshots, snapshotFormat: this.store.snapshotFormat });
-    return { ...list, stored };
+    return { ...sortSnapshots(this.shard, stored, this.store.snapshotFormat), stored };
   }
 
   private warn(id: string, problem: string): void {
@@ -223,13 +212,6 @@ class ShardSource {
     if (isComplete(first, lsn)) return;
     const found = first === undefined ? 'it has none' : `it begins at ${formatLsn(first.lsn)}`;
     throw new ToolError(`shard ${this.shard} has no whole snapshot, and its log is not complete: ${found}`);
-  }
-
-  private async entryAt(start: Head): Promise<Buffer | undefined> {
-    const before = { epoch: start.lsn.epoch, sequence: start.lsn.sequence - 1 };
-    const [bytes] = await this.store.wal.read(this.shard, before, 1);
-    if (bytes === undefined) return undefined;
-    return isSameHead(decodeEntry(bytes, this.shard, this.store.format).head, start) ? bytes : undefined;
   }
 }
 

@@ -23,7 +23,7 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-export function shardsOf({ shards }: StoreReader): number[] {
+export function shardsOf({ shards }: Pick<StoreReader, 'shards'>): number[] {
   return Array.from({ length: shards }, (_, shard) => shard);
 }
 

@@ -13,7 +13,7 @@ export class LossError extends RecoveryError {
   }
 }
 
-/** An entry that follows the one before it, as it is in the log and as it is meant. */
+/** An entry, as it is in the log and as it is meant. */
 export interface ReadEntry {
   readonly entry: Entry;
   readonly bytes: Buffer;
@@ -66,10 +66,11 @@ export async function firstEntry(shard: number, { wal, format }: LogReaderDeps):
 }
 
 /** The entry with this LSN; undefined when the log does not have it (any more). */
-export async function entryAt(shard: number, lsn: Lsn, { wal, format }: LogReaderDeps): Promise<Entry | undefined> {
+export async function entryAt(shard: number, lsn: Lsn, { wal, format }: LogReaderDeps): Promise<ReadEntry | undefined> {
   const [bytes] = await wal.read(shard, { epoch: lsn.epoch, sequence: lsn.sequence - 1 }, 1);
-  const entry = bytes === undefined ? undefined : decodeEntry(bytes, shard, format);
-  return entry !== undefined && isSameLsn(entry.lsn, lsn) ? entry : undefined;
+  if (bytes === undefined) return undefined;
+  const entry = decodeEntry(bytes, shard, format);
+  return isSameLsn(entry.lsn, lsn) ? { entry, bytes } : undefined;
 }
 
 /** The newest time in an entry: its own is that of its first event. */

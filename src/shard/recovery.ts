@@ -217,7 +217,7 @@ async function recentBefore(shard: number, { start, marks }: Base, deps: Recover
   try {
     // Without a mark that is old enough the log is short.
     const marked = from && (await entryAt(shard, from.lsn, reader));
-    const first = marked ?? (await firstEntry(shard, reader));
+    const first = marked?.entry ?? (await firstEntry(shard, reader));
     if (first === undefined || first.lsn.sequence >= start.lsn.sequence) return none;
     const recent = new RecentEntries(first.head, deps.recentBytesMax);
     for await (const page of readLog(shard, first.head, reader)) {
@@ -269,11 +269,12 @@ export function checkReached(shard: number, { ends }: Pick<Base, 'ends'>, last: 
   }
 }
 
-/** While a snapshot is taken the shard goes on: what a wallet in it already has is left out. */
-export function applyUnlessHeld(wallets: Wallets, event: Event): void {
+/** While a snapshot is taken the shard goes on: what a wallet in it already has is left out; then it returns false. */
+export function applyUnlessHeld(wallets: Wallets, event: Event): boolean {
   const wallet = wallets.get(event.username);
-  if (wallet !== undefined && event.version <= wallet.version) return;
+  if (wallet !== undefined && event.version <= wallet.version) return false;
   apply(wallets, event);
+  return true;
 }
 
 /** Cuts long work into turns of the event loop, and tells from time to time how far it is. */

@@ -41,16 +41,21 @@ const CHUNKS_AT_ONCE = 8;
 
 /** Rejects when the store cannot be asked; what is damaged is part of the list. */
 export async function listSnapshots(shard: number, deps: SnapshotListDeps): Promise<SnapshotList> {
+  return sortSnapshots(shard, await deps.snapshots.snapshots(shard), deps.snapshotFormat);
+}
+
+/** What the store holds of a shard, as a list. */
+export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], format: SnapshotFormat): SnapshotList {
   const whole: Manifest[] = [];
   const damaged: { id: string; reason: string }[] = [];
   const unfinished: string[] = [];
-  for (const { id, manifest } of await deps.snapshots.snapshots(shard)) {
+  for (const { id, manifest } of stored) {
     if (manifest === undefined) {
       unfinished.push(id);
       continue;
     }
     try {
-      whole.push(openManifest(shard, { id, manifest }, deps.snapshotFormat));
+      whole.push(openManifest(shard, { id, manifest }, format));
     } catch (error) {
       damaged.push({ id, reason: (error as Error).message });
     }
@@ -64,19 +69,25 @@ export async function listSnapshots(shard: number, deps: SnapshotListDeps): Prom
  * names; what the store throws in bad weather comes through.
  */
 export async function readSnapshot(manifest: Manifest, deps: SnapshotReaderDeps): Promise<PackedWallets> {
-  const { shard, id, chunks } = manifest;
   const reader = deps.snapshotFormat.beginReading(manifest);
-  for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE) {
-    const count = Math.min(CHUNKS_AT_ONCE, chunks.length - first);
-    const page = await deps.snapshots.readChunks(shard, id, first, count);
-    for (let i = 0; i < count; i++) {
-      const bytes = page[i];
-      if (bytes === undefined) throw new DamagedSnapshotError(shard, id, `chunk ${first + i} is missing`);
-      orDamaged(manifest, () => reader.addChunk(bytes));
-      await deps.yieldTurn();
-    }
+  for await (const { index, bytes } of chunksOf(manifest, deps)) {
+    if (bytes === undefined) throw new DamagedSnapshotError(manifest.shard, manifest.id, `chunk ${index} is missing`);
+    orDamaged(manifest, () => reader.addChunk(bytes));
+    await deps.yieldTurn();
   }
   return orDamaged(manifest, () => reader.finish());
+}
+
+/** The chunks of a snapshot in their order, as the store has them; undefined for one that is missing. */
+export async function* chunksOf(
+  { shard, id, chunks }: Manifest,
+  { snapshots }: Pick<SnapshotReaderDeps, 'snapshots'>,
+): AsyncGenerator<{ readonly index: number; readonly bytes: Buffer | undefined }, void> {
+  for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE) {
+    const count = Math.min(CHUNKS_AT_ONCE, chunks.length - first);
+    const page = await snapshots.readChunks(shard, id, first, count);
+    for (let i = 0; i < count; i++) yield { index: first + i, bytes: page[i] };
+  }
 }
 
 function openManifest(shard: number, stored: StoredSnapshot & { manifest: Buffer }, format: SnapshotFormat): Manifest {

@@ -4,7 +4,7 @@ import { formatLsn } from './lsn.js';
 import type { SnapshotSource } from './shard.js';
 import { nextMarks, type SnapshotPolicy, trimPoint } from './snapshot-policy.js';
 import type { ChunkSummary, LogMark, Manifest, SnapshotFormat, SnapshotStore } from './snapshot-ports.js';
-import { listSnapshots } from './snapshot-reader.js';
+import { sortSnapshots } from './snapshot-reader.js';
 import { type Patience, patiently } from './take-over.js';
 
 export interface SnapshotterDeps extends Patience {
@@ -56,6 +56,8 @@ export interface Pace {
 
 /** A tenth of the thread's time. */
 export const GENTLY: Pace = { restMs: 9, deadlineMs: Number.POSITIVE_INFINITY };
+/** Where nobody else needs the thread. */
+export const AT_ONCE: Pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
 /** Of wallets, before others have their turn. */
 const SLICE_MS = 1;
 const CHUNK_BYTES = 128 * 1024;
@@ -135,7 +137,7 @@ export class Snapshotter {
   private async retire(shard: number, nonce: string): Promise<void> {
     const { snapshots, snapshotFormat, policy } = this.deps;
     const stored = await patiently('list the snapshots', this.deps, () => snapshots.snapshots(shard));
-    const list = await listSnapshots(shard, { snapshots: { snapshots: async () => stored }, snapshotFormat });
+    const list = sortSnapshots(shard, stored, snapshotFormat);
     const damaged = this.damaged.get(shard);
     const whole = list.whole.filter(({ id }) => !damaged?.has(id)).slice(0, policy.keep);
     const keptIds = new Set(whole.map(({ id }) => id));

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { silentLogger, systemClock } from '../../src/base/ports.js';
 import { type AcceptLossDeps, acceptLoss, findLosses, type Loss } from '../../src/restore/accept-loss.js';
 import { listSnapshots } from '../../src/shard/snapshot-reader.js';
+import { AT_ONCE } from '../../src/shard/snapshotter.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { commands } from '../support/domain.js';
@@ -12,7 +13,6 @@ import { MemoryWal } from '../support/memory-wal.js';
 import { TestHost } from '../support/test-host.js';
 
 const STORE_ID = '00000000-0000-4000-8000-00000000000a';
-const AT_ONCE = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
 const newId = () => randomBytes(8).toString('hex');
 
 function depsOf(wal: MemoryWal): AcceptLossDeps {

@@ -3,14 +3,13 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shard/snapshot-policy.js';
 import type { Manifest } from '../../src/shard/snapshot-ports.js';
-import type { SnapshotResult } from '../../src/shard/snapshotter.js';
+import { AT_ONCE, type SnapshotResult } from '../../src/shard/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { TestHost } from '../support/test-host.js';
 
 const { place } = commands;
-const AT_ONCE = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
 const STORE_ID = '00000000-0000-4000-8000-00000000000e';
 const PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay'];
 
