@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { shardsOf } from '../restore/store-reader.js';
-import { rebuild } from '../shard/recovery.js';
-import { AT_ONCE, type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
+import { takeSnapshots } from '../restore/take-snapshots.js';
+import type { SnapshotResult } from '../shard/snapshotter.js';
 import { createLogger } from '../telemetry/logger.js';
 import { EXIT } from './exit-codes.js';
 import { mustBeStopped, offlineDeps } from './offline.js';
@@ -54,19 +54,7 @@ async function takeOffline(settings: Settings, isVouchedFor: boolean): Promise<r
     const shards = shardsOf(opened.meta);
     const deps = offlineDeps(settings, opened, recordOf(settings), createLogger('silent'));
     await mustBeStopped(shards, deps, isVouchedFor);
-    const snapshotter = new Snapshotter(deps);
-    const results: SnapshotResult[] = [];
-    for (const id of shards) {
-      progress.update(id, shards.length);
-      const found = await deps.wal.head(id);
-      const rebuilt = await rebuild({ shard: id, genesis: deps.genesis(id), found, target: found }, deps);
-      const { wallets, logBytes, timeMs, tailEntries } = rebuilt;
-      const { sequence } = found.lsn;
-      const source = { wallets, head: found, applied: sequence, timeMs, logBytes, entriesSinceSnapshot: tailEntries };
-      snapshotter.recovered(id, rebuilt.marks, rebuilt.damaged);
-      results.push(await snapshotter.take({ id, source, snapshotTaken() {} }, AT_ONCE));
-    }
-    return results;
+    return await takeSnapshots(shards, deps, (done, total) => progress.update(done, total));
   } finally {
     progress.stop();
     await opened.store.close();

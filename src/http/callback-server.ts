@@ -9,6 +9,7 @@ import type { Callers } from './callers.js';
 import type { CallbackDeps } from './ports.js';
 import { RefusalLog } from './refusal-log.js';
 import type { RequestCodec } from './request-codec.js';
+import { NOTHING_READ } from './response-codec.js';
 import {
   createApp,
   type HttpRequest,
@@ -19,8 +20,6 @@ import {
   us_listen_socket_close,
   us_socket_local_port,
 } from './uws.js';
-
-const NOTHING_READ = { id: '', productId: '', currency: '', username: '' };
 
 /** The platform's listener: six endpoints, and a refusal in the interface's own shape for everything else. */
 export class CallbackServer {

@@ -5,11 +5,9 @@ import { FAILURES, type Failure } from '../wallet/rejection.js';
 import type { Pending } from './admission.js';
 import type { CallbackDeps } from './ports.js';
 import type { RequestCodec } from './request-codec.js';
-import type { Echo } from './response-codec.js';
+import { type Echo, NOTHING_READ } from './response-codec.js';
 import type { Claim, Unsigned } from './signature.js';
 import type { HttpResponse } from './uws.js';
-
-const NOTHING_READ: Echo = { id: '', productId: '', currency: '', username: '' };
 
 /**
  * One callback from its headers to its answer. It is done once: answered, expired or aborted, whichever comes first;

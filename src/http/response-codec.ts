@@ -12,6 +12,9 @@ export interface Echo {
   readonly username: string;
 }
 
+/** Of a request that was refused before its body was read. */
+export const NOTHING_READ: Echo = { id: '', productId: '', currency: '', username: '' };
+
 /** callback-interface.md section 2.9. */
 export const successSchema = Type.Object({
   id: Type.String(),

@@ -318,12 +318,7 @@ test('who has been fenced in the middle of a snapshot can neither write, publish
 });
 
 test('what a chunk holds and never becomes durable ends the snapshot', async () => {
-  const wal = newWal();
-  const host = await funded(wal);
-  wal.hold();
-  const unheard = host.execute(place([{ id: 't1' }]));
-  const taking = host.host.takeSnapshots(AT_ONCE);
-  await delay(20);
+  const { wal, unheard, taking } = await takingUndurable();
   assert.deepEqual(
     (await wal.snapshots(0)).map(({ manifest }) => manifest),
     [undefined],
@@ -339,12 +334,7 @@ test('what a chunk holds and never becomes durable ends the snapshot', async () 
 });
 
 test('what a chunk holds and is not durable after half a minute ends the snapshot; the next one has it', async () => {
-  const wal = newWal();
-  const host = await funded(wal);
-  wal.hold();
-  const unheard = host.execute(place([{ id: 't1' }]));
-  const taking = host.host.takeSnapshots(AT_ONCE);
-  await delay(20);
+  const { wal, host, unheard, taking } = await takingUndurable();
   host.clock.nowMs += 31_000;
   assert.match(await abandoned(taking), /does not become durable/);
   assert.deepEqual(await manifests(wal), []);
@@ -354,6 +344,17 @@ test('what a chunk holds and is not durable after half a minute ends the snapsho
   assert.equal((await wal.snapshots(0)).length, 1, 'what was abandoned has gone');
   assert.equal(await (await TestHost.started({ wal })).balance('ann'), 990);
 });
+
+/** A snapshot is being taken of a bet that the log holds back. */
+async function takingUndurable() {
+  const wal = newWal();
+  const host = await funded(wal);
+  wal.hold();
+  const unheard = host.execute(place([{ id: 't1' }]));
+  const taking = host.host.takeSnapshots(AT_ONCE);
+  await delay(20);
+  return { wal, host, unheard, taking };
+}
 
 async function foreignAppend(wal: MemoryWal) {
   const { EntryCodec } = await import('../../src/store/format/entry-codec.js');
