@@ -18,7 +18,7 @@ const load = raceOf('load')
   .action((options: LoadSettings) => runLoad(options));
 
 const peers = raceOf('peers')
-  .description('beside Fastify with one Lua script per bet, on the same Redis')
+  .description('beside Fastify with a Lua script per bet on Redis, and with functions and row locks in PostgreSQL')
   .action((options: RaceSettings) => runPeers(options));
 
 const recovery = raceOf('recovery')

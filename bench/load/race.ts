@@ -37,7 +37,7 @@ export async function race(servers: readonly Server[], settings: RaceSettings): 
   const results = servers.map(({ name }): [string, LoadResult[]] => [name, []]);
   const width = Math.max(...servers.map(({ name }) => name.length));
   for (let round = 1; round <= settings.rounds; round++) {
-    for (const [i, server] of servers.entries()) {
+    for (const [i, server] of rotated([...servers.entries()], round - 1)) {
       const result = await runRound(server, round, settings);
       results[i]?.[1].push(result);
       console.log(`round ${round}  ${server.name.padEnd(width)}  ${line(result)}`);
@@ -80,8 +80,8 @@ function line(result: LoadResult): string {
 
 function print(results: readonly [string, readonly LoadResult[]][]): void {
   const table = new Table({
-    head: ['', 'callbacks/s', 'p50 ms', 'p99 ms', 'p99.9 ms', 'ratio', 'generator CPU'],
-    colAligns: ['left', 'right', 'right', 'right', 'right', 'right', 'right'],
+    head: ['', 'callbacks/s', 'min–max', 'p50 ms', 'p99 ms', 'p99.9 ms', 'ratio', 'generator CPU'],
+    colAligns: ['left', 'right', 'right', 'right', 'right', 'right', 'right', 'right'],
     style: { head: [], border: [] },
   });
   const medianOf = (list: readonly LoadResult[], pick: (result: LoadResult) => number) => median(list.map(pick));
@@ -92,6 +92,7 @@ function print(results: readonly [string, readonly LoadResult[]][]): void {
     table.push([
       name,
       Math.round(perSecond),
+      spread(list.map((result) => result.perSecond)),
       of((result) => result.p50Ms).toFixed(2),
       of((result) => result.p99Ms).toFixed(2),
       of((result) => result.p999Ms).toFixed(2),
@@ -99,8 +100,20 @@ function print(results: readonly [string, readonly LoadResult[]][]): void {
       percent(of((result) => result.generatorCpuShare)),
     ]);
   }
-  console.log(`\nmedians of ${results[0]?.[1].length} rounds; ratio: throughput beside the first line`);
+  console.log(
+    `\nmedians of ${results[0]?.[1].length} rounds, throughput also from least to most; ratio: throughput beside the first line`,
+  );
   console.log(table.toString());
+}
+
+/** Each round begins with another server: who goes first finds the machine in another state than who goes last. */
+function rotated<T>(list: readonly T[], by: number): T[] {
+  const first = by % list.length;
+  return [...list.slice(first), ...list.slice(0, first)];
+}
+
+function spread(values: readonly number[]): string {
+  return `${Math.round(Math.min(...values))}–${Math.round(Math.max(...values))}`;
 }
 
 function percent(share: number): string {

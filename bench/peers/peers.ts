@@ -1,14 +1,56 @@
+import { createRequire } from 'node:module';
 import { announce, type RaceSettings, race } from '../load/race.js';
 import { withCleanUp } from '../support/clean-up.js';
-import { startEcho, startPeer, startWalletd } from '../support/servers.js';
+import { startPostgres, whyNoPostgres } from '../support/postgres.js';
+import { whyNoRedis } from '../support/redis.js';
+import { type Server, startEcho, startPeer, startWalletd } from '../support/servers.js';
 import { startStore } from '../support/store.js';
 
-/** walletd beside what a team would build first, on the same Redis with the same durability. */
+const require = createRequire(import.meta.url);
+
+/** walletd beside what a team would build instead, with the same durability. What is not installed is left out. */
 export function runPeers(settings: RaceSettings): Promise<void> {
   return withCleanUp(async () => {
-    const store = await startStore('redis', settings.folder);
-    announce(store, settings);
-    const lua = await startPeer('fastify + lua', 'fastify-lua', store.redisUrl as string);
-    await race([lua, await startWalletd(store, 0), await startEcho()], settings);
+    const { folder } = settings;
+    const embedded = await startStore('lmdb', folder);
+    announce({ ...embedded, durability: 'each answer waits until its change is on the disk' }, settings);
+    console.log(`Fastify ${versionOf('fastify')}, ioredis ${versionOf('ioredis')}, pg ${versionOf('pg')}`);
+    const walletd = await startWalletd(embedded, 0, { name: 'walletd on LMDB' });
+    say([walletd], embedded.durability);
+    const servers = [walletd, ...(await maybeOnRedis(folder)), ...(await maybeOnPostgres(folder)), await startEcho()];
+    console.log();
+    await race(servers, settings);
   });
+}
+
+async function maybeOnRedis(folder: string): Promise<Server[]> {
+  const problem = whyNoRedis();
+  if (problem !== undefined) return skip('what runs on Redis', problem);
+  const store = await startStore('redis', folder);
+  const walletd = await startWalletd(store, 0, { name: 'walletd on Redis' });
+  const lua = await startPeer('Fastify + Lua script', 'fastify-lua', store.redisUrl as string);
+  return say([walletd, lua], store.durability);
+}
+
+async function maybeOnPostgres(folder: string): Promise<Server[]> {
+  const problem = whyNoPostgres();
+  if (problem !== undefined) return skip('what runs on PostgreSQL', problem);
+  const { url, durability } = startPostgres(folder);
+  const functions = await startPeer('Fastify + SQL function', 'fastify-postgres', url);
+  const rowLock = await startPeer('Fastify + row lock', 'fastify-row-lock', url);
+  return say([functions, rowLock], durability);
+}
+
+function say(servers: Server[], durability: string): Server[] {
+  console.log(`${servers.map(({ name }) => name).join(', ')}: ${durability}`);
+  return servers;
+}
+
+function skip(what: string, problem: string): Server[] {
+  console.log(`skipped ${what}: ${problem}`);
+  return [];
+}
+
+function versionOf(name: string): string {
+  return (require(`${name}/package.json`) as { version: string }).version;
 }

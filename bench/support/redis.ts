@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { startChild } from './child.js';
+import { maybeFolderOf } from './programs.js';
 
 /**
  * Every write is on the disk before it is answered, and nothing is thrown away. The file of writes is never rewritten:
@@ -15,18 +17,27 @@ const SETTINGS: Readonly<Record<string, string>> = {
   save: '',
 };
 
-/** Starts a real Redis on a free port, with its files in `folder`; resolves to its URL. */
-export async function startRedis(folder: string): Promise<string> {
+/** Why there can be no server here, in a sentence; undefined: there can. */
+export function whyNoRedis(): string | undefined {
+  if (maybeFolderOf(['redis-server']) !== undefined) return undefined;
+  return 'redis-server is not on the PATH: apt-get install redis-server, or otherwise Redis 7 or later';
+}
+
+export interface RedisServer {
+  readonly url: string;
+  readonly version: string;
+}
+
+/** Starts a real Redis on a free port, with its files in `folder`, until the bench ends. */
+export async function startRedis(folder: string): Promise<RedisServer> {
+  const problem = whyNoRedis();
+  if (problem !== undefined) throw new Error(problem);
   const port = String(await freePort());
   const settings = { bind: '127.0.0.1', port, dir: folder, ...SETTINGS };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  try {
-    await startChild('redis-server', args, (line) => line.includes('Ready to accept connections'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new Error('redis-server is not on the PATH: install Redis 7 or later');
-  }
-  return `redis://127.0.0.1:${port}`;
+  await startChild('redis-server', args, (line) => line.includes('Ready to accept connections'));
+  const version = /v=([\d.]+)/.exec(execFileSync('redis-server', ['--version'], { encoding: 'utf8' }))?.[1] ?? '';
+  return { url: `redis://127.0.0.1:${port}`, version };
 }
 
 async function freePort(): Promise<number> {

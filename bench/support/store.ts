@@ -27,9 +27,9 @@ export async function startStore(kind: StoreKind, folder: string): Promise<Store
       settingsOf: (name) => ({ ...node, WALLETD_STORE: `lmdb:${own}/${name}` }),
     };
   }
-  const redisUrl = await startRedis(own);
+  const { url: redisUrl, version } = await startRedis(own);
   return {
-    durability: `Redis with appendonly yes, appendfsync always in ${folder}`,
+    durability: `Redis ${version} with appendonly yes, appendfsync always in ${folder}`,
     redisUrl,
     settingsOf: (name) => ({ ...node, WALLETD_STORE: redisUrl, WALLETD_STORE_PREFIX: name, WALLETD_INIT: 'auto' }),
   };

@@ -1,0 +1,20 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter } from 'node:path';
+
+/** The first of the folders that has all of the programs; undefined: they are not installed. */
+export function maybeFolderOf(programs: readonly string[], folders = onPath()): string | undefined {
+  return folders.find((folder) => programs.every((program) => isExecutable(`${folder}/${program}`)));
+}
+
+export function onPath(): string[] {
+  return (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

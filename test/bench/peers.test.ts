@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { test } from 'node:test';
+import { withCleanUp } from '../../bench/support/clean-up.js';
+import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
+import { whyNoRedis } from '../../bench/support/redis.js';
+import { startPeer } from '../../bench/support/servers.js';
+import { startStore } from '../../bench/support/store.js';
+import { bet, importPlayers, PlatformClient, type RequestBody, settlement } from '../support/client.js';
+import { TestNode } from '../support/test-node.js';
+
+/*
+ * A race is only fair between servers that do the same: one transcript, played to walletd and to each of its peers. The
+ * balances are those before and after; where there are none, the callback fails.
+ */
+type Told = readonly [statusCode: number, before?: number, after?: number];
+type Line = readonly [endpoint: string, body: RequestBody, ...told: Told];
+
+const TRANSCRIPT: readonly Line[] = [
+  ['placeBets', bet('ann', 'b-1', 10.5), 0, 100, 89.5],
+  ['placeBets', bet('ann', 'b-1', 10.5), 0, 100, 89.5],
+  ['placeBets', bet('ann', 'b-1', 10.25), 20002],
+  ['placeBets', inRound('other', bet('ann', 'b-1', 10.5)), 20002],
+  ['placeBets', bet('ann', 'b-2', 89.5), 0, 89.5, 0],
+  ['placeBets', bet('ann', 'b-3', 0.0001), 10002],
+  ['placeBets', bet('ann', 'b-1', 10.5), 0, 100, 89.5],
+  ['settleBets', settlement('ann', 'b-3', 1), 20001],
+  ['settleBets', settlement('ann', 'b-1', 25.5), 0, 0, 25.5],
+  ['settleBets', settlement('ann', 'b-1', 25.5), 0, 0, 25.5],
+  ['settleBets', settlement('ann', 'b-1', 25.25), 20004],
+  ['settleBets', settlement('ann', 'b-2', 0), 0, 25.5, 25.5],
+  ['settleBets', settlement('ann', 'b-2', 0), 0, 25.5, 25.5],
+  ['placeBets', bet('ann', 'b-1', 10.5), 0, 100, 89.5],
+  ['placeBets', bet('ann', 'b-3', 0.0001), 0, 25.5, 25.4999],
+  ['placeBets', bet('bob', 'b-1', 1), 0, 100, 99],
+  ['placeBets', { ...bet('bob', 'b-1', 1), productId: 'Q' }, 0, 99, 98],
+  ['settleBets', { ...settlement('bob', 'b-1', 2), productId: 'Q' }, 0, 98, 100],
+  ['placeBets', bet('nobody', 'b-1'), 10001],
+  ['settleBets', settlement('nobody', 'b-1', 1), 10001],
+  ['placeBets', { ...bet('ann', 'b-1', 10.5), currency: 'EUR' }, 40003],
+  ['settleBets', { ...settlement('ann', 'b-1', 25.5), currency: 'EUR' }, 40003],
+];
+
+const TWINS = 20;
+
+test('walletd', async () => {
+  const node = await TestNode.start();
+  try {
+    await play(node.callbackUrl, node.adminUrl);
+  } finally {
+    await node.close();
+  }
+});
+
+test('Fastify with a Lua script per callback', { skip: whyNoRedis() ?? false }, () =>
+  withCleanUp(async () => {
+    const { redisUrl } = await startStore('redis', tmpdir());
+    const { url } = await startPeer('lua', 'fastify-lua', redisUrl as string);
+    await play(url, url);
+  }),
+);
+
+test('Fastify with a function of PostgreSQL per callback', { skip: whyNoPostgres() ?? false }, () =>
+  playOnPostgres('fastify-postgres'),
+);
+
+test('Fastify with several statements per callback', { skip: whyNoPostgres() ?? false }, () =>
+  playOnPostgres('fastify-row-lock'),
+);
+
+function playOnPostgres(file: string): Promise<void> {
+  return withCleanUp(async () => {
+    const { url } = await startPeer(file, file, startPostgres(tmpdir()).url);
+    await play(url, url);
+  });
+}
+
+async function play(url: string, adminUrl: string): Promise<void> {
+  await importPlayers(adminUrl, ['ann', 'bob', 'eve'], 100);
+  const client = new PlatformClient(url, 0, () => ({ 'Content-Type': 'application/json' }));
+  try {
+    for (const [endpoint, body, ...told] of TRANSCRIPT) {
+      const { timestampMillis: _, ...answer } = (await client.post(endpoint, body)) as unknown as RequestBody;
+      assert.deepEqual(answer, expected(body, told), `${endpoint} ${JSON.stringify(body)}`);
+    }
+    await playTwins(client);
+  } finally {
+    client.close();
+  }
+}
+
+/** Repeats that arrive together get one answer, and money moves once. */
+async function playTwins(client: PlatformClient): Promise<void> {
+  const twins = (endpoint: string, body: RequestBody) =>
+    Promise.all(Array.from({ length: TWINS }, () => client.post(endpoint, body)));
+  const balances = (answers: readonly { balanceBefore?: number; balanceAfter?: number }[]) =>
+    new Set(answers.map(({ balanceBefore, balanceAfter }) => `${balanceBefore} ${balanceAfter}`));
+  assert.deepEqual(balances(await twins('placeBets', bet('eve', 'b-1', 60))), new Set(['100 40']));
+  assert.deepEqual(balances(await twins('settleBets', settlement('eve', 'b-1', 5))), new Set(['40 45']));
+  assert.equal((await client.post('placeBets', bet('eve', 'b-2', 45))).balanceAfter, 0);
+}
+
+function expected({ id, productId, currency, username }: RequestBody, told: Told) {
+  const [statusCode, balanceBefore, balanceAfter] = told;
+  if (balanceBefore === undefined) return { id, statusCode, productId };
+  return { id, statusCode, productId, currency, balanceBefore, balanceAfter, username };
+}
+
+function inRound(roundId: string, body: RequestBody): RequestBody {
+  return { ...body, txns: body.txns.map((txn) => ({ ...txn, roundId })) };
+}
