@@ -1,5 +1,5 @@
 import type { Metric } from '../base/metric.js';
-import type { ScaleTable, Units } from '../wallet/amount.js';
+import { type ScaleTable, type Units, unitsPerWhole } from '../wallet/amount.js';
 import type { Event } from '../wallet/event.js';
 import { type Ledger, type LedgerKind, tellMoves } from '../wallet/ledger.js';
 
@@ -23,7 +23,7 @@ export class MoneyMoved implements Ledger {
   constructor(private readonly scales: ScaleTable) {}
 
   add(currency: string, event: Event): void {
-    this.unitsPerWhole = 10 ** this.scales.of(currency);
+    this.unitsPerWhole = unitsPerWhole(this.scales.of(currency));
     this.kinds = this.kindsOf(currency);
     tellMoves(event, this);
   }

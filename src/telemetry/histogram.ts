@@ -26,7 +26,12 @@ export class Histogram {
   record(value: number): void {
     const { bounds, counts } = this;
     let bucket = 0;
-    while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
+    let end = bounds.length;
+    while (bucket < end) {
+      const middle = (bucket + end) >>> 1;
+      if (value > (bounds[middle] as number)) bucket = middle + 1;
+      else end = middle;
+    }
     (counts[bucket] as number)++;
     this.sum += value;
   }

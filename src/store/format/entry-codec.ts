@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { Packr } from 'msgpackr';
+import { Packr, RESET_BUFFER_MODE, REUSE_BUFFER_MODE } from 'msgpackr';
 import { assert } from '../../base/assert.js';
 import { formatLsn, type Lsn } from '../../shard/lsn.js';
 import type { BatchWriter, Entry, EntryFormat, EntryHeader, Head, Owner, SealedEntry } from '../../shard/ports.js';
@@ -25,6 +25,10 @@ const BATCH_LENGTH_START = 4096;
 
 /** Plain msgpack: no records, no extensions, so that any reader of msgpack can read a log. */
 const packr = new Packr({ useRecords: false });
+
+/** Packs into the same bytes each time, and tells where in them: a Buffer for each event cost as much as packing it. */
+const IN_PLACE = REUSE_BUFFER_MODE | RESET_BUFFER_MODE;
+type InPlace = Buffer & { readonly start: number; readonly end: number };
 
 /** The format of one store's entries; its id is in every one. */
 export class EntryCodec implements EntryFormat {
@@ -116,14 +120,14 @@ class Batch implements BatchWriter {
   ) {}
 
   add(event: Event): void {
-    const packed = packr.pack(eventToTuple(event, this.timeMs));
-    const length = this.byteLength + packed.length;
+    const packed = packr.pack(eventToTuple(event, this.timeMs), IN_PLACE) as InPlace;
+    const length = this.byteLength + packed.end - packed.start;
     if (length > this.bytes.length) {
       const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, length));
       this.bytes.copy(larger, 0, 0, this.byteLength);
       this.bytes = larger;
     }
-    packed.copy(this.bytes, this.byteLength);
+    packed.copy(this.bytes, this.byteLength, packed.start, packed.end);
     this.byteLength = length;
     this.count++;
   }
