@@ -19,36 +19,60 @@ export const codecs = requestCodecs({ scales, amountMax: settings.money.amountMa
 const id = (kind: string, n: number) => `${kind}-0d9c-4b1e-9a57-${String(n).padStart(18, '0')}`;
 const numbers = Array.from({ length: CALLBACKS }, (_, n) => n);
 
-function body(kind: string, n: number, txn: object): Buffer {
+const ids = (n: number) => ({ id: id('txn1', n), roundId: id('rnd1', n) });
+const game = { gameCode: 'GAME-1', playInfo: 'player' };
+const flags = { isFeature: false, isFeatureBuy: false, skipBalanceUpdate: false };
+const place = (n: number) => ({ ...ids(n), status: 'OPEN', betAmount: 10.5 + n, ...game, ...flags });
+
+function settle(n: number, changed: object = {}): object {
+  const amounts = { betAmount: 10.5 + n, payoutAmount: 12.25 + n, turnOver: 0 };
+  const kind = { isSingleState: false, transactionType: 'BY_TRANSACTION', isEndRound: true };
+  return { ...ids(n), status: 'SETTLED', ...amounts, ...kind, ...game, ...flags, ...changed };
+}
+
+function body(kind: string, n: number, ...txns: object[]): Buffer {
   const envelope = { id: id(kind, n), timestampMillis: NOW_MS, productId: 'PRODUCT-1', currency: 'THB' };
-  const game = { gameCode: 'GAME-1', playInfo: 'player', isFeature: false, isFeatureBuy: false };
-  const txns = [{ id: id('txn1', n), roundId: id('rnd1', n), ...txn, ...game, skipBalanceUpdate: false }];
   return Buffer.from(JSON.stringify({ ...envelope, username: 'player-0000000001', txns }));
 }
 
-export const placeBodies = numbers.map((n) => body('plc1', n, { status: 'OPEN', betAmount: 10.5 + n }));
-
-const settleBodies = numbers.map((n) =>
-  body('stl1', n, {
-    status: 'SETTLED',
-    betAmount: 10.5 + n,
-    payoutAmount: 12.25 + n,
-    turnOver: 0,
-    isSingleState: false,
-    transactionType: 'BY_TRANSACTION',
-    isEndRound: true,
-  }),
-);
-
-/** Read from their bodies, so that strings and objects are what the service gets. */
-export const places = placeBodies.map((bytes) => command('placeBets', bytes));
-const settles = settleBodies.map((bytes) => command('settleBets', bytes));
-
-/** Each bet is placed, then settled; half as many bets. */
-export const pairs = places.flatMap((place, n) => [place, settles[n] as CallbackCommand]).slice(0, CALLBACKS);
-
+/** Read from its body, so that strings and objects are what the service gets. */
 function command(endpoint: Endpoint, bytes: Buffer): CallbackCommand {
   const read = codecs[endpoint].read(bytes).command;
   if (read === undefined) throw new Error(`not a valid request: ${bytes}`);
   return read;
 }
+
+/** Half as many stories of two callbacks each. */
+function twice(first: readonly CallbackCommand[], second: readonly CallbackCommand[]): CallbackCommand[] {
+  return first.flatMap((command, n) => [command, second[n] as CallbackCommand]).slice(0, CALLBACKS);
+}
+
+export const placeBodies = numbers.map((n) => body('plc1', n, place(n)));
+export const places = placeBodies.map((bytes) => command('placeBets', bytes));
+
+const all = (endpoint: Endpoint, txn: (n: number) => object) =>
+  numbers.map((n) => command(endpoint, body('req2', n, txn(n))));
+const singles = all('settleBets', (n) => settle(n, { isSingleState: true }));
+const byRound = (n: number) => settle(n, { id: id('stl1', n), transactionType: 'BY_ROUND', betAmount: 0 });
+const refund = (n: number) => ({ ...ids(n), status: 'REFUND', betAmount: 10.5 + n });
+const voided = (n: number) => ({ ...settle(n), status: 'VOID' });
+
+/** Each bet is placed, then settled. */
+export const pairs = twice(places, all('settleBets', settle));
+export const pairsByRound = twice(places, all('settleBets', byRound));
+export const adjusted = twice(
+  places,
+  all('adjustBets', (n) => ({ ...place(n), betAmount: 5.25 + n })),
+);
+export const cancelled = twice(
+  places,
+  all('cancelBets', (n) => ({ ...refund(n), transactionType: 'BY_TRANSACTION', ...game })),
+);
+export const voidedSingles = twice(singles, all('voidSettled', voided));
+export const cancelledTips = all('cancelTips', refund);
+
+/** Bets in arrays of 8: as many requests as make `CALLBACKS` bets. */
+export const ARRAY_LENGTH = 8;
+export const arrays = numbers
+  .filter((n) => n % ARRAY_LENGTH === 0)
+  .map((n) => command('placeBets', body('arr1', n, ...numbers.slice(n, n + ARRAY_LENGTH).map(place))));

@@ -2,8 +2,22 @@ import { applyTo, type WalletEvent } from '../../src/wallet/apply.js';
 import type { CallbackCommand } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide.js';
 import { Wallet } from '../../src/wallet/wallet-state.js';
-import { CALLBACKS, NOW_MS, OPENING_BALANCE, pairs, places, rules } from './callbacks.js';
-import { type Group, keep } from './group.js';
+import {
+  ARRAY_LENGTH,
+  adjusted,
+  arrays,
+  CALLBACKS,
+  cancelled,
+  cancelledTips,
+  NOW_MS,
+  OPENING_BALANCE,
+  pairs,
+  pairsByRound,
+  places,
+  rules,
+  voidedSingles,
+} from './callbacks.js';
+import { type Case, type Group, keep } from './group.js';
 
 /** What a shard does in its turn for a player it knows. */
 export function execute(wallet: Wallet, command: CallbackCommand): WalletEvent | undefined {
@@ -49,6 +63,10 @@ class PlainWallet {
   }
 }
 
+function fresh(name: string, commands: readonly CallbackCommand[]): Case {
+  return { name, run: () => keep(runAll(newWallet(), commands)) };
+}
+
 const played = runAll(newWallet(), places);
 
 /** Every run has a wallet of its own, so that none grows; only repeats, which change nothing, share one. */
@@ -56,9 +74,15 @@ export const deciding: Group = {
   name: 'decide and apply a callback',
   operations: CALLBACKS,
   cases: [
-    { name: 'placeBets, new', run: () => keep(runAll(newWallet(), places)) },
-    { name: 'placeBets, then its settleBets by transaction', run: () => keep(runAll(newWallet(), pairs)) },
+    fresh('placeBets, new', places),
+    fresh(`placeBets, in arrays of ${ARRAY_LENGTH}, each bet`, arrays),
     { name: 'placeBets, repeat', run: () => keep(runAll(played, places)) },
+    fresh('placeBets, then its settleBets by transaction', pairs),
+    fresh('placeBets, then its settleBets by round', pairsByRound),
+    fresh('placeBets, then its adjustBets', adjusted),
+    fresh('placeBets, then its cancelBets', cancelled),
+    fresh('settleBets, single-state, then its voidSettled', voidedSingles),
+    fresh('cancelTips, of unknown ones', cancelledTips),
   ],
   alternative: {
     name: 'a balance and a Map: placeBets, then its settleBets',

@@ -6,7 +6,7 @@ import { deciding } from './decide.js';
 import { decoding, packing } from './entry-codec.js';
 import type { Group } from './group.js';
 import { hashing } from './hash.js';
-import { reading } from './request-codec.js';
+import { reading, validating } from './request-codec.js';
 import { responding } from './response-codec.js';
 import { admitting, signing } from './signature.js';
 import { counting } from './telemetry.js';
@@ -19,6 +19,7 @@ export interface MicroSettings {
 const GROUPS = [
   deciding,
   reading,
+  validating,
   responding,
   signing,
   admitting,

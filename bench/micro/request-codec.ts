@@ -1,3 +1,5 @@
+import { Check } from 'typebox/value';
+import { compileValidators, requestSchemas } from '../../src/http/request-schema.js';
 import { CALLBACKS, codecs, placeBodies } from './callbacks.js';
 import { type Group, keep } from './group.js';
 
@@ -18,6 +20,30 @@ export const reading: Group = {
     name: 'JSON.parse alone',
     run: () => {
       for (const bytes of placeBodies) keep(JSON.parse(bytes.toString()));
+    },
+  },
+};
+
+const TXNS_MAX = 200;
+const parsed: unknown[] = placeBodies.map((bytes) => JSON.parse(bytes.toString()));
+const isValid = compileValidators(TXNS_MAX).placeBets;
+const schema = requestSchemas(TXNS_MAX).placeBets;
+
+export const validating: Group = {
+  name: 'validate a parsed placeBets body',
+  operations: CALLBACKS,
+  cases: [
+    {
+      name: 'ajv: the schema compiled once',
+      run: () => {
+        for (const value of parsed) keep(isValid(value));
+      },
+    },
+  ],
+  alternative: {
+    name: 'typebox: the schema walked each time',
+    run: () => {
+      for (const value of parsed) keep(Check(schema, value));
     },
   },
 };
