@@ -16,6 +16,7 @@ import { until } from './until.js';
 const HEALED = 'the store has lost entries that it had confirmed: they go in again';
 const FAILOVER_MS = 15_000;
 const BACK_MS = 2000;
+const FENCED = 3;
 /** Of a heap of 64 MiB so much is for the entries that go in again, or into a file. */
 const HEAP_BYTES = 64 * 1024 * 1024;
 const REMEMBERED_BYTES = HEAP_BYTES / 64;
@@ -65,21 +66,24 @@ async function proveAgain(scene: Scene, walletd: WalletdProcess, load: Load, mas
 
 const healings = ({ log }: WalletdProcess) => log.filter(({ msg }) => msg === HEALED);
 
-fault(
-  'kill -9 of the master and of a sentinel, under load: the replica is promoted, and nothing answered is lost',
-  async (scene) => {
-    const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync');
-    await delay(700);
-    await sentinels.killFirst();
-    const promotedMs = await failOver(master, replica, sentinels);
-    scene.say(await back(load, promotedMs));
-    await delay(500);
-    await load.stop();
-    scene.say(`healed ${healings(walletd).length} shards`);
-    scene.say(await prove([load], walletd, new RawRedis(replica)));
-    await proveAgain(scene, walletd, load, replica);
-  },
-);
+for (const workers of ['0', '2']) {
+  fault(
+    `kill -9 of the master and of a sentinel, under load, with ${workers} workers: the replica is promoted, and nothing answered is lost`,
+    async (scene) => {
+      const env = { WALLETD_WORKERS: workers };
+      const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync', env);
+      await delay(700);
+      await sentinels.killFirst();
+      const promotedMs = await failOver(master, replica, sentinels);
+      scene.say(await back(load, promotedMs));
+      await delay(500);
+      await load.stop();
+      scene.say(`healed ${healings(walletd).length} shards`);
+      scene.say(await prove([load], walletd, new RawRedis(replica)));
+      await proveAgain(scene, walletd, load, replica);
+    },
+  );
+}
 
 for (const lags of [false, true]) {
   const which = lags ? 'a replica that lags' : 'its only replica';
@@ -194,6 +198,52 @@ fault(
     scene.say(`${describe([load])}; ${kept.length} entries are kept`);
   },
 );
+
+fault(
+  'another owner takes over at a new master that lacks answered entries: the former one tells nothing more, keeps them in files, and ends',
+  async (scene) => {
+    const { master, replica, sentinels, walletd: former, load } = await replicated(scene, 'fsync');
+    await delay(300);
+    await replica.call('REPLICAOF', '127.0.0.1', await freePort());
+    await delay(500);
+    await load.stop();
+    process.kill(former.pid, 'SIGSTOP');
+    await failOver(master, replica, sentinels);
+    // Of another machine: with the former one's record of what it has acknowledged it would refuse to go on.
+    const elsewhere = { WALLETD_NODE_FOLDER: scene.makeFolder() };
+    const successor = await scene.walletd(sentinels.url, elsewhere);
+    const next = scene.play(successor);
+    await delay(300);
+    process.kill(former.pid, 'SIGCONT');
+    const wokenMs = performance.now();
+    const late = scene.play(former);
+    assert.equal(await former.exit(), FENCED);
+    await Promise.all([next.stop(), late.stop()]);
+    assert.equal(late.firstAnswerAfter(wokenMs), undefined, 'nothing is told by who has been fenced');
+
+    const kept = Buffer.concat([...readOrphans(scene.nodeFolder).values()].flat());
+    const log = Buffer.concat((await entriesOf(replica)).flat());
+    const told = load.sent.filter(({ outcome }) => outcome === 'answered');
+    const isLost = ({ body }: { body: { id: string } }) => !log.includes(body.id);
+    const lost = told.filter(isLost);
+    assert.ok(lost.length > 0, 'the new master lacked something');
+    for (const { body } of lost) assert.ok(kept.includes(body.id), `${body.id} was answered, and nobody has it`);
+    for (const { body, outcome } of next.sent) assert.ok(outcome !== 'answered' || log.includes(body.id));
+    scene.say(`${told.length} answered, ${lost.length} of them not in the new log, all of them in files`);
+    scene.say(describe([next]));
+  },
+);
+
+async function entriesOf(redis: RedisServer): Promise<Buffer[][]> {
+  const client = redis.client();
+  try {
+    const logs = [0, 1, 2, 3].map((shard) => client.callBuffer('XRANGE', `walletd:{${shard}}:wal`, '-', '+'));
+    const ranges = (await Promise.all(logs)) as [Buffer, [Buffer, Buffer]][][];
+    return ranges.map((entries) => entries.map(([, [, bytes]]) => bytes));
+  } finally {
+    client.disconnect();
+  }
+}
 
 function maybeOrphans(scene: Scene): Map<string, Buffer[]> | undefined {
   const orphans = readOrphans(scene.nodeFolder);
