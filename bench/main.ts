@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type LoadSettings, runLoad } from './load/load.js';
 import type { RaceSettings } from './load/race.js';
+import { MIXES, type Mix } from './load/stories.js';
 import { runMemory } from './memory/memory.js';
 import { type MicroSettings, runMicro } from './micro/micro.js';
 import { runPeers } from './peers/peers.js';
@@ -17,7 +18,7 @@ const load = raceOf('load')
   .option('--rate <n>', 'requests per second, sent by the clock (open loop); without it each connection waits', whole)
   .action((options: LoadSettings) => runLoad(options));
 
-const peers = raceOf('peers')
+const peers = raceOf('peers', 'pairs')
   .description('beside Fastify with one Lua script per bet, on the same Redis')
   .action((options: RaceSettings) => runPeers(options));
 
@@ -51,11 +52,16 @@ try {
 }
 
 /** A command that lets servers run under the same load in turn. */
-function raceOf(name: string): Command {
+function raceOf(name: string, mix: Mix = 'real'): Command {
   return new Command(name)
     .option('--seconds <n>', 'length of each round', whole, 8)
     .option('--connections <n>', 'keep-alive connections', whole, 128)
     .option('--players <n>', 'players', whole, 10_000)
+    .addOption(
+      new Option('--mix <name>', 'callbacks: as platforms send them, or placeBets and settleBets')
+        .choices(MIXES)
+        .default(mix),
+    )
     .option('--rounds <n>', 'alternating rounds; the medians are shown', whole, 3)
     .option('--folder <path>', 'where the store is put; decides what an fsync costs', tmpdir());
 }

@@ -1,33 +1,35 @@
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import Table from 'cli-table3';
 import { fsyncMs, machine, median } from '../support/machine.js';
-import { importPlayers, type Server } from '../support/servers.js';
+import { type Server, verify } from '../support/servers.js';
 import type { Store } from '../support/store.js';
-import type { LoadOptions, LoadResult } from './generator.js';
+import { generate } from './generate.js';
+import type { LoadResult } from './generator.js';
+import type { Mix } from './stories.js';
 
 export interface RaceSettings {
   readonly seconds: number;
   readonly connections: number;
   readonly players: number;
   readonly rounds: number;
+  readonly mix: Mix;
   /** Where temporary folders are made. */
   readonly folder: string;
   /** Requests per second of an open loop; undefined for a closed one. */
-  readonly rate?: number;
+  readonly rate?: number | undefined;
 }
-
-const OPENING_BALANCE = 1_000_000;
-const GENERATOR = fileURLToPath(new URL('./generator.js', import.meta.url));
 
 /** Everything a reader needs to judge the figures that follow. */
 export function announce(store: Store, settings: RaceSettings): void {
-  const { folder, connections, players, rate } = settings;
+  const { folder, connections, players, rate, mix } = settings;
   console.log(machine());
   console.log(`durability: ${store.durability} (one fdatasync here: ${fsyncMs(folder)} ms)`);
-  console.log(`${connections} connections, ${players} players, pairs of placeBets and settleBets`);
+  console.log(`${connections} connections, ${players} players, ${describeMix(mix)}`);
   if (rate === undefined) console.log('closed loop: each connection sends when its last answer has come\n');
   else console.log(`open loop: ${rate} requests/s; latency counts from the moment a request was due\n`);
+}
+
+function describeMix(mix: Mix): string {
+  return mix === 'pairs' ? 'pairs of placeBets and settleBets' : 'Zipf, all callbacks';
 }
 
 /**
@@ -38,38 +40,13 @@ export async function race(servers: readonly Server[], settings: RaceSettings): 
   const width = Math.max(...servers.map(({ name }) => name.length));
   for (let round = 1; round <= settings.rounds; round++) {
     for (const [i, server] of servers.entries()) {
-      const result = await runRound(server, round, settings);
+      const result = await generate(server, settings);
       results[i]?.[1].push(result);
       console.log(`round ${round}  ${server.name.padEnd(width)}  ${line(result)}`);
-      if (result.wrong > 0) throw new Error(`${result.wrong} wrong answers, the first: ${result.firstWrong}`);
     }
   }
+  for (const server of servers) verify(server);
   print(results);
-}
-
-/** Each round has players of its own, so that every balance is known from the start. */
-async function runRound(server: Server, round: number, settings: RaceSettings): Promise<LoadResult> {
-  const { connections, seconds, players, rate } = settings;
-  const { url, adminUrl } = server;
-  const usernames = Array.from({ length: players }, (_, i) => `r${round}-player-${String(i).padStart(6, '0')}`);
-  if (adminUrl !== undefined) await importPlayers(adminUrl, usernames, OPENING_BALANCE);
-  const openingBalance = adminUrl === undefined ? undefined : OPENING_BALANCE;
-  return generate({ url, connections, seconds, rate, usernames, seed: `r${round}`, openingBalance });
-}
-
-function generate(options: LoadOptions): Promise<LoadResult> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [GENERATOR], { stdio: ['pipe', 'pipe', 'inherit'] });
-    child.stdin.end(JSON.stringify(options));
-    let text = '';
-    child.stdout.on('data', (data: Buffer) => {
-      text += data.toString();
-    });
-    child.on('error', reject);
-    child.on('exit', (code) =>
-      code === 0 ? resolve(JSON.parse(text) as LoadResult) : reject(new Error(`generator: ${code}`)),
-    );
-  });
 }
 
 function line(result: LoadResult): string {
