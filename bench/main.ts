@@ -5,6 +5,7 @@ import type { RaceSettings } from './load/race.js';
 import { MIXES, type Mix } from './load/stories.js';
 import { runMemory } from './memory/memory.js';
 import { type MicroSettings, runMicro } from './micro/micro.js';
+import { type OverloadSettings, runOverload } from './overload/overload.js';
 import { runPeers } from './peers/peers.js';
 import { type RecoverySettings, runRecovery } from './recovery/recovery.js';
 import { STORES } from './support/store.js';
@@ -28,6 +29,19 @@ const recovery = raceOf('recovery')
   .option('--rate <n>', 'requests per second, sent by the clock (open loop)', whole, 5000)
   .action((options: RecoverySettings) => runRecovery(options));
 
+const overload = new Command('overload')
+  .description('more callbacks than can be answered: what is still answered, what is refused, and how soon')
+  .addOption(new Option('--store <kind>', 'where walletd keeps its log').choices(STORES).default('lmdb'))
+  .option('--workers <n>', 'worker threads; 0: shards in the main thread', count, 0)
+  .option('--in-flight <n>', "walletd's limits.inFlightMax", whole)
+  .option('--times <n>', 'what is offered, as a multiple of the capacity', whole, 2)
+  .option('--seconds <n>', 'how long', whole, 20)
+  .option('--connections <n>', 'keep-alive connections', whole, 8000)
+  .option('--players <n>', 'players', whole, 10_000)
+  .addOption(mixOption('real'))
+  .option('--folder <path>', 'where the store is put; decides what an fsync costs', tmpdir())
+  .action((options: OverloadSettings) => runOverload(options));
+
 const memory = new Command('memory').description('heap per player and per transaction').action(() => runMemory());
 
 const micro = new Command('micro')
@@ -41,7 +55,7 @@ const all = new Command('all').description('load, memory, then micro (the defaul
   await micro.parseAsync([], { from: 'user' });
 });
 
-for (const command of [load, peers, recovery, memory, micro]) program.addCommand(command);
+for (const command of [load, overload, peers, recovery, memory, micro]) program.addCommand(command);
 program.addCommand(all, { isDefault: true });
 try {
   await program.parseAsync();
@@ -57,13 +71,14 @@ function raceOf(name: string, mix: Mix = 'real'): Command {
     .option('--seconds <n>', 'length of each round', whole, 8)
     .option('--connections <n>', 'keep-alive connections', whole, 128)
     .option('--players <n>', 'players', whole, 10_000)
-    .addOption(
-      new Option('--mix <name>', 'callbacks: as platforms send them, or placeBets and settleBets')
-        .choices(MIXES)
-        .default(mix),
-    )
+    .addOption(mixOption(mix))
     .option('--rounds <n>', 'alternating rounds; the medians are shown', whole, 3)
     .option('--folder <path>', 'where the store is put; decides what an fsync costs', tmpdir());
+}
+
+function mixOption(mix: Mix): Option {
+  const text = 'callbacks as platforms send them, by Zipf, or placeBets and settleBets in turn';
+  return new Option('--mix <name>', text).choices(MIXES).default(mix);
 }
 
 function whole(text: string): number {
@@ -72,8 +87,12 @@ function whole(text: string): number {
   return value;
 }
 
+function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('It must be a whole number.');
+  return value;
+}
+
 function counts(text: string): number[] {
-  const values = text.split(',').map(Number);
-  if (values.every((value) => Number.isInteger(value) && value >= 0)) return values;
-  throw new InvalidArgumentError('They must be whole numbers, with commas between them.');
+  return text.split(',').map(count);
 }
