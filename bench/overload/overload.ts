@@ -1,25 +1,34 @@
-import Table from 'cli-table3';
+import { type Column, formatTable } from '../../src/cli/table.js';
 import { generate } from '../load/generate.js';
 import type { LoadResult } from '../load/generator.js';
+import type { LatencySummary } from '../load/latencies.js';
 import type { Mix } from '../load/stories.js';
 import { withCleanUp } from '../support/clean-up.js';
 import { fsyncMs, machine } from '../support/machine.js';
 import { startWalletd, verify } from '../support/servers.js';
-import { type StoreKind, startStore } from '../support/store.js';
+import { type StoreChoice, startStore } from '../support/store.js';
 
-export interface OverloadSettings {
-  readonly store: StoreKind;
+export interface OverloadSettings extends StoreChoice {
   readonly workers: number;
   readonly seconds: number;
   /** So many that what is offered does not depend on what is answered. */
   readonly connections: number;
   readonly players: number;
   readonly mix: Mix;
-  readonly folder: string;
   /** Of the capacity. */
   readonly times: number;
   /** walletd's `limits.inFlightMax`. Undefined: as it comes, which is more than there are connections. */
   readonly inFlight?: number;
+}
+
+/** The capacity before and after, and what became of the load between. */
+export interface OverloadReport {
+  readonly durability: string;
+  readonly times: number;
+  readonly connections: number;
+  readonly before: LoadResult;
+  readonly overload: LoadResult;
+  readonly after: LoadResult;
 }
 
 const WARM_UP_SECONDS = 2;
@@ -29,10 +38,10 @@ const CAPACITY_CONNECTIONS = 128;
 const DEADLINE_MS = 3000;
 
 /** What becomes of callbacks when more come than can be answered: the capacity first, then a multiple of it. */
-export function runOverload(settings: OverloadSettings): Promise<void> {
+export function runOverload(settings: OverloadSettings): Promise<OverloadReport> {
   return withCleanUp(async () => {
     const { folder, workers, times, seconds, connections } = settings;
-    const store = await startStore(settings.store, folder);
+    const store = await startStore(settings);
     console.log(machine());
     console.log(`durability: ${store.durability} (one fdatasync here: ${fsyncMs(folder)} ms)\n`);
     const server = await startWalletd(store, workers, limits(settings));
@@ -42,12 +51,13 @@ export function runOverload(settings: OverloadSettings): Promise<void> {
     const capacity = Math.round(before.perSecond);
     console.log(`capacity of ${server.name}: ${capacity}/s over ${CAPACITY_CONNECTIONS} connections`);
     console.log(`offered: ${times} times that for ${seconds} s over ${connections} connections\n`);
-    const result = await generate(server, { ...settings, rate: times * capacity, isOverload: true });
+    const overload = await generate(server, { ...settings, rate: times * capacity, isOverload: true });
     const after = await generate(server, { ...closed, seconds: CAPACITY_SECONDS });
     verify(server);
-    print(result, seconds);
-    const goodput = (result.perSecond * 2) / (before.perSecond + after.perSecond);
-    console.log(`goodput: ${goodput.toFixed(2)} of the capacity before and after (${Math.round(after.perSecond)}/s)`);
+    const report = { durability: store.durability, times, connections, before, overload, after };
+    console.log(formatTable(OVERLOAD_COLUMNS, overloadRows(report)));
+    for (const sentence of overloadSentences(report)) console.log(sentence);
+    return report;
   });
 }
 
@@ -55,29 +65,30 @@ function limits({ inFlight }: OverloadSettings): Readonly<Record<string, string>
   return inFlight === undefined ? {} : { WALLETD_LIMITS_IN_FLIGHT_MAX: String(inFlight) };
 }
 
-function print(result: LoadResult, seconds: number): void {
-  const { answers, refusals, notSent, uncertainPlayers } = result;
+export const OVERLOAD_COLUMNS: readonly Column[] = [
+  '',
+  ...['count', 'of all', 'p50 ms', 'p99 ms', 'max ms'].map((right) => ({ right })),
+];
+
+export function overloadRows({ overload }: OverloadReport): string[][] {
+  const { answers, refusals, notSent } = overload;
   const due = answers + refusals.count + notSent;
-  const share = (count: number) => `${((count / due) * 100).toFixed(1)} %`;
-  const ms = (value: number) => value.toFixed(1);
-  const table = new Table({
-    head: ['', '/s', 'of due', 'p50 ms', 'p99 ms', 'max ms'],
-    colAligns: ['left', 'right', 'right', 'right', 'right', 'right'],
-    style: { head: [], border: [] },
-  });
-  const perSecond = (count: number) => Math.round(count / seconds);
-  table.push(
-    ['succeeded', perSecond(answers), share(answers), ...[result.p50Ms, result.p99Ms, result.maxMs].map(ms)],
-    [
-      'refused with 503',
-      perSecond(refusals.count),
-      share(refusals.count),
-      ...[refusals.p50Ms, refusals.p99Ms, refusals.maxMs].map(ms),
-    ],
-    ['not sent: no connection was free', perSecond(notSent), share(notSent), '', '', ''],
-  );
-  console.log(table.toString());
-  console.log(`longest wait of a success: ${ms(result.maxMs)} ms; to reach: ${DEADLINE_MS}, the deadline`);
-  console.log(`generator: ${Math.round(result.generatorCpuShare * 100)} % of a core`);
-  console.log(`every balance is right; ${uncertainPlayers} players have one of those that refusals leave possible`);
+  const share = (count: number) => [String(count), `${((count / due) * 100).toFixed(1)} %`];
+  const ms = ({ count, p50Ms, p99Ms, maxMs }: LatencySummary) =>
+    [p50Ms, p99Ms, maxMs].map((value) => (count === 0 ? '' : value.toFixed(1)));
+  return [
+    ['succeeded', ...share(answers), ...ms(overload)],
+    ['refused with 503', ...share(refusals.count), ...ms(refusals)],
+    ['not sent: no connection was free', ...share(notSent), '', '', ''],
+  ];
+}
+
+export function overloadSentences({ before, overload, after }: OverloadReport): string[] {
+  const goodput = overload.perSecond / ((before.perSecond + after.perSecond) / 2);
+  return [
+    `goodput: ${Math.round(overload.perSecond)}/s, ${goodput.toFixed(2)} of the capacity before and after; to reach: 0.8`,
+    `longest wait of a success: ${overload.maxMs.toFixed(0)} ms; to stay below: ${DEADLINE_MS}, the deadline`,
+    `every balance is right; of ${overload.uncertainPlayers} players refusals leave several possible`,
+    `the generator took ${Math.round(overload.generatorCpuShare * 100)} % of a core`,
+  ];
 }

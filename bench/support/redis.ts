@@ -3,22 +3,24 @@ import { createServer } from 'node:net';
 import { startChild } from './child.js';
 
 /**
- * Every write is on the disk before it is answered, and nothing is thrown away. The file of writes is never rewritten:
- * that would happen once in hours in production, and several times in a bench that starts with an empty one.
+ * Nothing is thrown away. The file of writes is never rewritten: that would happen once in hours in production, and
+ * several times in a bench that starts with an empty one.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   appendonly: 'yes',
-  appendfsync: 'always',
   'no-appendfsync-on-rewrite': 'no',
   'auto-aof-rewrite-percentage': '0',
   'maxmemory-policy': 'noeviction',
   save: '',
 };
 
-/** Starts a real Redis on a free port, with its files in `folder`; resolves to its URL. */
-export async function startRedis(folder: string): Promise<string> {
+/**
+ * Starts a real Redis on a free port, with its files in `folder`; resolves to its URL. With `always` every write is on
+ * the disk before it is answered.
+ */
+export async function startRedis(folder: string, appendfsync: 'always' | 'everysec'): Promise<string> {
   const port = String(await freePort());
-  const settings = { bind: '127.0.0.1', port, dir: folder, ...SETTINGS };
+  const settings = { bind: '127.0.0.1', port, dir: folder, appendfsync, ...SETTINGS };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   try {
     await startChild('redis-server', args, (line) => line.includes('Ready to accept connections'));

@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { startChild } from './child.js';
+import { ROOT } from './root.js';
 import type { Store } from './store.js';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A server under test, in a process of its own, which ends with the bench. */
 export interface Server {
@@ -28,11 +26,15 @@ export async function startPeer(name: string, file: string, ...args: string[]): 
   return { name, url, adminUrl, settings: undefined };
 }
 
-/** walletd as a user starts it, with its shards inline (0) or on so many worker threads, and some settings changed. */
+/**
+ * walletd as a user starts it, with its shards inline (0) or on so many worker threads, and some settings changed; of the
+ * project that is built in `root`.
+ */
 export async function startWalletd(
   store: Store,
   workers: number,
   { name = `walletd ${describeWorkers(workers)}`, ...changes }: Readonly<Record<string, string>> = {},
+  root = ROOT,
 ): Promise<Server> {
   const settings = {
     ...store.settingsOf(name.replaceAll(' ', '-')),
@@ -42,7 +44,7 @@ export async function startWalletd(
     WALLETD_ADMIN_PORT: '0',
   };
   const isReady = (text: string) => text.includes('walletd is ready');
-  const line = await startChild('sh', [`${ROOT}src/cli/walletd.sh`, 'serve'], isReady, settings);
+  const line = await startChild('sh', [`${root}src/cli/walletd.sh`, 'serve'], isReady, settings);
   const { callbacks, operatorApi } = JSON.parse(line) as { callbacks: string; operatorApi: string };
   return { name, url: callbacks, adminUrl: operatorApi, settings };
 }
@@ -53,9 +55,9 @@ function describeWorkers(workers: number): string {
 }
 
 /** Has walletd prove the store by its log, its books and what the server tells; throws what it finds. */
-export function verify({ name, adminUrl, settings }: Server): void {
+export function verify({ name, adminUrl, settings }: Server, root = ROOT): void {
   if (settings === undefined || adminUrl === undefined) return;
-  const args = [`${ROOT}src/cli/walletd.sh`, 'verify', '--server', adminUrl];
+  const args = [`${root}src/cli/walletd.sh`, 'verify', '--server', adminUrl];
   const { status, stdout, stderr } = spawnSync('sh', args, { env: { ...process.env, ...settings }, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${name}: walletd verify finds\n${stdout}${stderr}`);
 }
