@@ -28,7 +28,7 @@ const durability = () =>
   new Option('--durability <class>', 'what an answer waits for').choices(DURABILITIES).default('fsync');
 
 const program = new Command('bench')
-  .description('How fast walletd is on this machine. Every verb writes bench/report/report.html.')
+  .description('How fast walletd is on this machine. Each verb writes bench/report/report.html; without one it is all.')
   .addHelpText('after', '\nOptions of a verb: npm run bench -- load --help');
 
 verb('load', 'throughput and latency, beside an echo server')
@@ -109,7 +109,7 @@ verb('micro', 'hot functions, each beside its obvious alternative')
   .addOption(number('--seconds <n>', 'time for each case', 1))
   .action(async (options: MicroSettings & SaveSettings) => save({ micro: await runMicro(options) }, options));
 
-verb('all', 'all of these but compare, each briefly: some ten minutes')
+verb('all', 'all of these but compare, each briefly: some ten minutes', true)
   .addOption(store())
   .addOption(durability())
   .addOption(seconds(5))
@@ -125,9 +125,9 @@ try {
 }
 
 /** Its results are kept, with what the machine and the disk under `folder` are. */
-function verb(name: string, description: string): Command {
+function verb(name: string, description: string, isDefault = false): Command {
   return program
-    .command(name)
+    .command(name, { isDefault })
     .description(description)
     .option('--folder <path>', 'where stores are put; decides what an fsync costs', tmpdir())
     .option('--json <file>', 'write the raw results and the environment, too');
