@@ -34,7 +34,7 @@ export interface OverloadReport {
 const WARM_UP_SECONDS = 2;
 const CAPACITY_SECONDS = 5;
 /** Enough for the largest commits: what fewer can ask for may be half of what a server can do. */
-const CAPACITY_CONNECTIONS = 1024;
+const CAPACITY_CONNECTIONS_MAX = 1024;
 /** `requestDeadlineMs`, as it comes. */
 const DEADLINE_MS = 3000;
 
@@ -46,11 +46,12 @@ export function runOverload(settings: OverloadSettings): Promise<OverloadReport>
     console.log(machine());
     console.log(`durability: ${store.durability} (one fdatasync here: ${fsyncMs(folder)} ms)\n`);
     const server = await startWalletd(store, workers, limits(settings));
-    const closed = { ...settings, connections: CAPACITY_CONNECTIONS };
+    const { inFlight = CAPACITY_CONNECTIONS_MAX } = settings;
+    const closed = { ...settings, connections: Math.min(inFlight, CAPACITY_CONNECTIONS_MAX) };
     await generate(server, { ...closed, seconds: WARM_UP_SECONDS });
     const before = await generate(server, { ...closed, seconds: CAPACITY_SECONDS });
     const capacity = Math.round(before.perSecond);
-    console.log(`capacity of ${server.name}: ${capacity}/s over ${CAPACITY_CONNECTIONS} connections`);
+    console.log(`capacity of ${server.name}: ${capacity}/s over ${closed.connections} connections`);
     console.log(`offered: ${times} times that for ${seconds} s over ${connections} connections\n`);
     const overload = await generate(server, { ...settings, rate: times * capacity, isOverload: true });
     const after = await generate(server, { ...closed, seconds: CAPACITY_SECONDS });
