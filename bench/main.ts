@@ -1,47 +1,119 @@
 import { tmpdir } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { type AllSettings, runAll } from './all.js';
+import { type CompareSettings, runCompare } from './compare/compare.js';
 import { type LoadSettings, runLoad } from './load/load.js';
-import type { RaceSettings } from './load/race.js';
+import { MIXES, type Mix } from './load/stories.js';
 import { runMemory } from './memory/memory.js';
 import { type MicroSettings, runMicro } from './micro/micro.js';
-import { runPeers } from './peers/peers.js';
+import { type OverloadSettings, runOverload } from './overload/overload.js';
+import { type PeersSettings, runPeers } from './peers/peers.js';
 import { type RecoverySettings, runRecovery } from './recovery/recovery.js';
-import { STORES } from './support/store.js';
+import { type SaveSettings, save } from './report/save.js';
+import { runScale, type ScaleSettings } from './scale/scale.js';
+import { DURABILITIES, STORES } from './support/store.js';
 
-const program = new Command('bench').description('How fast walletd is on this machine, beside an echo server.');
+const seconds = (value: number) => number('--seconds <n>', 'length of each run', value);
+const rounds = (value: number) => number('--rounds <n>', 'rounds in alternation; medians are shown', value);
+const connections = (value: number) => number('--connections <n>', 'keep-alive connections', value);
+const players = (value: number) => number('--players <n>', 'players', value);
+const workers = () => new Option('--workers <n>', 'worker threads; 0: none').argParser(count).default(0);
+const workerCounts = (values: readonly number[]) =>
+  new Option('--workers <n,...>', 'counts of worker threads; 0: none').argParser(counts).default(values);
+const rate = () => number('--rate <n>', 'requests/s, sent by the clock (open loop)', 5000);
+const mix = (value: Mix) =>
+  new Option('--mix <name>', 'all callbacks, by Zipf, or placeBets and settleBets').choices(MIXES).default(value);
+const store = () => new Option('--store <kind>', "where walletd's log is").choices(STORES).default('lmdb');
+const durability = () =>
+  new Option('--durability <class>', 'what an answer waits for').choices(DURABILITIES).default('fsync');
 
-const load = raceOf('load')
-  .description('throughput and latency over keep-alive connections, beside an echo server in the same run')
-  .addOption(new Option('--store <kind>', 'where walletd keeps its log').choices(STORES).default('lmdb'))
-  .option('--workers <n,...>', 'counts of worker threads to measure; 0: shards in the main thread', counts, [0])
-  .option('--rate <n>', 'requests per second, sent by the clock (open loop); without it each connection waits', whole)
-  .action((options: LoadSettings) => runLoad(options));
+const program = new Command('bench')
+  .description('How fast walletd is on this machine. Each verb writes bench/report/report.html; without one it is all.')
+  .addHelpText('after', '\nOptions of a verb: npm run bench -- load --help');
 
-const peers = raceOf('peers')
-  .description('beside Fastify with a Lua script per bet on Redis, and with functions and row locks in PostgreSQL')
-  .action((options: RaceSettings) => runPeers(options));
+verb('load', 'throughput and latency, beside an echo server')
+  .addOption(new Option('--connections <n,...>', 'keep-alive connections').argParser(wholes).default([128]))
+  .addOption(new Option('--rate <n,...>', 'requests/s, sent by the clock (open loop)').argParser(wholes))
+  .addOption(workerCounts([0]))
+  .addOption(players(10_000))
+  .addOption(mix('real'))
+  .addOption(store())
+  .addOption(durability())
+  .addOption(seconds(8))
+  .addOption(rounds(3))
+  .action(async (options: LoadSettings & SaveSettings) => {
+    const report = await runLoad(options);
+    save(options.rate === undefined ? { load: report } : { openLoad: report }, options);
+  });
 
-const recovery = raceOf('recovery')
-  .description('a start from the log and from snapshots, and the latency of callbacks while snapshots are taken')
-  .addOption(new Option('--store <kind>', 'where walletd keeps its log').choices(STORES).default('lmdb'))
-  .option('--rate <n>', 'requests per second, sent by the clock (open loop)', whole, 5000)
-  .action((options: RecoverySettings) => runRecovery(options));
+verb('overload', 'more than can be answered: what still is, what is refused, and how soon')
+  .addOption(number('--times <n>', 'what is offered, as a multiple of the capacity', 2))
+  .addOption(new Option('--in-flight <n>', "walletd's limits.inFlightMax").argParser(whole))
+  .addOption(connections(8000))
+  .addOption(workers())
+  .addOption(players(10_000))
+  .addOption(mix('real'))
+  .addOption(store())
+  .addOption(durability())
+  .addOption(seconds(20))
+  .action(async (options: OverloadSettings & SaveSettings) => save({ overload: await runOverload(options) }, options));
 
-const memory = new Command('memory').description('heap per player and per transaction').action(() => runMemory());
+verb('scale', 'throughput by workers and by players, the cost of a thread hop, memory')
+  .addOption(workerCounts([0, 1, 2]))
+  .addOption(new Option('--players <n,...>', 'players').argParser(wholes).default([10_000, 100_000, 1_000_000]))
+  .addOption(connections(128))
+  .addOption(mix('real'))
+  .addOption(store())
+  .addOption(durability())
+  .addOption(seconds(8))
+  .addOption(rounds(3))
+  .action(async (options: ScaleSettings & SaveSettings) => save({ scale: await runScale(options) }, options));
 
-const micro = new Command('micro')
-  .description('hot functions, each beside its obvious alternative')
-  .option('--seconds <n>', 'time for each case', whole, 1)
-  .action((options: MicroSettings) => runMicro(options));
+verb('recovery', 'starts from logs and from snapshots, and callbacks while snapshots are taken')
+  .addOption(players(100_000))
+  .addOption(rate())
+  .addOption(connections(128))
+  .addOption(mix('real'))
+  .addOption(store())
+  .addOption(durability())
+  .addOption(seconds(8))
+  .addOption(rounds(3))
+  .action(async (options: RecoverySettings & SaveSettings) => save({ recovery: await runRecovery(options) }, options));
 
-const all = new Command('all').description('load, memory, then micro (the default)').action(async () => {
-  await load.parseAsync([], { from: 'user' });
-  runMemory();
-  await micro.parseAsync([], { from: 'user' });
-});
+verb('peers', 'beside what a team would build first')
+  .addOption(connections(128))
+  .addOption(players(10_000))
+  .addOption(seconds(8))
+  .addOption(rounds(3))
+  .action(async (options: PeersSettings & SaveSettings) => save({ peers: await runPeers(options) }, options));
 
-for (const command of [load, peers, recovery, memory, micro]) program.addCommand(command);
-program.addCommand(all, { isDefault: true });
+verb('compare', 'another commit and the working tree in alternation, in fresh processes')
+  .argument('<ref>', 'what to compare with: a branch, tag or commit')
+  .addOption(connections(128))
+  .addOption(workers())
+  .addOption(players(10_000))
+  .addOption(mix('real'))
+  .addOption(store())
+  .addOption(durability())
+  .addOption(seconds(8))
+  .addOption(rounds(5))
+  .action(async (ref: string, options: CompareSettings & SaveSettings) =>
+    save({ compare: await runCompare(ref, options) }, options),
+  );
+
+verb('memory', 'heap per player and per bet').action((options: SaveSettings) => save({ memory: runMemory() }, options));
+
+verb('micro', 'hot functions, each beside its obvious alternative')
+  .addOption(number('--seconds <n>', 'time for each case', 1))
+  .action(async (options: MicroSettings & SaveSettings) => save({ micro: await runMicro(options) }, options));
+
+verb('all', 'all of these but compare, each briefly: some ten minutes', true)
+  .addOption(store())
+  .addOption(durability())
+  .addOption(seconds(5))
+  .addOption(rounds(2))
+  .action(async (options: AllSettings & SaveSettings) => save(await runAll(options), options));
+
 try {
   await program.parseAsync();
 } catch (error) {
@@ -50,24 +122,35 @@ try {
   process.exitCode = 1;
 }
 
-/** A command that lets servers run under the same load in turn. */
-function raceOf(name: string): Command {
-  return new Command(name)
-    .option('--seconds <n>', 'length of each round', whole, 8)
-    .option('--connections <n>', 'keep-alive connections', whole, 128)
-    .option('--players <n>', 'players', whole, 10_000)
-    .option('--rounds <n>', 'alternating rounds; the medians are shown', whole, 3)
-    .option('--folder <path>', 'where the store is put; decides what an fsync costs', tmpdir());
+/** Its results are kept, with what the machine and the disk under `folder` are. */
+function verb(name: string, description: string, isDefault = false): Command {
+  return program
+    .command(name, { isDefault })
+    .description(description)
+    .option('--folder <path>', 'where stores are put; decides what an fsync costs', tmpdir())
+    .option('--json <file>', 'write the raw results and the environment, too');
+}
+
+function number(flags: string, description: string, value: number): Option {
+  return new Option(flags, description).argParser(whole).default(value);
 }
 
 function whole(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('It must be a whole number above 0.');
+  const value = count(text);
+  if (value < 1) throw new InvalidArgumentError('It must be a whole number above 0.');
   return value;
 }
 
+function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('It must be a whole number.');
+  return value;
+}
+
+function wholes(text: string): number[] {
+  return text.split(',').map(whole);
+}
+
 function counts(text: string): number[] {
-  const values = text.split(',').map(Number);
-  if (values.every((value) => Number.isInteger(value) && value >= 0)) return values;
-  throw new InvalidArgumentError('They must be whole numbers, with commas between them.');
+  return text.split(',').map(count);
 }

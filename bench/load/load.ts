@@ -1,21 +1,40 @@
 import { withCleanUp } from '../support/clean-up.js';
 import { type Server, startEcho, startWalletd } from '../support/servers.js';
-import { type StoreKind, startStore } from '../support/store.js';
-import { announce, type RaceSettings, race } from './race.js';
+import { type StoreChoice, startStore } from '../support/store.js';
+import type { Load } from './generate.js';
+import { announce, measure, type RaceSettings } from './race.js';
+import { printRaced } from './race-table.js';
+import type { Raced } from './raced.js';
 
-export interface LoadSettings extends RaceSettings {
-  readonly store: StoreKind;
+export interface LoadSettings extends Omit<RaceSettings, 'connections' | 'rate'>, StoreChoice {
   /** Counts of worker threads, each measured by itself; 0 is inline. */
   readonly workers: readonly number[];
+  /** Each measured by itself. */
+  readonly connections: readonly number[];
+  /** Requests per second of open loops over most connections, each measured by itself. Undefined: closed loops. */
+  readonly rate?: readonly number[];
+}
+
+export interface LoadReport {
+  readonly durability: string;
+  readonly raced: readonly Raced[];
 }
 
 /** Throughput and latency of walletd beside an echo server. */
-export function runLoad(settings: LoadSettings): Promise<void> {
+export function runLoad(settings: LoadSettings): Promise<LoadReport> {
   return withCleanUp(async () => {
-    const store = await startStore(settings.store, settings.folder);
+    const store = await startStore(settings);
     announce(store, settings);
     const servers: Server[] = [await startEcho()];
     for (const workers of settings.workers) servers.push(await startWalletd(store, workers));
-    await race(servers, settings);
+    const raced = await measure(servers, loadsOf(settings), settings.rounds);
+    printRaced(raced);
+    return { durability: store.durability, raced };
   });
+}
+
+function loadsOf({ connections, rate, seconds, players, mix }: LoadSettings): readonly Load[] {
+  const load = { seconds, players, mix };
+  if (rate === undefined) return connections.map((count) => ({ ...load, connections: count }));
+  return rate.map((perSecond) => ({ ...load, connections: Math.max(...connections), rate: perSecond }));
 }

@@ -1,10 +1,10 @@
-import Table from 'cli-table3';
 import { rulesOf } from '../../src/cli/rules.js';
 import { loadSettings } from '../../src/config/load.js';
 import { apply } from '../../src/wallet/apply.js';
 import type { Command } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide.js';
 import { Wallets } from '../../src/wallet/wallets.js';
+import type { MemoryReport } from './memory.js';
 
 /*
  * Ids are as long as platforms send them: 36 characters for transactions, 36 for rounds, 17 for players. Everything a
@@ -69,25 +69,16 @@ function settle(wallets: Wallets, username: string, n: number): void {
   run(wallets, { type: 'settleBets', ...envelope, username, txns: [txn] });
 }
 
-const table = new Table({
-  head: ['heap', 'bytes', 'to reach'],
-  colAligns: ['left', 'right', 'right'],
-  style: { head: [], border: [] },
-});
-
 const wallets = new Wallets();
 let before = heapBytes();
 fund(wallets, PLAYERS);
 let after = heapBytes();
 const perPlayer = (after - before) / PLAYERS;
-table.push(['per player, funded, no bet', Math.round(perPlayer), '']);
 before = after;
 let n = 0;
 for (const wallet of wallets) for (let i = 0; i < 2; i++) place(wallets, wallet.username, n++);
 after = heapBytes();
-const perBet = (after - before) / PLAYERS / 2;
-table.push(['per open bet, each in a round of its own', Math.round(perBet), '']);
-table.push(['per player with two open bets', Math.round(perPlayer + 2 * perBet), '< 1024']);
+const perOpenBet = (after - before) / PLAYERS / 2;
 
 const closing = new Wallets();
 fund(closing, CLOSED_PLAYERS);
@@ -99,10 +90,7 @@ for (const wallet of closing) {
   }
 }
 after = heapBytes();
-table.push([
-  'per closed transaction, each in a round of its own',
-  Math.round((after - before) / CLOSED_PLAYERS / CLOSED_EACH),
-  '< 600',
-]);
-console.log(table.toString());
+const perClosedBet = (after - before) / CLOSED_PLAYERS / CLOSED_EACH;
+const report: MemoryReport = { perPlayer, perOpenBet, perClosedBet };
+console.log(JSON.stringify(report));
 if (closing.count + wallets.count === 0) throw new Error('unreachable: keeps both alive until here');

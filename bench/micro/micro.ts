@@ -1,6 +1,7 @@
 import Benchmark from 'benchmark';
-import Table from 'cli-table3';
+import { type Column, formatTable } from '../../src/cli/table.js';
 import { machine } from '../support/machine.js';
+import { RunProgress } from '../support/progress.js';
 import { formatting, parsing } from './amount.js';
 import { deciding } from './decide.js';
 import { decoding, packing } from './entry-codec.js';
@@ -15,6 +16,21 @@ export interface MicroSettings {
   /** For each case. */
   readonly seconds: number;
 }
+
+export interface MicroCase {
+  readonly name: string;
+  readonly perSecond: number;
+  readonly errorPercent: number;
+  /** Speed as a multiple of the group's last. */
+  readonly ratio: number;
+}
+
+export interface MicroGroup {
+  readonly name: string;
+  readonly cases: readonly MicroCase[];
+}
+
+export type MicroReport = readonly MicroGroup[];
 
 const GROUPS = [
   deciding,
@@ -35,19 +51,18 @@ const GROUPS = [
  * The hot functions, each beside what one would write first. All run in this process, one after the other, on inputs
  * that stay warm: the figures show where the time of a callback goes, not what a server can do.
  */
-export async function runMicro(settings: MicroSettings): Promise<void> {
+export async function runMicro(settings: MicroSettings): Promise<MicroReport> {
   console.log(machine());
   console.log('ratio: speed as a multiple of that of the last line of the group\n');
-  const table = new Table({
-    head: ['', 'ops/s', '±', 'ns/op', 'ratio'],
-    colAligns: ['left', 'right', 'right', 'right', 'right'],
-    style: { head: [], border: [] },
-    chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
-  });
+  const report: MicroGroup[] = [];
+  const progress = new RunProgress(GROUPS.length, settings.seconds);
   for (const group of GROUPS) {
-    table.push([group.name, '', '', '', ''], ...lines(group, await measure(group, settings.seconds)));
+    report.push({ name: group.name, cases: figures(group, await measure(group, settings.seconds)) });
+    progress.next(group.name);
   }
-  console.log(table.toString());
+  progress.stop();
+  console.log(formatTable(MICRO_COLUMNS, report.flatMap(microRows)));
+  return report;
 }
 
 function measure(group: Group, seconds: number): Promise<readonly Benchmark[]> {
@@ -64,16 +79,26 @@ function measure(group: Group, seconds: number): Promise<readonly Benchmark[]> {
   });
 }
 
-function lines(group: Group, results: readonly Benchmark[]): string[][] {
-  const floor = results.at(-1)?.hz ?? Number.NaN;
-  return results.map(({ name, hz, stats }) => {
-    const perSecond = hz * group.operations;
-    return [
-      `  ${name}`,
-      Benchmark.formatNumber(Math.round(perSecond)),
-      `${stats.rme.toFixed(1)} %`,
+function figures(group: Group, results: readonly Benchmark[]): MicroCase[] {
+  const last = results.at(-1)?.hz ?? Number.NaN;
+  return results.map(({ name, hz, stats }) => ({
+    name: name as string,
+    perSecond: hz * group.operations,
+    errorPercent: stats.rme,
+    ratio: hz / last,
+  }));
+}
+
+export const MICRO_COLUMNS: readonly Column[] = ['', ...['ns/op', '±', 'ratio'].map((right) => ({ right }))];
+
+export function microRows({ name, cases }: MicroGroup): string[][] {
+  return [
+    [name, '', '', ''],
+    ...cases.map(({ name: what, perSecond, errorPercent, ratio }) => [
+      `  ${what}`,
       (1e9 / perSecond).toFixed(1),
-      (hz / floor).toFixed(2),
-    ];
-  });
+      `${errorPercent.toFixed(1)} %`,
+      ratio.toFixed(2),
+    ]),
+  ];
 }

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { LoadReport } from '../load/load.js';
 import { announce, type RaceSettings, race } from '../load/race.js';
 import { withCleanUp } from '../support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../support/postgres.js';
@@ -7,26 +8,31 @@ import { type Server, startEcho, startPeer, startWalletd } from '../support/serv
 import { startStore } from '../support/store.js';
 
 const require = createRequire(import.meta.url);
+const DURABILITY = 'each answer waits until its change is on the disk';
+
+/** The peers know nothing but pairs, and promise nothing less than fsync. */
+export type PeersSettings = Omit<RaceSettings, 'mix'>;
 
 /** walletd beside what a team would build instead, with the same durability. What is not installed is left out. */
-export function runPeers(settings: RaceSettings): Promise<void> {
+export function runPeers(options: PeersSettings): Promise<LoadReport> {
   return withCleanUp(async () => {
+    const settings: RaceSettings = { ...options, mix: 'pairs' };
     const { folder } = settings;
-    const embedded = await startStore('lmdb', folder);
-    announce({ ...embedded, durability: 'each answer waits until its change is on the disk' }, settings);
+    const embedded = await startStore({ store: 'lmdb', durability: 'fsync', folder });
+    announce({ ...embedded, durability: DURABILITY }, settings);
     console.log(`Fastify ${versionOf('fastify')}, ioredis ${versionOf('ioredis')}, pg ${versionOf('pg')}`);
     const walletd = await startWalletd(embedded, 0, { name: 'walletd on LMDB' });
     say([walletd], embedded.durability);
     const servers = [walletd, ...(await maybeOnRedis(folder)), ...(await maybeOnPostgres(folder)), await startEcho()];
     console.log();
-    await race(servers, settings);
+    return { durability: DURABILITY, raced: await race(servers, settings) };
   });
 }
 
 async function maybeOnRedis(folder: string): Promise<Server[]> {
   const problem = whyNoRedis();
   if (problem !== undefined) return skip('what runs on Redis', problem);
-  const store = await startStore('redis', folder);
+  const store = await startStore({ store: 'redis', durability: 'fsync', folder });
   const walletd = await startWalletd(store, 0, { name: 'walletd on Redis' });
   const lua = await startPeer('Fastify + Lua script', 'fastify-lua', store.redisUrl as string);
   return say([walletd, lua], store.durability);

@@ -7,17 +7,18 @@ export function atEnd(task: Task): void {
   tasks.push(task);
 }
 
-/** Runs something, and cleans up after it whatever becomes of it. */
-export async function withCleanUp(run: () => Promise<void>): Promise<void> {
+/** Runs something, and cleans up after it, and after nothing else, whatever becomes of it. */
+export async function withCleanUp<T>(run: () => Promise<T>): Promise<T> {
+  const before = tasks.length;
   try {
-    await run();
+    return await run();
   } finally {
-    await cleanUp();
+    await cleanUp(before);
   }
 }
 
-async function cleanUp(): Promise<void> {
-  for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) await task();
+async function cleanUp(before = 0): Promise<void> {
+  while (tasks.length > before) await tasks.pop()?.();
 }
 
 // Children of a bench that was told to end would run on, and one of them is a Redis.

@@ -5,12 +5,11 @@ import { startChild } from './child.js';
 import { maybeFolderOf } from './programs.js';
 
 /**
- * Every write is on the disk before it is answered, and nothing is thrown away. The file of writes is never rewritten:
- * that would happen once in hours in production, and several times in a bench that starts with an empty one.
+ * Nothing is thrown away. The file of writes is never rewritten: that would happen once in hours in production, and
+ * several times in a bench that starts with an empty one.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   appendonly: 'yes',
-  appendfsync: 'always',
   'no-appendfsync-on-rewrite': 'no',
   'auto-aof-rewrite-percentage': '0',
   'maxmemory-policy': 'noeviction',
@@ -28,12 +27,15 @@ export interface RedisServer {
   readonly version: string;
 }
 
-/** Starts a real Redis on a free port, with its files in `folder`, until the bench ends. */
-export async function startRedis(folder: string): Promise<RedisServer> {
+/**
+ * Starts a real Redis on a free port, with its files in `folder`, until the bench ends. With `always` every write is on
+ * the disk before it is answered.
+ */
+export async function startRedis(folder: string, appendfsync: 'always' | 'everysec'): Promise<RedisServer> {
   const problem = whyNoRedis();
   if (problem !== undefined) throw new Error(problem);
   const port = String(await freePort());
-  const settings = { bind: '127.0.0.1', port, dir: folder, ...SETTINGS };
+  const settings = { bind: '127.0.0.1', port, dir: folder, appendfsync, ...SETTINGS };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   await startChild('redis-server', args, (line) => line.includes('Ready to accept connections'));
   const version = /v=([\d.]+)/.exec(execFileSync('redis-server', ['--version'], { encoding: 'utf8' }))?.[1] ?? '';

@@ -1,8 +1,7 @@
-import { fileURLToPath } from 'node:url';
+import { spawnSync } from 'node:child_process';
 import { startChild } from './child.js';
+import { ROOT } from './root.js';
 import type { Store } from './store.js';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A server under test, in a process of its own, which ends with the bench. */
 export interface Server {
@@ -10,6 +9,8 @@ export interface Server {
   readonly url: string;
   /** Where players are imported; undefined for a server that keeps no balances. */
   readonly adminUrl: string | undefined;
+  /** Of a walletd: with these its tools find its store. Undefined for any other server. */
+  readonly settings: Readonly<Record<string, string>> | undefined;
 }
 
 /** Parses and answers the same JSON on the same HTTP library, and stores nothing. */
@@ -22,14 +23,18 @@ export async function startPeer(name: string, file: string, ...args: string[]): 
   const script = `${ROOT}dist/bench/peers/${file}.js`;
   const line = await startChild(process.execPath, [script, ...args], (text) => text.startsWith('{'));
   const { url, adminUrl } = JSON.parse(line) as { url: string; adminUrl?: string };
-  return { name, url, adminUrl };
+  return { name, url, adminUrl, settings: undefined };
 }
 
-/** walletd as a user starts it, with its shards inline (0) or on so many worker threads, and some settings changed. */
+/**
+ * walletd as a user starts it, with its shards inline (0) or on so many worker threads, and some settings changed; of the
+ * project that is built in `root`.
+ */
 export async function startWalletd(
   store: Store,
   workers: number,
   { name = `walletd ${describeWorkers(workers)}`, ...changes }: Readonly<Record<string, string>> = {},
+  root = ROOT,
 ): Promise<Server> {
   const settings = {
     ...store.settingsOf(name.replaceAll(' ', '-')),
@@ -39,14 +44,22 @@ export async function startWalletd(
     WALLETD_ADMIN_PORT: '0',
   };
   const isReady = (text: string) => text.includes('walletd is ready');
-  const line = await startChild('sh', [`${ROOT}src/cli/walletd.sh`, 'serve'], isReady, settings);
+  const line = await startChild('sh', [`${root}src/cli/walletd.sh`, 'serve'], isReady, settings);
   const { callbacks, operatorApi } = JSON.parse(line) as { callbacks: string; operatorApi: string };
-  return { name, url: callbacks, adminUrl: operatorApi };
+  return { name, url: callbacks, adminUrl: operatorApi, settings };
 }
 
 function describeWorkers(workers: number): string {
   if (workers === 0) return 'inline';
   return workers === 1 ? '1 worker' : `${workers} workers`;
+}
+
+/** Has walletd prove the store by its log, its books and what the server tells; throws what it finds. */
+export function verify({ name, adminUrl, settings }: Server, root = ROOT): void {
+  if (settings === undefined || adminUrl === undefined) return;
+  const args = [`${root}src/cli/walletd.sh`, 'verify', '--server', adminUrl];
+  const { status, stdout, stderr } = spawnSync('sh', args, { env: { ...process.env, ...settings }, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${name}: walletd verify finds\n${stdout}${stderr}`);
 }
 
 export async function importPlayers(adminUrl: string, usernames: readonly string[], balance: number): Promise<void> {

@@ -5,6 +5,16 @@ import { startRedis } from './redis.js';
 export const STORES = ['lmdb', 'redis'] as const;
 export type StoreKind = (typeof STORES)[number];
 
+export const DURABILITIES = ['fsync', 'os'] as const;
+/** What an answer waits for: walletd's `durability`. */
+export type Durability = (typeof DURABILITIES)[number];
+
+export interface StoreChoice {
+  readonly store: StoreKind;
+  readonly durability: Durability;
+  readonly folder: string;
+}
+
 /** Where logs are kept during a bench. */
 export interface Store {
   /** For people: what a durable write is here. */
@@ -16,21 +26,24 @@ export interface Store {
 }
 
 /** An empty store in a temporary folder under `folder`, removed at the end. */
-export async function startStore(kind: StoreKind, folder: string): Promise<Store> {
+export async function startStore({ store, durability, folder }: StoreChoice): Promise<Store> {
+  if (store === 'lmdb' && durability !== 'fsync') throw new Error('LMDB knows no durability but fsync');
   const own = mkdtempSync(`${folder}/walletd-bench-`);
   atEnd(() => rmSync(own, { recursive: true, force: true }));
   const node = { WALLETD_NODE_FOLDER: `${own}/node` };
-  if (kind === 'lmdb') {
+  if (store === 'lmdb') {
     return {
       durability: `LMDB commit with fsync per round in ${folder}`,
       redisUrl: undefined,
       settingsOf: (name) => ({ ...node, WALLETD_STORE: `lmdb:${own}/${name}` }),
     };
   }
-  const { url: redisUrl, version } = await startRedis(own);
+  const appendfsync = durability === 'fsync' ? 'always' : 'everysec';
+  const { url: redisUrl, version } = await startRedis(own, appendfsync);
+  const redis = { ...node, WALLETD_STORE: redisUrl, WALLETD_DURABILITY: durability, WALLETD_INIT: 'auto' };
   return {
-    durability: `Redis ${version} with appendonly yes, appendfsync always in ${folder}`,
+    durability: `Redis ${version} with appendonly yes, appendfsync ${appendfsync} in ${folder}`,
     redisUrl,
-    settingsOf: (name) => ({ ...node, WALLETD_STORE: redisUrl, WALLETD_STORE_PREFIX: name, WALLETD_INIT: 'auto' }),
+    settingsOf: (name) => ({ ...redis, WALLETD_STORE_PREFIX: name }),
   };
 }

@@ -54,7 +54,7 @@ test('walletd', async () => {
 
 test('Fastify with a Lua script per callback', { skip: whyNoRedis() ?? false }, () =>
   withCleanUp(async () => {
-    const { redisUrl } = await startStore('redis', tmpdir());
+    const { redisUrl } = await startStore({ store: 'redis', durability: 'fsync', folder: tmpdir() });
     const { url } = await startPeer('lua', 'fastify-lua', redisUrl as string);
     await play(url, url);
   }),

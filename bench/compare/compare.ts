@@ -1,0 +1,99 @@
+import { type Column, formatTable } from '../../src/cli/table.js';
+import { plural } from '../../src/cli/units.js';
+import { generate } from '../load/generate.js';
+import type { LoadResult } from '../load/generator.js';
+import { announce, type RaceSettings } from '../load/race.js';
+import { resultLine } from '../load/race-table.js';
+import { withCleanUp } from '../support/clean-up.js';
+import { median } from '../support/machine.js';
+import { RunProgress } from '../support/progress.js';
+import { ROOT } from '../support/root.js';
+import { startWalletd, verify } from '../support/servers.js';
+import { type Store, type StoreChoice, startStore } from '../support/store.js';
+import { checkOut } from './check-out.js';
+
+export interface CompareSettings extends RaceSettings, StoreChoice {
+  readonly workers: number;
+}
+
+/** For the compiler: a fresh process is slow at first. */
+const WARM_UP_SECONDS = 2;
+
+/** What the working tree did, and what the other commit did beside it. */
+export interface Compared {
+  readonly ref: LoadResult;
+  readonly tree: LoadResult;
+}
+
+export interface CompareReport {
+  readonly durability: string;
+  readonly ref: string;
+  readonly rounds: readonly Compared[];
+}
+
+/** Another commit and the working tree in alternation, each round in fresh processes, under the generator of this one. */
+export function runCompare(ref: string, settings: CompareSettings): Promise<CompareReport> {
+  return withCleanUp(async () => {
+    const root = checkOut(ref, settings.folder);
+    const store = await startStore(settings);
+    announce(store, settings);
+    const progress = new RunProgress(2 * settings.rounds, settings.seconds);
+    const rounds: Compared[] = [];
+    try {
+      for (let round = 1; round <= settings.rounds; round++) {
+        const one = async (name: 'ref' | 'tree') => {
+          const result = await runOnce(store, `${name}-${round}`, name === 'ref' ? root : ROOT, settings);
+          progress.next(`round ${round}  ${name.padEnd(4)}  ${resultLine(result)}`);
+          return result;
+        };
+        // Whoever comes second finds the disk and the caches as the first has left them: they take turns.
+        if (round % 2 === 1) rounds.push({ ref: await one('ref'), tree: await one('tree') });
+        else rounds.push({ tree: await one('tree'), ref: await one('ref') });
+      }
+    } finally {
+      progress.stop();
+    }
+    const report = { durability: store.durability, ref, rounds };
+    print(report);
+    return report;
+  });
+}
+
+function runOnce(store: Store, name: string, root: string, settings: CompareSettings): Promise<LoadResult> {
+  return withCleanUp(async () => {
+    const server = await startWalletd(store, settings.workers, { name }, root);
+    await generate(server, { ...settings, seconds: WARM_UP_SECONDS });
+    const result = await generate(server, settings);
+    verify(server, root);
+    return result;
+  });
+}
+
+const FIGURES: readonly (readonly [string, (result: LoadResult) => number])[] = [
+  ['callbacks/s', (result) => result.perSecond],
+  ['p50 ms', (result) => result.p50Ms],
+  ['p99 ms', (result) => result.p99Ms],
+  ['p99.9 ms', (result) => result.p999Ms],
+];
+
+function print(report: CompareReport): void {
+  const { ref, rounds } = report;
+  console.log(
+    `\nmedians of ${plural(rounds.length, 'round')}; ratio: the working tree beside ${ref} in the same round`,
+  );
+  console.log(formatTable(COMPARE_COLUMNS, compareRows(report)));
+}
+
+export const COMPARE_COLUMNS: readonly Column[] = [
+  '',
+  ...['ref', 'tree', 'ratio', 'least', 'most'].map((right) => ({ right })),
+];
+
+export function compareRows({ rounds }: CompareReport): string[][] {
+  return FIGURES.map(([name, pick]) => {
+    const ratios = rounds.map(({ ref, tree }) => pick(tree) / pick(ref));
+    const [ref, tree] = [median(rounds.map((one) => pick(one.ref))), median(rounds.map((one) => pick(one.tree)))];
+    const figures = [ref, tree, median(ratios), Math.min(...ratios), Math.max(...ratios)];
+    return [name, ...figures.map((value) => value.toFixed(2))];
+  });
+}

@@ -1,0 +1,70 @@
+/** Of the currency that is played with: walletd keeps four decimals. */
+export const UNITS = 10 ** 4;
+
+const DECIMALS = 4;
+const STATUS_AT = 'HTTP/1.1 '.length;
+const HEAD_END = '\r\n\r\n';
+const OK = '"statusCode":0,';
+const BEFORE = '"balanceBefore":';
+const AFTER = '"balanceAfter":';
+const ZERO = '0'.charCodeAt(0);
+
+/** An HTTP response, searched by hand: to parse its JSON would cost the generator more than to send the request. */
+export class Answer {
+  readonly text: string;
+  private readonly bodyAt: number;
+
+  /** Answers are small and come in one piece; half of one is wrong. */
+  constructor(
+    private readonly bytes: Buffer,
+    length: number,
+  ) {
+    this.text = bytes.toString('latin1', 0, length);
+    this.bodyAt = this.text.indexOf(HEAD_END) + HEAD_END.length;
+  }
+
+  /** It was too much, or what became of it is not known; it may be sent again. */
+  get isBusy(): boolean {
+    return this.text.startsWith('503', STATUS_AT);
+  }
+
+  get isSuccess(): boolean {
+    return this.text.includes(OK, this.bodyAt);
+  }
+
+  /** Whether the body begins with these bytes of its request: its id. */
+  echoes(request: Buffer, from: number, to: number): boolean {
+    return request.compare(this.bytes, this.bodyAt, this.bodyAt + to - from, from, to) === 0;
+  }
+
+  /** Units; NaN when the answer has none. */
+  get before(): number {
+    return this.amountAfter(BEFORE);
+  }
+
+  get after(): number {
+    return this.amountAfter(AFTER);
+  }
+
+  private amountAfter(name: string): number {
+    const at = this.text.indexOf(name, this.bodyAt);
+    return at < 0 ? Number.NaN : unitsAt(this.text, at + name.length);
+  }
+}
+
+/** Units of the decimal number that begins there, without a detour over floats. */
+export function unitsAt(text: string, start: number): number {
+  const isNegative = text[start] === '-';
+  let units = 0;
+  let pointAt: number | undefined;
+  let at = isNegative ? start + 1 : start;
+  for (; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit >= 0 && digit <= 9) units = units * 10 + digit;
+    else if (text[at] === '.') pointAt = at;
+    else break;
+  }
+  const decimals = pointAt === undefined ? 0 : at - pointAt - 1;
+  units *= 10 ** (DECIMALS - decimals);
+  return isNegative ? -units : units;
+}

@@ -1,0 +1,63 @@
+import { OperatorApi } from '../../src/restore/operator-api.js';
+import { UNITS, unitsAt } from './answer.js';
+import type { Play } from './dealer.js';
+import { usernameOf } from './stories.js';
+
+/**
+ * What every player must have, in units. A request whose outcome is not known may have moved its amount or not: it
+ * widens what may be there, and all other players must have their very balance.
+ */
+export class Books {
+  private readonly least: Float64Array;
+  private readonly most: Float64Array;
+
+  constructor(
+    players: number,
+    openingBalance: number,
+    /** Nobody plays twice at a time, so that each answer must begin with the balance known here. */
+    private readonly isInTurn: boolean,
+  ) {
+    this.least = new Float64Array(players).fill(openingBalance * UNITS);
+    this.most = this.least.slice();
+  }
+
+  /** Players who may have one of several balances. */
+  get uncertain(): number {
+    return this.least.filter((units, player) => units !== this.most[player]).length;
+  }
+
+  /** Enters a success; false when its balances are wrong. */
+  enter({ player, step }: Play, before: number, after: number): boolean {
+    const isRight = after - before === step.shows && (!this.isInTurn || before === this.least[player]);
+    this.move(player, step.moves, step.moves);
+    return isRight;
+  }
+
+  /** It may have happened or not. */
+  enterDoubtful({ player, step }: Play): void {
+    this.move(player, Math.min(step.moves, 0), Math.max(step.moves, 0));
+  }
+
+  /** Asks the operator API for all balances; a sentence about each that is wrong. */
+  async compare(adminUrl: string, seed: string): Promise<string[]> {
+    const { shards } = (await (await fetch(`${adminUrl}/readyz`)).json()) as { shards: { shard: number }[] };
+    const api = new OperatorApi(adminUrl, null);
+    const told = new Map<string, number>();
+    for (const { shard } of shards) {
+      for (const { username, balance } of await api.players(shard)) told.set(username, unitsAt(balance, 0));
+    }
+    const wrong: string[] = [];
+    for (const [player, least] of this.least.entries()) {
+      const username = usernameOf(seed, player);
+      const units = told.get(username) ?? Number.NaN;
+      const most = this.most[player] as number;
+      if (!(units >= least && units <= most)) wrong.push(`${username} has ${units}, and not ${least} to ${most} units`);
+    }
+    return wrong;
+  }
+
+  private move(player: number, least: number, most: number): void {
+    this.least[player] = (this.least[player] as number) + least;
+    this.most[player] = (this.most[player] as number) + most;
+  }
+}

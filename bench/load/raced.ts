@@ -1,0 +1,25 @@
+import { median } from '../support/machine.js';
+import type { Load } from './generate.js';
+import type { LoadResult } from './generator.js';
+
+/** What one server did under one load, in each round. */
+export interface Raced {
+  readonly server: string;
+  readonly load: Load;
+  readonly rounds: readonly LoadResult[];
+}
+
+/** The median over the rounds. */
+export function medianOf({ rounds }: Raced, pick: (result: LoadResult) => number): number {
+  return median(rounds.map(pick));
+}
+
+/** Callbacks per second between the slowest round and the fastest. */
+export function spreadOf({ rounds }: Raced): number {
+  const all = rounds.map(({ perSecond }) => perSecond);
+  return Math.max(...all) - Math.min(...all);
+}
+
+export function describeLoad({ rate, connections }: Load): string {
+  return rate === undefined ? `${connections} conns` : `${rate}/s`;
+}

@@ -1,0 +1,101 @@
+import { UNITS } from './answer.js';
+import { PLAY_DIGITS, PLAYER_DIGITS, Template } from './template.js';
+
+export const MIXES = ['real', 'pairs'] as const;
+/** `real` is what platforms send; `pairs` are placeBets and settleBets only, for servers that know no other. */
+export type Mix = (typeof MIXES)[number];
+
+/** One callback of a story. */
+export interface Step {
+  readonly request: Template;
+  /** Units by which balanceAfter is above balanceBefore in its answer. */
+  readonly shows: number;
+  /** Units that it adds to the balance: as shown, but nothing for a repeat, which shows the first answer again. */
+  readonly moves: number;
+}
+
+/** The callbacks of one round of play, each sent when the one before it is answered. */
+export interface Story {
+  /** Of a hundred rounds of play. */
+  readonly share: number;
+  readonly steps: readonly Step[];
+}
+
+const STAKE = 10.5;
+const PAYOUT = 12;
+
+/** `seed` makes the players and ids different from those of every other run. */
+export function storiesOf(mix: Mix, seed: string): readonly Story[] {
+  const callbacks = callbacksOf(seed);
+  const { place, settle, settleSingleState, settleRound, adjust, cancel, voidSettled } = callbacks;
+  const again = (step: Step): Step => ({ ...step, moves: 0 });
+  const first = place('a');
+  if (mix === 'pairs') return [{ share: 100, steps: [place('a'), settle(PAYOUT)] }];
+  return [
+    { share: 50, steps: [place('a'), settle(PAYOUT)] },
+    { share: 30, steps: [settleSingleState()] },
+    { share: 10, steps: [place('a'), place('b'), place('c'), settleRound(3 * PAYOUT)] },
+    { share: 5, steps: [place('a'), cancel()] },
+    { share: 2, steps: [place('a'), adjust(2 * STAKE), settle(2 * PAYOUT)] },
+    { share: 2, steps: [first, again(first), settle(PAYOUT)] },
+    { share: 1, steps: [place('a'), settle(PAYOUT), voidSettled(PAYOUT)] },
+  ];
+}
+
+export function usernameOf(seed: string, player: number): string {
+  return `${seed}-player-${String(player).padStart(PLAYER_DIGITS.length, '0')}`;
+}
+
+const byTransaction = { transactionType: 'BY_TRANSACTION' };
+const settled = { status: 'SETTLED', betAmount: STAKE, turnOver: 0, isEndRound: true };
+
+/** Each gives a step; the bets of a play are a, b and c. */
+function callbacksOf(seed: string) {
+  const step = (endpoint: string, amount: number, bet: string, txn: object): Step => {
+    const request = {
+      id: `req-${seed}-${PLAY_DIGITS}-${endpoint}-${bet}`,
+      timestampMillis: 1763600000000,
+      productId: 'PRODUCT-1',
+      currency: 'THB',
+      username: `${seed}-player-${PLAYER_DIGITS}`,
+      txns: [
+        {
+          id: `txn-${seed}-${PLAY_DIGITS}-${bet}`,
+          roundId: `round-${seed}-${PLAY_DIGITS}`,
+          gameCode: 'GAME-1',
+          playInfo: 'player',
+          ...txn,
+        },
+      ],
+    };
+    return { request: new Template(endpoint, request), shows: amount * UNITS, moves: amount * UNITS };
+  };
+  return {
+    place: (bet: string) => step('placeBets', -STAKE, bet, { status: 'OPEN', betAmount: STAKE }),
+    settle: (payoutAmount: number) =>
+      step('settleBets', payoutAmount, 'a', { ...settled, payoutAmount, isSingleState: false, ...byTransaction }),
+    settleSingleState: () =>
+      step('settleBets', PAYOUT - STAKE, 'a', {
+        ...settled,
+        payoutAmount: PAYOUT,
+        isSingleState: true,
+        ...byTransaction,
+      }),
+    settleRound: (payoutAmount: number) =>
+      step('settleBets', payoutAmount, 'all', {
+        ...settled,
+        payoutAmount,
+        isSingleState: false,
+        transactionType: 'BY_ROUND',
+      }),
+    adjust: (betAmount: number) => step('adjustBets', STAKE - betAmount, 'a', { status: 'OPEN', betAmount }),
+    cancel: () => step('cancelBets', STAKE, 'a', { status: 'REFUND', betAmount: STAKE, ...byTransaction }),
+    voidSettled: (payoutAmount: number) =>
+      step('voidSettled', STAKE - payoutAmount, 'a', {
+        status: 'VOID',
+        betAmount: STAKE,
+        payoutAmount,
+        ...byTransaction,
+      }),
+  };
+}

@@ -1,0 +1,47 @@
+/** Stands in a template for the digits of a player, or of a play; as many as it has. */
+export const PLAYER_DIGITS = '#'.repeat(7);
+export const PLAY_DIGITS = '@'.repeat(10);
+
+const ZERO = '0'.charCodeAt(0);
+
+/**
+ * The bytes of a request, made once. What differs from one to the next are digits, which are put where they belong:
+ * to write JSON and a header anew costs the generator several times that.
+ */
+export class Template {
+  readonly length: number;
+  /** The body, up to and with the request's id: an answer begins with the same bytes. */
+  readonly idFrom: number;
+  readonly idTo: number;
+  private readonly bytes: Buffer;
+  /** Where the digits end. */
+  private readonly playerEnds: readonly number[];
+  private readonly playEnds: readonly number[];
+
+  constructor(path: string, request: { readonly id: string }) {
+    const body = JSON.stringify(request);
+    const head = `POST /${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const text = head + body;
+    this.length = text.length;
+    this.idFrom = head.length;
+    this.idTo = head.length + body.indexOf(request.id) + request.id.length + 1;
+    this.playerEnds = endsOf(PLAYER_DIGITS, text);
+    this.playEnds = endsOf(PLAY_DIGITS, text);
+    this.bytes = Buffer.from(text.replace(/[#@]/g, '0'), 'latin1');
+  }
+
+  /** Writes the request of this player and play to the front of `to`. */
+  write(to: Buffer, player: number, play: number): void {
+    this.bytes.copy(to);
+    for (const end of this.playerEnds) putDigits(to, end, player);
+    for (const end of this.playEnds) putDigits(to, end, play);
+  }
+}
+
+function endsOf(digits: string, text: string): number[] {
+  return [...text.matchAll(new RegExp(digits, 'g'))].map(({ index }) => index + digits.length);
+}
+
+function putDigits(to: Buffer, end: number, value: number): void {
+  for (let rest = value, at = end - 1; rest > 0; rest = Math.floor(rest / 10), at--) to[at] = ZERO + (rest % 10);
+}

@@ -1,0 +1,98 @@
+import { type Column, formatTable } from '../../src/cli/table.js';
+import { generate } from '../load/generate.js';
+import type { LoadResult } from '../load/generator.js';
+import type { LatencySummary } from '../load/latencies.js';
+import type { Mix } from '../load/stories.js';
+import { withCleanUp } from '../support/clean-up.js';
+import { fsyncMs, machine } from '../support/machine.js';
+import { startWalletd, verify } from '../support/servers.js';
+import { type StoreChoice, startStore } from '../support/store.js';
+
+export interface OverloadSettings extends StoreChoice {
+  readonly workers: number;
+  readonly seconds: number;
+  /** So many that what is offered does not depend on what is answered. */
+  readonly connections: number;
+  readonly players: number;
+  readonly mix: Mix;
+  /** Of the capacity. */
+  readonly times: number;
+  /** walletd's `limits.inFlightMax`. Undefined: as it comes, which is more than there are connections. */
+  readonly inFlight?: number;
+}
+
+/** The capacity before and after, and what became of the load between. */
+export interface OverloadReport {
+  readonly durability: string;
+  readonly times: number;
+  readonly connections: number;
+  readonly before: LoadResult;
+  readonly overload: LoadResult;
+  readonly after: LoadResult;
+}
+
+const WARM_UP_SECONDS = 2;
+const CAPACITY_SECONDS = 5;
+/** Enough for the largest commits: what fewer can ask for may be half of what a server can do. */
+const CAPACITY_CONNECTIONS_MAX = 1024;
+/** `requestDeadlineMs`, as it comes. */
+const DEADLINE_MS = 3000;
+
+/** What becomes of callbacks when more come than can be answered: the capacity first, then a multiple of it. */
+export function runOverload(settings: OverloadSettings): Promise<OverloadReport> {
+  return withCleanUp(async () => {
+    const { folder, workers, times, seconds, connections } = settings;
+    const store = await startStore(settings);
+    console.log(machine());
+    console.log(`durability: ${store.durability} (one fdatasync here: ${fsyncMs(folder)} ms)\n`);
+    const server = await startWalletd(store, workers, limits(settings));
+    const { inFlight = CAPACITY_CONNECTIONS_MAX } = settings;
+    const closed = { ...settings, connections: Math.min(inFlight, CAPACITY_CONNECTIONS_MAX) };
+    await generate(server, { ...closed, seconds: WARM_UP_SECONDS });
+    const before = await generate(server, { ...closed, seconds: CAPACITY_SECONDS });
+    const capacity = Math.round(before.perSecond);
+    console.log(`capacity of ${server.name}: ${capacity}/s over ${closed.connections} connections`);
+    console.log(`offered: ${times} times that for ${seconds} s over ${connections} connections\n`);
+    const overload = await generate(server, { ...settings, rate: times * capacity, isOverload: true });
+    const after = await generate(server, { ...closed, seconds: CAPACITY_SECONDS });
+    verify(server);
+    const report = { durability: store.durability, times, connections, before, overload, after };
+    console.log(formatTable(OVERLOAD_COLUMNS, overloadRows(report)));
+    for (const sentence of overloadSentences(report)) console.log(sentence);
+    return report;
+  });
+}
+
+function limits({ inFlight }: OverloadSettings): Readonly<Record<string, string>> {
+  return inFlight === undefined ? {} : { WALLETD_LIMITS_IN_FLIGHT_MAX: String(inFlight) };
+}
+
+export const OVERLOAD_COLUMNS: readonly Column[] = [
+  '',
+  ...['count', 'of all', 'p50 ms', 'p99 ms', 'max ms'].map((right) => ({ right })),
+];
+
+export function overloadRows({ overload }: OverloadReport): string[][] {
+  const { answers, refusals, notSent } = overload;
+  const due = answers + refusals.count + notSent;
+  const share = (count: number) => [String(count), `${((count / due) * 100).toFixed(1)} %`];
+  const ms = ({ count, p50Ms, p99Ms, maxMs }: LatencySummary) =>
+    [p50Ms, p99Ms, maxMs].map((value) => (count === 0 ? '' : value.toFixed(1)));
+  return [
+    ['succeeded', ...share(answers), ...ms(overload)],
+    ['refused with 503', ...share(refusals.count), ...ms(refusals)],
+    ['not sent: no connection was free', ...share(notSent), '', '', ''],
+  ];
+}
+
+export function overloadSentences({ before, overload, after }: OverloadReport): string[] {
+  const goodput = overload.perSecond / ((before.perSecond + after.perSecond) / 2);
+  const isOverload = overload.notSent + overload.refusals.count > 0;
+  return [
+    ...(isOverload ? [] : ['the server has kept up with all of it: this was no overload']),
+    `goodput: ${Math.round(overload.perSecond)}/s, ${goodput.toFixed(2)} of the capacity before and after; to reach: 0.8`,
+    `longest wait of a success: ${overload.maxMs.toFixed(0)} ms; to stay below: ${DEADLINE_MS}, the deadline`,
+    `every balance is right; of ${overload.uncertainPlayers} players refusals leave several possible`,
+    `the generator took ${Math.round(overload.generatorCpuShare * 100)} % of a core`,
+  ];
+}

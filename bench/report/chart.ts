@@ -1,0 +1,123 @@
+/** A plot as inline SVG. Colours are the page's: `--s0` and so on, so that it can be read in light and in dark. */
+export interface Axis {
+  readonly label: string;
+  readonly isLog?: boolean;
+}
+
+export interface Series {
+  readonly name: string;
+  readonly points: readonly (readonly [x: number, y: number])[];
+}
+
+interface Scale {
+  at(value: number): number;
+  readonly ticks: readonly number[];
+}
+
+const WIDTH = 640;
+const HEIGHT = 300;
+const LEFT = 64;
+const RIGHT = 28;
+const TOP = 16;
+const BOTTOM = 44;
+const LEGEND_STEP = 18;
+const TICKS = 5;
+const BAR = 26;
+const BAR_LEFT = 190;
+
+/** Lines through what was measured; the ticks of x are the values at which it was. */
+export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
+  const points = series.flatMap((one) => one.points);
+  const measuredAt = [...new Set(points.map(([value]) => value))].sort((a, b) => a - b);
+  const across = scaleOf(x, measuredAt, LEFT, WIDTH - RIGHT, measuredAt);
+  const up = scaleOf(
+    y,
+    points.map(([, value]) => value),
+    HEIGHT - BOTTOM,
+    TOP,
+  );
+  const height = HEIGHT + series.length * LEGEND_STEP;
+  const grid = up.ticks.map(
+    (tick) =>
+      `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${up.at(tick)}" y2="${up.at(tick)}"/>` +
+      text(LEFT - 8, up.at(tick) + 4, short(tick), 'end'),
+  );
+  const ticks = across.ticks.map((tick) => text(across.at(tick), HEIGHT - BOTTOM + 18, short(tick), 'middle'));
+  const labels = [
+    text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - BOTTOM + 36, x.label, 'middle'),
+    `<g transform="rotate(-90 12 ${HEIGHT / 2})">${text(12, HEIGHT / 2, y.label, 'middle')}</g>`,
+  ];
+  const lines = series.map(({ name, points }, i) => {
+    const places = points.map(([a, b]) => [across.at(a), up.at(b)] as const);
+    const dots = places.map(([a, b]) => `<circle cx="${a}" cy="${b}" r="3.5" fill="${colour(i)}"/>`);
+    const legendY = HEIGHT + i * LEGEND_STEP;
+    return [
+      `<polyline fill="none" stroke="${colour(i)}" stroke-width="2" points="${places.join(' ')}"/>`,
+      ...dots,
+      `<rect x="${LEFT}" y="${legendY - 9}" width="14" height="4" fill="${colour(i)}"/>`,
+      text(LEFT + 22, legendY - 3, name, 'start'),
+    ].join('');
+  });
+  return svg(height, [...grid, ...ticks, ...labels, ...lines].join(''));
+}
+
+/** Bars that lie beside each other, the value behind each. */
+export function barChart(unit: string, bars: readonly (readonly [name: string, value: number])[]): string {
+  const most = Math.max(...bars.map(([, value]) => value));
+  const room = WIDTH - BAR_LEFT - 110;
+  const rows = bars.map(([name, value], i) => {
+    const y = TOP + i * BAR;
+    const width = Math.max((value / most) * room, 1);
+    return [
+      text(BAR_LEFT - 8, y + 13, name, 'end'),
+      `<rect x="${BAR_LEFT}" y="${y}" width="${width.toFixed(1)}" height="${BAR - 8}" fill="${colour(0)}"/>`,
+      text(BAR_LEFT + width + 8, y + 13, `${short(value)} ${unit}`, 'start'),
+    ].join('');
+  });
+  return svg(TOP + bars.length * BAR, rows.join(''));
+}
+
+export function escapeHtml(value: string): string {
+  return value.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** With ticks of its `own`, else round numbers around the values, from 0 on unless it is logarithmic. */
+function scaleOf({ isLog = false }: Axis, values: readonly number[], from: number, to: number, own?: number[]): Scale {
+  const ticks = own ?? (isLog ? powers(Math.min(...values), Math.max(...values)) : steps(Math.max(...values)));
+  const project = isLog ? Math.log10 : (value: number) => value;
+  const start = isLog ? project(ticks[0] as number) : 0;
+  const span = project(ticks.at(-1) as number) - start || 1;
+  const at = (value: number) => Math.round((from + ((project(value) - start) / span) * (to - from)) * 10) / 10;
+  return { at, ticks };
+}
+
+/** Powers of ten that enclose both. */
+function powers(least: number, most: number): number[] {
+  const first = Math.floor(Math.log10(least));
+  const last = Math.max(Math.ceil(Math.log10(most)), first + 1);
+  return Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
+}
+
+/** From 0 to the largest or beyond: 1, 2 or 5 times a power of ten apart. */
+function steps(largest: number): number[] {
+  const rough = largest / TICKS;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough) as number;
+  return Array.from({ length: Math.ceil(largest / step) + 1 }, (_, i) => i * step);
+}
+
+function short(value: number): string {
+  if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))} M`;
+  if (value >= 1e4) return `${Number((value / 1e3).toPrecision(3))} k`;
+  return String(Number(value.toPrecision(3)));
+}
+
+const colour = (i: number) => `var(--s${i % 6})`;
+
+function text(x: number, y: number, value: string, anchor: 'start' | 'middle' | 'end'): string {
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escapeHtml(value)}</text>`;
+}
+
+function svg(height: number, content: string): string {
+  return `<svg viewBox="0 0 ${WIDTH} ${height}" role="img">${content}</svg>`;
+}

@@ -1,0 +1,23 @@
+import type { CompareReport } from '../compare/compare.js';
+import type { LoadReport } from '../load/load.js';
+import type { MemoryReport } from '../memory/memory.js';
+import type { MicroReport } from '../micro/micro.js';
+import type { OverloadReport } from '../overload/overload.js';
+import type { RecoveryReport } from '../recovery/recovery.js';
+import type { ScaleReport } from '../scale/scale.js';
+import type { Environment } from '../support/environment.js';
+
+/** What was measured, as it was measured: the file that `--json` writes, and what the report is made of. */
+export interface Results {
+  readonly environment: Environment;
+  readonly load?: LoadReport;
+  /** By offered rate. */
+  readonly openLoad?: LoadReport;
+  readonly overload?: OverloadReport;
+  readonly scale?: ScaleReport;
+  readonly recovery?: RecoveryReport;
+  readonly peers?: LoadReport;
+  readonly memory?: MemoryReport;
+  readonly micro?: MicroReport;
+  readonly compare?: CompareReport;
+}

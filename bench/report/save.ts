@@ -1,0 +1,23 @@
+import { writeFileSync } from 'node:fs';
+import { environment } from '../support/environment.js';
+import { ROOT } from '../support/root.js';
+import { reportOf } from './report.js';
+import type { Results } from './results.js';
+
+export interface SaveSettings {
+  readonly folder: string;
+  /** Where the raw results go, too. */
+  readonly json?: string;
+}
+
+const REPORT = `${ROOT}bench/report/report.html`;
+
+/** Writes what was measured: the page, and the raw results when they are wanted. */
+export function save(measured: Omit<Results, 'environment'>, { folder, json }: SaveSettings): void {
+  const results: Results = { environment: environment(folder), ...measured };
+  writeFileSync(REPORT, reportOf(results));
+  console.log(`\nreport: ${REPORT}`);
+  if (json === undefined) return;
+  writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`);
+  console.log(`raw results: ${json}`);
+}

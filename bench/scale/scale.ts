@@ -1,0 +1,72 @@
+import { generate } from '../load/generate.js';
+import { announce, measure, type RaceSettings } from '../load/race.js';
+import { printRaced } from '../load/race-table.js';
+import type { Raced } from '../load/raced.js';
+import { type MemoryReport, runMemory } from '../memory/memory.js';
+import { withCleanUp } from '../support/clean-up.js';
+import { median } from '../support/machine.js';
+import { type Server, startWalletd } from '../support/servers.js';
+import { type Store, type StoreChoice, startStore } from '../support/store.js';
+import { answerUs } from './thread-hop.js';
+
+export interface ScaleSettings extends Omit<RaceSettings, 'players'>, StoreChoice {
+  /** Counts of worker threads, each measured by itself with the fewest players. */
+  readonly workers: readonly number[];
+  /** Counts of players, each measured by itself without workers. */
+  readonly players: readonly number[];
+}
+
+/** Median microseconds until a lone callback is answered that nothing has to become durable for. */
+export interface LoneAnswer {
+  readonly server: string;
+  readonly us: number;
+}
+
+export interface ScaleReport {
+  readonly durability: string;
+  readonly byWorkers: readonly Raced[];
+  readonly byPlayers: readonly Raced[];
+  readonly loneAnswers: readonly LoneAnswer[];
+  readonly memory: MemoryReport;
+}
+
+/** For the compiler: a fresh process is slow at first. */
+const WARM_UP = { seconds: 2, players: 10_000 };
+
+/** What threads and players change: throughput, latency, memory. */
+export function runScale(settings: ScaleSettings): Promise<ScaleReport> {
+  return withCleanUp(async () => {
+    const store = await startStore(settings);
+    const { workers, players, rounds, ...others } = settings;
+    const least = { ...others, players: Math.min(...players) };
+    announce(store, least);
+    const servers: Server[] = [];
+    for (const count of workers) servers.push(await startWalletd(store, count));
+    const loneAnswers = await measureLoneAnswers(servers, rounds);
+    const byWorkers = await measure(servers, [least], rounds);
+    printRaced(byWorkers);
+    const byPlayers: Raced[] = [];
+    for (const count of players) byPlayers.push(...(await measurePlayers(store, { ...others, players: count })));
+    printRaced(byPlayers);
+    for (const { server, us } of loneAnswers) console.log(`a lone answer of ${server}: ${us.toFixed(0)} us`);
+    console.log('');
+    return { durability: store.durability, byWorkers, byPlayers, loneAnswers, memory: runMemory() };
+  });
+}
+
+/** A server of its own, and no other beside it: a million players are much to collect garbage among. */
+function measurePlayers(store: Store, load: Omit<RaceSettings, 'rounds'>): Promise<readonly Raced[]> {
+  return withCleanUp(async () => {
+    const server = await startWalletd(store, 0, { name: `${load.players} players` });
+    await generate(server, { ...load, ...WARM_UP });
+    return await measure([server], [load], 1);
+  });
+}
+
+async function measureLoneAnswers(servers: readonly Server[], rounds: number): Promise<LoneAnswer[]> {
+  const times = servers.map((): number[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, { url }] of servers.entries()) times[i]?.push(await answerUs(url));
+  }
+  return servers.map(({ name }, i) => ({ server: name, us: median(times[i] as number[]) }));
+}
