@@ -47,9 +47,10 @@ export class Admission {
     return this.count;
   }
 
-  /** Too many bodies are on their way. */
+  /** Too many bodies are on their way, or so many are carried out that another would be read in vain. */
   get isFull(): boolean {
-    return this.count - this.executing >= this.settings.inFlightMax;
+    const { inFlightMax } = this.settings;
+    return this.executing >= inFlightMax || this.count - this.executing >= inFlightMax;
   }
 
   enter(pending: Pending): void {

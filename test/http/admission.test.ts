@@ -35,12 +35,14 @@ function withAdmission(max: number, run: (admission: Admission, clock: { nowMs: 
 }
 
 test(
-  'bodies on their way do not keep out those that have come, and the other way round',
+  'bodies on their way do not keep out those that have come; nothing more is read when those fill the house',
   withAdmission(2, (admission) => {
     const slow = [new Request(admission, 1000), new Request(admission, 1000)];
     assert.equal(admission.isFull, true, 'no third body');
-    for (const one of slow) assert.equal(admission.tryExecute(one), true);
+    assert.equal(admission.tryExecute(slow[0] as Request), true);
     assert.equal(admission.isFull, false);
+    assert.equal(admission.tryExecute(slow[1] as Request), true);
+    assert.equal(admission.isFull, true, 'it would be read in vain');
     const next = new Request(admission, 1000);
     assert.equal(admission.tryExecute(next), false, 'two are being carried out');
     admission.leave(slow[0] as Request);
