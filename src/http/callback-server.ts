@@ -1,5 +1,6 @@
 import type { Metric } from '../base/metric.js';
 import type { Logger } from '../base/ports.js';
+import { RefusalLog } from '../telemetry/refusal-log.js';
 import { ENDPOINTS } from '../wallet/command.js';
 import type { Failure } from '../wallet/rejection.js';
 import { Admission } from './admission.js';
@@ -7,7 +8,6 @@ import { Callback, sendFailure } from './callback.js';
 import { CallbackMetrics } from './callback-metrics.js';
 import type { Callers } from './callers.js';
 import type { CallbackDeps } from './ports.js';
-import { RefusalLog } from './refusal-log.js';
 import type { RequestCodec } from './request-codec.js';
 import { NOTHING_READ } from './response-codec.js';
 import {
@@ -37,7 +37,7 @@ export class CallbackServer {
   ) {
     const { settings, clock } = deps;
     this.app = createApp(settings.tls);
-    const refusals = new RefusalLog(log, clock);
+    const refusals = new RefusalLog(log, clock, 'callbacks refused');
     this.deps = { ...deps, admission: new Admission(settings, clock), refusals, metrics: new CallbackMetrics() };
     this.app.filter((res, change) => this.count(res, change));
     for (const endpoint of ENDPOINTS) {

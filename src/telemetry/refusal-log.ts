@@ -10,6 +10,8 @@ export class RefusalLog {
   constructor(
     private readonly log: Logger,
     private readonly clock: Clock,
+    /** What the line says. */
+    private readonly message: string,
   ) {}
 
   /** `from` is asked only when a line is written. */
@@ -18,7 +20,7 @@ export class RefusalLog {
     const nowMs = this.clock.monotonicMs();
     if (nowMs < this.silentUntilMs) return;
     this.silentUntilMs = nowMs + PAUSE_MS;
-    this.log.warn({ refused: Object.fromEntries(this.counts), lastFrom: from() }, 'callbacks refused');
+    this.log.warn({ refused: Object.fromEntries(this.counts), lastFrom: from() }, this.message);
     this.counts.clear();
   }
 }
