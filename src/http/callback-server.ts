@@ -137,8 +137,5 @@ export class CallbackServer {
   private send(res: HttpResponse, failure: Failure, close: boolean): void {
     sendFailure(res, failure, this.deps.responses.failure(NOTHING_READ, failure, this.deps.clock.now()), close);
     this.deps.metrics.count('other', failure);
-    if (this.deps.log.wants(true, 0)) {
-      this.deps.log.write('other', NOTHING_READ, undefined, { type: 'failed', failure }, 0);
-    }
   }
 }

@@ -124,7 +124,8 @@ export class Callback implements Pending, Replier<Answer> {
     const isFailure = answer.type === 'failed';
     metrics.count(endpoint, isFailure ? answer.failure : 'accepted');
     metrics.took(startedMs, readyMs, endedMs);
-    if (log.wants(isFailure, endedMs - startedMs)) {
+    // Whoever is not let in gets this far too, and must not fill the log; of what was not read it could say nothing.
+    if (this.echo !== NOTHING_READ && log.wants(isFailure, endedMs - startedMs)) {
       log.write(endpoint, this.echo, this.command, answer, endedMs - startedMs);
     }
   }

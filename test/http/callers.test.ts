@@ -87,9 +87,9 @@ test(
       }
       for (const from of ['127.0.0.1', '127.0.0.3', '127.2.0.0']) {
         for (const path of ['/placeBets', '/elsewhere']) {
-          const text = postOf(path, betText(from));
-          const received = await rawRequest(node.callbackUrl, [text, text], { from });
+          const received = await rawRequest(node.callbackUrl, [postOf(path, betText(from))], { from, waitMs: 2000 });
           assert.deepEqual(answersIn(received), [[403, 40003]], from);
+          assert.match(received, /\r\nConnection: close\r\n/);
           assert.match(received, /\{"id":"","statusCode":40003,"timestampMillis":\d+,"productId":""\}$/);
         }
       }

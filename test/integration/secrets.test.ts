@@ -57,14 +57,19 @@ test('no help and no sentence about wrong settings repeats a secret', () => {
     {},
   ];
   const outcomes = [
-    ...[['--help'], ['serve', '--help'], ['init', '--help'], ['verify', '--help'], ['init', 'redis:hunter2']].map(
-      (args) => runWalletd(args, env),
-    ),
+    ...[
+      ['--help'],
+      ['serve', '--help'],
+      ['init', '--help'],
+      ['verify', '--help'],
+      ['init', 'redis:hunter2'],
+      ['restore', '--from', 'redis:/hunter2@x', '--to', 'lmdb:/nowhere/x'],
+    ].map((args) => runWalletd(args, env)),
     ...wrong.map((changes) => runWalletd(['serve'], { ...env, ...changes })),
   ];
   assert.deepEqual(
     outcomes.map(({ status }) => status),
-    [0, 0, 0, 0, 2, 2, 2, 2, 1],
+    [0, 0, 0, 0, 2, 2, 2, 2, 2, 1],
   );
   for (const { stdout, stderr } of outcomes) assert.doesNotMatch(stdout + stderr, /hunter2/);
 });
