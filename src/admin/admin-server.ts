@@ -37,10 +37,7 @@ export class AdminServer {
   private requests = 0;
 
   constructor(private readonly deps: AdminDeps) {
-    const authentication = new Authentication(
-      deps.settings.tokens,
-      new RefusalLog(deps.log, deps.clock, 'operator API: refused'),
-    );
+    const authentication = new Authentication(deps.settings.tokens, new RefusalLog(deps.log, 'operator API: refused'));
     const { tls } = deps.settings;
     this.app = fastify({
       bodyLimit: BODY_BYTES_MAX,

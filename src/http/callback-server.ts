@@ -37,7 +37,7 @@ export class CallbackServer {
   ) {
     const { settings, clock } = deps;
     this.app = createApp(settings.tls);
-    const refusals = new RefusalLog(log, clock, 'callbacks refused');
+    const refusals = new RefusalLog(log, 'callbacks refused');
     this.deps = { ...deps, admission: new Admission(settings, clock), refusals, metrics: new CallbackMetrics() };
     this.app.filter((res, change) => this.count(res, change));
     for (const endpoint of ENDPOINTS) {
@@ -108,7 +108,10 @@ export class CallbackServer {
     else if (isFull) callback.refuse('overloaded');
     else if (Number(req.getHeader('content-length')) > this.deps.settings.bodyBytesMax) {
       callback.refuseAndClose('body-too-large');
-    } else callback.readBody(this.callers.claim(req, this.deps.clock));
+    } else {
+      const claim = this.callers.claim(req, this.deps.clock);
+      callback.readBody(claim, claim && this.callers.describe(res, req));
+    }
   }
 
   private refuse(res: HttpResponse, req: HttpRequest, failure: Failure): void {
@@ -123,8 +126,7 @@ export class CallbackServer {
    * comes before the last one is answered.
    */
   private turnAway(res: HttpResponse, req: HttpRequest): void {
-    const from = this.callers.describe(res, req);
-    this.deps.refusals.note('address not allowed', () => from);
+    this.deps.refusals.note('address not allowed', this.callers.describe(res, req));
     let isAborted = false;
     res.onAborted(() => {
       isAborted = true;

@@ -86,7 +86,7 @@ describe('operators have names and roles', () => {
       level: 'warn',
       message: 'operator API: refused',
       refused: { 'the role read': 1 },
-      lastFrom: 'auditor at 127.0.0.1',
+      from: 'auditor at 127.0.0.1',
     });
     assert.deepEqual(more, [], 'one in 10 s');
     assert.doesNotMatch(JSON.stringify(node.logLines), /a-token-of/);

@@ -128,6 +128,19 @@ test('a forwarded address is believed only from a listed peer, and only what tha
   }),
 );
 
+test('the log names who sent what is not signed, also behind a proxy', LOOPBACKS, async () => {
+  for (const [headers, sentence] of [
+    [[], 'no signature'],
+    [signed('{ }', NEW), 'wrong signature'],
+  ] as const) {
+    await withNode({ 'signature.keys': KEYS, 'allow.proxies': '127.0.0.5' }, async (node) => {
+      await ask(node, '{}', [...headers, 'X-Forwarded-For: 192.0.2.7'], { from: '127.0.0.5' });
+      const [line] = node.logLines.filter(({ message }) => message === 'callbacks refused');
+      assert.deepEqual([line?.refused, line?.from], [{ [sentence]: 1 }, '192.0.2.7 by 127.0.0.5']);
+    });
+  }
+});
+
 /** Version 2 of the PROXY protocol, as a balancer sends it before the caller's first byte. */
 function proxied(address: readonly number[]): Buffer {
   const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');

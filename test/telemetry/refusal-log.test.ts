@@ -3,17 +3,25 @@ import { test } from 'node:test';
 import { silentLogger } from '../../src/base/ports.js';
 import { RefusalLog } from '../../src/telemetry/refusal-log.js';
 
-test('the first refusal is said at once, those of the next 10 s together in one line', () => {
+test('the first refusal is said at once, those of each 10 s after it together in one line, also when no more come', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const lines: object[] = [];
-  const clock = { nowMs: 0, now: () => 0, monotonicMs: () => clock.nowMs };
-  const log = new RefusalLog({ ...silentLogger, warn: (fields) => void lines.push(fields) }, clock, 'refused');
+  const log = new RefusalLog({ ...silentLogger, warn: (fields) => void lines.push(fields) }, 'refused');
+  const said = () => lines.splice(0);
   log.note('no signature', () => 'a');
-  for (let n = 0; n < 1000; n++) log.note('no signature', () => assert.fail('nobody reads it'));
+  assert.deepEqual(said(), [{ refused: { 'no signature': 1 }, from: 'a' }]);
   log.note('address not allowed', () => 'b');
-  clock.nowMs = 10_000;
+  for (let n = 0; n < 1000; n++) log.note('no signature', () => assert.fail('nobody reads it'));
+  t.mock.timers.tick(9999);
+  assert.deepEqual(said(), []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(said(), [{ refused: { 'address not allowed': 1, 'no signature': 1000 }, from: 'b' }]);
   log.note('no signature', () => 'c');
-  assert.deepEqual(lines, [
-    { refused: { 'no signature': 1 }, lastFrom: 'a' },
-    { refused: { 'no signature': 1001, 'address not allowed': 1 }, lastFrom: 'c' },
-  ]);
+  assert.deepEqual(said(), [], 'a line in 10 s');
+  t.mock.timers.tick(10_000);
+  assert.deepEqual(said(), [{ refused: { 'no signature': 1 }, from: 'c' }]);
+  t.mock.timers.tick(10_000);
+  assert.deepEqual(said(), []);
+  log.note('no signature', () => 'd');
+  assert.equal(said().length, 1);
 });
