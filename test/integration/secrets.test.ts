@@ -74,6 +74,17 @@ test('no help and no sentence about wrong settings repeats a secret', () => {
   for (const { stdout, stderr } of outcomes) assert.doesNotMatch(stdout + stderr, /hunter2/);
 });
 
+test('callbacks without keys or networks leave this machine only with --insecure', () => {
+  // There is no store, so that nothing starts.
+  const env = { WALLETD_HOST: '0.0.0.0', WALLETD_STORE: 'lmdb:/nowhere/x', WALLETD_INIT: 'never' };
+  const refused = runWalletd(['serve'], env);
+  assert.equal(refused.status, 2);
+  assert.match(refused.stderr, /^walletd: host is 0\.0\.0\.0, .* not authenticated: .* --insecure .*\n$/);
+  const meant = runWalletd(['serve', '--insecure'], env);
+  assert.equal(meant.status, 1);
+  assert.match(meant.stderr, /^walletd: there is no store at/);
+});
+
 test('the operator API leaves this machine only with a token, also with --insecure', () => {
   const refused = runWalletd(['serve', '--insecure'], {
     WALLETD_ADMIN_HOST: '0.0.0.0',
