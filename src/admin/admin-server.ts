@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/operation.js';
 import { Authentication } from './authentication.js';
 import { importRoute } from './import-players.js';
@@ -36,7 +37,7 @@ export class AdminServer {
   private requests = 0;
 
   constructor(private readonly deps: AdminDeps) {
-    const authentication = new Authentication(deps.settings.tokens);
+    const authentication = new Authentication(deps.settings.tokens, new RefusalLog(deps.log, 'operator API: refused'));
     const { tls } = deps.settings;
     this.app = fastify({
       bodyLimit: BODY_BYTES_MAX,

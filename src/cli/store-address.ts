@@ -3,7 +3,7 @@ import type { Settings } from '../config/schema.js';
 
 const ENVIRONMENT = 'env:';
 /** Also one with a mistake in it: as the name of a file it would be printed, with its password. */
-const SCHEME = /^(lmdb:|env:|[a-z+]+:\/\/)/i;
+const SCHEME = /^(lmdb:|env:|redis[a-z+]*:|[a-z+]+:\/\/)/i;
 
 /** For the help of every verb that takes one. */
 export const STORE_ADDRESS_HELP =

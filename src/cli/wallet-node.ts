@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { AdminServer } from '../admin/admin-server.js';
 import { mergeMetrics } from '../base/metric.js';
 import { type Logger, systemClock } from '../base/ports.js';
-import { operatorTokens } from '../config/load.js';
+import { operatorTokens, withCallersOf } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { CallbackLog } from '../http/callback-log.js';
 import { CallbackServer } from '../http/callback-server.js';
@@ -59,6 +59,7 @@ export class WalletNode {
     private readonly log: Logger,
     private readonly record: NodeRecord,
     private readonly storeId: string,
+    private readonly settings: Settings,
   ) {
     this.recorder = setInterval(() => void this.writeRecord(), RECORD_MS);
     this.recorder.unref();
@@ -162,7 +163,8 @@ export class WalletNode {
       await shards.start(fences);
       mustServe(shards);
       service.isReady = true;
-      const node = new WalletNode(callbackPort, adminPort, shards, callbacks, admin, log, record, meta.storeId);
+      const { storeId } = meta;
+      const node = new WalletNode(callbackPort, adminPort, shards, callbacks, admin, log, record, storeId, settings);
       node.sayReady(settings, opened, heapMaxBytes, clock.now() - startedMs);
       return node;
     } catch (error) {
@@ -179,7 +181,8 @@ export class WalletNode {
    * Takes over from these settings who may call, from the next request on. Throws a `ConfigError` and leaves all as it
    * is when they cannot be used.
    */
-  setCallers(settings: Settings): void {
+  setCallers(fresh: Settings): void {
+    const settings = withCallersOf(this.settings, fresh);
     const signedByKey = this.callbacks.usesByKey;
     this.callbacks.setCallers(callersOf(settings));
     this.log.info({ callers: describeCallers(settings), signedByKey }, 'who may call was read again');

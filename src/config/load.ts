@@ -44,6 +44,17 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
   return settings;
 }
 
+/**
+ * A running server's settings with who may call as `fresh` has it. Its listeners stay where they are, whatever else has
+ * changed: `fresh` may bind loopback from the next start on and need no keys there, and this one would be open to all.
+ * Throws a `ConfigError`.
+ */
+export function withCallersOf(running: Settings, { insecure, signature, allow }: Settings): Settings {
+  const settings = { ...running, insecure, signature, allow };
+  checkTogether(settings);
+  return settings;
+}
+
 /** What one setting alone cannot tell. */
 function checkTogether(settings: Settings): void {
   const { host, admin, insecure, signature, allow, tls } = settings;

@@ -1,9 +1,8 @@
 import type { Logger } from '../base/ports.js';
 import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
-import type { CallbackCommand } from '../wallet/command.js';
+import type { CallbackCommand, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import { FAILURES } from '../wallet/rejection.js';
-import type { Addressed } from './callback-metrics.js';
 import type { Echo } from './response-codec.js';
 
 /** Which answers get a line: none, those with another statusCode than 0, those that took long, all. */
@@ -17,7 +16,7 @@ export interface CallbackLogSettings {
 /** So many elements of an array are written out. */
 const TXNS_MAX = 20;
 
-/** A line per callback, for whoever asks for it: writing one takes longer than deciding. */
+/** A line per callback that was read, for whoever asks for it: writing one takes longer than deciding. */
 export class CallbackLog {
   constructor(
     private readonly settings: CallbackLogSettings,
@@ -39,7 +38,7 @@ export class CallbackLog {
     }
   }
 
-  write(endpoint: Addressed, echo: Echo, command: CallbackCommand | undefined, answer: Answer, tookMs: number): void {
+  write(endpoint: Endpoint, echo: Echo, command: CallbackCommand | undefined, answer: Answer, tookMs: number): void {
     const { id: requestId, username, productId, currency } = echo;
     this.log.info(
       {

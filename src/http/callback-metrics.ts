@@ -92,12 +92,16 @@ function signedMetric(usesByKey: Readonly<Record<string, number>>): Metric {
   return { name: 'walletd_signed_total', help: 'Callbacks that a key has signed.', type: 'counter', values };
 }
 
-/** Accepted ones from the start; failures once there has been one. */
+/**
+ * Accepted ones, and what alerts ask for, from the start: to Prometheus a series that begins at 5 has not grown. Failures
+ * of the player's normal day once there has been one.
+ */
 function answers(endpoint: Addressed, counts: Counts): MetricValue[] {
   return OUTCOMES.flatMap((result) => {
     const value = counts[result];
-    if (value === 0 && (result !== 'accepted' || endpoint === 'other')) return [];
     const { statusCode, httpStatus } = result === 'accepted' ? { statusCode: 0, httpStatus: 200 } : FAILURES[result];
+    const isExpected = httpStatus !== 200 || (result === 'accepted' && endpoint !== 'other');
+    if (value === 0 && !isExpected) return [];
     return [{ labels: { endpoint, status_code: statusCode, http_status: httpStatus, result }, value }];
   });
 }

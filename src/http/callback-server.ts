@@ -1,5 +1,6 @@
 import type { Metric } from '../base/metric.js';
 import type { Logger } from '../base/ports.js';
+import { RefusalLog } from '../telemetry/refusal-log.js';
 import { ENDPOINTS } from '../wallet/command.js';
 import type { Failure } from '../wallet/rejection.js';
 import { Admission } from './admission.js';
@@ -7,7 +8,6 @@ import { Callback, sendFailure } from './callback.js';
 import { CallbackMetrics } from './callback-metrics.js';
 import type { Callers } from './callers.js';
 import type { CallbackDeps } from './ports.js';
-import { RefusalLog } from './refusal-log.js';
 import type { RequestCodec } from './request-codec.js';
 import { NOTHING_READ } from './response-codec.js';
 import {
@@ -37,7 +37,7 @@ export class CallbackServer {
   ) {
     const { settings, clock } = deps;
     this.app = createApp(settings.tls);
-    const refusals = new RefusalLog(log, clock);
+    const refusals = new RefusalLog(log, 'callbacks refused');
     this.deps = { ...deps, admission: new Admission(settings, clock), refusals, metrics: new CallbackMetrics() };
     this.app.filter((res, change) => this.count(res, change));
     for (const endpoint of ENDPOINTS) {
@@ -108,7 +108,10 @@ export class CallbackServer {
     else if (isFull) callback.refuse('overloaded');
     else if (Number(req.getHeader('content-length')) > this.deps.settings.bodyBytesMax) {
       callback.refuseAndClose('body-too-large');
-    } else callback.readBody(this.callers.claim(req, this.deps.clock));
+    } else {
+      const claim = this.callers.claim(req, this.deps.clock);
+      callback.readBody(claim, claim && this.callers.describe(res, req));
+    }
   }
 
   private refuse(res: HttpResponse, req: HttpRequest, failure: Failure): void {
@@ -123,8 +126,7 @@ export class CallbackServer {
    * comes before the last one is answered.
    */
   private turnAway(res: HttpResponse, req: HttpRequest): void {
-    const from = this.callers.describe(res, req);
-    this.deps.refusals.note('address not allowed', () => from);
+    this.deps.refusals.note('address not allowed', this.callers.describe(res, req));
     let isAborted = false;
     res.onAborted(() => {
       isAborted = true;
@@ -137,8 +139,5 @@ export class CallbackServer {
   private send(res: HttpResponse, failure: Failure, close: boolean): void {
     sendFailure(res, failure, this.deps.responses.failure(NOTHING_READ, failure, this.deps.clock.now()), close);
     this.deps.metrics.count('other', failure);
-    if (this.deps.log.wants(true, 0)) {
-      this.deps.log.write('other', NOTHING_READ, undefined, { type: 'failed', failure }, 0);
-    }
   }
 }

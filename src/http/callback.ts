@@ -22,6 +22,8 @@ export class Callback implements Pending, Replier<Answer> {
   private isDone = false;
   private chunks: Buffer[] | undefined = undefined;
   private claim: Claim | undefined = undefined;
+  /** For people; there with every claim. */
+  private from: (() => string) | undefined = undefined;
   private echo: Echo = NOTHING_READ;
   private command: CallbackCommand | undefined = undefined;
 
@@ -37,10 +39,11 @@ export class Callback implements Pending, Replier<Answer> {
   }
 
   /**
-   * Collects the body of a request with this signature, if it needs one. A chunk is the library's memory: it is gone
-   * when this returns.
+   * Collects the body of a request with this signature, if it needs one; `from` says where such a request comes from. A
+   * chunk is the library's memory: it is gone when this returns.
    */
-  readBody(claim: Claim | Unsigned | undefined): void {
+  readBody(claim: Claim | Unsigned | undefined, from: (() => string) | undefined): void {
+    this.from = from;
     if (typeof claim === 'string') {
       this.refuseUnsigned(claim, true);
       return;
@@ -103,7 +106,7 @@ export class Callback implements Pending, Replier<Answer> {
 
   /** Of what is not signed nothing is looked at, so nothing is echoed. */
   private refuseUnsigned(reason: Unsigned, close: boolean): void {
-    this.deps.refusals.note(reason, () => Buffer.from(this.res.getRemoteAddressAsText()).toString());
+    if (this.from !== undefined) this.deps.refusals.note(reason, this.from);
     this.answerFailure('invalid-signature', close);
   }
 
@@ -124,7 +127,8 @@ export class Callback implements Pending, Replier<Answer> {
     const isFailure = answer.type === 'failed';
     metrics.count(endpoint, isFailure ? answer.failure : 'accepted');
     metrics.took(startedMs, readyMs, endedMs);
-    if (log.wants(isFailure, endedMs - startedMs)) {
+    // Whoever is not let in gets this far too, and must not fill the log; of what was not read it could say nothing.
+    if (this.echo !== NOTHING_READ && log.wants(isFailure, endedMs - startedMs)) {
       log.write(endpoint, this.echo, this.command, answer, endedMs - startedMs);
     }
   }

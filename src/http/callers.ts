@@ -40,11 +40,15 @@ export class Callers {
     return signatures.claim(req.getHeader('sapi-timestamp'), req.getHeader('sapi-signature'), clock.now());
   }
 
-  /** For people, when a request is refused: the address, and the peer's where another spoke for it. */
-  describe(res: HttpResponse, req: HttpRequest): string {
+  /**
+   * For people, when a request is refused, perhaps not before its headers are gone: the address, and the peer's where
+   * another spoke for it.
+   */
+  describe(res: HttpResponse, req: HttpRequest): () => string {
+    if (this.rules.proxies === undefined) return () => this.describePeer(res);
     const peer = peerOf(res);
     const caller = this.maybeCaller(peer, res, req);
-    return caller === peer ? nameOf(peer) : `${nameOf(caller)} by ${nameOf(peer)}`;
+    return () => (caller === peer ? nameOf(peer) : `${nameOf(caller)} by ${nameOf(peer)}`);
   }
 
   /** For people: who is at the other end of a connection. */

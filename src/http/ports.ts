@@ -1,10 +1,10 @@
 import type { Clock, Replier } from '../base/ports.js';
+import type { RefusalLog } from '../telemetry/refusal-log.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Admission, AdmissionSettings } from './admission.js';
 import type { CallbackLog } from './callback-log.js';
 import type { CallbackMetrics } from './callback-metrics.js';
-import type { RefusalLog } from './refusal-log.js';
 import type { RequestCodec } from './request-codec.js';
 import type { ResponseCodec } from './response-codec.js';
 import type { TlsFiles } from './uws.js';

@@ -95,6 +95,7 @@ function toKey(word: string, n: number): SignatureKey {
   const [, id = '', secret = ''] = /^([^:]*):(.*)$/s.exec(word) ?? [];
   if (!ID.test(id)) throw new Error(`key ${n + 1} is not ID:SECRET`);
   if (secret.length < SECRET_LENGTH_MIN)
-    throw new Error(`the secret of ${id} has less than ${SECRET_LENGTH_MIN} characters`);
+    // Without the id, which is the secret where somebody wrote SECRET:ID.
+    throw new Error(`the secret of key ${n + 1} has less than ${SECRET_LENGTH_MIN} characters`);
   return { id, secret: createSecretKey(secret, 'utf8') };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { rawRequest } from '../support/raw-request.js';
 import { TestNode } from '../support/test-node.js';
 
 const TOKENS = {
@@ -79,6 +80,18 @@ describe('operators have names and roles', () => {
     assert.equal((await call(undefined, 'GET', '/livez')).status, 200);
   });
 
+  test('who was refused, why and from where is in the log, in few lines, and no token is', () => {
+    const [first, ...more] = node.logLines.filter(({ message }) => message === 'operator API: refused');
+    assert.deepEqual(first, {
+      level: 'warn',
+      message: 'operator API: refused',
+      refused: { 'the role read': 1 },
+      from: 'auditor at 127.0.0.1',
+    });
+    assert.deepEqual(more, [], 'one in 10 s');
+    assert.doesNotMatch(JSON.stringify(node.logLines), /a-token-of/);
+  });
+
   test('the API shows who did what, when, from where and why; a repeat by another adds nothing', async () => {
     const startMs = Date.now();
     for (const [method, path, body] of CHANGES) {
@@ -152,6 +165,37 @@ test('without a token the operator is called local', async () => {
       operations: { by: object }[];
     };
     assert.deepEqual(page.operations[0]?.by, { name: 'local', address: '127.0.0.1' });
+  } finally {
+    await node.close();
+  }
+});
+
+test('without a token no web site can ask through a browser of this machine, under whatever name; health is open', async () => {
+  const node = await TestNode.start();
+  try {
+    const { host } = new URL(node.adminUrl);
+    const status = async (path: string, headers: readonly string[], method = 'POST') => {
+      const lines = [`${method} ${path} HTTP/1.1`, ...headers, 'Content-Length: 0', 'Connection: close'];
+      const received = await rawRequest(node.adminUrl, [`${lines.join('\r\n')}\r\n\r\n`]);
+      return Number(/^HTTP\/1\.1 (\d+)/.exec(received)?.[1]);
+    };
+    const block = '/v1/players/ann/block';
+    for (const headers of [
+      [`Host: ${host}`, 'Origin: http://casino.example'],
+      [`Host: ${host}`, 'Origin: null'],
+      [`Host: casino.example:${new URL(node.adminUrl).port}`],
+      ['Host: 127.0.0.1.casino.example'],
+    ]) {
+      assert.equal(await status(block, headers), 401, headers.join());
+      assert.equal(await status('/v1/transactions', headers, 'GET'), 401);
+      assert.equal(await status('/livez', headers, 'GET'), 200);
+    }
+    assert.equal(await status(block, [`Host: ${host}`]), 404);
+    assert.equal(await status(block, [`Host: ${host}`, `Origin: http://${host}`]), 404);
+    for (const name of ['localhost', 'LOCALHOST:1', '[::1]:3001'])
+      assert.equal(await status(block, [`Host: ${name}`]), 404);
+    const [line] = node.logLines.filter(({ message }) => message === 'operator API: refused');
+    assert.deepEqual(line?.refused, { 'not asked by this machine itself': 1 });
   } finally {
     await node.close();
   }

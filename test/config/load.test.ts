@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, loadSettings, operatorTokens, scalarPaths, variableOf } from '../../src/config/load.js';
+import {
+  ConfigError,
+  loadSettings,
+  operatorTokens,
+  scalarPaths,
+  variableOf,
+  withCallersOf,
+} from '../../src/config/load.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 
 function refused(env: NodeJS.ProcessEnv): string {
@@ -209,6 +216,19 @@ test('a certificate needs its key, and the PROXY protocol comes before TLS', () 
   }
   const tls = { WALLETD_TLS_CERTIFICATE_FILE: 'x', WALLETD_TLS_KEY_FILE: 'x' };
   assert.match(refused({ ...tls, WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' }), /does not go with TLS/);
+});
+
+test('what a running server reads again is held against the listeners that it has', () => {
+  const keys = { WALLETD_SIGNATURE_KEYS: 'a:0123456789abcdef' };
+  const running = loadSettings({ ...keys, WALLETD_HOST: '0.0.0.0' });
+  const onLoopback = loadSettings({ WALLETD_ALLOW_NETWORKS: '192.0.2.1' });
+  const both = withCallersOf(running, onLoopback);
+  assert.deepEqual([both.host, both.signature.keys, both.allow.networks], ['0.0.0.0', null, '192.0.2.1']);
+  assert.throws(() => withCallersOf(running, loadSettings({})), /host is 0\.0\.0\.0.* not authenticated/);
+  assert.equal(withCallersOf(running, loadSettings({ WALLETD_INSECURE: 'true' })).signature.keys, null);
+  const tls = loadSettings({ WALLETD_TLS_CERTIFICATE_FILE: 'x', WALLETD_TLS_KEY_FILE: 'x' });
+  const plain = loadSettings({ WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' });
+  assert.throws(() => withCallersOf(tls, plain), /does not go with TLS/);
 });
 
 test('the sample files in config/ are valid', () => {

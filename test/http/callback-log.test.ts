@@ -64,6 +64,32 @@ test('log.callbacks=errors: a line for each answer with another statusCode than 
   );
 });
 
+test('who is not let in writes no line of his own, whatever is asked for: the log has them in one line of refusals', async () => {
+  const node = await TestNode.start({
+    'log.callbacks': 'all',
+    'signature.keys': 'now:a-secret-of-the-platform',
+    'limits.bodyBytesMax': 500,
+  });
+  try {
+    const body = JSON.stringify(bet('ann', 'b1'));
+    const send = async (path: string, init: RequestInit) => (await fetch(node.callbackUrl + path, init)).status;
+    const wrong = { 'sapi-timestamp': String(Date.now()), 'sapi-signature': '0'.repeat(64) };
+    const statuses = [
+      await send('/placeBets', { method: 'POST', body }),
+      await send('/placeBets', { method: 'POST', body, headers: wrong }),
+      await send('/placeBets', { method: 'POST', body: 'x'.repeat(501) }),
+      await send('/placeBets', {}),
+      await send('/nowhere', { method: 'POST', body }),
+    ];
+    assert.deepEqual(statuses, [401, 401, 413, 405, 404]);
+    const lines = node.logLines.map(({ message }) => message);
+    assert.equal(lines.filter((message) => message === 'callback').length, 0);
+    assert.equal(lines.filter((message) => message === 'callbacks refused').length, 1);
+  } finally {
+    await node.close();
+  }
+});
+
 test('log.callbacks=slow: a line for each that took log.slowMs or longer', async () => {
   assert.equal((await linesWith({ 'log.callbacks': 'slow', 'log.slowMs': 60_000 })).length, 0);
   assert.equal((await linesWith({ 'log.callbacks': 'slow', 'log.slowMs': 0 })).length, 3);

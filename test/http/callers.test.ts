@@ -87,9 +87,9 @@ test(
       }
       for (const from of ['127.0.0.1', '127.0.0.3', '127.2.0.0']) {
         for (const path of ['/placeBets', '/elsewhere']) {
-          const text = postOf(path, betText(from));
-          const received = await rawRequest(node.callbackUrl, [text, text], { from });
+          const received = await rawRequest(node.callbackUrl, [postOf(path, betText(from))], { from, waitMs: 2000 });
           assert.deepEqual(answersIn(received), [[403, 40003]], from);
+          assert.match(received, /\r\nConnection: close\r\n/);
           assert.match(received, /\{"id":"","statusCode":40003,"timestampMillis":\d+,"productId":""\}$/);
         }
       }
@@ -127,6 +127,19 @@ test('a forwarded address is believed only from a listed peer, and only what tha
     for (const line of ['unknown', '192.0.2.7:80', '192.0.2', '']) assert.equal(await forwarded([line]), 403, line);
   }),
 );
+
+test('the log names who sent what is not signed, also behind a proxy', LOOPBACKS, async () => {
+  for (const [headers, sentence] of [
+    [[], 'no signature'],
+    [signed('{ }', NEW), 'wrong signature'],
+  ] as const) {
+    await withNode({ 'signature.keys': KEYS, 'allow.proxies': '127.0.0.5' }, async (node) => {
+      await ask(node, '{}', [...headers, 'X-Forwarded-For: 192.0.2.7'], { from: '127.0.0.5' });
+      const [line] = node.logLines.filter(({ message }) => message === 'callbacks refused');
+      assert.deepEqual([line?.refused, line?.from], [{ [sentence]: 1 }, '192.0.2.7 by 127.0.0.5']);
+    });
+  }
+});
 
 /** Version 2 of the PROXY protocol, as a balancer sends it before the caller's first byte. */
 function proxied(address: readonly number[]): Buffer {

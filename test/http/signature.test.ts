@@ -119,6 +119,7 @@ test('a key that is none is named, and no secret is repeated', () => {
   refused(`a:${secret} ${secret}`, 'key 2 is not ID:SECRET');
   refused(`:${secret}`, 'key 1 is not ID:SECRET');
   refused(`a:${secret} a:${secret}`, 'two keys have the id a');
-  refused('a:hunter2', 'the secret of a has less than 16 characters');
+  refused('a:hunter2', 'the secret of key 1 has less than 16 characters');
+  refused(`${secret}:now`, 'the secret of key 1 has less than 16 characters');
   refused(' \n# nothing\n', 'there is no key');
 });

@@ -102,3 +102,51 @@ test('keys that cannot be used leave those that there are, and the log repeats n
     }
     assert.doesNotMatch(JSON.stringify(walletd.log) + walletd.errors, /hunter2|the-secret/);
   }));
+
+test('a file that frees a later start from keys leaves a listener that others can reach with the keys that it has', async () => {
+  const folder = makeTempFolder();
+  const file = `${folder.path}/settings.json`;
+  // Beyond loopback as far as the settings know; the system reads it as 127.0.0.1.
+  writeFileSync(file, JSON.stringify({ host: '127.1', signature: { keys: keyOf(0) } }));
+  const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder.path}/data`, WALLETD_CONFIG: file });
+  const client = new PlatformClient(walletd.callbackUrl, 0);
+  try {
+    writeFileSync(file, '{"host": "127.0.0.1"}');
+    process.kill(walletd.pid, 'SIGHUP');
+    const line = await walletd.waitFor(({ msg }) => msg.startsWith('who may call'));
+    assert.equal(line.msg, 'who may call could not be read again: it stays as it was');
+    assert.match(String(line.error), /^host is 127\.1, which others can reach, and callbacks are not authenticated/);
+    assert.equal((await client.post('placeBets', bet('ann', 't'))).statusCode, 30002);
+  } finally {
+    client.close();
+    await walletd.end('SIGTERM');
+    folder.remove();
+  }
+});
+
+test('networks are read again too, and a list that is wrong leaves the former one', async () => {
+  const folder = makeTempFolder();
+  const file = `${folder.path}/settings.json`;
+  const write = (networks: string) => writeFileSync(file, JSON.stringify({ allow: { networks } }));
+  write('127.0.0.1');
+  const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder.path}/data`, WALLETD_CONFIG: file });
+  const client = new PlatformClient(walletd.callbackUrl, 0);
+  const code = async () => (await client.post('placeBets', bet('nobody', 't'))).statusCode;
+  const readAgain = async (message: string) => {
+    process.kill(walletd.pid, 'SIGHUP');
+    await walletd.waitFor(({ msg }) => msg === message);
+  };
+  try {
+    assert.equal(await code(), 10001);
+    write('127.0.0.1/33');
+    await readAgain('who may call could not be read again: it stays as it was');
+    assert.equal(await code(), 10001);
+    write('192.0.2.0/24');
+    await readAgain(READ_AGAIN);
+    assert.equal(await code(), 40003);
+  } finally {
+    client.close();
+    await walletd.end('SIGTERM');
+    folder.remove();
+  }
+});

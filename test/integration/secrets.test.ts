@@ -33,7 +33,7 @@ test('no log line of a server that is called rightly and wrongly repeats a secre
     }
     assert.equal(await balanceOf(walletd.adminUrl, 'ann'), undefined, 'nothing without the token');
     const line = await walletd.waitFor(({ msg }) => msg === 'callbacks refused');
-    assert.deepEqual([line.refused, line.lastFrom], [{ 'wrong signature': 1 }, '127.0.0.1']);
+    assert.deepEqual([line.refused, line.from], [{ 'wrong signature': 1 }, '127.0.0.1']);
     const ready = await walletd.waitFor(({ msg }) => msg === 'walletd is ready');
     assert.equal(ready.callers, 'who signs with now');
   } finally {
@@ -57,16 +57,32 @@ test('no help and no sentence about wrong settings repeats a secret', () => {
     {},
   ];
   const outcomes = [
-    ...[['--help'], ['serve', '--help'], ['init', '--help'], ['verify', '--help'], ['init', 'redis:hunter2']].map(
-      (args) => runWalletd(args, env),
-    ),
+    ...[
+      ['--help'],
+      ['serve', '--help'],
+      ['init', '--help'],
+      ['verify', '--help'],
+      ['init', 'redis:hunter2'],
+      ['restore', '--from', 'redis:/hunter2@x', '--to', 'lmdb:/nowhere/x'],
+    ].map((args) => runWalletd(args, env)),
     ...wrong.map((changes) => runWalletd(['serve'], { ...env, ...changes })),
   ];
   assert.deepEqual(
     outcomes.map(({ status }) => status),
-    [0, 0, 0, 0, 2, 2, 2, 2, 1],
+    [0, 0, 0, 0, 2, 2, 2, 2, 2, 1],
   );
   for (const { stdout, stderr } of outcomes) assert.doesNotMatch(stdout + stderr, /hunter2/);
+});
+
+test('callbacks without keys or networks leave this machine only with --insecure', () => {
+  // There is no store, so that nothing starts.
+  const env = { WALLETD_HOST: '0.0.0.0', WALLETD_STORE: 'lmdb:/nowhere/x', WALLETD_INIT: 'never' };
+  const refused = runWalletd(['serve'], env);
+  assert.equal(refused.status, 2);
+  assert.match(refused.stderr, /^walletd: host is 0\.0\.0\.0, .* not authenticated: .* --insecure .*\n$/);
+  const meant = runWalletd(['serve', '--insecure'], env);
+  assert.equal(meant.status, 1);
+  assert.match(meant.stderr, /^walletd: there is no store at/);
 });
 
 test('the operator API leaves this machine only with a token, also with --insecure', () => {

@@ -138,6 +138,14 @@ for (const workers of [0, 2]) {
       assert.equal(scrape.value('walletd_gaps_healed_total'), 0);
     });
 
+    test('the line about an amount mismatch names the request and the player', { skip: workers > 0 }, () => {
+      const lines = node.logLines.filter(({ message }) => /did not name the amounts/.test(message));
+      assert.deepEqual(
+        lines.map(({ requestId, username }) => [requestId, username]),
+        [['v-b1', 'ann']],
+      );
+    });
+
     test('money by kind and currency', () => {
       const moved = (kind: string, direction: string) =>
         scrape.value('walletd_money_total', { currency: 'THB', kind, direction });

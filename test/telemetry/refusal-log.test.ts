@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../src/base/ports.js';
+import { RefusalLog } from '../../src/telemetry/refusal-log.js';
+
+test('the first refusal is said at once, those of each 10 s after it together in one line, also when no more come', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const lines: object[] = [];
+  const log = new RefusalLog({ ...silentLogger, warn: (fields) => void lines.push(fields) }, 'refused');
+  const said = () => lines.splice(0);
+  log.note('no signature', () => 'a');
+  assert.deepEqual(said(), [{ refused: { 'no signature': 1 }, from: 'a' }]);
+  log.note('address not allowed', () => 'b');
+  for (let n = 0; n < 1000; n++) log.note('no signature', () => assert.fail('nobody reads it'));
+  t.mock.timers.tick(9999);
+  assert.deepEqual(said(), []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(said(), [{ refused: { 'address not allowed': 1, 'no signature': 1000 }, from: 'b' }]);
+  log.note('no signature', () => 'c');
+  assert.deepEqual(said(), [], 'a line in 10 s');
+  t.mock.timers.tick(10_000);
+  assert.deepEqual(said(), [{ refused: { 'no signature': 1 }, from: 'c' }]);
+  t.mock.timers.tick(10_000);
+  assert.deepEqual(said(), []);
+  log.note('no signature', () => 'd');
+  assert.equal(said().length, 1);
+});
