@@ -56,7 +56,7 @@ class Siege {
     private readonly goesOn: GoesOn,
     private readonly stop: AbortController,
   ) {
-    this.honest = new HonestPlayer(target.table);
+    this.honest = new HonestPlayer(target.table, stop.signal);
   }
 
   async run(): Promise<string[]> {

@@ -34,7 +34,10 @@ export class HonestPlayer {
   private readonly client: PlatformClient;
   private balance = 0;
 
-  constructor(private readonly table: Table) {
+  constructor(
+    private readonly table: Table,
+    private readonly stop: AbortSignal,
+  ) {
     this.client = new PlatformClient(table.callbackUrl, table.patienceMs, (body) => table.signatureOf(body));
   }
 
@@ -109,6 +112,7 @@ export class HonestPlayer {
       if (performance.now() > endMs) throw new Finding(`${what}\nwas not served for ${GIVE_UP_MS} ms`);
       this.repeats++;
       await delay(REST_MS);
+      this.stop.throwIfAborted();
     }
   }
 }

@@ -17,21 +17,30 @@ const { seconds, seed = randomInt(1, SEED_MAX) } = program.opts<{ seconds: numbe
 console.log(`seed ${seed}, ${seconds} s`);
 const progress = new Progress('Fuzzing', true);
 let startMs: number | undefined;
+let isStopped = false;
+// A terminal ends the servers with the same signal; what they leave in the system's folder is removed all the same.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    isStopped = true;
+  });
+}
 try {
   const table = await fuzz(seed, () => {
     // The servers have started, which takes a while.
     startMs ??= performance.now();
     const passedMs = performance.now() - startMs;
     progress.update(passedMs, seconds * 1000);
-    return passedMs < seconds * 1000;
+    return !isStopped && passedMs < seconds * 1000;
   });
   progress.stop();
   console.log(table);
 } catch (error) {
   progress.stop();
-  console.error(error instanceof Finding ? error.describe() : error);
-  console.error(`\nThe same again: npm run fuzz -- --seed ${seed}`);
   process.exitCode = 1;
+  if (!isStopped) {
+    console.error(error instanceof Finding ? error.describe() : error);
+    console.error(`\nThe same again: npm run fuzz -- --seed ${seed}`);
+  }
 }
 
 function whole(text: string): number {
