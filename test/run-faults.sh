@@ -4,6 +4,11 @@
 set -eu
 cd -- "$(dirname -- "$0")/.."
 sh test/ensure-tools.sh
-files=$(find test/faults -name '*.fault.ts' | grep -- "${1-}" | sort | sed 's|^\(.*\)\.ts$|dist/\1.js|')
+files=$(find test/faults -name '*.fault.ts' | grep -E -- "${1-}" | sort | sed 's|^\(.*\)\.ts$|dist/\1.js|')
+# Without a file node would look for tests by itself.
+if [ -z "$files" ]; then
+  echo "no test file matches ${1-}" >&2
+  exit 1
+fi
 # shellcheck disable=SC2086 # a list of files without blanks
 exec node --test --test-reporter=spec --test-concurrency=1 --test-force-exit $files

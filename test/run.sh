@@ -1,8 +1,14 @@
 #!/bin/sh
-# Runs the compiled form of every test file that has a source; `sh test/run.sh wallet` runs those whose path matches.
+# Runs the compiled form of every test file that has a source; `sh test/run.sh 'wallet|shard/'` runs those whose path
+# matches.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 sh test/ensure-tools.sh
-files=$(find test -name '*.test.ts' | grep -- "${1-}" | sort | sed 's|^\(.*\)\.ts$|dist/\1.js|')
+files=$(find test -name '*.test.ts' | grep -E -- "${1-}" | sort | sed 's|^\(.*\)\.ts$|dist/\1.js|')
+# Without a file node would look for tests by itself.
+if [ -z "$files" ]; then
+  echo "no test file matches ${1-}" >&2
+  exit 1
+fi
 # shellcheck disable=SC2086 # a list of files without blanks
 exec node --test --test-reporter=spec --test-concurrency=2 $files

@@ -274,7 +274,7 @@ export const operatorPaths: Readonly<Record<string, object>> = {
           },
         },
       },
-      [403, 413, 415],
+      [400, 403, 413, 415],
     ),
   },
   '/v1/shards/{shard}/players': {

@@ -115,7 +115,7 @@ export class CallbackServer {
   }
 
   private refuse(res: HttpResponse, req: HttpRequest, failure: Failure): void {
-    if (this.callers.isAllowed(res, req)) this.send(res, failure, false);
+    if (this.callers.isAllowed(res, req)) this.send(res, failure, isHead(req), false);
     else this.turnAway(res, req);
   }
 
@@ -127,17 +127,24 @@ export class CallbackServer {
    */
   private turnAway(res: HttpResponse, req: HttpRequest): void {
     this.deps.refusals.note('address not allowed', this.callers.describe(res, req));
+    const isToHead = isHead(req);
     let isAborted = false;
     res.onAborted(() => {
       isAborted = true;
     });
     setImmediate(() => {
-      if (!isAborted) this.send(res, 'address-not-allowed', true);
+      if (!isAborted) this.send(res, 'address-not-allowed', isToHead, true);
     });
   }
 
-  private send(res: HttpResponse, failure: Failure, close: boolean): void {
-    sendFailure(res, failure, this.deps.responses.failure(NOTHING_READ, failure, this.deps.clock.now()), close);
+  /** To HEAD without a body: the library would send it, and a proxy take it for the beginning of the next answer. */
+  private send(res: HttpResponse, failure: Failure, isToHead: boolean, close: boolean): void {
+    const { responses, clock } = this.deps;
+    sendFailure(res, failure, isToHead ? '' : responses.failure(NOTHING_READ, failure, clock.now()), close);
     this.deps.metrics.count('other', failure);
   }
+}
+
+function isHead(req: HttpRequest): boolean {
+  return req.getMethod() === 'head';
 }

@@ -156,6 +156,13 @@ test('garbage, pipelined requests and huge headers get an answer or a closed con
   assert.equal((await post('/placeBets', bet('after-rude'))).status, 200);
 });
 
+test('an answer to HEAD has no body, which the next answer would begin with', async () => {
+  for (const path of ['/placeBets', '/nowhere']) {
+    const received = await rawSocket([`HEAD ${path} HTTP/1.1\r\nHost: x\r\n\r\n`], 100);
+    assert.match(received, /^HTTP\/1\.1 40[45] [^{]*\r\n\r\n$/);
+  }
+});
+
 test('headers up to 16 KiB are accepted', async () => {
   const text = bet('headers');
   const received = await rawSocket([head(text.length, `X-Long: ${'x'.repeat(12_000)}\r\n`) + text], 200);

@@ -16,8 +16,8 @@ export class Scrape {
     }
   }
 
-  static async of(adminUrl: string): Promise<Scrape> {
-    const response = await fetch(`${adminUrl}/metrics`);
+  static async of(adminUrl: string, headers: Record<string, string> = {}): Promise<Scrape> {
+    const response = await fetch(`${adminUrl}/metrics`, { headers });
     if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
     return new Scrape(await response.text());
   }

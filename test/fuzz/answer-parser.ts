@@ -1,0 +1,51 @@
+import { HTTPParser } from 'http-parser-js';
+import type { HttpAnswer } from '../support/openapi-document.js';
+
+const CONTINUE = 100;
+
+/** Takes what comes out of a connection to pieces. */
+export class AnswerParser {
+  /** Whole answers, in their order; `100 Continue` is none. */
+  readonly answers: HttpAnswer[] = [];
+  /** What made the bytes unreadable. */
+  error: string | undefined;
+  /** A part of an answer is there. */
+  isBetween = false;
+  private readonly parser = new HTTPParser(HTTPParser.RESPONSE);
+
+  /** `methodOf` tells the method of the nth request: the answer to a HEAD has no body. */
+  constructor(methodOf: (n: number) => string) {
+    let status = 0;
+    let contentType = '';
+    let body: Buffer[] = [];
+    this.parser[HTTPParser.kOnHeadersComplete] = ({ statusCode, headers }) => {
+      status = statusCode;
+      const name = headers.findIndex((word, n) => n % 2 === 0 && /^content-type$/i.test(word));
+      contentType = name === -1 ? '' : (headers[name + 1] ?? '');
+      body = [];
+      this.isBetween = true;
+      return status !== CONTINUE && methodOf(this.answers.length) === 'HEAD' ? 1 : 0;
+    };
+    this.parser[HTTPParser.kOnBody] = (chunk, offset, length) => {
+      body.push(chunk.subarray(offset, offset + length));
+    };
+    this.parser[HTTPParser.kOnMessageComplete] = () => {
+      this.isBetween = false;
+      if (status !== CONTINUE) this.answers.push({ status, contentType, text: Buffer.concat(body).toString() });
+    };
+  }
+
+  add(bytes: Buffer): void {
+    this.isBetween = true;
+    this.check(this.parser.execute(bytes));
+  }
+
+  /** The other side has closed: an answer without a length ends here. */
+  finish(): void {
+    if (this.isBetween) this.check(this.parser.finish());
+  }
+
+  private check(result: unknown): void {
+    if (result instanceof Error) this.error ??= result.message;
+  }
+}

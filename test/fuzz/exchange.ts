@@ -1,0 +1,115 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AnswerParser } from './answer-parser.js';
+import { Finding } from './finding.js';
+import type { Sending } from './sending.js';
+
+/** For what is no whole request, and need not be answered. */
+const MOMENT_MS = 150;
+
+/** What came of a sending. */
+export interface Exchange {
+  readonly sending: Sending;
+  readonly received: Buffer;
+  readonly parser: AnswerParser;
+}
+
+/** Carries out one sending. Throws a `Finding` when the server lets it hang for `patienceMs`. */
+export async function exchange(port: number, sending: Sending, patienceMs: number): Promise<Exchange> {
+  const connection = new Connection(port, sending);
+  try {
+    await connection.send();
+    const isInTime = await connection.end(patienceMs);
+    const result = connection.result();
+    if (isInTime) return result;
+    throw new Finding(`neither an answer nor a close in ${patienceMs} ms`, sending.parts, result.received);
+  } finally {
+    connection.leave();
+  }
+}
+
+class Connection {
+  private readonly socket: Socket;
+  private readonly parser: AnswerParser;
+  private readonly chunks: Buffer[] = [];
+  private isOver = false;
+  private hasFailed = false;
+  private onNews: () => void = () => {};
+
+  constructor(
+    port: number,
+    private readonly sending: Sending,
+  ) {
+    this.parser = new AnswerParser((n) => sending.requests[n]?.method ?? 'GET');
+    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    this.socket.on('data', (chunk) => {
+      this.chunks.push(chunk);
+      this.parser.add(chunk);
+      this.onNews();
+    });
+    this.socket.on('error', () => {
+      this.hasFailed = true;
+    });
+    this.socket.on('end', () => {
+      this.parser.finish();
+      this.over();
+    });
+    this.socket.on('close', () => this.over());
+  }
+
+  async send(): Promise<void> {
+    const { parts, pause } = this.sending;
+    for (const [n, part] of parts.entries()) {
+      if (this.isOver) return;
+      if (n > 0 && typeof pause === 'number') await delay(pause);
+      this.socket.write(part);
+      // Who is not answered in time finds that at the end.
+      if (pause === 'answered') await this.until(() => this.parser.answers.length > n, MOMENT_MS * 10);
+    }
+  }
+
+  /** False: there was too little within `patienceMs`. */
+  async end(patienceMs: number): Promise<boolean> {
+    const { ending, requests, areSound } = this.sending;
+    const isAnswered = () => this.parser.answers.length >= requests.length;
+    if (ending === 'vanishes' || ending === 'resets') return true;
+    if (ending === 'half-closes') this.socket.end();
+    if (ending === 'outstays') return await this.until(() => false, patienceMs);
+    if (areSound && requests.length > 0) return await this.until(isAnswered, patienceMs);
+    await this.until(() => false, MOMENT_MS);
+    return true;
+  }
+
+  /** An answer that broke off counts only where nothing can have lost its rest. */
+  result(): Exchange {
+    const { parser, hasFailed, sending } = this;
+    if (!hasFailed && this.isOver && parser.isBetween) parser.error ??= 'the answer breaks off';
+    return { sending, received: Buffer.concat(this.chunks), parser };
+  }
+
+  leave(): void {
+    const { ending } = this.sending;
+    // A reset leaves no port behind that waits: 60 s of these would use up those of this machine. One that has been
+    // closed by half cannot be reset any more, and Node 20 would keep its handle for ever.
+    if (ending === 'vanishes' || ending === 'half-closes') this.socket.destroy();
+    else this.socket.resetAndDestroy();
+  }
+
+  private over(): void {
+    this.isOver = true;
+    this.onNews();
+  }
+
+  /** Until the connection is over, or what is waited for has come; false when neither was within `ms`. */
+  private async until(hasCome: () => boolean, ms: number): Promise<boolean> {
+    if (this.isOver || hasCome()) return true;
+    return await new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => resolve(false), ms);
+      this.onNews = () => {
+        if (!this.isOver && !hasCome()) return;
+        clearTimeout(timer);
+        resolve(true);
+      };
+    });
+  }
+}

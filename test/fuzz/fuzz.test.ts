@@ -1,0 +1,12 @@
+import { test } from 'node:test';
+import { Finding } from './finding.js';
+import { fuzz } from './fuzz.js';
+
+const SEED = 2026;
+const ATTACKS = 10;
+
+test('some attacks of each kind of attacker, always the same: nothing breaks, and nobody loses anything', async () => {
+  await fuzz(SEED, (attacks) => attacks < ATTACKS).catch((error) => {
+    throw error instanceof Finding ? new Error(error.describe()) : error;
+  });
+});

@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { formatTable } from '../../src/cli/table.js';
+import { Finding } from './finding.js';
+import { HonestPlayer } from './honest-player.js';
+import { KINDS } from './kinds.js';
+import { Random } from './random.js';
+import { Target } from './target.js';
+
+/** Attackers of one target; each does one thing after the other. */
+const ATTACKERS = 4;
+const LOOK_MS = 500;
+/** Looks between two SIGHUPs. */
+const LOOKS = 3;
+
+/** Whether an attacker goes on who has carried out so many attacks. */
+export type GoesOn = (attacks: number) => boolean;
+
+/**
+ * Attacks one walletd of each kind at once, an honest player beside the attackers; resolves to a table of what it was
+ * like. Rejects with the first thing that must not be.
+ */
+export async function fuzz(seed: number, goesOn: GoesOn): Promise<string> {
+  const stop = new AbortController();
+  const targets: Target[] = [];
+  try {
+    for (const kind of KINDS) targets.push(await Target.start(kind));
+    const rows = await all(
+      targets.map((target) => new Siege(target, seed, goesOn, stop).run()),
+      stop,
+    );
+    return formatTable(COLUMNS, rows);
+  } finally {
+    for (const target of targets) await target.remove();
+  }
+}
+
+const COLUMNS = [
+  ...[
+    'walletd with',
+    { right: 'attacks' },
+    { right: 'connections' },
+    { right: 'honest answers' },
+    { right: 'repeats' },
+  ],
+  ...[{ right: 'descriptors' }, { right: 'resident MB' }, 'HTTP status (0: closed) and how often'],
+];
+
+class Siege {
+  private readonly honest: HonestPlayer;
+  private attacks = 0;
+  private isOver = false;
+
+  constructor(
+    private readonly target: Target,
+    private readonly seed: number,
+    private readonly goesOn: GoesOn,
+    private readonly stop: AbortController,
+  ) {
+    this.honest = new HonestPlayer(target.table, stop.signal);
+  }
+
+  async run(): Promise<string[]> {
+    const { target, honest, stop } = this;
+    const random = new Random(this.seed).fork(target.kind.name);
+    const attackers = Array.from({ length: ATTACKERS }, (_, n) => this.attack(n, random.fork(`attacker ${n}`)));
+    const attacking = all(attackers, stop).finally(() => {
+      this.isOver = true;
+    });
+    const playing = honest.play(() => !this.isOver).finally(() => honest.close());
+    await all<unknown>([attacking, playing, this.watch()], stop);
+    const { start, end } = await target.finish();
+    const statuses = [...target.statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`);
+    return [
+      ...[target.kind.name, this.attacks, target.connections, honest.answers, honest.repeats].map(String),
+      ...[`${start?.descriptors} to ${end?.descriptors}`, `${start?.residentMb} to ${end?.residentMb}`],
+      statuses.join(', '),
+    ];
+  }
+
+  private async attack(attacker: number, random: Random): Promise<void> {
+    const { kind } = this.target;
+    for (let n = 0; !this.stop.signal.aborted && this.goesOn(n); n++) {
+      const attack = random.pick(kind.attacks);
+      const plan = attack.plan(random.fork(`attack ${n}`), { bodyBytesMax: kind.bodyBytesMax, secrets: kind.secrets });
+      await this.target.suffer(plan).catch((error) => {
+        throw error instanceof Finding
+          ? error.during(`${kind.name}, attack ${n} of attacker ${attacker}: ${attack.name}`)
+          : error;
+      });
+      this.attacks++;
+    }
+  }
+
+  private async watch(): Promise<void> {
+    for (let looks = 1; !this.isOver; looks++) {
+      await delay(LOOK_MS);
+      await this.target.look();
+      if (looks % LOOKS === 0) this.target.readCallersAgain();
+    }
+  }
+}
+
+/** Waits for all of them. The first that fails stops them, and is what is told. */
+async function all<T>(works: readonly Promise<T>[], stop: AbortController): Promise<T[]> {
+  for (const work of works) work.catch((error) => stop.abort(error));
+  const results = await Promise.allSettled(works);
+  stop.signal.throwIfAborted();
+  return results.map((result) => (result as PromiseFulfilledResult<T>).value);
+}

@@ -1,0 +1,106 @@
+import { ENDPOINTS } from '../../src/wallet/command.js';
+import type { HttpAnswer, OpenApiDocument } from '../support/openapi-document.js';
+import type { Exchange } from './exchange.js';
+import { Finding } from './finding.js';
+import type { RequestLine, Sending } from './sending.js';
+
+/** What the HTTP library of the callback listener answers by itself (README, Limits). */
+const REFUSAL_STATUSES = [400, 431, 505];
+const REFUSAL = /^<h1>[\w ]+<\/h1>(?:<p>[^<]*<\/p>)?<hr><i>uWebSockets\/20 Server<\/i>$/;
+/** And that of the operator API. */
+const CLIENT_ERROR = /^\{"error":"[\w ]+","message":"[\w ]+","statusCode":4\d\d\}$/;
+const END_OF_HEAD = Buffer.from('\r\n\r\n');
+const CALLBACKS = ENDPOINTS.map((endpoint) => `/${endpoint}`);
+/** What Node answers without a body: no Host, an Expect that it does not know, and refusals of a HEAD. */
+const BARE_REFUSALS = [400, 417, 431];
+/** Is told before anybody is asked who he is. */
+const BAD_URL = /"code":"fst_err_bad_url"/;
+const HEALTH = /^\/(?:livez|readyz)$/;
+
+/** Tells whether what came back is what the documents say. */
+export class Judge {
+  /** Those of the operator API. */
+  private readonly operations: readonly { readonly path: string; readonly pattern: RegExp }[];
+
+  constructor(
+    private readonly document: OpenApiDocument,
+    /** Callbacks are to be signed, and operators have tokens. */
+    private readonly isGuarded: boolean,
+  ) {
+    const paths = Object.keys(document.content.paths).filter((path) => !CALLBACKS.includes(path));
+    this.operations = paths.map((path) => ({
+      path,
+      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/?]+')}(?:\\?.*)?$`),
+    }));
+  }
+
+  /** Throws a `Finding` when an answer is not one of the documented ones. */
+  check({ sending, received, parser }: Exchange): void {
+    const complaint = this.maybeComplaint(sending, parser.answers, received) ?? parser.error;
+    if (complaint !== undefined) throw new Finding(complaint, sending.parts, received);
+  }
+
+  private maybeComplaint(sending: Sending, answers: readonly HttpAnswer[], received: Buffer): string | undefined {
+    const { requests, areSound, to } = sending;
+    if (areSound && requests.length > 0 && answers.length > requests.length) {
+      return `${answers.length} answers to ${requests.length} requests`;
+    }
+    for (const [n, answer] of answers.entries()) {
+      const complaint =
+        to === 'callbacks' ? this.ofCallback(sending, answer, received) : this.ofOperator(sending, n, answer);
+      if (complaint !== undefined) return complaint;
+    }
+    return undefined;
+  }
+
+  private ofCallback({ isAuthentic, requests }: Sending, answer: HttpAnswer, received: Buffer): string | undefined {
+    const { status, text } = answer;
+    const isToHead = requests[0]?.method === 'HEAD';
+    if (REFUSAL_STATUSES.includes(status) && (REFUSAL.test(text) || isToHead)) return undefined;
+    if (this.isGuarded && !isAuthentic && (status === 200 || status === 400)) {
+      return `a callback that is not signed was looked at: HTTP ${status}`;
+    }
+    if (isToHead) return received.subarray(-4).equals(END_OF_HEAD) ? undefined : 'an answer to HEAD has a body';
+    // All callbacks answer alike, and unknown paths as they do.
+    return this.document.maybeComplaint('post', '/placeBets', answer);
+  }
+
+  private ofOperator({ isAuthentic, requests }: Sending, n: number, answer: HttpAnswer): string | undefined {
+    const { status, text } = answer;
+    if (CLIENT_ERROR.test(text) || (text === '' && BARE_REFUSALS.includes(status))) return undefined;
+    if (status >= 500 && status !== 503) return `HTTP ${status}`;
+    const line = requests[n];
+    const isForAnybody = HEALTH.test(line?.target ?? '') || BAD_URL.test(text);
+    if (this.isGuarded && !isAuthentic && status !== 401 && !isForAnybody) {
+      return `a call without a token was looked at: HTTP ${status}`;
+    }
+    if (line?.method === 'HEAD') return undefined;
+    const known = line && this.maybeOperation(line);
+    if (known !== undefined) return this.document.maybeComplaint(known.method, known.path, answer);
+    return this.ofNoOperation(answer);
+  }
+
+  private maybeOperation({ method, target }: RequestLine): { method: string; path: string } | undefined {
+    const path = this.operations.find(({ pattern }) => pattern.test(target))?.path;
+    const name = method.toLowerCase();
+    if (path === undefined || this.document.content.paths[path]?.[name] === undefined) return undefined;
+    return { method: name, path };
+  }
+
+  /** What is no operation is a problem of the caller's. */
+  private ofNoOperation({ status, contentType, text }: HttpAnswer): string | undefined {
+    if (contentType.split(';')[0] !== 'application/problem+json') return `HTTP ${status} as ${contentType}`;
+    const isProblem = this.document.schemaAt('components', 'schemas', 'Problem');
+    const problem = maybeJson(text);
+    if (!isProblem(problem)) return `no problem: ${JSON.stringify(isProblem.errors)}`;
+    return (problem as { status: number }).status === status ? undefined : 'a problem of another status';
+  }
+}
+
+function maybeJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

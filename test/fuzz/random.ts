@@ -1,0 +1,47 @@
+import { uniformInt } from 'pure-rand/distribution/uniformInt';
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
+import { hashString } from '../../src/base/hash.js';
+
+/** Chance that can be had again: all of it comes from the seed. */
+export class Random {
+  private readonly generator;
+
+  constructor(private readonly seed: number) {
+    this.generator = xoroshiro128plus(seed);
+  }
+
+  /** Chance of its own for `name`, whatever has been drawn here. */
+  fork(name: string): Random {
+    return new Random(hashString(`${this.seed} ${name}`));
+  }
+
+  /** A whole number, both ends included. */
+  between(least: number, most: number): number {
+    if (least > most) throw new Error(`there is no number from ${least} to ${most}`);
+    return uniformInt(this.generator, least, most);
+  }
+
+  /** True once in `times`. */
+  oneIn(times: number): boolean {
+    return this.between(1, times) === 1;
+  }
+
+  pick<T>(from: readonly T[]): T {
+    if (from.length === 0) throw new Error('there is nothing to pick from');
+    return from[this.between(0, from.length - 1)] as T;
+  }
+
+  bytes(length: number): Buffer {
+    return Buffer.from(Array.from({ length }, () => this.between(0, 255)));
+  }
+
+  /** Of these characters. */
+  text(length: number, alphabet: string): string {
+    return Array.from({ length }, () => alphabet[this.between(0, alphabet.length - 1)]).join('');
+  }
+
+  /** So many times, as `make` goes. */
+  list<T>(length: number, make: (n: number) => T): T[] {
+    return Array.from({ length }, (_, n) => make(n));
+  }
+}
