@@ -75,8 +75,7 @@ class LogWriter {
     const { epoch, sequence } = this.newest.lsn;
     const header = { shard: this.shard, lsn: { epoch, sequence: sequence + 1 }, nonce: this.newest.nonce };
     const entry = batch.seal({ ...header, previous: this.newest });
-    // A batch reuses its buffer no more, but it is larger than the entry.
-    this.sealed.push({ head: entry.head, bytes: Buffer.from(entry.bytes) });
+    this.sealed.push(entry);
     this.newest = entry.head;
   }
 

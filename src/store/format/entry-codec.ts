@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { Packr, RESET_BUFFER_MODE, REUSE_BUFFER_MODE } from 'msgpackr';
-import { assert } from '../../base/assert.js';
+import { assert, must } from '../../base/assert.js';
 import { formatLsn, type Lsn } from '../../shard/lsn.js';
 import type { BatchWriter, Entry, EntryFormat, EntryHeader, Head, Owner, SealedEntry } from '../../shard/ports.js';
 import type { Event } from '../../wallet/event.js';
@@ -21,7 +21,7 @@ const CHECKSUM_AT = 68;
 const NONCE_LENGTH = 8;
 const KIND_BATCH = 1;
 const KIND_FENCE = 2;
-const BATCH_LENGTH_START = 4096;
+const WORKSPACE_LENGTH = 4096;
 
 /** Plain msgpack: no records, no extensions, so that any reader of msgpack can read a log. */
 const packr = new Packr({ useRecords: false });
@@ -33,13 +33,21 @@ type InPlace = Buffer & { readonly start: number; readonly end: number };
 /** The format of one store's entries; its id is in every one. */
 export class EntryCodec implements EntryFormat {
   private readonly storeIdBytes: Buffer;
+  private readonly workspaces: Buffer[] = [];
 
   constructor(private readonly storeId: string) {
     this.storeIdBytes = storeIdToBytes(storeId);
   }
 
   beginBatch(timeMs: number): BatchWriter {
-    return new Batch(timeMs, (bytes, header, count) => this.seal(bytes, KIND_BATCH, header, count));
+    const workspace = this.workspaces.pop() ?? Buffer.allocUnsafeSlow(WORKSPACE_LENGTH);
+    return new Batch(timeMs, workspace, (used, length, header, count) => {
+      // Small ones come from a block that Node shares out.
+      const bytes = Buffer.allocUnsafe(length);
+      used.copy(bytes, 0, 0, length);
+      this.workspaces.push(used);
+      return this.seal(bytes, KIND_BATCH, header, count);
+    });
   }
 
   sealFence(header: EntryHeader, owner: Owner): SealedEntry {
@@ -108,33 +116,48 @@ export class EntryCodec implements EntryFormat {
   }
 }
 
-/** Packs each event as it comes, so that the length of the entry is known while it grows. */
+/**
+ * Packs each event as it comes, so that the length of the entry is known while it grows. It grows in a workspace, which
+ * the next batch gets: with a Buffer of its own for each batch, of 4 KiB or more, V8 collected all of the heap once a
+ * second at 2,000 callbacks/s, and p99 was 12 ms.
+ */
 class Batch implements BatchWriter {
   count = 0;
   byteLength = HEADER_LENGTH;
-  private bytes = Buffer.allocUnsafe(BATCH_LENGTH_START);
 
   constructor(
     private readonly timeMs: number,
-    private readonly sealed: (bytes: Buffer, header: EntryHeader, count: number) => SealedEntry,
+    /** Undefined once it is sealed. */
+    private workspace: Buffer | undefined,
+    private readonly sealed: (workspace: Buffer, length: number, header: EntryHeader, count: number) => SealedEntry,
   ) {}
 
   add(event: Event): void {
+    const workspace = must(this.workspace, 'nothing is added to a sealed batch');
     const packed = packr.pack(eventToTuple(event, this.timeMs), IN_PLACE) as InPlace;
     const length = this.byteLength + packed.end - packed.start;
-    if (length > this.bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, length));
-      this.bytes.copy(larger, 0, 0, this.byteLength);
-      this.bytes = larger;
-    }
-    packed.copy(this.bytes, this.byteLength, packed.start, packed.end);
+    packed.copy(
+      length > workspace.length ? this.grow(workspace, length) : workspace,
+      this.byteLength,
+      packed.start,
+      packed.end,
+    );
     this.byteLength = length;
     this.count++;
   }
 
   seal(header: Omit<EntryHeader, 'timeMs'>): SealedEntry {
     assert(this.count > 0, 'an entry has events');
-    return this.sealed(this.bytes.subarray(0, this.byteLength), { ...header, timeMs: this.timeMs }, this.count);
+    const workspace = must(this.workspace, 'a batch is sealed once');
+    this.workspace = undefined;
+    return this.sealed(workspace, this.byteLength, { ...header, timeMs: this.timeMs }, this.count);
+  }
+
+  private grow(workspace: Buffer, length: number): Buffer {
+    const larger = Buffer.allocUnsafeSlow(Math.max(workspace.length * 2, length));
+    workspace.copy(larger, 0, 0, this.byteLength);
+    this.workspace = larger;
+    return larger;
   }
 }
 
@@ -148,7 +171,7 @@ export const HEAD_LENGTH = 24;
 
 /** epoch u32, sequence u64, nonce 8 bytes, checksum u32. */
 export function encodeHead(head: Head): Buffer {
-  const bytes = Buffer.alloc(HEAD_LENGTH);
+  const bytes = Buffer.allocUnsafe(HEAD_LENGTH);
   bytes.writeUInt32BE(head.lsn.epoch, 0);
   writeUInt64(bytes, head.lsn.sequence, 4);
   bytes.write(head.nonce, 12, 'hex');
