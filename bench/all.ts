@@ -1,3 +1,4 @@
+import { runCost } from './cost/cost.js';
 import { runLoad } from './load/load.js';
 import { runMicro } from './micro/micro.js';
 import { runOverload } from './overload/overload.js';
@@ -31,6 +32,7 @@ export async function runAll(settings: AllSettings): Promise<Measured> {
       scale: await runScale({ ...common, workers: [0, 1, 2], players: [10_000, 100_000, 1_000_000] }),
     }),
     recovery: async () => ({ recovery: await runRecovery({ ...common, players: 100_000, rate: 5000 }) }),
+    cost: async () => ({ cost: await runCost(common) }),
     peers: async () => ({ peers: await runPeers(common) }),
     micro: async () => ({ micro: await runMicro({ seconds: 1 }) }),
   };

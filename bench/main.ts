@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type AllSettings, runAll } from './all.js';
 import { type CompareSettings, runCompare } from './compare/compare.js';
+import { type CostSettings, runCost } from './cost/cost.js';
 import { type LoadSettings, runLoad } from './load/load.js';
 import { MIXES, type Mix } from './load/stories.js';
 import { runMemory } from './memory/memory.js';
@@ -86,6 +87,16 @@ verb('peers', 'beside what a team would build first')
   .addOption(seconds(8))
   .addOption(rounds(3))
   .action(async (options: PeersSettings & SaveSettings) => save({ peers: await runPeers(options) }, options));
+
+verb('cost', 'what scrapes, snapshots and signatures take from the throughput')
+  .addOption(connections(128))
+  .addOption(players(10_000))
+  .addOption(mix('real'))
+  .addOption(store())
+  .addOption(durability())
+  .addOption(seconds(8))
+  .addOption(rounds(3))
+  .action(async (options: CostSettings & SaveSettings) => save({ cost: await runCost(options) }, options));
 
 verb('compare', 'another commit and the working tree in alternation, in fresh processes')
   .argument('<ref>', 'what to compare with: a branch, tag or commit')

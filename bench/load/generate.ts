@@ -22,7 +22,8 @@ export async function generate(server: Server, load: Load): Promise<LoadResult> 
   const openingBalance = adminUrl === undefined ? undefined : OPENING_BALANCE;
   const booksUrl = settings === undefined ? undefined : adminUrl;
   const { mix, connections, seconds, rate, players, isOverload = false } = load;
-  const target = { url, seed, openingBalance, booksUrl };
+  const signingSecret = settings?.WALLETD_SIGNATURE_KEYS?.split(':')[1];
+  const target = { url, seed, openingBalance, booksUrl, signingSecret };
   const result = await run({ ...target, mix, connections, seconds, rate, players, isOverload });
   if (result.wrong > 0) throw new Error(`${server.name}: ${result.wrong} wrong, the first: ${result.firstWrong}`);
   return result;

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Queue } from '../../src/base/queue.js';
@@ -39,6 +40,8 @@ export interface LoadOptions {
   readonly seed: string;
   /** Undefined for a server that keeps no balances. */
   readonly openingBalance: number | undefined;
+  /** Undefined: requests are not signed. */
+  readonly signingSecret: string | undefined;
 }
 
 /** Latencies are of requests that succeeded, or were still waiting at the end. */
@@ -82,8 +85,9 @@ class Run implements ConnectionListener {
   private isStopping = false;
 
   constructor(private readonly options: LoadOptions) {
-    const { url, mix, seed, players, openingBalance } = options;
-    this.dealer = new Dealer(mix, storiesOf(mix, seed), players);
+    const { url, mix, seed, players, openingBalance, signingSecret } = options;
+    const key = signingSecret === undefined ? undefined : createSecretKey(signingSecret, 'utf8');
+    this.dealer = new Dealer(mix, storiesOf(mix, seed, key), players);
     this.books = new Books(players, openingBalance ?? 0, mix === 'pairs');
     this.connections = Array.from({ length: options.connections }, () => new Connection(url, this));
   }

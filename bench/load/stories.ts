@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { UNITS } from './answer.js';
 import { PLAY_DIGITS, PLAYER_DIGITS, Template } from './template.js';
 
@@ -24,9 +25,9 @@ export interface Story {
 const STAKE = 10.5;
 const PAYOUT = 12;
 
-/** `seed` makes the players and ids different from those of every other run. */
-export function storiesOf(mix: Mix, seed: string): readonly Story[] {
-  const callbacks = callbacksOf(seed);
+/** `seed` makes the players and ids different from those of every other run; requests are signed where there is a key. */
+export function storiesOf(mix: Mix, seed: string, key: KeyObject | undefined): readonly Story[] {
+  const callbacks = callbacksOf(seed, key);
   const { place, settle, settleSingleState, settleRound, adjust, cancel, voidSettled } = callbacks;
   const again = (step: Step): Step => ({ ...step, moves: 0 });
   const first = place('a');
@@ -50,7 +51,7 @@ const byTransaction = { transactionType: 'BY_TRANSACTION' };
 const settled = { status: 'SETTLED', betAmount: STAKE, turnOver: 0, isEndRound: true };
 
 /** Each gives a step; the bets of a play are a, b and c. */
-function callbacksOf(seed: string) {
+function callbacksOf(seed: string, key: KeyObject | undefined) {
   const step = (endpoint: string, amount: number, bet: string, txn: object): Step => {
     const request = {
       id: `req-${seed}-${PLAY_DIGITS}-${endpoint}-${bet}`,
@@ -68,7 +69,7 @@ function callbacksOf(seed: string) {
         },
       ],
     };
-    return { request: new Template(endpoint, request), shows: amount * UNITS, moves: amount * UNITS };
+    return { request: new Template(endpoint, request, key), shows: amount * UNITS, moves: amount * UNITS };
   };
   return {
     place: (bet: string) => step('placeBets', -STAKE, bet, { status: 'OPEN', betAmount: STAKE }),

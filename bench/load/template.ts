@@ -1,7 +1,11 @@
+import type { KeyObject } from 'node:crypto';
+import { sign } from '../../src/http/signature.js';
+
 /** Stands in a template for the digits of a player, or of a play; as many as it has. */
 export const PLAYER_DIGITS = '#'.repeat(7);
 export const PLAY_DIGITS = '@'.repeat(10);
 
+const SIGNATURE_DIGITS = '0'.repeat(64);
 const ZERO = '0'.charCodeAt(0);
 
 /**
@@ -13,14 +17,24 @@ export class Template {
   /** The body, up to and with the request's id: an answer begins with the same bytes. */
   readonly idFrom: number;
   readonly idTo: number;
+  private readonly timestamp = String(Date.now());
+  private readonly signatureFrom: number;
   private readonly bytes: Buffer;
   /** Where the digits end. */
   private readonly playerEnds: readonly number[];
   private readonly playEnds: readonly number[];
 
-  constructor(path: string, request: { readonly id: string }) {
+  /** Without a key its requests are not signed. */
+  constructor(
+    path: string,
+    request: { readonly id: string },
+    private readonly key: KeyObject | undefined,
+  ) {
     const body = JSON.stringify(request);
-    const head = `POST /${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const unsigned = `POST /${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+    const stamped = `${unsigned}sapi-timestamp: ${this.timestamp}\r\nsapi-signature: `;
+    const head = `${key === undefined ? unsigned : `${stamped}${SIGNATURE_DIGITS}\r\n`}\r\n`;
+    this.signatureFrom = stamped.length;
     const text = head + body;
     this.length = text.length;
     this.idFrom = head.length;
@@ -35,6 +49,10 @@ export class Template {
     this.bytes.copy(to);
     for (const end of this.playerEnds) putDigits(to, end, player);
     for (const end of this.playEnds) putDigits(to, end, play);
+    if (this.key !== undefined) {
+      const body = to.subarray(this.idFrom, this.length);
+      to.latin1Write(sign(this.key, body, this.timestamp), this.signatureFrom);
+    }
   }
 }
 

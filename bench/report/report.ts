@@ -23,7 +23,7 @@ const THROUGHPUT: Axis = { label: 'callbacks/s' };
 
 /** What was measured as a page of plots and tables. What was not measured has no chapter. */
 export function reportOf(results: Results): string {
-  const { environment, load, openLoad, peers, recovery, scale, overload, memory, micro, compare } = results;
+  const { environment, load, openLoad, peers, recovery, scale, overload, cost, memory, micro, compare } = results;
   return page(
     'walletd: how fast, on this machine',
     [
@@ -31,6 +31,7 @@ export function reportOf(results: Results): string {
       load && loadChapter(load),
       openLoad && openLoadChapter(openLoad),
       peers && peersChapter(peers),
+      cost && costChapter(cost),
       overload && overloadChapter(overload),
       scale && scaleChapter(scale),
       recovery && recoveryChapter(recovery),
@@ -95,6 +96,11 @@ function peersChapter({ durability, raced }: LoadReport): string {
     ),
     racedTable(raced),
   );
+}
+
+function costChapter({ durability, raced }: LoadReport): string {
+  const text = 'One server as it comes, and others with one thing more to do.';
+  return chapter('What it costs', paragraph(`${text} ${durabilityOf(durability)}`), racedTable(raced));
 }
 
 function overloadChapter(report: OverloadReport): string {

@@ -17,6 +17,7 @@ export interface Results {
   readonly scale?: ScaleReport;
   readonly recovery?: RecoveryReport;
   readonly peers?: LoadReport;
+  readonly cost?: LoadReport;
   readonly memory?: MemoryReport;
   readonly micro?: MicroReport;
   readonly compare?: CompareReport;
