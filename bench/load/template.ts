@@ -51,7 +51,7 @@ export class Template {
     for (const end of this.playEnds) putDigits(to, end, play);
     if (this.key !== undefined) {
       const body = to.subarray(this.idFrom, this.length);
-      to.latin1Write(sign(this.key, body, this.timestamp), this.signatureFrom);
+      to.write(sign(this.key, body, this.timestamp), this.signatureFrom, 'latin1');
     }
   }
 }
