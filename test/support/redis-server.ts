@@ -98,6 +98,11 @@ export class RedisServer {
     }
   }
 
+  /** True when it counts a replica that is in step. */
+  async hasReplica(): Promise<boolean> {
+    return /^slave\d+:.*state=online/m.test(String(await this.call('INFO', 'replication')));
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child?.kill(signal);
   }
