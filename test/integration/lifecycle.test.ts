@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
+import { LAUNCHED, runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 async function withStore(run: (store: string) => Promise<void>): Promise<void> {
   const folder = makeTempFolder();
@@ -166,7 +166,7 @@ test('help, version and wrong words', () => {
   assert.match(runWalletd(['--version']).stdout, /^\d+\.\d+\.\d+\n$/);
   assert.equal(runWalletd(['swerve']).status, 2);
   assert.equal(runWalletd(['serve', '--nonsense']).status, 2);
-  const wrong = runWalletd(['serve'], { WALLETD_PORT: 'abc' });
+  const wrong = runWalletd(['serve'], { WALLETD_PORT: 'abc' }, LAUNCHED);
   assert.equal(wrong.status, 2);
   assert.equal(wrong.stderr, 'walletd: port cannot be "abc" (from WALLETD_PORT): it must be integer\n');
 });

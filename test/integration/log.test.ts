@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
+import { LAUNCHED, runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 const SHARDS = 4;
 
@@ -40,11 +40,8 @@ test('one line per start, recovery, snapshot, fence, stop and refusal; none per 
     assert.equal(second.log.filter(({ msg }) => msg === 'stopping').length, 1);
     assert.equal(second.log.filter(({ msg }) => msg.startsWith('stopped: ')).length, 1);
 
-    const refused = runWalletd(['serve'], {
-      ...env,
-      WALLETD_STORE: `lmdb:${folder.path}/other`,
-      WALLETD_INIT: 'never',
-    });
+    const elsewhere = { ...env, WALLETD_STORE: `lmdb:${folder.path}/other`, WALLETD_INIT: 'never' };
+    const refused = runWalletd(['serve'], elsewhere, LAUNCHED);
     assert.equal(refused.status, 1);
     const said = refused.stdout
       .trim()

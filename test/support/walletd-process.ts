@@ -15,7 +15,7 @@ process.on('exit', () => rmSync(NODE_FOLDER, { recursive: true, force: true }));
 type LogLine = { msg: string; level: string; [field: string]: unknown };
 
 /** As a user starts it. */
-const LAUNCHED = ['sh', LAUNCHER];
+export const LAUNCHED = ['sh', LAUNCHER];
 /** Without the launcher, which sets the limit of the heap and takes a third of a start. */
 export const UNLAUNCHED = [process.execPath, MAIN];
 
@@ -96,8 +96,14 @@ export class WalletdProcess {
 }
 
 /** Runs a verb that ends by itself. */
-export function runWalletd(args: readonly string[], env: Record<string, string> = {}) {
-  const { status, stdout, stderr } = spawnSync('sh', [LAUNCHER, ...args], { env: environment(env), encoding: 'utf8' });
+export function runWalletd(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  program: readonly string[] = UNLAUNCHED,
+) {
+  const [command = '', ...first] = program;
+  const options = { env: environment(env), encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync(command, [...first, ...args], options);
   return { status, stdout, stderr };
 }
 
