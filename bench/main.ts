@@ -4,7 +4,7 @@ import { type AllSettings, runAll } from './all.js';
 import { type CompareSettings, runCompare } from './compare/compare.js';
 import { type CostSettings, runCost } from './cost/cost.js';
 import { type LoadSettings, runLoad } from './load/load.js';
-import { MIXES, type Mix } from './load/stories.js';
+import { MIXES } from './load/stories.js';
 import { runMemory } from './memory/memory.js';
 import { type MicroSettings, runMicro } from './micro/micro.js';
 import { type OverloadSettings, runOverload } from './overload/overload.js';
@@ -14,116 +14,120 @@ import { type SaveSettings, save } from './report/save.js';
 import { runScale, type ScaleSettings } from './scale/scale.js';
 import { DURABILITIES, STORES } from './support/store.js';
 
+/** The verb of a bench that was told none. */
+const DEFAULT_VERB = 'all';
+
 const seconds = (value: number) => number('--seconds <n>', 'length of each run', value);
-const rounds = (value: number) => number('--rounds <n>', 'rounds in alternation; medians are shown', value);
+const alternating = (eachSeconds: number, rounds: number) => [
+  seconds(eachSeconds),
+  number('--rounds <n>', 'rounds in alternation; medians are shown', rounds),
+];
 const connections = (value: number) => number('--connections <n>', 'keep-alive connections', value);
 const players = (value: number) => number('--players <n>', 'players', value);
 const workers = () => new Option('--workers <n>', 'worker threads; 0: none').argParser(count).default(0);
 const workerCounts = (values: readonly number[]) =>
   new Option('--workers <n,...>', 'counts of worker threads; 0: none').argParser(counts).default(values);
-const rate = () => number('--rate <n>', 'requests/s, sent by the clock (open loop)', 5000);
-const mix = (value: Mix) =>
-  new Option('--mix <name>', 'all callbacks, by Zipf, or placeBets and settleBets').choices(MIXES).default(value);
-const store = () => new Option('--store <kind>', "where walletd's log is").choices(STORES).default('lmdb');
-const durability = () =>
-  new Option('--durability <class>', 'what an answer waits for').choices(DURABILITIES).default('fsync');
+const onStore = () => [
+  new Option('--store <kind>', "where walletd's log is").choices(STORES).default('lmdb'),
+  new Option('--durability <class>', 'what an answer waits for').choices(DURABILITIES).default('fsync'),
+];
+/** What is sent, and where it is kept. */
+const mixed = () => [
+  new Option('--mix <name>', 'all callbacks, by Zipf, or placeBets and settleBets').choices(MIXES).default('real'),
+  ...onStore(),
+];
 
 const program = new Command('bench')
   .description('How fast walletd is on this machine. Each verb writes bench/report/report.html; without one it is all.')
   .addHelpText('after', '\nOptions of a verb: npm run bench -- load --help');
 
-verb('load', 'throughput and latency, beside an echo server')
-  .addOption(new Option('--connections <n,...>', 'keep-alive connections').argParser(wholes).default([128]))
-  .addOption(new Option('--rate <n,...>', 'requests/s, sent by the clock (open loop)').argParser(wholes))
-  .addOption(workerCounts([0]))
-  .addOption(players(10_000))
-  .addOption(mix('real'))
-  .addOption(store())
-  .addOption(durability())
-  .addOption(seconds(8))
-  .addOption(rounds(3))
-  .action(async (options: LoadSettings & SaveSettings) => {
-    const report = await runLoad(options);
-    save(options.rate === undefined ? { load: report } : { openLoad: report }, options);
-  });
+verb(
+  'load',
+  'throughput and latency, beside an echo server',
+  new Option('--connections <n,...>', 'keep-alive connections').argParser(wholes).default([128]),
+  new Option('--rate <n,...>', 'requests/s, sent by the clock (open loop)').argParser(wholes),
+  workerCounts([0]),
+  players(10_000),
+  ...mixed(),
+  ...alternating(8, 3),
+).action(async (options: LoadSettings & SaveSettings) => {
+  const report = await runLoad(options);
+  save(options.rate === undefined ? { load: report } : { openLoad: report }, options);
+});
 
-verb('overload', 'more than can be answered: what still is, what is refused, and how soon')
-  .addOption(number('--times <n>', 'what is offered, as a multiple of the capacity', 2))
-  .addOption(new Option('--in-flight <n>', "walletd's limits.inFlightMax").argParser(whole))
-  .addOption(connections(8000))
-  .addOption(workers())
-  .addOption(players(10_000))
-  .addOption(mix('real'))
-  .addOption(store())
-  .addOption(durability())
-  .addOption(seconds(20))
-  .action(async (options: OverloadSettings & SaveSettings) => save({ overload: await runOverload(options) }, options));
+verb(
+  'overload',
+  'more than can be answered: what still is, what is refused, and how soon',
+  number('--times <n>', 'what is offered, as a multiple of the capacity', 2),
+  new Option('--in-flight <n>', "walletd's limits.inFlightMax").argParser(whole),
+  connections(8000),
+  workers(),
+  players(10_000),
+  ...mixed(),
+  seconds(20),
+).action(async (options: OverloadSettings & SaveSettings) => save({ overload: await runOverload(options) }, options));
 
-verb('scale', 'throughput by workers and by players, the cost of a thread hop, memory')
-  .addOption(workerCounts([0, 1, 2]))
-  .addOption(new Option('--players <n,...>', 'players').argParser(wholes).default([10_000, 100_000, 1_000_000]))
-  .addOption(connections(128))
-  .addOption(mix('real'))
-  .addOption(store())
-  .addOption(durability())
-  .addOption(seconds(8))
-  .addOption(rounds(3))
-  .action(async (options: ScaleSettings & SaveSettings) => save({ scale: await runScale(options) }, options));
+verb(
+  'scale',
+  'throughput by workers and by players, the cost of a thread hop, memory',
+  workerCounts([0, 1, 2]),
+  new Option('--players <n,...>', 'players').argParser(wholes).default([10_000, 100_000, 1_000_000]),
+  connections(128),
+  ...mixed(),
+  ...alternating(8, 3),
+).action(async (options: ScaleSettings & SaveSettings) => save({ scale: await runScale(options) }, options));
 
-verb('recovery', 'starts from logs and from snapshots, and callbacks while snapshots are taken')
-  .addOption(players(100_000))
-  .addOption(rate())
-  .addOption(connections(128))
-  .addOption(mix('real'))
-  .addOption(store())
-  .addOption(durability())
-  .addOption(seconds(8))
-  .addOption(rounds(3))
-  .action(async (options: RecoverySettings & SaveSettings) => save({ recovery: await runRecovery(options) }, options));
+verb(
+  'recovery',
+  'starts from logs and from snapshots, and callbacks while snapshots are taken',
+  players(100_000),
+  number('--rate <n>', 'requests/s, sent by the clock (open loop)', 5000),
+  connections(128),
+  ...mixed(),
+  ...alternating(8, 3),
+).action(async (options: RecoverySettings & SaveSettings) => save({ recovery: await runRecovery(options) }, options));
 
-verb('peers', 'beside what a team would build first')
-  .addOption(connections(128))
-  .addOption(players(10_000))
-  .addOption(seconds(8))
-  .addOption(rounds(3))
-  .action(async (options: PeersSettings & SaveSettings) => save({ peers: await runPeers(options) }, options));
+verb('peers', 'beside what a team would build first', connections(128), players(10_000), ...alternating(8, 3)).action(
+  async (options: PeersSettings & SaveSettings) => save({ peers: await runPeers(options) }, options),
+);
 
-verb('cost', 'what scrapes, snapshots and signatures take from the throughput')
-  .addOption(connections(128))
-  .addOption(players(10_000))
-  .addOption(mix('real'))
-  .addOption(store())
-  .addOption(durability())
-  .addOption(seconds(8))
-  .addOption(rounds(3))
-  .action(async (options: CostSettings & SaveSettings) => save({ cost: await runCost(options) }, options));
+verb(
+  'cost',
+  'what scrapes, snapshots and signatures take from the throughput',
+  connections(128),
+  players(10_000),
+  ...mixed(),
+  ...alternating(8, 3),
+).action(async (options: CostSettings & SaveSettings) => save({ cost: await runCost(options) }, options));
 
-verb('compare', 'another commit and the working tree in alternation, in fresh processes')
+verb(
+  'compare',
+  'another commit and the working tree in alternation, in fresh processes',
+  connections(128),
+  workers(),
+  players(10_000),
+  ...mixed(),
+  ...alternating(8, 5),
+)
   .argument('<ref>', 'what to compare with: a branch, tag or commit')
-  .addOption(connections(128))
-  .addOption(workers())
-  .addOption(players(10_000))
-  .addOption(mix('real'))
-  .addOption(store())
-  .addOption(durability())
-  .addOption(seconds(8))
-  .addOption(rounds(5))
   .action(async (ref: string, options: CompareSettings & SaveSettings) =>
     save({ compare: await runCompare(ref, options) }, options),
   );
 
 verb('memory', 'heap per player and per bet').action((options: SaveSettings) => save({ memory: runMemory() }, options));
 
-verb('micro', 'hot functions, each beside its obvious alternative')
-  .addOption(number('--seconds <n>', 'time for each case', 1))
-  .action(async (options: MicroSettings & SaveSettings) => save({ micro: await runMicro(options) }, options));
+verb(
+  'micro',
+  'hot functions, each beside its obvious alternative',
+  number('--seconds <n>', 'time for each case', 1),
+).action(async (options: MicroSettings & SaveSettings) => save({ micro: await runMicro(options) }, options));
 
-verb('all', 'all of these but compare, each briefly: some ten minutes', true)
-  .addOption(store())
-  .addOption(durability())
-  .addOption(seconds(5))
-  .addOption(rounds(2))
-  .action(async (options: AllSettings & SaveSettings) => save(await runAll(options), options));
+verb(
+  DEFAULT_VERB,
+  'all of these but compare, each briefly: some ten minutes',
+  ...onStore(),
+  ...alternating(5, 2),
+).action(async (options: AllSettings & SaveSettings) => save(await runAll(options), options));
 
 try {
   await program.parseAsync();
@@ -134,12 +138,14 @@ try {
 }
 
 /** Its results are kept, with what the machine and the disk under `folder` are. */
-function verb(name: string, description: string, isDefault = false): Command {
-  return program
-    .command(name, { isDefault })
+function verb(name: string, description: string, ...options: readonly Option[]): Command {
+  const command = program
+    .command(name, { isDefault: name === DEFAULT_VERB })
     .description(description)
     .option('--folder <path>', 'where stores are put; decides what an fsync costs', tmpdir())
     .option('--json <file>', 'write the raw results and the environment, too');
+  for (const option of options) command.addOption(option);
+  return command;
 }
 
 function number(flags: string, description: string, value: number): Option {

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import type { LoadReport } from '../load/load.js';
 import { announce, type RaceSettings, race } from '../load/race.js';
 import { withCleanUp } from '../support/clean-up.js';
@@ -6,8 +5,8 @@ import { startPostgres, whyNoPostgres } from '../support/postgres.js';
 import { whyNoRedis } from '../support/redis.js';
 import { type Server, startEcho, startPeer, startWalletd } from '../support/servers.js';
 import { startStore } from '../support/store.js';
+import { packageVersion } from '../support/versions.js';
 
-const require = createRequire(import.meta.url);
 const DURABILITY = 'each answer waits until its change is on the disk';
 
 /** The peers know nothing but pairs, and promise nothing less than fsync. */
@@ -20,7 +19,9 @@ export function runPeers(options: PeersSettings): Promise<LoadReport> {
     const { folder } = settings;
     const embedded = await startStore({ store: 'lmdb', durability: 'fsync', folder });
     announce({ ...embedded, durability: DURABILITY }, settings);
-    console.log(`Fastify ${versionOf('fastify')}, ioredis ${versionOf('ioredis')}, pg ${versionOf('pg')}`);
+    console.log(
+      `Fastify ${packageVersion('fastify')}, ioredis ${packageVersion('ioredis')}, pg ${packageVersion('pg')}`,
+    );
     const walletd = await startWalletd(embedded, 0, { name: 'walletd on LMDB' });
     say([walletd], embedded.durability);
     const servers = [walletd, ...(await maybeOnRedis(folder)), ...(await maybeOnPostgres(folder)), await startEcho()];
@@ -55,8 +56,4 @@ function say(servers: Server[], durability: string): Server[] {
 function skip(what: string, problem: string): Server[] {
   console.log(`skipped ${what}: ${problem}`);
   return [];
-}
-
-function versionOf(name: string): string {
-  return (require(`${name}/package.json`) as { version: string }).version;
 }

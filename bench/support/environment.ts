@@ -1,8 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { release } from 'node:os';
 import { fsyncMs, machine } from './machine.js';
-import { ROOT } from './root.js';
+import { commit, maybeRedisVersion, packageVersion } from './versions.js';
 
 /** What a figure cannot be judged without. */
 export interface Environment {
@@ -25,27 +23,12 @@ export function environment(folder: string): Environment {
     command: `bench ${process.argv.slice(2).join(' ')}`,
     machine: machine(),
     system: `${process.platform} ${release()}`,
-    versions: { node: process.version, redis: redisVersion(), ...Object.fromEntries(PACKAGES.map(versionOf)) },
+    versions: {
+      node: process.version,
+      redis: maybeRedisVersion() ?? 'none',
+      ...Object.fromEntries(PACKAGES.map((name) => [name, packageVersion(name)])),
+    },
     commit: commit(),
     fsyncMs: fsyncMs(folder),
   };
-}
-
-function versionOf(name: string): [string, string] {
-  const { version } = createRequire(import.meta.url)(`${ROOT}node_modules/${name}/package.json`) as { version: string };
-  return [name, version];
-}
-
-function redisVersion(): string {
-  return /v=(\S+)/.exec(output('redis-server', ['--version']))?.[1] ?? 'none';
-}
-
-function commit(): string {
-  const isChanged = output('git', ['status', '--porcelain']) !== '';
-  return output('git', ['rev-parse', '--short', 'HEAD']) + (isChanged ? '+' : '');
-}
-
-/** Empty when there is no such program. */
-function output(command: string, args: readonly string[]): string {
-  return spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' }).stdout?.trim() ?? '';
 }

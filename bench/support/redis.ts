@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { startChild } from './child.js';
@@ -22,24 +21,18 @@ export function whyNoRedis(): string | undefined {
   return 'redis-server is not on the PATH: apt-get install redis-server, or otherwise Redis 7 or later';
 }
 
-export interface RedisServer {
-  readonly url: string;
-  readonly version: string;
-}
-
 /**
- * Starts a real Redis on a free port, with its files in `folder`, until the bench ends. With `always` every write is on
+ * Starts a real Redis on a free port, with its files in `folder`, until the bench ends; resolves to its URL. With `always` every write is on
  * the disk before it is answered.
  */
-export async function startRedis(folder: string, appendfsync: 'always' | 'everysec'): Promise<RedisServer> {
+export async function startRedis(folder: string, appendfsync: 'always' | 'everysec'): Promise<string> {
   const problem = whyNoRedis();
   if (problem !== undefined) throw new Error(problem);
   const port = String(await freePort());
   const settings = { bind: '127.0.0.1', port, dir: folder, appendfsync, ...SETTINGS };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   await startChild('redis-server', args, (line) => line.includes('Ready to accept connections'));
-  const version = /v=([\d.]+)/.exec(execFileSync('redis-server', ['--version'], { encoding: 'utf8' }))?.[1] ?? '';
-  return { url: `redis://127.0.0.1:${port}`, version };
+  return `redis://127.0.0.1:${port}`;
 }
 
 async function freePort(): Promise<number> {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { atEnd } from './clean-up.js';
 import { startRedis } from './redis.js';
+import { maybeRedisVersion } from './versions.js';
 
 export const STORES = ['lmdb', 'redis'] as const;
 export type StoreKind = (typeof STORES)[number];
@@ -39,10 +40,10 @@ export async function startStore({ store, durability, folder }: StoreChoice): Pr
     };
   }
   const appendfsync = durability === 'fsync' ? 'always' : 'everysec';
-  const { url: redisUrl, version } = await startRedis(own, appendfsync);
+  const redisUrl = await startRedis(own, appendfsync);
   const redis = { ...node, WALLETD_STORE: redisUrl, WALLETD_DURABILITY: durability, WALLETD_INIT: 'auto' };
   return {
-    durability: `Redis ${version} with appendonly yes, appendfsync ${appendfsync} in ${folder}`,
+    durability: `Redis ${maybeRedisVersion()} with appendonly yes, appendfsync ${appendfsync} in ${folder}`,
     redisUrl,
     settingsOf: (name) => ({ ...redis, WALLETD_STORE_PREFIX: name }),
   };

@@ -3,13 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Lsn } from '../../src/shard/lsn.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { balanceOf } from '../support/client.js';
+import { until } from '../support/until.js';
 import { runWalletd, type WalletdProcess } from '../support/walletd-process.js';
 import { PLAYERS } from './load.js';
 import { middleOf, Patient } from './patient.js';
 import type { Scene } from './scene.js';
 import { EAGER } from './snapshots.js';
 import { faultOnEachStore, type Place } from './stores.js';
-import { until } from './until.js';
 
 /** So often at the least everybody has played before a store counts as grown. */
 const PLAYED = 4;

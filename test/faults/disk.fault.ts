@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { describe } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { importPlayers } from '../support/client.js';
+import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import type { Load } from './load.js';
 import { prove } from './proof.js';
@@ -11,7 +12,6 @@ import { RawLmdb } from './raw-lmdb.js';
 import { fault, type Scene } from './scene.js';
 import { SmallDisk } from './small-disk.js';
 import { EAGER } from './snapshots.js';
-import { until } from './until.js';
 import { Witness } from './witness.js';
 
 const ONLY_ROOT = 'nobody but root mounts a small disk';

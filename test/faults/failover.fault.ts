@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LSN_ZERO } from '../../src/shard/lsn.js';
 import { EntryCodec, encodeHead } from '../../src/store/format/entry-codec.js';
 import { decodeMeta } from '../../src/store/meta.js';
 import { freePort, type RedisServer } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { describe, type Load } from './load.js';
 import { readOrphans } from './orphans.js';
@@ -11,12 +13,13 @@ import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
 import { Sentinels } from './sentinels.js';
 import { shardStates } from './shard-states.js';
-import { until } from './until.js';
 
 const HEALED = 'the store has lost entries that it had confirmed: they go in again';
 const FAILOVER_MS = 15_000;
 const BACK_MS = 2000;
 const FENCED = 3;
+/** More than a log has after some seconds. */
+const ENTRIES_MAX = 1_000_000;
 /** Of a heap of 64 MiB so much is for the entries that go in again, or into a file. */
 const HEAP_BYTES = 64 * 1024 * 1024;
 const REMEMBERED_BYTES = HEAP_BYTES / 64;
@@ -218,7 +221,7 @@ fault(
     assert.equal(late.firstAnswerAfter(wokenMs), undefined, 'nothing is told by who has been fenced');
 
     const kept = Buffer.concat([...readOrphans(scene.nodeFolder).values()].flat());
-    const log = Buffer.concat((await entriesOf(replica)).flat());
+    const log = Buffer.concat(await allEntries(new RawRedis(replica)));
     const told = load.sent.filter(({ outcome }) => outcome === 'answered');
     const isLost = ({ body }: { body: { id: string } }) => !log.includes(body.id);
     const lost = told.filter(isLost);
@@ -230,15 +233,10 @@ fault(
   },
 );
 
-async function entriesOf(redis: RedisServer): Promise<Buffer[][]> {
-  const client = redis.client();
-  try {
-    const logs = [0, 1, 2, 3].map((shard) => client.callBuffer('XRANGE', `walletd:{${shard}}:wal`, '-', '+'));
-    const ranges = (await Promise.all(logs)) as [Buffer, [Buffer, Buffer]][][];
-    return ranges.map((entries) => entries.map(([, [, bytes]]) => bytes));
-  } finally {
-    client.disconnect();
-  }
+/** Of all shards. */
+async function allEntries(store: RawRedis): Promise<Buffer[]> {
+  const shards = Array.from({ length: (await store.meta()).shards }, (_, shard) => shard);
+  return (await Promise.all(shards.map((shard) => store.entries(shard, LSN_ZERO, ENTRIES_MAX)))).flat();
 }
 
 function maybeOrphans(scene: Scene): Map<string, Buffer[]> | undefined {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../support/until.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault } from './scene.js';
-import { until } from './until.js';
 
 const KILLS = 5;
 const DEADLINE_MS = 1000;

@@ -7,12 +7,12 @@ import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
+import { until } from '../support/until.js';
 import { FaultyNetwork, type Weather } from './faulty-network.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
 import { EAGER } from './snapshots.js';
-import { until } from './until.js';
 import { Witness } from './witness.js';
 
 const COMMAND_TIMEOUT_MS = 2000;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bet, PlatformClient } from '../support/client.js';
+import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { PLAYERS } from './load.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault } from './scene.js';
-import { until } from './until.js';
 
 const ROUNDS = 4;
 const FENCED = 3;

@@ -20,6 +20,7 @@ import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { encodeMeta } from '../../src/store/meta.js';
 import type { WalletImage } from '../../src/wallet/wallet-image.js';
 import { balanceOf, type CallbackAnswer } from '../support/client.js';
+import { until } from '../support/until.js';
 import { type Load, PLAYERS, type Sent } from './load.js';
 import { RawLmdb } from './raw-lmdb.js';
 import { RawRedis } from './raw-redis.js';
@@ -27,7 +28,6 @@ import { folded, latestMsOf, type RecordedEntry, recorded, recovered } from './r
 import { everyCallback } from './rounds.js';
 import { fault, type Scene } from './scene.js';
 import { faultOnEachStore } from './stores.js';
-import { until } from './until.js';
 
 const POINTS = 50;
 /** Every so many points are restored by the command itself, which takes a second. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort, type RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { until } from './until.js';
+import { until } from '../support/until.js';
 
 const COUNT = 3;
 const QUORUM = 2;

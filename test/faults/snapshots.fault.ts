@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { importPlayers } from '../support/client.js';
+import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { prove } from './proof.js';
 import { signalAt } from './scene.js';
 import { EAGER, unfinishedIn, wholeIn } from './snapshots.js';
 import { faultOnEachStore } from './stores.js';
-import { until } from './until.js';
 import { Witness } from './witness.js';
 
 const KILLS = 20;

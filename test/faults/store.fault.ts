@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { FaultyNetwork } from './faulty-network.js';
 import type { Load } from './load.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault } from './scene.js';
-import { until } from './until.js';
 
 const SILENT_MS = 2000;
 

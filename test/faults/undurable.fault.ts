@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { FaultyNetwork } from './faulty-network.js';
 import type { Load, Sent } from './load.js';
@@ -9,7 +10,6 @@ import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
 import { EAGER, unfinishedIn, wholeIn } from './snapshots.js';
-import { until } from './until.js';
 import { Witness } from './witness.js';
 
 const ENV = { ...EAGER, WALLETD_SHARDS: '1' };

@@ -5,12 +5,12 @@ import { WalletNode } from '../../src/cli/wallet-node.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { bet, PlatformClient } from '../support/client.js';
 import { settingsWith } from '../support/settings.js';
+import { until } from '../support/until.js';
 import { BUSY, type Load, longestSilenceMs, OPENING_BALANCE, PLAYERS, type Target } from './load.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
 import { shardStates } from './shard-states.js';
-import { until } from './until.js';
 
 const SHARDS = 4;
 const WORKERS = 2;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { prove } from './proof.js';
 import { type Scene, signalAt } from './scene.js';
 import { EAGER } from './snapshots.js';
 import { faultOnEachStore } from './stores.js';
-import { until } from './until.js';
 import { Witness } from './witness.js';
 
 const FENCED = 3;

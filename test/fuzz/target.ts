@@ -1,10 +1,10 @@
 import { createSecretKey } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { sign } from '../../src/http/signature.js';
-import { until } from '../faults/until.js';
 import { OpenApiDocument } from '../support/openapi-document.js';
 import { Scrape } from '../support/scrape.js';
+import { signedHeaders } from '../support/signed-headers.js';
 import { makeTempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 import { UNLAUNCHED, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 import { VICTIMS } from './callbacks.js';
 import { exchange } from './exchange.js';
@@ -74,11 +74,7 @@ export class Target {
     const { callbackUrl, adminUrl } = this.walletd;
     const { secrets } = this.kind;
     const key = secrets && createSecretKey(secrets.signatureKey, 'utf8');
-    const signatureOf = (body: string): Record<string, string> => {
-      if (key === undefined) return {};
-      const now = String(Date.now());
-      return { 'sapi-timestamp': now, 'sapi-signature': sign(key, Buffer.from(body), now) };
-    };
+    const signatureOf = (body: string) => (key === undefined ? {} : signedHeaders(key, body));
     const patienceMs = this.kind.requestDeadlineMs + MARGIN_MS;
     return { callbackUrl, adminUrl, adminHeaders: headersFor(this.kind), patienceMs, signatureOf };
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../faults/until.js';
 import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { makeTempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 import { UNLAUNCHED, WalletdProcess } from '../support/walletd-process.js';
 
 /** npm run test:faults has more of them. */

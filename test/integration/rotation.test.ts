@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseKeys, type SignatureKey, sign } from '../../src/http/signature.js';
+import { parseKeys, type SignatureKey } from '../../src/http/signature.js';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { signedHeaders } from '../support/signed-headers.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
@@ -30,10 +31,8 @@ async function withSigned(
   });
   let current: SignatureKey | undefined;
   const headersOf = (body: string) => {
-    const timestamp = String(Date.now());
     assert.ok(current);
-    const signature = sign(current.secret, Buffer.from(body), timestamp);
-    return { 'sapi-timestamp': timestamp, 'sapi-signature': signature };
+    return signedHeaders(current.secret, body);
   };
   const signWith = (key: string) => {
     current = parseKeys(key)[0];

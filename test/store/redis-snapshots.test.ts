@@ -8,8 +8,8 @@ import type { Durability } from '../../src/store/redis/durability.js';
 import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { Writer } from '../contract/writer.js';
-import { until } from '../faults/until.js';
 import { RedisServer } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 
 const ID = '00000000000000aa';
 const MANIFEST = Buffer.from('manifest');

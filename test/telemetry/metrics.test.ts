@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { sign } from '../../src/http/signature.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { Scrape } from '../support/scrape.js';
+import { signedHeaders } from '../support/signed-headers.js';
 import { TestNode } from '../support/test-node.js';
 
 const DYING_WORKER = new URL('../support/dying-worker.js', import.meta.url);
@@ -215,9 +215,7 @@ test('which keys have signed callbacks', async () => {
   const node = await TestNode.start({ 'signature.keys': 'old:a-secret-of-the-platform new:another-of-the-platform' });
   try {
     const body = JSON.stringify(bet('nobody', 'b1'));
-    const timestamp = String(Date.now());
-    const signature = sign(createSecretKey('another-of-the-platform', 'utf8'), Buffer.from(body), timestamp);
-    const headers = { 'sapi-timestamp': timestamp, 'sapi-signature': signature };
+    const headers = signedHeaders(createSecretKey('another-of-the-platform', 'utf8'), body);
     await (await fetch(`${node.callbackUrl}/placeBets`, { method: 'POST', body, headers })).text();
     await (await fetch(`${node.callbackUrl}/placeBets`, { method: 'POST', body })).text();
     const scrape = await Scrape.of(node.adminUrl);

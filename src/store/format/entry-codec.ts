@@ -136,12 +136,8 @@ class Batch implements BatchWriter {
     const workspace = must(this.workspace, 'nothing is added to a sealed batch');
     const packed = packr.pack(eventToTuple(event, this.timeMs), IN_PLACE) as InPlace;
     const length = this.byteLength + packed.end - packed.start;
-    packed.copy(
-      length > workspace.length ? this.grow(workspace, length) : workspace,
-      this.byteLength,
-      packed.start,
-      packed.end,
-    );
+    const roomy = length > workspace.length ? this.grow(workspace, length) : workspace;
+    packed.copy(roomy, this.byteLength, packed.start, packed.end);
     this.byteLength = length;
     this.count++;
   }
