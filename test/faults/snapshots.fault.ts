@@ -29,9 +29,11 @@ faultOnEachStore(
     for (let kill = 1; kill <= KILLS; kill++) {
       const before = await unfinishedIn(raw);
       const isBegun = async () => (await unfinishedIn(raw)).some((id) => !before.includes(id));
-      // Every other one at any time, the rest where it hurts.
-      if (kill % 2 === 0) await delay(randomInt(200, 2000));
-      else await until('a snapshot is being taken', 10_000, isBegun).then(() => delay(randomInt(30)));
+      // Once at any time, once where it hurts, once when the next start has a snapshot of this life.
+      if (kill % 3 === 0) await delay(randomInt(200, 2000));
+      else if (kill % 3 === 1)
+        await until('a snapshot is being taken', 10_000, isBegun).then(() => delay(randomInt(30)));
+      else await walletd.waitFor(({ msg }) => msg === 'snapshot taken');
       await walletd.end('SIGKILL');
       load.rest();
       if (await isBegun()) unfinished++;
