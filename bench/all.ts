@@ -31,7 +31,9 @@ export async function runAll(settings: AllSettings): Promise<Measured> {
     scale: async () => ({
       scale: await runScale({ ...common, workers: [0, 1, 2], players: [10_000, 100_000, 1_000_000] }),
     }),
-    recovery: async () => ({ recovery: await runRecovery({ ...common, players: 100_000, rate: 5000 }) }),
+    recovery: async () => ({
+      recovery: await runRecovery({ ...common, workers: [0, 2], players: 100_000, rate: 5000 }),
+    }),
     cost: async () => ({ cost: await runCost(common) }),
     peers: async () => ({ peers: await runPeers(common) }),
     micro: async () => ({ micro: await runMicro({ seconds: 1 }) }),

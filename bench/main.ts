@@ -80,6 +80,7 @@ verb(
 verb(
   'recovery',
   'starts from logs and from snapshots, and callbacks while snapshots are taken',
+  workerCounts([0, 2]),
   players(100_000),
   number('--rate <n>', 'requests/s, sent by the clock (open loop)', 5000),
   connections(128),

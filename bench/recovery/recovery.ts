@@ -4,26 +4,31 @@ import { type Column, formatTable } from '../../src/cli/table.js';
 import type { LoadReport } from '../load/load.js';
 import { announce, type RaceSettings, race } from '../load/race.js';
 import { withCleanUp } from '../support/clean-up.js';
+import { median } from '../support/machine.js';
 import { startWalletd } from '../support/servers.js';
 import { type Store, type StoreChoice, startStore } from '../support/store.js';
+import { measureStart, type Start } from './start.js';
 
-export interface RecoverySettings extends RaceSettings, StoreChoice {}
+export interface RecoverySettings extends RaceSettings, StoreChoice {
+  /** Counts of worker threads to start with; 0 is inline. */
+  readonly workers: readonly number[];
+}
 
-/** What starts with one length of history took. */
-export interface Starts {
+/** What one length of history takes. */
+export interface History {
   /** With two open bets each. */
   readonly players: number;
   readonly events: number;
-  /** To read and decode the log, and nothing else. */
+  /** To read and decode the log in one thread, and nothing else. */
   readonly decodeMs: number;
-  readonly replayMs: number;
   readonly snapshotMs: number;
   readonly snapshotBytes: number;
-  readonly fromSnapshotMs: number;
+  readonly fromLog: readonly Start[];
+  readonly fromSnapshots: readonly Start[];
 }
 
 export interface RecoveryReport extends LoadReport {
-  readonly starts: readonly Starts[];
+  readonly histories: readonly History[];
 }
 
 const MEASURE = fileURLToPath(new URL('./measure.js', import.meta.url));
@@ -39,22 +44,25 @@ export function runRecovery(settings: RecoverySettings): Promise<RecoveryReport>
   return withCleanUp(async () => {
     const store = await startStore(settings);
     announce(store, settings);
-    const starts = LENGTHS.map((length) => {
-      console.log(`a history of ${Math.round(settings.players * length)} players ...`);
-      return measureStarts(store, Math.round(settings.players * length));
-    });
+    const histories: History[] = [];
+    for (const length of LENGTHS) {
+      const players = Math.round(settings.players * length);
+      console.log(`a history of ${players} players ...`);
+      histories.push(await measureHistory(store, players, settings));
+    }
     console.log('\nto reach: 500000 events/s, 4 times the decoding; ready from snapshots in 4 s');
-    console.log(`${formatTable(START_COLUMNS, starts.map(startRow))}\n`);
+    console.log(`${formatTable(HISTORY_COLUMNS, historyRows(histories))}\n`);
     const servers = [
       await startWalletd(store, 0, { name: 'no snapshots', ...NEVER }),
       await startWalletd(store, 0, { name: 'one each second', ...EVERY_SECOND }),
     ];
-    return { durability: store.durability, starts, raced: await race(servers, settings) };
+    return { durability: store.durability, histories, raced: await race(servers, settings) };
   });
 }
 
-export const START_COLUMNS: readonly Column[] = [
+export const HISTORY_COLUMNS: readonly Column[] = [
   { right: 'events' },
+  { right: 'workers' },
   { right: 'decode s' },
   { right: 'replay s' },
   { right: 'events/s' },
@@ -64,38 +72,53 @@ export const START_COLUMNS: readonly Column[] = [
   { right: 'ready s' },
 ];
 
-export function startRow(starts: Starts): string[] {
-  const { players, events, decodeMs, replayMs, snapshotMs, snapshotBytes, fromSnapshotMs } = starts;
+/** For each history a line for each count of workers. */
+export function historyRows(histories: readonly History[]): string[][] {
   const seconds = (ms: number) => (ms / 1000).toFixed(2);
-  return [
-    String(events),
-    seconds(decodeMs),
-    seconds(replayMs),
-    String(Math.round((events / replayMs) * 1000)),
-    (replayMs / decodeMs).toFixed(1),
-    seconds(snapshotMs),
-    String(Math.round(snapshotBytes / players)),
-    seconds(fromSnapshotMs),
-  ];
+  return histories.flatMap(({ players, events, decodeMs, snapshotMs, snapshotBytes, fromLog, fromSnapshots }) =>
+    fromLog.map(({ workers, recoveryMs }, i) => [
+      String(events),
+      String(workers),
+      seconds(decodeMs),
+      seconds(recoveryMs),
+      String(Math.round((events / recoveryMs) * 1000)),
+      (recoveryMs / decodeMs).toFixed(1),
+      seconds(snapshotMs),
+      String(Math.round(snapshotBytes / players)),
+      seconds((fromSnapshots[i] as Start).readyMs),
+    ]),
+  );
 }
 
-function measureStarts(store: Store, players: number): Starts {
+async function measureHistory(store: Store, players: number, settings: RecoverySettings): Promise<History> {
   const env = store.settingsOf(`recovery-${players}`);
   const step = (name: string) => measure(name, players, env);
-  step('write');
-  const decode = step('decode');
-  const replay = step('recover');
+  const { events } = step('write');
+  const decode = Array.from({ length: settings.rounds }, () => step('decode').ms);
+  const fromLog = await measureStarts(env, settings);
   const snapshot = step('snapshot');
-  const start = step('recover');
+  const fromSnapshots = await measureStarts(env, settings);
   return {
     players,
-    events: replay.events,
-    decodeMs: decode.ms,
-    replayMs: replay.ms,
+    events,
+    decodeMs: median(decode),
     snapshotMs: snapshot.ms,
     snapshotBytes: snapshot.bytes,
-    fromSnapshotMs: start.ms,
+    fromLog,
+    fromSnapshots,
   };
+}
+
+/** For each count of workers the median start, of starts in alternation. */
+async function measureStarts(env: Readonly<Record<string, string>>, { workers, rounds }: RecoverySettings) {
+  const starts: Start[] = [];
+  for (let round = 0; round < rounds; round++) {
+    for (const count of workers) starts.push(await measureStart(env, count));
+  }
+  return workers.map((count) => {
+    const own = starts.filter((start) => start.workers === count);
+    return own.sort((a, b) => a.readyMs - b.readyMs)[Math.floor(own.length / 2)] as Start;
+  });
 }
 
 interface Measured {

@@ -6,9 +6,10 @@ import { medianOf, type Raced } from '../load/raced.js';
 import { MEMORY_COLUMNS, type MemoryReport, memoryRows } from '../memory/memory.js';
 import { MICRO_COLUMNS, type MicroReport, microRows } from '../micro/micro.js';
 import { OVERLOAD_COLUMNS, type OverloadReport, overloadRows, overloadSentences } from '../overload/overload.js';
-import { type RecoveryReport, START_COLUMNS, startRow } from '../recovery/recovery.js';
+import { HISTORY_COLUMNS, type History, historyRows, type RecoveryReport } from '../recovery/recovery.js';
 import type { ScaleReport } from '../scale/scale.js';
 import type { Environment } from '../support/environment.js';
+import { describeWorkers } from '../support/servers.js';
 import { type Axis, barChart, lineChart, type Series } from './chart.js';
 import { chapter, figure, page, paragraph, table } from './page.js';
 import type { Results } from './results.js';
@@ -138,21 +139,21 @@ function scaleChapter({ durability, byWorkers, byPlayers, loneAnswers, memory }:
   );
 }
 
-function recoveryChapter({ durability, starts, raced }: RecoveryReport): string {
-  const line = (name: string, pick: (one: RecoveryReport['starts'][number]) => number): Series => ({
+function recoveryChapter({ durability, histories, raced }: RecoveryReport): string {
+  const line = (name: string, pick: (one: History) => number): Series => ({
     name,
-    points: starts.map((one) => [one.events, pick(one) / 1000]),
+    points: histories.map((one) => [one.events, pick(one) / 1000]),
   });
-  const series = [
-    line('replay of the log', ({ replayMs }) => replayMs),
-    line('from snapshots', ({ fromSnapshotMs }) => fromSnapshotMs),
-    line('only reading and decoding the log', ({ decodeMs }) => decodeMs),
-  ];
+  const starts = (histories[0]?.fromLog ?? []).flatMap(({ workers }, i) => [
+    line(`from the log, ${describeWorkers(workers)}`, ({ fromLog }) => fromLog[i]?.readyMs ?? 0),
+    line(`from snapshots, ${describeWorkers(workers)}`, ({ fromSnapshots }) => fromSnapshots[i]?.readyMs ?? 0),
+  ]);
+  const series = [...starts, line('only reading and decoding the log', ({ decodeMs }) => decodeMs)];
   return chapter(
     'Recovery',
     paragraph(durabilityOf(durability)),
     figure('Time of a start by length of history', lineChart({ label: 'events' }, { label: 's' }, series)),
-    table(START_COLUMNS, starts.map(startRow)),
+    table(HISTORY_COLUMNS, historyRows(histories)),
     figure(
       'Latency of 99 in 100 callbacks while snapshots are taken',
       barChart(

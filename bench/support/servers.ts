@@ -49,7 +49,8 @@ export async function startWalletd(
   return { name, url: callbacks, adminUrl: operatorApi, settings };
 }
 
-function describeWorkers(workers: number): string {
+/** For people. */
+export function describeWorkers(workers: number): string {
   if (workers === 0) return 'inline';
   return workers === 1 ? '1 worker' : `${workers} workers`;
 }

@@ -11,6 +11,8 @@ const MAIN_MAX_BYTES = 2048 * MIB;
 /** A thread has some 25 MiB outside its heap that V8 counts: in a smaller heap it does nothing but collect. */
 const WORKER_MIN_BYTES = 128 * MIB;
 const WORKERS_MAX = 3;
+const ROOMY_BYTES = 1024 * MIB;
+const YOUNG_BYTES = 32 * MIB;
 
 /** Worker threads: as set, or what the cores suggest: one front end feeds no more than three. */
 export function workerCount(settings: Settings): number {
@@ -57,8 +59,14 @@ export function mainHeapMaxBytes(): number {
   return getHeapStatistics().heap_size_limit;
 }
 
+/**
+ * Of V8's command line. In a young generation twice as large as V8's own, of which a thread can take three times this
+ * much, a replay of three million events took 9.6 s instead of 12.7, and callbacks at full load 6 % less.
+ */
 export function heapOptions(settings: Settings): string[] {
-  return [`--max-old-space-size=${Math.floor(threadHeapMaxBytes(settings) / MIB)}`];
+  const bytes = threadHeapMaxBytes(settings);
+  const young = bytes >= ROOMY_BYTES ? [`--max-semi-space-size=${YOUNG_BYTES / MIB}`] : [];
+  return [`--max-old-space-size=${Math.floor(bytes / MIB)}`, ...young];
 }
 
 function machineBytes(): number {

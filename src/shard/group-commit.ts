@@ -1,6 +1,6 @@
 import type { Append, AppendOutcome, Wal } from './ports.js';
 
-/** A shard, as seen by the rounds of its worker. */
+/** A shard, as seen by its rounds. */
 export interface RoundMember {
   /** What it has for the next flight, or the same again when the outcome of the last one is unknown. */
   depart(): Append | undefined;
@@ -21,8 +21,8 @@ const ROUND_COMMANDS = 256;
 const ROUND_WAIT_MS = 2;
 
 /**
- * Group commit in rounds: one flight to the store at a time for all shards of a worker. What arrives while a flight is
- * in the air forms the next round. A round departs at the end of the first turn of the event loop that brought no
+ * Group commit in rounds: one flight to the store at a time for all members. What arrives while a flight is in the air
+ * forms the next round. A round departs at the end of the first turn of the event loop that brought no
  * further command: an idle server answers at once, a busy one fills its entries by itself, and no timer is needed.
  *
  *   commands   c1 c2 c3 | c4 c5 c6 c7 c8  | c9 ...

@@ -311,7 +311,8 @@ export class Shard implements RoundMember {
       return undefined;
     }
     const append = { shard: this.id, expected: this.mustHead(), entries: entry === undefined ? [] : [entry] };
-    this.flying = { ...batch, entry, append };
+    const { writer, commands, decidedMs, queries } = batch;
+    this.flying = { writer, commands, decidedMs, queries, entry, append };
     this.drainMailbox();
     return append;
   }

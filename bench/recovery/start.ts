@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { atEnd } from '../support/clean-up.js';
+import { ROOT } from '../support/root.js';
+
+/** What one start of walletd took. */
+export interface Start {
+  readonly workers: number;
+  /** Events that it replayed. */
+  readonly events: number;
+  /** From the shards' fences to the last shard that was whole. */
+  readonly recoveryMs: number;
+  /** From the command to the first callback that it would take. */
+  readonly readyMs: number;
+}
+
+const START_MS = 120_000;
+/** A start changes nothing: no snapshot is taken that the next one would begin with. */
+const ALONE = {
+  WALLETD_PORT: '0',
+  WALLETD_ADMIN_PORT: '0',
+  WALLETD_SNAPSHOTS_EVERY_SECONDS: '0',
+  WALLETD_SNAPSHOTS_EVERY_ENTRIES: '0',
+};
+
+/** Starts walletd as a user does, on a store with a history, and kills it when it is ready. */
+export async function measureStart(store: Readonly<Record<string, string>>, workers: number): Promise<Start> {
+  const env = { ...process.env, ...store, ...ALONE, WALLETD_WORKERS: String(workers) };
+  const startedMs = performance.now();
+  const child = spawn('sh', [`${ROOT}src/cli/walletd.sh`, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  atEnd(() => void child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
+  let events = 0;
+  let recoveryMs = 0;
+  let readyMs: number | undefined;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { msg, ...fields } = JSON.parse(line) as { msg: string; events: number; tookMs: number };
+    if (msg === 'shard recovered') {
+      events += fields.events;
+      recoveryMs = Math.max(recoveryMs, fields.tookMs);
+    } else if (msg === 'walletd is ready') {
+      readyMs = performance.now() - startedMs;
+      child.kill('SIGKILL');
+    }
+  }
+  clearTimeout(timer);
+  await exited;
+  if (readyMs === undefined) throw new Error('walletd ended before it was ready');
+  return { workers, events, recoveryMs, readyMs };
+}
