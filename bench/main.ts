@@ -125,7 +125,7 @@ verb(
 
 verb(
   DEFAULT_VERB,
-  'all of these but compare, each briefly: some ten minutes',
+  'all of these but compare, each briefly: a quarter of an hour',
   ...onStore(),
   ...alternating(5, 2),
 ).action(async (options: AllSettings & SaveSettings) => save(await runAll(options), options));
