@@ -7,7 +7,7 @@ import { withCleanUp } from '../support/clean-up.js';
 import { median } from '../support/machine.js';
 import { startWalletd } from '../support/servers.js';
 import { type Store, type StoreChoice, startStore } from '../support/store.js';
-import { measureStart, type Start } from './start.js';
+import { measureStart, NO_SNAPSHOTS, type Start } from './start.js';
 
 export interface RecoverySettings extends RaceSettings, StoreChoice {
   /** Counts of worker threads to start with; 0 is inline. */
@@ -37,7 +37,6 @@ const HEAP_MIB = 8192;
 const LENGTHS = [0.25, 0.5, 1];
 /** Entries of a load like this fill a snapshot's interval many times over in one round. */
 const EVERY_SECOND = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '1' };
-const NEVER = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '0', WALLETD_SNAPSHOTS_EVERY_ENTRIES: '0' };
 
 /** How long a start takes with and without a snapshot, and what callbacks feel while snapshots are taken. */
 export function runRecovery(settings: RecoverySettings): Promise<RecoveryReport> {
@@ -53,7 +52,7 @@ export function runRecovery(settings: RecoverySettings): Promise<RecoveryReport>
     console.log('\nto reach: 500000 events/s, 4 times the decoding; ready from snapshots in 4 s');
     console.log(`${formatTable(HISTORY_COLUMNS, historyRows(histories))}\n`);
     const servers = [
-      await startWalletd(store, 0, { name: 'no snapshots', ...NEVER }),
+      await startWalletd(store, 0, { name: 'no snapshots', ...NO_SNAPSHOTS }),
       await startWalletd(store, 0, { name: 'one each second', ...EVERY_SECOND }),
     ];
     return { durability: store.durability, histories, raced: await race(servers, settings) };

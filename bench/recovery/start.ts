@@ -16,13 +16,9 @@ export interface Start {
 }
 
 const START_MS = 120_000;
-/** A start changes nothing: no snapshot is taken that the next one would begin with. */
-const ALONE = {
-  WALLETD_PORT: '0',
-  WALLETD_ADMIN_PORT: '0',
-  WALLETD_SNAPSHOTS_EVERY_SECONDS: '0',
-  WALLETD_SNAPSHOTS_EVERY_ENTRIES: '0',
-};
+export const NO_SNAPSHOTS = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '0', WALLETD_SNAPSHOTS_EVERY_ENTRIES: '0' };
+/** A start takes no snapshot that the next one would begin with. */
+const ALONE = { WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', ...NO_SNAPSHOTS };
 
 /** Starts walletd as a user does, on a store with a history, and kills it when it is ready. */
 export async function measureStart(store: Readonly<Record<string, string>>, workers: number): Promise<Start> {

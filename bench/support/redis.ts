@@ -22,8 +22,8 @@ export function whyNoRedis(): string | undefined {
 }
 
 /**
- * Starts a real Redis on a free port, with its files in `folder`, until the bench ends; resolves to its URL. With `always` every write is on
- * the disk before it is answered.
+ * Starts a real Redis on a free port, with its files in `folder`, until the bench ends; resolves to its URL. With
+ * `always` every write is on the disk before it is answered.
  */
 export async function startRedis(folder: string, appendfsync: 'always' | 'everysec'): Promise<string> {
   const problem = whyNoRedis();

@@ -11,7 +11,9 @@ const MAIN_MAX_BYTES = 2048 * MIB;
 /** A thread has some 25 MiB outside its heap that V8 counts: in a smaller heap it does nothing but collect. */
 const WORKER_MIN_BYTES = 128 * MIB;
 const WORKERS_MAX = 3;
+/** In a heap of this size V8's own young generation is too small. */
 const ROOMY_BYTES = 1024 * MIB;
+/** Half of the young generation that can be in use at a time: V8's semi-space. */
 const YOUNG_BYTES = 32 * MIB;
 const FIRST_COLLECTION_MAX_BYTES = 1024 * MIB;
 
@@ -61,12 +63,12 @@ export function mainHeapMaxBytes(): number {
 }
 
 /**
- * Of V8's command line. Two of them spend memory that is there on fewer collections:
+ * Of V8's command line. Beside the limit of a heap, two that spend memory on fewer collections:
  *
- * - The young generation is twice as large as V8's own, and a thread can take three times this much for it. A replay of three million events took
- *   9.6 s instead of 12.7.
- * - The whole heap is collected for the first time when it has a quarter of what it may have, or 1 GiB. V8 by itself begins
- *   with some MiB, and each time holds callbacks up for 50 to 100 ms: at 10,000/s p99 was 24 ms and is 8.
+ * - The young generation is twice as large as V8's own, where there is room; a thread can take three times this much for
+ *   it, beyond the limit. A replay of three million events took 9.6 s instead of 12.7.
+ * - The whole heap is collected for the first time when it has a quarter of what it may have, or 1 GiB. V8 by itself
+ *   begins with some MiB, and each time holds callbacks up for 50 to 100 ms: at 10,000/s p99 was 24 ms and is 8.
  */
 export function heapOptions(settings: Settings): string[] {
   const bytes = threadHeapMaxBytes(settings);

@@ -22,8 +22,8 @@ const ROUND_WAIT_MS = 2;
 
 /**
  * Group commit in rounds: one flight to the store at a time for all members. What arrives while a flight is in the air
- * forms the next round. A round departs at the end of the first turn of the event loop that brought no
- * further command: an idle server answers at once, a busy one fills its entries by itself, and no timer is needed.
+ * forms the next round. A round departs at the end of the first turn of the event loop that brought no further command:
+ * an idle server answers at once, a busy one fills its entries by itself, and no timer is needed.
  *
  *   commands   c1 c2 c3 | c4 c5 c6 c7 c8  | c9 ...
  *   flights       ------> c1-c3 durable

@@ -114,7 +114,7 @@ export class ShardHost implements Omit<Shards, 'metrics'> {
     const { wal, format, clock, log, rules, limits, memory, observer, owner, newNonce, recentBytesMax } = deps;
     this.clockOffsetMs = clock.now() - clock.monotonicMs();
     this.forgetsFromMs = clock.monotonicMs() + JUMP_REST_MS;
-    const rounds = Array.from(
+    const groups = Array.from(
       { length: FLIGHTS },
       () => new GroupCommit(wal, setImmediate, setTimeout, () => clock.monotonicMs()),
     );
@@ -133,7 +133,7 @@ export class ShardHost implements Omit<Shards, 'metrics'> {
       newId: deps.newSnapshotId,
     });
     for (const [i, id] of shardIds.entries()) {
-      const round = rounds[i % FLIGHTS] as GroupCommit;
+      const group = groups[i % FLIGHTS] as GroupCommit;
       const shard = new Shard(id, {
         format,
         clock,
@@ -142,13 +142,13 @@ export class ShardHost implements Omit<Shards, 'metrics'> {
         limits,
         memory,
         observer,
-        requestRound: () => round.request(),
+        requestRound: () => group.request(),
         onFailed: (failed) => void this.restart(failed),
         onFenced: (fenced, head) => void this.fenced(fenced, head),
         onDiverged: (diverged) => void this.keepOrphansOf(diverged),
       });
       this.shards.set(id, shard);
-      round.join(shard);
+      group.join(shard);
     }
   }
 
