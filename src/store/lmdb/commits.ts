@@ -2,6 +2,7 @@ import type { RootDatabase } from 'lmdb';
 import type { FileGrowth } from './file-growth.js';
 
 const STUCK_MS = 30_000;
+const HEARD_MS = 100;
 
 /** What has to be done about each commit of an environment, whoever wrote in it. */
 export class Commits {
@@ -32,7 +33,10 @@ export class Commits {
    */
   async causeOf(error: unknown): Promise<Error> {
     const cause = await commitErrorOf(error);
-    if (/Attempting to write page/.test(cause.message) || this.isDead()) this.onStuck(cause.message);
+    if (/Attempting to write page/.test(cause.message)) this.onStuck(cause.message);
+    // The commit behind the one that failed can be heard of first, with nothing but MDB_PANIC. What the other has failed of
+    // lmdb then writes to standard error.
+    if (this.isDead()) setTimeout(() => this.onStuck(cause.message), HEARD_MS);
     return cause;
   }
 
