@@ -1,4 +1,4 @@
-import { Check } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import { compileValidators, requestSchemas } from '../../src/http/request-schema.js';
 import { CALLBACKS, codecs, placeBodies } from './callbacks.js';
 import { type Group, keep } from './group.js';

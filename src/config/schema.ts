@@ -1,40 +1,47 @@
-import { type Static, type TProperties, Type } from 'typebox';
+import {
+  array,
+  boolean,
+  choice,
+  integer,
+  nullable,
+  number,
+  object,
+  type Properties,
+  record,
+  string,
+  type TypeOf,
+} from '../base/json-schema.js';
 
 /*
  * Every setting, its range and its meaning. Defaults are in config/default.json. The environment variable of a setting
  * is its path in capitals: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. Tables and lists
- * (money.scales, products.list) can only be set in a file.
+ * (money.scales, products.list) can only be set in a file. Null: nothing is set, and what follows from other settings or
+ * from the machine holds.
  */
 const MIB = 1024 * 1024;
 
-const group = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false });
-const text = (description: string) => Type.String({ minLength: 1, description });
-const count = (minimum: number, maximum: number, description: string) =>
-  Type.Integer({ minimum, maximum, description });
-const choice = <T extends string>(values: T[], description: string) =>
-  Type.Unsafe<T>({ type: 'string', enum: values, description });
+const group = <P extends Properties>(properties: P) => object(properties, {}, { additionalProperties: false });
+const text = (description: string) => string({ minLength: 1, description });
+const count = (minimum: number, maximum: number, description: string) => integer({ minimum, maximum, description });
+const option = <const T extends string>(values: readonly T[], description: string) => choice(values, { description });
 /** A text that need not be there. */
-const maybeText = (description: string) => orNull<string>({ type: 'string', minLength: 1 }, description);
+const maybeText = (description: string) => nullable(text(description));
 const tlsFiles = (listener: string) =>
   group({
     certificateFile: maybeText(`PEM file with the certificate of ${listener} and those above it. Unset: plain HTTP.`),
     keyFile: maybeText('PEM file with the private key of that certificate.'),
   });
-/** Null: nothing is set, and what follows from other settings or from the machine holds. */
-const orNull = <T>(schema: { type: string; [keyword: string]: unknown }, description: string) =>
-  Type.Unsafe<T | null>({ ...schema, type: [schema.type, 'null'], description });
 
-const product = group({
-  id: Type.String({ minLength: 1, maxLength: 256 }),
-  type: Type.Optional(Type.String()),
-  isSingleState: Type.Optional(Type.Boolean()),
-  blocked: Type.Optional(Type.Boolean()),
-});
+const product = object(
+  { id: string({ minLength: 1, maxLength: 256 }) },
+  { type: string(), isSingleState: boolean(), blocked: boolean() },
+  { additionalProperties: false },
+);
 
 const operatorToken = group({
-  name: Type.String({ minLength: 1, maxLength: 64 }),
-  role: choice(['read', 'operate'], 'What the token lets do: look at everything, or also change it.'),
-  token: Type.String({ minLength: 16 }),
+  name: string({ minLength: 1, maxLength: 64 }),
+  role: option(['read', 'operate'], 'What the token lets do: look at everything, or also change it.'),
+  token: string({ minLength: 16 }),
 });
 
 export const settingsSchema = group({
@@ -43,12 +50,15 @@ export const settingsSchema = group({
   admin: group({
     host: text("Address of the operator API's listener."),
     port: count(0, 65_535, "Port of the operator API's listener; 0 takes a free one."),
-    token: orNull<string>(
-      { type: 'string', minLength: 16 },
-      'Bearer token of the operator API, at least 16 characters: of the operator named operator, who may do everything. ' +
-        'Without a token only loopback may be bound.',
+    token: nullable(
+      string({
+        minLength: 16,
+        description:
+          'Bearer token of the operator API, at least 16 characters: of the operator named operator, who may do everything. ' +
+          'Without a token only loopback may be bound.',
+      }),
     ),
-    tokens: Type.Array(operatorToken, {
+    tokens: array(operatorToken, {
       description:
         'Further tokens: `{"name", "role", "token"}`; the role is `read` or `operate`. The name is written into the log ' +
         'with what its operator does.',
@@ -70,52 +80,53 @@ export const settingsSchema = group({
       'Addresses and networks that callbacks may come from, e.g. `192.0.2.0/24, 2001:db8::/32`. Unset: any.',
     ),
     proxies: maybeText('Peers that are believed when they say for whom they speak. Unset: none.'),
-    forwardedBy: choice(
+    forwardedBy: option(
       ['x-forwarded-for', 'proxy-protocol'],
       'How these proxies say it: in a header, or in the PROXY protocol (version 2, without TLS).',
     ),
   }),
-  insecure: Type.Boolean({
+  insecure: boolean({
     description: 'Lets callbacks in from elsewhere than this machine with neither signature.keys nor allow.networks.',
   }),
-  store: Type.String({
+  store: string({
     pattern: '^(lmdb:.|redis://.|rediss://.|redis\\+sentinel://.)',
     description:
       'Where the logs are: `lmdb:FOLDER`, `redis://user:password@host:port/database`, `rediss://…` (TLS) or ' +
       '`redis+sentinel://host:port,host:port/name`.',
   }),
   storeFile: maybeText('File that holds `store`.'),
-  storePrefix: Type.String({
+  storePrefix: string({
     pattern: '^[A-Za-z0-9_.:-]{1,64}$',
     description: 'Begins the names of all keys in Redis.',
   }),
-  durability: Type.String({
+  durability: string({
     pattern: '^(fsync|os|replicas:[1-9])$',
     description:
       'What a write must have reached before it is told: `fsync`, `os` (a second can be lost) or `replicas:N`. ' +
       'LMDB knows `fsync` only.',
   }),
   redis: group({
-    trustConfig: Type.Boolean({
+    trustConfig: boolean({
       description: "True: Redis' settings are not looked at; for hosts that forbid CONFIG GET.",
     }),
   }),
   nodeFolder: text(
     "This node's own files, not in the store: what it last acknowledged, and entries that a store has lost for good.",
   ),
-  init: orNull<'auto' | 'never'>(
-    { type: 'string', enum: ['auto', 'never', null] },
-    '`auto` creates a store where there is none, `never` refuses an empty one. Unset: `auto` for LMDB, `never` for Redis.',
+  init: nullable(
+    option(
+      ['auto', 'never'],
+      '`auto` creates a store where there is none, `never` refuses an empty one. Unset: `auto` for LMDB, `never` for Redis.',
+    ),
   ),
   shards: count(1, 1024, 'Shards of a new store. Fixed when it is created.'),
-  workers: orNull<number>(
-    { type: 'integer', minimum: 0, maximum: 64 },
-    'Threads for the shards; 0: the main thread. Unset: 0 up to 2 cores, else cores - 2, at most 3.',
+  workers: nullable(
+    count(0, 64, 'Threads for the shards; 0: the main thread. Unset: 0 up to 2 cores, else cores - 2, at most 3.'),
   ),
   log: group({
-    level: choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'Least level that is logged.'),
+    level: option(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'Least level that is logged.'),
     metricsSeconds: count(0, 86_400, 'Seconds between log lines with counters; 0: none.'),
-    callbacks: choice(
+    callbacks: option(
       ['none', 'errors', 'slow', 'all'],
       'Callbacks that get a log line of their own: none, those with another statusCode than 0, those that took ' +
         '`log.slowMs` or longer, or all.',
@@ -124,10 +135,10 @@ export const settingsSchema = group({
   }),
   money: group({
     scale: count(0, 8, 'Decimals of a currency that is not listed. Fixed when the store is created.'),
-    scales: Type.Record(Type.String({ pattern: '^[A-Z0-9]{3,10}$' }), Type.Integer({ minimum: 0, maximum: 8 }), {
+    scales: record('^[A-Z0-9]{3,10}$', integer({ minimum: 0, maximum: 8 }), {
       description: 'Decimals by currency, e.g. `{"BTC": 8}`. Fixed when the store is created.',
     }),
-    amountMax: Type.Number({
+    amountMax: number({
       exclusiveMinimum: 0,
       maximum: 1e15,
       description: 'Largest single amount, in whole currency.',
@@ -138,24 +149,24 @@ export const settingsSchema = group({
   tombstonesMax: count(1, 1_000_000, 'Remembered cancels of unknown ids and rounds, per player.'),
   openBetsMax: count(1, 1_000_000, 'OPEN and WAITING bets per player.'),
   historyMax: count(1, 1_000_000, 'Adjustments of one bet; payouts, and cancels and voids, of one round.'),
-  duplicates: choice(['replay', 'reject'], '`replay` answers a repeat with its first answer, `reject` with 20002.'),
+  duplicates: option(['replay', 'reject'], '`replay` answers a repeat with its first answer, `reject` with 20002.'),
   round: group({
-    ended: choice(
+    ended: option(
       ['refuse-payouts', 'ignore', 'refuse-all'],
       'What a round that has ended (isEndRound) refuses: further payouts, nothing, or also new bets.',
     ),
   }),
   void: group({
-    amounts: choice(['recorded', 'request'], "What a void moves back: the recorded amounts, or the request's."),
-    allowNegativeBalance: Type.Boolean({ description: 'False: a void that would go below zero answers 10002.' }),
+    amounts: option(['recorded', 'request'], "What a void moves back: the recorded amounts, or the request's."),
+    allowNegativeBalance: boolean({ description: 'False: a void that would go below zero answers 10002.' }),
   }),
   tips: group({
-    unknown: choice(['credit', 'reject'], 'The cancel of an unknown tip: credit it once, or answer 20001.'),
+    unknown: option(['credit', 'reject'], 'The cancel of an unknown tip: credit it once, or answer 20001.'),
     unknownMax: count(0, 1_000_000, 'Unknown tips credited per player and UTC day.'),
   }),
   products: group({
-    unlisted: choice(['accept', 'reject'], 'Whether products that are not in the list are accepted.'),
-    list: Type.Array(product, { description: 'Products: `{"id", "type", "isSingleState", "blocked"}`.' }),
+    unlisted: option(['accept', 'reject'], 'Whether products that are not in the list are accepted.'),
+    list: array(product, { description: 'Products: `{"id", "type", "isSingleState", "blocked"}`.' }),
   }),
   retention: group({
     transactions: count(1, 36_500, 'Days that ids are remembered after the last change of their round.'),
@@ -177,9 +188,12 @@ export const settingsSchema = group({
     maxBytes: count(0, 1e15, 'Bytes of log that are kept before the oldest snapshots; each shard has an equal share.'),
   }),
   memory: group({
-    maxBytes: orNull<number>(
-      { type: 'integer', minimum: 64 * MIB },
-      'Limit of the heaps of all threads together. Unset: half of the memory of the machine or container.',
+    maxBytes: nullable(
+      integer({
+        minimum: 64 * MIB,
+        description:
+          'Limit of the heaps of all threads together. Unset: half of the memory of the machine or container.',
+      }),
     ),
   }),
   limits: group({
@@ -194,4 +208,4 @@ export const settingsSchema = group({
   }),
 });
 
-export type Settings = Static<typeof settingsSchema>;
+export type Settings = TypeOf<typeof settingsSchema>;

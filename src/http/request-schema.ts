@@ -1,5 +1,16 @@
 import { Ajv, type ValidateFunction } from 'ajv';
-import { type Static, type TObject, type TProperties, Type } from 'typebox';
+import {
+  array,
+  boolean,
+  choice,
+  type NoProperties,
+  number,
+  type ObjectSchema,
+  object,
+  type Properties,
+  string,
+  type TypeOf,
+} from '../base/json-schema.js';
 import type { Endpoint } from '../wallet/command.js';
 import { ID_LENGTH_MAX, isLongerThan } from '../wallet/identifier.js';
 
@@ -10,72 +21,56 @@ import { ID_LENGTH_MAX, isLongerThan } from '../wallet/identifier.js';
  */
 const PLAY_INFO_LENGTH_MAX = 1024;
 
-const text = (least: number, most: number) => Type.Unsafe<string>({ type: 'string', codePoints: [least, most] });
+const text = (least: number, most: number) => string({ codePoints: [least, most] });
 const id = text(1, ID_LENGTH_MAX);
-const amount = Type.Number({ minimum: 0 });
-const flag = Type.Optional(Type.Boolean());
+const amount = number({ minimum: 0 });
+const flag = boolean();
 const game = { gameCode: id, playInfo: text(0, PLAY_INFO_LENGTH_MAX) };
 const features = { isFeature: flag, isFeatureBuy: flag };
-const transactionType = Type.Union([Type.Literal('BY_TRANSACTION'), Type.Literal('BY_ROUND')]);
-
-function request<T extends TProperties>(txn: T, txnsMax: number) {
-  return Type.Object({
-    id,
-    timestampMillis: Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-    productId: id,
-    currency: id,
-    username: id,
-    txns: Type.Array(Type.Object({ id, roundId: id, ...txn }), { minItems: 1, maxItems: txnsMax }),
-  });
-}
+const transactionType = choice(['BY_TRANSACTION', 'BY_ROUND']);
 
 export function requestSchemas(txnsMax: number) {
+  const request = <P extends Properties, O extends Properties = NoProperties>(txn: P, optional?: O) =>
+    object({
+      id,
+      timestampMillis: number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      productId: id,
+      currency: id,
+      username: id,
+      txns: array(object({ id, roundId: id, ...txn }, optional), { minItems: 1, maxItems: txnsMax }),
+    });
   return {
     placeBets: request(
-      {
-        status: Type.Union([Type.Literal('OPEN'), Type.Literal('WAITING')]),
-        betAmount: amount,
-        skipBalanceUpdate: flag,
-        ...game,
-        ...features,
-      },
-      txnsMax,
+      { status: choice(['OPEN', 'WAITING']), betAmount: amount, ...game },
+      { skipBalanceUpdate: flag, ...features },
     ),
     settleBets: request(
       {
-        status: Type.Literal('SETTLED'),
+        status: choice(['SETTLED']),
         betAmount: amount,
         payoutAmount: amount,
         turnOver: amount,
-        isSingleState: Type.Boolean(),
-        transactionType,
-        isEndRound: flag,
-        skipBalanceUpdate: flag,
-        ...game,
-        ...features,
-      },
-      txnsMax,
-    ),
-    adjustBets: request({ status: Type.Literal('OPEN'), betAmount: amount, ...game }, txnsMax),
-    voidSettled: request(
-      { status: Type.Literal('VOID'), betAmount: amount, payoutAmount: amount, transactionType, ...game },
-      txnsMax,
-    ),
-    cancelBets: request(
-      {
-        status: Type.Union([Type.Literal('REFUND'), Type.Literal('REJECT')]),
-        betAmount: amount,
+        isSingleState: boolean(),
         transactionType,
         ...game,
       },
-      txnsMax,
+      { isEndRound: flag, skipBalanceUpdate: flag, ...features },
     ),
-    cancelTips: request({ status: Type.Literal('REFUND'), betAmount: amount }, txnsMax),
-  } satisfies Record<Endpoint, TObject>;
+    adjustBets: request({ status: choice(['OPEN']), betAmount: amount, ...game }),
+    voidSettled: request({
+      status: choice(['VOID']),
+      betAmount: amount,
+      payoutAmount: amount,
+      transactionType,
+      ...game,
+    }),
+    cancelBets: request({ status: choice(['REFUND', 'REJECT']), betAmount: amount, transactionType, ...game }),
+    cancelTips: request({ status: choice(['REFUND']), betAmount: amount }),
+  } satisfies Record<Endpoint, ObjectSchema>;
 }
 
 type Schemas = ReturnType<typeof requestSchemas>;
-export type RequestBody<E extends Endpoint> = Static<Schemas[E]>;
+export type RequestBody<E extends Endpoint> = TypeOf<Schemas[E]>;
 export type Validators = { readonly [E in Endpoint]: ValidateFunction<RequestBody<E>> };
 
 /** Compiles the schemas, once. */

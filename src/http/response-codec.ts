@@ -1,6 +1,6 @@
 import fastJson from 'fast-json-stringify';
 import { LosslessNumber, stringify } from 'lossless-json';
-import { Type } from 'typebox';
+import { integer, number, object, string } from '../base/json-schema.js';
 import { fitsDouble, formatUnits, type ScaleTable, toDecimal, type Units } from '../wallet/amount.js';
 import { FAILURES, type Failure } from '../wallet/rejection.js';
 
@@ -16,23 +16,23 @@ export interface Echo {
 export const NOTHING_READ: Echo = { id: '', productId: '', currency: '', username: '' };
 
 /** callback-interface.md section 2.9. */
-export const successSchema = Type.Object({
-  id: Type.String(),
-  statusCode: Type.Integer(),
-  timestampMillis: Type.Integer(),
-  productId: Type.String(),
-  currency: Type.String(),
-  balanceBefore: Type.Number(),
-  balanceAfter: Type.Number(),
-  username: Type.String(),
+export const successSchema = object({
+  id: string(),
+  statusCode: integer(),
+  timestampMillis: integer(),
+  productId: string(),
+  currency: string(),
+  balanceBefore: number(),
+  balanceAfter: number(),
+  username: string(),
 });
 
 /** The reduced shape: every failure has exactly these four fields. */
-export const failureSchema = Type.Object({
-  id: Type.String(),
-  statusCode: Type.Integer(),
-  timestampMillis: Type.Integer(),
-  productId: Type.String(),
+export const failureSchema = object({
+  id: string(),
+  statusCode: integer(),
+  timestampMillis: integer(),
+  productId: string(),
 });
 
 const successJson = fastJson(successSchema);

@@ -98,6 +98,9 @@ test('an unknown setting stops the start and is named', () => {
   withFile('{"admin": {"prot": 1}}', (file) => {
     assert.equal(refused({ WALLETD_CONFIG: file }), `admin.prot is not a setting of walletd (from ${file})`);
   });
+  withFile('{"money": {"scales": {"btc": 8}}}', (file) => {
+    assert.equal(refused({ WALLETD_CONFIG: file }), `money.scales.btc is not a setting of walletd (from ${file})`);
+  });
 });
 
 test('a wrong value stops the start; the sentence names the setting, the value, where it is from and what it should be', () => {
