@@ -54,7 +54,7 @@ async function acceptLostStore(
   record: NodeRecord,
   options: AcceptLossOptions,
 ): Promise<number | undefined> {
-  const { store, name } = driverOf(settings, 'auto');
+  const { store, name } = await driverOf(settings, 'auto');
   const found = await store.maybeMeta().finally(() => store.close());
   if (record.storeId === undefined || found?.storeId === record.storeId) return undefined;
   const what = found === undefined ? 'There is no store' : `There is another store, ${found.storeId},`;

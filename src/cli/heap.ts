@@ -1,6 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { ConfigError } from '../config/load.js';
+import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 
 const MIB = 1024 * 1024;

@@ -14,6 +14,8 @@ const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>>
   'accept-loss': async () => (await import('./accept-loss.js')).addAcceptLoss,
 };
 
+const NEED_NO_VERB = ['serve', 'init', '--version', '-V'];
+
 /** What people can mend gets one sentence; everything else is ours, with its stack. */
 const THEIRS = ['ConfigError', 'StoreError', 'RecoveryError', 'FormatError', 'ToolError'];
 
@@ -57,8 +59,7 @@ try {
 /** Only the one that is called, where one is: to load them all takes half a second. */
 async function addVerbs(called: string): Promise<void> {
   for (const [verb, load] of Object.entries(VERBS)) {
-    const isNeeded = verb === called || !(called in VERBS || called === 'serve' || called === 'init');
-    if (isNeeded) (await load())(program);
+    if (verb === called || !(called in VERBS || NEED_NO_VERB.includes(called))) (await load())(program);
   }
 }
 

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { HASH_NAME } from '../base/hash.js';
-import { ConfigError } from '../config/load.js';
+import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
-import { LmdbStore } from '../store/lmdb/lmdb-store.js';
 import { differences, META_VERSION, type StoreMeta } from '../store/meta.js';
 import { NodeRecord } from '../store/node-record.js';
 import { type Durability, describeDurability, maybeDurability } from '../store/redis/durability.js';
 import { maybeRedisAddress, type RedisAddress } from '../store/redis/redis-address.js';
-import { RedisStore } from '../store/redis/redis-store.js';
 import type { Store } from '../store/store.js';
 
 /** The store cannot be used as the settings want it. The message says what to do. */
@@ -36,7 +34,7 @@ const LMDB = 'lmdb:';
  * other shards or scales than the settings have is refused: both decide what its logs mean.
  */
 export async function openStore(settings: Settings, init: 'auto' | 'never', record?: NodeRecord): Promise<OpenStore> {
-  const driver = driverOf(settings, init);
+  const driver = await driverOf(settings, init);
   const { store, name } = driver;
   try {
     let wasCreated = false;
@@ -59,7 +57,7 @@ export async function openStore(settings: Settings, init: 'auto' | 'never', reco
 
 /** Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. */
 export async function openAsItIs(settings: Settings): Promise<Driver & { readonly meta: StoreMeta }> {
-  const driver = driverOf(settings, 'never');
+  const driver = await driverOf(settings, 'never');
   try {
     const meta = await driver.store.maybeMeta();
     if (meta === undefined) throw emptyStore(driver.name);
@@ -88,8 +86,12 @@ function checkRecord({ storeId }: NodeRecord, found: StoreMeta | undefined, name
   );
 }
 
-/** `never` refuses a folder without a store before it makes it one. */
-export function driverOf(settings: Settings, init: 'auto' | 'never', onStuck?: (why: string) => void): Driver {
+/** Only the driver that is asked for is loaded. `never` refuses a folder without a store before it makes it one. */
+export async function driverOf(
+  settings: Settings,
+  init: 'auto' | 'never',
+  onStuck?: (why: string) => void,
+): Promise<Driver> {
   return isRedis(settings) ? redisDriver(settings) : lmdbDriver(settings, init, onStuck);
 }
 
@@ -102,7 +104,8 @@ function isRedis(settings: Settings): boolean {
   return !settings.store.startsWith(LMDB);
 }
 
-function redisDriver(settings: Settings): Driver {
+async function redisDriver(settings: Settings): Promise<Driver> {
+  const { RedisStore } = await import('../store/redis/redis-store.js');
   const address = redisAddress(settings);
   const durability = maybeDurability(settings.durability) as Durability; // its pattern is in the schema
   const store = new RedisStore({
@@ -124,7 +127,12 @@ function lmdbFolder(settings: Settings): string {
   return resolve(settings.store.slice(LMDB.length));
 }
 
-function lmdbDriver(settings: Settings, init: 'auto' | 'never', onStuck?: (why: string) => void): Driver {
+async function lmdbDriver(
+  settings: Settings,
+  init: 'auto' | 'never',
+  onStuck?: (why: string) => void,
+): Promise<Driver> {
+  const { LmdbStore } = await import('../store/lmdb/lmdb-store.js');
   const folder = lmdbFolder(settings);
   const name = `${LMDB}${folder}`;
   if (init === 'never' && !LmdbStore.exists(folder)) throw emptyStore(name);

@@ -101,7 +101,7 @@ async function restoreInto(
   { to, at, json }: RestoreOptions,
   progress: Progress,
 ): Promise<void> {
-  const { store, name } = driverOf(settingsOfStore(to), 'auto');
+  const { store, name } = await driverOf(settingsOfStore(to), 'auto');
   try {
     await mustBeEmpty(store, name);
     const { patience } = progress;

@@ -70,20 +70,17 @@ export interface ShardThreadSettings extends Identity {
 /** All that the shards of one thread need, be it the main thread or a worker: their store, guard and telemetry. */
 export class ShardThread implements Shards {
   private readonly host: ShardHost;
-  private readonly store: Store;
   private readonly memory: MemoryGuard;
   private readonly telemetry: ShardTelemetry;
   private readonly vitals: ThreadVitals;
 
   /** `thread` is its name in metrics. */
-  constructor(
+  static async open(
     thread: string,
-    private readonly options: ShardThreadSettings,
-    private readonly log: Logger,
+    options: ShardThreadSettings,
+    log: Logger,
     onFenced: (shard: number, takenBy: string) => void,
-  ) {
-    const { settings, meta, shards, owner, ownerTag, heapMaxBytes, acknowledged } = options;
-    const { nodeFolder } = settings;
+  ): Promise<ShardThread> {
     // Of no use any more, and a thread or process that ends is started again.
     const onStuck = (why: string) => {
       log.error({ error: why }, 'the store does not answer any more: ending');
@@ -91,10 +88,22 @@ export class ShardThread implements Shards {
       if (isMainThread) process.exit(EXIT.failure);
       else process.kill(process.pid, 'SIGKILL');
     };
-    this.store = driverOf(settings, 'never', onStuck).store;
+    const { store } = await driverOf(options.settings, 'never', onStuck);
+    return new ShardThread(thread, store, options, log, onFenced);
+  }
+
+  private constructor(
+    thread: string,
+    private readonly store: Store,
+    private readonly options: ShardThreadSettings,
+    private readonly log: Logger,
+    onFenced: (shard: number, takenBy: string) => void,
+  ) {
+    const { settings, meta, shards, owner, ownerTag, heapMaxBytes, acknowledged } = options;
+    const { nodeFolder } = settings;
     // Outside the heap, but V8 counts it: collections follow one another when it is a large part of a small heap.
     const share = Math.floor(heapMaxBytes / RECENT_SHARE / shards.length);
-    const recentBytesMax = this.store.canLoseTail ? Math.min(RECENT_BYTES_MAX, share) : 0;
+    const recentBytesMax = store.canLoseTail ? Math.min(RECENT_BYTES_MAX, share) : 0;
     this.memory = new MemoryGuard(heapMaxBytes);
     this.vitals = new ThreadVitals(thread, heapMaxBytes);
     this.telemetry = new ShardTelemetry(log, this.memory, {
@@ -104,8 +113,8 @@ export class ShardThread implements Shards {
       everySeconds: settings.log.metricsSeconds,
     });
     this.host = new ShardHost(shards, {
-      wal: this.store,
-      snapshots: this.store,
+      wal: store,
+      snapshots: store,
       snapshotFormat: new SnapshotCodec(meta.storeId),
       policy: policyOf(settings, meta),
       newSnapshotId,

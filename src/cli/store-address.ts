@@ -1,4 +1,5 @@
-import { ConfigError, loadSettings } from '../config/load.js';
+import { ConfigError } from '../config/config-error.js';
+import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 
 const ENVIRONMENT = 'env:';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { ConfigError } from '../config/load.js';
+import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 
 /** A certificate and its key that fit each other. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ConfigError } from '../config/load.js';
+import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { LEDGER_KINDS, type StoreBooks } from '../restore/books.js';
 import { OperatorApi } from '../restore/operator-api.js';

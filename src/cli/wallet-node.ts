@@ -102,7 +102,7 @@ export class WalletNode {
     const shardIds = shardsOf(meta);
     const acknowledged = record.all;
     const threadSettings = { settings, meta, shards: shardIds, heapMaxBytes, acknowledged, ...identity };
-    const shards = makeShards(threadSettings, log, fenced, workerEntry);
+    const shards = await makeShards(threadSettings, log, fenced, workerEntry);
     const service = new WalletService(shards, meta.shards, clock, settings.requestDeadlineMs);
     const scales = new ScaleTable(meta.scales);
     const { amountMax } = settings.money;
@@ -266,14 +266,14 @@ function mustServe(shards: Shards): void {
 }
 
 /** In this thread, or on workers; `all` is what one thread for all shards would get. */
-function makeShards(
+async function makeShards(
   all: ShardThreadSettings,
   log: Logger,
   onFenced: (shard: number, takenBy: string) => void,
   workerEntry: URL,
-): Shards {
+): Promise<Shards> {
   const workers = workerCount(all.settings);
-  if (workers === 0) return new ShardThread(MAIN_THREAD, all, log, onFenced);
+  if (workers === 0) return await ShardThread.open(MAIN_THREAD, all, log, onFenced);
   const spawn: PoolDeps['spawn'] = (worker, shards, fences, told) => {
     const workerData: WorkerSettings = { ...all, worker, shards, fences, told };
     return new Worker(workerEntry, { workerData });

@@ -19,7 +19,7 @@ export interface WorkerSettings extends ShardThreadSettings {
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
 const { worker, fences, told, ...options } = workerData as WorkerSettings;
 const log = createLogger(options.settings.log.level).child({ worker });
-const shards = new ShardThread(`worker-${worker}`, options, log, (shard, takenBy) =>
+const shards = await ShardThread.open(`worker-${worker}`, options, log, (shard, takenBy) =>
   port.postMessage({ type: 'fenced', shard, takenBy }),
 );
 const server = new ShardServer(shards, port, async () => {

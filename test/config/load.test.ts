@@ -2,14 +2,10 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import {
-  ConfigError,
-  loadSettings,
-  operatorTokens,
-  scalarPaths,
-  variableOf,
-  withCallersOf,
-} from '../../src/config/load.js';
+import { Ajv } from 'ajv';
+import { ConfigError } from '../../src/config/config-error.js';
+import { loadSettings, operatorTokens, scalarPaths, variableOf, withCallersOf } from '../../src/config/load.js';
+import { settingsSchema } from '../../src/config/schema.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 
 function refused(env: NodeJS.ProcessEnv): string {
@@ -91,6 +87,10 @@ test('variables are read as what the setting is: numbers, truth values, text; em
   assert.equal(settings.admin.token, '1234567890123456');
   assert.equal(settings.init, 'never');
   assert.equal(settings.host, '127.0.0.1');
+});
+
+test('the schema of the settings is a JSON Schema', () => {
+  new Ajv({ strict: true, allowUnionTypes: true }).compile(settingsSchema);
 });
 
 test('an unknown setting stops the start and is named', () => {
