@@ -5,6 +5,7 @@ import type { LoadReport } from '../load/load.js';
 import { announce, type RaceSettings, race } from '../load/race.js';
 import { withCleanUp } from '../support/clean-up.js';
 import { median } from '../support/machine.js';
+import { RunProgress } from '../support/progress.js';
 import { startWalletd } from '../support/servers.js';
 import { type Store, type StoreChoice, startStore } from '../support/store.js';
 import { measureStart, NO_SNAPSHOTS, type Start } from './start.js';
@@ -35,6 +36,7 @@ const MEASURE = fileURLToPath(new URL('./measure.js', import.meta.url));
 const HEAP_MIB = 8192;
 /** Shares of the players that histories are written for. */
 const LENGTHS = [0.25, 0.5, 1];
+const STEPS = 5;
 /** Entries of a load like this fill a snapshot's interval many times over in one round. */
 const EVERY_SECOND = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '1' };
 
@@ -44,10 +46,16 @@ export function runRecovery(settings: RecoverySettings): Promise<RecoveryReport>
     const store = await startStore(settings);
     announce(store, settings);
     const histories: History[] = [];
-    for (const length of LENGTHS) {
-      const players = Math.round(settings.players * length);
-      console.log(`a history of ${players} players ...`);
-      histories.push(await measureHistory(store, players, settings));
+    const progress = new RunProgress(LENGTHS.length * STEPS, Number.POSITIVE_INFINITY);
+    try {
+      for (const length of LENGTHS) {
+        const players = Math.round(settings.players * length);
+        histories.push(
+          await measureHistory(store, players, settings, (step) => progress.next(`${players} players  ${step}`)),
+        );
+      }
+    } finally {
+      progress.stop();
     }
     console.log('\nto reach: 500000 events/s, 4 times the decoding; ready from snapshots in 4 s');
     console.log(`${formatTable(HISTORY_COLUMNS, historyRows(histories))}\n`);
@@ -89,14 +97,25 @@ export function historyRows(histories: readonly History[]): string[][] {
   );
 }
 
-async function measureHistory(store: Store, players: number, settings: RecoverySettings): Promise<History> {
+/** `onStep` is told what each of its `STEPS` has done. */
+async function measureHistory(
+  store: Store,
+  players: number,
+  settings: RecoverySettings,
+  onStep: (done: string) => void,
+): Promise<History> {
   const env = store.settingsOf(`recovery-${players}`);
   const step = (name: string) => measure(name, players, env);
   const { events } = step('write');
+  onStep(`${events} events written`);
   const decode = Array.from({ length: settings.rounds }, () => step('decode').ms);
+  onStep('decoded');
   const fromLog = await measureStarts(env, settings);
+  onStep('started from the log');
   const snapshot = step('snapshot');
+  onStep('snapshots taken');
   const fromSnapshots = await measureStarts(env, settings);
+  onStep('started from snapshots');
   return {
     players,
     events,

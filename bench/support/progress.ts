@@ -2,7 +2,7 @@ import { Progress } from '../../src/cli/progress.js';
 
 const STEP_MS = 200;
 
-/** A bar over runs of equal length on a terminal; elsewhere a line for each. */
+/** A bar over runs on a terminal, which moves within a run where all take as long; elsewhere a line for each. */
 export class RunProgress {
   private readonly bar = new Progress('Measuring', true);
   private readonly timer = setInterval(() => this.show(), STEP_MS);
@@ -11,6 +11,7 @@ export class RunProgress {
 
   constructor(
     private readonly runs: number,
+    /** Infinity when they differ. */
     private readonly secondsEach: number,
   ) {}
 
