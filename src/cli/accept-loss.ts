@@ -4,7 +4,7 @@ import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { acceptLoss, findLosses, type Loss } from '../restore/accept-loss.js';
 import { shardsOf } from '../restore/store-reader.js';
-import { formatLsn, type Lsn } from '../shard/lsn.js';
+import { formatLsn } from '../shard/lsn.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { createLogger } from '../telemetry/logger.js';
 import { EXIT } from './exit-codes.js';
@@ -59,7 +59,7 @@ async function acceptLostStore(
   if (record.storeId === undefined || found?.storeId === record.storeId) return undefined;
   const what = found === undefined ? 'There is no store' : `There is another store, ${found.storeId},`;
   console.log(`${what} at ${name}. This node has served ${record.storeId} there, up to`);
-  for (const [shard, lsn] of record.all) console.log(`  shard ${shard}: ${formatLsn(lsn)}`);
+  for (const [shard, { lsn }] of record.all) console.log(`  shard ${shard}: ${formatLsn(lsn)}`);
   if (!(await isAccepted('Go on, and forget that store with all its players?', options))) return EXIT.failure;
   record.remove();
   console.log('This node has forgotten it.');
@@ -80,13 +80,13 @@ async function acceptLostEntries(settings: Settings, record: NodeRecord, options
     }
     for (const loss of losses) console.log(describe(loss));
     if (!(await isAccepted('Go on without what is missing?', options))) return EXIT.failure;
-    const acknowledged = new Map<number, Lsn>(record.all);
+    const acknowledged = new Map(record.all);
     for (const loss of losses) {
-      const { shard, lsn, players, kept } = await acceptLoss(loss, deps);
-      acknowledged.set(shard, lsn);
+      const { shard, head, players, kept } = await acceptLoss(loss, deps);
+      acknowledged.set(shard, head);
       record.replace(opened.meta.storeId, acknowledged);
       const place = kept === undefined ? '' : `; what could not be used is in ${kept}`;
-      console.log(`Shard ${shard} goes on from ${formatLsn(lsn)} with ${players} players${place}.`);
+      console.log(`Shard ${shard} goes on from ${formatLsn(head.lsn)} with ${players} players${place}.`);
     }
     return EXIT.ok;
   } finally {

@@ -13,7 +13,6 @@ import { requestCodecs } from '../http/request-codec.js';
 import { ResponseCodec } from '../http/response-codec.js';
 import { shardsOf } from '../restore/store-reader.js';
 import { RecoveryError } from '../shard/log-reader.js';
-import { maybeLsn } from '../shard/lsn.js';
 import { ATTEMPTS_AT_START, isFinal, takeOver } from '../shard/take-over.js';
 import { EntryCodec } from '../store/format/entry-codec.js';
 import type { NodeRecord } from '../store/node-record.js';
@@ -216,10 +215,9 @@ export class WalletNode {
 
   /** A shard that does not serve keeps the record that it had. */
   private async writeRecord(): Promise<void> {
-    const serving = this.shards.status().flatMap(({ shard, state, lsn }) => {
-      const durable = state === 'serving' && lsn !== undefined ? maybeLsn(lsn) : undefined;
-      return durable === undefined ? [] : [[shard, durable] as const];
-    });
+    const serving = this.shards
+      .status()
+      .flatMap(({ shard, state, head }) => (state === 'serving' && head !== undefined ? [[shard, head] as const] : []));
     try {
       await this.record.write(this.storeId, serving);
       this.recordProblem = undefined;

@@ -1,6 +1,6 @@
 import type { Logger } from '../base/ports.js';
 import { LossError, RecoveryError } from '../shard/log-reader.js';
-import { formatLsn, type Lsn } from '../shard/lsn.js';
+import { formatLsn } from '../shard/lsn.js';
 import { type EntryFormat, type Fenced, type Head, isSameHead } from '../shard/ports.js';
 import { type RecoveryDeps, rebuild } from '../shard/recovery.js';
 import { listSnapshots } from '../shard/snapshot-reader.js';
@@ -29,7 +29,8 @@ export interface Loss {
 
 export interface Mended {
   readonly shard: number;
-  readonly lsn: Lsn;
+  /** Where it goes on. */
+  readonly head: Head;
   readonly players: number;
   /** Where the entries are that could not be used; undefined when there were none. */
   readonly kept: string | undefined;
@@ -96,7 +97,7 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
     const why = result.type === 'abandoned' ? result.reason : 'nothing was written';
     throw new Error(`shard ${shard} could not be mended (${formatLsn(head.lsn)}): ${why}`);
   }
-  return { shard, lsn: head.lsn, players: wallets.count, kept };
+  return { shard, head, players: wallets.count, kept };
 }
 
 function checkUntouched(shard: number, head: Head | undefined, expected: Head): void {

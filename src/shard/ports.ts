@@ -12,6 +12,12 @@ export interface Head {
   readonly checksum: number;
 }
 
+/** By what an entry that was acknowledged is found again. An older walletd recorded no checksum. */
+export interface Acknowledged {
+  readonly lsn: Lsn;
+  readonly checksum: number | undefined;
+}
+
 export function isSameHead(a: Head, b: Head): boolean {
   return (
     a.lsn.sequence === b.lsn.sequence && a.lsn.epoch === b.lsn.epoch && a.checksum === b.checksum && a.nonce === b.nonce

@@ -5,7 +5,15 @@ import { checkWallet } from '../wallet/invariants.js';
 import { Wallets } from '../wallet/wallets.js';
 import { decodeEntry, entryAt, firstEntry, LossError, newestTimeOf, RecoveryError, readLog } from './log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, type Lsn } from './lsn.js';
-import { type Entry, type EntryFormat, type Fenced, type Head, isSameHead, type Wal } from './ports.js';
+import {
+  type Acknowledged,
+  type Entry,
+  type EntryFormat,
+  type Fenced,
+  type Head,
+  isSameHead,
+  type Wal,
+} from './ports.js';
 import { RecentEntries } from './recent-entries.js';
 import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from './snapshot-ports.js';
 import { DamagedSnapshotError, listSnapshots, readSnapshot } from './snapshot-reader.js';
@@ -23,7 +31,7 @@ export interface RecoveryDeps extends Patience {
   /** Bytes of the newest entries that are kept for a store that can lose them. */
   readonly recentBytesMax: number;
   /** The newest entry of a shard that this node has acknowledged, as its own record says. */
-  readonly acknowledged: (shard: number) => Lsn | undefined;
+  readonly acknowledged: (shard: number) => Acknowledged | undefined;
 }
 
 export interface Recovered {
@@ -106,14 +114,18 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
 /** What was told to somebody must be in the log, at its place; or be so old that it has been trimmed. */
 async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<void> {
   const told = deps.acknowledged(shard);
-  if (told === undefined || told.sequence === 0) return;
-  const before = { epoch: told.epoch, sequence: told.sequence - 1 };
+  if (told === undefined || told.lsn.sequence === 0) return;
+  const { lsn, checksum } = told;
+  const before = { epoch: lsn.epoch, sequence: lsn.sequence - 1 };
   const [bytes] = await patiently('read the log', deps, () => deps.wal.read(shard, before, 1));
-  const found = bytes === undefined ? undefined : decodeEntry(bytes, shard, deps.format).lsn;
-  if (found !== undefined && (isSameLsn(found, told) || found.sequence > told.sequence)) return;
-  throw new LossError(
-    `the log of shard ${shard} lacks ${formatLsn(told)}, which this node has acknowledged: the store is older, or has lost its newest entries`,
-  );
+  const found = bytes === undefined ? undefined : decodeEntry(bytes, shard, deps.format).head;
+  if (found !== undefined && found.lsn.sequence > lsn.sequence) return;
+  const isInPlace = found !== undefined && isSameLsn(found.lsn, lsn);
+  if (isInPlace && (checksum === undefined || found.checksum === checksum)) return;
+  const why = isInPlace
+    ? 'another entry is in its place, the store was older and has been written to'
+    : 'the store is older, or has lost its newest entries';
+  throw new LossError(`the log of shard ${shard} lacks ${formatLsn(lsn)}, which this node has acknowledged: ${why}`);
 }
 
 async function newestBase({ shard, genesis, found }: Rebuild, slices: Slices, deps: RecoveryDeps): Promise<Base> {

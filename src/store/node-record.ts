@@ -3,14 +3,19 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { formatLsn, type Lsn, maybeLsn } from '../shard/lsn.js';
+import { formatLsn, maybeLsn } from '../shard/lsn.js';
+import type { Acknowledged } from '../shard/ports.js';
 import { FormatError } from './format/format-error.js';
 
 interface Stored {
   readonly store: string;
   readonly storeId: string;
+  /** Of each its LSN and, in hexadecimal digits, its checksum: `3-1042:9b1deb4d`. The first records had no checksum. */
   readonly shards: Readonly<Record<string, string>>;
 }
+
+/** 3-1042:9b1deb4d */
+const ENTRY = /^([^:]+)(?::([0-9a-f]{8}))?$/;
 
 /**
  * What this node knows to have acknowledged, beside the store and not in it: a store that comes back older than that,
@@ -27,7 +32,7 @@ export class NodeRecord {
     private readonly store: string,
     /** Undefined when there is no record. */
     readonly storeId: string | undefined,
-    private readonly shards: Map<number, Lsn>,
+    private readonly shards: Map<number, Acknowledged>,
   ) {
     this.newPath = `${path}.${randomBytes(4).toString('hex')}`;
   }
@@ -36,27 +41,28 @@ export class NodeRecord {
   static open(folder: string, store: string): NodeRecord {
     const path = join(folder, `acknowledged-${crc32(store).toString(16).padStart(8, '0')}.json`);
     const stored = read(path);
-    const shards = new Map<number, Lsn>();
+    const shards = new Map<number, Acknowledged>();
     for (const [shard, text] of Object.entries(stored?.shards ?? {})) {
-      const lsn = maybeLsn(text);
+      const [, place = '', checksum] = ENTRY.exec(text) ?? [];
+      const lsn = maybeLsn(place);
       if (lsn === undefined) throw damaged(path);
-      shards.set(Number(shard), lsn);
+      shards.set(Number(shard), { lsn, checksum: checksum === undefined ? undefined : Number.parseInt(checksum, 16) });
     }
     return new NodeRecord(path, store, stored?.storeId, shards);
   }
 
-  acknowledged(shard: number): Lsn | undefined {
+  acknowledged(shard: number): Acknowledged | undefined {
     return this.shards.get(shard);
   }
 
   /** All of it. */
-  get all(): ReadonlyMap<number, Lsn> {
+  get all(): ReadonlyMap<number, Acknowledged> {
     return this.shards;
   }
 
   /** Resolves when it is in the file. Nothing is written when nothing has changed. Rejects when it cannot be written. */
-  async write(storeId: string, acknowledged: Iterable<readonly [shard: number, lsn: Lsn]>): Promise<void> {
-    for (const [shard, lsn] of acknowledged) this.shards.set(shard, lsn);
+  async write(storeId: string, acknowledged: Iterable<readonly [shard: number, Acknowledged]>): Promise<void> {
+    for (const [shard, entry] of acknowledged) this.shards.set(shard, entry);
     const text = this.text(storeId);
     if (text !== this.written) {
       this.written = text;
@@ -78,9 +84,9 @@ export class NodeRecord {
   }
 
   /** As `write`, at once, for somebody who has decided that it shall be so. */
-  replace(storeId: string, acknowledged: ReadonlyMap<number, Lsn>): void {
+  replace(storeId: string, acknowledged: ReadonlyMap<number, Acknowledged>): void {
     this.shards.clear();
-    for (const [shard, lsn] of acknowledged) this.shards.set(shard, lsn);
+    for (const [shard, entry] of acknowledged) this.shards.set(shard, entry);
     mkdirSync(dirname(this.path), { recursive: true });
     writeFileSync(this.newPath, this.text(storeId));
     renameSync(this.newPath, this.path);
@@ -91,9 +97,13 @@ export class NodeRecord {
   }
 
   private text(storeId: string): string {
-    const shards = Object.fromEntries([...this.shards].map(([shard, lsn]) => [shard, formatLsn(lsn)]));
+    const shards = Object.fromEntries([...this.shards].map(([shard, entry]) => [shard, textOf(entry)]));
     return JSON.stringify({ store: this.store, storeId, shards } satisfies Stored);
   }
+}
+
+function textOf({ lsn, checksum }: Acknowledged): string {
+  return checksum === undefined ? formatLsn(lsn) : `${formatLsn(lsn)}:${checksum.toString(16).padStart(8, '0')}`;
 }
 
 function read(path: string): Stored | undefined {

@@ -1,6 +1,6 @@
 import type { Metric } from '../base/metric.js';
 import type { Replier } from '../base/ports.js';
-import type { Fenced } from '../shard/ports.js';
+import type { Fenced, Head } from '../shard/ports.js';
 import type { BusyAnswer, ShardState } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Command } from '../wallet/command.js';
@@ -12,7 +12,8 @@ export interface ShardStatus {
   readonly state: ShardState;
   readonly players: number;
   readonly waiting: number;
-  readonly lsn: string | undefined;
+  /** What is durable. */
+  readonly head: Head | undefined;
   /** Why it is stopped. */
   readonly reason: string | undefined;
 }

@@ -1,11 +1,12 @@
 import type { Clock, Replier } from '../base/ports.js';
+import { formatLsn } from '../shard/lsn.js';
 import type { BusyAnswer } from '../shard/shard.js';
 import { GENTLY, type SnapshotResult } from '../shard/snapshotter.js';
 import type { CallbackCommand, OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import { shardOf } from './placement.js';
-import type { ShardStatus, Shards } from './shards.js';
+import type { Shards } from './shards.js';
 
 const TOO_LATE: BusyAnswer = { type: 'failed', failure: 'not-durable-in-time' };
 
@@ -50,8 +51,13 @@ export class WalletService {
     return this.shards.takeSnapshots(GENTLY);
   }
 
-  status(): readonly ShardStatus[] {
-    return this.shards.status();
+  /** For people: the place of a head says enough. */
+  status(): readonly object[] {
+    return this.shards.status().map(({ head, reason, ...status }) => ({
+      ...status,
+      lsn: head && formatLsn(head.lsn),
+      reason,
+    }));
   }
 
   private shardOf(username: string): number {

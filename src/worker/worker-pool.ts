@@ -83,7 +83,7 @@ export class WorkerPool implements Shards {
       shards.map((shard) => {
         const told = client?.status.find((status) => status.shard === shard);
         if (told !== undefined) return state === 'serving' ? told : { ...told, state };
-        return { shard, state, players: 0, waiting: 0, lsn: undefined, reason: undefined };
+        return { shard, state, players: 0, waiting: 0, head: undefined, reason: undefined };
       }),
     );
     return all.sort((a, b) => a.shard - b.shard);

@@ -97,7 +97,7 @@ test('a log that lost several epochs goes on, is trimmed as always, and comes ba
 
 test('what somebody has written since the question was asked is not lost', async () => {
   const wal = await played(8);
-  const deps = { ...depsOf(wal), acknowledged: () => ({ epoch: 1, sequence: 99 }) };
+  const deps = { ...depsOf(wal), acknowledged: () => ({ lsn: { epoch: 1, sequence: 99 }, checksum: 7 }) };
   const [loss] = await findLosses([0], deps);
   const elsewhere = await started(wal);
   await bet(elsewhere, 'late');

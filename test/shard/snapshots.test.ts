@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isSameLsn } from '../../src/shard/lsn.js';
+import type { Head } from '../../src/shard/ports.js';
 import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shard/snapshot-policy.js';
 import type { Manifest } from '../../src/shard/snapshot-ports.js';
 import { AT_ONCE, type SnapshotResult } from '../../src/shard/snapshotter.js';
@@ -241,7 +243,7 @@ test('a log without an entry that this node has acknowledged stops the shard, al
   const wal = newWal();
   const host = await funded(wal);
   await bet(host, 'ann', 't1');
-  const acknowledged = new Map([[0, { epoch: 1, sequence: 8 }]]);
+  const acknowledged = new Map([[0, { lsn: { epoch: 1, sequence: 8 }, checksum: undefined }]]);
   assert.equal(stateOf(await TestHost.started({ wal, acknowledged }))?.state, 'serving');
   wal.loseTail(0, 2);
   for (let start = 0; start < 3; start++) {
@@ -250,12 +252,27 @@ test('a log without an entry that this node has acknowledged stops the shard, al
   }
 });
 
+test('another entry with the number of one that this node has acknowledged stops the shard too', async () => {
+  const wal = newWal();
+  await funded(wal);
+  const host = await TestHost.started({ wal });
+  const { head } = stateOf(host) as { head: Head };
+  await bet(host, 'ann', 't1');
+  wal.loseTail(0, 2);
+  const acknowledged = new Map([[0, head]]);
+  for (let start = 0; start < 3; start++) {
+    const next = await TestHost.started({ wal, acknowledged });
+    assert.match(stateOf(next)?.reason ?? '', /lacks 2-\d+, .* acknowledged: another entry is in its place/);
+  }
+  assert.ok(wal.entries(0).some(({ lsn }) => isSameLsn(lsn, head.lsn)));
+});
+
 test('what has been trimmed is not missed', async () => {
   const wal = newWal();
   const host = await funded(wal, { policy: { keep: 1 } });
   await bet(host, 'ann', 't1');
   await taken(host);
-  const acknowledged = new Map([[0, { epoch: 1, sequence: 3 }]]);
+  const acknowledged = new Map([[0, { lsn: { epoch: 1, sequence: 3 }, checksum: undefined }]]);
   assert.ok((wal.entries(0)[0]?.lsn.sequence ?? 0) > 3);
   assert.equal(await (await TestHost.started({ wal, acknowledged })).balance('ann'), 990);
 });

@@ -5,14 +5,15 @@ import { NodeRecord } from '../../src/store/node-record.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 
 const STORE = 'lmdb:/data';
-const at = (epoch: number, sequence: number) => [[0, { epoch, sequence }]] as const;
+const CHECKSUM = 0x00c0ffee;
+const at = (epoch: number, sequence: number) => [[0, { lsn: { epoch, sequence }, checksum: CHECKSUM }]] as const;
 
 test('a process and its successor, who write at the same moment, leave the record of one of them', async () => {
   const folder = makeTempFolder();
   const [old, successor] = [NodeRecord.open(folder.path, STORE), NodeRecord.open(folder.path, STORE)];
   for (let i = 0; i < 50; i++) {
     await Promise.all([old.write('id', at(1, 10 ** 12 + i)), successor.write('id', at(2, i))]);
-    assert.ok([1, 2].includes(NodeRecord.open(folder.path, STORE).acknowledged(0)?.epoch ?? 0));
+    assert.ok([1, 2].includes(NodeRecord.open(folder.path, STORE).acknowledged(0)?.lsn.epoch ?? 0));
   }
   assert.equal(readdirSync(folder.path).length, 1);
   folder.remove();
@@ -26,7 +27,10 @@ test('a record that could not be written is written later, also when nothing has
   await assert.rejects(record.write('id', at(1, 5)));
   rmSync(path);
   await record.write('id', at(1, 5));
-  assert.deepEqual(NodeRecord.open(path, STORE).acknowledged(0), { epoch: 1, sequence: 5 });
+  assert.deepEqual(NodeRecord.open(path, STORE).acknowledged(0), {
+    lsn: { epoch: 1, sequence: 5 },
+    checksum: CHECKSUM,
+  });
   folder.remove();
 });
 
@@ -35,7 +39,20 @@ test('who asks for what is being written already waits until it is in the file',
   const record = NodeRecord.open(folder.path, STORE);
   const first = record.write('id', at(1, 5));
   await record.write('id', at(1, 5));
-  assert.deepEqual(NodeRecord.open(folder.path, STORE).acknowledged(0), { epoch: 1, sequence: 5 });
+  assert.deepEqual(NodeRecord.open(folder.path, STORE).acknowledged(0), {
+    lsn: { epoch: 1, sequence: 5 },
+    checksum: CHECKSUM,
+  });
   await first;
+  folder.remove();
+});
+
+test('a record of an older walletd, without checksums, is read', () => {
+  const folder = makeTempFolder();
+  const record = NodeRecord.open(folder.path, STORE);
+  writeFileSync(record.path, JSON.stringify({ store: STORE, storeId: 'id', shards: { 0: '1-5' } }));
+  const { storeId, all } = NodeRecord.open(folder.path, STORE);
+  assert.equal(storeId, 'id');
+  assert.deepEqual([...all], [[0, { lsn: { epoch: 1, sequence: 5 }, checksum: undefined }]]);
   folder.remove();
 });
