@@ -20,8 +20,10 @@ COPY config config
 RUN ln -s /app/src/cli/walletd.sh /usr/local/bin/walletd \
   && mkdir /var/lib/walletd && chown node:node /var/lib/walletd
 USER node
-ENV WALLETD_STORE=lmdb:/var/lib/walletd
+ENV WALLETD_STORE=lmdb:/var/lib/walletd \
+  WALLETD_NODE_FOLDER=/var/lib/walletd/node
 VOLUME /var/lib/walletd
+# Both listen on the container's loopback until they are told who may call: config/production.json does.
 EXPOSE 3000 3001
 # Ready, not only alive: an orchestrator must not send callbacks to shards that recover.
 HEALTHCHECK --interval=5s --timeout=2s --start-period=60s \

@@ -110,7 +110,10 @@ async function lookAtEntry({ shard, lsn }: Place, reader: StoreReader): Promise<
 }
 
 async function lookAtOrphans(file: string, reader: StoreReader): Promise<Output> {
-  const found = await inspectOrphans(reader, await readFile(file));
+  const bytes = await readFile(file).catch((error: Error) => {
+    throw new ToolError(`cannot read ${file}: ${error.message}`);
+  });
+  const found = await inspectOrphans(reader, bytes);
   if (found.orphans.length === 0) return undefined;
   return { text: () => orphansText(found, reader.scales), lines: () => orphansLines(found, reader.scales) };
 }

@@ -64,7 +64,10 @@ export async function mustBeStopped(
       throw new StoreError(`the last owner of shard ${shard} is ${name}: when it is stopped, say so with --stopped`);
     }
     if (isAlive(owner)) {
-      throw new StoreError(`shard ${shard} is owned by ${name}, which runs: stop it; if it is another, --stopped`);
+      throw new StoreError(
+        `shard ${shard} is owned by ${name}. A process with this id runs: this works on a stopped server only. When that ` +
+          'process is not a walletd, say so with --stopped',
+      );
     }
   }
 }

@@ -149,7 +149,10 @@ export function asStoreError(error: Error, name: string): StoreError {
 }
 
 function emptyStore(name: string): StoreError {
-  return new StoreError(`there is no store at ${name}: create it with \`walletd init\`, or set WALLETD_INIT=auto`);
+  return new StoreError(
+    `there is no store at ${name}: look for it elsewhere (WALLETD_STORE, and --store of commands that read), ` +
+      'or create one with `walletd init` or WALLETD_INIT=auto',
+  );
 }
 
 function newMeta(settings: Settings): StoreMeta {

@@ -6,11 +6,15 @@ import { maybeTls } from './tls.js';
 
 /** The server of these settings, if it answers. */
 export async function maybeRunningServer(settings: Settings): Promise<OperatorApi | undefined> {
-  const { host, port, tls } = settings.admin;
+  const { port, tls } = settings.admin;
   if (port === 0) return undefined;
   const certificate = maybeTls(tls, 'admin.tls')?.certificate;
-  const api = new OperatorApi(urlOf(host, port, tls), tokenForTools(settings), certificate);
+  const api = new OperatorApi(operatorApiUrl(settings), tokenForTools(settings), certificate);
   return (await api.answers()) ? api : undefined;
+}
+
+export function operatorApiUrl({ admin: { host, port, tls } }: Settings): string {
+  return urlOf(host, port, tls);
 }
 
 /** A token of the settings with which tools ask their server; one that may do everything, if there is one. */

@@ -7,9 +7,9 @@ import type { SnapshotResult } from '../shard/snapshotter.js';
 import { createLogger } from '../telemetry/logger.js';
 import { EXIT } from './exit-codes.js';
 import { mustBeStopped, offlineDeps } from './offline.js';
-import { openAsItIs, recordOf } from './open-store.js';
+import { openAsItIs, recordOf, StoreError } from './open-store.js';
 import { Progress } from './progress.js';
-import { maybeRunningServer } from './running-server.js';
+import { maybeRunningServer, operatorApiUrl } from './running-server.js';
 import { formatTable } from './table.js';
 import { formatBytes } from './units.js';
 
@@ -53,7 +53,10 @@ async function takeOffline(settings: Settings, isVouchedFor: boolean): Promise<r
   try {
     const shards = shardsOf(opened.meta);
     const deps = offlineDeps(settings, opened, recordOf(settings), createLogger('silent'));
-    await mustBeStopped(shards, deps, isVouchedFor);
+    await mustBeStopped(shards, deps, isVouchedFor).catch((error: Error) => {
+      const url = operatorApiUrl(settings);
+      throw new StoreError(`no server answers at ${url} (admin.host, admin.port), and ${error.message}`);
+    });
     return await takeSnapshots(shards, deps, (done, total) => progress.update(done, total));
   } finally {
     progress.stop();

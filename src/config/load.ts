@@ -15,6 +15,7 @@ const SECRETS: Readonly<Record<string, string>> = {
 };
 /** In a file of settings only. */
 const SECRET_TABLES = ['admin.tokens'];
+const TABLES = [...SECRET_TABLES, 'money.scales', 'products.list'];
 
 /** Where a setting was given, for the message when it is wrong. */
 type Sources = Map<string, string>;
@@ -116,6 +117,10 @@ function mergeEnvironment(settings: Tree, env: NodeJS.ProcessEnv, sources: Sourc
     // An empty variable is how compose files and the like say "not set".
     if (!variable.startsWith(PREFIX) || variable === FILE_VARIABLE || text === undefined || text === '') continue;
     const path = paths.get(variable);
+    const table = TABLES.find((one) => variableOf(one) === variable);
+    if (table !== undefined) {
+      throw new ConfigError(`${table} can only be set in a file, which ${FILE_VARIABLE} names (from ${variable})`);
+    }
     if (path === undefined) throw new ConfigError(`${variable} is not a setting of walletd`);
     setValue(settings, path, parse(path, text));
     sources.set(path, variable);

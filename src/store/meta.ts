@@ -51,11 +51,15 @@ export function decodeAnyMeta(bytes: Buffer): StoreMeta {
 export function differences(meta: StoreMeta, wanted: Pick<StoreMeta, 'shards' | 'scales'>): string[] {
   const found: string[] = [];
   if (meta.shards !== wanted.shards) {
-    found.push(`shards is ${wanted.shards}, but the store was created with ${meta.shards}`);
+    found.push(
+      `shards is ${wanted.shards}, but the store was created with ${meta.shards}: set WALLETD_SHARDS=${meta.shards}`,
+    );
   }
   if (meta.hash !== HASH_NAME) found.push(`the store places players by ${meta.hash}, this walletd by ${HASH_NAME}`);
   if (meta.scales.default !== wanted.scales.default) {
-    found.push(`money.scale is ${wanted.scales.default}, but the store was created with ${meta.scales.default}`);
+    found.push(
+      `money.scale is ${wanted.scales.default}, but the store was created with ${meta.scales.default}: set WALLETD_MONEY_SCALE=${meta.scales.default}`,
+    );
   }
   const currencies = new Set([...Object.keys(meta.scales.byCurrency), ...Object.keys(wanted.scales.byCurrency)]);
   for (const currency of currencies) {

@@ -93,6 +93,13 @@ test('the schema of the settings is a JSON Schema', () => {
   new Ajv({ strict: true, allowUnionTypes: true }).compile(settingsSchema);
 });
 
+test('a table in the environment is refused with its place', () => {
+  assert.equal(
+    refused({ WALLETD_MONEY_SCALES: '{"BTC": 8}' }),
+    'money.scales can only be set in a file, which WALLETD_CONFIG names (from WALLETD_MONEY_SCALES)',
+  );
+});
+
 test('an unknown setting stops the start and is named', () => {
   assert.equal(refused({ WALLETD_PROT: '1' }), 'WALLETD_PROT is not a setting of walletd');
   withFile('{"admin": {"prot": 1}}', (file) => {

@@ -24,7 +24,7 @@ fault('a Redis user without a right is refused with a sentence that names it', a
 fault('an empty Redis is refused with the way to create a store', async (scene) => {
   const redis = await scene.redis();
   const said = await scene.refusal(redis.url);
-  assert.match(said, /ended with 1: walletd: there is no store at redis:\/\/\S+: create it with `walletd init`/);
+  assert.match(said, /ended with 1: walletd: there is no store at redis:\/\/\S+: look for it .* `walletd init`/);
   assert.equal(await redis.call('DBSIZE'), 0, 'nothing was written');
   scene.say(said.trim());
 });

@@ -125,7 +125,10 @@ test('a configuration that differs from the store stops the start, in one senten
     runWalletd(['init'], { WALLETD_STORE: store });
     const shards = runWalletd(['serve'], { WALLETD_STORE: store, WALLETD_SHARDS: '8' });
     assert.equal(shards.status, 1);
-    assert.match(shards.stderr, /^walletd: shards is 8, but the store was created with 4 \(store lmdb:.*\)\n$/);
+    assert.match(
+      shards.stderr,
+      /^walletd: shards is 8, but the store was created with 4: set WALLETD_SHARDS=4 \(store lmdb:.*\)\n$/,
+    );
     const scale = runWalletd(['serve'], { WALLETD_STORE: store, WALLETD_MONEY_SCALE: '2' });
     assert.match(scale.stderr, /^walletd: money\.scale is 2, but the store was created with 4/);
   }));

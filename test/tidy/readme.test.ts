@@ -4,18 +4,22 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { loadSettings, variableOf } from '../../src/config/load.js';
 import { settingsSchema } from '../../src/config/schema.js';
+import { FAILURES } from '../../src/wallet/rejection.js';
 import { TestNode } from '../support/test-node.js';
 
 const README = fileURLToPath(new URL('../../../README.md', import.meta.url));
-const TABLE = /(<!-- settings: [^\n]*-->\n\| setting [^\n]*\n\|[-|]+\n)([\s\S]*?)(<!-- settings end -->)/;
+/** A table between two comments that name it: what is before its lines, its lines, what is behind. */
+const tableOf = (name: string) =>
+  new RegExp(`(<!-- ${name}: [^\\n]*\\n[^\\n]*\\n\\|[-|]+\\n)([\\s\\S]*?)(<!-- ${name} end -->)`);
 
 interface Schema {
   readonly type?: string | readonly string[];
   readonly description?: string;
+  readonly enum?: readonly (string | null)[];
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-/** One line per setting, from the schema and config/default.json. `npm test readme` with REWRITE=1 writes them. */
+/** One line per setting, from the schema and config/default.json. */
 function settingLines(schema: Schema, defaults: Record<string, unknown>, prefix = ''): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, child]) => {
     const path = prefix + key;
@@ -26,19 +30,36 @@ function settingLines(schema: Schema, defaults: Record<string, unknown>, prefix 
     const isTable = child.type === 'array' || (child.type === 'object' && child.properties === undefined);
     const name = isTable ? `\`${path}\` (in a file only)` : `\`${path}\`<br>\`${variableOf(path)}\``;
     const shown = value === null ? 'unset' : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
-    return [`| ${name} | ${shown} | ${child.description} |`];
+    const choices = child.enum?.filter((one) => one !== null).map((one) => `\`${one}\``) ?? [];
+    const choice = choices.length === 0 ? '' : ` One of ${choices.join(', ')}.`;
+    return [`| ${name} | ${shown} | ${child.description}${choice} |`];
   });
 }
 
-test('the table of settings in the README is that of the schema', () => {
-  const text = readFileSync(README, 'utf8');
-  const lines = settingLines(settingsSchema as Schema, loadSettings({})).map((line) => `${line}\n`);
-  assert.ok(lines.length > 30);
+/** With REWRITE=1 it is made what it should be. */
+function checkTable(name: string, lines: readonly string[]): void {
+  assert.ok(lines.length > 20);
+  const wanted = lines.map((line) => `${line}\n`).join('');
+  const table = tableOf(name);
   if (process.env.REWRITE === '1') {
-    const rewritten = text.replace(TABLE, (_, head: string, __, end: string) => head + lines.join('') + end);
+    const text = readFileSync(README, 'utf8');
+    const rewritten = text.replace(table, (_, head: string, __, end: string) => head + wanted + end);
     writeFileSync(README, rewritten);
   }
-  assert.equal(TABLE.exec(readFileSync(README, 'utf8'))?.[2], lines.join(''));
+  assert.equal(table.exec(readFileSync(README, 'utf8'))?.[2], wanted);
+}
+
+test('the table of settings in the README is that of the schema', () => {
+  checkTable('settings', settingLines(settingsSchema as Schema, loadSettings({})));
+});
+
+test('the table of status codes in the README has every failure', () => {
+  checkTable(
+    'failures',
+    Object.entries(FAILURES).map(
+      ([name, { statusCode, httpStatus, sentence }]) => `| ${statusCode} | ${httpStatus} | ${sentence} | \`${name}\` |`,
+    ),
+  );
 });
 
 interface Example {

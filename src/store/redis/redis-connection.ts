@@ -27,6 +27,8 @@ const PLAIN: RedisOptions = {
   sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
 };
 
+const GONE = /^Connection is closed|^Stream isn't writeable/;
+
 /**
  * One connection at a time, made when it is needed and checked before it is used. After an error its owner drops it,
  * and the next use makes a fresh one, by way of the sentinels where there are some.
@@ -98,7 +100,7 @@ export class RedisConnection {
 
   private async connect(): Promise<Redis> {
     const redis = new Redis({ ...this.options, ...PLAIN, commandTimeout: this.commandTimeoutMs });
-    // What ioredis rejects with is often "Connection is closed."; the event before it has the cause.
+    // What ioredis rejects with is often only that the connection is gone; the event before it has the cause.
     let cause: Error | undefined;
     redis.on('error', (error: Error) => {
       cause = error;
@@ -110,9 +112,8 @@ export class RedisConnection {
       await this.check(redis);
       return redis;
     } catch (error) {
-      const isDetail = error instanceof Error && error.message === 'Connection is closed.';
       redis.disconnect();
-      throw explain(isDetail && cause !== undefined ? cause : (error as Error));
+      throw explain(GONE.test((error as Error).message) && cause !== undefined ? cause : (error as Error));
     }
   }
 }
