@@ -80,11 +80,9 @@ async function acceptLostEntries(settings: Settings, record: NodeRecord, options
     }
     for (const loss of losses) console.log(describe(loss));
     if (!(await isAccepted('Go on without what is missing?', options))) return EXIT.failure;
-    const acknowledged = new Map(record.all);
     for (const loss of losses) {
       const { shard, head, players, kept } = await acceptLoss(loss, deps);
-      acknowledged.set(shard, head);
-      record.replace(opened.meta.storeId, acknowledged);
+      await record.write(opened.meta.storeId, [[shard, head]]);
       const place = kept === undefined ? '' : `; what could not be used is in ${kept}`;
       console.log(`Shard ${shard} goes on from ${formatLsn(head.lsn)} with ${players} players${place}.`);
     }

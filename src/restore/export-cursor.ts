@@ -1,4 +1,4 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { formatLsn, maybeLsn } from '../shard/lsn.js';
 import type { Head } from '../shard/ports.js';
 import type { Position } from './export-start.js';
@@ -33,20 +33,14 @@ export class ExportCursor {
     return positions.map(({ lsn, checksum }) => ({ lsn: maybeLsn(lsn) ?? this.refuse(), checksum }));
   }
 
-  /** Resolves when it is on the disk. */
+  /** After a power failure it can be the former one: what was exported since comes again. */
   async write(positions: readonly Head[]): Promise<void> {
     const stored: Stored = {
       storeId: this.storeId,
       positions: positions.map(({ lsn, checksum }) => ({ lsn: formatLsn(lsn), checksum })),
     };
     const beside = `${this.path}.new`;
-    const file = await open(beside, 'w');
-    try {
-      await file.writeFile(`${JSON.stringify(stored)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFile(beside, `${JSON.stringify(stored)}\n`, { flush: true });
     await rename(beside, this.path);
   }
 

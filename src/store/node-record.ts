@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -19,7 +19,8 @@ const ENTRY = /^([^:]+)(?::([0-9a-f]{8}))?$/;
 
 /**
  * What this node knows to have acknowledged, beside the store and not in it: a store that comes back older than that,
- * or empty, or as another one, has lost something. One small file for each store, about a second behind.
+ * or empty, or as another one, has lost something. One small file for each store, about a second behind; after a power
+ * failure it is the former one or the new one, never half of it.
  */
 export class NodeRecord {
   private written = '';
@@ -70,7 +71,7 @@ export class NodeRecord {
         .catch(() => {})
         .then(async () => {
           await mkdir(dirname(this.path), { recursive: true });
-          await writeFile(this.newPath, text);
+          await writeFile(this.newPath, text, { flush: true });
           await rename(this.newPath, this.path);
         });
     }
@@ -81,15 +82,6 @@ export class NodeRecord {
       this.written = '';
       throw error;
     }
-  }
-
-  /** As `write`, at once, for somebody who has decided that it shall be so. */
-  replace(storeId: string, acknowledged: ReadonlyMap<number, Acknowledged>): void {
-    this.shards.clear();
-    for (const [shard, entry] of acknowledged) this.shards.set(shard, entry);
-    mkdirSync(dirname(this.path), { recursive: true });
-    writeFileSync(this.newPath, this.text(storeId));
-    renameSync(this.newPath, this.path);
   }
 
   remove(): void {
