@@ -1,3 +1,4 @@
+import { CURRENCY } from '../base/currency.js';
 import { ID_LENGTH_MAX, REASON_LENGTH_MAX } from '../wallet/identifier.js';
 
 /*
@@ -11,7 +12,7 @@ const reason = { type: 'string', minLength: 1, maxLength: REASON_LENGTH_MAX };
 const count = { type: 'integer', minimum: 0 };
 const millis = { type: 'integer', minimum: 0, description: 'Milliseconds since 1970.' };
 const cursor = { type: ['string', 'null'], description: '`before` of the next page; null: there is none.' };
-const currency = { type: 'string', pattern: '^[A-Z0-9]{3,10}$' };
+const currency = { type: 'string', pattern: CURRENCY.source };
 const STATES = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT'];
 
 type Properties = Readonly<Record<string, object>>;

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { CURRENCY } from '../base/currency.js';
 import type { Units } from '../wallet/amount.js';
 import type { Answer } from '../wallet/decision.js';
 import { isId, isReason, REASON_LENGTH_MAX } from '../wallet/identifier.js';
@@ -6,9 +7,6 @@ import type { PlayerView } from '../wallet/query.js';
 import { money, mustSignedUnits, mustUnits } from './money.js';
 import type { AdminDeps } from './ports.js';
 import { badRequest, noSuchPlayer, problemOf } from './problem.js';
-
-/** ISO 4217 codes have three letters; crypto codes have more, and digits. */
-const CURRENCY = /^[A-Z0-9]{3,10}$/;
 
 type ByUsername = { Params: { username: string } };
 

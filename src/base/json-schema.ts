@@ -38,8 +38,8 @@ export function array<T>(items: Schema<T>, keywords?: Keywords): Schema<T[]> {
 }
 
 /** A table whose keys match the pattern. */
-export function record<T>(keys: string, values: Schema<T>, keywords?: Keywords): Schema<Record<string, T>> {
-  return { type: 'object', patternProperties: { [keys]: values }, additionalProperties: false, ...keywords };
+export function record<T>(keys: RegExp, values: Schema<T>, keywords?: Keywords): Schema<Record<string, T>> {
+  return { type: 'object', patternProperties: { [keys.source]: values }, additionalProperties: false, ...keywords };
 }
 
 export function string(keywords?: Keywords): Schema<string> {

@@ -1,3 +1,4 @@
+import { CURRENCY } from '../base/currency.js';
 import {
   array,
   boolean,
@@ -135,7 +136,7 @@ export const settingsSchema = group({
   }),
   money: group({
     scale: count(0, 8, 'Decimals of a currency that is not listed. Fixed when the store is created.'),
-    scales: record('^[A-Z0-9]{3,10}$', integer({ minimum: 0, maximum: 8 }), {
+    scales: record(CURRENCY, integer({ minimum: 0, maximum: 8 }), {
       description: 'Decimals by currency, e.g. `{"BTC": 8}`. Fixed when the store is created.',
     }),
     amountMax: number({

@@ -1,3 +1,4 @@
+import { CURRENCY } from '../base/currency.js';
 import { HASH_NAME } from '../base/hash.js';
 import type { Scales } from '../wallet/amount.js';
 import { FormatError } from './format/format-error.js';
@@ -63,6 +64,8 @@ export function differences(meta: StoreMeta, wanted: Pick<StoreMeta, 'shards' | 
   }
   const currencies = new Set([...Object.keys(meta.scales.byCurrency), ...Object.keys(wanted.scales.byCurrency)]);
   for (const currency of currencies) {
+    // An older walletd took any key; no player can have one that is no currency.
+    if (!CURRENCY.test(currency)) continue;
     const then = meta.scales.byCurrency[currency] ?? 'not listed';
     const now = wanted.scales.byCurrency[currency] ?? 'not listed';
     if (then !== now) found.push(`money.scales.${currency} is ${now}, but the store was created with ${then}`);

@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
 import type { FileGrowth } from './file-growth.js';
 
 const STUCK_MS = 30_000;
 const HEARD_MS = 100;
+const CAUSE_MS = 1000;
 
 /** What has to be done about each commit of an environment, whoever wrote in it. */
 export class Commits {
@@ -11,11 +13,12 @@ export class Commits {
     private readonly growth: FileGrowth,
     /** Called when LMDB takes no transaction any more, with what is known about it. */
     private readonly onStuck: (why: string) => void,
-  ) {}
+  ) {
+    this.handleBatchPromises();
+  }
 
   /** Waits for writes that have just been queued, in this turn of the event loop. */
   async landed<T>(writes: Promise<T>): Promise<T> {
-    this.handleBatchPromise();
     const why = `a commit has neither succeeded nor failed for ${STUCK_MS / 1000} s`;
     const watchdog = setTimeout(() => this.onStuck(why), STUCK_MS);
     try {
@@ -52,23 +55,25 @@ export class Commits {
 
   /**
    * lmdb wraps the writes of an event turn into a batch whose own promise it gives to nobody; when a commit fails, that
-   * promise rejects unheard and ends the process. It is made in an immediate that lmdb queued before this one.
+   * promise rejects unheard and ends the process. It is made right after this event, in the same stretch of code: before
+   * any microtask, which could queue a write of the next batch and put another promise in its place.
    */
-  private handleBatchPromise(): void {
-    setImmediate(() => {
-      const ignore = () => {};
-      void this.root.committed.then(ignore, ignore);
-    });
+  private handleBatchPromises(): void {
+    const ignore = () => {};
+    this.root.on('beforecommit', () => process.nextTick(() => void this.root.committed.then(ignore, ignore)));
   }
 }
 
-/** lmdb says "see commitError", which is a promise that rejects with what happened. */
+/** lmdb says "see commitError", which is a promise that rejects with what happened; with two commits it can be silent. */
 async function commitErrorOf(error: unknown): Promise<Error> {
   const { commitError } = error as { commitError?: Promise<never> };
+  const silence = new AbortController();
   try {
-    await commitError;
+    await Promise.race([commitError, delay(CAUSE_MS, undefined, { signal: silence.signal })]);
+    return error as Error;
   } catch (cause) {
     return cause as Error;
+  } finally {
+    silence.abort();
   }
-  return error as Error;
 }

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Commits } from '../../src/store/lmdb/commits.js';
+
+/** As much of lmdb as one batch of an event turn needs: its promise is made right behind the event. */
+class OneBatch {
+  committed: Promise<unknown> = Promise.resolve();
+  private beforeCommit = () => {};
+
+  on(event: string, callback: () => void): void {
+    assert.equal(event, 'beforecommit');
+    this.beforeCommit = callback;
+  }
+
+  /** `meanwhile` runs as the continuation of an earlier commit, which this stretch of code resolves. */
+  fail(meanwhile: () => void): void {
+    this.beforeCommit();
+    this.committed = Promise.reject(new Error('commit failed'));
+    void Promise.resolve().then(meanwhile);
+  }
+
+  resetReadTxn(): void {}
+
+  getStats(): void {}
+}
+
+function commitsOf(root: OneBatch): Commits {
+  return new Commits(root as never, undefined as never, () => assert.fail('not stuck'));
+}
+
+test('the promise of a failed batch is heard, also when the next batch begins before the turn is over', async () => {
+  const unheard: unknown[] = [];
+  const listener = (error: unknown) => unheard.push(error);
+  process.on('unhandledRejection', listener);
+  const root = new OneBatch();
+  commitsOf(root);
+  // As lmdb does: in an immediate, where a tick comes before a microtask.
+  setImmediate(() =>
+    root.fail(() => {
+      root.committed = Promise.resolve();
+    }),
+  );
+  for (let i = 0; i < 5; i++) await turn();
+  process.off('unhandledRejection', listener);
+  assert.deepEqual(unheard, []);
+});
+
+test('a failed commit whose reason lmdb never tells is told as it came', async () => {
+  const failure = Object.assign(new Error('Commit failed'), { commitError: new Promise(() => {}) });
+  assert.equal(await commitsOf(new OneBatch()).causeOf(failure), failure);
+});
