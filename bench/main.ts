@@ -43,7 +43,7 @@ const program = new Command('bench')
 
 verb(
   'load',
-  'throughput and latency, beside an echo server',
+  'throughput and latency, beside an echo server, and one that only appends to a log',
   new Option('--connections <n,...>', 'keep-alive connections').argParser(wholes).default([128]),
   new Option('--rate <n,...>', 'requests/s, sent by the clock (open loop)').argParser(wholes),
   workerCounts([0]),

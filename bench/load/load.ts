@@ -1,5 +1,5 @@
 import { withCleanUp } from '../support/clean-up.js';
-import { type Server, startEcho, startWalletd } from '../support/servers.js';
+import { type Server, startDurableEcho, startEcho, startWalletd } from '../support/servers.js';
 import { type StoreChoice, startStore } from '../support/store.js';
 import type { Load } from './generate.js';
 import { announce, measure, type RaceSettings } from './race.js';
@@ -20,12 +20,12 @@ export interface LoadReport {
   readonly raced: readonly Raced[];
 }
 
-/** Throughput and latency of walletd beside an echo server. */
+/** Throughput and latency of walletd, beside an echo server and one that appends what it was sent to a log. */
 export function runLoad(settings: LoadSettings): Promise<LoadReport> {
   return withCleanUp(async () => {
     const store = await startStore(settings);
     announce(store, settings);
-    const servers: Server[] = [await startEcho()];
+    const servers: Server[] = [await startEcho(), await startDurableEcho(store)];
     for (const workers of settings.workers) servers.push(await startWalletd(store, workers));
     const raced = await measure(servers, loadsOf(settings), settings.rounds);
     printRaced(raced);

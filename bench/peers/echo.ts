@@ -1,9 +1,13 @@
 import fastJson from 'fast-json-stringify';
 import { createApp, listenExclusively, us_socket_local_port } from '../../src/http/uws.js';
+import { type AppendToLog, logOnlyAt } from './log-only.js';
 
 /*
  * The floor: the same HTTP library parses the same JSON and answers the same shape, with the same serializer, from
  * nothing. What walletd does beyond this is validation, the wallet, and durability.
+ *
+ * With the place of a store as its argument it answers when what it was sent is in a log there: what comes while one
+ * append is in the air goes with the next. That is the floor of an answer that is durable.
  */
 const number = { type: 'number' } as const;
 const string = { type: 'string' } as const;
@@ -21,16 +25,46 @@ const toJson = fastJson({
   },
 });
 
+const [place] = process.argv.slice(2);
+const append = place === undefined ? undefined : logOnlyAt(place);
+let waiting: { readonly bytes: Buffer; readonly answer: () => void }[] = [];
+let isAppending = false;
+
+function answerWhenDurable(bytes: Buffer, answer: () => void): void {
+  if (append === undefined) return answer();
+  waiting.push({ bytes, answer });
+  if (!isAppending) setImmediate(() => void appendAll(append));
+  isAppending = true;
+}
+
+async function appendAll(append: AppendToLog): Promise<void> {
+  while (waiting.length > 0) {
+    const batch = waiting;
+    waiting = [];
+    await append(Buffer.concat(batch.map(({ bytes }) => bytes)));
+    for (const { answer } of batch) answer();
+  }
+  isAppending = false;
+}
+
 const app = createApp(undefined);
 app.post('/*', (res) => {
-  res.onAborted(() => {});
+  let isAborted = false;
+  res.onAborted(() => {
+    isAborted = true;
+  });
   res.onData((chunk) => {
-    const { id, productId, currency, username } = JSON.parse(Buffer.from(chunk).toString());
+    // A copy only where it outlives this call.
+    const bytes = append === undefined ? Buffer.from(chunk) : Buffer.from(Buffer.from(chunk));
+    const { id, productId, currency, username } = JSON.parse(bytes.toString());
     const balances = { balanceBefore: 100.5, balanceAfter: 90.5 };
     const body = toJson({ id, statusCode: 0, timestampMillis: Date.now(), productId, currency, ...balances, username });
-    res.cork(() => {
-      res.writeHeader('Content-Type', 'application/json');
-      res.end(body);
+    answerWhenDurable(bytes, () => {
+      if (isAborted) return;
+      res.cork(() => {
+        res.writeHeader('Content-Type', 'application/json');
+        res.end(body);
+      });
     });
   });
 });

@@ -18,6 +18,12 @@ export function startEcho(): Promise<Server> {
   return startPeer('echo', 'echo');
 }
 
+/** The same, and answers when what it was sent is in a log of the store: the least that a durable answer takes. */
+export function startDurableEcho(store: Store): Promise<Server> {
+  const { WALLETD_STORE: place = '' } = store.settingsOf('durable-echo');
+  return startPeer('durable echo', 'echo', place);
+}
+
 /** A server of the folder peers/; its first line of JSON says where it listens. */
 export async function startPeer(name: string, file: string, ...args: string[]): Promise<Server> {
   const script = `${ROOT}dist/bench/peers/${file}.js`;

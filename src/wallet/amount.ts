@@ -61,6 +61,10 @@ export class ExactSum {
   get value(): bigint {
     return this.high + BigInt(this.low);
   }
+
+  is(value: bigint): boolean {
+    return this.high === 0n && value === 0n ? this.low === 0 : this.value === value;
+  }
 }
 
 /** The sum, or undefined when it is no safe integer. */

@@ -49,8 +49,9 @@ export class Wallets {
   add(wallet: Wallet): void {
     const { username } = wallet;
     const partition = this.partitionOf(username);
-    assert(!partition.has(username) && this.packed.find(username) === -1, 'a player is created once');
+    const { size } = partition;
     partition.set(username, wallet);
+    assert(partition.size > size && this.packed.find(username) === -1, 'a player is created once');
     this.unpacked.push(wallet);
   }
 

@@ -162,7 +162,7 @@ export class LmdbStore implements Store {
     const end = entryKey(shard + 1, LSN_ZERO);
     const entries: Buffer[] = [];
     // No snapshot: a long read must not keep the pages of everything that is freed meanwhile.
-    for (const { value } of this.log.getRange({ start, end, limit, snapshot: false })) entries.push(Buffer.from(value));
+    for (const { value } of this.log.getRange({ start, end, limit, snapshot: false })) entries.push(value);
     return entries;
   }
 
