@@ -31,7 +31,10 @@ let waiting: { readonly bytes: Buffer; readonly answer: () => void }[] = [];
 let isAppending = false;
 
 function answerWhenDurable(bytes: Buffer, answer: () => void): void {
-  if (append === undefined) return answer();
+  if (append === undefined) {
+    answer();
+    return;
+  }
   waiting.push({ bytes, answer });
   if (!isAppending) setImmediate(() => void appendAll(append));
   isAppending = true;
