@@ -58,7 +58,7 @@ app.post('/*', (res) => {
   });
   res.onData((chunk) => {
     // A copy only where it outlives this call.
-    const bytes = append === undefined ? Buffer.from(chunk) : Buffer.from(Buffer.from(chunk));
+    const bytes = Buffer.from(append === undefined ? chunk : chunk.slice(0));
     const { id, productId, currency, username } = JSON.parse(bytes.toString());
     const balances = { balanceBefore: 100.5, balanceAfter: 90.5 };
     const body = toJson({ id, statusCode: 0, timestampMillis: Date.now(), productId, currency, ...balances, username });

@@ -6,7 +6,7 @@ import { type Logger, type Replier, systemClock } from '../base/ports.js';
 import type { Settings } from '../config/schema.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
-import type { Acknowledged, Fenced, Owner } from '../shard/ports.js';
+import type { Fenced, Owner, Position } from '../shard/ports.js';
 import type { BusyAnswer } from '../shard/shard.js';
 import type { SnapshotPolicy } from '../shard/snapshot-policy.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
@@ -64,7 +64,7 @@ export interface ShardThreadSettings extends Identity {
   readonly shards: readonly number[];
   readonly heapMaxBytes: number;
   /** What this node's record says it has acknowledged. */
-  readonly acknowledged: ReadonlyMap<number, Acknowledged>;
+  readonly acknowledged: ReadonlyMap<number, Position>;
 }
 
 /** All that the shards of one thread need, be it the main thread or a worker: their store, guard and telemetry. */

@@ -53,7 +53,8 @@ async function takeOffline(settings: Settings, isVouchedFor: boolean): Promise<r
   try {
     const shards = shardsOf(opened.meta);
     const deps = offlineDeps(settings, opened, recordOf(settings), createLogger('silent'));
-    await mustBeStopped(shards, deps, isVouchedFor).catch((error: Error) => {
+    await mustBeStopped(shards, deps, isVouchedFor).catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error;
       const url = operatorApiUrl(settings);
       throw new StoreError(`no server answers at ${url} (admin.host, admin.port), and ${error.message}`);
     });

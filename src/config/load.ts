@@ -106,8 +106,9 @@ export function variableOf(path: string): string {
 /** The paths of all settings that are a single value. */
 export function scalarPaths(tree: Tree, prefix = ''): string[] {
   return Object.entries(tree).flatMap(([key, value]) => {
-    if (Array.isArray(value) || key === 'scales') return [];
-    return isTree(value) ? scalarPaths(value, `${prefix}${key}.`) : [prefix + key];
+    const path = prefix + key;
+    if (Array.isArray(value) || TABLES.includes(path)) return [];
+    return isTree(value) ? scalarPaths(value, `${path}.`) : [path];
   });
 }
 
@@ -166,7 +167,7 @@ function merge(into: Tree, from: unknown, source: string, sources: Sources, pref
   for (const [key, value] of Object.entries(from)) {
     const path = prefix + key;
     const standing = Object.hasOwn(into, key) ? into[key] : undefined;
-    if (isTree(value) && isTree(standing) && key !== 'scales') {
+    if (isTree(value) && isTree(standing) && !TABLES.includes(path)) {
       merge(standing, value, source, sources, `${path}.`);
     } else {
       into[key] = value;

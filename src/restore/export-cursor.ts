@@ -1,7 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { formatLsn, maybeLsn } from '../shard/lsn.js';
-import type { Head } from '../shard/ports.js';
-import type { Position } from './export-start.js';
+import type { Head, Position } from '../shard/ports.js';
 import { ToolError } from './store-reader.js';
 
 interface Stored {

@@ -1,13 +1,7 @@
 import { entryAt, firstEntry } from '../shard/log-reader.js';
-import { formatLsn, isSameLsn, type Lsn } from '../shard/lsn.js';
-import type { Entry, Head } from '../shard/ports.js';
+import { formatLsn, isSameLsn } from '../shard/lsn.js';
+import { type Entry, type Head, isAt, type Position } from '../shard/ports.js';
 import { predecessorOf, type StoreReader, ToolError } from './store-reader.js';
-
-/** After which entry an export goes on: after this one; with a checksum when it is known which one it was. */
-export interface Position {
-  readonly lsn: Lsn;
-  readonly checksum: number | undefined;
-}
 
 /** The entry after which the log is exported, and what cannot be had any more. */
 export interface Start {
@@ -16,7 +10,7 @@ export interface Start {
   readonly missing: string | undefined;
 }
 
-/** `wanted` undefined: from the first entry of all. Throws a `ToolError` when the log is another one. */
+/** An export goes on after the entry `wanted`. Undefined: from the first entry of all. Throws a `ToolError` when the log is another one. */
 export async function startOf(shard: number, wanted: Position | undefined, reader: StoreReader): Promise<Start> {
   const first = await firstEntry(shard, reader);
   const before = first === undefined ? reader.genesis(shard) : predecessorOf(first);
@@ -26,7 +20,7 @@ export async function startOf(shard: number, wanted: Position | undefined, reade
   const isBefore = isSameLsn(wanted.lsn, before.lsn);
   const head = isBefore ? before : (await entryAt(shard, wanted.lsn, reader))?.entry.head;
   if (head === undefined) throw new ToolError(`the log of shard ${shard} has no entry ${formatLsn(wanted.lsn)}`);
-  if (wanted.checksum !== undefined && wanted.checksum !== head.checksum) {
+  if (!isAt(head, wanted)) {
     throw new ToolError(
       `entry ${formatLsn(wanted.lsn)} of shard ${shard} is another one than the one that was exported: ` +
         'the log has lost entries, or the store was restored to an earlier time',

@@ -1,5 +1,5 @@
 import type { Event } from '../wallet/event.js';
-import type { Lsn } from './lsn.js';
+import { isSameLsn, type Lsn } from './lsn.js';
 
 /**
  * The newest entry of a log, in the few bytes that an append compares: its place, who wrote it (the random nonce of an
@@ -12,10 +12,15 @@ export interface Head {
   readonly checksum: number;
 }
 
-/** By what an entry that was acknowledged is found again. An older walletd recorded no checksum. */
-export interface Acknowledged {
+/** An entry that somebody remembers: with its checksum when it is known which one it was. */
+export interface Position {
   readonly lsn: Lsn;
   readonly checksum: number | undefined;
+}
+
+/** False also for another entry with the same LSN, in another history. */
+export function isAt(head: Head, { lsn, checksum }: Position): boolean {
+  return isSameLsn(head.lsn, lsn) && (checksum === undefined || head.checksum === checksum);
 }
 
 export function isSameHead(a: Head, b: Head): boolean {

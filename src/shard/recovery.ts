@@ -6,12 +6,13 @@ import { Wallets } from '../wallet/wallets.js';
 import { decodeEntry, entryAt, firstEntry, LossError, newestTimeOf, RecoveryError, readLog } from './log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, type Lsn } from './lsn.js';
 import {
-  type Acknowledged,
   type Entry,
   type EntryFormat,
   type Fenced,
   type Head,
+  isAt,
   isSameHead,
+  type Position,
   type Wal,
 } from './ports.js';
 import { RecentEntries } from './recent-entries.js';
@@ -31,7 +32,7 @@ export interface RecoveryDeps extends Patience {
   /** Bytes of the newest entries that are kept for a store that can lose them. */
   readonly recentBytesMax: number;
   /** The newest entry of a shard that this node has acknowledged, as its own record says. */
-  readonly acknowledged: (shard: number) => Acknowledged | undefined;
+  readonly acknowledged: (shard: number) => Position | undefined;
 }
 
 export interface Recovered {
@@ -115,16 +116,15 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
 async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<void> {
   const told = deps.acknowledged(shard);
   if (told === undefined || told.lsn.sequence === 0) return;
-  const { lsn, checksum } = told;
+  const { lsn } = told;
   const before = { epoch: lsn.epoch, sequence: lsn.sequence - 1 };
   const [bytes] = await patiently('read the log', deps, () => deps.wal.read(shard, before, 1));
   const found = bytes === undefined ? undefined : decodeEntry(bytes, shard, deps.format).head;
-  if (found !== undefined && found.lsn.sequence > lsn.sequence) return;
-  const isInPlace = found !== undefined && isSameLsn(found.lsn, lsn);
-  if (isInPlace && (checksum === undefined || found.checksum === checksum)) return;
-  const why = isInPlace
-    ? 'another entry is in its place, the store was older and has been written to'
-    : 'the store is older, or has lost its newest entries';
+  if (found !== undefined && (found.lsn.sequence > lsn.sequence || isAt(found, told))) return;
+  const why =
+    found !== undefined && isSameLsn(found.lsn, lsn)
+      ? 'another entry is in its place, the store was older and has been written to'
+      : 'the store is older, or has lost its newest entries';
   throw new LossError(`the log of shard ${shard} lacks ${formatLsn(lsn)}, which this node has acknowledged: ${why}`);
 }
 

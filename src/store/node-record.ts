@@ -4,7 +4,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { formatLsn, maybeLsn } from '../shard/lsn.js';
-import type { Acknowledged } from '../shard/ports.js';
+import type { Position } from '../shard/ports.js';
 import { FormatError } from './format/format-error.js';
 
 interface Stored {
@@ -33,7 +33,7 @@ export class NodeRecord {
     private readonly store: string,
     /** Undefined when there is no record. */
     readonly storeId: string | undefined,
-    private readonly shards: Map<number, Acknowledged>,
+    private readonly shards: Map<number, Position>,
   ) {
     this.newPath = `${path}.${randomBytes(4).toString('hex')}`;
   }
@@ -42,7 +42,7 @@ export class NodeRecord {
   static open(folder: string, store: string): NodeRecord {
     const path = join(folder, `acknowledged-${crc32(store).toString(16).padStart(8, '0')}.json`);
     const stored = read(path);
-    const shards = new Map<number, Acknowledged>();
+    const shards = new Map<number, Position>();
     for (const [shard, text] of Object.entries(stored?.shards ?? {})) {
       const [, place = '', checksum] = ENTRY.exec(text) ?? [];
       const lsn = maybeLsn(place);
@@ -52,17 +52,17 @@ export class NodeRecord {
     return new NodeRecord(path, store, stored?.storeId, shards);
   }
 
-  acknowledged(shard: number): Acknowledged | undefined {
+  acknowledged(shard: number): Position | undefined {
     return this.shards.get(shard);
   }
 
   /** All of it. */
-  get all(): ReadonlyMap<number, Acknowledged> {
+  get all(): ReadonlyMap<number, Position> {
     return this.shards;
   }
 
   /** Resolves when it is in the file. Nothing is written when nothing has changed. Rejects when it cannot be written. */
-  async write(storeId: string, acknowledged: Iterable<readonly [shard: number, Acknowledged]>): Promise<void> {
+  async write(storeId: string, acknowledged: Iterable<readonly [shard: number, Position]>): Promise<void> {
     for (const [shard, entry] of acknowledged) this.shards.set(shard, entry);
     const text = this.text(storeId);
     if (text !== this.written) {
@@ -94,7 +94,7 @@ export class NodeRecord {
   }
 }
 
-function textOf({ lsn, checksum }: Acknowledged): string {
+function textOf({ lsn, checksum }: Position): string {
   return checksum === undefined ? formatLsn(lsn) : `${formatLsn(lsn)}:${checksum.toString(16).padStart(8, '0')}`;
 }
 

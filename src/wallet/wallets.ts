@@ -49,9 +49,8 @@ export class Wallets {
   add(wallet: Wallet): void {
     const { username } = wallet;
     const partition = this.partitionOf(username);
-    const { size } = partition;
+    assert(!partition.has(username) && this.packed.find(username) === -1, 'a player is created once');
     partition.set(username, wallet);
-    assert(partition.size > size && this.packed.find(username) === -1, 'a player is created once');
     this.unpacked.push(wallet);
   }
 

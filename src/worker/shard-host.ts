@@ -4,7 +4,7 @@ import { GroupCommit } from '../shard/group-commit.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import { findOrphans } from '../shard/orphans.js';
-import type { Acknowledged, EntryFormat, Fenced, Head, Owner, SealedEntry, Wal } from '../shard/ports.js';
+import type { EntryFormat, Fenced, Head, Owner, Position, SealedEntry, Wal } from '../shard/ports.js';
 import { type RecoveryDeps, recover } from '../shard/recovery.js';
 import { type BusyAnswer, Shard, type ShardLimits, type ShardMeasures, type ShardObserver } from '../shard/shard.js';
 import { isDue, type SnapshotPolicy } from '../shard/snapshot-policy.js';
@@ -48,7 +48,7 @@ export interface HostDeps {
   /** 16 random hexadecimal digits. */
   readonly newSnapshotId: () => string;
   /** What this node's record says it has acknowledged. */
-  readonly acknowledged: (shard: number) => Acknowledged | undefined;
+  readonly acknowledged: (shard: number) => Position | undefined;
   readonly genesis: (shard: number) => Head;
   readonly clock: Clock;
   readonly log: Logger;

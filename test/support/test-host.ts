@@ -2,8 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../src/base/ports.js';
 import { rulesOf } from '../../src/cli/rules.js';
-
-import type { Acknowledged, Owner, SealedEntry } from '../../src/shard/ports.js';
+import type { Owner, Position, SealedEntry } from '../../src/shard/ports.js';
 import type { BusyAnswer, ShardLimits } from '../../src/shard/shard.js';
 import type { SnapshotPolicy } from '../../src/shard/snapshot-policy.js';
 import { type TakeOverDeps, takeOver } from '../../src/shard/take-over.js';
@@ -50,7 +49,7 @@ export class TestHost {
       recentBytesMax?: number;
       ownerTag?: string;
       policy?: Partial<SnapshotPolicy>;
-      acknowledged?: ReadonlyMap<number, Acknowledged>;
+      acknowledged?: ReadonlyMap<number, Position>;
       observer?: HostObserver;
     } = {},
   ) {

@@ -38,7 +38,6 @@ function settingLines(schema: Schema, defaults: Record<string, unknown>, prefix 
 
 /** With REWRITE=1 it is made what it should be. */
 function checkTable(name: string, lines: readonly string[]): void {
-  assert.ok(lines.length > 20);
   const wanted = lines.map((line) => `${line}\n`).join('');
   const table = tableOf(name);
   if (process.env.REWRITE === '1') {
@@ -50,16 +49,17 @@ function checkTable(name: string, lines: readonly string[]): void {
 }
 
 test('the table of settings in the README is that of the schema', () => {
-  checkTable('settings', settingLines(settingsSchema as Schema, loadSettings({})));
+  const lines = settingLines(settingsSchema as Schema, loadSettings({}));
+  assert.ok(lines.length > 30);
+  checkTable('settings', lines);
 });
 
 test('the table of status codes in the README has every failure', () => {
-  checkTable(
-    'failures',
-    Object.entries(FAILURES).map(
-      ([name, { statusCode, httpStatus, sentence }]) => `| ${statusCode} | ${httpStatus} | ${sentence} | \`${name}\` |`,
-    ),
+  const lines = Object.entries(FAILURES).map(
+    ([name, { statusCode, httpStatus, sentence }]) => `| ${statusCode} | ${httpStatus} | ${sentence} | \`${name}\` |`,
   );
+  assert.ok(lines.length > 20);
+  checkTable('failures', lines);
 });
 
 interface Example {

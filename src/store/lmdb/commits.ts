@@ -39,7 +39,7 @@ export class Commits {
     if (/Attempting to write page/.test(cause.message)) this.onStuck(cause.message);
     // The commit behind the one that failed can be heard of first, with nothing but MDB_PANIC. What the other has failed of
     // lmdb then writes to standard error.
-    if (this.isDead()) setTimeout(() => this.onStuck(cause.message), HEARD_MS);
+    else if (this.isDead()) setTimeout(() => this.onStuck(cause.message), HEARD_MS);
     return cause;
   }
 
