@@ -1,7 +1,8 @@
-import { applyTo, type WalletEvent } from '../../src/wallet/apply.js';
+import { applyIn, type WalletEvent } from '../../src/wallet/apply.js';
 import type { CallbackCommand } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide.js';
 import { Wallet } from '../../src/wallet/wallet-state.js';
+import { Wallets } from '../../src/wallet/wallets.js';
 import {
   ARRAY_LENGTH,
   adjusted,
@@ -19,11 +20,14 @@ import {
 } from './callbacks.js';
 import { type Case, type Group, keep } from './group.js';
 
+/** It counts their transactions. */
+const wallets = new Wallets();
+
 /** What a shard does in its turn for a player it knows. */
 export function execute(wallet: Wallet, command: CallbackCommand): WalletEvent | undefined {
   const { event, answer } = decide(wallet, command, rules, NOW_MS);
   if (answer.type === 'failed') throw new Error(answer.failure);
-  if (event !== undefined) applyTo(wallet, event as WalletEvent);
+  if (event !== undefined) applyIn(wallets, wallet, event as WalletEvent);
   return event as WalletEvent | undefined;
 }
 

@@ -15,23 +15,22 @@ export function apply(wallets: Wallets, event: Event): void {
     assert(event.version === 1, 'the first event of a wallet makes version 1');
     wallets.add(createWallet(event));
   } else {
-    applyIn(wallets, must(wallets.get(event.username), 'an event is about a player who exists'), event);
+    write(wallets, must(wallets.get(event.username), 'an event is about a player who exists'), event);
   }
 }
 
 /** Applies an event to the wallet it is about, which is one of `wallets`. */
 export function applyIn(wallets: Wallets, wallet: Wallet, event: WalletEvent): void {
-  const before = wallet.transactionCount;
-  applyTo(wallet, event);
-  wallets.transactionCount += wallet.transactionCount - before;
+  assert(event.username === wallet.username, 'an event is applied to its own wallet');
+  write(wallets, wallet, event);
 }
 
-/** Applies an event to the wallet it is about. */
-export function applyTo(wallet: Wallet, event: WalletEvent): void {
-  assert(event.username === wallet.username, 'an event is applied to its own wallet');
+function write(wallets: Wallets, wallet: Wallet, event: WalletEvent): void {
   assert(event.version === wallet.version + 1, "an event's version is the wallet's plus one");
+  const before = wallet.transactionCount;
   change(wallet, event);
   wallet.version = event.version;
+  wallets.transactionCount += wallet.transactionCount - before;
 }
 
 export type WalletEvent = Exclude<Event, { type: 'player-created' | 'player-imported' }>;

@@ -108,7 +108,7 @@ function partitionOf(username: string): number {
   const { length } = username;
   let hash = length;
   for (let i = 0; i < SAMPLES; i++) {
-    hash = Math.imul(hash ^ username.charCodeAt((i * (length - 1)) / (SAMPLES - 1)), 0x01000193);
+    hash = Math.imul(hash ^ username.charCodeAt(Math.trunc((i * (length - 1)) / (SAMPLES - 1))), 0x01000193);
   }
   return (hash ^ (hash >>> 15)) & (PARTITIONS - 1);
 }

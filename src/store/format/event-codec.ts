@@ -151,8 +151,8 @@ function changeToTuple(change: Change): Tuple {
 type Read = any;
 
 export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
-  const [code, username, version, elapsedMs] = tuple;
-  const stamp = { username, version, timeMs: batchTimeMs + elapsedMs };
+  const code = tuple[0];
+  const stamp = { username: tuple[1], version: tuple[2], timeMs: batchTimeMs + tuple[3] };
   switch (code) {
     case EVENT['player-created']:
       return { type: 'player-created', ...stamp, currency: tuple[4], by: signer(tuple[5]) };
