@@ -1,3 +1,4 @@
+import type { Steps } from '../base/steps.js';
 import type { PackedWallets } from '../wallet/packed-wallets.js';
 import type { Wallet } from '../wallet/wallet-state.js';
 import type { Lsn } from './lsn.js';
@@ -78,7 +79,8 @@ export interface SnapshotStore {
 /** Wallets on their way into one chunk. */
 export interface ChunkWriter {
   readonly byteLength: number;
-  add(wallet: Wallet): void;
+  /** Ends with false, and nothing added, when the wallet was changed between two steps. */
+  add(wallet: Wallet): Steps<boolean>;
   /** One that nobody has touched since it came from a snapshot, as it is. */
   addPacked(bytes: Uint8Array): void;
   seal(): { readonly bytes: Buffer; readonly summary: ChunkSummary };

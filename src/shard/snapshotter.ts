@@ -1,5 +1,6 @@
 import { must } from '../base/assert.js';
 import type { Clock } from '../base/ports.js';
+import { atOnce, type Steps } from '../base/steps.js';
 import { formatLsn } from './lsn.js';
 import type { SnapshotSource } from './shard.js';
 import { nextMarks, type SnapshotPolicy, trimPoint } from './snapshot-policy.js';
@@ -61,6 +62,8 @@ export const AT_ONCE: Pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY }
 /** Of wallets, before others have their turn. */
 const SLICE_MS = 1;
 const CHUNK_BYTES = 128 * 1024;
+/** So often a wallet may be changed while it is added in steps. */
+const ADD_ATTEMPTS = 3;
 /** What the chunks hold is durable after the flight that is in the air and the next; later means bad weather. */
 const DURABLE_MAX_MS = 30_000;
 const DURABLE_POLL_MS = 5;
@@ -207,12 +210,25 @@ class Capture {
     const chunks: ChunkSummary[] = [];
     let chunk = snapshotFormat.beginChunk(shard, this.id, 0);
     let position = 0;
+    let adding: Steps<boolean> | undefined;
+    let attempts = 0;
     for (;;) {
       const sliceEndsMs = clock.monotonicMs() + SLICE_MS;
       while (position < wallets.count && chunk.byteLength < CHUNK_BYTES && clock.monotonicMs() < sliceEndsMs) {
-        if (wallets.isPacked(position)) chunk.addPacked(wallets.packed.bytes(position));
-        else chunk.add(must(wallets.at(position), 'every position has its wallet'));
-        position++;
+        if (wallets.isPacked(position)) {
+          chunk.addPacked(wallets.packed.bytes(position++));
+          continue;
+        }
+        const wallet = must(wallets.at(position), 'every position has its wallet');
+        adding ??= chunk.add(wallet);
+        const step = adding.next();
+        if (!step.done) continue;
+        adding = undefined;
+        // Who plays without a pause is added in one go at last.
+        if (step.value || (++attempts === ADD_ATTEMPTS && atOnce(chunk.add(wallet)))) {
+          position++;
+          attempts = 0;
+        }
       }
       // All that the chunks hold has been applied by now, whatever is still on its way to the log.
       const { applied } = this.alive();

@@ -19,7 +19,7 @@ export class Transaction extends TransactionRecord {
 
   /** From a snapshot, on no list. */
   static fromImage(round: Round, image: TransactionImage): Transaction {
-    const [id, , , createdMs, , amount] = image;
+    const [, id, , , createdMs, , amount] = image;
     const transaction = new Transaction(round, id, 'bet', 'OPEN', createdMs, amount);
     transaction.writeImage(image);
     return transaction;

@@ -38,6 +38,8 @@ const UPDATED_MS = 1;
 const AMOUNT = 2;
 const EFFECTS_START = 3;
 const EFFECT_LENGTH = 4;
+/** In a `TransactionImage`. */
+const IMAGE_EFFECTS_START = 7;
 const MESSAGES = 32;
 
 /*
@@ -57,6 +59,8 @@ const SETTLED_BY_ROUND = 1 << 10;
  * are written so in snapshots for ever.
  */
 export type TransactionImage = readonly [
+  /** Which of its wallet's rounds it is of. */
+  round: number,
   id: string,
   facts: number,
   adjustmentIds: readonly string[] | null,
@@ -238,22 +242,28 @@ export class TransactionRecord {
     };
   }
 
-  image(): TransactionImage {
-    const [createdMs, updatedMs, amount, ...effects] = this.numbers as [number, number, Units, ...number[]];
-    const adjustmentIds = this.adjustmentIds ?? null;
-    return [this.id, this.bits, adjustmentIds, createdMs, updatedMs - createdMs, amount, ...effects];
+  image(round: number): TransactionImage {
+    const [createdMs, updatedMs, amount] = this.numbers as [number, number, Units];
+    const image = [round, this.id, this.bits, this.adjustmentIds ?? null, createdMs, updatedMs - createdMs, amount];
+    for (let at = EFFECTS_START; at < this.numbers.length; at++) image.push(this.numbers[at] as number);
+    return image as unknown as TransactionImage;
   }
 
-  protected writeImage([, facts, adjustmentIds, createdMs, updated, amount, ...effects]: TransactionImage): void {
-    assert(effects.length % EFFECT_LENGTH === 0, 'an effect is four numbers');
+  protected writeImage(image: TransactionImage): void {
+    const [, , facts, adjustmentIds, createdMs, updated, amount, a, b, c, d, e, f, g, h] = image;
+    const effects = image.length - IMAGE_EFFECTS_START;
+    assert(effects % EFFECT_LENGTH === 0, 'an effect is four numbers');
     this.bits = facts;
     this.adjustmentIds = adjustmentIds === null ? undefined : [...adjustmentIds];
-    const [head, moved, before, after] = effects;
+    const updatedMs = createdMs + updated;
     // As in `record`: the usual lengths as literals, which have no room to spare.
-    this.numbers =
-      effects.length === EFFECT_LENGTH
-        ? ([createdMs, createdMs + updated, amount, head, moved, before, after] as number[])
-        : [createdMs, createdMs + updated, amount].concat(effects);
+    if (effects === EFFECT_LENGTH) {
+      this.numbers = [createdMs, updatedMs, amount, a, b, c, d] as number[];
+    } else if (effects === 2 * EFFECT_LENGTH) {
+      this.numbers = [createdMs, updatedMs, amount, a, b, c, d, e, f, g, h] as number[];
+    } else {
+      this.numbers = [createdMs, updatedMs, amount].concat(image.slice(IMAGE_EFFECTS_START) as number[]);
+    }
   }
 
   protected copyRecordTo(copy: TransactionRecord): void {

@@ -1,5 +1,6 @@
 import { assert, must } from '../base/assert.js';
 import { intern } from '../base/intern.js';
+import { atOnce, type Steps } from '../base/steps.js';
 import type { OperationFacts, OperationType } from './operation.js';
 import { Round, type RoundClosing, Transaction } from './round.js';
 import type { TransactionImage } from './transaction-record.js';
@@ -18,7 +19,7 @@ export type WalletImage = readonly [
   tallies: TalliesImage | null,
   rounds: readonly RoundImage[],
   /** Oldest first. */
-  transactions: readonly (readonly [round: number, ...TransactionImage])[],
+  transactions: readonly TransactionImage[],
   /** Oldest first. */
   operations: readonly OperationImage[],
 ];
@@ -60,26 +61,82 @@ const OPERATIONS: readonly OperationType[] = [
 ];
 const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void'];
 
+/** The lists of an image before their items are made: all of them at once are too much for a long wallet. */
+export interface ImageOutline {
+  /** All fields of the image before its lists. */
+  readonly facts: readonly [
+    username: string,
+    currency: string,
+    balance: number,
+    version: number,
+    isBlocked: 0 | 1,
+    tallies: TalliesImage | null,
+  ];
+  readonly rounds: ItemList<RoundImage>;
+  readonly transactions: ItemList<TransactionImage>;
+  readonly operations: ItemList<OperationImage>;
+  /** Nothing of the wallet was changed before this time; infinite when there is nothing. */
+  readonly oldestMs: number;
+  readonly openBets: number;
+}
+
+export interface ItemList<T> {
+  readonly length: number;
+  /** Only while the wallet is as it was. */
+  images(from: number, to: number): T[];
+}
+
+/** Items that are gone through in one step. */
+const STEP = 64;
+
 export function imageOf(wallet: Wallet): WalletImage {
-  const transactions = [...wallet.transactions()].reverse();
+  const { facts, rounds, transactions, operations } = atOnce(outlineOf(wallet));
+  return [...facts, allOf(rounds), allOf(transactions), allOf(operations)];
+}
+
+export function allOf<T>({ length, images }: ItemList<T>): T[] {
+  return images(0, length);
+}
+
+/** The wallet must not change meanwhile. */
+export function* outlineOf(wallet: Wallet): Steps<ImageOutline> {
+  const transactions: Transaction[] = [];
+  const operations: OperationFacts[] = [];
   const places = new Map<Transaction, number>();
   const rounds = new Map<Round, number>();
+  let oldestMs = Number.POSITIVE_INFINITY;
+  let gone = 0;
+  for (const item of wallet.transactions()) {
+    transactions.push(item);
+    oldestMs = Math.min(oldestMs, item.updatedMs);
+    if (++gone % STEP === 0) yield;
+  }
+  for (const operation of wallet.allOperations()) {
+    operations.push(operation);
+    oldestMs = Math.min(oldestMs, operation.timeMs);
+    if (++gone % STEP === 0) yield;
+  }
+  transactions.reverse();
+  operations.reverse();
   for (const item of transactions) {
     places.set(item, places.size);
     if (!rounds.has(item.round)) rounds.set(item.round, rounds.size);
+    if (++gone % STEP === 0) yield;
   }
   const placeOf = (item: Transaction) => must(places.get(item), "what a round names is on its wallet's list");
-  return [
-    wallet.username,
-    wallet.currency,
-    wallet.balance,
-    wallet.version,
-    wallet.blocked ? 1 : 0,
-    talliesImage(wallet),
-    [...rounds.keys()].map((round) => roundImage(round, placeOf)),
-    transactions.map((item) => [rounds.get(item.round) as number, ...item.image()]),
-    [...wallet.allOperations()].reverse().map(operationImage),
-  ];
+  const { username, currency, balance, version, blocked, openBets } = wallet;
+  return {
+    facts: [username, currency, balance, version, blocked ? 1 : 0, talliesImage(wallet)],
+    rounds: listOf([...rounds.keys()], (round) => roundImage(round, placeOf)),
+    transactions: listOf(transactions, (item) => item.image(rounds.get(item.round) as number)),
+    operations: listOf(operations, operationImage),
+    oldestMs,
+    openBets,
+  };
+}
+
+function listOf<T, U>(items: readonly T[], imageOf: (item: T) => U): ItemList<U> {
+  return { length: items.length, images: (from, to) => items.slice(from, to).map(imageOf) };
 }
 
 /** Throws an `AssertionFailure` when the image contradicts itself. */
@@ -90,8 +147,8 @@ export function walletFrom(image: WalletImage): Wallet {
   wallet.version = version;
   wallet.blocked = isBlocked === 1;
   const rounds = roundImages.map(([productId, id]) => new Round(intern(productId), id));
-  const transactions = transactionImages.map(([round, ...item]) => {
-    const transaction = Transaction.fromImage(must(rounds[round], 'a transaction is of a round'), item);
+  const transactions = transactionImages.map((item) => {
+    const transaction = Transaction.fromImage(must(rounds[item[0]], 'a transaction is of a round'), item);
     wallet.add(transaction);
     if (transaction.isOpen) wallet.openBets++;
     if (transaction.isTombstone) wallet.ownTallies().tombstones++;
@@ -103,14 +160,6 @@ export function walletFrom(image: WalletImage): Wallet {
   if (tallies !== null) writeTallies(wallet, tallies);
   for (const operation of operations) wallet.addOperation(operationFrom(operation));
   return wallet;
-}
-
-/** Nothing of the wallet was changed before this time; infinite when there is nothing. */
-export function oldestMsOf(wallet: Wallet): number {
-  let oldestMs = Number.POSITIVE_INFINITY;
-  for (const item of wallet.transactions()) oldestMs = Math.min(oldestMs, item.updatedMs);
-  for (const operation of wallet.allOperations()) oldestMs = Math.min(oldestMs, operation.timeMs);
-  return oldestMs;
 }
 
 function talliesImage({ tallies }: Wallet): TalliesImage | null {

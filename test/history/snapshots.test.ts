@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { atOnce } from '../../src/base/steps.js';
 import type { Manifest } from '../../src/shard/snapshot-ports.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { apply } from '../../src/wallet/apply.js';
@@ -59,7 +60,7 @@ function written({ meta, logs }: StoredHistory): StoredShard[] {
         sealed.push(chunk.seal());
         chunk = codec.beginChunk(shard, id, sealed.length);
       }
-      chunk.add(wallet);
+      atOnce(chunk.add(wallet));
     }
     sealed.push(chunk.seal());
     const bytes = entries.reduce((sum, entry) => sum + entry.bytes.length, 0);

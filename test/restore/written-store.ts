@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { atOnce } from '../../src/base/steps.js';
 import { rulesOf } from '../../src/cli/rules.js';
 import type { StoreReader } from '../../src/restore/store-reader.js';
 import { formatLsn, type Lsn } from '../../src/shard/lsn.js';
@@ -149,7 +150,7 @@ class SnapshotWriter {
     const wallets = store.wallets[shard] as Wallets;
     const chunk = store.snapshotFormat.beginChunk(shard, id, this.chunks.length);
     const end = Math.min(this.position + players, wallets.count);
-    for (; this.position < end; this.position++) chunk.add(change(wallets.at(this.position) as Wallet));
+    for (; this.position < end; this.position++) atOnce(chunk.add(change(wallets.at(this.position) as Wallet)));
     const { bytes, summary } = chunk.seal();
     assert.ok(await store.wal.writeChunk(shard, this.start.nonce, id, this.chunks.length, bytes));
     this.chunks.push(summary);

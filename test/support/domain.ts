@@ -1,3 +1,4 @@
+import { atOnce } from '../../src/base/steps.js';
 import { rulesOf } from '../../src/cli/rules.js';
 import type { ChunkWriter } from '../../src/shard/snapshot-ports.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
@@ -78,7 +79,7 @@ export function throughSnapshot(wallets: Wallets, chunkBytesMax = 2000): Wallets
   let chunk = codec.beginChunk(0, SNAPSHOT_ID, 0);
   for (let position = 0; position < wallets.count; position++) {
     if (wallets.isPacked(position)) chunk.addPacked(wallets.packed.bytes(position));
-    else chunk.add(wallets.at(position) as Wallet);
+    else atOnce(chunk.add(wallets.at(position) as Wallet));
     if (chunk.byteLength < chunkBytesMax && position < wallets.count - 1) continue;
     chunks.push(chunk.seal());
     chunk = codec.beginChunk(0, SNAPSHOT_ID, chunks.length);

@@ -2,11 +2,12 @@ import { crc32 } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { assert } from '../../base/assert.js';
 import { hashString } from '../../base/hash.js';
+import type { Steps } from '../../base/steps.js';
 import type { Lsn } from '../../shard/lsn.js';
 import type { Head } from '../../shard/ports.js';
 import type { ChunkSummary, ChunkWriter, Manifest, PackedReader, SnapshotFormat } from '../../shard/snapshot-ports.js';
 import type { PackedWallets } from '../../wallet/packed-wallets.js';
-import { imageOf, oldestMsOf, type WalletImage, walletFrom } from '../../wallet/wallet-image.js';
+import { allOf, outlineOf, type WalletImage, walletFrom } from '../../wallet/wallet-image.js';
 import type { Wallet } from '../../wallet/wallet-state.js';
 import { storeIdToBytes } from './entry-codec.js';
 import { FormatError } from './format-error.js';
@@ -33,6 +34,8 @@ const HASH_AT = 4;
 const OLDEST_AT = 8;
 const OPEN_BETS_AT = 16;
 const CHUNK_LENGTH_START = 160 * 1024;
+/** Items of a list that are packed in one step. */
+const PIECE = 64;
 const MANIFEST_CHECKSUM_LENGTH = 4;
 
 /** Plain msgpack, as in the log. */
@@ -135,18 +138,44 @@ class Chunk implements ChunkWriter {
     header.copy(this.bytes);
   }
 
-  add(wallet: Wallet): void {
-    const image = packr.pack(imageOf(wallet));
-    const at = this.grow(RECORD_HEADER_LENGTH + image.length);
-    this.bytes.writeUInt32BE(RECORD_HEADER_LENGTH + image.length, at);
+  *add(wallet: Wallet): Steps<boolean> {
+    const { version } = wallet;
+    const steps = this.write(wallet);
+    for (;;) {
+      if (steps.next().done) return true;
+      yield;
+      if (wallet.version !== version) return false;
+    }
+  }
+
+  private *write(wallet: Wallet): Steps<void> {
+    const outline = yield* outlineOf(wallet);
+    const { facts, rounds, transactions, operations, oldestMs, openBets } = outline;
+    const at = this.byteLength;
+    let end = at + RECORD_HEADER_LENGTH;
+    if (Math.max(rounds.length, transactions.length, operations.length) <= PIECE) {
+      end = this.put(packr.pack([...facts, allOf(rounds), allOf(transactions), allOf(operations)]), end);
+    } else {
+      end = this.put(arrayHeader(facts.length + 3), end);
+      for (const fact of facts) end = this.put(packr.pack(fact), end);
+      for (const { length, images } of [rounds, transactions, operations]) {
+        end = this.put(arrayHeader(length), end);
+        for (let from = 0; from < length; from += PIECE) {
+          const items = images(from, from + PIECE);
+          end = this.put(packr.pack(items).subarray(arrayHeader(items.length).length), end);
+          yield;
+        }
+      }
+    }
+    this.bytes.writeUInt32BE(end - at, at);
     this.bytes.writeUInt32BE(hashString(wallet.username), at + HASH_AT);
-    this.bytes.writeDoubleBE(oldestMsOf(wallet), at + OLDEST_AT);
-    this.bytes.writeUInt32BE(wallet.openBets, at + OPEN_BETS_AT);
-    image.copy(this.bytes, at + RECORD_HEADER_LENGTH);
+    this.bytes.writeDoubleBE(oldestMs, at + OLDEST_AT);
+    this.bytes.writeUInt32BE(openBets, at + OPEN_BETS_AT);
+    this.added(end);
   }
 
   addPacked(bytes: Uint8Array): void {
-    this.bytes.set(bytes, this.grow(bytes.length));
+    this.added(this.put(bytes, this.byteLength));
   }
 
   seal(): { bytes: Buffer; summary: ChunkSummary } {
@@ -157,18 +186,30 @@ class Chunk implements ChunkWriter {
     return { bytes, summary: { bytes: bytes.length, players: this.players, checksum } };
   }
 
-  /** Makes room for one more record; returns its place. */
-  private grow(length: number): number {
-    const at = this.byteLength;
-    this.byteLength += length;
-    this.players++;
-    if (this.byteLength > this.bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.byteLength));
+  /** Writes behind what is there; returns the end. */
+  private put(piece: Uint8Array, at: number): number {
+    const end = at + piece.length;
+    if (end > this.bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, end));
       this.bytes.copy(larger, 0, 0, at);
       this.bytes = larger;
     }
-    return at;
+    this.bytes.set(piece, at);
+    return end;
   }
+
+  /** One more record is whole, and ends there. */
+  private added(end: number): void {
+    this.byteLength = end;
+    this.players++;
+  }
+}
+
+/** As msgpack begins an array. */
+function arrayHeader(length: number): Uint8Array {
+  if (length < 0x10) return Uint8Array.of(0x90 | length);
+  if (length < 0x10000) return Uint8Array.of(0xdc, length >>> 8, length & 0xff);
+  return Uint8Array.of(0xdd, length >>> 24, (length >>> 16) & 0xff, (length >>> 8) & 0xff, length & 0xff);
 }
 
 function checksumOf(bytes: Buffer): number {

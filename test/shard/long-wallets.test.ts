@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Packr } from 'msgpackr';
+import { atOnce } from '../../src/base/steps.js';
+import { AT_ONCE } from '../../src/shard/snapshotter.js';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import { imageOf } from '../../src/wallet/wallet-image.js';
+import { commands, Domain, throughSnapshot } from '../support/domain.js';
+import { MemoryWal } from '../support/memory-wal.js';
+import { TestHost, turns } from '../support/test-host.js';
+
+const { place, settle } = commands;
+const STORE_ID = '00000000-0000-4000-8000-00000000000e';
+const SNAPSHOT_ID = '0123456789abcdef';
+/** Of the only record of a chunk: behind both headers. */
+const IMAGE_AT = 40 + 20;
+
+const single = (n: number) => settle([{ id: `bet-${n}`, roundId: `round-${n}`, isSingleState: true }]);
+
+/** One round of two bets, paid for as a round, and so many bets beside. */
+function domainWith(bets: number): Domain {
+  const domain = new Domain();
+  domain.fund('ann', 1_000_000);
+  domain.run(place([{ id: 'a' }, { id: 'b' }]));
+  domain.run(settle([{ id: 'payout', byRound: true, isEndRound: true }]));
+  for (let n = 0; n < bets; n++) domain.run(single(n));
+  return domain;
+}
+
+for (const bets of [61, 62, 200, 66_000]) {
+  test(`a wallet with ${bets + 3} transactions comes out of a snapshot as it was, packed piece by piece or not`, () => {
+    const { wallets } = domainWith(bets);
+    const [wallet] = wallets;
+    assert.ok(wallet !== undefined && wallet.transactionCount === bets + 3);
+    const chunk = new SnapshotCodec(STORE_ID).beginChunk(0, SNAPSHOT_ID, 0);
+    assert.equal(atOnce(chunk.add(wallet)), true);
+    const { bytes } = chunk.seal();
+    const inOneGo = new Packr({ useRecords: false }).pack(imageOf(wallet));
+    assert.ok(bytes.subarray(IMAGE_AT).equals(inOneGo), 'the bytes are those of the image packed in one go');
+    assert.deepEqual([...throughSnapshot(wallets)].map(imageOf), [imageOf(wallet)]);
+  });
+}
+
+test('a wallet that is changed between two steps is not added, and leaves nothing in the chunk', () => {
+  const { wallets } = domainWith(200);
+  const [wallet] = wallets;
+  assert.ok(wallet !== undefined);
+  const steps = [...new SnapshotCodec(STORE_ID).beginChunk(0, SNAPSHOT_ID, 0).add(wallet)].length;
+  assert.ok(steps > 10, `${steps} steps`);
+  for (let step = 0; step < steps; step++) {
+    const chunk = new SnapshotCodec(STORE_ID).beginChunk(0, SNAPSHOT_ID, 0);
+    const empty = chunk.byteLength;
+    const adding = chunk.add(wallet);
+    for (let i = 0; i <= step; i++) assert.equal(adding.next().done, false);
+    wallet.version++;
+    assert.deepEqual(adding.next(), { done: true, value: false });
+    assert.equal(chunk.byteLength, empty);
+  }
+});
+
+/** A host whose clock moves with each look at it, so that a slice is two steps, with a player of so many bets. */
+async function hostWith(bets: number) {
+  const wal = new MemoryWal(STORE_ID, 2);
+  const host = await TestHost.started({ wal });
+  for (const username of ['ann', 'bob']) await host.fund(username, 1_000_000);
+  for (let n = 0; n < bets; n++) assert.equal((await host.execute(single(n))).type, 'accepted');
+  host.clock.monotonicMs = () => {
+    host.clock.nowMs += 0.5;
+    return Math.floor(host.clock.nowMs);
+  };
+  return { wal, host };
+}
+
+async function takenOf(host: TestHost) {
+  const [result] = await host.host.takeSnapshots(AT_ONCE);
+  assert.equal(result?.type, 'taken', JSON.stringify(result));
+}
+
+test('others have their turns while a long wallet is added, and so has its player', async () => {
+  const { wal, host } = await hostWith(300);
+  let isTaking = true;
+  let bobs = 0;
+  let anns = 0;
+  const betting = (async () => {
+    while (isTaking) {
+      const bet = { id: `bob-${bobs++}` };
+      assert.equal((await host.execute(place([bet], { username: 'bob' }))).type, 'accepted');
+      if (bobs % 12 === 0) assert.equal((await host.execute(single(1000 + anns++))).type, 'accepted');
+      await turns(1);
+    }
+  })();
+  await takenOf(host);
+  isTaking = false;
+  await betting;
+  assert.ok(bobs > 12 && anns > 0, `${bobs} bets of bob, ${anns} of ann`);
+  const served = [await host.balance('ann'), await host.balance('bob')];
+  const next = await TestHost.started({ wal });
+  assert.deepEqual([await next.balance('ann'), await next.balance('bob')], served);
+  const again = await next.execute(single(1000));
+  assert.ok(again.type === 'accepted' && again.isRepeat);
+});
+
+test('who plays without a pause is in the snapshot all the same', async () => {
+  const { wal, host } = await hostWith(300);
+  let isTaking = true;
+  let bets = 0;
+  const betting = (async () => {
+    while (isTaking) {
+      assert.equal((await host.execute(single(1000 + bets++))).type, 'accepted');
+      await turns(1);
+    }
+  })();
+  await takenOf(host);
+  isTaking = false;
+  await betting;
+  assert.ok(bets > 5, `${bets} bets`);
+  const served = await host.balance('ann');
+  assert.equal(await (await TestHost.started({ wal })).balance('ann'), served);
+});
