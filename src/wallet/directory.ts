@@ -24,6 +24,11 @@ export class Directory<T> {
     else this.ofOther(productId).set(id, item);
   }
 
+  delete({ productId, id }: Named): void {
+    if (productId === this.firstProduct) this.first.delete(id);
+    else this.others?.get(productId)?.delete(id);
+  }
+
   private ofOther(productId: string): Map<string, T> {
     this.others ??= new Map();
     let items = this.others.get(productId);

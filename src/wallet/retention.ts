@@ -46,8 +46,8 @@ export function forget(wallet: Wallet, beforeMs: number): void {
     forgotten.add(movedBy(operation));
   }
   tallies.carried += forgotten.value;
-  wallet.retain(
-    (item) => kept.has(item.round),
-    (operation) => !isForgettable(operation, beforeMs),
+  wallet.drop(
+    (round) => !kept.has(round),
+    (operation) => isForgettable(operation, beforeMs),
   );
 }

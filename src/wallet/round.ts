@@ -90,10 +90,6 @@ export class Round {
     else this.betOrBets = [this.betOrBets, bet];
   }
 
-  clearBets(): void {
-    this.betOrBets = undefined;
-  }
-
   end(): void {
     if (this.facts === NO_FACTS) this.facts = ENDED_ONLY;
     else if (this.facts !== ENDED_ONLY) this.facts = { ...this.facts, ended: true };

@@ -132,17 +132,26 @@ export class Wallet {
     for (let item = this.newestOperation; item !== undefined; item = item.older) yield item;
   }
 
-  /** Keeps of the transactions and operations those that are wanted, in their order. */
-  retain(keepTransaction: (item: Transaction) => boolean, keepOperation: (item: Operation) => boolean): void {
-    const transactions = [...this.transactions()].filter(keepTransaction).reverse();
-    const operations = [...this.allOperations()].filter(keepOperation).reverse();
-    this.newest = undefined;
-    this.transactionCount = 0;
+  /** Drops whole rounds with all their transactions, and operations. */
+  drop(isDropped: (round: Round) => boolean, isOperationDropped: (operation: Operation) => boolean): void {
+    let last: Transaction | undefined;
+    for (let item = this.newest; item !== undefined; item = item.older) {
+      if (isDropped(item.round)) {
+        this.leave(item);
+        this.transactionCount--;
+      } else {
+        if (last === undefined) this.newest = item;
+        else last.older = item;
+        last = item;
+      }
+    }
+    if (last === undefined) this.newest = undefined;
+    else last.older = undefined;
+    const operations = [...this.allOperations()].filter((operation) => !isOperationDropped(operation)).reverse();
     this.newestOperation = undefined;
-    this.index = undefined;
-    for (const item of transactions) item.round.clearBets();
-    for (const item of transactions) this.add(item);
-    for (const item of operations) this.addOperation(item);
+    const { bets, rounds } = this.index ?? {};
+    this.index = bets && rounds && this.transactionCount > WALK_MAX ? { bets, rounds } : undefined;
+    for (const operation of operations) this.addOperation(operation);
   }
 
   /**
@@ -188,6 +197,11 @@ export class Wallet {
   private enter(item: Transaction): void {
     if (isNamedById(item)) this.index?.bets?.set({ productId: item.round.productId, id: item.id }, item);
     this.index?.rounds?.set(item.round, item.round);
+  }
+
+  private leave(item: Transaction): void {
+    if (isNamedById(item)) this.index?.bets?.delete({ productId: item.round.productId, id: item.id });
+    this.index?.rounds?.delete(item.round);
   }
 
   private indexOperations(): void {

@@ -7,7 +7,6 @@ import { decide } from '../../src/wallet/decide.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { type Books, post, total } from '../../src/wallet/ledger.js';
 import { FAILURES } from '../../src/wallet/rejection.js';
-import type { Rules } from '../../src/wallet/rules.js';
 import { imageOf } from '../../src/wallet/wallet-image.js';
 import type { Wallet } from '../../src/wallet/wallet-state.js';
 import { Domain, throughSnapshot } from '../support/domain.js';
@@ -25,7 +24,7 @@ const OPENING_BALANCE = 100;
 const DAY_MS = 86_400_000;
 const DEFAULT_RULES = rulesOf(settingsWith());
 
-function options(runs: number): fc.Parameters<[Step[], Rules]> {
+function options<T>(runs: number): fc.Parameters<T> {
   return SEED === undefined ? { numRuns: runs } : { numRuns: runs, seed: Number(SEED) };
 }
 
@@ -51,6 +50,47 @@ test('answers, balances and states equal the reference; invariants hold after ea
     options(RUNS),
   );
 });
+
+test('a wallet that has forgotten answers as one that was built of what it kept', () => {
+  const callbacks = fc
+    .array(arbitraryStep, { minLength: 30, maxLength: 120, size: 'max' })
+    .map((steps) => steps.flatMap((step) => (step.type === 'callback' ? [step.command] : [])));
+  fc.assert(
+    fc.property(callbacks, fc.nat(60), (played, days) => {
+      const domain = new Domain();
+      for (const username of USERNAMES) domain.fund(username, OPENING_BALANCE);
+      for (const [n, command] of played.entries()) {
+        domain.run(numbered(command, n));
+        domain.nowMs += DAY_MS;
+      }
+      for (const username of USERNAMES) {
+        domain.run({ type: 'forget', username, beforeMs: domain.nowMs - days * DAY_MS });
+      }
+      let count = 0;
+      for (const wallet of domain.wallets) {
+        checkWallet(wallet);
+        assert.equal(wallet.transactionCount, [...wallet.transactions()].length);
+        count += wallet.transactionCount;
+      }
+      assert.equal(domain.wallets.transactionCount, count);
+      const built = new Domain();
+      built.wallets = throughSnapshot(domain.wallets);
+      built.nowMs = domain.nowMs;
+      for (const [n, command] of played.entries()) {
+        assert.deepStrictEqual(domain.run(numbered(command, n)), built.run(numbered(command, n)));
+      }
+      assert.deepStrictEqual([...built.wallets].map(imageOf), [...domain.wallets].map(imageOf));
+    }),
+    options(RUNS / 3),
+  );
+});
+
+/** With more ids and rounds than arbitrary commands have, so that wallets grow long. */
+function numbered(command: CallbackCommand, n: number): CallbackCommand {
+  const more = n % 7;
+  const txns = command.txns.map((txn) => ({ ...txn, id: `${txn.id}${more}`, roundId: `${txn.roundId}${more}` }));
+  return { ...command, txns } as CallbackCommand;
+}
 
 function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: CallbackCommand[]): void {
   switch (step.type) {
