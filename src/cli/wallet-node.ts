@@ -15,7 +15,6 @@ import { shardsOf } from '../restore/store-reader.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import { ATTEMPTS_AT_START, isFinal, takeOver } from '../shard/take-over.js';
 import { EntryCodec } from '../store/format/entry-codec.js';
-import type { NodeRecord } from '../store/node-record.js';
 import { EXPOSITION_TYPE, expose } from '../telemetry/exposition.js';
 import { ThreadVitals } from '../telemetry/thread-vitals.js';
 import { ScaleTable } from '../wallet/amount.js';
@@ -28,6 +27,7 @@ import { urlOf } from './listener-url.js';
 import { initOf, type OpenStore, openStore, recordOf, StoreError } from './open-store.js';
 import { openapiDocument } from './openapi.js';
 import { processMetrics } from './process-metrics.js';
+import { Recorder } from './recorder.js';
 import { statusMetrics } from './shard-metrics.js';
 import { type Identity, newNonceOf, OWNER_TAG_BYTES, ShardThread, type ShardThreadSettings } from './shard-thread.js';
 import { maybeTls } from './tls.js';
@@ -38,17 +38,12 @@ import type { WorkerSettings } from './worker-entry.js';
 const DRAIN_MS = 3000;
 /** Whatever snapshot is not there by then will not be; the log has all of it. */
 const SNAPSHOTS_UNTIL_MS = 3500;
-const RECORD_MS = 1000;
 const POLL_MS = 5;
 const MAIN_THREAD = 'main';
 const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);
 
 /** One process of walletd: two listeners, the shards behind them, and their store. */
 export class WalletNode {
-  private readonly recorder: NodeJS.Timeout;
-  /** Why the record could not be written the last time. */
-  private recordProblem: string | undefined = undefined;
-
   private constructor(
     readonly callbackPort: number,
     readonly adminPort: number,
@@ -56,13 +51,9 @@ export class WalletNode {
     private readonly callbacks: CallbackServer,
     private readonly admin: AdminServer,
     private readonly log: Logger,
-    private readonly record: NodeRecord,
-    private readonly storeId: string,
+    private readonly recorder: Recorder,
     private readonly settings: Settings,
-  ) {
-    this.recorder = setInterval(() => void this.writeRecord(), RECORD_MS);
-    this.recorder.unref();
-  }
+  ) {}
 
   /**
    * Starts everything; resolves when all shards serve. The listeners come first: a port that is taken must stop this
@@ -140,6 +131,7 @@ export class WalletNode {
       clock,
       log,
     });
+    const recorder = new Recorder(record, meta.storeId, shards, log);
     try {
       const callbackPort = callbacks.listen();
       const adminPort = await admin.listen();
@@ -161,18 +153,20 @@ export class WalletNode {
       log.info({ store: name, shards: fences.length, epoch: Math.max(...epochs) }, 'fenced: the store is ours');
       await shards.start(fences);
       mustServe(shards);
+      await recorder.write();
+      await store.close();
       service.isReady = true;
-      const { storeId } = meta;
-      const node = new WalletNode(callbackPort, adminPort, shards, callbacks, admin, log, record, storeId, settings);
+      const node = new WalletNode(callbackPort, adminPort, shards, callbacks, admin, log, recorder, settings);
+      // From here on nothing is waited for: whoever reads this may tell the process to stop, and it must know its node.
       node.sayReady(settings, opened, heapMaxBytes, clock.now() - startedMs);
       return node;
     } catch (error) {
+      recorder.stop();
       callbacks.close();
       await admin.close();
       await shards.close();
-      throw error;
-    } finally {
       await store.close();
+      throw error;
     }
   }
 
@@ -199,8 +193,8 @@ export class WalletNode {
     this.callbacks.close();
     await this.admin.close();
     if (drained) await this.takeLastSnapshots(startedMs + SNAPSHOTS_UNTIL_MS - Date.now());
-    clearInterval(this.recorder);
-    await this.writeRecord();
+    this.recorder.stop();
+    await this.recorder.write();
     await this.shards.close();
     const tookMs = Date.now() - startedMs;
     if (drained) this.log.info({ tookMs }, 'stopped: everything in flight was answered');
@@ -211,23 +205,6 @@ export class WalletNode {
   private async takeLastSnapshots(timeMs: number): Promise<void> {
     const pace = { restMs: 0, deadlineMs: systemClock.monotonicMs() + timeMs };
     await Promise.race([this.shards.takeSnapshots(pace), delay(timeMs, undefined, { ref: false })]);
-  }
-
-  /** A shard that does not serve keeps the record that it had. */
-  private async writeRecord(): Promise<void> {
-    const serving = this.shards
-      .status()
-      .flatMap(({ shard, state, head }) => (state === 'serving' && head !== undefined ? [[shard, head] as const] : []));
-    try {
-      await this.record.write(this.storeId, serving);
-      this.recordProblem = undefined;
-    } catch (error) {
-      const { message } = error as Error;
-      const at = { path: this.record.path, error: message };
-      // It is tried every second, and said once.
-      if (message !== this.recordProblem) this.log.warn(at, 'cannot write what this node has acknowledged');
-      this.recordProblem = message;
-    }
   }
 
   private sayReady(

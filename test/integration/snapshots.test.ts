@@ -155,20 +155,24 @@ test('a server whose fence has been trimmed is not taken for one that has stoppe
   assert.match(place.run(['accept-loss', '--stopped']).stdout, /Nothing is missing/);
 });
 
-test('an empty store where there was one is refused until somebody accepts the loss', async (t) => {
-  const place = new Place(t, 2);
-  await place.start();
-  await place.stop();
-  rmSync(place.store, { recursive: true });
-  await assert.rejects(place.start(), /there is no store at lmdb:.*, where this node has served .*accept-loss/);
-  const asked = place.run(['accept-loss']);
-  assert.equal(asked.status, 1);
-  assert.match(asked.stderr, /there is nobody to ask/);
-  const accepted = place.run(['accept-loss', '--yes']);
-  assert.equal(accepted.status, 0, accepted.stderr);
-  assert.match(accepted.stdout, /This node has forgotten it/);
-  await place.start();
-});
+for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+  test(`an empty store where one was ready, if only till ${signal}, is refused until somebody accepts the loss`, async (t) => {
+    const place = new Place(t, 2);
+    const { log } = await place.start();
+    await place.stop(signal);
+    const stopped = log.filter(({ msg }) => /^stopped: everything/.test(String(msg)));
+    assert.equal(stopped.length, signal === 'SIGTERM' ? 1 : 0);
+    rmSync(place.store, { recursive: true });
+    await assert.rejects(place.start(), /there is no store at lmdb:.*, where this node has served .*accept-loss/);
+    const asked = place.run(['accept-loss']);
+    assert.equal(asked.status, 1);
+    assert.match(asked.stderr, /there is nobody to ask/);
+    const accepted = place.run(['accept-loss', '--yes']);
+    assert.equal(accepted.status, 0, accepted.stderr);
+    assert.match(accepted.stdout, /This node has forgotten it/);
+    await place.start();
+  });
+}
 
 test('a store that is older than what this node has acknowledged stops, and goes on when somebody accepts that', async (t) => {
   const place = new Place(t, 2);
