@@ -243,8 +243,14 @@ class Capture {
         if (isLast) return { chunks, applied, players: position };
         chunk = snapshotFormat.beginChunk(shard, this.id, chunks.length);
       }
-      await this.deps.delay(this.pace().restMs);
+      await this.rest();
     }
+  }
+
+  /** A timer takes a millisecond at the least: as long as a slice. */
+  private async rest(): Promise<void> {
+    const { restMs } = this.pace();
+    await (restMs === 0 ? new Promise((resolve) => setImmediate(resolve)) : this.deps.delay(restMs));
   }
 
   /** Waits until all that the chunks can hold is durable; resolves to the shard as it is then. */

@@ -25,8 +25,13 @@ export class Directory<T> {
   }
 
   delete({ productId, id }: Named): void {
-    if (productId === this.firstProduct) this.first.delete(id);
-    else this.others?.get(productId)?.delete(id);
+    if (productId === this.firstProduct) {
+      this.first.delete(id);
+      return;
+    }
+    const items = this.others?.get(productId);
+    items?.delete(id);
+    if (items?.size === 0) this.others?.delete(productId);
   }
 
   private ofOther(productId: string): Map<string, T> {

@@ -262,7 +262,10 @@ export class TransactionRecord {
     } else if (effects === 2 * EFFECT_LENGTH) {
       this.numbers = [createdMs, updatedMs, amount, a, b, c, d, e, f, g, h] as number[];
     } else {
-      this.numbers = [createdMs, updatedMs, amount].concat(image.slice(IMAGE_EFFECTS_START) as number[]);
+      // One by one: the image has texts too, and a slice of it would make boxes of all numbers.
+      const others: number[] = [];
+      for (let at = IMAGE_EFFECTS_START; at < image.length; at++) others.push(image[at] as number);
+      this.numbers = [createdMs, updatedMs, amount].concat(others);
     }
   }
 

@@ -236,7 +236,14 @@ export class ShardHost implements Omit<Shards, 'metrics'> {
 
   /** Of all shards that serve and have changed, one after the other. With a deadline also what is being taken hurries. */
   async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
-    if (Number.isFinite(pace.deadlineMs)) this.snapshotter.hurry(pace);
+    if (Number.isFinite(pace.deadlineMs)) {
+      if (this.deps.memory.isFull) {
+        // Without pauses V8 collects such a heap all the time, and may end the process for it. The log has all of it.
+        this.deps.log.warn({}, 'memory is nearly full: no snapshots in a hurry');
+        return [];
+      }
+      this.snapshotter.hurry(pace);
+    }
     return await this.queued([...this.shards.values()], pace);
   }
 

@@ -5,7 +5,7 @@ import { isSameLsn } from '../../src/shard/lsn.js';
 import type { Head } from '../../src/shard/ports.js';
 import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shard/snapshot-policy.js';
 import type { Manifest } from '../../src/shard/snapshot-ports.js';
-import { AT_ONCE, type SnapshotResult } from '../../src/shard/snapshotter.js';
+import { AT_ONCE, GENTLY, type SnapshotResult } from '../../src/shard/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
@@ -423,6 +423,17 @@ test('a snapshot that has no time left is abandoned', async () => {
   const host = await funded(newWal());
   const late = { restMs: 0, deadlineMs: host.clock.nowMs - 1 };
   assert.match(await abandoned(host.host.takeSnapshots(late)), /no time left/);
+});
+
+test('with a heap that is nearly full snapshots are taken gently, and not in a hurry', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  host.memory.isFull = true;
+  assert.deepEqual(await host.host.takeSnapshots({ restMs: 0, deadlineMs: host.clock.nowMs + 1000 }), []);
+  assert.equal(said(host, 'memory is nearly full: no snapshots in a hurry').length, 1);
+  assert.deepEqual(await manifests(wal), []);
+  const [gently] = await host.host.takeSnapshots(GENTLY);
+  assert.equal(gently?.type, 'taken');
 });
 
 test('a host that closes ends the snapshot that it is taking, and nothing is written after that', async () => {
