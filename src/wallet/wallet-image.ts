@@ -11,17 +11,21 @@ import { Wallet } from './wallet-state.js';
  * its place in `rounds`. Whatever of a wallet is not in here is derived from what is.
  */
 export type WalletImage = readonly [
+  ...facts: ImageFacts,
+  rounds: readonly RoundImage[],
+  /** Oldest first. */
+  transactions: readonly TransactionImage[],
+  /** Oldest first. */
+  operations: readonly OperationImage[],
+];
+
+type ImageFacts = readonly [
   username: string,
   currency: string,
   balance: number,
   version: number,
   isBlocked: 0 | 1,
   tallies: TalliesImage | null,
-  rounds: readonly RoundImage[],
-  /** Oldest first. */
-  transactions: readonly TransactionImage[],
-  /** Oldest first. */
-  operations: readonly OperationImage[],
 ];
 
 /** `carried` in decimal digits: it is not bounded as a balance is. */
@@ -63,15 +67,7 @@ const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void'];
 
 /** The lists of an image before their items are made: all of them at once are too much for a long wallet. */
 export interface ImageOutline {
-  /** All fields of the image before its lists. */
-  readonly facts: readonly [
-    username: string,
-    currency: string,
-    balance: number,
-    version: number,
-    isBlocked: 0 | 1,
-    tallies: TalliesImage | null,
-  ];
+  readonly facts: ImageFacts;
   readonly rounds: ItemList<RoundImage>;
   readonly transactions: ItemList<TransactionImage>;
   readonly operations: ItemList<OperationImage>;
