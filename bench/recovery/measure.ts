@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate as yieldTurn } from 'node:timers/promises';
 import { silentLogger, systemClock } from '../../src/base/ports.js';
 import { openStore } from '../../src/cli/open-store.js';
 import { loadSettings } from '../../src/config/load.js';
@@ -65,7 +66,7 @@ async function recoverAll(): Promise<Recovered[]> {
     log: silentLogger,
     delay: async () => {},
     attemptsMax: 1,
-    yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
+    yieldTurn,
     recentBytesMax: 0,
     acknowledged: () => undefined,
   };
@@ -88,6 +89,7 @@ async function takeSnapshots(): Promise<object> {
     attemptsMax: 1,
     policy: { everyEntries: 0, everyMs: 0, keep: 3, historyBytesMax: Number.POSITIVE_INFINITY },
     newId: () => randomBytes(8).toString('hex'),
+    yieldTurn,
   });
   const startedMs = performance.now();
   let bytes = 0;

@@ -10,7 +10,10 @@ export interface Start {
   readonly missing: string | undefined;
 }
 
-/** An export goes on after the entry `wanted`. Undefined: from the first entry of all. Throws a `ToolError` when the log is another one. */
+/**
+ * An export goes on after the entry `wanted`. Undefined: from the first entry of all. Throws a `ToolError` when the log
+ * is another one.
+ */
 export async function startOf(shard: number, wanted: Position | undefined, reader: StoreReader): Promise<Start> {
   const first = await firstEntry(shard, reader);
   const before = first === undefined ? reader.genesis(shard) : predecessorOf(first);

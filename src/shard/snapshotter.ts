@@ -15,6 +15,8 @@ export interface SnapshotterDeps extends Patience {
   readonly policy: SnapshotPolicy;
   /** 16 hexadecimal digits: tells this snapshot from every other. */
   readonly newId: () => string;
+  /** Gives way to other work of the thread. */
+  readonly yieldTurn: () => Promise<void>;
 }
 
 export type SnapshotResult =
@@ -224,11 +226,11 @@ class Capture {
         const step = adding.next();
         if (!step.done) continue;
         adding = undefined;
+        if (!step.value && ++attempts < ADD_ATTEMPTS) continue;
         // Who plays without a pause is added in one go at last.
-        if (step.value || (++attempts === ADD_ATTEMPTS && atOnce(chunk.add(wallet)))) {
-          position++;
-          attempts = 0;
-        }
+        if (!step.value) atOnce(chunk.add(wallet));
+        position++;
+        attempts = 0;
       }
       // All that the chunks hold has been applied by now, whatever is still on its way to the log.
       const { applied } = this.alive();
@@ -250,7 +252,7 @@ class Capture {
   /** A timer takes a millisecond at the least: as long as a slice. */
   private async rest(): Promise<void> {
     const { restMs } = this.pace();
-    await (restMs === 0 ? new Promise((resolve) => setImmediate(resolve)) : this.deps.delay(restMs));
+    await (restMs === 0 ? this.deps.yieldTurn() : this.deps.delay(restMs));
   }
 
   /** Waits until all that the chunks can hold is durable; resolves to the shard as it is then. */

@@ -250,23 +250,19 @@ export class TransactionRecord {
   }
 
   protected writeImage(image: TransactionImage): void {
-    const [, , facts, adjustmentIds, createdMs, updated, amount, a, b, c, d, e, f, g, h] = image;
-    const effects = image.length - IMAGE_EFFECTS_START;
-    assert(effects % EFFECT_LENGTH === 0, 'an effect is four numbers');
+    const [, , facts, adjustmentIds, createdMs, updated, amount] = image;
+    // One by one: the image has texts too, and a slice of it would make boxes of all numbers.
+    const effects: number[] = [];
+    for (let at = IMAGE_EFFECTS_START; at < image.length; at++) effects.push(image[at] as number);
+    assert(effects.length % EFFECT_LENGTH === 0, 'an effect is four numbers');
     this.bits = facts;
     this.adjustmentIds = adjustmentIds === null ? undefined : [...adjustmentIds];
-    const updatedMs = createdMs + updated;
+    const [head, moved, before, after] = effects;
     // As in `record`: the usual lengths as literals, which have no room to spare.
-    if (effects === EFFECT_LENGTH) {
-      this.numbers = [createdMs, updatedMs, amount, a, b, c, d] as number[];
-    } else if (effects === 2 * EFFECT_LENGTH) {
-      this.numbers = [createdMs, updatedMs, amount, a, b, c, d, e, f, g, h] as number[];
-    } else {
-      // One by one: the image has texts too, and a slice of it would make boxes of all numbers.
-      const others: number[] = [];
-      for (let at = IMAGE_EFFECTS_START; at < image.length; at++) others.push(image[at] as number);
-      this.numbers = [createdMs, updatedMs, amount].concat(others);
-    }
+    this.numbers =
+      effects.length === EFFECT_LENGTH
+        ? ([createdMs, createdMs + updated, amount, head, moved, before, after] as number[])
+        : [createdMs, createdMs + updated, amount].concat(effects);
   }
 
   protected copyRecordTo(copy: TransactionRecord): void {

@@ -86,11 +86,15 @@ export interface ItemList<T> {
 const STEP = 64;
 
 export function imageOf(wallet: Wallet): WalletImage {
-  const { facts, rounds, transactions, operations } = atOnce(outlineOf(wallet));
+  return imageFrom(atOnce(outlineOf(wallet)));
+}
+
+/** All of it in one go. */
+export function imageFrom({ facts, rounds, transactions, operations }: ImageOutline): WalletImage {
   return [...facts, allOf(rounds), allOf(transactions), allOf(operations)];
 }
 
-export function allOf<T>({ length, images }: ItemList<T>): T[] {
+function allOf<T>({ length, images }: ItemList<T>): T[] {
   return images(0, length);
 }
 
@@ -115,24 +119,22 @@ export function* outlineOf(wallet: Wallet): Steps<ImageOutline> {
     if (++gone % STEP === 0) yield;
   }
   operations.reverse();
-  const settled = new Map<Transaction, number>();
+  // Places of those only that a round names.
+  const places = new Map<Transaction, number | undefined>();
   for (const { round } of transactions) {
     if (!rounds.has(round)) {
       rounds.set(round, rounds.size);
-      for (const { transaction, bets } of round.facts.settlements)
-        for (const item of [transaction, ...bets]) settled.set(item, -1);
+      for (const item of round.facts.settlements.flatMap(({ transaction, bets }) => [transaction, ...bets])) {
+        places.set(item, undefined);
+      }
     }
     if (++gone % STEP === 0) yield;
   }
   for (const [i, item] of transactions.entries()) {
-    if (settled.has(item)) settled.set(item, i);
+    if (places.has(item)) places.set(item, i);
     if (++gone % STEP === 0) yield;
   }
-  const placeOf = (item: Transaction) => {
-    const at = settled.get(item);
-    assert(at !== undefined && at !== -1, "what a round names is on its wallet's list");
-    return at;
-  };
+  const placeOf = (item: Transaction) => must(places.get(item), "what a round names is on its wallet's list");
   return {
     facts: [username, currency, balance, version, blocked ? 1 : 0, talliesImage(wallet)],
     rounds: listOf([...rounds.keys()], (round) => roundImage(round, placeOf)),

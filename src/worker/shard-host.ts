@@ -131,6 +131,7 @@ export class ShardHost implements Omit<Shards, 'metrics'> {
       clock,
       policy: deps.policy,
       newId: deps.newSnapshotId,
+      yieldTurn,
     });
     for (const [i, id] of shardIds.entries()) {
       const group = groups[i % FLIGHTS] as GroupCommit;

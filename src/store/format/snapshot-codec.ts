@@ -7,7 +7,7 @@ import type { Lsn } from '../../shard/lsn.js';
 import type { Head } from '../../shard/ports.js';
 import type { ChunkSummary, ChunkWriter, Manifest, PackedReader, SnapshotFormat } from '../../shard/snapshot-ports.js';
 import type { PackedWallets } from '../../wallet/packed-wallets.js';
-import { allOf, outlineOf, type WalletImage, walletFrom } from '../../wallet/wallet-image.js';
+import { imageFrom, outlineOf, type WalletImage, walletFrom } from '../../wallet/wallet-image.js';
 import type { Wallet } from '../../wallet/wallet-state.js';
 import { storeIdToBytes } from './entry-codec.js';
 import { FormatError } from './format-error.js';
@@ -140,12 +140,11 @@ class Chunk implements ChunkWriter {
 
   *add(wallet: Wallet): Steps<boolean> {
     const { version } = wallet;
-    const steps = this.write(wallet);
-    for (;;) {
-      if (steps.next().done) return true;
+    for (const _step of this.write(wallet)) {
       yield;
       if (wallet.version !== version) return false;
     }
+    return true;
   }
 
   private *write(wallet: Wallet): Steps<void> {
@@ -154,7 +153,7 @@ class Chunk implements ChunkWriter {
     const at = this.byteLength;
     let end = at + RECORD_HEADER_LENGTH;
     if (Math.max(rounds.length, transactions.length, operations.length) <= PIECE) {
-      end = this.put(packr.pack([...facts, allOf(rounds), allOf(transactions), allOf(operations)]), end);
+      end = this.put(packr.pack(imageFrom(outline)), end);
     } else {
       end = this.put(arrayHeader(facts.length + 3), end);
       for (const fact of facts) end = this.put(packr.pack(fact), end);
