@@ -1,9 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { IS_TICKING, WAITS_AT } from './ticker.js';
+import { IS_TICKING, monotonicMs, WAITS_AT } from './ticker.js';
 
-const { ms, shared } = workerData as { readonly ms: number; readonly shared: Int32Array };
+interface Ticks {
+  readonly ms: number;
+  readonly firstAtMs: number;
+  readonly shared: Int32Array;
+}
 
-for (;;) {
-  Atomics.wait(shared, WAITS_AT, 0, ms);
-  if (Atomics.exchange(shared, IS_TICKING, 1) === 0) parentPort?.postMessage(undefined);
+const { ms, firstAtMs, shared } = workerData as Ticks;
+
+for (let tick = 0; ; tick++) {
+  const waitMs = firstAtMs + tick * ms - monotonicMs();
+  if (waitMs > 0) Atomics.wait(shared, WAITS_AT, 0, waitMs);
+  if (waitMs > -ms && Atomics.exchange(shared, IS_TICKING, 1) === 0) parentPort?.postMessage(undefined);
 }
