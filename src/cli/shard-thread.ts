@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
+import { AssertionFailure } from '../base/assert.js';
 import type { Metric } from '../base/metric.js';
 import { type Logger, type Replier, systemClock } from '../base/ports.js';
 import type { Settings } from '../config/schema.js';
+import { CallbackCodec } from '../http/callback-codec.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced, Owner, Position } from '../shard/ports.js';
@@ -18,12 +20,13 @@ import { writeOrphans } from '../store/orphans-file.js';
 import type { Store } from '../store/store.js';
 import { ThreadVitals } from '../telemetry/thread-vitals.js';
 import { ScaleTable } from '../wallet/amount.js';
-import type { Command } from '../wallet/command.js';
+import type { Command, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import { MemoryGuard } from '../worker/memory-guard.js';
+import { shardOf } from '../worker/placement.js';
 import { ShardHost } from '../worker/shard-host.js';
-import type { ShardStatus, Shards } from '../worker/shards.js';
+import type { CallbackReply, ShardStatus, Shards } from '../worker/shards.js';
 import { EXIT } from './exit-codes.js';
 import { driverOf } from './open-store.js';
 import { rulesOf } from './rules.js';
@@ -39,6 +42,7 @@ export interface Identity {
 export const OWNER_TAG_BYTES = 4;
 const NONCE_TAIL_BYTES = 4;
 
+const MALFORMED: Answer = { type: 'failed', failure: 'malformed' };
 const RECENT_BYTES_MAX = 8 * 1024 * 1024;
 const RECENT_SHARE = 64;
 const SNAPSHOT_ID_BYTES = 8;
@@ -57,6 +61,11 @@ export function policyOf({ snapshots, history }: Settings, { shards }: StoreMeta
   return { everyEntries, everyMs: everySeconds * 1000, keep, historyBytesMax: history.maxBytes / shards };
 }
 
+export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings' | 'meta'>): CallbackCodec {
+  const { money, txnsMax } = settings;
+  return new CallbackCodec({ scales: new ScaleTable(meta.scales), amountMax: money.amountMax, txnsMax }, systemClock);
+}
+
 /** What a thread has to know of the process; it crosses the border to a worker as it is. */
 export interface ShardThreadSettings extends Identity {
   readonly settings: Settings;
@@ -70,6 +79,7 @@ export interface ShardThreadSettings extends Identity {
 /** All that the shards of one thread need, be it the main thread or a worker: their store, guard and telemetry. */
 export class ShardThread implements Shards {
   private readonly host: ShardHost;
+  private readonly codec: CallbackCodec;
   private readonly memory: MemoryGuard;
   private readonly telemetry: ShardTelemetry;
   private readonly vitals: ThreadVitals;
@@ -104,6 +114,7 @@ export class ShardThread implements Shards {
     // Outside the heap, but V8 counts it: collections follow one another when it is a large part of a small heap.
     const share = Math.floor(heapMaxBytes / RECENT_SHARE / shards.length);
     const recentBytesMax = store.canLoseTail ? Math.min(RECENT_BYTES_MAX, share) : 0;
+    this.codec = codecOf(options);
     this.memory = new MemoryGuard(heapMaxBytes);
     this.vitals = new ThreadVitals(thread, heapMaxBytes);
     this.telemetry = new ShardTelemetry(log, this.memory, {
@@ -160,6 +171,30 @@ export class ShardThread implements Shards {
     await this.host.keepOrphans();
   }
 
+  carryOut(
+    endpoint: Endpoint,
+    bytes: Buffer,
+    deadlineMs: number,
+    replier: Replier<CallbackReply>,
+    onMisplaced: (shard: number) => void = mustBeHere,
+  ): void {
+    const { codec } = this;
+    const request = codec.read(endpoint, bytes);
+    const { command } = request;
+    if (command === undefined) {
+      replier.reply(codec.reply(request, MALFORMED));
+      return;
+    }
+    const shard = shardOf(command.username, this.options.meta.shards);
+    if (!this.host.has(shard)) {
+      onMisplaced(shard);
+      return;
+    }
+    this.host.execute(shard, command, deadlineMs, {
+      reply: (answer, readyMs) => replier.reply(codec.reply(request, answer), readyMs),
+    });
+  }
+
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
     this.host.execute(shard, command, deadlineMs, replier);
   }
@@ -193,4 +228,8 @@ export class ShardThread implements Shards {
     const meta = await this.store.maybeMeta();
     if (meta?.storeId !== this.options.meta.storeId) throw new RecoveryError('the store is another one than before');
   }
+}
+
+function mustBeHere(shard: number): never {
+  throw new AssertionFailure(`all shards are in this thread, also ${shard}`);
 }

@@ -7,10 +7,9 @@ import { mergeMetrics } from '../base/metric.js';
 import { type Logger, systemClock } from '../base/ports.js';
 import { operatorTokens, withCallersOf } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
+import { guessUsername } from '../http/callback-codec.js';
 import { CallbackLog } from '../http/callback-log.js';
 import { CallbackServer } from '../http/callback-server.js';
-import { requestCodecs } from '../http/request-codec.js';
-import { ResponseCodec } from '../http/response-codec.js';
 import { shardsOf } from '../restore/store-reader.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import { ATTEMPTS_AT_START, isFinal, takeOver } from '../shard/take-over.js';
@@ -29,7 +28,14 @@ import { openapiDocument } from './openapi.js';
 import { processMetrics } from './process-metrics.js';
 import { Recorder } from './recorder.js';
 import { statusMetrics } from './shard-metrics.js';
-import { type Identity, newNonceOf, OWNER_TAG_BYTES, ShardThread, type ShardThreadSettings } from './shard-thread.js';
+import {
+  codecOf,
+  type Identity,
+  newNonceOf,
+  OWNER_TAG_BYTES,
+  ShardThread,
+  type ShardThreadSettings,
+} from './shard-thread.js';
 import { maybeTls } from './tls.js';
 import { VERSION } from './version.js';
 import type { WorkerSettings } from './worker-entry.js';
@@ -98,8 +104,7 @@ export class WalletNode {
     const { amountMax } = settings.money;
     const callbackDeps = {
       settings: { ...settings.limits, ...settings, tls },
-      requests: requestCodecs({ scales, amountMax, txnsMax: settings.txnsMax }),
-      responses: new ResponseCodec(scales),
+      codec: codecOf(threadSettings),
       service,
       clock,
       log: new CallbackLog(settings.log, log, scales),
@@ -253,5 +258,5 @@ async function makeShards(
     const workerData: WorkerSettings = { ...all, worker, shards, fences, told };
     return new Worker(workerEntry, { workerData });
   };
-  return new WorkerPool(all.shards.length, workers, { clock: systemClock, log, spawn, onFenced });
+  return new WorkerPool(all.shards.length, workers, { clock: systemClock, log, spawn, onFenced, guessUsername });
 }

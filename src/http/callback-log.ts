@@ -3,7 +3,7 @@ import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import { FAILURES } from '../wallet/rejection.js';
-import type { Echo } from './response-codec.js';
+import type { ReadRequest } from './request-codec.js';
 
 /** Which answers get a line: none, those with another statusCode than 0, those that took long, all. */
 export type CallbackLogging = 'none' | 'errors' | 'slow' | 'all';
@@ -38,8 +38,8 @@ export class CallbackLog {
     }
   }
 
-  write(endpoint: Endpoint, echo: Echo, command: CallbackCommand | undefined, answer: Answer, tookMs: number): void {
-    const { id: requestId, username, productId, currency } = echo;
+  write(endpoint: Endpoint, request: ReadRequest, answer: Answer, tookMs: number): void {
+    const { id: requestId, username, productId, currency, command } = request;
     this.log.info(
       {
         endpoint,

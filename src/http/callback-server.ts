@@ -1,15 +1,14 @@
 import type { Metric } from '../base/metric.js';
 import type { Logger } from '../base/ports.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
-import { ENDPOINTS } from '../wallet/command.js';
+import { ENDPOINTS, type Endpoint } from '../wallet/command.js';
 import type { Failure } from '../wallet/rejection.js';
 import { Admission } from './admission.js';
 import { Callback, sendFailure } from './callback.js';
 import { CallbackMetrics } from './callback-metrics.js';
 import type { Callers } from './callers.js';
 import type { CallbackDeps } from './ports.js';
-import type { RequestCodec } from './request-codec.js';
-import { NOTHING_READ } from './response-codec.js';
+import { NOTHING_READ } from './request-codec.js';
 import {
   createApp,
   type HttpRequest,
@@ -41,8 +40,7 @@ export class CallbackServer {
     this.deps = { ...deps, admission: new Admission(settings, clock), refusals, metrics: new CallbackMetrics() };
     this.app.filter((res, change) => this.count(res, change));
     for (const endpoint of ENDPOINTS) {
-      const codec = deps.requests[endpoint];
-      this.app.post(`/${endpoint}`, (res, req) => this.handle(res, req, codec));
+      this.app.post(`/${endpoint}`, (res, req) => this.handle(res, req, endpoint));
       this.app.any(`/${endpoint}`, (res, req) => this.refuse(res, req, 'wrong-method'));
     }
     this.app.any('/*', (res, req) => this.refuse(res, req, 'unknown-path'));
@@ -97,13 +95,13 @@ export class CallbackServer {
     }
   }
 
-  private handle(res: HttpResponse, req: HttpRequest, codec: RequestCodec): void {
+  private handle(res: HttpResponse, req: HttpRequest, endpoint: Endpoint): void {
     if (!this.callers.isAllowed(res, req)) {
       this.turnAway(res, req);
       return;
     }
     const isFull = this.deps.admission.isFull;
-    const callback = new Callback(this.deps, res, codec);
+    const callback = new Callback(this.deps, res, endpoint);
     if (this.isDraining) callback.refuseAndClose('shutting-down');
     else if (isFull) callback.refuse('overloaded');
     else if (Number(req.getHeader('content-length')) > this.deps.settings.bodyBytesMax) {
@@ -139,8 +137,7 @@ export class CallbackServer {
 
   /** To HEAD without a body: the library would send it, and a proxy take it for the beginning of the next answer. */
   private send(res: HttpResponse, failure: Failure, isToHead: boolean, close: boolean): void {
-    const { responses, clock } = this.deps;
-    sendFailure(res, failure, isToHead ? '' : responses.failure(NOTHING_READ, failure, clock.now()), close);
+    sendFailure(res, failure, isToHead ? '' : this.deps.codec.failure(NOTHING_READ, failure), close);
     this.deps.metrics.count('other', failure);
   }
 }

@@ -1,11 +1,11 @@
 import type { Replier } from '../base/ports.js';
-import type { CallbackCommand } from '../wallet/command.js';
+import type { Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import { FAILURES, type Failure } from '../wallet/rejection.js';
 import type { Pending } from './admission.js';
+import type { CallbackReply } from './callback-codec.js';
 import type { CallbackDeps } from './ports.js';
-import type { RequestCodec } from './request-codec.js';
-import { type Echo, NOTHING_READ } from './response-codec.js';
+import { NOTHING_READ, type ReadRequest } from './request-codec.js';
 import type { Claim, Unsigned } from './signature.js';
 import type { HttpResponse } from './uws.js';
 
@@ -13,7 +13,7 @@ import type { HttpResponse } from './uws.js';
  * One callback from its headers to its answer. It is done once: answered, expired or aborted, whichever comes first;
  * after that the library's response must not be touched, and an answer that comes later is dropped.
  */
-export class Callback implements Pending, Replier<Answer> {
+export class Callback implements Pending, Replier<CallbackReply> {
   older: Pending | undefined = undefined;
   newer: Pending | undefined = undefined;
   readonly deadlineMs: number;
@@ -24,13 +24,13 @@ export class Callback implements Pending, Replier<Answer> {
   private claim: Claim | undefined = undefined;
   /** For people; there with every claim. */
   private from: (() => string) | undefined = undefined;
-  private echo: Echo = NOTHING_READ;
-  private command: CallbackCommand | undefined = undefined;
+  /** The body, once all of it is there and known to be the platform's. */
+  private bytes: Buffer | undefined = undefined;
 
   constructor(
     private readonly deps: CallbackDeps,
     private readonly res: HttpResponse,
-    private readonly codec: RequestCodec,
+    private readonly endpoint: Endpoint,
   ) {
     this.deadlineMs = deps.clock.monotonicMs() + deps.settings.requestDeadlineMs;
     deps.admission.enter(this);
@@ -54,20 +54,20 @@ export class Callback implements Pending, Replier<Answer> {
       const { bodyBytesMax } = this.deps.settings;
       if (this.byteLength + chunk.byteLength > bodyBytesMax) return this.refuseAndClose('body-too-large');
       if (!this.deps.admission.tryGrow(this, chunk.byteLength)) return this.refuse('overloaded');
-      if (isLast && this.chunks === undefined) return this.execute(Buffer.from(chunk));
+      const bytes = Buffer.from(new Uint8Array(chunk));
+      if (isLast && this.chunks === undefined) return this.execute(bytes);
       this.chunks ??= [];
-      this.chunks.push(Buffer.from(new Uint8Array(chunk)));
+      this.chunks.push(bytes);
       if (isLast) this.execute(Buffer.concat(this.chunks));
     });
   }
 
-  reply(answer: Answer, readyMs?: number): void {
+  reply({ answer, body }: CallbackReply, readyMs?: number): void {
     if (this.isDone) return;
     if (answer.type === 'failed') {
-      this.answerFailure(answer.failure, false, readyMs);
+      this.answerFailure(answer.failure, false, readyMs, body);
       return;
     }
-    const body = this.deps.responses.success(this.echo, answer.before, answer.after, this.deps.clock.now());
     this.done();
     this.res.cork(() => {
       this.res.writeHeader('Content-Type', 'application/json');
@@ -95,13 +95,10 @@ export class Callback implements Pending, Replier<Answer> {
       this.refuseUnsigned('wrong signature', false);
       return;
     }
-    const request = this.codec.read(bytes);
-    this.echo = request;
-    this.command = request.command;
+    this.bytes = bytes;
     this.chunks = undefined;
-    if (request.command === undefined) this.refuse('malformed');
-    else if (!this.deps.admission.tryExecute(this)) this.refuse('overloaded');
-    else this.deps.service.execute(request.command, this);
+    if (this.deps.admission.tryExecute(this)) this.deps.service.carryOut(this.endpoint, bytes, this);
+    else this.refuse('overloaded');
   }
 
   /** Of what is not signed nothing is looked at, so nothing is echoed. */
@@ -110,17 +107,16 @@ export class Callback implements Pending, Replier<Answer> {
     this.answerFailure('invalid-signature', close);
   }
 
-  private answerFailure(failure: Failure, close: boolean, readyMs?: number): void {
+  private answerFailure(failure: Failure, close: boolean, readyMs?: number, body = ''): void {
     if (this.isDone) return;
-    const body = this.deps.responses.failure(this.echo, failure, this.deps.clock.now());
     this.done();
-    sendFailure(this.res, failure, body, close);
+    sendFailure(this.res, failure, body === '' ? this.deps.codec.failure(this.read(), failure) : body, close);
     this.answered({ type: 'failed', failure }, readyMs);
   }
 
   private answered(answer: Answer, readyMs: number | undefined): void {
+    const { endpoint } = this;
     const { metrics, log, clock, settings } = this.deps;
-    const { endpoint } = this.codec;
     const endedMs = clock.monotonicMs();
     // All have the same patience, so that their deadline tells when they came.
     const startedMs = this.deadlineMs - settings.requestDeadlineMs;
@@ -128,9 +124,14 @@ export class Callback implements Pending, Replier<Answer> {
     metrics.count(endpoint, isFailure ? answer.failure : 'accepted');
     metrics.took(startedMs, readyMs, endedMs);
     // Whoever is not let in gets this far too, and must not fill the log; of what was not read it could say nothing.
-    if (this.echo !== NOTHING_READ && log.wants(isFailure, endedMs - startedMs)) {
-      log.write(endpoint, this.echo, this.command, answer, endedMs - startedMs);
+    if (this.bytes !== undefined && log.wants(isFailure, endedMs - startedMs)) {
+      log.write(endpoint, this.read(), answer, endedMs - startedMs);
     }
+  }
+
+  /** Once more, for the few that need it here: who carries callbacks out reads them by himself. */
+  private read(): ReadRequest {
+    return this.bytes === undefined ? NOTHING_READ : this.deps.codec.read(this.endpoint, this.bytes);
   }
 
   private aborted(): void {

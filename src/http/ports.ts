@@ -1,17 +1,16 @@
 import type { Clock, Replier } from '../base/ports.js';
 import type { RefusalLog } from '../telemetry/refusal-log.js';
-import type { CallbackCommand, Endpoint } from '../wallet/command.js';
-import type { Answer } from '../wallet/decision.js';
+import type { Endpoint } from '../wallet/command.js';
 import type { Admission, AdmissionSettings } from './admission.js';
+import type { CallbackCodec, CallbackReply } from './callback-codec.js';
 import type { CallbackLog } from './callback-log.js';
 import type { CallbackMetrics } from './callback-metrics.js';
-import type { RequestCodec } from './request-codec.js';
-import type { ResponseCodec } from './response-codec.js';
 import type { TlsFiles } from './uws.js';
 
-/** Whoever carries commands out. The replier is called once, when the answer is durable. */
-export interface CommandService {
-  execute(command: CallbackCommand, replier: Replier<Answer>): void;
+/** Whoever carries callbacks out, with a `CallbackCodec`, in whichever thread. */
+export interface CallbackService {
+  /** `bytes` must not change. The replier is called once, when the answer is durable. */
+  carryOut(endpoint: Endpoint, bytes: Buffer, replier: Replier<CallbackReply>): void;
 }
 
 export interface CallbackSettings extends AdmissionSettings {
@@ -28,9 +27,8 @@ export interface CallbackSettings extends AdmissionSettings {
 
 export interface CallbackDeps {
   readonly settings: CallbackSettings;
-  readonly requests: Readonly<Record<Endpoint, RequestCodec>>;
-  readonly responses: ResponseCodec;
-  readonly service: CommandService;
+  readonly codec: CallbackCodec;
+  readonly service: CallbackService;
   readonly admission: Admission;
   readonly refusals: RefusalLog;
   readonly clock: Clock;

@@ -26,7 +26,8 @@ export interface RequestCodec {
   read(bytes: Buffer): ReadRequest;
 }
 
-const UNREADABLE: ReadRequest = { id: '', productId: '', currency: '', username: '', command: undefined };
+/** Of a body that nobody can read, or may. */
+export const NOTHING_READ: ReadRequest = { id: '', productId: '', currency: '', username: '', command: undefined };
 
 /** Thrown by a conversion that finds an amount which is none; caught where the request is read. */
 const NOT_AN_AMOUNT = new Error('not an amount');
@@ -65,14 +66,14 @@ class EndpointCodec<E extends Endpoint> implements RequestCodec {
 
   read(bytes: Buffer): ReadRequest {
     const text = maybeText(bytes);
-    if (text === undefined) return UNREADABLE;
+    if (text === undefined) return NOTHING_READ;
     let body: unknown;
     try {
       body = JSON.parse(text);
     } catch {
-      return UNREADABLE;
+      return NOTHING_READ;
     }
-    if (typeof body !== 'object' || body === null) return UNREADABLE;
+    if (typeof body !== 'object' || body === null) return NOTHING_READ;
     // A lone surrogate can only come as an escape, so most bodies are not searched for one.
     if (!this.validate(body) || (text.includes('\\u') && hasLoneSurrogate(body))) return invalid(body);
     try {
@@ -110,7 +111,7 @@ function maybeText(bytes: Buffer): string | undefined {
 function invalid(body: object): ReadRequest {
   const { id, productId, username } = body as { id?: unknown; productId?: unknown; username?: unknown };
   const text = (value: unknown) => (isId(value) ? value : '');
-  return { ...UNREADABLE, id: text(id), productId: text(productId), username: text(username) };
+  return { ...NOTHING_READ, id: text(id), productId: text(productId), username: text(username) };
 }
 
 function hasLoneSurrogate(body: RequestBody<Endpoint>): boolean {

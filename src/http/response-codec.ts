@@ -12,9 +12,6 @@ export interface Echo {
   readonly username: string;
 }
 
-/** Of a request that was refused before its body was read. */
-export const NOTHING_READ: Echo = { id: '', productId: '', currency: '', username: '' };
-
 /** callback-interface.md section 2.9. */
 export const successSchema = object({
   id: string(),

@@ -5,13 +5,15 @@ import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
+import type { CallbackColumns, ReplyColumns } from './columns.js';
 import type { ShardStatus } from './shards.js';
 
 /*
- * What the main thread and a worker tell each other. Requests and results travel in batches: a message costs about as
- * much as what is in it, and waking the other thread costs 45 us whatever it carries.
+ * What the main thread and a worker tell each other. All travels in batches: a message costs about as much as what is in
+ * it, and waking the other thread costs 45 us whatever it carries.
  *
- *   main thread ──requests─> worker ──results─> main thread
+ *   main thread ──callbacks──> worker ──replies──> main thread
+ *   main thread ──requests───> worker ──results──> main thread      of operators
  */
 
 interface Addressed {
@@ -25,24 +27,28 @@ export type WireRequest = NewRequest & { readonly id: number };
 export type WireResult = Answer | QueryResult | BusyAnswer;
 
 export type ToWorker =
+  | { readonly type: 'submit-callbacks'; readonly callbacks: CallbackColumns }
   | { readonly type: 'submit-requests'; readonly requests: readonly WireRequest[] }
   | { readonly type: 'drain-shards'; readonly timeoutMs: number }
   | { readonly type: 'take-snapshots'; readonly pace: Pace }
   | { readonly type: 'keep-orphans' }
   | { readonly type: 'close-shards' };
 
+/** Of answers. */
+interface Durable {
+  /** The newest entries of the shards: what is answered here is in the log up to them. */
+  readonly durable: readonly (readonly [shard: number, lsn: Lsn])[];
+  /** Since when they may be told. They come in one stretch of code, so that one time says it for all. */
+  readonly readyMs: number | undefined;
+}
+
 export type FromWorker =
   | { readonly type: 'shards-opened' }
   | { readonly type: 'open-failed'; readonly message: string }
-  /** `durable` are the newest entries of the shards: what is answered here is in the log up to them. */
-  | {
-      readonly type: 'results';
-      readonly ids: readonly number[];
-      readonly results: readonly WireResult[];
-      readonly durable: readonly (readonly [shard: number, lsn: Lsn])[];
-      /** Since when they may be told. They come in one stretch of code, so that one time says it for all. */
-      readonly readyMs: number | undefined;
-    }
+  | (Durable & { readonly type: 'replies'; readonly replies: ReplyColumns })
+  | (Durable & { readonly type: 'results'; readonly ids: readonly number[]; readonly results: readonly WireResult[] })
+  /** The main thread only guesses whom a callback is about; here is where it belongs. */
+  | { readonly type: 'misplaced-callback'; readonly id: number; readonly shard: number }
   /** Metrics come with every tenth. */
   | {
       readonly type: 'status';

@@ -86,7 +86,7 @@ const JUMP_MS = 60_000;
 const JUMP_REST_MS = 3_600_000;
 
 /** The shards of one thread: their recovery, their rounds, their restarts. Its observer does the counting. */
-export class ShardHost implements Omit<Shards, 'metrics'> {
+export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
   private readonly shards = new Map<number, Shard>();
   /** Whoever starts the process waits for it, and wants to hear that the store is away. */
   private readonly atStart: RecoveryDeps & TakeOverDeps;
@@ -204,6 +204,10 @@ export class ShardHost implements Omit<Shards, 'metrics'> {
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
     this.shards.get(shard)?.submit({ type: 'command', command, deadlineMs, replier });
+  }
+
+  has(shard: number): boolean {
+    return this.shards.has(shard);
   }
 
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {

@@ -3,8 +3,10 @@ import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
 import type { Pace } from '../shard/snapshotter.js';
+import type { Endpoint } from '../wallet/command.js';
+import { type CallbackColumns, ReplyColumns } from './columns.js';
 import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';
-import type { Shards } from './shards.js';
+import type { CallbackReply, Shards } from './shards.js';
 
 const STATUS_MS = 100;
 const STATUSES_PER_METRICS = 10;
@@ -13,12 +15,21 @@ const STATUSES_PER_METRICS = 10;
 export interface ResumableShards extends Shards {
   resume(told: ReadonlyMap<number, Lsn>): Promise<void>;
   durable(): readonly (readonly [shard: number, lsn: Lsn])[];
+  /** Not all shards are here: `onMisplaced` is told of a callback for one that is not, instead of the replier. */
+  carryOut(
+    endpoint: Endpoint,
+    bytes: Buffer,
+    deadlineMs: number,
+    replier: Replier<CallbackReply>,
+    onMisplaced?: (shard: number) => void,
+  ): void;
 }
 
 /** The worker's end of the wire: carries requests to the shards of this thread, and their results back. */
 export class ShardServer {
   private ids: number[] = [];
   private results: WireResult[] = [];
+  private replies = new ReplyColumns();
   private readyMs: number | undefined = undefined;
   private timer: NodeJS.Timeout | undefined = undefined;
   private statuses = 0;
@@ -46,6 +57,9 @@ export class ShardServer {
 
   receive(message: ToWorker): void {
     switch (message.type) {
+      case 'submit-callbacks':
+        this.carryOut(message.callbacks);
+        return;
       case 'submit-requests':
         for (const request of message.requests) this.submit(request);
         return;
@@ -65,6 +79,20 @@ export class ShardServer {
     }
   }
 
+  private carryOut({ firstId, endpoints, deadlinesMs, bytes, ends }: CallbackColumns): void {
+    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let i = 0; i < endpoints.length; i++) {
+      const id = firstId + i;
+      this.shards.carryOut(
+        endpoints[i] as Endpoint,
+        all.subarray(i === 0 ? 0 : ends[i - 1], ends[i]),
+        deadlinesMs[i] as number,
+        { reply: (reply, readyMs) => this.replied(id, reply, readyMs) },
+        (shard) => this.port.postMessage({ type: 'misplaced-callback', id, shard }),
+      );
+    }
+  }
+
   private submit(request: WireRequest): void {
     const { id, shard, deadlineMs } = request;
     const replier: Replier<WireResult> = { reply: (result, readyMs) => this.reply(id, result, readyMs) };
@@ -74,19 +102,34 @@ export class ShardServer {
 
   /** Replies of one round come in one stretch of code, and leave in one message at its end. */
   private reply(id: number, result: WireResult, readyMs: number | undefined): void {
-    if (this.ids.length === 0) {
-      queueMicrotask(() => this.sendResults());
-      this.readyMs = readyMs;
-    }
+    this.schedule(readyMs);
     this.ids.push(id);
     this.results.push(result);
   }
 
-  private sendResults(): void {
-    const { ids, results, readyMs } = this;
-    this.ids = [];
-    this.results = [];
-    this.port.postMessage({ type: 'results', ids, results, durable: this.shards.durable(), readyMs });
+  private replied(id: number, reply: CallbackReply, readyMs: number | undefined): void {
+    this.schedule(readyMs);
+    this.replies.push(id, reply);
+  }
+
+  private schedule(readyMs: number | undefined): void {
+    if (this.ids.length > 0 || this.replies.ids.length > 0) return;
+    queueMicrotask(() => this.send());
+    this.readyMs = readyMs;
+  }
+
+  private send(): void {
+    const { ids, results, replies, readyMs } = this;
+    const durable = this.shards.durable();
+    if (replies.ids.length > 0) {
+      this.replies = new ReplyColumns();
+      this.port.postMessage({ type: 'replies', replies, durable, readyMs });
+    }
+    if (ids.length > 0) {
+      this.ids = [];
+      this.results = [];
+      this.port.postMessage({ type: 'results', ids, results, durable, readyMs });
+    }
   }
 
   private sendStatus(): void {

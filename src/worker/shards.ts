@@ -3,7 +3,7 @@ import type { Replier } from '../base/ports.js';
 import type { Fenced, Head } from '../shard/ports.js';
 import type { BusyAnswer, ShardState } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
-import type { Command } from '../wallet/command.js';
+import type { Command, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 
@@ -18,12 +18,23 @@ export interface ShardStatus {
   readonly reason: string | undefined;
 }
 
+/** The answer to a callback, and the body that says it to the platform; empty when nobody has read the callback. */
+export interface CallbackReply {
+  readonly answer: Answer;
+  readonly body: string;
+}
+
 /** The shards of a process, in its own thread or in workers. */
 export interface Shards {
   /** Recovers all shards, which have been taken over. One whose log cannot be continued is stopped, and says why. */
   start(fences: readonly Fenced[]): Promise<void>;
   /** The replier is called once; after `deadlineMs` (of the monotonic clock) what has not been begun is not begun. */
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
+  /**
+   * Reads a callback of the platform, executes its command where its player is, and writes the answer. `bytes` must not
+   * change; else like `execute`.
+   */
+  carryOut(endpoint: Endpoint, bytes: Buffer, deadlineMs: number, replier: Replier<CallbackReply>): void;
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void;
   status(): readonly ShardStatus[];
   /** What its threads have counted, each metric once per thread. Of workers it is a second old at the most. */

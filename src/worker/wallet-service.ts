@@ -2,11 +2,11 @@ import type { Clock, Replier } from '../base/ports.js';
 import { formatLsn } from '../shard/lsn.js';
 import type { BusyAnswer } from '../shard/shard.js';
 import { GENTLY, type SnapshotResult } from '../shard/snapshotter.js';
-import type { CallbackCommand, OperatorCommand } from '../wallet/command.js';
+import type { Endpoint, OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import { shardOf } from './placement.js';
-import type { Shards } from './shards.js';
+import type { CallbackReply, Shards } from './shards.js';
 
 const TOO_LATE: BusyAnswer = { type: 'failed', failure: 'not-durable-in-time' };
 
@@ -26,8 +26,8 @@ export class WalletService {
   ) {}
 
   /** The replier is called once, at any time; deadlines towards the platform are the listener's. */
-  execute(command: CallbackCommand, replier: Replier<Answer>): void {
-    this.shards.execute(this.shardOf(command.username), command, this.deadline(), replier);
+  carryOut(endpoint: Endpoint, bytes: Buffer, replier: Replier<CallbackReply>): void {
+    this.shards.carryOut(endpoint, bytes, this.deadline(), replier);
   }
 
   /** Resolves by the deadline; then with `not-durable-in-time`: the outcome is unknown. */

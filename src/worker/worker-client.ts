@@ -6,11 +6,14 @@ import type { Lsn } from '../shard/lsn.js';
 import type { BusyAnswer } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Failure } from '../wallet/rejection.js';
+import { columnsOf, replyAt, type WaitingCallback } from './columns.js';
 import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { ShardStatus } from './shards.js';
 
 export interface WorkerEvents {
   onFenced(shard: number, takenBy: string): void;
+  /** It has a callback of a shard that it does not have. */
+  onMisplaced(callback: WaitingCallback, shard: number): void;
   /** The thread has ended without being told to. */
   onDied(error: Error): void;
 }
@@ -32,6 +35,7 @@ export class WorkerClient {
   /** As it last told them. */
   metrics: readonly Metric[] = [];
   private readonly waiting = new Map<number, Replier<WireResult>>();
+  private readonly callbacks = new Map<number, WaitingCallback>();
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: Error) => void } | undefined = undefined;
   private onDrained: ((isEmpty: boolean) => void) | undefined = undefined;
@@ -42,7 +46,11 @@ export class WorkerClient {
   private readonly watchdog: NodeJS.Timeout;
   private heardMs: number;
   private requests: WireRequest[] = [];
+  /** Of this turn. The newest of `callbacks`, so that their ids follow one another. */
+  private newCallbacks: WaitingCallback[] = [];
+  private isScheduled = false;
   private nextId = 1;
+  private nextCallbackId = 1;
   private isClosing = false;
   private hasEnded = false;
   /** Its shards serve: from now on it tells its status ten times a second. */
@@ -80,20 +88,32 @@ export class WorkerClient {
     return this.opened;
   }
 
-  /** Requests of one turn of the event loop travel in one message. */
-  submit(request: NewRequest, replier: Replier<never>): void {
-    if (this.hasEnded) {
-      (replier as Replier<BusyAnswer>).reply(STARTING);
+  /** Callbacks and requests of one turn of the event loop travel in one message each. */
+  carryOut(callback: WaitingCallback): void {
+    if (this.busy !== undefined) {
+      callback.replier.reply({ answer: this.busy, body: '' });
       return;
     }
-    if (this.waiting.size >= WAITING_MAX) {
-      (replier as Replier<BusyAnswer>).reply(OVERLOADED);
+    this.callbacks.set(this.nextCallbackId++, callback);
+    this.newCallbacks.push(callback);
+    this.schedule();
+  }
+
+  submit(request: NewRequest, replier: Replier<never>): void {
+    if (this.busy !== undefined) {
+      (replier as Replier<BusyAnswer>).reply(this.busy);
       return;
     }
     const id = this.nextId++;
     this.waiting.set(id, replier as Replier<WireResult>);
-    if (this.requests.length === 0) setImmediate(() => this.send());
     this.requests.push({ ...request, id });
+    this.schedule();
+  }
+
+  /** Why it takes nothing now; undefined when it does. */
+  private get busy(): BusyAnswer | undefined {
+    if (this.hasEnded) return STARTING;
+    return this.waiting.size + this.callbacks.size >= WAITING_MAX ? OVERLOADED : undefined;
   }
 
   async drain(timeoutMs: number): Promise<boolean> {
@@ -104,7 +124,7 @@ export class WorkerClient {
       this.post({ type: 'drain-shards', timeoutMs });
       setTimeout(() => resolve(false), timeoutMs + CLOSE_MS).unref();
     });
-    return isEmpty && this.waiting.size === 0;
+    return isEmpty && this.waiting.size + this.callbacks.size === 0;
   }
 
   async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
@@ -145,11 +165,24 @@ export class WorkerClient {
     return counted;
   }
 
+  private schedule(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    setImmediate(() => this.send());
+  }
+
   private send(): void {
-    const { requests } = this;
-    if (requests.length === 0) return;
-    this.requests = [];
-    this.post({ type: 'submit-requests', requests });
+    const { requests, newCallbacks } = this;
+    this.isScheduled = false;
+    if (newCallbacks.length > 0) {
+      this.newCallbacks = [];
+      const firstId = this.nextCallbackId - newCallbacks.length;
+      this.post({ type: 'submit-callbacks', callbacks: columnsOf(firstId, newCallbacks) });
+    }
+    if (requests.length > 0) {
+      this.requests = [];
+      this.post({ type: 'submit-requests', requests });
+    }
   }
 
   private post(message: ToWorker): void {
@@ -159,6 +192,18 @@ export class WorkerClient {
   private receive(message: FromWorker): void {
     this.heardMs = this.clock.monotonicMs();
     switch (message.type) {
+      case 'replies':
+        for (const [shard, lsn] of message.durable) this.told.set(shard, lsn);
+        for (let i = 0; i < message.replies.ids.length; i++) {
+          const callback = this.takeCallback(message.replies.ids[i] as number);
+          callback?.replier.reply(replyAt(message.replies, i), message.readyMs);
+        }
+        return;
+      case 'misplaced-callback': {
+        const callback = this.takeCallback(message.id);
+        if (callback !== undefined) this.events.onMisplaced(callback, message.shard);
+        return;
+      }
       case 'results':
         for (const [shard, lsn] of message.durable) this.told.set(shard, lsn);
         for (let i = 0; i < message.ids.length; i++)
@@ -197,14 +242,25 @@ export class WorkerClient {
     replier?.reply(result, readyMs);
   }
 
+  /** Undefined when it has its reply already, as above. */
+  private takeCallback(id: number): WaitingCallback | undefined {
+    const callback = this.callbacks.get(id);
+    this.callbacks.delete(id);
+    return callback;
+  }
+
   private ended(error: Error): void {
     this.hasEnded = true;
     clearInterval(this.watchdog);
     this.settleOpened?.reject(error);
     this.requests = [];
+    this.newCallbacks = [];
     const repliers = [...this.waiting.values()];
+    const callbacks = [...this.callbacks.values()];
     this.waiting.clear();
+    this.callbacks.clear();
     for (const replier of repliers) replier.reply(STARTING);
+    for (const { replier } of callbacks) replier.reply({ answer: STARTING, body: '' });
     this.onDrained?.(true);
     this.onOrphansKept?.();
     for (const resolve of this.onSnapshots.splice(0)) resolve([]);

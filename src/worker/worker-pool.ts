@@ -6,10 +6,13 @@ import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
 import type { BusyAnswer, ShardState } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
-import type { Command } from '../wallet/command.js';
+import type { Command, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
-import type { ShardStatus, Shards } from './shards.js';
+import type { WaitingCallback } from './columns.js';
+import { shardOf } from './placement.js';
+import type { NewRequest } from './protocol.js';
+import type { CallbackReply, ShardStatus, Shards } from './shards.js';
 import { WorkerClient } from './worker-client.js';
 
 export interface PoolDeps {
@@ -23,6 +26,8 @@ export interface PoolDeps {
     told: ReadonlyMap<number, Lsn>,
   ) => Worker;
   readonly onFenced: (shard: number, takenBy: string) => void;
+  /** Whom a callback is about, at a glance. When it is wrong the callback travels twice. */
+  readonly guessUsername: (bytes: Buffer) => string;
 }
 
 /** What one worker has, over the lives of its threads. */
@@ -52,7 +57,7 @@ export class WorkerPool implements Shards {
   private readonly byShard = new Map<number, Place>();
 
   constructor(
-    shardCount: number,
+    private readonly shardCount: number,
     workerCount: number,
     private readonly deps: PoolDeps,
   ) {
@@ -69,13 +74,17 @@ export class WorkerPool implements Shards {
   }
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
-    const client = this.maybeClient(shard, replier);
-    client?.submit({ shard, deadlineMs, command }, replier);
+    this.submit({ shard, deadlineMs, command }, replier);
+  }
+
+  carryOut(endpoint: Endpoint, bytes: Buffer, deadlineMs: number, replier: Replier<CallbackReply>): void {
+    // One worker has all shards.
+    const shard = this.places.length === 1 ? 0 : shardOf(this.deps.guessUsername(bytes), this.shardCount);
+    this.forward({ endpoint, bytes, deadlineMs, replier }, shard);
   }
 
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
-    const client = this.maybeClient(shard, replier);
-    client?.submit({ shard, deadlineMs, query }, replier);
+    this.submit({ shard, deadlineMs, query }, replier);
   }
 
   status(): ShardStatus[] {
@@ -117,18 +126,27 @@ export class WorkerPool implements Shards {
     await Promise.all(this.places.map(({ client }) => client?.close()));
   }
 
-  /** Undefined when its shard cannot take requests now; then the replier has been told. */
-  private maybeClient(shard: number, replier: Replier<BusyAnswer>): WorkerClient | undefined {
-    const { client, state } = must(this.byShard.get(shard), 'a shard has a place');
-    if (state === 'serving') return client;
-    replier.reply(state === 'starting' ? STARTING : STOPPED);
-    return undefined;
+  private forward(callback: WaitingCallback, shard: number): void {
+    const { client, state } = this.placeOf(shard);
+    if (state === 'serving') client?.carryOut(callback);
+    else callback.replier.reply({ answer: busyIn(state), body: '' });
+  }
+
+  private submit(request: NewRequest, replier: Replier<never>): void {
+    const { client, state } = this.placeOf(request.shard);
+    if (state === 'serving') client?.submit(request, replier);
+    else (replier as Replier<BusyAnswer>).reply(busyIn(state));
+  }
+
+  private placeOf(shard: number): Place {
+    return must(this.byShard.get(shard), 'a shard has a place');
   }
 
   private async open(place: Place, fences: readonly Fenced[] | undefined): Promise<void> {
     const { worker, shards, told } = place;
     const events = {
       onFenced: (shard: number, takenBy: string) => void this.fenced(shard, takenBy),
+      onMisplaced: (callback: WaitingCallback, shard: number) => this.forward(callback, shard),
       onDied: (error: Error) => this.died(place, error),
     };
     place.client = new WorkerClient(this.deps.spawn(worker, shards, fences, told), events, this.deps.clock, told);
@@ -170,6 +188,11 @@ export class WorkerPool implements Shards {
       await place.client?.close();
     }
   }
+}
+
+/** What a shard in this state answers, which is not serving. */
+function busyIn(state: ShardState): BusyAnswer {
+  return state === 'starting' ? STARTING : STOPPED;
 }
 
 function range(count: number): number[] {

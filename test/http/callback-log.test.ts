@@ -23,8 +23,14 @@ test('by default a callback leaves no line', async () => {
   assert.deepEqual(await linesWith({}), []);
 });
 
-test('log.callbacks=all: a line each, with the id of the request, the player and the amounts', async () => {
-  const [placed, refused, broken, ...more] = await linesWith({ 'log.callbacks': 'all' });
+// On workers the callbacks are read there, and for their lines a second time here.
+for (const workers of [0, 2]) {
+  test(`log.callbacks=all: a line each, with the id of the request, the player and the amounts; ${workers} workers`, () =>
+    aLineEach(workers));
+}
+
+async function aLineEach(workers: number): Promise<void> {
+  const [placed, refused, broken, ...more] = await linesWith({ 'log.callbacks': 'all', workers });
   assert.deepEqual(more, []);
   const { tookMs, ...rest } = placed as LogLine;
   assert.ok(typeof tookMs === 'number' && tookMs > 0);
@@ -54,7 +60,7 @@ test('log.callbacks=all: a line each, with the id of the request, the player and
   ];
   assert.deepEqual(of(refused as LogLine), ['q-b2', 'ann', 10002, 200, 'insufficient-balance']);
   assert.deepEqual(of(broken as LogLine), ['broken', 'ann', 40003, 400, 'malformed']);
-});
+}
 
 test('log.callbacks=errors: a line for each answer with another statusCode than 0', async () => {
   const lines = await linesWith({ 'log.callbacks': 'errors' });

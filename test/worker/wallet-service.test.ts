@@ -8,6 +8,7 @@ import { WalletService } from '../../src/worker/wallet-service.js';
 const SILENT: Shards = {
   start: async () => {},
   execute() {},
+  carryOut() {},
   ask() {},
   status: () => [],
   metrics: () => [],

@@ -1,0 +1,66 @@
+import type { Clock } from '../base/ports.js';
+import type { Endpoint } from '../wallet/command.js';
+import type { Answer } from '../wallet/decision.js';
+import type { Failure } from '../wallet/rejection.js';
+import { type CodecSettings, type ReadRequest, type RequestCodec, requestCodecs } from './request-codec.js';
+import { type Echo, ResponseCodec } from './response-codec.js';
+
+export interface CallbackReply {
+  readonly answer: Answer;
+  /** Says it to the platform; empty when whoever answers has not read the callback. */
+  readonly body: string;
+}
+
+/**
+ * From the bytes of a callback to its command, and from the answer to the body that says it. It works where the shards
+ * are: to carry bytes to another thread takes a tenth of the time of carrying the objects that are made of them.
+ */
+export class CallbackCodec {
+  private readonly requests: Readonly<Record<Endpoint, RequestCodec>>;
+  private readonly responses: ResponseCodec;
+
+  constructor(
+    settings: CodecSettings,
+    private readonly clock: Clock,
+  ) {
+    this.requests = requestCodecs(settings);
+    this.responses = new ResponseCodec(settings.scales);
+  }
+
+  read(endpoint: Endpoint, bytes: Buffer): ReadRequest {
+    return this.requests[endpoint].read(bytes);
+  }
+
+  reply(echo: Echo, answer: Answer): CallbackReply {
+    if (answer.type === 'failed') return { answer, body: this.failure(echo, answer.failure) };
+    return { answer, body: this.responses.success(echo, answer.before, answer.after, this.clock.now()) };
+  }
+
+  failure(echo: Pick<Echo, 'id' | 'productId'>, failure: Failure): string {
+    return this.responses.failure(echo, failure, this.clock.now());
+  }
+}
+
+const USERNAME = Buffer.from('"username"');
+const QUOTE = '"'.charCodeAt(0);
+
+/**
+ * Whose callback this seems to be, at a glance: the text behind the first "username". Right for what platforms send;
+ * wrong where that is not the callback's own, or where it holds a quote.
+ */
+export function guessUsername(bytes: Buffer): string {
+  const at = bytes.indexOf(USERNAME);
+  const from = bytes.indexOf(QUOTE, at + USERNAME.length) + 1;
+  const to = bytes.indexOf(QUOTE, from);
+  if (at < 0 || from === 0 || to < 0) return '';
+  const text = bytes.toString('utf8', from, to);
+  return text.includes('\\') ? unescaped(text) : text;
+}
+
+function unescaped(text: string): string {
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { guessUsername } from '../../src/http/callback-codec.js';
+import { shardOf } from '../../src/worker/placement.js';
+import { balanceOf, bet, importPlayers } from '../support/client.js';
+import { TestNode } from '../support/test-node.js';
+
+/*
+ * Only workers parse callbacks: the main thread guesses by a glance whose each one is, and a worker that does not have
+ * that player gives it back.
+ */
+
+const guess = (text: string) => guessUsername(Buffer.from(text));
+
+test('the glance finds the name in what platforms send', () => {
+  assert.equal(guess(JSON.stringify(bet('ann', 'b1'))), 'ann');
+  assert.equal(guess(JSON.stringify(bet('ann', 'b1'), undefined, 2)), 'ann', 'with spaces');
+  assert.equal(guess(JSON.stringify(bet('สมชาย', 'b1'))), 'สมชาย', 'beyond ASCII');
+  assert.equal(guess('{"username":"\\u0e2a\\u0e21ชาย"}'), 'สมชาย', 'with escapes, as some libraries write it');
+  assert.equal(guess(JSON.stringify(bet('', 'b1'))), '');
+});
+
+test('what has no name, or half of one, is nobody', () => {
+  for (const text of ['', '{}', '{"username"', '{"username":', '{"username":1}', '{"username":"ann']) {
+    assert.equal(guess(text), '', text);
+  }
+  assert.equal(guess('{"username":"\\x"}'), '\\x', 'no escape that there is');
+});
+
+/** Bodies of the same bet, by a player of whom the glance sees another name. */
+const MISLEADING: Readonly<Record<string, (body: string) => string>> = {
+  'a field with escapes': (body) => body.replace('"username"', '"\\u0075sername"'),
+  'two names, of which the last one counts': (body) => body.replace('{', '{"username":"nobody",'),
+  'another name before it, in a field that nobody knows': (body) =>
+    body.replace('{', '{"platform":{"username":"nobody"},'),
+};
+
+for (const [what, mislead] of Object.entries(MISLEADING)) {
+  test(`${what}: wherever the player is, the callback gets there`, async () => {
+    const node = await TestNode.start({ workers: 2 });
+    try {
+      const names = Array.from({ length: 8 }, (_, i) => `ann${i}`);
+      const workers = new Set(names.map((name) => shardOf(name, 4) % 2));
+      assert.equal(workers.size, 2, 'players of both workers');
+      await importPlayers(node.adminUrl, names, 100);
+      for (const name of names) {
+        const body = mislead(JSON.stringify(bet(name, 'b1', 10)));
+        const wasMisled = guess(body) !== name;
+        assert.ok(wasMisled, body);
+        for (const _ of ['first', 'repeat']) {
+          const response = await fetch(`${node.callbackUrl}/placeBets`, { method: 'POST', body });
+          const { id, statusCode, balanceBefore, balanceAfter } = (await response.json()) as Record<string, unknown>;
+          assert.deepEqual([id, statusCode, balanceBefore, balanceAfter], ['q-b1', 0, 100, 90]);
+        }
+        assert.equal(await balanceOf(node.adminUrl, name), 90);
+      }
+    } finally {
+      await node.close();
+    }
+  });
+}
