@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
-import { AssertionFailure } from '../base/assert.js';
 import type { Metric } from '../base/metric.js';
 import { type Logger, type Replier, systemClock } from '../base/ports.js';
 import type { Settings } from '../config/schema.js';
-import { CallbackCodec } from '../http/callback-codec.js';
+import { CallbackCodec, MALFORMED } from '../http/callback-codec.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced, Owner, Position } from '../shard/ports.js';
@@ -20,13 +19,13 @@ import { writeOrphans } from '../store/orphans-file.js';
 import type { Store } from '../store/store.js';
 import { ThreadVitals } from '../telemetry/thread-vitals.js';
 import { ScaleTable } from '../wallet/amount.js';
-import type { Command, Endpoint } from '../wallet/command.js';
+import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import { MemoryGuard } from '../worker/memory-guard.js';
 import { shardOf } from '../worker/placement.js';
 import { ShardHost } from '../worker/shard-host.js';
-import type { CallbackReply, ShardStatus, Shards } from '../worker/shards.js';
+import type { CallbackReply, SentCallback, ShardStatus, Shards } from '../worker/shards.js';
 import { EXIT } from './exit-codes.js';
 import { driverOf } from './open-store.js';
 import { rulesOf } from './rules.js';
@@ -42,7 +41,6 @@ export interface Identity {
 export const OWNER_TAG_BYTES = 4;
 const NONCE_TAIL_BYTES = 4;
 
-const MALFORMED: Answer = { type: 'failed', failure: 'malformed' };
 const RECENT_BYTES_MAX = 8 * 1024 * 1024;
 const RECENT_SHARE = 64;
 const SNAPSHOT_ID_BYTES = 8;
@@ -79,7 +77,6 @@ export interface ShardThreadSettings extends Identity {
 /** All that the shards of one thread need, be it the main thread or a worker: their store, guard and telemetry. */
 export class ShardThread implements Shards {
   private readonly host: ShardHost;
-  private readonly codec: CallbackCodec;
   private readonly memory: MemoryGuard;
   private readonly telemetry: ShardTelemetry;
   private readonly vitals: ThreadVitals;
@@ -88,6 +85,7 @@ export class ShardThread implements Shards {
   static async open(
     thread: string,
     options: ShardThreadSettings,
+    codec: CallbackCodec,
     log: Logger,
     onFenced: (shard: number, takenBy: string) => void,
   ): Promise<ShardThread> {
@@ -99,13 +97,14 @@ export class ShardThread implements Shards {
       else process.kill(process.pid, 'SIGKILL');
     };
     const { store } = await driverOf(options.settings, 'never', onStuck);
-    return new ShardThread(thread, store, options, log, onFenced);
+    return new ShardThread(thread, store, options, codec, log, onFenced);
   }
 
   private constructor(
     thread: string,
     private readonly store: Store,
     private readonly options: ShardThreadSettings,
+    private readonly codec: CallbackCodec,
     private readonly log: Logger,
     onFenced: (shard: number, takenBy: string) => void,
   ) {
@@ -114,7 +113,6 @@ export class ShardThread implements Shards {
     // Outside the heap, but V8 counts it: collections follow one another when it is a large part of a small heap.
     const share = Math.floor(heapMaxBytes / RECENT_SHARE / shards.length);
     const recentBytesMax = store.canLoseTail ? Math.min(RECENT_BYTES_MAX, share) : 0;
-    this.codec = codecOf(options);
     this.memory = new MemoryGuard(heapMaxBytes);
     this.vitals = new ThreadVitals(thread, heapMaxBytes);
     this.telemetry = new ShardTelemetry(log, this.memory, {
@@ -171,28 +169,20 @@ export class ShardThread implements Shards {
     await this.host.keepOrphans();
   }
 
-  carryOut(
-    endpoint: Endpoint,
-    bytes: Buffer,
-    deadlineMs: number,
-    replier: Replier<CallbackReply>,
-    onMisplaced: (shard: number) => void = mustBeHere,
-  ): void {
+  carryOut({ endpoint, bytes, deadlineMs }: SentCallback, replier: Replier<CallbackReply>): number | undefined {
     const { codec } = this;
     const request = codec.read(endpoint, bytes);
     const { command } = request;
     if (command === undefined) {
       replier.reply(codec.reply(request, MALFORMED));
-      return;
+      return undefined;
     }
     const shard = shardOf(command.username, this.options.meta.shards);
-    if (!this.host.has(shard)) {
-      onMisplaced(shard);
-      return;
-    }
+    if (!this.host.has(shard)) return shard;
     this.host.execute(shard, command, deadlineMs, {
       reply: (answer, readyMs) => replier.reply(codec.reply(request, answer), readyMs),
     });
+    return undefined;
   }
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
@@ -228,8 +218,4 @@ export class ShardThread implements Shards {
     const meta = await this.store.maybeMeta();
     if (meta?.storeId !== this.options.meta.storeId) throw new RecoveryError('the store is another one than before');
   }
-}
-
-function mustBeHere(shard: number): never {
-  throw new AssertionFailure(`all shards are in this thread, also ${shard}`);
 }

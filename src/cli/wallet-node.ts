@@ -7,7 +7,7 @@ import { mergeMetrics } from '../base/metric.js';
 import { type Logger, systemClock } from '../base/ports.js';
 import { operatorTokens, withCallersOf } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
-import { guessUsername } from '../http/callback-codec.js';
+import { type CallbackCodec, guessUsername } from '../http/callback-codec.js';
 import { CallbackLog } from '../http/callback-log.js';
 import { CallbackServer } from '../http/callback-server.js';
 import { shardsOf } from '../restore/store-reader.js';
@@ -98,13 +98,14 @@ export class WalletNode {
     const shardIds = shardsOf(meta);
     const acknowledged = record.all;
     const threadSettings = { settings, meta, shards: shardIds, heapMaxBytes, acknowledged, ...identity };
-    const shards = await makeShards(threadSettings, log, fenced, workerEntry);
+    const codec = codecOf(threadSettings);
+    const shards = await makeShards(threadSettings, codec, log, fenced, workerEntry);
     const service = new WalletService(shards, meta.shards, clock, settings.requestDeadlineMs);
     const scales = new ScaleTable(meta.scales);
     const { amountMax } = settings.money;
     const callbackDeps = {
       settings: { ...settings.limits, ...settings, tls },
-      codec: codecOf(threadSettings),
+      codec,
       service,
       clock,
       log: new CallbackLog(settings.log, log, scales),
@@ -248,15 +249,18 @@ function mustServe(shards: Shards): void {
 /** In this thread, or on workers; `all` is what one thread for all shards would get. */
 async function makeShards(
   all: ShardThreadSettings,
+  codec: CallbackCodec,
   log: Logger,
   onFenced: (shard: number, takenBy: string) => void,
   workerEntry: URL,
 ): Promise<Shards> {
   const workers = workerCount(all.settings);
-  if (workers === 0) return await ShardThread.open(MAIN_THREAD, all, log, onFenced);
+  if (workers === 0) return await ShardThread.open(MAIN_THREAD, all, codec, log, onFenced);
   const spawn: PoolDeps['spawn'] = (worker, shards, fences, told) => {
     const workerData: WorkerSettings = { ...all, worker, shards, fences, told };
     return new Worker(workerEntry, { workerData });
   };
-  return new WorkerPool(all.shards.length, workers, { clock: systemClock, log, spawn, onFenced, guessUsername });
+  const addressOf: PoolDeps['addressOf'] = (endpoint, bytes) => codec.addressOf(endpoint, bytes);
+  const deps = { clock: systemClock, log, spawn, onFenced, guessUsername, addressOf };
+  return new WorkerPool(all.shards.length, workers, deps);
 }

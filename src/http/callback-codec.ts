@@ -11,6 +11,8 @@ export interface CallbackReply {
   readonly body: string;
 }
 
+export const MALFORMED: Answer = { type: 'failed', failure: 'malformed' };
+
 /**
  * From the bytes of a callback to its command, and from the answer to the body that says it. It works where the shards
  * are: to carry bytes to another thread takes a tenth of the time of carrying the objects that are made of them.
@@ -29,6 +31,12 @@ export class CallbackCodec {
 
   read(endpoint: Endpoint, bytes: Buffer): ReadRequest {
     return this.requests[endpoint].read(bytes);
+  }
+
+  /** Whose callback it is; of one that is not valid, its answer. */
+  addressOf(endpoint: Endpoint, bytes: Buffer): { readonly username: string } | CallbackReply {
+    const request = this.read(endpoint, bytes);
+    return request.command ?? this.reply(request, MALFORMED);
   }
 
   reply(echo: Echo, answer: Answer): CallbackReply {

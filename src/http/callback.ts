@@ -24,7 +24,10 @@ export class Callback implements Pending, Replier<CallbackReply> {
   private claim: Claim | undefined = undefined;
   /** For people; there with every claim. */
   private from: (() => string) | undefined = undefined;
-  /** The body, once all of it is there and known to be the platform's. */
+  /**
+   * The body, once all of it is there and known to be the platform's, until it is answered: who carries it out may keep
+   * this for as long as the store is away, and its bytes are counted no more.
+   */
   private bytes: Buffer | undefined = undefined;
 
   constructor(
@@ -127,6 +130,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     if (this.bytes !== undefined && log.wants(isFailure, endedMs - startedMs)) {
       log.write(endpoint, this.read(), answer, endedMs - startedMs);
     }
+    this.bytes = undefined;
   }
 
   /** Once more, for the few that need it here: who carries callbacks out reads them by himself. */
@@ -137,6 +141,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
   private aborted(): void {
     if (!this.isDone) this.deps.metrics.aborted();
     this.done();
+    this.bytes = undefined;
   }
 
   private done(): void {

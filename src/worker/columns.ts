@@ -1,21 +1,12 @@
-import type { Replier } from '../base/ports.js';
 import type { Units } from '../wallet/amount.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { Failure } from '../wallet/rejection.js';
-import type { CallbackReply } from './shards.js';
+import type { CallbackReply, SentCallback } from './shards.js';
 
 /*
  * Callbacks and their replies between threads, as columns: their bodies stay what they are on the wire. To copy the
  * objects that are made of them takes 5 us a callback, and this half a microsecond.
  */
-
-/** A callback, and whoever waits for its reply. */
-export interface WaitingCallback {
-  readonly endpoint: Endpoint;
-  readonly bytes: Buffer;
-  readonly deadlineMs: number;
-  readonly replier: Replier<CallbackReply>;
-}
 
 export interface CallbackColumns {
   /** The ids of the others follow. */
@@ -27,7 +18,7 @@ export interface CallbackColumns {
   readonly ends: readonly number[];
 }
 
-export function columnsOf(firstId: number, callbacks: readonly WaitingCallback[]): CallbackColumns {
+export function columnsOf(firstId: number, callbacks: readonly SentCallback[]): CallbackColumns {
   const endpoints: Endpoint[] = [];
   const deadlinesMs: number[] = [];
   const ends: number[] = [];
@@ -41,6 +32,13 @@ export function columnsOf(firstId: number, callbacks: readonly WaitingCallback[]
   const all = new Uint8Array(end);
   for (const [i, { bytes }] of callbacks.entries()) all.set(bytes, ends[i - 1] ?? 0);
   return { firstId, endpoints, deadlinesMs, bytes: all, ends };
+}
+
+/** One of them, on the other side. */
+export function callbackAt({ endpoints, deadlinesMs, bytes, ends }: CallbackColumns, i: number): SentCallback {
+  const from = ends[i - 1] ?? 0;
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset + from, (ends[i] as number) - from);
+  return { endpoint: endpoints[i] as Endpoint, bytes: body, deadlineMs: deadlinesMs[i] as number };
 }
 
 /** Replies that leave together. */

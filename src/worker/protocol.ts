@@ -6,7 +6,7 @@ import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import type { CallbackColumns, ReplyColumns } from './columns.js';
-import type { ShardStatus } from './shards.js';
+import type { SentCallback, ShardStatus } from './shards.js';
 
 /*
  * What the main thread and a worker tell each other. All travels in batches: a message costs about as much as what is in
@@ -48,7 +48,12 @@ export type FromWorker =
   | (Durable & { readonly type: 'replies'; readonly replies: ReplyColumns })
   | (Durable & { readonly type: 'results'; readonly ids: readonly number[]; readonly results: readonly WireResult[] })
   /** The main thread only guesses whom a callback is about; here is where it belongs. */
-  | { readonly type: 'misplaced-callback'; readonly id: number; readonly shard: number }
+  | {
+      readonly type: 'misplaced-callback';
+      readonly id: number;
+      readonly shard: number;
+      readonly callback: Omit<SentCallback, 'bytes'> & { readonly bytes: Uint8Array };
+    }
   /** Metrics come with every tenth. */
   | {
       readonly type: 'status';

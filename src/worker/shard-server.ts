@@ -3,10 +3,9 @@ import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
 import type { Pace } from '../shard/snapshotter.js';
-import type { Endpoint } from '../wallet/command.js';
-import { type CallbackColumns, ReplyColumns } from './columns.js';
+import { type CallbackColumns, callbackAt, ReplyColumns } from './columns.js';
 import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';
-import type { CallbackReply, Shards } from './shards.js';
+import type { CallbackReply, SentCallback, Shards } from './shards.js';
 
 const STATUS_MS = 100;
 const STATUSES_PER_METRICS = 10;
@@ -15,14 +14,8 @@ const STATUSES_PER_METRICS = 10;
 export interface ResumableShards extends Shards {
   resume(told: ReadonlyMap<number, Lsn>): Promise<void>;
   durable(): readonly (readonly [shard: number, lsn: Lsn])[];
-  /** Not all shards are here: `onMisplaced` is told of a callback for one that is not, instead of the replier. */
-  carryOut(
-    endpoint: Endpoint,
-    bytes: Buffer,
-    deadlineMs: number,
-    replier: Replier<CallbackReply>,
-    onMisplaced?: (shard: number) => void,
-  ): void;
+  /** Not all shards are here: returns the one that a callback is for when it is not, and tells the replier nothing. */
+  carryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined;
 }
 
 /** The worker's end of the wire: carries requests to the shards of this thread, and their results back. */
@@ -79,18 +72,24 @@ export class ShardServer {
     }
   }
 
-  private carryOut({ firstId, endpoints, deadlinesMs, bytes, ends }: CallbackColumns): void {
-    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    for (let i = 0; i < endpoints.length; i++) {
-      const id = firstId + i;
-      this.shards.carryOut(
-        endpoints[i] as Endpoint,
-        all.subarray(i === 0 ? 0 : ends[i - 1], ends[i]),
-        deadlinesMs[i] as number,
-        { reply: (reply, readyMs) => this.replied(id, reply, readyMs) },
-        (shard) => this.port.postMessage({ type: 'misplaced-callback', id, shard }),
-      );
+  private carryOut(columns: CallbackColumns): void {
+    for (let i = 0; i < columns.endpoints.length; i++) {
+      const id = columns.firstId + i;
+      const callback = callbackAt(columns, i);
+      const shard = this.shards.carryOut(callback, this.replierOf(id));
+      if (shard !== undefined) this.giveBack(id, callback, shard);
     }
+  }
+
+  private giveBack(id: number, callback: SentCallback, shard: number): void {
+    // A copy, because a view would take all the bytes behind it along.
+    const bytes = new Uint8Array(callback.bytes);
+    this.port.postMessage({ type: 'misplaced-callback', id, shard, callback: { ...callback, bytes } });
+  }
+
+  /** On its own, so that a replier, which may wait long, holds none of the bytes that were at hand when it was made. */
+  private replierOf(id: number): Replier<CallbackReply> {
+    return { reply: (reply, readyMs) => this.replied(id, reply, readyMs) };
   }
 
   private submit(request: WireRequest): void {

@@ -18,6 +18,13 @@ export interface ShardStatus {
   readonly reason: string | undefined;
 }
 
+/** A callback as the platform sent it. */
+export interface SentCallback {
+  readonly endpoint: Endpoint;
+  readonly bytes: Buffer;
+  readonly deadlineMs: number;
+}
+
 /** The answer to a callback, and the body that says it to the platform; empty when nobody has read the callback. */
 export interface CallbackReply {
   readonly answer: Answer;
@@ -31,10 +38,10 @@ export interface Shards {
   /** The replier is called once; after `deadlineMs` (of the monotonic clock) what has not been begun is not begun. */
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
   /**
-   * Reads a callback of the platform, executes its command where its player is, and writes the answer. `bytes` must not
-   * change; else like `execute`.
+   * Reads a callback, executes its command where its player is, and writes the answer; else like `execute`. The bytes must
+   * not change, and are kept no longer than it takes to read them.
    */
-  carryOut(endpoint: Endpoint, bytes: Buffer, deadlineMs: number, replier: Replier<CallbackReply>): void;
+  carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void;
   status(): readonly ShardStatus[];
   /** What its threads have counted, each metric once per thread. Of workers it is a second old at the most. */

@@ -27,7 +27,7 @@ export class WalletService {
 
   /** The replier is called once, at any time; deadlines towards the platform are the listener's. */
   carryOut(endpoint: Endpoint, bytes: Buffer, replier: Replier<CallbackReply>): void {
-    this.shards.carryOut(endpoint, bytes, this.deadline(), replier);
+    this.shards.carryOut({ endpoint, bytes, deadlineMs: this.deadline() }, replier);
   }
 
   /** Resolves by the deadline; then with `not-durable-in-time`: the outcome is unknown. */

@@ -6,14 +6,14 @@ import type { Lsn } from '../shard/lsn.js';
 import type { BusyAnswer } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Failure } from '../wallet/rejection.js';
-import { columnsOf, replyAt, type WaitingCallback } from './columns.js';
+import { columnsOf, replyAt } from './columns.js';
 import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from './protocol.js';
-import type { ShardStatus } from './shards.js';
+import type { CallbackReply, SentCallback, ShardStatus } from './shards.js';
 
 export interface WorkerEvents {
   onFenced(shard: number, takenBy: string): void;
   /** It has a callback of a shard that it does not have. */
-  onMisplaced(callback: WaitingCallback, shard: number): void;
+  onMisplaced(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void;
   /** The thread has ended without being told to. */
   onDied(error: Error): void;
 }
@@ -35,7 +35,8 @@ export class WorkerClient {
   /** As it last told them. */
   metrics: readonly Metric[] = [];
   private readonly waiting = new Map<number, Replier<WireResult>>();
-  private readonly callbacks = new Map<number, WaitingCallback>();
+  /** Who waits for the reply to a callback; its bytes are not kept. */
+  private readonly callbacks = new Map<number, Replier<CallbackReply>>();
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: Error) => void } | undefined = undefined;
   private onDrained: ((isEmpty: boolean) => void) | undefined = undefined;
@@ -46,8 +47,8 @@ export class WorkerClient {
   private readonly watchdog: NodeJS.Timeout;
   private heardMs: number;
   private requests: WireRequest[] = [];
-  /** Of this turn. The newest of `callbacks`, so that their ids follow one another. */
-  private newCallbacks: WaitingCallback[] = [];
+  /** Of this turn: the newest of `callbacks`, so that their ids follow one another. */
+  private newCallbacks: SentCallback[] = [];
   private isScheduled = false;
   private nextId = 1;
   private nextCallbackId = 1;
@@ -89,12 +90,12 @@ export class WorkerClient {
   }
 
   /** Callbacks and requests of one turn of the event loop travel in one message each. */
-  carryOut(callback: WaitingCallback): void {
+  carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
     if (this.busy !== undefined) {
-      callback.replier.reply({ answer: this.busy, body: '' });
+      replier.reply({ answer: this.busy, body: '' });
       return;
     }
-    this.callbacks.set(this.nextCallbackId++, callback);
+    this.callbacks.set(this.nextCallbackId++, replier);
     this.newCallbacks.push(callback);
     this.schedule();
   }
@@ -195,13 +196,15 @@ export class WorkerClient {
       case 'replies':
         for (const [shard, lsn] of message.durable) this.told.set(shard, lsn);
         for (let i = 0; i < message.replies.ids.length; i++) {
-          const callback = this.takeCallback(message.replies.ids[i] as number);
-          callback?.replier.reply(replyAt(message.replies, i), message.readyMs);
+          const replier = this.takeReplier(message.replies.ids[i] as number);
+          replier?.reply(replyAt(message.replies, i), message.readyMs);
         }
         return;
       case 'misplaced-callback': {
-        const callback = this.takeCallback(message.id);
-        if (callback !== undefined) this.events.onMisplaced(callback, message.shard);
+        const { id, shard, callback } = message;
+        const replier = this.takeReplier(id);
+        const bytes = Buffer.from(callback.bytes.buffer);
+        if (replier !== undefined) this.events.onMisplaced({ ...callback, bytes }, shard, replier);
         return;
       }
       case 'results':
@@ -243,10 +246,10 @@ export class WorkerClient {
   }
 
   /** Undefined when it has its reply already, as above. */
-  private takeCallback(id: number): WaitingCallback | undefined {
-    const callback = this.callbacks.get(id);
+  private takeReplier(id: number): Replier<CallbackReply> | undefined {
+    const replier = this.callbacks.get(id);
     this.callbacks.delete(id);
-    return callback;
+    return replier;
   }
 
   private ended(error: Error): void {
@@ -260,7 +263,7 @@ export class WorkerClient {
     this.waiting.clear();
     this.callbacks.clear();
     for (const replier of repliers) replier.reply(STARTING);
-    for (const { replier } of callbacks) replier.reply({ answer: STARTING, body: '' });
+    for (const replier of callbacks) replier.reply({ answer: STARTING, body: '' });
     this.onDrained?.(true);
     this.onOrphansKept?.();
     for (const resolve of this.onSnapshots.splice(0)) resolve([]);

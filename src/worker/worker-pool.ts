@@ -9,10 +9,9 @@ import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Command, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
-import type { WaitingCallback } from './columns.js';
 import { shardOf } from './placement.js';
 import type { NewRequest } from './protocol.js';
-import type { CallbackReply, ShardStatus, Shards } from './shards.js';
+import type { CallbackReply, SentCallback, ShardStatus, Shards } from './shards.js';
 import { WorkerClient } from './worker-client.js';
 
 export interface PoolDeps {
@@ -26,8 +25,10 @@ export interface PoolDeps {
     told: ReadonlyMap<number, Lsn>,
   ) => Worker;
   readonly onFenced: (shard: number, takenBy: string) => void;
-  /** Whom a callback is about, at a glance. When it is wrong the callback travels twice. */
+  /** Whose a callback is, at a glance. When it is wrong the callback travels twice. */
   readonly guessUsername: (bytes: Buffer) => string;
+  /** Whose it is, exactly; the answer to one that is not valid. */
+  readonly addressOf: (endpoint: Endpoint, bytes: Buffer) => { readonly username: string } | CallbackReply;
 }
 
 /** What one worker has, over the lives of its threads. */
@@ -46,6 +47,7 @@ interface Place {
 const RESTARTS_WINDOW_MS = 60_000;
 const THREAD_ENDED = 'its thread has ended';
 const STOPPED: BusyAnswer = { type: 'failed', failure: 'stopped' };
+const TOO_LATE: BusyAnswer = { type: 'failed', failure: 'not-durable-in-time' };
 const STARTING: BusyAnswer = { type: 'failed', failure: 'starting' };
 
 /**
@@ -77,10 +79,11 @@ export class WorkerPool implements Shards {
     this.submit({ shard, deadlineMs, command }, replier);
   }
 
-  carryOut(endpoint: Endpoint, bytes: Buffer, deadlineMs: number, replier: Replier<CallbackReply>): void {
+  carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
     // One worker has all shards.
-    const shard = this.places.length === 1 ? 0 : shardOf(this.deps.guessUsername(bytes), this.shardCount);
-    this.forward({ endpoint, bytes, deadlineMs, replier }, shard);
+    const guessed = this.places.length === 1 ? 0 : shardOf(this.deps.guessUsername(callback.bytes), this.shardCount);
+    if (this.placeOf(guessed).state === 'serving') this.forward(callback, guessed, replier);
+    else this.forwardExactly(callback, replier);
   }
 
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
@@ -103,8 +106,13 @@ export class WorkerPool implements Shards {
   }
 
   async drain(timeoutMs: number): Promise<boolean> {
-    const drained = await Promise.all(this.places.map(({ client }) => client?.drain(timeoutMs) ?? true));
-    return drained.every(Boolean);
+    const endMs = this.deps.clock.monotonicMs() + timeoutMs;
+    // What one worker gives back goes to another, which may have been empty a moment ago.
+    for (let leftMs = timeoutMs; leftMs > 0; leftMs = endMs - this.deps.clock.monotonicMs()) {
+      const drained = await Promise.all(this.places.map(({ client }) => client?.drain(leftMs) ?? true));
+      if (drained.every(Boolean)) return true;
+    }
+    return false;
   }
 
   async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
@@ -126,10 +134,24 @@ export class WorkerPool implements Shards {
     await Promise.all(this.places.map(({ client }) => client?.close()));
   }
 
-  private forward(callback: WaitingCallback, shard: number): void {
+  private forward(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void {
     const { client, state } = this.placeOf(shard);
-    if (state === 'serving') client?.carryOut(callback);
-    else callback.replier.reply({ answer: busyIn(state), body: '' });
+    if (state === 'serving') client?.carryOut(callback, replier);
+    else replier.reply({ answer: busyIn(state), body: '' });
+  }
+
+  /** Who does not serve cannot tell that the guess was wrong, or that there is nothing to carry out. */
+  private forwardExactly(callback: SentCallback, replier: Replier<CallbackReply>): void {
+    const address = this.deps.addressOf(callback.endpoint, callback.bytes);
+    if ('username' in address) this.forward(callback, shardOf(address.username, this.shardCount), replier);
+    else replier.reply(address);
+  }
+
+  /** Given back by a worker that does not have this shard. */
+  private misplaced(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void {
+    // Whoever has been told "unknown" meanwhile must not find it done: he may have sent a cancel behind it.
+    if (callback.deadlineMs <= this.deps.clock.monotonicMs()) replier.reply({ answer: TOO_LATE, body: '' });
+    else this.forward(callback, shard, replier);
   }
 
   private submit(request: NewRequest, replier: Replier<never>): void {
@@ -146,7 +168,7 @@ export class WorkerPool implements Shards {
     const { worker, shards, told } = place;
     const events = {
       onFenced: (shard: number, takenBy: string) => void this.fenced(shard, takenBy),
-      onMisplaced: (callback: WaitingCallback, shard: number) => this.forward(callback, shard),
+      onMisplaced: this.misplaced.bind(this),
       onDied: (error: Error) => this.died(place, error),
     };
     place.client = new WorkerClient(this.deps.spawn(worker, shards, fences, told), events, this.deps.clock, told);

@@ -64,6 +64,17 @@ test('a worker that dies twice in a minute: its shards stay stopped and say so, 
     assert.deepEqual(await states(node), ['stopped', 'serving', 'stopped', 'serving']);
     assert.equal((await client.post('placeBets', bet(ANN, 'no'))).statusCode, 50001);
     assert.equal((await client.post('placeBets', bet(BOB, 'yes'))).statusCode, 0);
+    const misleading = { operator: { username: ANN }, ...bet(BOB, 'by another name first') };
+    assert.equal(
+      (await client.post('placeBets', misleading)).statusCode,
+      0,
+      'also what is guessed to be of the dead one',
+    );
+    assert.equal(
+      (await client.post('placeBets', { username: ANN })).statusCode,
+      40003,
+      'and what is not valid is told so',
+    );
     assert.equal((await fetch(`${node.adminUrl}/readyz`)).status, 200, 'one stopped shard does not take the node out');
     const response = await fetch(`${node.adminUrl}/v1/snapshots`, { method: 'POST' });
     const { snapshots } = (await response.json()) as { snapshots: { shard: number; type: string }[] };

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { type Replier, silentLogger } from '../../src/base/ports.js';
+import { callbackAt } from '../../src/worker/columns.js';
+import type { FromWorker, ToWorker } from '../../src/worker/protocol.js';
+import type { CallbackReply } from '../../src/worker/shards.js';
+import { WorkerPool } from '../../src/worker/worker-pool.js';
+import { stillHeld } from '../support/garbage.js';
+
+/*
+ * The wire to two workers, of which each has one of two shards, with this test as the workers.
+ */
+
+class FakeWorker extends EventEmitter {
+  readonly received: ToWorker[] = [];
+
+  postMessage(message: ToWorker): void {
+    this.received.push(structuredClone(message));
+  }
+
+  tell(message: FromWorker): void {
+    this.emit('message', structuredClone(message));
+  }
+
+  take<T extends ToWorker['type']>(type: T): Extract<ToWorker, { type: T }> {
+    const at = this.received.findIndex((message) => message.type === type);
+    assert.ok(at >= 0, `no ${type}`);
+    return this.received.splice(at, 1)[0] as Extract<ToWorker, { type: T }>;
+  }
+}
+
+const ACCEPTED: CallbackReply = { answer: { type: 'accepted', before: 2, after: 1, isRepeat: false }, body: '{}' };
+
+class Wire {
+  readonly workers: FakeWorker[] = [];
+  readonly pool: WorkerPool;
+  nowMs = 0;
+
+  private constructor() {
+    this.pool = new WorkerPool(2, 2, {
+      clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
+      log: silentLogger,
+      spawn: () => {
+        const worker = new FakeWorker();
+        this.workers.push(worker);
+        return worker as unknown as Worker;
+      },
+      onFenced: () => {},
+      guessUsername: (bytes) => String.fromCharCode(bytes[0] as number),
+      addressOf: () => assert.fail('both serve'),
+    });
+  }
+
+  static async open(): Promise<Wire> {
+    const wire = new Wire();
+    const started = wire.pool.start([]);
+    for (const worker of wire.workers) worker.tell({ type: 'shards-opened' });
+    await started;
+    return wire;
+  }
+
+  /** Sends a body; returns the worker that is guessed to have its player, the other one, and the replies that come. */
+  async send(
+    text: string,
+    deadlineMs = 100,
+  ): Promise<{ replies: CallbackReply[]; guessed: FakeWorker; other: FakeWorker }> {
+    const replies: CallbackReply[] = [];
+    const replier: Replier<CallbackReply> = { reply: (reply) => void replies.push(reply) };
+    this.pool.carryOut({ endpoint: 'placeBets', bytes: Buffer.from(text), deadlineMs }, replier);
+    await turn();
+    const guessed = this.workers.find(({ received }) => received.length > 0) as FakeWorker;
+    const other = this.workers.find((worker) => worker !== guessed) as FakeWorker;
+    return { replies, guessed, other };
+  }
+
+  shardOf(worker: FakeWorker): number {
+    return this.workers.indexOf(worker);
+  }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function giveBack(worker: FakeWorker, shard: number): void {
+  const { callbacks } = worker.take('submit-callbacks');
+  worker.tell({ type: 'misplaced-callback', id: callbacks.firstId, shard, callback: callbackAt(callbacks, 0) });
+}
+
+function accept(worker: FakeWorker): string {
+  const { callbacks } = worker.take('submit-callbacks');
+  const { answer, body } = ACCEPTED;
+  assert.ok(answer.type === 'accepted');
+  worker.tell({
+    type: 'replies',
+    replies: {
+      ids: [callbacks.firstId],
+      failures: [undefined],
+      befores: [answer.before],
+      afters: [answer.after],
+      areRepeats: [answer.isRepeat],
+      bodies: [body],
+    } as unknown as Extract<FromWorker, { type: 'replies' }>['replies'],
+    durable: [],
+    readyMs: 1,
+  });
+  return callbackAt(callbacks, 0).bytes.toString();
+}
+
+test('a callback that a worker gives back goes to the one that has its shard, as it is, and is answered once', async () => {
+  const wire = await Wire.open();
+  const { replies, guessed, other } = await wire.send('a body');
+  giveBack(guessed, wire.shardOf(other));
+  await turn();
+  assert.equal(accept(other), 'a body');
+  assert.deepEqual(replies, [ACCEPTED]);
+});
+
+test('one that comes back after its deadline is not begun any more', async () => {
+  const wire = await Wire.open();
+  const { replies, guessed, other } = await wire.send('a body', 100);
+  wire.nowMs = 100;
+  giveBack(guessed, wire.shardOf(other));
+  await turn();
+  assert.deepEqual(replies, [{ answer: { type: 'failed', failure: 'not-durable-in-time' }, body: '' }]);
+  assert.deepEqual(other.received, []);
+});
+
+test('one whose other worker has died meanwhile is told to come again', async () => {
+  const wire = await Wire.open();
+  const { replies, guessed, other } = await wire.send('a body');
+  other.emit('exit');
+  giveBack(guessed, wire.shardOf(other));
+  assert.deepEqual(replies, [{ answer: { type: 'failed', failure: 'starting' }, body: '' }]);
+});
+
+test('nothing waits any more when nothing is on its way between workers either', async () => {
+  const wire = await Wire.open();
+  const { replies, guessed, other } = await wire.send('a body');
+  const drained = wire.pool.drain(1000);
+  other.take('drain-shards');
+  other.tell({ type: 'drained', isEmpty: true });
+  giveBack(guessed, wire.shardOf(other));
+  await turn();
+  guessed.take('drain-shards');
+  guessed.tell({ type: 'drained', isEmpty: true });
+  await turn();
+  accept(other);
+  for (const worker of wire.workers) {
+    worker.take('drain-shards');
+    worker.tell({ type: 'drained', isEmpty: true });
+  }
+  assert.equal(await drained, true);
+  assert.deepEqual(replies, [ACCEPTED]);
+});
+
+test('the main thread keeps no bytes of what waits for its reply', async () => {
+  const wire = await Wire.open();
+  const refs = Array.from({ length: 10 }, () => {
+    const bytes = Buffer.alloc(100_000, 'a');
+    wire.pool.carryOut({ endpoint: 'placeBets', bytes, deadlineMs: 100 }, { reply() {} });
+    return new WeakRef(bytes);
+  });
+  await turn();
+  assert.equal(await stillHeld(refs), 0);
+});
