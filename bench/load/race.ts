@@ -1,4 +1,4 @@
-import { fsyncMs, machine } from '../support/machine.js';
+import { describeFsync, machine } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
 import { type Server, verify } from '../support/servers.js';
 import type { Store } from '../support/store.js';
@@ -26,7 +26,7 @@ export function announce(
   { folder, players, mix }: Pick<RaceSettings, 'folder' | 'players' | 'mix'>,
 ): void {
   console.log(machine());
-  console.log(`durability: ${store.durability} (one fdatasync here: ${fsyncMs(folder)} ms)`);
+  console.log(`durability: ${store.durability} (one fdatasync here: ${describeFsync(folder)})`);
   console.log(
     `${players} players, ${mix === 'pairs' ? 'placeBets and settleBets in turn' : 'all callbacks, by Zipf'}\n`,
   );

@@ -4,7 +4,7 @@ import type { LoadResult } from '../load/generator.js';
 import type { LatencySummary } from '../load/latencies.js';
 import type { Mix } from '../load/stories.js';
 import { withCleanUp } from '../support/clean-up.js';
-import { fsyncMs, machine } from '../support/machine.js';
+import { describeFsync, machine } from '../support/machine.js';
 import { startWalletd, verify } from '../support/servers.js';
 import { type StoreChoice, startStore } from '../support/store.js';
 
@@ -44,7 +44,7 @@ export function runOverload(settings: OverloadSettings): Promise<OverloadReport>
     const { folder, workers, times, seconds, connections } = settings;
     const store = await startStore(settings);
     console.log(machine());
-    console.log(`durability: ${store.durability} (one fdatasync here: ${fsyncMs(folder)} ms)\n`);
+    console.log(`durability: ${store.durability} (one fdatasync here: ${describeFsync(folder)})\n`);
     const server = await startWalletd(store, workers, limits(settings));
     const { inFlight = CAPACITY_CONNECTIONS_MAX } = settings;
     const closed = { ...settings, connections: Math.min(inFlight, CAPACITY_CONNECTIONS_MAX) };

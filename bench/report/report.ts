@@ -43,9 +43,9 @@ export function reportOf(results: Results): string {
   );
 }
 
-function environmentTable({ versions, fsyncMs, ...others }: Environment): string {
+function environmentTable({ versions, fsync, ...others }: Environment): string {
   const names = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
-  const rows = [...Object.entries(others), ['versions', names.join(', ')], ['one fsync', `${fsyncMs} ms`]];
+  const rows = [...Object.entries(others), ['versions', names.join(', ')], ['one fsync', fsync]];
   return table(['', ''], rows);
 }
 

@@ -1,5 +1,5 @@
 import { release } from 'node:os';
-import { fsyncMs, machine } from './machine.js';
+import { describeFsync, machine } from './machine.js';
 import { commit, maybeRedisVersion, packageVersion } from './versions.js';
 
 /** What a figure cannot be judged without. */
@@ -11,8 +11,8 @@ export interface Environment {
   readonly versions: Readonly<Record<string, string>>;
   /** With a `+` when files differ from it. */
   readonly commit: string;
-  /** Of one durable write in the folder of the stores, in milliseconds. */
-  readonly fsyncMs: string;
+  /** What one durable write in the folder of the stores takes. */
+  readonly fsync: string;
 }
 
 const PACKAGES = ['lmdb', 'ioredis', 'uWebSockets.js', 'fastify'];
@@ -29,6 +29,6 @@ export function environment(folder: string): Environment {
       ...Object.fromEntries(PACKAGES.map((name) => [name, packageVersion(name)])),
     },
     commit: commit(),
-    fsyncMs: fsyncMs(folder),
+    fsync: describeFsync(folder),
   };
 }
