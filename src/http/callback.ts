@@ -100,7 +100,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
     }
     this.bytes = bytes;
     this.chunks = undefined;
-    if (this.deps.admission.tryExecute(this)) this.deps.service.carryOut(this.endpoint, bytes, this);
+    const { endpoint, deadlineMs } = this;
+    if (this.deps.admission.tryExecute(this)) this.deps.service.carryOut({ endpoint, bytes, deadlineMs }, this);
     else this.refuse('overloaded');
   }
 

@@ -7,10 +7,17 @@ import type { CallbackLog } from './callback-log.js';
 import type { CallbackMetrics } from './callback-metrics.js';
 import type { TlsFiles } from './uws.js';
 
+export interface SentCallback {
+  readonly endpoint: Endpoint;
+  readonly bytes: Buffer;
+  /** Of the monotonic clock: then its sender is told that the outcome is unknown, and it must not be begun any more. */
+  readonly deadlineMs: number;
+}
+
 /** Whoever carries callbacks out, with a `CallbackCodec`, in whichever thread. */
 export interface CallbackService {
-  /** `bytes` must not change. The replier is called once, when the answer is durable. */
-  carryOut(endpoint: Endpoint, bytes: Buffer, replier: Replier<CallbackReply>): void;
+  /** The bytes must not change. The replier is called once, when the answer is durable. */
+  carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
 }
 
 export interface CallbackSettings extends AdmissionSettings {

@@ -2,11 +2,11 @@ import type { Clock, Replier } from '../base/ports.js';
 import { formatLsn } from '../shard/lsn.js';
 import type { BusyAnswer } from '../shard/shard.js';
 import { GENTLY, type SnapshotResult } from '../shard/snapshotter.js';
-import type { Endpoint, OperatorCommand } from '../wallet/command.js';
+import type { OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import { shardOf } from './placement.js';
-import type { CallbackReply, Shards } from './shards.js';
+import type { CallbackReply, SentCallback, Shards } from './shards.js';
 
 const TOO_LATE: BusyAnswer = { type: 'failed', failure: 'not-durable-in-time' };
 
@@ -25,9 +25,9 @@ export class WalletService {
     private readonly deadlineMs: number,
   ) {}
 
-  /** The replier is called once, at any time; deadlines towards the platform are the listener's. */
-  carryOut(endpoint: Endpoint, bytes: Buffer, replier: Replier<CallbackReply>): void {
-    this.shards.carryOut({ endpoint, bytes, deadlineMs: this.deadline() }, replier);
+  /** The replier is called once, at any time: the listener keeps its own deadline. */
+  carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
+    this.shards.carryOut(callback, replier);
   }
 
   /** Resolves by the deadline; then with `not-durable-in-time`: the outcome is unknown. */
