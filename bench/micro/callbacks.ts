@@ -1,6 +1,6 @@
 import { rulesOf } from '../../src/cli/rules.js';
 import { loadSettings } from '../../src/config/load.js';
-import { requestCodecs } from '../../src/http/request-codec.js';
+import { requestCodecs, textOf } from '../../src/http/request-codec.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import type { CallbackCommand, Endpoint } from '../../src/wallet/command.js';
 
@@ -37,7 +37,7 @@ function body(kind: string, n: number, ...txns: object[]): Buffer {
 
 /** Read from its body, so that strings and objects are what the service gets. */
 function command(endpoint: Endpoint, bytes: Buffer): CallbackCommand {
-  const read = codecs[endpoint].read(bytes).command;
+  const read = codecs[endpoint].read(textOf(bytes)).command;
   if (read === undefined) throw new Error(`not a valid request: ${bytes}`);
   return read;
 }

@@ -1,4 +1,5 @@
 import { Check } from 'typebox/schema';
+import { textOf } from '../../src/http/request-codec.js';
 import { compileValidators, requestSchemas } from '../../src/http/request-schema.js';
 import { CALLBACKS, codecs, placeBodies } from './callbacks.js';
 import { type Group, keep } from './group.js';
@@ -12,7 +13,7 @@ export const reading: Group = {
     {
       name: 'RequestCodec: parse, validate, make a command',
       run: () => {
-        for (const bytes of placeBodies) keep(placeBets.read(bytes));
+        for (const bytes of placeBodies) keep(placeBets.read(textOf(bytes)));
       },
     },
   ],

@@ -1,10 +1,11 @@
+import { textOf } from '../../src/http/request-codec.js';
 import { type Echo, ResponseCodec } from '../../src/http/response-codec.js';
 import { toDecimal } from '../../src/wallet/amount.js';
 import { CALLBACKS, codecs, NOW_MS, OPENING_BALANCE, placeBodies, scales } from './callbacks.js';
 import { type Group, keep } from './group.js';
 
 const codec = new ResponseCodec(scales);
-const echoes: Echo[] = placeBodies.map((bytes) => codecs.placeBets.read(bytes));
+const echoes: Echo[] = placeBodies.map((bytes) => codecs.placeBets.read(textOf(bytes)));
 const BEFORE = OPENING_BALANCE;
 const AFTER = OPENING_BALANCE - 105_000;
 

@@ -169,9 +169,9 @@ export class ShardThread implements Shards {
     await this.host.keepOrphans();
   }
 
-  carryOut({ endpoint, bytes, deadlineMs }: SentCallback, replier: Replier<CallbackReply>): number | undefined {
+  carryOut({ endpoint, text, deadlineMs }: SentCallback, replier: Replier<CallbackReply>): number | undefined {
     const { codec } = this;
-    const request = codec.read(endpoint, bytes);
+    const request = codec.read(endpoint, text);
     const { command } = request;
     if (command === undefined) {
       replier.reply(codec.reply(request, MALFORMED));

@@ -260,7 +260,7 @@ async function makeShards(
     const workerData: WorkerSettings = { ...all, worker, shards, fences, told };
     return new Worker(workerEntry, { workerData });
   };
-  const addressOf: PoolDeps['addressOf'] = (endpoint, bytes) => codec.addressOf(endpoint, bytes);
+  const addressOf: PoolDeps['addressOf'] = (endpoint, text) => codec.addressOf(endpoint, text);
   const deps = { clock: systemClock, log, spawn, onFenced, guessUsername, addressOf };
   return new WorkerPool(all.shards.length, workers, deps);
 }

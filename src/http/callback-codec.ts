@@ -14,8 +14,8 @@ export interface CallbackReply {
 export const MALFORMED: Answer = { type: 'failed', failure: 'malformed' };
 
 /**
- * From the bytes of a callback to its command, and from the answer to the body that says it. It works where the shards
- * are: to carry bytes to another thread takes a tenth of the time of carrying the objects that are made of them.
+ * From the text of a callback to its command, and from the answer to the body that says it. It works where the shards
+ * are: to carry text to another thread takes a tenth of the time of carrying the objects that are made of it.
  */
 export class CallbackCodec {
   private readonly requests: Readonly<Record<Endpoint, RequestCodec>>;
@@ -29,13 +29,13 @@ export class CallbackCodec {
     this.responses = new ResponseCodec(settings.scales);
   }
 
-  read(endpoint: Endpoint, bytes: Buffer): ReadRequest {
-    return this.requests[endpoint].read(bytes);
+  read(endpoint: Endpoint, text: string): ReadRequest {
+    return this.requests[endpoint].read(text);
   }
 
   /** Whose callback it is; of one that is not valid, its answer. */
-  addressOf(endpoint: Endpoint, bytes: Buffer): { readonly username: string } | CallbackReply {
-    const request = this.read(endpoint, bytes);
+  addressOf(endpoint: Endpoint, text: string): { readonly username: string } | CallbackReply {
+    const request = this.read(endpoint, text);
     return request.command ?? this.reply(request, MALFORMED);
   }
 
@@ -49,26 +49,25 @@ export class CallbackCodec {
   }
 }
 
-const USERNAME = Buffer.from('"username"');
-const QUOTE = '"'.charCodeAt(0);
+const USERNAME = '"username"';
 
 /**
- * Whose callback this seems to be, at a glance: the text behind the first "username". Right for what platforms send;
+ * Whose callback this seems to be, at a glance: what stands behind the first "username". Right for what platforms send;
  * wrong where that is not the callback's own, or where it holds a quote.
  */
-export function guessUsername(bytes: Buffer): string {
-  const at = bytes.indexOf(USERNAME);
-  const from = bytes.indexOf(QUOTE, at + USERNAME.length) + 1;
-  const to = bytes.indexOf(QUOTE, from);
+export function guessUsername(text: string): string {
+  const at = text.indexOf(USERNAME);
+  const from = text.indexOf('"', at + USERNAME.length) + 1;
+  const to = text.indexOf('"', from);
   if (at < 0 || from === 0 || to < 0) return '';
-  const text = bytes.toString('utf8', from, to);
-  return text.includes('\\') ? unescaped(text) : text;
+  const name = text.slice(from, to);
+  return name.includes('\\') ? unescaped(name) : name;
 }
 
-function unescaped(text: string): string {
+function unescaped(name: string): string {
   try {
-    return JSON.parse(`"${text}"`) as string;
+    return JSON.parse(`"${name}"`) as string;
   } catch {
-    return text;
+    return name;
   }
 }

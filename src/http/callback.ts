@@ -5,7 +5,7 @@ import { FAILURES, type Failure } from '../wallet/rejection.js';
 import type { Pending } from './admission.js';
 import type { CallbackReply } from './callback-codec.js';
 import type { CallbackDeps } from './ports.js';
-import { NOTHING_READ, type ReadRequest } from './request-codec.js';
+import { NOTHING_READ, type ReadRequest, textOf } from './request-codec.js';
 import type { Claim, Unsigned } from './signature.js';
 import type { HttpResponse } from './uws.js';
 
@@ -25,10 +25,10 @@ export class Callback implements Pending, Replier<CallbackReply> {
   /** For people; there with every claim. */
   private from: (() => string) | undefined = undefined;
   /**
-   * The body, once all of it is there and known to be the platform's, until it is answered: who carries it out may keep
+   * Of the body, once all of it is there and known to be the platform's, until it is answered: who carries it out may keep
    * this for as long as the store is away, and its bytes are counted no more.
    */
-  private bytes: Buffer | undefined = undefined;
+  private text: string | undefined = undefined;
 
   constructor(
     private readonly deps: CallbackDeps,
@@ -57,10 +57,9 @@ export class Callback implements Pending, Replier<CallbackReply> {
       const { bodyBytesMax } = this.deps.settings;
       if (this.byteLength + chunk.byteLength > bodyBytesMax) return this.refuseAndClose('body-too-large');
       if (!this.deps.admission.tryGrow(this, chunk.byteLength)) return this.refuse('overloaded');
-      const bytes = Buffer.from(new Uint8Array(chunk));
-      if (isLast && this.chunks === undefined) return this.execute(bytes);
+      if (isLast && this.chunks === undefined) return this.execute(Buffer.from(chunk));
       this.chunks ??= [];
-      this.chunks.push(bytes);
+      this.chunks.push(Buffer.from(new Uint8Array(chunk)));
       if (isLast) this.execute(Buffer.concat(this.chunks));
     });
   }
@@ -98,10 +97,12 @@ export class Callback implements Pending, Replier<CallbackReply> {
       this.refuseUnsigned('wrong signature', false);
       return;
     }
-    this.bytes = bytes;
+    // Text, because bytes that are kept lie outside the heap, and V8 collects all of it for them.
+    const text = textOf(bytes);
+    this.text = text;
     this.chunks = undefined;
     const { endpoint, deadlineMs } = this;
-    if (this.deps.admission.tryExecute(this)) this.deps.service.carryOut({ endpoint, bytes, deadlineMs }, this);
+    if (this.deps.admission.tryExecute(this)) this.deps.service.carryOut({ endpoint, text, deadlineMs }, this);
     else this.refuse('overloaded');
   }
 
@@ -128,21 +129,21 @@ export class Callback implements Pending, Replier<CallbackReply> {
     metrics.count(endpoint, isFailure ? answer.failure : 'accepted');
     metrics.took(startedMs, readyMs, endedMs);
     // Whoever is not let in gets this far too, and must not fill the log; of what was not read it could say nothing.
-    if (this.bytes !== undefined && log.wants(isFailure, endedMs - startedMs)) {
+    if (this.text !== undefined && log.wants(isFailure, endedMs - startedMs)) {
       log.write(endpoint, this.read(), answer, endedMs - startedMs);
     }
-    this.bytes = undefined;
+    this.text = undefined;
   }
 
   /** Once more, for the few that need it here: who carries callbacks out reads them by himself. */
   private read(): ReadRequest {
-    return this.bytes === undefined ? NOTHING_READ : this.deps.codec.read(this.endpoint, this.bytes);
+    return this.text === undefined ? NOTHING_READ : this.deps.codec.read(this.endpoint, this.text);
   }
 
   private aborted(): void {
     if (!this.isDone) this.deps.metrics.aborted();
     this.done();
-    this.bytes = undefined;
+    this.text = undefined;
   }
 
   private done(): void {

@@ -9,14 +9,15 @@ import type { TlsFiles } from './uws.js';
 
 export interface SentCallback {
   readonly endpoint: Endpoint;
-  readonly bytes: Buffer;
+  /** Of its body; see `textOf`. */
+  readonly text: string;
   /** Of the monotonic clock: then its sender is told that the outcome is unknown, and it must not be begun any more. */
   readonly deadlineMs: number;
 }
 
 /** Whoever carries callbacks out, with a `CallbackCodec`, in whichever thread. */
 export interface CallbackService {
-  /** The bytes must not change. The replier is called once, when the answer is durable. */
+  /** The replier is called once, when the answer is durable. */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
 }
 

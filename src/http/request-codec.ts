@@ -20,10 +20,10 @@ export interface ReadRequest {
   readonly command: CallbackCommand | undefined;
 }
 
-/** Makes commands of one endpoint's bodies. */
+/** Makes commands of one endpoint's bodies, whose text `textOf` makes of their bytes. */
 export interface RequestCodec {
   readonly endpoint: Endpoint;
-  read(bytes: Buffer): ReadRequest;
+  read(text: string): ReadRequest;
 }
 
 /** Of a body that nobody can read, or may. */
@@ -64,9 +64,7 @@ class EndpointCodec<E extends Endpoint> implements RequestCodec {
     private readonly settings: CodecSettings,
   ) {}
 
-  read(bytes: Buffer): ReadRequest {
-    const text = maybeText(bytes);
-    if (text === undefined) return NOTHING_READ;
+  read(text: string): ReadRequest {
     let body: unknown;
     try {
       body = JSON.parse(text);
@@ -102,10 +100,10 @@ class EndpointCodec<E extends Endpoint> implements RequestCodec {
   }
 }
 
-/** Undefined when the bytes are not UTF-8. Most bodies are ASCII, which needs no decoding. */
-function maybeText(bytes: Buffer): string | undefined {
+/** Of bytes that are not UTF-8 an empty text, which is no more JSON than they are. Most are ASCII: nothing to decode. */
+export function textOf(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1');
-  return isUtf8(bytes) ? bytes.toString() : undefined;
+  return isUtf8(bytes) ? bytes.toString() : '';
 }
 
 function invalid(body: object): ReadRequest {

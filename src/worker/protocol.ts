@@ -52,7 +52,7 @@ export type FromWorker =
       readonly type: 'misplaced-callback';
       readonly id: number;
       readonly shard: number;
-      readonly callback: Omit<SentCallback, 'bytes'> & { readonly bytes: Uint8Array };
+      readonly callback: SentCallback;
     }
   /** Metrics come with every tenth. */
   | {

@@ -77,17 +77,11 @@ export class ShardServer {
       const id = columns.firstId + i;
       const callback = callbackAt(columns, i);
       const shard = this.shards.carryOut(callback, this.replierOf(id));
-      if (shard !== undefined) this.giveBack(id, callback, shard);
+      if (shard !== undefined) this.port.postMessage({ type: 'misplaced-callback', id, shard, callback });
     }
   }
 
-  private giveBack(id: number, callback: SentCallback, shard: number): void {
-    // A copy, because a view would take all the bytes behind it along.
-    const bytes = new Uint8Array(callback.bytes);
-    this.port.postMessage({ type: 'misplaced-callback', id, shard, callback: { ...callback, bytes } });
-  }
-
-  /** On its own, so that a replier, which may wait long, holds none of the bytes that were at hand when it was made. */
+  /** On its own, so that a replier, which may wait long, holds none of the texts that were at hand when it was made. */
   private replierOf(id: number): Replier<CallbackReply> {
     return { reply: (reply, readyMs) => this.replied(id, reply, readyMs) };
   }

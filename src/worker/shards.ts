@@ -21,7 +21,8 @@ export interface ShardStatus {
 /** A callback as the platform sent it. */
 export interface SentCallback {
   readonly endpoint: Endpoint;
-  readonly bytes: Buffer;
+  /** Of its body. */
+  readonly text: string;
   readonly deadlineMs: number;
 }
 
@@ -38,8 +39,8 @@ export interface Shards {
   /** The replier is called once; after `deadlineMs` (of the monotonic clock) what has not been begun is not begun. */
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
   /**
-   * Reads a callback, executes its command where its player is, and writes the answer; else like `execute`. The bytes must
-   * not change, and are kept no longer than it takes to read them.
+   * Reads a callback, executes its command where its player is, and writes the answer; else like `execute`. Its text is
+   * kept no longer than it takes to read it.
    */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void;

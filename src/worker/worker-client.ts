@@ -35,7 +35,7 @@ export class WorkerClient {
   /** As it last told them. */
   metrics: readonly Metric[] = [];
   private readonly waiting = new Map<number, Replier<WireResult>>();
-  /** Who waits for the reply to a callback; its bytes are not kept. */
+  /** Who waits for the reply to a callback; its text is not kept. */
   private readonly callbacks = new Map<number, Replier<CallbackReply>>();
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: Error) => void } | undefined = undefined;
@@ -203,8 +203,7 @@ export class WorkerClient {
       case 'misplaced-callback': {
         const { id, shard, callback } = message;
         const replier = this.takeReplier(id);
-        const bytes = Buffer.from(callback.bytes.buffer);
-        if (replier !== undefined) this.events.onMisplaced({ ...callback, bytes }, shard, replier);
+        if (replier !== undefined) this.events.onMisplaced(callback, shard, replier);
         return;
       }
       case 'results':

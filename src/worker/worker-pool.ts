@@ -26,9 +26,9 @@ export interface PoolDeps {
   ) => Worker;
   readonly onFenced: (shard: number, takenBy: string) => void;
   /** Whose a callback is, at a glance. When it is wrong the callback travels twice. */
-  readonly guessUsername: (bytes: Buffer) => string;
+  readonly guessUsername: (text: string) => string;
   /** Whose it is, exactly; the answer to one that is not valid. */
-  readonly addressOf: (endpoint: Endpoint, bytes: Buffer) => { readonly username: string } | CallbackReply;
+  readonly addressOf: (endpoint: Endpoint, text: string) => { readonly username: string } | CallbackReply;
 }
 
 /** What one worker has, over the lives of its threads. */
@@ -81,7 +81,7 @@ export class WorkerPool implements Shards {
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
     // One worker has all shards.
-    const guessed = this.places.length === 1 ? 0 : shardOf(this.deps.guessUsername(callback.bytes), this.shardCount);
+    const guessed = this.places.length === 1 ? 0 : shardOf(this.deps.guessUsername(callback.text), this.shardCount);
     if (this.placeOf(guessed).state === 'serving') this.forward(callback, guessed, replier);
     else this.forwardExactly(callback, replier);
   }
@@ -142,7 +142,7 @@ export class WorkerPool implements Shards {
 
   /** Who does not serve cannot tell that the guess was wrong, or that there is nothing to carry out. */
   private forwardExactly(callback: SentCallback, replier: Replier<CallbackReply>): void {
-    const address = this.deps.addressOf(callback.endpoint, callback.bytes);
+    const address = this.deps.addressOf(callback.endpoint, callback.text);
     if ('username' in address) this.forward(callback, shardOf(address.username, this.shardCount), replier);
     else replier.reply(address);
   }

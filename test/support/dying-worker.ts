@@ -4,7 +4,7 @@ import type { ToWorker } from '../../src/worker/protocol.js';
 /** A worker like every other, but for a bug: a callback of the product DIE ends the thread. */
 parentPort?.on('message', (message: ToWorker) => {
   if (message.type !== 'submit-callbacks') return;
-  const isDeadly = Buffer.from(message.callbacks.bytes).includes('"productId":"DIE"');
+  const isDeadly = message.callbacks.texts.some((text) => text.includes('"productId":"DIE"'));
   if (isDeadly) {
     setImmediate(() => {
       throw new Error('injected bug');

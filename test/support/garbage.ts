@@ -1,14 +1,23 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** How many of these are still held by somebody. */
-export async function stillHeld(refs: readonly WeakRef<object>[]): Promise<number> {
-  // What a WeakRef was made of or asked for is held until the end of that job.
-  await nextTurn();
-  collect();
-  return refs.filter((ref) => ref.deref() !== undefined).length;
+/** Bytes that `run` has left behind, which somebody still holds; right to some 100 KB. */
+export async function heldAfter(run: () => Promise<void>): Promise<number> {
+  const before = await heldBytes();
+  await run();
+  return (await heldBytes()) - before;
+}
+
+async function heldBytes(): Promise<number> {
+  // What is outside the heap goes in the background, after the collection that finds it.
+  for (let i = 0; i < 3; i++) {
+    await delay(20);
+    collect();
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
 }
