@@ -18,9 +18,9 @@ import { tickEvery } from './ticker.js';
  *
  * In a closed loop a request is due when a connection has its answer. In an open loop it is due by the clock, whatever
  * the server does, and its latency counts from then: while a server stalls, requests become due and wait, and all of
- * that waiting is in the histogram. Half of the requests leave within some microseconds of their time at 2,000 per second. At
- * 5,000 and more the clock ticks five times in a millisecond, and up to 0.2 ms are the generator's own, the same for every
- * server.
+ * that waiting is in the histogram. Half of the requests leave within some microseconds of their time at 2,000 per
+ * second. At 5,000 and more the clock ticks five times in a millisecond, and up to 0.2 ms are the generator's own, the
+ * same for every server.
  *
  * Overload is an open loop in which the server may be busy: what is refused is counted apart, and what is due while
  * no connection is free is not sent. A refused bet is forgotten, as its game never began; any other refused callback is

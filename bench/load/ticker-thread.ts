@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { IS_TICKING, monotonicMs, WAITS_AT } from './ticker.js';
+import { systemClock } from '../../src/base/ports.js';
+import { IS_TICKING, WAITS_AT } from './ticker.js';
 
 interface Ticks {
   readonly ms: number;
@@ -10,7 +11,7 @@ interface Ticks {
 const { ms, firstAtMs, shared } = workerData as Ticks;
 
 for (let tick = 0; ; tick++) {
-  const waitMs = firstAtMs + tick * ms - monotonicMs();
+  const waitMs = firstAtMs + tick * ms - systemClock.monotonicMs();
   if (waitMs > 0) Atomics.wait(shared, WAITS_AT, 0, waitMs);
   if (waitMs > -ms && Atomics.exchange(shared, IS_TICKING, 1) === 0) parentPort?.postMessage(undefined);
 }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { systemClock } from '../../src/base/ports.js';
 
 /** Two places in shared memory: one that nobody changes, to wait at; and 1 while a tick has not been taken yet. */
 export const WAITS_AT = 0;
@@ -18,17 +19,11 @@ const LEAD_SHARE_MAX = 0.3;
 export function tickEvery(ms: number, callback: () => void): { readonly leadMs: number; end(): void } {
   const leadMs = Math.min(LEAD_MS, ms * LEAD_SHARE_MAX);
   const shared = new Int32Array(new SharedArrayBuffer(8));
-  const workerData = { ms, firstAtMs: monotonicMs() + ms - leadMs, shared };
+  const workerData = { ms, firstAtMs: systemClock.monotonicMs() + ms - leadMs, shared };
   const worker = new Worker(new URL('./ticker-thread.js', import.meta.url), { workerData });
   worker.on('message', () => {
     Atomics.store(shared, IS_TICKING, 0);
     callback();
   });
   return { leadMs, end: () => void worker.terminate() };
-}
-
-/** The same in all threads, unlike `performance.now`. */
-export function monotonicMs(): number {
-  const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1000 + nanoseconds / 1e6;
 }

@@ -7,9 +7,10 @@ import { mergeMetrics } from '../base/metric.js';
 import { type Logger, systemClock } from '../base/ports.js';
 import { operatorTokens, withCallersOf } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
-import { type CallbackCodec, guessUsername } from '../http/callback-codec.js';
+import type { CallbackCodec } from '../http/callback-codec.js';
 import { CallbackLog } from '../http/callback-log.js';
 import { CallbackServer } from '../http/callback-server.js';
+import { guessUsername } from '../http/guess-username.js';
 import { shardsOf } from '../restore/store-reader.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import { ATTEMPTS_AT_START, isFinal, takeOver } from '../shard/take-over.js';
@@ -106,7 +107,7 @@ export class WalletNode {
     const callbackDeps = {
       settings: { ...settings.limits, ...settings, tls },
       codec,
-      service,
+      service: shards,
       clock,
       log: new CallbackLog(settings.log, log, scales),
     };

@@ -25,8 +25,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
   /** For people; there with every claim. */
   private from: (() => string) | undefined = undefined;
   /**
-   * Of the body, once all of it is there and known to be the platform's, until it is answered: who carries it out may keep
-   * this for as long as the store is away, and its bytes are counted no more.
+   * Of the body, once all of it is there and known to be the platform's, until it is answered: who carries it out may
+   * keep this for as long as the store is away, and its bytes are counted no more.
    */
   private text: string | undefined = undefined;
 
@@ -120,17 +120,16 @@ export class Callback implements Pending, Replier<CallbackReply> {
   }
 
   private answered(answer: Answer, readyMs: number | undefined): void {
-    const { endpoint } = this;
     const { metrics, log, clock, settings } = this.deps;
     const endedMs = clock.monotonicMs();
     // All have the same patience, so that their deadline tells when they came.
     const startedMs = this.deadlineMs - settings.requestDeadlineMs;
     const isFailure = answer.type === 'failed';
-    metrics.count(endpoint, isFailure ? answer.failure : 'accepted');
+    metrics.count(this.endpoint, isFailure ? answer.failure : 'accepted');
     metrics.took(startedMs, readyMs, endedMs);
     // Whoever is not let in gets this far too, and must not fill the log; of what was not read it could say nothing.
     if (this.text !== undefined && log.wants(isFailure, endedMs - startedMs)) {
-      log.write(endpoint, this.read(), answer, endedMs - startedMs);
+      log.write(this.endpoint, this.read(), answer, endedMs - startedMs);
     }
     this.text = undefined;
   }

@@ -100,7 +100,7 @@ class EndpointCodec<E extends Endpoint> implements RequestCodec {
   }
 }
 
-/** Of bytes that are not UTF-8 an empty text, which is no more JSON than they are. Most are ASCII: nothing to decode. */
+/** Of bytes that are not UTF-8 an empty text: no JSON either. Most bodies are ASCII, which needs no decoding. */
 export function textOf(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1');
   return isUtf8(bytes) ? bytes.toString() : '';

@@ -155,11 +155,11 @@ interface Flight extends Batch {
 const WARN_EVERY_MS = 1000;
 
 const failed = (failure: Busy): BusyAnswer => ({ type: 'failed', failure });
-const STARTING = failed('starting');
-const STOPPED = failed('stopped');
-const OVERLOADED = failed('overloaded');
+export const STARTING = failed('starting');
+export const STOPPED = failed('stopped');
+export const OVERLOADED = failed('overloaded');
 const MEMORY_FULL = failed('memory-full');
-const TOO_LATE = failed('not-durable-in-time');
+export const TOO_LATE = failed('not-durable-in-time');
 const NOBODY: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 
 /**

@@ -9,8 +9,8 @@ import type { CallbackColumns, ReplyColumns } from './columns.js';
 import type { SentCallback, ShardStatus } from './shards.js';
 
 /*
- * What the main thread and a worker tell each other. All travels in batches: a message costs about as much as what is in
- * it, and waking the other thread costs 45 us whatever it carries.
+ * What the main thread and a worker tell each other. All travels in batches: a message costs about as much as what is
+ * in it, and waking the other thread costs 45 us whatever it carries.
  *
  *   main thread ──callbacks──> worker ──replies──> main thread
  *   main thread ──requests───> worker ──results──> main thread      of operators

@@ -76,14 +76,10 @@ export class ShardServer {
     for (let i = 0; i < columns.endpoints.length; i++) {
       const id = columns.firstId + i;
       const callback = callbackAt(columns, i);
-      const shard = this.shards.carryOut(callback, this.replierOf(id));
+      const replier: Replier<CallbackReply> = { reply: (reply, readyMs) => this.replied(id, reply, readyMs) };
+      const shard = this.shards.carryOut(callback, replier);
       if (shard !== undefined) this.port.postMessage({ type: 'misplaced-callback', id, shard, callback });
     }
-  }
-
-  /** On its own, so that a replier, which may wait long, holds none of the texts that were at hand when it was made. */
-  private replierOf(id: number): Replier<CallbackReply> {
-    return { reply: (reply, readyMs) => this.replied(id, reply, readyMs) };
   }
 
   private submit(request: WireRequest): void {

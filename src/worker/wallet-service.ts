@@ -1,17 +1,15 @@
 import type { Clock, Replier } from '../base/ports.js';
 import { formatLsn } from '../shard/lsn.js';
-import type { BusyAnswer } from '../shard/shard.js';
+import { type BusyAnswer, TOO_LATE } from '../shard/shard.js';
 import { GENTLY, type SnapshotResult } from '../shard/snapshotter.js';
 import type { OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import { shardOf } from './placement.js';
-import type { CallbackReply, SentCallback, Shards } from './shards.js';
-
-const TOO_LATE: BusyAnswer = { type: 'failed', failure: 'not-durable-in-time' };
+import type { Shards } from './shards.js';
 
 /**
- * All wallets of this process, wherever their shards live: what the two listeners talk to. They know players; which
+ * All wallets of this process, wherever their shards live: what the operator's listener talks to. It knows players; which
  * shard a player is in is known here.
  */
 export class WalletService {
@@ -24,11 +22,6 @@ export class WalletService {
     private readonly clock: Clock,
     private readonly deadlineMs: number,
   ) {}
-
-  /** The replier is called once, at any time: the listener keeps its own deadline. */
-  carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
-    this.shards.carryOut(callback, replier);
-  }
 
   /** Resolves by the deadline; then with `not-durable-in-time`: the outcome is unknown. */
   async operate(command: OperatorCommand): Promise<Answer> {

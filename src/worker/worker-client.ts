@@ -3,9 +3,8 @@ import { lastingMetrics, type Metric } from '../base/metric.js';
 import type { Clock, Replier } from '../base/ports.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
-import type { BusyAnswer } from '../shard/shard.js';
+import { type BusyAnswer, OVERLOADED, STARTING } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
-import type { Failure } from '../wallet/rejection.js';
 import { columnsOf, replyAt } from './columns.js';
 import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { CallbackReply, SentCallback, ShardStatus } from './shards.js';
@@ -23,8 +22,6 @@ const ORPHANS_MS = 2000;
 /** A thread that says nothing for so long will not say anything any more. */
 const SILENCE_MAX_MS = 10_000;
 const WAITING_MAX = 100_000;
-const STARTING: BusyAnswer = { type: 'failed', failure: 'starting' satisfies Failure };
-const OVERLOADED: BusyAnswer = { type: 'failed', failure: 'overloaded' satisfies Failure };
 
 /**
  * The main thread's end of the wire to one worker. When the worker dies, everyone who waits is told to come again: what
@@ -194,22 +191,22 @@ export class WorkerClient {
     this.heardMs = this.clock.monotonicMs();
     switch (message.type) {
       case 'replies':
-        for (const [shard, lsn] of message.durable) this.told.set(shard, lsn);
+        this.noteTold(message.durable);
         for (let i = 0; i < message.replies.ids.length; i++) {
-          const replier = this.takeReplier(message.replies.ids[i] as number);
-          replier?.reply(replyAt(message.replies, i), message.readyMs);
+          take(this.callbacks, message.replies.ids[i] as number)?.reply(replyAt(message.replies, i), message.readyMs);
         }
         return;
       case 'misplaced-callback': {
         const { id, shard, callback } = message;
-        const replier = this.takeReplier(id);
+        const replier = take(this.callbacks, id);
         if (replier !== undefined) this.events.onMisplaced(callback, shard, replier);
         return;
       }
       case 'results':
-        for (const [shard, lsn] of message.durable) this.told.set(shard, lsn);
-        for (let i = 0; i < message.ids.length; i++)
-          this.reply(message.ids[i] as number, message.results[i] as WireResult, message.readyMs);
+        this.noteTold(message.durable);
+        for (const [i, id] of message.ids.entries()) {
+          take(this.waiting, id)?.reply(message.results[i] as WireResult, message.readyMs);
+        }
         return;
       case 'status':
         this.status = message.shards;
@@ -237,18 +234,8 @@ export class WorkerClient {
     }
   }
 
-  private reply(id: number, result: WireResult, readyMs: number | undefined): void {
-    const replier = this.waiting.get(id);
-    this.waiting.delete(id);
-    // A shard whose assertion fails while it tells its answers tells some of them twice; the first counts.
-    replier?.reply(result, readyMs);
-  }
-
-  /** Undefined when it has its reply already, as above. */
-  private takeReplier(id: number): Replier<CallbackReply> | undefined {
-    const replier = this.callbacks.get(id);
-    this.callbacks.delete(id);
-    return replier;
+  private noteTold(durable: readonly (readonly [shard: number, lsn: Lsn])[]): void {
+    for (const [shard, lsn] of durable) this.told.set(shard, lsn);
   }
 
   private ended(error: Error): void {
@@ -268,4 +255,11 @@ export class WorkerClient {
     for (const resolve of this.onSnapshots.splice(0)) resolve([]);
     if (!this.isClosing) this.events.onDied(error);
   }
+}
+
+/** A shard whose assertion fails while it tells its answers tells some of them twice; the first counts. */
+function take<T>(waiting: Map<number, T>, id: number): T | undefined {
+  const one = waiting.get(id);
+  waiting.delete(id);
+  return one;
 }

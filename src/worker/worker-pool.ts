@@ -4,7 +4,7 @@ import { type Metric, mergeMetrics } from '../base/metric.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
-import type { BusyAnswer, ShardState } from '../shard/shard.js';
+import { type BusyAnswer, type ShardState, STARTING, STOPPED, TOO_LATE } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Command, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -46,9 +46,6 @@ interface Place {
 
 const RESTARTS_WINDOW_MS = 60_000;
 const THREAD_ENDED = 'its thread has ended';
-const STOPPED: BusyAnswer = { type: 'failed', failure: 'stopped' };
-const TOO_LATE: BusyAnswer = { type: 'failed', failure: 'not-durable-in-time' };
-const STARTING: BusyAnswer = { type: 'failed', failure: 'starting' };
 
 /**
  * Shards on worker threads. A worker that dies is started again and recovers its shards while the others serve; one
@@ -82,7 +79,8 @@ export class WorkerPool implements Shards {
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
     // One worker has all shards.
     const guessed = this.places.length === 1 ? 0 : shardOf(this.deps.guessUsername(callback.text), this.shardCount);
-    if (this.placeOf(guessed).state === 'serving') this.forward(callback, guessed, replier);
+    const { client, state } = this.placeOf(guessed);
+    if (state === 'serving') client?.carryOut(callback, replier);
     else this.forwardExactly(callback, replier);
   }
 

@@ -3,15 +3,15 @@ import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { type Replier, silentLogger } from '../../src/base/ports.js';
-import { callbackAt } from '../../src/worker/columns.js';
+import { callbackAt, columnsOf, ReplyColumns } from '../../src/worker/columns.js';
 import type { FromWorker, ToWorker } from '../../src/worker/protocol.js';
+import { type ResumableShards, ShardServer } from '../../src/worker/shard-server.js';
 import type { CallbackReply } from '../../src/worker/shards.js';
 import { WorkerPool } from '../../src/worker/worker-pool.js';
 import { heldAfter } from '../support/garbage.js';
+import { turns } from '../support/test-host.js';
 
-/*
- * The wire to two workers, of which each has one of two shards, with this test as the workers.
- */
+/* The wire to two workers, of which each has one of two shards, with this test as the workers. */
 
 class FakeWorker extends EventEmitter {
   readonly received: ToWorker[] = [];
@@ -69,7 +69,7 @@ class Wire {
     const replies: CallbackReply[] = [];
     const replier: Replier<CallbackReply> = { reply: (reply) => void replies.push(reply) };
     this.pool.carryOut({ endpoint: 'placeBets', text, deadlineMs }, replier);
-    await turn();
+    await turns(1);
     const guessed = this.workers.find(({ received }) => received.length > 0) as FakeWorker;
     const other = this.workers.find((worker) => worker !== guessed) as FakeWorker;
     return { replies, guessed, other };
@@ -80,10 +80,6 @@ class Wire {
   }
 }
 
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
 function giveBack(worker: FakeWorker, shard: number): void {
   const { callbacks } = worker.take('submit-callbacks');
   worker.tell({ type: 'misplaced-callback', id: callbacks.firstId, shard, callback: callbackAt(callbacks, 0) });
@@ -91,21 +87,9 @@ function giveBack(worker: FakeWorker, shard: number): void {
 
 function accept(worker: FakeWorker): string {
   const { callbacks } = worker.take('submit-callbacks');
-  const { answer, body } = ACCEPTED;
-  assert.ok(answer.type === 'accepted');
-  worker.tell({
-    type: 'replies',
-    replies: {
-      ids: [callbacks.firstId],
-      failures: [undefined],
-      befores: [answer.before],
-      afters: [answer.after],
-      areRepeats: [answer.isRepeat],
-      bodies: [body],
-    } as unknown as Extract<FromWorker, { type: 'replies' }>['replies'],
-    durable: [],
-    readyMs: 1,
-  });
+  const replies = new ReplyColumns();
+  replies.push(callbacks.firstId, ACCEPTED);
+  worker.tell({ type: 'replies', replies, durable: [], readyMs: 1 });
   return callbackAt(callbacks, 0).text;
 }
 
@@ -113,7 +97,7 @@ test('a callback that a worker gives back goes to the one that has its shard, as
   const wire = await Wire.open();
   const { replies, guessed, other } = await wire.send('a body');
   giveBack(guessed, wire.shardOf(other));
-  await turn();
+  await turns(1);
   assert.equal(accept(other), 'a body');
   assert.deepEqual(replies, [ACCEPTED]);
 });
@@ -123,7 +107,7 @@ test('one that comes back after its deadline is not begun any more', async () =>
   const { replies, guessed, other } = await wire.send('a body', 100);
   wire.nowMs = 100;
   giveBack(guessed, wire.shardOf(other));
-  await turn();
+  await turns(1);
   assert.deepEqual(replies, [{ answer: { type: 'failed', failure: 'not-durable-in-time' }, body: '' }]);
   assert.deepEqual(other.received, []);
 });
@@ -143,10 +127,10 @@ test('nothing waits any more when nothing is on its way between workers either',
   other.take('drain-shards');
   other.tell({ type: 'drained', isEmpty: true });
   giveBack(guessed, wire.shardOf(other));
-  await turn();
+  await turns(1);
   guessed.take('drain-shards');
   guessed.tell({ type: 'drained', isEmpty: true });
-  await turn();
+  await turns(1);
   accept(other);
   for (const worker of wire.workers) {
     worker.take('drain-shards');
@@ -163,8 +147,23 @@ test('the main thread keeps no body of what waits for its reply', async () => {
       const text = Buffer.alloc(200_000, 'a').toString();
       wire.pool.carryOut({ endpoint: 'placeBets', text, deadlineMs: 100 }, { reply() {} });
     }
-    await turn();
+    await turns(1);
     for (const { received } of wire.workers) received.length = 0;
   });
+  assert.ok(held < 3_000_000, `${held} bytes`);
+});
+
+test('nor does a worker', async () => {
+  const repliers: unknown[] = [];
+  const shards = { carryOut: (_: unknown, replier: unknown) => void repliers.push(replier) };
+  const server = new ShardServer(shards as unknown as ResumableShards, { postMessage() {} }, async () => {});
+  const held = await heldAfter(async () => {
+    for (let i = 0; i < 40; i++) {
+      const text = Buffer.alloc(200_000, 'a').toString();
+      const callbacks = columnsOf(i, [{ endpoint: 'placeBets', text, deadlineMs: 100 }]);
+      server.receive({ type: 'submit-callbacks', callbacks });
+    }
+  });
+  assert.equal(repliers.length, 40);
   assert.ok(held < 3_000_000, `${held} bytes`);
 });

@@ -1,29 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { guessUsername } from '../../src/http/callback-codec.js';
+import { guessUsername } from '../../src/http/guess-username.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { balanceOf, bet, importPlayers } from '../support/client.js';
 import { TestNode } from '../support/test-node.js';
 
 /*
- * Only workers parse callbacks: the main thread guesses by a glance whose each one is, and a worker that does not have
- * that player gives it back.
+ * With workers the main thread guesses at a glance whose a callback is, and a worker that does not have that player gives
+ * it back.
  */
-
-test('the glance finds the name in what platforms send', () => {
-  assert.equal(guessUsername(JSON.stringify(bet('ann', 'b1'))), 'ann');
-  assert.equal(guessUsername(JSON.stringify(bet('ann', 'b1'), undefined, 2)), 'ann', 'with spaces');
-  assert.equal(guessUsername(JSON.stringify(bet('สมชาย', 'b1'))), 'สมชาย', 'beyond ASCII');
-  assert.equal(guessUsername('{"username":"\\u0e2a\\u0e21ชาย"}'), 'สมชาย', 'with escapes, as some libraries write it');
-  assert.equal(guessUsername(JSON.stringify(bet('', 'b1'))), '');
-});
-
-test('what has no name, or half of one, is nobody', () => {
-  for (const text of ['', '{}', '{"username"', '{"username":', '{"username":1}', '{"username":"ann']) {
-    assert.equal(guessUsername(text), '', text);
-  }
-  assert.equal(guessUsername('{"username":"\\x"}'), '\\x', 'no escape that there is');
-});
 
 /** Bodies of the same bet, by a player of whom the glance sees another name. */
 const MISLEADING: Readonly<Record<string, (body: string) => string>> = {
