@@ -34,8 +34,9 @@ export function maybeUnits(value: number, scale: number): Units | undefined {
   const product = value * power;
   if (!(product >= 0 && product <= AMOUNT_UNITS_MAX)) return undefined;
   const units = Math.round(product) + 0; // + 0 makes a plain zero of -0
-  if (units / power !== value && Math.abs(product - units) > NOISE_UNITS) return undefined;
-  return units;
+  // Compared as decimals: `product` has been rounded, and large ones have lost what they had too much.
+  const distance = Math.abs(value - units / power) * power;
+  return distance <= NOISE_UNITS ? units : undefined;
 }
 
 /** A balance may be any safe integer, also a negative one. */

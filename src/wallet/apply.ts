@@ -223,6 +223,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       const round = wallet.roundFor(productId, change.roundId);
       // A round with nothing else is reached through its mark.
       if (round.facts.markMs === -1 && !round.isKnown) addTombstone(wallet, round, 'mark', '', timeMs);
+      else if (change.touches) touchRound(wallet, round, timeMs);
       round.mark(change.markMs);
       return 0;
     }
@@ -256,6 +257,18 @@ function pay(item: Transaction): void {
 function reverse(item: Transaction, state: 'VOID' | 'REFUND' | 'REJECT', timeMs: number): void {
   item.state = state;
   item.touch(timeMs);
+}
+
+/** A round has no time of its own: its newest bet bears it, or its mark. */
+function touchRound(wallet: Wallet, round: Round, timeMs: number): void {
+  const bearer = round.bets.at(-1) ?? markOf(wallet, round);
+  bearer?.touch(timeMs);
+}
+
+/** Undefined in the draft of an array, which holds no marks. */
+function markOf(wallet: Wallet, round: Round): Transaction | undefined {
+  for (const item of wallet.transactions()) if (item.round === round && item.kind === 'mark') return item;
+  return undefined;
 }
 
 function newSingleState(

@@ -1,4 +1,4 @@
-import { unreachable } from '../base/assert.js';
+import { must, unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
 import { applyChange } from './apply.js';
 import type { CallbackCommand, CancelBetsCommand, CancelTxn, Command, VoidSettledCommand, VoidTxn } from './command.js';
@@ -13,6 +13,7 @@ import { decideVoidSettled } from './decide/void-settled.js';
 import type { Answer, Decision, Remark } from './decision.js';
 import type { CallbackApplied, Change, Event } from './event.js';
 import type { Failure } from './rejection.js';
+import type { Transaction } from './round.js';
 import type { Rules } from './rules.js';
 import type { Wallet } from './wallet-state.js';
 
@@ -42,7 +43,7 @@ function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, ru
   if (wallet.currency !== command.currency) return failed('currency-mismatch');
   if (command.txns.length > 1) return decideArray(wallet, command, rules, nowMs);
 
-  const verdict = decideElement(wallet, command, 0, rules, nowMs);
+  const verdict = decideElement(wallet, command, 0, rules, nowMs, false);
   switch (verdict.type) {
     case 'change':
       return {
@@ -64,7 +65,7 @@ function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, ru
 /**
  * An array is one operation: all of it applies or none of it. Each element is decided against a copy on which the ones
  * before it have been applied. Repeats are skipped; in cancelBets, which gives money back, so are unknown elements; and
- * so is what an earlier element has done already, because platforms name the same round once per bet.
+ * so is a bet that its round has taken along, because platforms name a round beside its bets, and once per bet.
  */
 function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Decision {
   const draft = wallet.excerpt(command.productId, command.txns);
@@ -75,16 +76,16 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
   let idle = 0;
   const event = callbackApplied(wallet, command, nowMs, changes);
   for (let index = 0; index < command.txns.length; index++) {
-    const verdict = decideElement(draft, command, index, rules, nowMs);
+    const verdict = decideElement(draft, command, index, rules, nowMs, closed?.hasBegun(index) ?? false);
     if (verdict.type === 'repeat') {
       idle++;
       if (!repeats.some((repeat) => isSameEffect(repeat, verdict))) repeats.push(verdict);
-      closed?.add(draft, index);
+      closed?.addRepeat(index);
       continue;
     }
     if (verdict.type === 'change') {
       remarks.push(...verdict.remarks);
-    } else if (isSkipped(command, verdict.failure) || closed?.covers(draft, index, verdict.failure)) {
+    } else if (isSkipped(command, verdict.failure) || closed?.tookAlong(draft, index, verdict.failure)) {
       idle++;
     } else {
       // What the failing element leaves behind stays, though all before it is undone.
@@ -119,31 +120,45 @@ function isSameEffect(a: Repeat, b: Repeat): boolean {
   return a.of === b.of && isSameAnswer && a.answer.after === b.answer.after;
 }
 
-/**
- * The rounds that an array of cancels or voids has been at: as a whole, or in one of their bets. An element that finds
- * nothing left of such a round asks for what this very array has done, or had done when it came first.
- */
+/** The rounds that an array of cancels or voids has been at: as a whole, or in one of their bets. */
 class ClosedHere {
+  /** Something of them was closed here, and not before: whoever names one of them now means the same. */
+  private readonly begun = new Set<string>();
+  /** Closed as a whole, here or when this array came first. */
   private readonly wholly = new Set<string>();
-  private readonly partly = new Set<string>();
 
   constructor(private readonly command: CancelBetsCommand | VoidSettledCommand) {}
 
+  hasBegun(index: number): boolean {
+    return this.begun.has(this.txn(index).roundId);
+  }
+
   add(draft: Wallet, index: number): void {
-    const txn = at<CancelTxn | VoidTxn>(this.command.txns, index);
-    const roundId = txn.byRound ? txn.roundId : this.roundOf(draft, txn.id);
-    if (roundId !== undefined) (txn.byRound ? this.wholly : this.partly).add(roundId);
+    const { id, roundId, byRound } = this.txn(index);
+    if (byRound) this.wholly.add(roundId);
+    this.begun.add(byRound ? roundId : must(this.bet(draft, id), 'what was closed is there').round.id);
   }
 
-  covers(draft: Wallet, index: number, failure: Failure): boolean {
-    if (failure !== 'already-cancelled' && failure !== 'already-settled') return false;
-    const { id, roundId, byRound } = at<CancelTxn | VoidTxn>(this.command.txns, index);
-    if (byRound) return this.wholly.has(roundId) || this.partly.has(roundId);
-    return failure === 'already-cancelled' && this.wholly.has(this.roundOf(draft, id) ?? '');
+  addRepeat(index: number): void {
+    const { roundId, byRound } = this.txn(index);
+    if (byRound) this.wholly.add(roundId);
   }
 
-  private roundOf(draft: Wallet, id: string): string | undefined {
-    return draft.bet(this.command.productId, id)?.round.id;
+  /** True for a bet that was not closed by itself but with its round, as this array asked for. */
+  tookAlong(draft: Wallet, index: number, failure: Failure): boolean {
+    if (failure !== 'already-cancelled') return false;
+    const { id, byRound } = this.txn(index);
+    const bet = byRound ? undefined : this.bet(draft, id);
+    if (bet?.kind !== 'bet' || !this.wholly.has(bet.round.id)) return false;
+    return (bet.state === 'VOID') === (this.command.type === 'voidSettled');
+  }
+
+  private txn(index: number): CancelTxn | VoidTxn {
+    return at<CancelTxn | VoidTxn>(this.command.txns, index);
+  }
+
+  private bet(draft: Wallet, id: string): Transaction | undefined {
+    return draft.bet(this.command.productId, id);
   }
 }
 
@@ -151,8 +166,16 @@ function isSkipped(command: CallbackCommand, failure: Failure): boolean {
   return command.type === 'cancelBets' && failure === 'transaction-not-found';
 }
 
-function decideElement(wallet: Wallet, command: CallbackCommand, index: number, rules: Rules, nowMs: number): Verdict {
-  const verdict = decideByEndpoint(wallet, command, index, rules, nowMs);
+/** `hasBegun`: an earlier element of the same array has closed something of this one's round. */
+function decideElement(
+  wallet: Wallet,
+  command: CallbackCommand,
+  index: number,
+  rules: Rules,
+  nowMs: number,
+  hasBegun: boolean,
+): Verdict {
+  const verdict = decideByEndpoint(wallet, command, index, rules, nowMs, hasBegun);
   return verdict.type === 'repeat' && rules.duplicates === 'reject' ? fail('duplicate-transaction') : verdict;
 }
 
@@ -162,6 +185,7 @@ function decideByEndpoint(
   index: number,
   rules: Rules,
   nowMs: number,
+  hasBegun: boolean,
 ): Verdict {
   switch (command.type) {
     case 'placeBets':
@@ -171,9 +195,9 @@ function decideByEndpoint(
     case 'adjustBets':
       return decideAdjustBet(wallet, command, at(command.txns, index), rules);
     case 'voidSettled':
-      return decideVoidSettled(wallet, command, at(command.txns, index), rules);
+      return decideVoidSettled(wallet, command, at(command.txns, index), rules, hasBegun);
     case 'cancelBets':
-      return decideCancelBet(wallet, command, at(command.txns, index), rules);
+      return decideCancelBet(wallet, command, at(command.txns, index), rules, hasBegun);
     case 'cancelTips':
       return decideCancelTip(wallet, command, at(command.txns, index), rules, nowMs);
     default:

@@ -209,6 +209,8 @@ export interface RoundMarked {
   readonly type: 'round-marked';
   readonly roundId: string;
   readonly markMs: number;
+  /** The round is remembered from now on; false in older logs, where it was from its last change otherwise. */
+  readonly touches: boolean;
   readonly after: Units;
 }
 

@@ -13,6 +13,7 @@ const { place, settle, adjust, void: voided, cancel, tip } = commands;
 export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<void>>> = {
   v1: everything,
   'v1-operators': operators,
+  'v1-marks': marks,
 };
 
 async function everything(store: StoreWriter): Promise<void> {
@@ -213,6 +214,53 @@ async function operators(store: StoreWriter): Promise<void> {
   await store.write(
     { type: 'block-player', username: 'old', by: anna },
     { type: 'forget', username: 'old', beforeMs: store.now - 120 * DAY_MS },
+  );
+}
+
+/** Rounds that are marked again; arrays that name a round beside its bets, and find nothing left of it. */
+async function marks(store: StoreWriter): Promise<void> {
+  const later = (days: number) => ({ timestampMillis: 1000 + days });
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
+  await store.write(
+    { type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 },
+    { type: 'import-player', id: 'opening', username: 'bob', currency: 'THB', balance: 500_000 },
+  );
+  await store.write(
+    cancel([{ id: 'c1', roundId: 'unknown', byRound: true }]),
+    place([{ id: 'a', roundId: 'known' }]),
+    cancel([{ id: 'a', roundId: 'known' }]),
+    place([
+      { id: 'b', roundId: 'beside' },
+      { id: 'c', roundId: 'beside' },
+    ]),
+    settle([{ id: 'c', roundId: 'beside', payoutAmount: 7 }]),
+    cancel([
+      { id: 'b', roundId: 'beside' },
+      { id: 'c2', roundId: 'beside', byRound: true },
+    ]),
+  );
+  const bob = { username: 'bob' };
+  await store.write(
+    place([{ id: 'a', roundId: 'r' }], bob),
+    settle([{ id: 'a', roundId: 'r', payoutAmount: 9 }], bob),
+    voided(
+      [
+        { id: 'a', roundId: 'r', payoutAmount: 9 },
+        { id: 'v', roundId: 'r', byRound: true },
+      ],
+      bob,
+    ),
+  );
+  store.wait(100 * DAY_MS);
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
+  await store.write(
+    cancel([{ id: 'c1', roundId: 'unknown', byRound: true }], later(100)),
+    cancel([{ id: 'c1', roundId: 'known', byRound: true }], later(100)),
+  );
+  store.wait(30 * DAY_MS);
+  await store.write(
+    { type: 'forget', username: 'ann', beforeMs: store.now - 120 * DAY_MS },
+    { type: 'forget', username: 'bob', beforeMs: store.now - 120 * DAY_MS },
   );
 }
 

@@ -144,23 +144,20 @@ export class ReferenceWallet {
     const version = player.version + 1;
     const effects: Effect[] = [];
     const ended: string[] = [];
-    const aims: { round?: string; whole: boolean }[] = [];
+    const closed: Closed[] = [];
     let idle = 0;
     let changed = false;
     try {
       for (const txn of command.txns) {
         try {
-          const effect = this.one(copy, command, txn, version, nowMs);
+          const effect = this.one(copy, command, txn, version, nowMs, closed);
           if (effect.repeat && this.rules.duplicates === 'reject') throw new Refused(20002);
           effects.push(effect);
           changed ||= !effect.repeat;
-          aims.push(aimOf(copy, command, txn));
+          closed.push(...closedBy(copy, command, txn, effect));
         } catch (error) {
           if (!(error instanceof Refused)) throw error;
-          const aim = aimOf(copy, command, txn);
-          const done =
-            (error.code === 20003 || (error.code === 20004 && aim.whole)) &&
-            aims.some((one) => one.round !== undefined && one.round === aim.round && (one.whole || aim.whole));
+          const done = error.code === 20003 && isClosedWithRound(copy, command, txn, closed);
           if (!done && (command.type !== 'cancelBets' || error.code !== 20001)) throw error;
           idle++;
           if (error.residue !== undefined) {
@@ -192,7 +189,15 @@ export class ReferenceWallet {
     return { code: 0, before: newest[0]?.before as number, after: newest.at(-1)?.after as number };
   }
 
-  private one(player: ReferencePlayer, command: CallbackCommand, txn: Txn, version: number, nowMs: number): Effect {
+  private one(
+    player: ReferencePlayer,
+    command: CallbackCommand,
+    txn: Txn,
+    version: number,
+    nowMs: number,
+    closed: readonly Closed[],
+  ): Effect {
+    const isClosedHere = closed.some((one) => one.round === txn.roundId && !one.repeat);
     switch (command.type) {
       case 'placeBets':
         return this.place(player, command, txn as Of<'placeBets'>, version);
@@ -207,13 +212,13 @@ export class ReferenceWallet {
       case 'voidSettled': {
         const voided = txn as Of<'voidSettled'>;
         return voided.byRound
-          ? this.voidRound(player, command, voided, version)
+          ? this.voidRound(player, command, voided, version, isClosedHere)
           : this.void(player, command, voided, version);
       }
       case 'cancelBets': {
         const cancel = txn as Of<'cancelBets'>;
         return cancel.byRound
-          ? this.cancelRound(player, command, cancel, version)
+          ? this.cancelRound(player, command, cancel, version, isClosedHere)
           : this.cancel(player, command, cancel, version);
       }
       case 'cancelTips':
@@ -432,6 +437,7 @@ export class ReferenceWallet {
     command: CallbackCommand,
     txn: Of<'voidSettled'>,
     version: number,
+    isClosedHere: boolean,
   ): Effect {
     const product = command.productId;
     const bets = betsOf(player, product, txn.roundId);
@@ -441,10 +447,12 @@ export class ReferenceWallet {
     const settled = bets.filter((bet) => bet.state === 'SETTLED');
     const settlements = settlementsOf(player, product, txn.roundId);
     const paid = [...settled, ...settlements].reduce((sum, one) => sum + one.paid, 0);
-    if (settled.length === 0 && paid === 0) throw new Refused(bets.some(isOpen) ? 20001 : 20003);
-    if (countClosings(player, product, txn.roundId) >= this.rules.historyMax) throw new Refused(40003);
+    const nothing = settled.length === 0 && paid === 0;
+    if (nothing && bets.some(isOpen)) throw new Refused(20001);
+    if (nothing && !isClosedHere) throw new Refused(20003);
+    if (!nothing && countClosings(player, product, txn.roundId) >= this.rules.historyMax) throw new Refused(40003);
     const held = settled.reduce((sum, bet) => sum + bet.held, 0);
-    const moved = this.voidMove(player, held - paid, txn);
+    const moved = nothing ? 0 : this.voidMove(player, held - paid, txn);
     for (const one of [...settled, ...settlements]) {
       one.state = 'VOID';
       one.paid = 0;
@@ -490,6 +498,7 @@ export class ReferenceWallet {
     command: CallbackCommand,
     txn: Of<'cancelBets'>,
     version: number,
+    isClosedHere: boolean,
   ): Effect {
     const product = command.productId;
     const closing = closingOf(player, product, txn.roundId, 'cancel', txn.id);
@@ -508,11 +517,12 @@ export class ReferenceWallet {
       throw new Refused(20001, later ? setMark : undefined);
     }
     const open = bets.filter(isOpen);
-    if (open.length === 0) {
+    if (open.length === 0 && !isClosedHere) {
       if (bets.some((bet) => bet.state === 'SETTLED')) throw new Refused(20004);
       throw new Refused(20003, later ? setMark : undefined);
     }
-    if (countClosings(player, product, txn.roundId) >= this.rules.historyMax) throw new Refused(40003);
+    const isFull = countClosings(player, product, txn.roundId) >= this.rules.historyMax;
+    if (open.length > 0 && isFull) throw new Refused(40003);
     const moved = open.reduce((sum, bet) => sum + bet.held, 0);
     for (const bet of open) {
       bet.state = txn.status;
@@ -584,12 +594,27 @@ function newBet(product: string, id: string, round: string, kind: Bet['kind'], s
   return { product, id, round, kind, state, stake, ...facts, entries: [] };
 }
 
-/** The round of a cancel or void, and whether it is meant as a whole. */
-function aimOf(player: ReferencePlayer, command: CallbackCommand, txn: Txn): { round?: string; whole: boolean } {
-  if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return { whole: false };
+/** What an element of an array has closed: a round, or one bet of it. */
+interface Closed {
+  round: string;
+  whole: boolean;
+  repeat: boolean;
+}
+
+function closedBy(player: ReferencePlayer, command: CallbackCommand, txn: Txn, { repeat }: Effect): Closed[] {
+  if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return [];
   const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'>;
-  const round = byRound ? roundId : find(player, command.productId, id)?.round;
-  return round === undefined ? { whole: byRound } : { round, whole: byRound };
+  if (byRound) return [{ round: roundId, whole: true, repeat }];
+  return [{ round: find(player, command.productId, id)?.round as string, whole: false, repeat }];
+}
+
+/** A bet that has no cancel or void of its own, because an element of this array has closed its whole round. */
+function isClosedWithRound(player: ReferencePlayer, command: CallbackCommand, txn: Txn, closed: readonly Closed[]) {
+  if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return false;
+  const bet = find(player, command.productId, txn.id);
+  if ((txn as Of<'cancelBets'> | Of<'voidSettled'>).byRound || bet?.kind !== 'bet') return false;
+  if ((command.type === 'voidSettled') !== (bet.state === 'VOID')) return false;
+  return closed.some((one) => one.whole && one.round === bet.round);
 }
 
 function find(player: ReferencePlayer, product: string, id: string): Bet | undefined {

@@ -68,6 +68,31 @@ test('an amount with a digit too many never comes through', () => {
   );
 });
 
+test('nor does one whose further decimals would be lost when it is multiplied into units', () => {
+  assert.equal(maybeUnits(7100000000.000401, 4), undefined);
+  assert.equal(maybeUnits(6883744.915742179, 8), undefined);
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: AMOUNT_UNITS_MAX }),
+      scale,
+      fc.constantFrom(-1, 1),
+      (units, decimals, side) => {
+        const exact = Number(formatUnits(units, decimals));
+        const neighbour = exact + side * ulpOf(exact);
+        if (neighbour < 0 || ulpOf(exact) * 10 ** decimals <= 1e-6) return;
+        const accepted = maybeUnits(neighbour, decimals);
+        if (accepted !== undefined) assert.equal(Number(formatUnits(accepted, decimals)), neighbour);
+      },
+    ),
+    { numRuns: 5000 },
+  );
+});
+
+/** The distance to the next double. */
+function ulpOf(value: number): number {
+  return 2 ** (Math.floor(Math.log2(value === 0 ? Number.MIN_VALUE : value)) - 52);
+}
+
 test('digits are exact over the whole range of safe integers', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), scale, (units, decimals) => {

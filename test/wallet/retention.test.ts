@@ -44,6 +44,28 @@ test('what is closed and old is forgotten, round by round; the balance stays exp
   assert.equal(domain.statusCode(place([{ id: 'hangs', roundId: 'r-hangs' }])), 0, 'what is kept is still known');
 });
 
+test('the mark of a round is remembered from when it was set last', () => {
+  const domain = new Domain();
+  domain.fund('ann', 100);
+  const unknown = { id: 'c', roundId: 'r-unknown', byRound: true };
+  const known = { id: 'd', roundId: 'r-known', byRound: true };
+  domain.run(cancel([unknown], { timestampMillis: 1000 }));
+  domain.run(place([{ id: 'a', roundId: 'r-known' }]));
+  domain.run(cancel([{ id: 'a', roundId: 'r-known' }]));
+  domain.nowMs += 118 * DAY_MS;
+  assert.equal(domain.statusCode(cancel([unknown], { timestampMillis: 3000 })), 20001);
+  assert.equal(domain.statusCode(cancel([known], { timestampMillis: 3000 })), 20003);
+  domain.nowMs += 3 * DAY_MS;
+  forget(domain, 120);
+  for (const { roundId } of [unknown, known]) {
+    assert.equal(domain.statusCode(place([{ id: 'late', roundId }], { timestampMillis: 2000 })), 20003);
+  }
+  domain.nowMs += 120 * DAY_MS;
+  forget(domain, 120);
+  assert.deepEqual([...domain.wallet('ann').transactions()], []);
+  assert.deepStrictEqual(domain.replayed(), domain.wallets);
+});
+
 test('where nothing is old enough, forgetting is no event', () => {
   const domain = new Domain();
   domain.fund('ann', 100);

@@ -45,6 +45,7 @@ const FEATURE_BUY = 8;
 const ENDS_ROUND = 16;
 const TAKES = 32;
 const REJECT = 64;
+const TOUCHES = 128;
 
 interface Flagged {
   readonly status?: string;
@@ -54,6 +55,7 @@ interface Flagged {
   readonly isFeatureBuy?: boolean;
   readonly endsRound?: boolean;
   readonly takes?: boolean;
+  readonly touches?: boolean;
 }
 
 function flagsOf(change: Flagged): number {
@@ -64,7 +66,8 @@ function flagsOf(change: Flagged): number {
     (change.isFeatureBuy ? FEATURE_BUY : 0) |
     (change.endsRound ? ENDS_ROUND : 0) |
     (change.takes ? TAKES : 0) |
-    (change.state === 'REJECT' ? REJECT : 0)
+    (change.state === 'REJECT' ? REJECT : 0) |
+    (change.touches ? TOUCHES : 0)
   );
 }
 
@@ -136,7 +139,7 @@ function changeToTuple(change: Change): Tuple {
     case 'round-cancelled':
       return [code, change.id, change.after, flagsOf(change), change.roundId, change.markMs, change.bets];
     case 'round-marked':
-      return [code, change.roundId, change.after, change.markMs];
+      return [code, change.roundId, change.after, change.markMs, ...(change.touches ? [flagsOf(change)] : [])];
     case 'cancel-remembered':
       return [code, change.id, change.after, change.roundId];
     case 'tip-credited':
@@ -298,7 +301,7 @@ function tupleToChange(tuple: Read): Change {
       return { type: 'round-cancelled', id, roundId, state: stateOf(flags), markMs, bets, after };
     }
     case CHANGE['round-marked']:
-      return { type: 'round-marked', roundId: id, markMs: tuple[3], after };
+      return { type: 'round-marked', roundId: id, markMs: tuple[3], touches: has(tuple[4], TOUCHES), after };
     case CHANGE['cancel-remembered']:
       return { type: 'cancel-remembered', id, roundId: tuple[3], after };
     case CHANGE['tip-credited']:

@@ -6,9 +6,20 @@ import type { Rules } from '../rules.js';
 import type { Wallet } from '../wallet-state.js';
 import { change, closedFailure, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
-/** decisions.md section 4, cancelBets. */
-export function decideCancelBet(wallet: Wallet, command: CancelBetsCommand, txn: CancelTxn, rules: Rules): Verdict {
-  return txn.byRound ? decideByRound(wallet, command, txn, rules) : decideByTransaction(wallet, command, txn, rules);
+/**
+ * decisions.md section 4, cancelBets. `hasBegun`: an earlier element of the same array has cancelled something of this
+ * one's round.
+ */
+export function decideCancelBet(
+  wallet: Wallet,
+  command: CancelBetsCommand,
+  txn: CancelTxn,
+  rules: Rules,
+  hasBegun: boolean,
+): Verdict {
+  return txn.byRound
+    ? decideByRound(wallet, command, txn, rules, hasBegun)
+    : decideByTransaction(wallet, command, txn, rules);
 }
 
 function decideByTransaction(wallet: Wallet, command: CancelBetsCommand, txn: CancelTxn, rules: Rules): Verdict {
@@ -36,7 +47,13 @@ export function rememberCancel(wallet: Wallet, txn: { id: string; roundId: strin
   });
 }
 
-function decideByRound(wallet: Wallet, command: CancelBetsCommand, txn: CancelTxn, rules: Rules): Verdict {
+function decideByRound(
+  wallet: Wallet,
+  command: CancelBetsCommand,
+  txn: CancelTxn,
+  rules: Rules,
+  hasBegun: boolean,
+): Verdict {
   const round = wallet.round(command.productId, txn.roundId);
   const first = round?.closing('cancel', txn.id);
   if (first !== undefined) return repeat(first, first);
@@ -44,11 +61,11 @@ function decideByRound(wallet: Wallet, command: CancelBetsCommand, txn: CancelTx
     return markRound(wallet, command, txn, rules, round, 'transaction-not-found');
   const bets = round.bets;
   const open = bets.filter((bet) => bet.isOpen);
-  if (open.length === 0) {
+  if (open.length === 0 && !hasBegun) {
     if (bets.some((bet) => bet.state === 'SETTLED')) return fail('already-settled');
     return markRound(wallet, command, txn, rules, round, 'already-cancelled');
   }
-  if (round.facts.closings.length >= rules.historyMax) return fail('limit-reached');
+  if (open.length > 0 && round.facts.closings.length >= rules.historyMax) return fail('limit-reached');
   const held = maybeSum(open.map((bet) => bet.held));
   if (held === undefined) return fail('amount-out-of-range');
   return change({
@@ -79,6 +96,7 @@ function markRound(
     type: 'round-marked',
     roundId: txn.roundId,
     markMs: command.timestampMillis,
+    touches: true,
     after: wallet.balance,
   });
 }

@@ -8,11 +8,18 @@ import { change, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /**
  * decisions.md section 4, voidSettled. After it the player stands as before the bet: what is moved back is what was
- * recorded as held and paid, not what the request says (unless the rules want it so).
+ * recorded as held and paid, not what the request says (unless the rules want it so). `hasBegun`: an earlier element of
+ * the same array has voided something of this one's round.
  */
-export function decideVoidSettled(wallet: Wallet, command: VoidSettledCommand, txn: VoidTxn, rules: Rules): Verdict {
+export function decideVoidSettled(
+  wallet: Wallet,
+  command: VoidSettledCommand,
+  txn: VoidTxn,
+  rules: Rules,
+  hasBegun: boolean,
+): Verdict {
   return txn.byRound
-    ? decideByRound(wallet, command, txn, rules)
+    ? decideByRound(wallet, command, txn, rules, hasBegun)
     : decideByTransaction(wallet, wallet.bet(command.productId, txn.id), txn, rules);
 }
 
@@ -31,16 +38,24 @@ function decideByTransaction(wallet: Wallet, bet: Transaction | undefined, txn: 
   return change({ type: 'bet-voided', id: bet.id, takenBack, after }, remarks);
 }
 
-function decideByRound(wallet: Wallet, command: VoidSettledCommand, txn: VoidTxn, rules: Rules): Verdict {
+function decideByRound(
+  wallet: Wallet,
+  command: VoidSettledCommand,
+  txn: VoidTxn,
+  rules: Rules,
+  hasBegun: boolean,
+): Verdict {
   const round = wallet.round(command.productId, txn.roundId);
   if (round === undefined || !round.isKnown) return fail('transaction-not-found');
   const first = round.closing('void', txn.id);
   if (first !== undefined) return repeat(first, first);
   const bets = round.bets;
   const settled = bets.filter((bet) => bet.state === 'SETTLED');
-  if (settled.length === 0 && round.paidOut().every((amount) => amount === 0)) {
-    return fail(bets.some((bet) => bet.isOpen) ? 'transaction-not-found' : 'already-cancelled');
-  }
+  const isEmpty = settled.length === 0 && round.paidOut().every((amount) => amount === 0);
+  if (isEmpty && bets.some((bet) => bet.isOpen)) return fail('transaction-not-found');
+  if (isEmpty && !hasBegun) return fail('already-cancelled');
+  // Remembered, so that it is a repeat when it comes again.
+  if (isEmpty) return change({ type: 'round-voided', id: txn.id, roundId: round.id, bets: [], after: wallet.balance });
   if (round.facts.closings.length >= rules.historyMax) return fail('limit-reached');
   const held = maybeSum(settled.map((bet) => bet.held));
   const paid = maybeSum([...round.paidOut(), ...settled.map((bet) => bet.paid)]);
