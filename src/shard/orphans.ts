@@ -5,15 +5,17 @@ import { type EntryFormat, type Head, isSameHead, type SealedEntry, type Wal } f
  * When the log cannot be read, all of them: better one too many in the hands of a person than one lost.
  */
 export async function findOrphans(
-  wal: Wal,
+  wal: Pick<Wal, 'head' | 'read'>,
   format: EntryFormat,
   shard: number,
   told: readonly SealedEntry[],
 ): Promise<readonly SealedEntry[]> {
   const [first] = told;
-  if (first === undefined) return [];
+  const newest = told.at(-1);
+  if (first === undefined || newest === undefined) return [];
   const { epoch, sequence } = first.head.lsn;
   try {
+    if (isSameHead(await wal.head(shard), newest.head)) return [];
     const page = await wal.read(shard, { epoch, sequence: sequence - 1 }, told.length);
     // What the log has trimmed is not lost: a snapshot holds it.
     let held = page.length === 0 ? 0 : placeOf(format.decode(page[0] as Buffer).head, told);

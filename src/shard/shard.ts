@@ -1,4 +1,4 @@
-import { AssertionFailure, assert, unreachable } from '../base/assert.js';
+import { AssertionFailure, assert, must, unreachable } from '../base/assert.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
 import { Queue } from '../base/queue.js';
 import { startOfDay } from '../base/time.js';
@@ -14,7 +14,15 @@ import type { Rules } from '../wallet/rules.js';
 import type { Wallets } from '../wallet/wallets.js';
 import type { RoundMember } from './group-commit.js';
 import { formatLsn } from './lsn.js';
-import type { Append, AppendOutcome, BatchWriter, EntryFormat, Head, SealedEntry } from './ports.js';
+import {
+  type Append,
+  type AppendOutcome,
+  type BatchWriter,
+  type EntryFormat,
+  type Head,
+  isSameHead,
+  type SealedEntry,
+} from './ports.js';
 import type { RecentEntries } from './recent-entries.js';
 import type { Recovered } from './recovery.js';
 import { ReplyBarrier } from './reply-barrier.js';
@@ -150,9 +158,15 @@ interface Batch {
 interface Flight extends Batch {
   readonly entry: SealedEntry | undefined;
   readonly append: Append;
+  /** What the store had lost goes in again in pieces: the ones behind `append`, up to `entry`. */
+  readonly toFollow: readonly SealedEntry[];
+  /** How many entries the store had lost. */
+  readonly lost: number;
 }
 
 const WARN_EVERY_MS = 1000;
+/** All that is kept of a log could be too much for one call to the store. */
+const PIECE_ENTRIES = 1000;
 
 const failed = (failure: Busy): BusyAnswer => ({ type: 'failed', failure });
 export const STARTING = failed('starting');
@@ -160,6 +174,7 @@ export const STOPPED = failed('stopped');
 export const OVERLOADED = failed('overloaded');
 const MEMORY_FULL = failed('memory-full');
 export const TOO_LATE = failed('not-durable-in-time');
+const NOTHING: readonly SealedEntry[] = [];
 const NOBODY: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 
 /**
@@ -287,12 +302,22 @@ export class Shard implements RoundMember {
     const beforeMs = startOfDay(this.deps.clock.now() - this.deps.rules.retentionMs);
     for (let i = 0; i < Math.min(count, wallets.count) && this.state === 'serving' && !this.isFull(); i++) {
       if (this.nextToForget >= wallets.count) this.nextToForget = 0;
-      const position = this.nextToForget++;
-      if (!wallets.mayHaveOlderThan(position, beforeMs)) continue;
-      const wallet = wallets.at(position);
-      if (wallet === undefined || !hasForgettable(wallet, beforeMs)) continue;
-      const command = { type: 'forget', username: wallet.username, beforeMs } as const;
+      const username = this.maybeForgettable(wallets, this.nextToForget++, beforeMs);
+      if (username === undefined) continue;
+      const command = { type: 'forget', username, beforeMs } as const;
       this.take({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY });
+    }
+  }
+
+  /** The player at this position, when there is something of him to forget. */
+  private maybeForgettable(wallets: Wallets, position: number, beforeMs: number): string | undefined {
+    if (!wallets.mayHaveOlderThan(position, beforeMs)) return undefined;
+    try {
+      const wallet = wallets.at(position);
+      return wallet !== undefined && hasForgettable(wallet, beforeMs) ? wallet.username : undefined;
+    } catch (error) {
+      this.fail(error);
+      return undefined;
     }
   }
 
@@ -313,7 +338,7 @@ export class Shard implements RoundMember {
     const append = { shard: this.id, expected: this.mustHead(), entries: entry === undefined ? [] : [entry] };
     // Field by field: V8 fills a spread object on a slow path, which took 2 % of a lone callback.
     const { writer, commands, decidedMs, queries } = batch;
-    this.flying = { writer, commands, decidedMs, queries, entry, append };
+    this.flying = { writer, commands, decidedMs, queries, entry, append, toFollow: NOTHING, lost: 0 };
     this.drainMailbox();
     return append;
   }
@@ -335,6 +360,10 @@ export class Shard implements RoundMember {
     switch (outcome.type) {
       case 'ok':
       case 'duplicate':
+        if (flight.toFollow.length > 0) {
+          this.appendAgain(flight, must(flight.append.entries.at(-1), 'a piece has entries').head, flight.toFollow);
+          return;
+        }
         this.flying = undefined;
         this.arrived(flight, tookMs);
         if (this.state === 'failing') this.restart();
@@ -361,9 +390,8 @@ export class Shard implements RoundMember {
   }
 
   private arrived(flight: Flight, tookMs: number): void {
-    const { entry, append } = flight;
-    const again = append.entries.length - (entry === undefined ? 0 : 1);
-    if (again > 0) this.deps.observer.healed(this.id, again);
+    const { entry, lost } = flight;
+    if (lost > 0) this.deps.observer.healed(this.id, lost);
     if (entry !== undefined) {
       this.head = entry.head;
       this.recent?.add(entry);
@@ -387,6 +415,12 @@ export class Shard implements RoundMember {
 
   /** The log's head is not what this owner wrote last. */
   private conflicted(flight: Flight, head: Head): void {
+    const { entry } = flight;
+    if (entry !== undefined && isSameHead(head, entry.head)) {
+      // All of it is there after all, as when a former master is back. The entry goes again: a duplicate is durable.
+      this.appendAgain(flight, this.mustHead(), [entry]);
+      return;
+    }
     const lost = this.recent?.maybeAfter(head);
     if (lost === undefined) {
       this.flying = undefined;
@@ -395,8 +429,14 @@ export class Shard implements RoundMember {
     }
     const at = { shard: this.id, found: formatLsn(head.lsn), lost: lost.length };
     this.deps.log.warn(at, 'the store has lost entries that it had confirmed: they go in again');
-    const entries = flight.entry === undefined ? lost : [...lost, flight.entry];
-    this.flying = { ...flight, append: { shard: this.id, expected: head, entries } };
+    const entries = entry === undefined ? lost : [...lost, entry];
+    this.appendAgain({ ...flight, lost: lost.length }, head, entries);
+  }
+
+  /** The next flight carries as many of these entries as fit into a piece. */
+  private appendAgain(flight: Flight, expected: Head, entries: readonly SealedEntry[]): void {
+    const append = { shard: this.id, expected, entries: entries.slice(0, PIECE_ENTRIES) };
+    this.flying = { ...flight, append, toFollow: entries.slice(PIECE_ENTRIES) };
   }
 
   /** The log is not ours any more. Nothing that waits for it may be told. */
@@ -428,17 +468,20 @@ export class Shard implements RoundMember {
 
   private drainMailbox(): void {
     while (this.mailbox.length > 0 && !this.isFull() && this.state === 'serving') {
-      const request = this.mailbox.shift() as Request;
-      // Whoever has been told "unknown" meanwhile must not find it done: he may have sent a cancel behind it.
-      if (request.deadlineMs <= this.deps.clock.monotonicMs()) request.replier.reply(TOO_LATE);
-      else this.take(request);
+      this.take(this.mailbox.shift() as Request);
     }
   }
 
   /** One turn of the actor. */
   private take(request: Request): void {
+    const startedMs = this.deps.clock.monotonicMs();
+    // Whoever has been told "unknown" meanwhile must not find it done: he may have sent a cancel behind it.
+    if (request.deadlineMs <= startedMs) {
+      request.replier.reply(TOO_LATE);
+      return;
+    }
     try {
-      if (request.type === 'command') this.turn(request);
+      if (request.type === 'command') this.turn(request, startedMs);
       else this.forming.queries.hold(request.replier, query(this.mustWallets(), request.query));
     } catch (error) {
       request.replier.reply(STARTING);
@@ -448,8 +491,7 @@ export class Shard implements RoundMember {
     this.deps.requestRound();
   }
 
-  private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>): void {
-    const startedMs = this.deps.clock.monotonicMs();
+  private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>, startedMs: number): void {
     const wallets = this.mustWallets();
     const nowMs = this.now();
     const wallet = wallets.get(command.username);

@@ -62,6 +62,14 @@ export function walContract(driver: string, make: MakeStore): void {
       },
     );
 
+    contract('an append may have a great many entries', async ({ wal }, log) => {
+      const expected = log.head(0);
+      const entries: SealedEntry[] = [];
+      for (let i = 0; i < 70_000; i++) entries.push(log.seal(0, entries.at(-1)?.head ?? expected));
+      assert.deepEqual(await one(wal, { shard: 0, expected, entries }), { type: 'ok' });
+      assert.deepEqual((await wal.read(0, LSN_ZERO, 100_000)).length, entries.length);
+    });
+
     contract('a late first attempt, after the log has moved on, is a conflict', async ({ wal }, log) => {
       const before = log.head(0);
       const entry = await log.append(0);

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DAY_MS } from '../../src/base/time.js';
+import type { Shard } from '../../src/shard/shard.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
+import type { Wallet } from '../../src/wallet/wallet-state.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { peek, TestHost, turns } from '../support/test-host.js';
+import { until } from '../support/until.js';
 
 const { place, settle } = commands;
 const readAnn = { type: 'read-player', username: 'ann' } as const;
@@ -126,6 +130,14 @@ test('a command that waited past its deadline is not carried out behind the back
   assert.equal((await second).type, 'accepted');
   assert.deepEqual(await late, { type: 'failed', failure: 'not-durable-in-time' });
   assert.equal(await test.balance('ann'), 80);
+});
+
+test('nor is one that comes late, from a message that a busy thread has only just read', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 100);
+  const late = test.execute(place([{ id: 't1' }]), 0, test.clock.nowMs);
+  assert.deepEqual(await late, { type: 'failed', failure: 'not-durable-in-time' });
+  assert.equal(await test.balance('ann'), 100);
 });
 
 test('another owner fences: nothing that waited is told, the process is told who it was, and nobody is served', async () => {
@@ -353,6 +365,21 @@ test('a bug that shows when an entry lands drops the memory of its shard, not th
   assert.deepEqual(await test.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'starting' });
   await turns(20);
   assert.equal(await test.balance('ann'), 90, 'recovered, with what the log had');
+});
+
+test('a bug that shows when something is to be forgotten costs its shard a recovery, and not the process', async () => {
+  const wal = new MemoryWal('00000000-0000-4000-8000-00000000000f', 2);
+  const first = await TestHost.started({ wal });
+  await first.fund('ann', 100);
+  const { shards } = first.host as unknown as { shards: Map<number, Shard> };
+  const ann = shards.get(0)?.source?.wallets.get('ann') as Wallet;
+  ann.balance = 101;
+  await first.host.takeSnapshots({ restMs: 0, deadlineMs: Number.POSITIVE_INFINITY });
+  const test = await TestHost.started({ wal });
+  test.clock.nowMs += 130 * DAY_MS;
+  await until('the assertion', 5000, () => test.logLines.some(({ message }) => /^assertion failed/.test(message)));
+  assert.equal(test.host.status()[1]?.state, 'serving');
+  await test.host.close();
 });
 
 test('a clock that jumps makes nobody forget anything', async () => {

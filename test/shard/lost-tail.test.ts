@@ -44,6 +44,62 @@ for (const lost of [2, 6]) {
   });
 }
 
+test('a long tail goes in again piece by piece, so that no call to the store is too large for it', async () => {
+  const test = await withBets(1);
+  for (let i = 0; i < 2500; i++) await test.execute(place([{ id: `long${i}`, betAmount: 0, isFeature: true }]));
+  const before = await test.wal.read(0, LSN_ZERO, 10_000);
+  test.wal.loseTail(0, 2400);
+  test.wal.calls = [];
+  const answer = await test.execute(place([{ id: 'next' }]));
+  assert.deepEqual(answer, { type: 'accepted', before: 990, after: 980, isRepeat: false });
+  assert.deepEqual((await test.wal.read(0, LSN_ZERO, 10_000)).slice(0, -1), before);
+  const pieces = test.wal.calls.map(([append]) => append?.entries.length as number);
+  assert.equal(Math.max(...pieces), 1000, `pieces of ${pieces}`);
+});
+
+test('a tail that gets lost again while it goes in is healed from where the log ends then', async () => {
+  const test = await withBets(1);
+  for (let i = 0; i < 2500; i++) await test.execute(place([{ id: `long${i}`, betAmount: 0, isFeature: true }]));
+  const before = await test.wal.read(0, LSN_ZERO, 10_000);
+  test.wal.loseTail(0, 2400);
+  test.wal.hold();
+  test.wal.calls = [];
+  const placed = test.execute(place([{ id: 'next' }]));
+  await turns(5);
+  test.wal.release();
+  while (test.wal.calls.length < 3) await turns(1);
+  test.wal.loseTail(0, 500);
+  assert.equal((await placed).type, 'accepted');
+  assert.deepEqual((await test.wal.read(0, LSN_ZERO, 10_000)).slice(0, -1), before);
+});
+
+test('a tail that is there again while it goes in piece by piece, as when a former master is back, is healed', async () => {
+  const test = await withBets(1);
+  for (let i = 0; i < 1500; i++) await test.execute(place([{ id: `long${i}`, betAmount: 0, isFeature: true }]));
+  const codec = new EntryCodec(test.wal.storeId);
+  const append = test.wal.append.bind(test.wal);
+  let whole: readonly Buffer[] = [];
+  let calls = 0;
+  test.wal.append = async (appends) => {
+    calls++;
+    if (calls === 1) {
+      await append(appends);
+      whole = await test.wal.read(0, LSN_ZERO, 10_000);
+      return appends.map(() => ({ type: 'failed', error: new Error('the answer got lost') }));
+    }
+    if (calls === 2) test.wal.loseTail(0, 1400);
+    if (calls === 3) {
+      const entries = whole.slice(-1400).map((bytes) => ({ head: codec.decode(bytes).head, bytes }));
+      test.wal.intrude(0, { shard: 0, expected: await test.wal.head(0), entries });
+    }
+    return await append(appends);
+  };
+  const answer = await test.execute(place([{ id: 'next' }]));
+  assert.deepEqual(answer, { type: 'accepted', before: 990, after: 980, isRepeat: false });
+  assert.ok(calls > 3);
+  assert.deepEqual(await test.wal.read(0, LSN_ZERO, 10_000), whole);
+});
+
 test('an answer that appends nothing heals a lost tail too, before it is told', async () => {
   const test = await withBets(2);
   test.wal.loseTail(0, 2);
@@ -99,6 +155,13 @@ test('an owner that was fenced after its tail got lost keeps the orphans before 
     entries.slice(-1),
   );
   assert.equal(test.fenced.length, 1);
+});
+
+test('what a log cannot be asked for is kept: one entry too many in the hands of a person is better than one lost', async () => {
+  const test = await withBets(2);
+  test.wal.head = () => new Promise(() => {});
+  await test.host.keepOrphans();
+  assert.equal(test.orphans.length, 5, 'two fences, the player, two bets');
 });
 
 test('without a lost tail a fenced owner has no orphans', async () => {

@@ -137,7 +137,7 @@ export class RedisStore implements Store {
   /** Sends one call, and waits until its effect is as durable as it was set to be. */
   private async call(mode: 'all' | 'each', appends: readonly Append[]): Promise<AppendOutcome[]> {
     return await this.appends.use(async (client) => {
-      const sent = client.callBuffer('FCALL', ...this.callOf(mode, appends)) as Promise<Told[]>;
+      const sent = client.callBuffer('FCALL', this.callOf(mode, appends)) as Promise<Told[]>;
       const told = await confirmed(client, this.options.durability, sent);
       const outcomes = told.map(outcomeOf);
       // A head that is missing: when the whole store is gone its return is awaited, else this log needs a person.
