@@ -22,9 +22,12 @@ export class Recorder {
 
   /** Does not reject. A shard that does not serve keeps the record that it had. */
   async write(): Promise<void> {
-    const serving = this.shards
-      .status()
-      .flatMap(({ shard, state, head }) => (state === 'serving' && head !== undefined ? [[shard, head] as const] : []));
+    const all = this.shards.status();
+    // Whoever has the store now keeps the record.
+    if (all.some(({ state }) => state === 'fenced')) return;
+    const serving = all.flatMap(({ shard, state, head }) =>
+      state === 'serving' && head !== undefined ? [[shard, head] as const] : [],
+    );
     if (serving.length === 0) return;
     try {
       await this.record.write(this.storeId, serving);

@@ -51,10 +51,11 @@ export async function serve(options: ServeOptions): Promise<void> {
   };
   process.on('SIGHUP', readCallersAgain);
   try {
-    node = await WalletNode.start(settings, log, () => end(EXIT.fenced));
+    node = await WalletNode.open(settings, log, () => end(EXIT.fenced));
+    if (isStale) readCallersAgain();
+    await node.start();
   } catch (error) {
     log.error({ error: (error as Error).message }, 'refused to start');
     throw error;
   }
-  if (isStale) readCallersAgain();
 }

@@ -13,6 +13,7 @@ import { CallbackServer } from '../http/callback-server.js';
 import { guessUsername } from '../http/guess-username.js';
 import { shardsOf } from '../restore/store-reader.js';
 import { RecoveryError } from '../shard/log-reader.js';
+import type { Fenced } from '../shard/ports.js';
 import { ATTEMPTS_AT_START, isFinal, takeOver } from '../shard/take-over.js';
 import { EntryCodec } from '../store/format/entry-codec.js';
 import { EXPOSITION_TYPE, expose } from '../telemetry/exposition.js';
@@ -49,24 +50,29 @@ const POLL_MS = 5;
 const MAIN_THREAD = 'main';
 const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);
 
+/** What a process consists of. */
+interface Parts {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly opened: OpenStore;
+  readonly identity: Identity;
+  readonly shards: Shards;
+  readonly service: WalletService;
+  readonly callbacks: CallbackServer;
+  readonly admin: AdminServer;
+  readonly recorder: Recorder;
+}
+
 /** One process of walletd: two listeners, the shards behind them, and their store. */
 export class WalletNode {
-  private constructor(
-    readonly callbackPort: number,
-    readonly adminPort: number,
-    readonly shards: Shards,
-    private readonly callbacks: CallbackServer,
-    private readonly admin: AdminServer,
-    private readonly log: Logger,
-    private readonly recorder: Recorder,
-    private readonly settings: Settings,
-  ) {}
+  callbackPort = 0;
+  adminPort = 0;
+  private isStopping = false;
 
-  /**
-   * Starts everything; resolves when all shards serve. The listeners come first: a port that is taken must stop this
-   * process before it takes the shards from another one. `workerEntry` is the file that worker threads run.
-   */
-  static async start(
+  private constructor(private readonly parts: Parts) {}
+
+  /** Makes everything; nothing listens yet, and nothing is taken over. `workerEntry` is the file that worker threads run. */
+  static async open(
     settings: Settings,
     log: Logger,
     onFenced: (takenBy: string) => void,
@@ -83,7 +89,7 @@ export class WalletNode {
     const startedMs = clock.now();
     const record = recordOf(settings);
     const opened = await openStore(settings, initOf(settings), record);
-    const { store, meta, name, wasCreated } = opened;
+    const { meta, name, wasCreated } = opened;
     if (wasCreated) log.info({ store: name, storeId: meta.storeId }, 'store created');
     let isFenced = false;
     const fenced = (shard: number, takenBy: string) => {
@@ -96,9 +102,8 @@ export class WalletNode {
       owner: { host: hostname(), pid: process.pid, startedMs },
       ownerTag: randomBytes(OWNER_TAG_BYTES).toString('hex'),
     };
-    const shardIds = shardsOf(meta);
     const acknowledged = record.all;
-    const threadSettings = { settings, meta, shards: shardIds, heapMaxBytes, acknowledged, ...identity };
+    const threadSettings = { settings, meta, shards: shardsOf(meta), heapMaxBytes, acknowledged, ...identity };
     const codec = codecOf(threadSettings);
     const shards = await makeShards(threadSettings, codec, log, fenced, workerEntry);
     const service = new WalletService(shards, meta.shards, clock, settings.requestDeadlineMs);
@@ -129,6 +134,7 @@ export class WalletNode {
         ...settings.admin,
         tokens: operatorTokens(settings),
         tls: adminTls,
+        storeId: meta.storeId,
         scales,
         amountMax,
         importLinesMax: settings.limits.importLinesMax,
@@ -139,42 +145,56 @@ export class WalletNode {
       log,
     });
     const recorder = new Recorder(record, meta.storeId, shards, log);
+    return new WalletNode({ settings, log, opened, identity, shards, service, callbacks, admin, recorder });
+  }
+
+  /**
+   * Resolves when all shards serve, each of which does as soon as it can, or when it is stopped. The listeners come
+   * first: a port that is taken must stop this process before it takes the shards from another one.
+   */
+  async start(): Promise<void> {
+    const { opened, shards, service, callbacks, admin, recorder } = this.parts;
     try {
-      const callbackPort = callbacks.listen();
-      const adminPort = await admin.listen();
-      const format = new EntryCodec(meta.storeId);
-      const newNonce = () => newNonceOf(identity.ownerTag);
-      const fences = await takeOver(shardIds, {
-        wal: store,
-        format,
-        clock,
-        log,
-        owner: identity.owner,
-        newNonce,
-        delay,
-        attemptsMax: ATTEMPTS_AT_START,
-      }).catch((error: Error) => {
-        throw isFinal(error) ? error : new StoreError(`cannot take over the store ${name}: ${error.message}`);
-      });
-      const epochs = fences.map(({ entry }) => entry.head.lsn.epoch);
-      log.info({ store: name, shards: fences.length, epoch: Math.max(...epochs) }, 'fenced: the store is ours');
-      await shards.start(fences);
+      this.callbackPort = callbacks.listen();
+      this.adminPort = await admin.listen();
+      if (this.isStopping) return;
+      await shards.start(await this.takeOver());
       mustServe(shards);
       await recorder.write();
-      await store.close();
+      await opened.store.close();
+      if (this.isStopping) return;
       service.isReady = true;
-      const node = new WalletNode(callbackPort, adminPort, shards, callbacks, admin, log, recorder, settings);
-      // From here on nothing is waited for: whoever reads this may tell the process to stop, and it must know its node.
-      node.sayReady(settings, opened, heapMaxBytes, clock.now() - startedMs);
-      return node;
+      this.sayReady();
     } catch (error) {
+      if (this.isStopping) return;
       recorder.stop();
       callbacks.close();
       await admin.close();
       await shards.close();
-      await store.close();
+      await opened.store.close();
       throw error;
     }
+  }
+
+  private async takeOver(): Promise<readonly Fenced[]> {
+    const { log, identity, opened } = this.parts;
+    const { store, meta, name } = opened;
+    const { owner, ownerTag } = identity;
+    const fences = await takeOver(shardsOf(meta), {
+      wal: store,
+      format: new EntryCodec(meta.storeId),
+      clock: systemClock,
+      log,
+      owner,
+      newNonce: () => newNonceOf(ownerTag),
+      delay,
+      attemptsMax: ATTEMPTS_AT_START,
+    }).catch((error: Error) => {
+      throw isFinal(error) ? error : new StoreError(`cannot take over the store ${name}: ${error.message}`);
+    });
+    const epochs = fences.map(({ entry }) => entry.head.lsn.epoch);
+    log.info({ store: name, shards: fences.length, epoch: Math.max(...epochs) }, 'fenced: the store is ours');
+    return fences;
   }
 
   /**
@@ -182,57 +202,61 @@ export class WalletNode {
    * is when they cannot be used.
    */
   setCallers(fresh: Settings): void {
-    const settings = withCallersOf(this.settings, fresh);
-    const signedByKey = this.callbacks.usesByKey;
-    this.callbacks.setCallers(callersOf(settings));
-    this.log.info({ callers: describeCallers(settings), signedByKey }, 'who may call was read again');
+    const { callbacks, log } = this.parts;
+    const settings = withCallersOf(this.parts.settings, fresh);
+    const signedByKey = callbacks.usesByKey;
+    callbacks.setCallers(callersOf(settings));
+    log.info({ callers: describeCallers(settings), signedByKey }, 'who may call was read again');
   }
 
-  /** Finishes what is in flight, refuses the rest, and closes. */
+  /** Finishes what is in flight, refuses the rest, and closes; also while it starts, when some shards may serve. */
   async stop(): Promise<void> {
+    const { log, shards, callbacks, admin, recorder } = this.parts;
     const startedMs = Date.now();
-    this.callbacks.stopListening();
-    this.admin.drain();
-    const drained = await this.shards.drain(DRAIN_MS);
-    while (this.callbacks.inFlight + this.admin.inFlight > 0 && Date.now() < startedMs + DRAIN_MS) {
-      await delay(POLL_MS);
-    }
-    this.callbacks.close();
-    await this.admin.close();
+    this.isStopping = true;
+    callbacks.stopListening();
+    admin.drain();
+    const drained = await shards.drain(DRAIN_MS);
+    // Once at the least: what was sent before the end may not have been read yet.
+    do await delay(POLL_MS);
+    while (callbacks.inFlight + admin.inFlight > 0 && Date.now() < startedMs + DRAIN_MS);
+    const isAnswered = drained && callbacks.inFlight + admin.inFlight === 0;
+    callbacks.close();
+    await admin.close();
+    // A store that is away may come back without its newest entries, as one that was promoted: nobody else has them then.
+    const kept = shards.keepOrphans();
     if (drained) await this.takeLastSnapshots(startedMs + SNAPSHOTS_UNTIL_MS - Date.now());
-    this.recorder.stop();
-    await this.recorder.write();
-    await this.shards.close();
+    await kept;
+    recorder.stop();
+    await recorder.write();
+    await shards.close();
     const tookMs = Date.now() - startedMs;
-    if (drained) this.log.info({ tookMs }, 'stopped: everything in flight was answered');
-    else this.log.warn({ tookMs }, 'stopped: the store did not answer, some outcomes are unknown');
+    if (isAnswered) log.info({ tookMs }, 'stopped: everything in flight was answered');
+    else if (drained) log.warn({ tookMs }, 'stopped: some requests had not come whole, and were cut off');
+    else log.warn({ tookMs }, 'stopped: the store did not answer, some outcomes are unknown');
   }
 
   /** So that the next start has nothing to replay. */
   private async takeLastSnapshots(timeMs: number): Promise<void> {
     const pace = { restMs: 0, deadlineMs: systemClock.monotonicMs() + timeMs };
-    await Promise.race([this.shards.takeSnapshots(pace), delay(timeMs, undefined, { ref: false })]);
+    await Promise.race([this.parts.shards.takeSnapshots(pace), delay(timeMs, undefined, { ref: false })]);
   }
 
-  private sayReady(
-    settings: Settings,
-    { name, durability, meta }: OpenStore,
-    heapMaxBytes: number,
-    tookMs: number,
-  ): void {
-    this.log.info(
+  private sayReady(): void {
+    const { settings, log, opened, identity, shards } = this.parts;
+    log.info(
       {
         callbacks: urlOf(settings.host, this.callbackPort, settings.tls),
         operatorApi: urlOf(settings.admin.host, this.adminPort, settings.admin.tls),
         callers: describeCallers(settings),
-        store: name,
-        durability,
-        shards: meta.shards,
+        store: opened.name,
+        durability: opened.durability,
+        shards: opened.meta.shards,
         workers: workerCount(settings),
-        players: this.shards.status().reduce((sum, shard) => sum + shard.players, 0),
-        heapMaxBytes,
+        players: shards.status().reduce((sum, shard) => sum + shard.players, 0),
+        heapMaxBytes: effectiveHeapMaxBytes(settings),
         pid: process.pid,
-        tookMs,
+        tookMs: systemClock.now() - identity.owner.startedMs,
       },
       'walletd is ready',
     );

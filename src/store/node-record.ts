@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { formatLsn, maybeLsn } from '../shard/lsn.js';
@@ -23,7 +23,6 @@ const ENTRY = /^([^:]+)(?::([0-9a-f]{8}))?$/;
  * failure it is the former one or the new one, never half of it.
  */
 export class NodeRecord {
-  private written = '';
   private writing: Promise<void> = Promise.resolve();
   /** Of this process only: one that is being replaced still writes the same record. */
   private readonly newPath: string;
@@ -61,27 +60,20 @@ export class NodeRecord {
     return this.shards;
   }
 
-  /** Resolves when it is in the file. Nothing is written when nothing has changed. Rejects when it cannot be written. */
+  /** Resolves when it is in the file, which is not written when it says so already. Rejects when it cannot be. */
   async write(storeId: string, acknowledged: Iterable<readonly [shard: number, Position]>): Promise<void> {
     for (const [shard, entry] of acknowledged) this.shards.set(shard, entry);
     const text = this.text(storeId);
-    if (text !== this.written) {
-      this.written = text;
-      this.writing = this.writing
-        .catch(() => {})
-        .then(async () => {
-          await mkdir(dirname(this.path), { recursive: true });
-          await writeFile(this.newPath, text, { flush: true });
-          await rename(this.newPath, this.path);
-        });
-    }
-    // Also what is being written already: whoever asked may end the process next.
-    try {
-      await this.writing;
-    } catch (error) {
-      this.written = '';
-      throw error;
-    }
+    this.writing = this.writing.catch(() => {}).then(() => this.put(text));
+    await this.writing;
+  }
+
+  private async put(text: string): Promise<void> {
+    // What the file says is what counts: a process that was replaced may have put its own record back.
+    if ((await readFile(this.path, 'utf8').catch(() => '')) === text) return;
+    await mkdir(dirname(this.path), { recursive: true });
+    await writeFile(this.newPath, text, { flush: true });
+    await rename(this.newPath, this.path);
   }
 
   remove(): void {

@@ -82,6 +82,8 @@ const SNAPSHOT_ATTEMPTS = 5;
 /** After one that failed, whatever is due: what failed then will mostly fail now. */
 const SNAPSHOT_REST_MS = 10_000;
 const SNAPSHOT_END_MS = 500;
+/** Whoever has lost his log mostly has to end soon. */
+const ORPHANS_READ_MS = 1000;
 const JUMP_MS = 60_000;
 const JUMP_REST_MS = 3_600_000;
 
@@ -241,6 +243,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
 
   /** Of all shards that serve and have changed, one after the other. With a deadline also what is being taken hurries. */
   async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
+    const shards = [...this.shards.values()];
     if (Number.isFinite(pace.deadlineMs)) {
       if (this.deps.memory.isFull) {
         // Without pauses V8 collects such a heap all the time, and may end the process for it. The log has all of it.
@@ -248,8 +251,13 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
         return [];
       }
       this.snapshotter.hurry(pace);
+      // Whoever is in a hurry wants no news of shards that do not serve.
+      return await this.queued(
+        shards.filter(({ source }) => source !== undefined),
+        pace,
+      );
     }
-    return await this.queued([...this.shards.values()], pace);
+    return await this.queued(shards, pace);
   }
 
   /** All that are due: the first of them alone would be due again before the others had their turn. */
@@ -375,20 +383,24 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
 
   private async writeOrphans(shard: Shard): Promise<void> {
     const { wal, format, log } = this.deps;
-    const orphans = await findOrphans(wal, format, shard.id, shard.recentEntries);
+    const asked: Pick<Wal, 'head' | 'read'> = {
+      head: (...of) => inTime(wal.head(...of), ORPHANS_READ_MS),
+      read: (...range) => inTime(wal.read(...range), ORPHANS_READ_MS),
+    };
+    const orphans = await findOrphans(asked, format, shard.id, shard.recentEntries);
     if (orphans.length === 0) return;
     try {
       const path = await this.deps.writeOrphans(shard.id, orphans);
       log.error(
         { shard: shard.id, entries: orphans.length, path },
-        'answered entries that the log has lost are kept here',
+        'answered entries that the log has lost, or that it could not be asked for, are kept here',
       );
     } catch (error) {
       const bytes = orphans.map((entry) => entry.bytes.toString('base64'));
       const { message } = error as Error;
       log.error(
         { shard: shard.id, error: message, bytes },
-        'answered entries that the log has lost, and no file to keep them',
+        'answered entries that the log has lost, or that it could not be asked for, and no file to keep them',
       );
     }
   }
@@ -413,6 +425,19 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     this.takeDueSnapshots();
     if (clock.monotonicMs() < this.forgetsFromMs) return;
     for (const shard of this.shards.values()) shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS));
+  }
+}
+
+/** Rejects after `ms`; what it waited for may go on. */
+async function inTime<T>(result: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer in ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([result, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

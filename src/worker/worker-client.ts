@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { lastingMetrics, type Metric } from '../base/metric.js';
-import type { Clock, Replier } from '../base/ports.js';
+import type { Replier } from '../base/ports.js';
+import { Watchdog } from '../base/watchdog.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
 import { type BusyAnswer, OVERLOADED, STARTING } from '../shard/shard.js';
@@ -10,6 +11,8 @@ import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from '
 import type { CallbackReply, SentCallback, ShardStatus } from './shards.js';
 
 export interface WorkerEvents {
+  /** All its shards serve. */
+  onOpened(): void;
   onFenced(shard: number, takenBy: string): void;
   /** It has a callback of a shard that it does not have. */
   onMisplaced(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void;
@@ -20,7 +23,7 @@ export interface WorkerEvents {
 const CLOSE_MS = 1000;
 const ORPHANS_MS = 2000;
 /** A thread that says nothing for so long will not say anything any more. */
-const SILENCE_MAX_MS = 10_000;
+const SILENCE_MAX_SECONDS = 10;
 const WAITING_MAX = 100_000;
 
 /**
@@ -41,8 +44,8 @@ export class WorkerClient {
   /** In the order in which they were asked for. */
   private readonly onSnapshots: ((results: readonly SnapshotResult[]) => void)[] = [];
   private readonly exited: Promise<void>;
-  private readonly watchdog: NodeJS.Timeout;
-  private heardMs: number;
+  /** Once its shards serve, because then it tells its status ten times a second. */
+  private watchdog: Watchdog | undefined = undefined;
   private requests: WireRequest[] = [];
   /** Of this turn: the newest of `callbacks`, so that their ids follow one another. */
   private newCallbacks: SentCallback[] = [];
@@ -51,13 +54,10 @@ export class WorkerClient {
   private nextCallbackId = 1;
   private isClosing = false;
   private hasEnded = false;
-  /** Its shards serve: from now on it tells its status ten times a second. */
-  private isOpen = false;
 
   constructor(
     private readonly worker: Worker,
     private readonly events: WorkerEvents,
-    private readonly clock: Clock,
     /** The newest entries whose answers have come, by shard; the places of a worker keep them over its lives. */
     private readonly told: Map<number, Lsn>,
   ) {
@@ -76,9 +76,6 @@ export class WorkerClient {
         resolve();
       });
     });
-    this.heardMs = clock.monotonicMs();
-    this.watchdog = setInterval(() => this.watch(), CLOSE_MS);
-    this.watchdog.unref();
   }
 
   /** Resolves when all its shards serve. */
@@ -151,11 +148,6 @@ export class WorkerClient {
     clearTimeout(timer);
   }
 
-  /** Its end is told like any other. */
-  private watch(): void {
-    if (this.isOpen && this.clock.monotonicMs() - this.heardMs > SILENCE_MAX_MS) void this.worker.terminate();
-  }
-
   /** After its end: what it had counted goes on in the sums; how its thread was doing does not. */
   takeCounted(): Metric[] {
     const counted = lastingMetrics(this.metrics);
@@ -188,7 +180,7 @@ export class WorkerClient {
   }
 
   private receive(message: FromWorker): void {
-    this.heardMs = this.clock.monotonicMs();
+    this.watchdog?.heard();
     switch (message.type) {
       case 'replies':
         this.noteTold(message.durable);
@@ -213,7 +205,10 @@ export class WorkerClient {
         this.metrics = message.metrics ?? this.metrics;
         return;
       case 'shards-opened':
-        this.isOpen = true;
+        // Its end is told like any other.
+        this.watchdog = new Watchdog(SILENCE_MAX_SECONDS, () => void this.worker.terminate());
+        // Before the promise: it may have ended already, and what is waiting to be heard behind this would be heard first.
+        this.events.onOpened();
         this.settleOpened?.resolve();
         return;
       case 'open-failed':
@@ -240,7 +235,7 @@ export class WorkerClient {
 
   private ended(error: Error): void {
     this.hasEnded = true;
-    clearInterval(this.watchdog);
+    this.watchdog?.stop();
     this.settleOpened?.reject(error);
     this.requests = [];
     this.newCallbacks = [];

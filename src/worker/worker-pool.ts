@@ -4,7 +4,7 @@ import { type Metric, mergeMetrics } from '../base/metric.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
-import { type BusyAnswer, type ShardState, STARTING, STOPPED, TOO_LATE } from '../shard/shard.js';
+import { type BusyAnswer, type ShardState, STARTING, STOPPED } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Command, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -145,13 +145,6 @@ export class WorkerPool implements Shards {
     else replier.reply(address);
   }
 
-  /** Given back by a worker that does not have this shard. */
-  private misplaced(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void {
-    // Whoever has been told "unknown" meanwhile must not find it done: he may have sent a cancel behind it.
-    if (callback.deadlineMs <= this.deps.clock.monotonicMs()) replier.reply({ answer: TOO_LATE, body: '' });
-    else this.forward(callback, shard, replier);
-  }
-
   private submit(request: NewRequest, replier: Replier<never>): void {
     const { client, state } = this.placeOf(request.shard);
     if (state === 'serving') client?.submit(request, replier);
@@ -165,13 +158,15 @@ export class WorkerPool implements Shards {
   private async open(place: Place, fences: readonly Fenced[] | undefined): Promise<void> {
     const { worker, shards, told } = place;
     const events = {
+      onOpened: () => {
+        place.state = 'serving';
+      },
       onFenced: (shard: number, takenBy: string) => void this.fenced(shard, takenBy),
-      onMisplaced: this.misplaced.bind(this),
+      onMisplaced: this.forward.bind(this),
       onDied: (error: Error) => this.died(place, error),
     };
-    place.client = new WorkerClient(this.deps.spawn(worker, shards, fences, told), events, this.deps.clock, told);
+    place.client = new WorkerClient(this.deps.spawn(worker, shards, fences, told), events, told);
     await place.client.open();
-    place.state = 'serving';
   }
 
   /** Who takes one shard takes all: also those of workers that have not noticed yet. */
@@ -200,7 +195,7 @@ export class WorkerPool implements Shards {
     const { worker, shards } = place;
     try {
       await this.open(place, undefined);
-      this.deps.log.info({ worker, shards }, 'worker is back');
+      if (place.state === 'serving') this.deps.log.info({ worker, shards }, 'worker is back');
     } catch (error) {
       place.state = 'stopped';
       const at = { worker, shards, error: (error as Error).message };

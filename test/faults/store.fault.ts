@@ -5,6 +5,7 @@ import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { FaultyNetwork } from './faulty-network.js';
 import type { Load } from './load.js';
+import { readOrphans } from './orphans.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault } from './scene.js';
@@ -108,6 +109,38 @@ fault('SIGTERM while Redis hangs: walletd ends in five seconds, and its successo
   scene.say(`ended after ${tookMs} ms with ${walletd.child.exitCode}`);
   scene.say(await prove([load], successor, new RawRedis(redis)));
 });
+
+for (const [workers, traffic] of [
+  ['0', 'under load'],
+  ['2', 'under load'],
+  ['0', 'without traffic'],
+  ['2', 'without traffic'],
+] as const) {
+  fault(
+    `SIGTERM while Redis is down, ${traffic} with ${workers} workers: what was answered last is kept in files, for a Redis that comes back without it`,
+    async (scene) => {
+      const redis = await scene.redis();
+      const walletd = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
+      const load = await scene.load(walletd);
+      await delay(500);
+      if (traffic === 'without traffic') await load.stop();
+      await redis.end('SIGKILL');
+      await delay(300);
+      const toldMs = performance.now();
+      await walletd.end('SIGTERM');
+      const tookMs = Math.round(performance.now() - toldMs);
+      await load.stop();
+      const kept = Buffer.concat([...readOrphans(scene.nodeFolder).values()].flat());
+      const answered = load.sent.filter(({ outcome }) => outcome === 'answered');
+      for (const { body } of answered.slice(-100)) assert.ok(kept.includes(body.id), `${body.id} is not kept`);
+      assert.ok(tookMs < 5000, `${tookMs} ms`);
+      scene.say(`ended after ${tookMs} ms; ${answered.length} answered, ${kept.length} bytes of entries kept`);
+      await redis.start();
+      const successor = await scene.walletd(redis.url);
+      scene.say(await prove([load], successor, new RawRedis(redis)));
+    },
+  );
+}
 
 /** All keys at one moment, as the commands that bring them back. */
 async function copyOf(client: Redis): Promise<[string, string, number, Buffer][]> {

@@ -126,7 +126,7 @@ test('snapshot take asks the running server, works on a stopped store, and leave
   assert.equal(alive.status, 1);
   assert.match(
     alive.stderr,
-    /^walletd: no server answers at http:\/\/127\.0\.0\.1:1 .* is owned by process \d+ on .*stopped server only/,
+    /^walletd: no server of this store answers at http:\/\/127\.0\.0\.1:1 .* is owned by process \d+ on .*stopped server only/,
   );
   await place.stop('SIGKILL');
   const offline = place.run(['snapshot', 'take']);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Commits } from '../../src/store/lmdb/commits.js';
 
@@ -49,4 +49,23 @@ test('the promise of a failed batch is heard, also when the next batch begins be
 test('a failed commit whose reason lmdb never tells is told as it came', async () => {
   const failure = Object.assign(new Error('Commit failed'), { commitError: new Promise(() => {}) });
   assert.equal(await commitsOf(new OneBatch()).causeOf(failure), failure);
+});
+
+test('a commit that is not heard of for half a minute is stuck', async () => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  try {
+    let stuck: string | undefined;
+    const growth = { committed() {} };
+    const commits = new Commits(new OneBatch() as never, growth as never, (why) => {
+      stuck = why;
+    });
+    await commits.landed(Promise.resolve());
+    void commits.landed(new Promise(() => {}));
+    mock.timers.tick(30_000);
+    assert.equal(stuck, undefined);
+    mock.timers.tick(1000);
+    assert.match(stuck ?? '', /neither succeeded nor failed for 30 s/);
+  } finally {
+    mock.timers.reset();
+  }
 });

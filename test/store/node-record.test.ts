@@ -19,6 +19,16 @@ test('a process and its successor, who write at the same moment, leave the recor
   folder.remove();
 });
 
+test('what a process that is being replaced writes at its end does not stay', async () => {
+  const folder = makeTempFolder();
+  const [old, successor] = [NodeRecord.open(folder.path, STORE), NodeRecord.open(folder.path, STORE)];
+  await successor.write('id', at(2, 15));
+  await old.write('id', at(1, 12));
+  await successor.write('id', at(2, 15));
+  assert.deepEqual(NodeRecord.open(folder.path, STORE).acknowledged(0)?.lsn, { epoch: 2, sequence: 15 });
+  folder.remove();
+});
+
 test('a record that could not be written is written later, also when nothing has changed since', async () => {
   const folder = makeTempFolder();
   const path = `${folder.path}/node`;

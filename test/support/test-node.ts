@@ -57,7 +57,9 @@ export class TestNode {
       this.logLines.push({ ...fields, level, message });
     };
     const log: Logger = { debug() {}, info: write('info'), warn: write('warn'), error: write('error') };
-    this.node = await WalletNode.start(settings, log, this.onFenced, this.workerEntry);
+    const node = await WalletNode.open(settings, log, this.onFenced, this.workerEntry);
+    await node.start();
+    this.node = node;
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
+import { Watchdog } from '../../base/watchdog.js';
 import type { FileGrowth } from './file-growth.js';
 
-const STUCK_MS = 30_000;
+const STUCK_SECONDS = 30;
 const HEARD_MS = 100;
 const CAUSE_MS = 1000;
 
@@ -19,12 +20,12 @@ export class Commits {
 
   /** Waits for writes that have just been queued, in this turn of the event loop. */
   async landed<T>(writes: Promise<T>): Promise<T> {
-    const why = `a commit has neither succeeded nor failed for ${STUCK_MS / 1000} s`;
-    const watchdog = setTimeout(() => this.onStuck(why), STUCK_MS);
+    const why = `a commit has neither succeeded nor failed for ${STUCK_SECONDS} s`;
+    const watchdog = new Watchdog(STUCK_SECONDS, () => this.onStuck(why));
     try {
       return await writes;
     } finally {
-      clearTimeout(watchdog);
+      watchdog.stop();
       this.growth.committed();
     }
   }

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../src/base/ports.js';
+import { WalletNode } from '../../src/cli/wallet-node.js';
+import { shardOf } from '../../src/worker/placement.js';
+import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { settingsWith } from '../support/settings.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+
+const HALF_OPEN_WORKER = new URL('../support/half-open-worker.js', import.meta.url);
+
+test('who is told to stop while some shards recover finishes what the others have in flight', async () => {
+  const folder = makeTempFolder();
+  const fixed = { store: `lmdb:${folder.path}/store`, nodeFolder: `${folder.path}/node`, port: 0, 'admin.port': 0 };
+  const settings = settingsWith({ ...fixed, workers: 2, shards: 2, 'log.metricsSeconds': 0, 'log.level': 'silent' });
+  const node = await WalletNode.open(settings, silentLogger, () => {}, HALF_OPEN_WORKER);
+  const started = node.start();
+  const ann = Array.from({ length: 100 }, (_, i) => `player${i}`).find((name) => shardOf(name, 2) === 0) as string;
+  await until('the listeners', 5000, () => node.adminPort > 0);
+  const adminUrl = `http://127.0.0.1:${node.adminPort}`;
+  await until('the first worker', 5000, () =>
+    importPlayers(adminUrl, [ann], 1000).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const client = new PlatformClient(`http://127.0.0.1:${node.callbackPort}`);
+  const all = (round: string) => Array.from({ length: 50 }, (_, i) => client.post('placeBets', bet(ann, round + i, 1)));
+  const before = await Promise.all(all('before'));
+  const sent = all('during');
+  const during = Promise.all(sent);
+  await Promise.race(sent);
+  await node.stop();
+  // Rejects where a connection broke. What came behind the signal is told to come again.
+  const codes = [...before, ...(await during)].map(({ statusCode }) => statusCode);
+  assert.ok(
+    codes.every((code) => code === 0 || code === 50001),
+    codes.join(),
+  );
+  assert.ok(codes.lastIndexOf(0) >= before.length, 'some were in flight');
+  await started;
+  client.close();
+  folder.remove();
+});

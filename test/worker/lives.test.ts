@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { FakePool, type FakeWorker } from '../support/fake-worker.js';
+import { turns } from '../support/test-host.js';
+
+/* What becomes of workers that end or fall silent, with this test as the workers and as the clock. */
+
+class Pool extends FakePool {
+  constructor() {
+    super(1, { guessUsername: () => 'ann', addressOf: () => ({ username: 'ann' }) });
+  }
+
+  get newest(): FakeWorker {
+    return this.workers.at(-1) as FakeWorker;
+  }
+
+  get state(): string | undefined {
+    return this.pool.status()[0]?.state;
+  }
+}
+
+for (const [description, minutes, state] of [
+  ['a worker that ends in the breath in which it opens is started again', 2, 'starting'],
+  ['... unless it is the second time in a minute', 0, 'stopped'],
+] as const) {
+  test(description, async () => {
+    const pool = await new Pool().open();
+    pool.newest.emit('exit');
+    pool.nowMs += minutes * 60_000;
+    pool.newest.tell({ type: 'shards-opened' });
+    pool.newest.emit('exit');
+    await turns(2);
+    assert.equal(pool.state, state);
+    assert.equal(pool.workers.length, state === 'starting' ? 3 : 2);
+  });
+}
+
+test('a worker that says nothing for ten seconds is ended; a pause of the whole process is no silence', async () => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  try {
+    const pool = await new Pool().open();
+    // After a pause the timer is due once, and comes before anything that a worker has to say.
+    for (let pause = 0; pause < 3; pause++) {
+      pool.nowMs += 60_000;
+      mock.timers.tick(1000);
+      assert.equal(pool.newest.isTerminated, false);
+      pool.newest.tell({ type: 'status', shards: [], metrics: undefined });
+    }
+    mock.timers.tick(10_000);
+    assert.equal(pool.newest.isTerminated, false);
+    mock.timers.tick(1000);
+    assert.equal(pool.newest.isTerminated, true);
+  } finally {
+    mock.timers.reset();
+  }
+});
