@@ -7,7 +7,10 @@ COPY tsconfig.json ./
 COPY src src
 COPY bench bench
 COPY test test
-RUN node_modules/.bin/tsc && npm prune --omit=dev --no-audit --no-fund
+# uWebSockets.js carries its binaries for all platforms, 130 MB; this one needs its own.
+RUN node_modules/.bin/tsc && npm prune --omit=dev --no-audit --no-fund \
+  && find node_modules/uWebSockets.js/dist/bin -name 'uws_*.node' \
+    ! -name "uws_linux_*_$(node -p process.versions.modules).node" -delete
 
 FROM node:22-bookworm-slim
 ENV NODE_ENV=production

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { RefusalLog } from '../telemetry/refusal-log.js';
@@ -8,7 +9,7 @@ import { toJson } from './money.js';
 import { operationsRoute } from './operations.js';
 import { playerRoutes } from './players.js';
 import type { AdminDeps } from './ports.js';
-import { Problem } from './problem.js';
+import { badRequest, Problem } from './problem.js';
 import { shardPlayersRoute } from './shard-players.js';
 import { transactionRoutes } from './transactions.js';
 
@@ -49,6 +50,7 @@ export class AdminServer {
       frameworkErrors: (error, request, reply) =>
         this.sendProblem(reply as FastifyReply, toProblem(error, request as FastifyRequest, deps)),
     });
+    this.parseJson();
     this.app.addHook('onRoute', ({ method, url }) => {
       if (method !== 'HEAD') this.routes.push(`${method} ${url}`);
     });
@@ -99,6 +101,17 @@ export class AdminServer {
 
   async close(): Promise<void> {
     await this.app.close();
+  }
+
+  /** Bytes that are not UTF-8 all become the same sign, and two ids one. What has no body is for the routes to judge. */
+  private parseJson(): void {
+    const parse = this.app.getDefaultJsonParser('error', 'error');
+    this.app.removeContentTypeParser('application/json');
+    this.app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+      if (body.length === 0) done(null, undefined);
+      else if (isUtf8(body)) parse(request, body.toString(), done);
+      else done(badRequest('the body is not UTF-8'));
+    });
   }
 
   private healthRoutes(): void {

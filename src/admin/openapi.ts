@@ -293,6 +293,7 @@ export const operatorPaths: Readonly<Record<string, object>> = {
           200: json(
             'A page',
             object({
+              storeId: text,
               players: list(object({ username: text, currency, version: count, balance: amount })),
               next: { type: ['integer', 'null'] },
             }),

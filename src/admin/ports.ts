@@ -48,6 +48,8 @@ export interface AdminSettings {
   readonly tokens: readonly OperatorToken[];
   /** PEM; undefined: plain HTTP. */
   readonly tls: { readonly certificate: Buffer; readonly key: Buffer } | undefined;
+  /** Of the store behind all of it, so that tools know whether they look at the same. */
+  readonly storeId: string;
   readonly scales: ScaleTable;
   /** Largest single amount, in whole currency. */
   readonly amountMax: number;

@@ -24,6 +24,6 @@ export function shardPlayersRoute(app: FastifyInstance, { service, settings }: A
       ...player,
       balance: money(settings.scales, player.currency, player.balance),
     }));
-    return { players, next: result.next ?? null };
+    return { storeId: settings.storeId, players, next: result.next ?? null };
   });
 }

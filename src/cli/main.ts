@@ -45,6 +45,15 @@ program
   .argument('[store]', 'lmdb:FOLDER, redis://… (default: WALLETD_STORE; a password is safer there than in an argument)')
   .action(async (store?: string) => (await import('./init.js')).init(store));
 
+// Whoever reads a list that a full disk has cut short must not take it for whole. A server goes on without its log.
+if (process.argv[2] !== 'serve') {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return;
+    console.error(`walletd: ${error.message}`);
+    process.exit(EXIT.failure);
+  });
+}
+
 await addVerbs(process.argv[2] ?? '');
 
 try {

@@ -14,9 +14,12 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
-/** A store that may be used as the settings want it. */
-export interface OpenStore extends Driver {
+export interface ExistingStore extends Driver {
   readonly meta: StoreMeta;
+}
+
+/** A store that may be used as the settings want it. */
+export interface OpenStore extends ExistingStore {
   readonly wasCreated: boolean;
 }
 
@@ -56,7 +59,7 @@ export async function openStore(settings: Settings, init: 'auto' | 'never', reco
 }
 
 /** Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. */
-export async function openAsItIs(settings: Settings): Promise<Driver & { readonly meta: StoreMeta }> {
+export async function openAsItIs(settings: Settings): Promise<ExistingStore> {
   const driver = await driverOf(settings, 'never');
   try {
     const meta = await driver.store.maybeMeta();

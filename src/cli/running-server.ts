@@ -4,13 +4,13 @@ import { OperatorApi } from '../restore/operator-api.js';
 import { urlOf } from './listener-url.js';
 import { maybeTls } from './tls.js';
 
-/** The server of these settings, if it answers. */
-export async function maybeRunningServer(settings: Settings): Promise<OperatorApi | undefined> {
+/** The server of these settings, if it answers and serves this store: another walletd can have the same port. */
+export async function maybeRunningServer(settings: Settings, storeId: string): Promise<OperatorApi | undefined> {
   const { port, tls } = settings.admin;
   if (port === 0) return undefined;
   const certificate = maybeTls(tls, 'admin.tls')?.certificate;
   const api = new OperatorApi(operatorApiUrl(settings), tokenForTools(settings), certificate);
-  return (await api.answers()) ? api : undefined;
+  return (await api.answers()) && (await api.storeId()) === storeId ? api : undefined;
 }
 
 export function operatorApiUrl({ admin: { host, port, tls } }: Settings): string {

@@ -7,7 +7,7 @@ import type { SnapshotResult } from '../shard/snapshotter.js';
 import { createLogger } from '../telemetry/logger.js';
 import { EXIT } from './exit-codes.js';
 import { mustBeStopped, offlineDeps } from './offline.js';
-import { openAsItIs, recordOf, StoreError } from './open-store.js';
+import { type ExistingStore, openAsItIs, recordOf, StoreError } from './open-store.js';
 import { Progress } from './progress.js';
 import { maybeRunningServer, operatorApiUrl } from './running-server.js';
 import { formatTable } from './table.js';
@@ -39,16 +39,28 @@ Example:
 
 async function take({ stopped = false, json = false }: TakeOptions): Promise<number> {
   const settings = loadSettings(process.env);
-  const server = await maybeRunningServer(settings);
-  const results = server === undefined ? await takeOffline(settings, stopped) : await server.takeSnapshots();
+  const results = await takeAnywhere(settings, stopped);
   if (json) for (const result of results) console.log(JSON.stringify(result));
   else console.log(formatTable(COLUMNS, results.map(row)));
   return results.some(({ type }) => type === 'abandoned') ? EXIT.failure : EXIT.ok;
 }
 
-/** Nobody is fenced: should a server start meanwhile, it is the snapshot that is refused. */
-async function takeOffline(settings: Settings, isVouchedFor: boolean): Promise<readonly SnapshotResult[]> {
+async function takeAnywhere(settings: Settings, isVouchedFor: boolean): Promise<readonly SnapshotResult[]> {
   const opened = await openAsItIs(settings);
+  try {
+    const server = await maybeRunningServer(settings, opened.meta.storeId);
+    return await (server === undefined ? takeOffline(opened, settings, isVouchedFor) : server.takeSnapshots());
+  } finally {
+    await opened.store.close();
+  }
+}
+
+/** Nobody is fenced: should a server start meanwhile, it is the snapshot that is refused. */
+async function takeOffline(
+  opened: ExistingStore,
+  settings: Settings,
+  isVouchedFor: boolean,
+): Promise<readonly SnapshotResult[]> {
   const progress = new Progress('Taking snapshots', true);
   try {
     const shards = shardsOf(opened.meta);
@@ -56,12 +68,11 @@ async function takeOffline(settings: Settings, isVouchedFor: boolean): Promise<r
     await mustBeStopped(shards, deps, isVouchedFor).catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error;
       const url = operatorApiUrl(settings);
-      throw new StoreError(`no server answers at ${url} (admin.host, admin.port), and ${error.message}`);
+      throw new StoreError(`no server of this store answers at ${url} (admin.host, admin.port), and ${error.message}`);
     });
     return await takeSnapshots(shards, deps, (done, total) => progress.update(done, total));
   } finally {
     progress.stop();
-    await opened.store.close();
   }
 }
 

@@ -1,12 +1,13 @@
-import type { OpenFormats, StoreFormats } from '../restore/ports.js';
+import type { OpenFormats } from '../restore/ports.js';
 import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
 import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import { decodeMeta, type StoreMeta } from '../store/meta.js';
 
 /** How the bytes of a store are read that has this record. */
-export function formatsOf({ storeId, shards }: StoreMeta): StoreFormats {
+export function formatsOf({ storeId, shards, createdMs }: StoreMeta): ReturnType<OpenFormats> {
   return {
     storeId,
+    createdMs,
     shards,
     format: new EntryCodec(storeId),
     snapshotFormat: new SnapshotCodec(storeId),

@@ -3,6 +3,7 @@ import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { LEDGER_KINDS, type StoreBooks } from '../restore/books.js';
 import { OperatorApi } from '../restore/operator-api.js';
+import { ToolError } from '../restore/store-reader.js';
 import { type ShardReport, type VerifyReport, verify } from '../restore/verify.js';
 import { formatSum, type ScaleTable } from '../wallet/amount.js';
 import { EXIT } from './exit-codes.js';
@@ -45,7 +46,7 @@ export function addVerify(program: Command): void {
 }
 
 async function run(opened: ReadStore, options: VerifyOptions): Promise<number> {
-  const server = await serverOf(opened.settings, options);
+  const server = await serverOf(opened, options);
   const { reader, progress } = opened;
   const report = await verify(reader, { isDeep: options.deep === true, server, onProgress: progress.update });
   progress.stop();
@@ -63,11 +64,21 @@ function parseServer(text: string): string {
 }
 
 /** Of another store than that of the settings the running server knows nothing. */
-async function serverOf(settings: Settings, { server, store }: VerifyOptions): Promise<OperatorApi | undefined> {
+async function serverOf(
+  { settings, meta }: ReadStore,
+  { server, store }: VerifyOptions,
+): Promise<OperatorApi | undefined> {
   if (server === false) return undefined;
-  if (server !== undefined) return new OperatorApi(server, tokenForTools(settings));
+  if (server !== undefined) return await serverAt(server, settings, meta.storeId);
   if (store !== undefined) return undefined;
-  return await maybeRunningServer(settings);
+  return await maybeRunningServer(settings, meta.storeId);
+}
+
+async function serverAt(url: string, settings: Settings, storeId: string): Promise<OperatorApi> {
+  const api = new OperatorApi(url, tokenForTools(settings));
+  const served = await api.storeId();
+  if (served === undefined || served === storeId) return api;
+  throw new ToolError(`the server at ${url} serves another store: ${served}, not ${storeId}`);
 }
 
 function print(report: VerifyReport, { name, reader, meta }: ReadStore, server: OperatorApi | undefined): void {

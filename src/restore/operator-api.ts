@@ -40,11 +40,26 @@ export class OperatorApi implements PlayerSource {
     }
   }
 
+  /** Of the store that it serves; undefined when what listens there is no walletd, or one that does not say it yet. */
+  async storeId(): Promise<string | undefined> {
+    const { status, text } = await this.reply('GET', '/v1/shards/0/players?limit=1', TIMEOUT_MS);
+    if (status === 404) return undefined;
+    if (status >= 300) throw this.refused(status, text);
+    try {
+      const { storeId } = JSON.parse(text) as { storeId?: unknown };
+      return typeof storeId === 'string' ? storeId : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   async players(shard: number): Promise<readonly ToldPlayer[]> {
     const players: ToldPlayer[] = [];
     let after: string | null = '0';
     while (after !== null) {
-      const page: Page = await this.get(`/v1/shards/${shard}/players?after=${after}`);
+      const text = await this.ask('GET', `/v1/shards/${shard}/players?after=${after}`, TIMEOUT_MS);
+      // Numbers come as text, digit for digit.
+      const page = this.read<Page>(text, 'players', (json) => parse(json, undefined, (digits) => digits) as Page);
       for (const { version, ...player } of page.players) players.push({ ...player, version: Number(version) });
       after = page.next;
     }
@@ -54,21 +69,35 @@ export class OperatorApi implements PlayerSource {
   /** Resolves when they are there, which can take as long as a shard is large. */
   async takeSnapshots(): Promise<readonly SnapshotResult[]> {
     const text = await this.ask('POST', '/v1/snapshots', SNAPSHOTS_TIMEOUT_MS);
-    return (JSON.parse(text) as { snapshots: SnapshotResult[] }).snapshots;
+    return this.read<{ snapshots: SnapshotResult[] }>(text, 'snapshots', (json) => JSON.parse(json)).snapshots;
   }
 
-  /** Numbers come as text, digit for digit. */
-  private async get<T>(path: string): Promise<T> {
-    return parse(await this.ask('GET', path, TIMEOUT_MS), undefined, (digits) => digits) as T;
+  /** Whatever listens there: it may be no walletd. */
+  private read<T>(text: string, list: keyof T, readJson: (text: string) => T): T {
+    try {
+      const value = readJson(text);
+      if (Array.isArray(value[list])) return value;
+    } catch {
+      // Not even JSON.
+    }
+    throw new ToolError(`what listens at ${this.url} does not answer as walletd does`);
   }
 
   private async ask(method: string, path: string, timeoutMs: number): Promise<string> {
+    const { status, text } = await this.reply(method, path, timeoutMs);
+    if (status >= 300) throw this.refused(status, text);
+    return text;
+  }
+
+  private async reply(method: string, path: string, timeoutMs: number): Promise<Reply> {
     const headers: Record<string, string> = this.token === null ? {} : { Authorization: `Bearer ${this.token}` };
-    const { status, text } = await this.send(method, path, headers, timeoutMs).catch((error: Error) => {
+    return await this.send(method, path, headers, timeoutMs).catch((error: Error) => {
       throw new ToolError(`cannot ask the server at ${this.url}: ${error.message}`);
     });
-    if (status >= 300) throw new ToolError(`the server at ${this.url} answers ${status}: ${detailOf(text)}`);
-    return text;
+  }
+
+  private refused(status: number, text: string): ToolError {
+    return new ToolError(`the server at ${this.url} answers ${status}: ${detailOf(text)}`);
   }
 
   private send(method: string, path: string, headers: Record<string, string>, timeoutMs: number): Promise<Reply> {

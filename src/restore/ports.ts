@@ -9,7 +9,10 @@ export type StoreFormats = Pick<StoreReader, 'storeId' | 'shards' | 'format' | '
 export type SourceStore = StoreFormats & Pick<StoreReader, 'wal' | 'snapshots'>;
 
 /** The formats that a meta record asks for. Throws a `FormatError` when it is damaged or newer than this walletd. */
-export type OpenFormats = (meta: Buffer) => StoreFormats;
+export type OpenFormats = (meta: Buffer) => StoreFormats & {
+  /** When the store was created. Milliseconds. */
+  readonly createdMs: number;
+};
 
 /** A store to copy into. */
 export interface TargetStore

@@ -62,6 +62,7 @@ class Restore {
     { openFormats, at, patience }: RestoreOptions,
   ): Promise<Restore> {
     const formats = openFormats(meta);
+    checkCreated(at, formats.createdMs);
     const wasCreated = await keepTrying('create the store', patience, () => target.createIncomplete(meta));
     if (!wasCreated) throw new ToolError('a restore needs an empty store');
     for (let shard = 0; shard < formats.shards; shard++) await mustHaveNothing(shard, target, patience);
@@ -111,6 +112,13 @@ class Restore {
     if (outcomes.some(({ type }) => type === 'conflict')) throw new SomebodyElseError();
     for (const shard of busy) shard.appended();
   }
+}
+
+/** A time from before the store, which is often one in seconds, would restore a casino without players. */
+function checkCreated(at: At | undefined, createdMs: number): void {
+  if (at?.type !== 'time' || at.timeMs >= createdMs) return;
+  const [wanted, created] = [at.timeMs, createdMs].map((ms) => new Date(ms).toISOString());
+  throw new ToolError(`there was no store at ${wanted}: it was created at ${created}`);
 }
 
 /** Where a store was emptied by hand something can be left of it: it would be taken for a part of this one. */

@@ -18,6 +18,27 @@ describe('the operator API', () => {
     return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
   };
 
+  test('a body that is not UTF-8 is refused: of ids that differ in such bytes only, the second would be lost', async () => {
+    await call('PUT', '/v1/players/utf8', '{"currency":"THB"}');
+    for (const byte of [0xfe, 0xff]) {
+      const body = Buffer.concat([Buffer.from('{"id":"d'), Buffer.of(byte), Buffer.from('","amount":1}')]);
+      const path = `${node.adminUrl}/v1/players/utf8/deposits`;
+      const response = await fetch(path, { method: 'POST', body, headers: json });
+      assert.equal(response.status, 400);
+      assert.match(await response.text(), /not UTF-8/);
+    }
+  });
+
+  test('what needs no body may come with the header of one, and what needs one says so', async () => {
+    const send = async (path: string) => {
+      const response = await fetch(node.adminUrl + path, { method: 'POST', headers: json });
+      return { status: response.status, text: await response.text() };
+    };
+    await call('PUT', '/v1/players/bodyless', '{"currency":"THB"}');
+    assert.equal((await send('/v1/players/bodyless/block')).status, 200);
+    assert.equal((await send('/v1/players/bodyless/deposits')).status, 400);
+  });
+
   test('errors are application/problem+json (RFC 9457), also those of the framework', async () => {
     const cases: [string, string, string | undefined, number][] = [
       ['GET', '/nowhere', undefined, 404],
@@ -207,7 +228,14 @@ test('the players of a shard come page by page, by order of creation, with versi
       await fetch(`${node.adminUrl}/v1/players:import`, { method: 'POST', headers: ndjson, body: line });
     }
     await fetch(`${node.adminUrl}/v1/players/p4/block`, { method: 'POST' });
-    const page = async (query: string) => (await fetch(`${node.adminUrl}/v1/shards/${query}`)).json();
+    const storeIds = new Set();
+    const page = async (query: string) => {
+      const { storeId, ...rest } = (await (await fetch(`${node.adminUrl}/v1/shards/${query}`)).json()) as {
+        storeId: string;
+      };
+      storeIds.add(storeId);
+      return rest;
+    };
     const whole = created.map((username) => ({
       username,
       currency: 'THB',
@@ -218,6 +246,7 @@ test('the players of a shard come page by page, by order of creation, with versi
     assert.deepEqual(await page('0/players?limit=2'), { players: whole.slice(0, 2), next: 2 });
     assert.deepEqual(await page('0/players?limit=2&after=4'), { players: whole.slice(4), next: null });
     assert.deepEqual(await page('0/players?after=9'), { players: [], next: null });
+    assert.match([...storeIds].join(), /^[0-9a-f-]{36}$/, 'and of which store they are');
     for (const [path, status] of [
       ['1/players', 404],
       ['x/players', 404],

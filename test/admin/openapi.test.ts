@@ -92,6 +92,7 @@ describe('GET /openapi.json', () => {
         scales: unused,
         amountMax: 1,
         importLinesMax: 1,
+        storeId: '5b0c4d2e-8a41-4f6b-9c37-d1e2f3a4b5c6',
       },
       service: { shardCount: 1 } as never,
       observability: { metrics: unused, openapi: {} },

@@ -8,7 +8,17 @@ import { listSnapshots } from '../../src/shard/snapshot-reader.js';
 import { apply } from '../../src/wallet/apply.js';
 import { Wallets } from '../../src/wallet/wallets.js';
 import type { MemoryWal } from '../support/memory-wal.js';
-import { addImages, entriesOf, formats, framesOf, recordedHistory, restored, SHARDS, walletsOf } from './stores.js';
+import {
+  addImages,
+  entriesOf,
+  formats,
+  framesOf,
+  META,
+  recordedHistory,
+  restored,
+  SHARDS,
+  walletsOf,
+} from './stores.js';
 
 /** The wallets after the entries that `isWanted` takes, by nothing but `apply`. */
 async function folded(wal: MemoryWal, isWanted: (entry: Entry) => boolean): Promise<Map<string, unknown>> {
@@ -75,9 +85,12 @@ test('a snapshot that is early enough is taken with it, and none that is later',
   }
 });
 
-test('before the first entry there is nothing, and that can be restored too', async () => {
+test('a store without a player can be restored from when it was created, and nothing from before: a time in seconds is one', async () => {
   const wal = await recordedHistory();
-  assert.equal((await restoredAt(wal, parseAt('1000'))).size, 0);
+  assert.equal((await restoredAt(wal, { type: 'time', timeMs: META.createdMs })).size, 0);
+  const refusal = /there was no store at 1970-01-20T\S+Z: it was created at 2023-11-14T\S+Z$/;
+  await assert.rejects(restoredAt(wal, parseAt(String(META.createdMs / 1000))), refusal);
+  await assert.rejects(restoredAt(wal, { type: 'time', timeMs: META.createdMs - 1 }), /there was no store at/);
 });
 
 test('what has been trimmed cannot be had: the refusal names the earliest that can', async () => {

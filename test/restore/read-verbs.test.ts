@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -126,17 +128,17 @@ test('the verbs look at a store in Redis while it serves', async () => {
   }
 });
 
-test('verify tells a server of another store from that of its own', async () => {
-  await serving(async ({ env }) => {
-    await serving(async ({ server: other }) => {
-      await play(other, 'more', 1);
-      const found = runWalletd(['verify', '--server', other.adminUrl], env);
-      assert.equal(found.status, 1);
-      assert.match(
-        found.stdout,
-        /4 found:\n {2}server: shard \d: ann has version 13 on the server, and the log ends with version 11\n/,
-      );
-    });
+test('verify finds what the server of its store has and the store has not, and says when there is no server', async () => {
+  await serving(async ({ env, server, folder }) => {
+    const to = `lmdb:${folder}/copy`;
+    assert.equal(runWalletd(['restore', '--from', env.WALLETD_STORE as string, '--to', to], env).status, 0);
+    await play(server, 'more', 1);
+    const found = runWalletd(['verify', '--store', to, '--server', server.adminUrl], env);
+    assert.equal(found.status, 1);
+    assert.match(
+      found.stdout,
+      /4 found:\n {2}server: shard \d: ann has version 13 on the server, and the log ends with version 11\n/,
+    );
     const away = runWalletd(['verify', '--server', 'http://127.0.0.1:9'], env);
     assert.deepEqual([away.status, away.stdout], [1, '']);
     assert.match(away.stderr, /^walletd: cannot ask the server at http:\/\/127\.0\.0\.1:9: /);
@@ -208,3 +210,47 @@ test('every verb has its help, with an example', async () => {
   });
   await Promise.all(helps);
 });
+
+test('a server of another store, and what is no walletd, is not taken for the server of this one', () =>
+  serving(async ({ env, server, folder }) => {
+    const other = { ...env, WALLETD_STORE: `lmdb:${folder}/other`, WALLETD_NODE_FOLDER: `${folder}/node` };
+    const run = async (verb: string, adminUrl: string) => {
+      const command = new WalletdCommand(verb.split(' '), { ...other, WALLETD_ADMIN_PORT: new URL(adminUrl).port });
+      return { code: await command.exit(), said: command.stdout + command.stderr };
+    };
+    await run('init', server.adminUrl);
+    const web = createServer((_, res) => res.end('<html>')).listen(0, '127.0.0.1');
+    await once(web, 'listening');
+    const webUrl = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+    for (const url of [server.adminUrl, webUrl]) {
+      const verified = await run('verify', url);
+      assert.match(verified.said, /Not compared with a running server\.\nNothing differs\./);
+      assert.equal((await run('snapshot take --stopped', url)).code, 0);
+    }
+    const refused = await run(`verify --server ${server.adminUrl}`, server.adminUrl);
+    assert.equal(refused.code, 1);
+    assert.match(refused.said, /serves another store: \S+, not \S+/);
+    const asked = await run(`verify --server ${webUrl}`, server.adminUrl);
+    assert.match(asked.said, /^walletd: what listens at \S+ does not answer as walletd does$/m);
+    web.close();
+  }));
+
+const isFull = existsSync('/dev/full');
+test('what could not be written is a failure, however short it is', { skip: isFull ? false : 'no /dev/full' }, () =>
+  serving(async ({ env }) => {
+    for (const verb of ['inspect player ann', 'inspect player ann --json', 'verify --no-server', 'export']) {
+      const command = `"${LAUNCHER}" ${verb} > /dev/full`;
+      const child = spawn('sh', ['-c', command], {
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      let said = '';
+      child.stderr.on('data', (text) => {
+        said += text;
+      });
+      const [code] = await once(child, 'close');
+      assert.equal(code, 1, verb);
+      assert.match(said, /^walletd: ENOSPC: no space left on device/m);
+    }
+  }),
+);

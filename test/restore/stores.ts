@@ -27,7 +27,7 @@ export const META: StoreMeta = {
   shards: SHARDS,
   hash: 'fnv1a-utf16-fmix32',
   scales: { default: 4, byCurrency: { JPY: 0 } },
-  createdMs: 1_700_000_000_000,
+  createdMs: 1_699_999_999_000,
 };
 export const formats = openFormats(encodeMeta(META));
 export const AT_ONCE: Patience = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
