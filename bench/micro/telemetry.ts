@@ -16,7 +16,7 @@ const BATCH_BYTES = 16_000;
 const wallet = newWallet();
 const decisions = places.map((command) => decide(wallet, command, rules, NOW_MS));
 
-const memory = new MemoryGuard(Number.POSITIVE_INFINITY);
+const memory = new MemoryGuard(Number.POSITIVE_INFINITY, 16e6);
 memory.close();
 const options = { thread: 'main', scales, requestDeadlineMs: PATIENCE_MS, everySeconds: 0 };
 const shards = new ShardTelemetry(silentLogger, memory, options);

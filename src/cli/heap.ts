@@ -8,13 +8,15 @@ const SHARE_OF_MACHINE = 0.5;
 /** Beside workers the main thread holds what is in flight only. */
 const MAIN_SHARE = 0.25;
 const MAIN_MAX_BYTES = 2048 * MIB;
-/** A thread has some 25 MiB outside its heap that V8 counts: in a smaller heap it does nothing but collect. */
+/** In a smaller heap a thread has collected more than it has worked. */
 const WORKER_MIN_BYTES = 128 * MIB;
 const WORKERS_MAX = 3;
 /** In a heap of this size V8's own young generation is too small. */
 const ROOMY_BYTES = 1024 * MIB;
-/** Half of the young generation that can be in use at a time: V8's semi-space. */
-const YOUNG_BYTES = 32 * MIB;
+const ROOMY_YOUNG_BYTES = 32 * MIB;
+/** Of a heap; in a small one V8's own takes the room that the old generation needs. */
+const YOUNG_SHARE = 1 / 16;
+const YOUNG_MAX_BYTES = 16 * MIB;
 const FIRST_COLLECTION_MAX_BYTES = 1024 * MIB;
 
 /** Worker threads: as set, or what the cores suggest: one front end feeds no more than three. */
@@ -65,17 +67,25 @@ export function mainHeapMaxBytes(): number {
 /**
  * Of V8's command line. Beside the limit of a heap, two that spend memory on fewer collections:
  *
- * - The young generation is twice as large as V8's own, where there is room; a thread can take three times this much for
- *   it, beyond the limit. A replay of three million events took 9.6 s instead of 12.7.
+ * - The young generation is twice as large as V8's own, where there is room, and smaller in a small heap; a thread can
+ *   take three times this much for it, beyond the limit. A replay of three million events took 9.6 s instead of 12.7.
  * - The whole heap is collected for the first time when it has a quarter of what it may have, or 1 GiB. V8 by itself
  *   begins with some MiB, and each time holds callbacks up for 50 to 100 ms: at 10,000/s p99 was 24 ms and is 8.
  */
 export function heapOptions(settings: Settings): string[] {
   const bytes = threadHeapMaxBytes(settings);
   const firstBytes = Math.min(bytes / 4, FIRST_COLLECTION_MAX_BYTES);
-  const options = [`--max-old-space-size=${inMib(bytes)}`, `--initial-old-space-size=${inMib(firstBytes)}`];
-  if (bytes >= ROOMY_BYTES) options.push(`--max-semi-space-size=${inMib(YOUNG_BYTES)}`);
-  return options;
+  return [
+    `--max-old-space-size=${inMib(bytes)}`,
+    `--initial-old-space-size=${inMib(firstBytes)}`,
+    `--max-semi-space-size=${inMib(youngBytes(bytes))}`,
+  ];
+}
+
+/** Half of the young generation of a heap with this limit: V8's semi-space, which is a power of two. */
+export function youngBytes(heapMaxBytes: number): number {
+  if (heapMaxBytes >= ROOMY_BYTES) return ROOMY_YOUNG_BYTES;
+  return Math.min(2 ** Math.floor(Math.log2(heapMaxBytes * YOUNG_SHARE)), YOUNG_MAX_BYTES);
 }
 
 function inMib(bytes: number): number {

@@ -27,6 +27,7 @@ import { shardOf } from '../worker/placement.js';
 import { ShardHost } from '../worker/shard-host.js';
 import type { CallbackReply, SentCallback, ShardStatus, Shards } from '../worker/shards.js';
 import { EXIT } from './exit-codes.js';
+import { youngBytes } from './heap.js';
 import { driverOf } from './open-store.js';
 import { rulesOf } from './rules.js';
 import { ShardTelemetry } from './shard-telemetry.js';
@@ -111,10 +112,10 @@ export class ShardThread implements Shards {
   ) {
     const { settings, meta, shards, owner, ownerTag, heapMaxBytes, acknowledged } = options;
     const { nodeFolder } = settings;
-    // Outside the heap, but V8 counts it: collections follow one another when it is a large part of a small heap.
+    // It lies outside the heap, and is to stay a small part of what the process takes.
     const share = Math.floor(heapMaxBytes / RECENT_SHARE / shards.length);
     const recentBytesMax = store.canLoseTail ? Math.min(RECENT_BYTES_MAX, share) : 0;
-    this.memory = new MemoryGuard(heapMaxBytes);
+    this.memory = new MemoryGuard(heapMaxBytes, youngBytes(heapMaxBytes));
     this.vitals = new ThreadVitals(thread, heapMaxBytes);
     this.telemetry = new ShardTelemetry(log, this.memory, {
       thread,

@@ -40,7 +40,7 @@ export class ThreadVitals {
       },
       {
         name: 'walletd_heap_limit_bytes',
-        help: "Bytes that a thread's heap may take; from three quarters on new bets are refused.",
+        help: "Bytes that a thread's heap may take; from 0.65 (a small heap) to 0.75 (a large one) on new bets are refused.",
         type: 'gauge',
         values: [{ labels, value: this.heapMaxBytes }],
       },

@@ -1,9 +1,9 @@
 import { constants, PerformanceObserver } from 'node:perf_hooks';
-import { getHeapStatistics } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 
 /**
- * Share of the limit above which nothing new is opened, and below which it is again. V8 gives up, and ends the process,
- * when four major collections in a row leave more than 0.8 of the limit and have taken most of the time.
+ * Share of the room above which nothing new is opened, and below which it is again. What is there can grow by a sixth
+ * from one collection to the next: the tables of all wallets that have as many bets double at once.
  */
 const FULL_SHARE = 0.75;
 const FREE_SHARE = 0.7;
@@ -14,19 +14,29 @@ const SAMPLE_MS = 100;
 /**
  * Watches this thread's heap. Used bytes alone say little, because V8 lets garbage lie until it needs the room; so what
  * counts is what was left after the last major collection.
+ *
+ * The room is the limit without the two halves of the young generation: where the old one leaves no room for them, V8
+ * does nothing but collect all of the heap, and ends the process when four collections in a row took most of the time
+ * and have left more than 0.8 of the limit.
  */
 export class MemoryGuard {
   isFull = false;
   private liveBytes = 0;
+  private readonly roomBytes: number;
   private readonly timer: NodeJS.Timeout;
   private readonly observer: PerformanceObserver;
 
-  constructor(readonly maxBytes: number) {
+  /** `youngBytes`: V8's semi-space. */
+  constructor(
+    readonly maxBytes: number,
+    youngBytes: number,
+  ) {
+    this.roomBytes = maxBytes - 2 * youngBytes;
     this.observer = new PerformanceObserver((list) => {
       const isMajor = list
         .getEntries()
         .some((entry) => (entry as { detail?: { kind: number } }).detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR);
-      if (isMajor) this.liveBytes = this.usedBytes();
+      if (isMajor) this.liveBytes = oldBytes();
     });
     this.observer.observe({ entryTypes: ['gc'] });
     this.timer = setInterval(() => this.sample(), SAMPLE_MS);
@@ -43,9 +53,18 @@ export class MemoryGuard {
   }
 
   private sample(): void {
-    const used = this.usedBytes();
+    const used = oldBytes();
     const live = Math.min(this.liveBytes, used);
-    const threshold = (this.isFull ? FREE_SHARE : FULL_SHARE) * this.maxBytes;
-    this.isFull = live >= threshold || used >= HARD_SHARE * this.maxBytes;
+    const threshold = (this.isFull ? FREE_SHARE : FULL_SHARE) * this.roomBytes;
+    this.isFull = live >= threshold || used >= HARD_SHARE * this.roomBytes;
   }
+}
+
+/** Used by all but the young generation. */
+function oldBytes(): number {
+  let bytes = 0;
+  for (const space of getHeapSpaceStatistics()) {
+    if (!space.space_name.startsWith('new_')) bytes += space.space_used_size;
+  }
+  return bytes;
 }
