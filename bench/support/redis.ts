@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { startChild } from './child.js';
+import { freePort } from './free-port.js';
 import { maybeFolderOf } from './programs.js';
 
 /**
@@ -33,13 +32,4 @@ export async function startRedis(folder: string, appendfsync: 'always' | 'everys
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   await startChild('redis-server', args, (line) => line.includes('Ready to accept connections'));
   return `redis://127.0.0.1:${port}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

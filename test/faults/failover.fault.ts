@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../bench/support/free-port.js';
 import { LSN_ZERO } from '../../src/shard/lsn.js';
 import { EntryCodec, encodeHead } from '../../src/store/format/entry-codec.js';
 import { decodeMeta } from '../../src/store/meta.js';
-import { freePort, type RedisServer } from '../support/redis-server.js';
+import type { RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { describe, type Load } from './load.js';

@@ -1,16 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort, type RedisServer } from '../support/redis-server.js';
+import { endChild, type RedisServer, startRedisServer, withPort } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
 const COUNT = 3;
 const QUORUM = 2;
 const NAME = 'mymaster';
-const START_MS = 10_000;
+/** They know one another after 3 s. A master is asked for its replicas every 10 s. */
+const ACQUAINTED_MS = 40_000;
 
 /** Three sentinels that watch one master, and replace it a second after it falls silent. */
 export class Sentinels {
@@ -23,8 +23,8 @@ export class Sentinels {
   static async watch(master: RedisServer, replicas: number): Promise<Sentinels> {
     const sentinels = new Sentinels();
     try {
-      for (let i = 0; i < COUNT; i++) await sentinels.add(master);
-      await until('the sentinels know one another', START_MS, () => sentinels.know(replicas));
+      for (let i = 0; i < COUNT; i++) await withPort((port) => sentinels.add(master, port));
+      await until('the sentinels know one another', ACQUAINTED_MS, () => sentinels.know(replicas));
     } catch (error) {
       await sentinels.destroy();
       throw error;
@@ -52,17 +52,17 @@ export class Sentinels {
   /** Kills the first one, which clients ask first. */
   async killFirst(): Promise<void> {
     this.clients.shift()?.disconnect();
-    await kill(this.children.shift());
+    const [child] = this.children.splice(0, 1);
+    if (child !== undefined) await endChild(child, 'SIGKILL');
   }
 
   async destroy(): Promise<void> {
     for (const client of this.clients) client.disconnect();
-    for (const child of this.children) await kill(child);
+    for (const child of this.children) await endChild(child, 'SIGKILL');
     this.folder.remove();
   }
 
-  private async add(master: RedisServer): Promise<void> {
-    const port = await freePort();
+  private async add(master: RedisServer, port: number): Promise<void> {
     const path = join(this.folder.path, `${port}.conf`);
     const lines = [
       `port ${port}`,
@@ -73,8 +73,7 @@ export class Sentinels {
       `sentinel failover-timeout ${NAME} 10000`,
     ];
     writeFileSync(path, `${lines.join('\n')}\n`);
-    const child = spawn('redis-server', [path, '--sentinel'], { stdio: 'ignore' });
-    this.children.push(child);
+    this.children.push(await startRedisServer([path, '--sentinel'], /\+monitor master/));
     this.ports.push(port);
     const client = new Redis(port, '127.0.0.1', { retryStrategy: () => 20 });
     client.on('error', () => {});
@@ -89,11 +88,4 @@ export class Sentinels {
     }
     return true;
   }
-}
-
-async function kill(child: ChildProcess | undefined): Promise<void> {
-  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
+import { freePort } from '../../bench/support/free-port.js';
 import { makeTempFolder } from './temp-folder.js';
 
 const START_MS = 10_000;
@@ -27,17 +27,16 @@ export class RedisServer {
   ) {}
 
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<RedisServer> {
-    for (let attempt = 1; ; attempt++) {
-      const server = new RedisServer(await freePort(), { ...PRODUCTION, ...settings });
+    return await withPort(async (port) => {
+      const server = new RedisServer(port, { ...PRODUCTION, ...settings });
       try {
         await server.start();
         return server;
       } catch (error) {
-        // Somebody else may have taken the port meanwhile.
         await server.destroy();
-        if (attempt === ATTEMPTS) throw error;
+        throw error;
       }
-    }
+    });
   }
 
   get url(): string {
@@ -57,28 +56,7 @@ export class RedisServer {
       ...this.settings,
     });
     const args = settings.flatMap(([name, value]) => [`--${name}`, ...(name === 'save' ? [value] : value.split(' '))]);
-    const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    this.child = child;
-    await this.ready(child);
-  }
-
-  private async ready(child: ChildProcess): Promise<void> {
-    let output = '';
-    let timer: NodeJS.Timeout | undefined;
-    try {
-      await new Promise<void>((resolve, reject) => {
-        const fail = (what: string) => reject(new Error(`redis-server ${what}: ${output}`));
-        timer = setTimeout(() => fail('does not start'), START_MS);
-        child.stdout?.on('data', (data: Buffer) => {
-          output = (output + data.toString()).slice(-10_000);
-          if (/Ready to accept connections/.test(output)) resolve();
-        });
-        child.on('error', reject);
-        child.on('exit', () => fail('ended'));
-      });
-    } finally {
-      clearTimeout(timer);
-    }
+    this.child = await startRedisServer(args, /Ready to accept connections/);
   }
 
   /** A connection for the test itself; the test ends it. */
@@ -108,12 +86,7 @@ export class RedisServer {
   }
 
   async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    const { child } = this;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill('SIGCONT');
-    child.kill(signal);
-    await exited;
+    if (this.child !== undefined) await endChild(this.child, signal);
   }
 
   async destroy(): Promise<void> {
@@ -122,11 +95,47 @@ export class RedisServer {
   }
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
+/** Starts something on a free port. Somebody else may take the port meanwhile: then it is tried with another. */
+export async function withPort<T>(start: (port: number) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start(await freePort());
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Resolves when it has said what `ready` matches; rejects, and nothing runs, when it does not. */
+export async function startRedisServer(args: readonly string[], ready: RegExp): Promise<ChildProcess> {
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const fail = (what: string) => reject(new Error(`redis-server ${what}: ${output}`));
+      timer = setTimeout(() => fail('does not start'), START_MS);
+      child.stdout.on('data', (data: Buffer) => {
+        output = (output + data.toString()).slice(-10_000);
+        if (ready.test(output)) resolve();
+      });
+      child.on('error', reject);
+      child.on('exit', () => fail('ended'));
+    });
+    return child;
+  } catch (error) {
+    await endChild(child, 'SIGKILL');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Resolves when it has ended, also when it was stopped. */
+export async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGCONT');
+  child.kill(signal);
+  await exited;
 }
