@@ -54,6 +54,10 @@ export class RawLmdb implements RawStore {
     await this.databases.heads.put(headKey(shard), encodeHead(head), version);
   }
 
+  async removeHead(shard: number): Promise<void> {
+    await this.databases.heads.remove(headKey(shard));
+  }
+
   async manifests(shard: number): Promise<Map<string, Buffer>> {
     const first = '0'.repeat(16);
     const range = { start: snapshotKey(shard, first), end: snapshotKey(shard + 1, first) };

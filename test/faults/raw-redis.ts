@@ -57,6 +57,10 @@ export class RawRedis implements RawStore {
     if (newest[0] !== undefined) await this.client().call('XSETID', log(shard), newest[0][0]);
   }
 
+  async removeHead(shard: number): Promise<void> {
+    await this.client().del(`${PREFIX}:{${shard}}:head`);
+  }
+
   async manifests(shard: number): Promise<Map<string, Buffer>> {
     return new Map(Object.entries(await this.client().hgetallBuffer(`${PREFIX}:{${shard}}:snapshots`)));
   }

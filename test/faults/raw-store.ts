@@ -17,6 +17,7 @@ export interface RawStore extends StoredLog {
   putEntry(shard: number, lsn: Lsn, bytes: Buffer): Promise<void>;
   removeEntry(shard: number, lsn: Lsn): Promise<void>;
   putHead(shard: number, head: Head): Promise<void>;
+  removeHead(shard: number): Promise<void>;
   /** Manifests by id; empty while a snapshot is unfinished. */
   manifests(shard: number): Promise<Map<string, Buffer>>;
   putManifest(shard: number, id: string, bytes: Buffer): Promise<void>;

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { runWalletd } from '../support/walletd-process.js';
 import { startFakeRedis } from './fake-redis.js';
 import { fault } from './scene.js';
+import { faultOnEachStore } from './stores.js';
 
 const RULES: readonly (readonly [lacks: string, rules: readonly string[], sentence: RegExp])[] = [
   ['CONFIG', ['-config'], /does not let walletd see its settings.*WALLETD_REDIS_TRUST_CONFIG=true/],
@@ -43,4 +45,15 @@ fault('an old Redis is refused', async (scene) => {
   const said = await scene.refusal(old.url);
   assert.match(said, /Redis is version 6\.2\.0; walletd needs 7\.0 or later/);
   scene.say(said.trim());
+});
+
+faultOnEachStore('a log without its head is refused, by whoever needs it, in one sentence', async (scene, place) => {
+  await scene.run('init', place.url);
+  await place.open().removeHead(2);
+  const said = await scene.refusal(place.url);
+  assert.match(said, /ended with 1: walletd: .*the log of shard 2 has no head.*restore a backup elsewhere/);
+  scene.say(said.trim());
+  const accept = runWalletd(['accept-loss', '--yes', '--stopped'], { WALLETD_STORE: place.url });
+  assert.equal(accept.status, 1);
+  assert.match(accept.stderr, /^walletd: the log of shard 2 has no head.*\n$/);
 });

@@ -1,5 +1,5 @@
 import type { Database } from 'lmdb';
-import { must } from '../../base/assert.js';
+import { RecoveryError } from '../../shard/log-reader.js';
 import type { Head } from '../../shard/ports.js';
 import { decodeHead, encodeHead } from '../format/entry-codec.js';
 import type { Commits } from './commits.js';
@@ -28,9 +28,12 @@ export class Heads {
     return this.must(shard);
   }
 
-  /** As it was when the read transaction of this turn began. */
+  /** As it was when the read transaction of this turn began. Throws a `RecoveryError` when there is none. */
   must(shard: number): Head {
-    return decodeHead(must(this.database.get(headKey(shard)), `the store has a log for shard ${shard}`));
+    const bytes = this.database.get(headKey(shard));
+    if (bytes === undefined)
+      throw new RecoveryError(`the log of shard ${shard} has no head: restore a backup elsewhere`);
+    return decodeHead(bytes);
   }
 
   /** Within a transaction. */

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { RecoveryError } from '../../shard/log-reader.js';
 import type { Lsn } from '../../shard/lsn.js';
 import { formatLsn } from '../../shard/lsn.js';
 import {
@@ -131,7 +132,7 @@ export class RedisStore implements Store {
       client.getBuffer(this.keys.head(shard)),
       client.callBuffer('XREVRANGE', this.keys.log(shard), '+', '-', 'COUNT', 1) as Promise<StreamEntry[]>,
     ]);
-    return { shard, head: this.mustHead(shard, head), bytes: entries[0]?.[1][1] };
+    return { shard, head: await this.decodeHead(client, shard, head), bytes: entries[0]?.[1][1] };
   }
 
   /** Sends one call, and waits until its effect is as durable as it was set to be. */
@@ -149,13 +150,19 @@ export class RedisStore implements Store {
   }
 
   async head(shard: number): Promise<Head> {
-    const bytes = await this.appends.use((client) => client.getBuffer(this.keys.head(shard)));
-    return this.mustHead(shard, bytes);
+    return await this.appends.use(async (client) =>
+      this.decodeHead(client, shard, await client.getBuffer(this.keys.head(shard))),
+    );
   }
 
-  private mustHead(shard: number, bytes: Buffer | null): Head {
-    if (bytes === null) throw new Error(`Redis has no log for shard ${shard} (key ${this.keys.head(shard)})`);
-    return decodeHead(bytes);
+  /** Throws a `RecoveryError` when there is none; when the whole store is gone, what makes the caller wait for it. */
+  private async decodeHead(client: Redis, shard: number, bytes: Buffer | null): Promise<Head> {
+    if (bytes !== null) return decodeHead(bytes);
+    await this.checkStore(client);
+    throw new RecoveryError(
+      `the log of shard ${shard} has no head (key ${this.keys.head(shard)}): bring it back from a copy of this Redis, ` +
+        'or restore a backup elsewhere',
+    );
   }
 
   async read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]> {
