@@ -166,8 +166,11 @@ function merge(into: Tree, from: unknown, source: string, sources: Sources, pref
   if (!isTree(from)) throw new ConfigError(`${source} must hold a JSON object`);
   for (const [key, value] of Object.entries(from)) {
     const path = prefix + key;
+    // To assign it would leave no trace of it.
+    if (key === '__proto__') throw new ConfigError(`${path} is not a setting of walletd (from ${source})`);
     const standing = Object.hasOwn(into, key) ? into[key] : undefined;
-    if (isTree(value) && isTree(standing) && !TABLES.includes(path)) {
+    if (isTree(standing) && !TABLES.includes(path)) {
+      if (!isTree(value)) throw new ConfigError(`${path} must be an object with settings (from ${source})`);
       merge(standing, value, source, sources, `${path}.`);
     } else {
       into[key] = value;

@@ -110,6 +110,18 @@ test('an unknown setting stops the start and is named', () => {
   });
 });
 
+test('what is no group of settings, where one belongs, is said of the file and not of a variable', () => {
+  for (const value of ['5', 'null', '[]']) {
+    withFile(`{"admin": ${value}}`, (file) => {
+      const environment = { WALLETD_CONFIG: file, WALLETD_ADMIN_PORT: '0' };
+      assert.equal(refused(environment), `admin must be an object with settings (from ${file})`);
+    });
+  }
+  withFile('{"admin": {"__proto__": {"port": 1}}}', (file) => {
+    assert.equal(refused({ WALLETD_CONFIG: file }), `admin.__proto__ is not a setting of walletd (from ${file})`);
+  });
+});
+
 test('a wrong value stops the start; the sentence names the setting, the value, where it is from and what it should be', () => {
   assert.equal(refused({ WALLETD_PORT: 'abc' }), 'port cannot be "abc" (from WALLETD_PORT): it must be integer');
   assert.equal(refused({ WALLETD_PORT: '70000' }), 'port cannot be 70000 (from WALLETD_PORT): it must be <= 65535');
