@@ -54,9 +54,10 @@ async function acceptLostStore(
   record: NodeRecord,
   options: AcceptLossOptions,
 ): Promise<number | undefined> {
+  if (record.storeId === undefined) return undefined;
   const { store, name } = await driverOf(settings, 'auto');
   const found = await store.maybeMeta().finally(() => store.close());
-  if (record.storeId === undefined || found?.storeId === record.storeId) return undefined;
+  if (found?.storeId === record.storeId) return undefined;
   const what = found === undefined ? 'There is no store' : `There is another store, ${found.storeId},`;
   console.log(`${what} at ${name}. This node has served ${record.storeId} there, up to`);
   for (const [shard, { lsn }] of record.all) console.log(`  shard ${shard}: ${formatLsn(lsn)}`);

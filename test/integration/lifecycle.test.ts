@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
 import { makeTempFolder } from '../support/temp-folder.js';
@@ -156,6 +158,19 @@ test('a port that is taken stops the start before the store is taken from anyone
     assert.equal(await balanceOf(first.adminUrl, 'ann'), 100);
     assert.equal(await first.end('SIGTERM'), 0);
   }));
+
+test('accept-loss makes no store where a name was mistyped', () => {
+  const folder = makeTempFolder();
+  try {
+    const mistyped = join(folder.path, 'mistyped');
+    const { status, stderr } = runWalletd(['accept-loss', '--yes'], { WALLETD_STORE: `lmdb:${mistyped}` });
+    assert.equal(status, 1);
+    assert.match(stderr, /^walletd: there is no store at lmdb:.*mistyped[^\n]*\n$/);
+    assert.equal(existsSync(mistyped), false);
+  } finally {
+    folder.remove();
+  }
+});
 
 test('help, version and wrong words', () => {
   const help = runWalletd(['--help']);
