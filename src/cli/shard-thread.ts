@@ -174,15 +174,16 @@ export class ShardThread implements Shards {
   carryOut({ endpoint, text, deadlineMs }: SentCallback, replier: Replier<CallbackReply>): number | undefined {
     const { codec } = this;
     const request = codec.read(endpoint, text);
-    const { command } = request;
+    // Whoever waits keeps these, and not what was read.
+    const { id, productId, currency, username, command } = request;
     if (command === undefined) {
       replier.reply(codec.reply(request, MALFORMED));
       return undefined;
     }
-    const shard = shardOf(command.username, this.options.meta.shards);
+    const shard = shardOf(username, this.options.meta.shards);
     if (!this.host.has(shard)) return shard;
     this.host.execute(shard, command, deadlineMs, {
-      reply: (answer, readyMs) => replier.reply(codec.reply(request, answer), readyMs),
+      reply: (answer, readyMs) => replier.reply(codec.reply({ id, productId, currency, username }, answer), readyMs),
     });
     return undefined;
   }

@@ -201,7 +201,11 @@ export const settingsSchema = group({
     bodyBytesMax: count(1, 16 * MIB, 'Bytes of one callback; beyond it 413.'),
     connectionsMax: count(1, 1_000_000, 'Open connections of the callback listener; one more is closed.'),
     inFlightMax: count(1, 1_000_000, 'Callbacks that wait for their answer; beyond it 503.'),
-    inFlightBytesMax: count(1, 1024 * MIB, 'Bytes of the bodies of these together; beyond it 503.'),
+    inFlightBytesMax: count(
+      1,
+      1024 * MIB,
+      'Bytes of the bodies of these together, and of those that are still coming; beyond it 503.',
+    ),
     mailboxMax: count(1, 1_000_000, 'Commands that wait for a shard whose entry is full; beyond it 503.'),
     batchEventsMax: count(1, 65_536, 'Events of one log entry; soft, a command is never split.'),
     batchBytesMax: count(1, 16 * MIB, 'Bytes of one log entry; soft, a command is never split.'),

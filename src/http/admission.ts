@@ -6,7 +6,7 @@ export interface Pending {
   newer: Pending | undefined;
   readonly deadlineMs: number;
   isExecuting: boolean;
-  /** Bytes of its body that have come. */
+  /** Bytes of its body that are kept. */
   byteLength: number;
   /** The deadline has passed: answers that the outcome is unknown, and leaves. */
   expire(): void;
@@ -14,7 +14,7 @@ export interface Pending {
 
 export interface AdmissionSettings {
   readonly inFlightMax: number;
-  /** Of all bodies together. */
+  /** Of all bodies together that are carried out; as many again of those that are still coming. */
   readonly inFlightBytesMax: number;
 }
 
@@ -24,13 +24,14 @@ const TICK_MS = 50;
  * Counts the requests in flight and ends those that wait too long. All have the same patience, so they expire in the
  * order in which they came: a list that each can leave from the middle, and one timer that looks at its front.
  *
- * Those whose body is still coming and those that are carried out are counted apart, so that slow senders do not keep
- * out the others.
+ * Those whose body is still coming and those that are carried out are counted apart, as are their bytes: slow senders,
+ * and bodies that nobody has signed, do not keep out what comes in one piece.
  */
 export class Admission {
   private count = 0;
   private executing = 0;
-  private byteLength = 0;
+  private comingBytes = 0;
+  private executingBytes = 0;
   private oldest: Pending | undefined = undefined;
   private newest: Pending | undefined = undefined;
   private readonly timer: NodeJS.Timeout;
@@ -61,26 +62,34 @@ export class Admission {
     this.newest = pending;
   }
 
-  /** More of its body has come; false when all bodies together are too large. */
+  /** More of its body has come, and not yet all; false when all bodies that are coming are too large. */
   tryGrow(pending: Pending, byteLength: number): boolean {
-    if (this.byteLength + byteLength > this.settings.inFlightBytesMax) return false;
-    this.byteLength += byteLength;
+    if (this.comingBytes + byteLength > this.settings.inFlightBytesMax) return false;
+    this.comingBytes += byteLength;
     pending.byteLength += byteLength;
     return true;
   }
 
-  /** Its body has come; false when too many are being carried out already. */
-  tryExecute(pending: Pending): boolean {
-    if (this.executing >= this.settings.inFlightMax) return false;
-    this.executing++;
+  /** All of its body has come; false when too many are being carried out already, or too large ones. */
+  tryExecute(pending: Pending, byteLength: number): boolean {
+    const { inFlightMax, inFlightBytesMax } = this.settings;
+    if (this.executing >= inFlightMax || this.executingBytes + byteLength > inFlightBytesMax) return false;
+    this.comingBytes -= pending.byteLength;
+    pending.byteLength = byteLength;
     pending.isExecuting = true;
+    this.executing++;
+    this.executingBytes += byteLength;
     return true;
   }
 
   leave(pending: Pending): void {
     this.count--;
-    this.byteLength -= pending.byteLength;
-    if (pending.isExecuting) this.executing--;
+    if (pending.isExecuting) {
+      this.executing--;
+      this.executingBytes -= pending.byteLength;
+    } else {
+      this.comingBytes -= pending.byteLength;
+    }
     const { older, newer } = pending;
     if (older === undefined) this.oldest = newer;
     else older.newer = newer;

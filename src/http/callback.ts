@@ -9,6 +9,10 @@ import { NOTHING_READ, type ReadRequest, textOf } from './request-codec.js';
 import type { Claim, Unsigned } from './signature.js';
 import type { HttpResponse } from './uws.js';
 
+/** A body comes in so many pieces, and in one more for each of so many bytes. Each costs as much as a small callback. */
+const PIECES_FREE = 64;
+const BYTES_PER_PIECE = 256;
+
 /**
  * One callback from its headers to its answer. It is done once: answered, expired or aborted, whichever comes first;
  * after that the library's response must not be touched, and an answer that comes later is dropped.
@@ -54,13 +58,15 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.claim = claim;
     this.res.onData((chunk, isLast) => {
       if (this.isDone) return;
-      const { bodyBytesMax } = this.deps.settings;
-      if (this.byteLength + chunk.byteLength > bodyBytesMax) return this.refuseAndClose('body-too-large');
-      if (!this.deps.admission.tryGrow(this, chunk.byteLength)) return this.refuse('overloaded');
+      const byteLength = this.byteLength + chunk.byteLength;
+      if (byteLength > this.deps.settings.bodyBytesMax) return this.refuseAndClose('body-too-large');
       if (isLast && this.chunks === undefined) return this.execute(Buffer.from(chunk));
+      if (!this.deps.admission.tryGrow(this, chunk.byteLength)) return this.refuseAndClose('overloaded');
       this.chunks ??= [];
       this.chunks.push(Buffer.from(new Uint8Array(chunk)));
-      if (isLast) this.execute(Buffer.concat(this.chunks));
+      // Not answered: the library would go through all that has come before it closes.
+      if (this.chunks.length > PIECES_FREE + byteLength / BYTES_PER_PIECE) this.res.close();
+      else if (isLast) this.execute(Buffer.concat(this.chunks));
     });
   }
 
@@ -102,7 +108,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.text = text;
     this.chunks = undefined;
     const { endpoint, deadlineMs } = this;
-    if (this.deps.admission.tryExecute(this)) this.deps.service.carryOut({ endpoint, text, deadlineMs }, this);
+    if (this.deps.admission.tryExecute(this, bytes.length))
+      this.deps.service.carryOut({ endpoint, text, deadlineMs }, this);
     else this.refuse('overloaded');
   }
 

@@ -280,10 +280,23 @@ export class Shard implements RoundMember {
       request.replier.reply(this.state === 'stopped' || this.state === 'fenced' ? STOPPED : STARTING);
     } else if (this.mailbox.length === 0 && !this.isFull()) {
       this.take(request);
-    } else if (this.mailbox.length < this.deps.limits.mailboxMax) {
-      this.mailbox.push(request);
     } else {
-      request.replier.reply(OVERLOADED);
+      this.dropLate();
+      if (this.mailbox.length < this.deps.limits.mailboxMax) this.mailbox.push(request);
+      else request.replier.reply(OVERLOADED);
+    }
+  }
+
+  /** While the store is away, what waits takes memory that nobody counts once its sender has been told "unknown". */
+  private dropLate(): void {
+    const nowMs = this.deps.clock.monotonicMs();
+    for (
+      let first = this.mailbox.peek();
+      first !== undefined && first.deadlineMs <= nowMs;
+      first = this.mailbox.peek()
+    ) {
+      this.mailbox.shift();
+      first.replier.reply(TOO_LATE);
     }
   }
 

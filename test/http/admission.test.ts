@@ -39,16 +39,34 @@ test(
   withAdmission(2, (admission) => {
     const slow = [new Request(admission, 1000), new Request(admission, 1000)];
     assert.equal(admission.isFull, true, 'no third body');
-    assert.equal(admission.tryExecute(slow[0] as Request), true);
+    assert.equal(admission.tryExecute(slow[0] as Request, 1), true);
     assert.equal(admission.isFull, false);
-    assert.equal(admission.tryExecute(slow[1] as Request), true);
+    assert.equal(admission.tryExecute(slow[1] as Request, 1), true);
     assert.equal(admission.isFull, true, 'it would be read in vain');
     const next = new Request(admission, 1000);
-    assert.equal(admission.tryExecute(next), false, 'two are being carried out');
+    assert.equal(admission.tryExecute(next, 1), false, 'two are being carried out');
     admission.leave(slow[0] as Request);
-    assert.equal(admission.tryExecute(next), true);
+    assert.equal(admission.tryExecute(next, 1), true);
     for (const one of [slow[1] as Request, next]) admission.leave(one);
     assert.equal(admission.inFlight, 0);
+  }),
+);
+
+test(
+  'bytes of bodies on their way do not keep out those that have come, and each kind has its limit',
+  withAdmission(10, (admission) => {
+    const [coming, whole, other] = [1, 2, 3].map(() => new Request(admission, 1000)) as [Request, Request, Request];
+    assert.equal(admission.tryGrow(coming, 100), true);
+    assert.equal(admission.tryGrow(other, 1), false);
+    assert.equal(admission.tryExecute(whole, 60), true);
+    assert.equal(admission.tryExecute(coming, 100), false, '60 of 100 are being carried out');
+    admission.leave(whole);
+    assert.equal(admission.tryExecute(coming, 100), true);
+    assert.equal(admission.tryGrow(other, 100), true, 'what has come is not coming any more');
+    for (const one of [coming, other]) admission.leave(one);
+    const last = new Request(admission, 1000);
+    assert.equal(admission.tryGrow(last, 100), true, 'who leaves takes his bytes along');
+    assert.equal(admission.tryExecute(last, 100), true);
   }),
 );
 

@@ -122,6 +122,16 @@ test('a body that comes byte by byte is read; a character may be cut in two', as
   assert.match(received, /"statusCode":0/);
 });
 
+test('a body in crumbs is cut off: each costs the server as much as a small callback', async () => {
+  const text = bet('crumbs').padEnd(2000);
+  const crumbs = [...text].map((char) => `1\r\n${char}\r\n`).join('');
+  const chunked = 'POST /placeBets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n';
+  assert.equal(await rawSocket([chunked, crumbs, '0\r\n\r\n'], 100), '');
+  const pieces = text.match(/.{1,100}/gs) as string[];
+  const bites = pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join('');
+  assert.match(await rawSocket([chunked, bites, '0\r\n\r\n'], 100), /^HTTP\/1\.1 200 OK/);
+});
+
 test('an upload that is cut off applies nothing, and the server serves on', async () => {
   const before = await balance();
   const text = bet('cut-off');

@@ -203,14 +203,19 @@ test('one connection more than limits.connectionsMax is closed; when others end 
     assert.deepEqual(await one('e'), [[200, 0]]);
   }));
 
-test('bodies that together are larger than limits.inFlightBytesMax are 50001 with HTTP 503', () =>
+test('bodies on their way that together are larger than limits.inFlightBytesMax are 50001 with HTTP 503; others pass', () =>
   withNode({ 'limits.inFlightBytesMax': 500 }, async (node) => {
-    const slow = postOf('/placeBets', betText('slow').padEnd(400));
-    const pending = rawRequest(node.callbackUrl, [slow.slice(0, -1), slow.slice(-1)], { pauseMs: 200 });
+    const slow = (id: string) => {
+      const text = postOf('/placeBets', betText(id).padEnd(400));
+      return rawRequest(node.callbackUrl, [text.slice(0, -1), text.slice(-1)], { pauseMs: 300 });
+    };
+    const pending = slow('slow');
     await new Promise((resolve) => setTimeout(resolve, 50));
-    assert.deepEqual(await ask(node, betText('fast')), [[503, 50001]]);
+    const tooMany = slow('other');
+    assert.deepEqual(await ask(node, betText('fast')), [[200, 0]], 'it comes in one piece');
+    assert.deepEqual(answersIn(await tooMany), [[503, 50001]]);
     assert.deepEqual(answersIn(await pending), [[200, 0]]);
-    assert.deepEqual(await ask(node, betText('fast')), [[200, 0]], 'room again');
+    assert.deepEqual(answersIn(await slow('other')), [[200, 0]], 'room again');
   }));
 
 test('who does not send a body within the deadline is answered 50001 with HTTP 503 and cut off', () =>

@@ -132,6 +132,26 @@ test('a command that waited past its deadline is not carried out behind the back
   assert.equal(await test.balance('ann'), 80);
 });
 
+test('what waited past its deadline makes room in the mailbox: while the store is away nobody counts its bytes', async () => {
+  const test = await TestHost.started({ limits: { batchEventsMax: 1, mailboxMax: 2 } });
+  await test.fund('ann', 100);
+  test.wal.hold();
+  const placed = [test.execute(place([{ id: 't1' }]))];
+  await turns(5);
+  placed.push(test.execute(place([{ id: 't2' }])));
+  const deadlineMs = test.clock.nowMs + 3000;
+  const late = ['t3', 't4'].map((id) => test.execute(place([{ id }]), 0, deadlineMs));
+  assert.deepEqual(await test.execute(place([{ id: 't5' }])), { type: 'failed', failure: 'overloaded' });
+  test.clock.nowMs = deadlineMs;
+  placed.push(test.execute(place([{ id: 't6' }])));
+  for (const answer of await Promise.all(late)) {
+    assert.deepEqual(answer, { type: 'failed', failure: 'not-durable-in-time' });
+  }
+  test.wal.release();
+  for (const answer of await Promise.all(placed)) assert.equal(answer.type, 'accepted');
+  assert.equal(await test.balance('ann'), 70);
+});
+
 test('nor is one that comes late, from a message that a busy thread has only just read', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
