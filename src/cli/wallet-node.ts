@@ -158,7 +158,7 @@ export class WalletNode {
       this.callbackPort = callbacks.listen();
       this.adminPort = await admin.listen();
       if (this.isStopping) return;
-      await shards.start(await this.takeOver());
+      await shards.start(await this.takeOver()).catch(asStoreProblem('recover from', opened.name));
       mustServe(shards);
       await recorder.write();
       await opened.store.close();
@@ -189,9 +189,7 @@ export class WalletNode {
       newNonce: () => newNonceOf(ownerTag),
       delay,
       attemptsMax: ATTEMPTS_AT_START,
-    }).catch((error: Error) => {
-      throw isFinal(error) ? error : new StoreError(`cannot take over the store ${name}: ${error.message}`);
-    });
+    }).catch(asStoreProblem('take over', name));
     const epochs = fences.map(({ entry }) => entry.head.lsn.epoch);
     log.info({ store: name, shards: fences.length, epoch: Math.max(...epochs) }, 'fenced: the store is ours');
     return fences;
@@ -264,6 +262,13 @@ export class WalletNode {
 }
 
 /** One shard that is stopped does not keep the others from serving. */
+/** For a catch: what is the store's weather becomes a sentence about the store, and the rest stays what it is. */
+function asStoreProblem(what: string, name: string): (error: Error) => never {
+  return (error) => {
+    throw isFinal(error) ? error : new StoreError(`cannot ${what} the store ${name}: ${error.message}`);
+  };
+}
+
 function mustServe(shards: Shards): void {
   const status = shards.status();
   const [first] = status;

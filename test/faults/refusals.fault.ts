@@ -31,6 +31,19 @@ fault('an empty Redis is refused with the way to create a store', async (scene) 
   scene.say(said.trim());
 });
 
+fault(
+  'a Redis that is only beginning its append-only file is refused: what it answers would be lost with it',
+  async (scene) => {
+    const redis = await scene.redis({ appendonly: 'no', 'rdb-key-save-delay': '1000000' });
+    for (let i = 0; i < 60; i++) await redis.call('SET', `key-${i}`, 'x');
+    await redis.call('CONFIG', 'SET', 'appendonly', 'yes');
+    const said = await scene.refusal(redis.url, { WALLETD_INIT: 'auto' });
+    assert.match(said, /Redis is rewriting its append-only file, and may have none before that is done: wait for it/);
+    assert.equal(await redis.call('EXISTS', 'walletd:meta'), 0, 'nothing was written');
+    scene.say(said.trim());
+  },
+);
+
 fault('a read-only replica is refused', async (scene) => {
   const master = await scene.redis();
   const replica = await scene.redis({ replicaof: `127.0.0.1 ${master.port}` });

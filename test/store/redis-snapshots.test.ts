@@ -7,7 +7,7 @@ import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import type { Durability } from '../../src/store/redis/durability.js';
 import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
-import { Writer } from '../contract/writer.js';
+import { one, Writer } from '../contract/writer.js';
 import { RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
@@ -132,10 +132,56 @@ test('a user with the rights of walletd 0.1 is told which ones are missing', asy
   );
 });
 
+test('a user who may not write heads leaves no entry behind: with the right the log goes on', async () => {
+  const url = `redis://walletd:secret@127.0.0.1:${server.port}`;
+  await setUser(RULES);
+  await withStore(
+    async (store, log) => {
+      await setUser(RULES.replace('(~walletd:meta ~walletd:*:head +set) ', ''));
+      const entry = log.next(0);
+      const append = { shard: 0, expected: log.head(0), entries: [entry] };
+      assert.equal((await one(store, append)).type, 'failed');
+      assert.equal(await server.call('XLEN', 'walletd:{0}:wal'), 1, 'only what was there');
+      await setUser(RULES);
+      assert.equal((await one(store, append)).type, 'ok');
+      await log.fence(0);
+    },
+    { url },
+  );
+});
+
+test('a log that is gone is not begun anew in its middle, and its head stays', async () => {
+  await withStore(async (store, log) => {
+    const copy = (await server.call('RENAME', 'walletd:{0}:wal', 'elsewhere')) as string;
+    assert.equal(copy, 'OK');
+    const append = { shard: 0, expected: log.head(0), entries: [log.next(0)] };
+    const outcome = await one(store, append);
+    assert.ok(outcome.type === 'failed' && /the log is gone: walletd:\{0\}:wal/.test(outcome.error.message));
+    assert.deepEqual(await store.head(0), log.head(0));
+    await server.call('RENAME', 'elsewhere', 'walletd:{0}:wal');
+    assert.equal((await one(store, append)).type, 'ok', 'it goes on when the log is back');
+  });
+});
+
+test('a log in large nodes is trimmed too', async () => {
+  await server.call('CONFIG', 'SET', 'stream-node-max-entries', 1000);
+  await server.call('CONFIG', 'SET', 'stream-node-max-bytes', 1_000_000);
+  try {
+    await withStore(async (store, log) => {
+      for (let i = 0; i < 2500; i++) await log.append(0);
+      assert.equal(await store.trimLog(0, log.nonce, [], log.head(0).lsn), true);
+      assert.ok((await store.read(0, LSN_ZERO, 10_000)).length < 1000);
+    });
+  } finally {
+    await server.call('CONFIG', 'SET', 'stream-node-max-entries', 100);
+    await server.call('CONFIG', 'SET', 'stream-node-max-bytes', 4096);
+  }
+});
+
 test('a function that the server has lost is loaded again, and the write can be made again', async () => {
   await withStore(async (store, log) => {
     await store.beginSnapshot(0, log.nonce, ID);
-    await server.call('FUNCTION', 'DELETE', 'walletd_snapshot_1');
+    await server.call('FUNCTION', 'DELETE', 'walletd_snapshot_2');
     await assert.rejects(store.writeChunk(0, log.nonce, ID, 0, MANIFEST), /missing in Redis: it is loaded again/);
     assert.equal(await store.writeChunk(0, log.nonce, ID, 0, MANIFEST), true);
   });

@@ -9,20 +9,34 @@
  *
  * With 'all' nothing is written unless all heads are the expected ones; then every reply is the head that was found.
  *
+ * The head is written first, and put back when an entry cannot be: a user who may not write it leaves no entry behind
+ * that nobody could follow. Only the first entry of all makes the log: one that is gone is not begun anew in its middle.
+ *
  * Where nothing is written the head is written again as it is when 'confirm' asks for it: WAIT waits for the last write
- * of its own connection, and a connection that has written nothing would be told that all replicas have it.
+ * of its own connection, and a connection that has written nothing would be told that all replicas have it. After a
+ * 'duplicate' it is in any case: Redis may have ended between the write and its fsync, and now there is another one.
  *
  * The name carries a version: a newer walletd brings a new name and leaves this one to those who still call it.
  */
-export const FUNCTION_NAME = 'walletd_append_1';
-const LIBRARY_NAME = 'walletd_1';
+export const FUNCTION_NAME = 'walletd_append_2';
+const LIBRARY_NAME = 'walletd_2';
 
 export const LIBRARY = `#!lua name=${LIBRARY_NAME}
-local function add(log, entries, first, last)
+local function add(log, mayBegin, entries, first, last)
   for i = first, last, 2 do
-    local added = redis.pcall('XADD', log, entries[i], 'e', entries[i + 1])
+    local added
+    if mayBegin then
+      added = redis.pcall('XADD', log, entries[i], 'e', entries[i + 1])
+    else
+      added = redis.pcall('XADD', log, 'NOMKSTREAM', entries[i], 'e', entries[i + 1])
+    end
+    if not added then return 'the log is gone: ' .. log end
     if type(added) == 'table' and added.err then return added.err end
   end
+end
+
+local function is_genesis(head)
+  return string.sub(head, 5, 12) == string.rep('\\0', 8)
 end
 
 local function conflicts(keys, args)
@@ -52,19 +66,25 @@ local function append(keys, args)
     at = last + 1
     local found = redis.call('GET', keys[i])
     local result
+    local wanted = confirm and found
     if found == expected then
-      local failure = add(keys[i + 1], args, first, last)
-      result = failure and {'failed', failure} or {'ok'}
+      result = {'ok'}
+      if count > 0 then
+        redis.call('SET', keys[i], after)
+        wanted = nil
+        local failure = add(keys[i + 1], is_genesis(expected), args, first, last)
+        if failure then
+          result = {'failed', failure}
+          wanted = found
+        end
+      end
     elseif found == after then
       result = {'duplicate'}
+      wanted = found
     else
       result = {'conflict', found or ''}
     end
-    if result[1] == 'ok' and count > 0 then
-      redis.call('SET', keys[i], after)
-    elseif confirm and found then
-      redis.call('SET', keys[i], found)
-    end
+    if wanted then redis.call('SET', keys[i], wanted) end
     results[#results + 1] = result
   end
   return results

@@ -8,8 +8,8 @@ import type { RedisConnection } from './redis-connection.js';
 import { SNAPSHOT_FUNCTION_NAME } from './snapshot-function.js';
 
 /**
- * Removed in one call, during which Redis does nothing else: 1 ms for entries of 64 KiB. Not less than what a node of a
- * stream holds (`stream-node-max-entries`, 100 unless set otherwise), because it goes as a whole.
+ * Removed in one call, during which Redis does nothing else: 1 ms for entries of 64 KiB. A node of a stream goes as a
+ * whole, and has 100 entries unless Redis was told otherwise (`stream-node-max-entries`).
  */
 const ENTRIES_PER_CALL = 200;
 const REFUSED = 0;

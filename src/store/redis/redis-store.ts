@@ -21,7 +21,7 @@ import { Keys } from './keys.js';
 import type { RedisAddress } from './redis-address.js';
 import { RedisConnection } from './redis-connection.js';
 import { RedisSnapshots } from './redis-snapshots.js';
-import { checkServer, ServerRefused } from './server-check.js';
+import { ServerCheck, ServerRefused } from './server-check.js';
 import { explain } from './server-error.js';
 
 export interface RedisStoreOptions {
@@ -43,7 +43,7 @@ const NOTHING_THERE: Head = { lsn: { epoch: 0, sequence: 0 }, nonce: '0'.repeat(
 
 type StreamEntry = readonly [id: Buffer, fields: readonly [name: Buffer, value: Buffer]];
 
-/** As `walletd_append_1` tells it: a word, and for some a value. */
+/** As `walletd_append_2` tells it: a word, and for some a value. */
 type Told = readonly [word: Buffer, value?: Buffer];
 
 /**
@@ -63,13 +63,15 @@ export class RedisStore implements Store {
   private readonly reads: RedisConnection;
   private readonly keys: Keys;
   private readonly stored: RedisSnapshots;
+  private readonly serverCheck: ServerCheck;
   private storeId: string | undefined = undefined;
 
   constructor(private readonly options: RedisStoreOptions) {
-    const { address, prefix, durability } = options;
+    const { address, prefix, durability, trustConfig } = options;
     const check = (client: Redis) => this.checkForAppends(client);
     this.appends = new RedisConnection(address.options, check, APPEND_TIMEOUT_MS);
     this.reads = new RedisConnection(address.options, (client) => ensureFunction(client, SNAPSHOT), READ_TIMEOUT_MS);
+    this.serverCheck = new ServerCheck(durability, trustConfig);
     this.keys = new Keys(prefix);
     this.stored = new RedisSnapshots(this.reads, this.keys, durability);
   }
@@ -221,7 +223,7 @@ export class RedisStore implements Store {
   private async checkForAppends(client: Redis): Promise<void> {
     // Reads follow appends: what is read must be the log that is appended to, also after a failover.
     this.reads.reset();
-    await checkServer(client, this.options.durability, this.options.trustConfig);
+    await this.serverCheck.run(client);
     await ensureFunction(client, APPEND);
     await ensureFunction(client, SNAPSHOT);
     await this.checkStore(client);

@@ -30,10 +30,46 @@ const OS: readonly Rule[] = [
 
 /**
  * What walletd relies on is never assumed: asked at the start and each time a connection is made, because a failover
- * may have led to another server. Throws a `ServerRefused`, or what the server answered.
+ * may have led to another server.
  */
-export async function checkServer(client: Redis, durability: Durability, trustConfig: boolean): Promise<void> {
-  const info = parseInfo(await client.info());
+export class ServerCheck {
+  /** The server whose append-only file was whole. */
+  private whole: string | undefined = undefined;
+
+  constructor(
+    private readonly durability: Durability,
+    private readonly trustConfig: boolean,
+  ) {}
+
+  /** Throws a `ServerRefused`, or what the server answered. */
+  async run(client: Redis): Promise<void> {
+    const info = parseInfo(await client.info());
+    checkRole(info, this.durability);
+    if (!this.trustConfig) await checkConfig(client, this.durability.type === 'fsync' ? FSYNC : OS);
+    this.checkFile(info);
+  }
+
+  /**
+   * Redis that begins an append-only file, as `CONFIG SET appendonly yes` and each full copy of a master make it do, has
+   * it when the first rewrite is done: what it answers before is lost with its process. An ordinary rewrite looks the
+   * same, so that one is let pass where the same server had its file already, and has not been a replica since.
+   */
+  private checkFile(info: ReadonlyMap<string, string>): void {
+    const server = `${info.get('run_id')} ${info.get('master_replid')}`;
+    if (server === this.whole) return;
+    const isRewriting = info.get('aof_rewrite_in_progress') === '1' || info.get('aof_rewrite_scheduled') === '1';
+    const hasFailed = info.get('aof_last_bgrewrite_status') === 'err';
+    if (isRewriting || hasFailed) {
+      throw new ServerRefused(
+        `Redis ${hasFailed ? 'could not rewrite' : 'is rewriting'} its append-only file, and may have none before ` +
+          'that is done: wait for it (INFO persistence: aof_rewrite_in_progress 0, aof_last_bgrewrite_status ok)',
+      );
+    }
+    this.whole = server;
+  }
+}
+
+function checkRole(info: ReadonlyMap<string, string>, durability: Durability): void {
   const version = info.get('redis_version') ?? 'unknown';
   if (Number.parseInt(version, 10) < VERSION_MIN) {
     throw new ServerRefused(`Redis is version ${version}; walletd needs ${VERSION_MIN}.0 or later`);
@@ -42,7 +78,6 @@ export async function checkServer(client: Redis, durability: Durability, trustCo
     throw new ServerRefused('this Redis is a read-only replica; WALLETD_STORE must name the master, or its sentinels');
   }
   if (durability.type === 'replicas') checkReplicas(info, durability.count);
-  if (!trustConfig) await checkConfig(client, durability.type === 'fsync' ? FSYNC : OS);
 }
 
 function checkReplicas(info: ReadonlyMap<string, string>, count: number): void {

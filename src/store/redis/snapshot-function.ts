@@ -14,12 +14,14 @@
  * A registration is the manifest, and empty while the snapshot is unfinished. A failover can lose chunks and leave the
  * registration; therefore their number is compared before the manifest makes the snapshot whole.
  *
- * XTRIM removes whole nodes of the stream only, as `~` says: it never rewrites one, and leaves up to a node too much.
+ * XTRIM removes whole nodes of the stream only, as `~` says: it never rewrites one, and leaves up to a node too much. It
+ * removes none that has more entries than the limit, as where `stream-node-max-entries` was raised; then it is asked with
+ * a larger one.
  * Ids are compared by sequence as well, so that an epoch that the log never had removes nothing. A deletion that finds
  * nothing writes the head again as it is: WAIT waits for the last write of its connection, and there has to be one.
  */
-export const SNAPSHOT_FUNCTION_NAME = 'walletd_snapshot_1';
-export const SNAPSHOT_LIBRARY_NAME = 'walletd_snapshot_1';
+export const SNAPSHOT_FUNCTION_NAME = 'walletd_snapshot_2';
+export const SNAPSHOT_LIBRARY_NAME = 'walletd_snapshot_2';
 
 export const SNAPSHOT_LIBRARY = `#!lua name=${SNAPSHOT_LIBRARY_NAME}
 local function sequence_of(entry)
@@ -53,7 +55,7 @@ function verbs.publish(keys, head, id, manifest, chunks)
 end
 
 function verbs.delete(keys, head, id)
-  local removed = redis.call('HDEL', keys[2], id) + redis.call('UNLINK', keys[3])
+  local removed = redis.call('UNLINK', keys[3]) + redis.call('HDEL', keys[2], id)
   if removed == 0 then redis.call('SET', keys[1], head) end
   return 1
 end
@@ -66,6 +68,7 @@ function verbs.trim(keys, head, epoch, sequence, limit)
   local last = redis.call('XREVRANGE', keys[3], '(' .. first, '-', 'COUNT', 1)[1]
   if not last or sequence_of(last) >= tonumber(sequence) then return 1 end
   local removed = redis.call('XTRIM', keys[3], 'MINID', '~', first, 'LIMIT', limit)
+  if removed == 0 then removed = redis.call('XTRIM', keys[3], 'MINID', '~', first, 'LIMIT', 100 * limit) end
   return removed > 0 and 2 or 1
 end
 
