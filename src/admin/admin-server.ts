@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/operation.js';
@@ -18,7 +19,12 @@ const BODY_BYTES_MAX = 64 * 1024;
 const PARAM_LENGTH_MAX = 256 * 4 * 3;
 /** For a whole request to come; an import is the longest. */
 const REQUEST_TIMEOUT_MS = 600_000;
+/** For its headers, and for the next request of a connection. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const CONNECTIONS_CHECK_MS = 1000;
 const CONNECTIONS_MAX = 1000;
+/** Errors of Node's parser that have a status of their own. */
+const UNREADABLE: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 const HEALTH_PATHS = ['/livez', '/readyz'];
 const RETRY_AFTER_SECONDS = '1';
 
@@ -40,12 +46,15 @@ export class AdminServer {
   constructor(private readonly deps: AdminDeps) {
     const authentication = new Authentication(deps.settings.tokens, new RefusalLog(deps.log, 'operator API: refused'));
     const { tls } = deps.settings;
+    const http = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CONNECTIONS_CHECK_MS };
     this.app = fastify({
       bodyLimit: BODY_BYTES_MAX,
       routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
       forceCloseConnections: true,
       requestTimeout: REQUEST_TIMEOUT_MS,
-      https: tls === undefined ? null : { cert: tls.certificate, key: tls.key },
+      keepAliveTimeout: HEADERS_TIMEOUT_MS,
+      ...(tls === undefined ? { http } : { https: { ...http, cert: tls.certificate, key: tls.key } }),
+      clientErrorHandler: refuseUnreadable,
       // A path that is not even percent-encoded right comes to no route and to no error handler.
       frameworkErrors: (error, request, reply) =>
         this.sendProblem(reply as FastifyReply, toProblem(error, request as FastifyRequest, deps)),
@@ -67,6 +76,10 @@ export class AdminServer {
       if (this.isDraining && !HEALTH_PATHS.includes(request.url)) {
         throw new Problem(503, 'the server is shutting down', 'shutting-down');
       }
+    });
+    // Whoever is answered before his body is there could go on sending it, and keep his place, for ten minutes.
+    this.app.addHook('onSend', async ({ raw }, reply) => {
+      if (announcesBody(raw) && !raw.complete) reply.header('Connection', 'close');
     });
     this.app.setErrorHandler((error, request, reply) => this.sendProblem(reply, toProblem(error, request, deps)));
     this.app.setNotFoundHandler((request, reply) =>
@@ -150,4 +163,26 @@ function toProblem(error: unknown, { method, url }: FastifyRequest, deps: AdminD
   if (statusCode < 500) return new Problem(statusCode, message, String(code ?? 'bad-request').toLowerCase());
   deps.log.error({ method, url, error: message }, 'operator API failed');
   return new Problem(500, 'a fault of ours; the log has more', 'internal-error');
+}
+
+function announcesBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** What is no HTTP gets to no route and to no error handler. */
+function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = UNREADABLE[error.code ?? ''] ?? 400;
+  const problem = new Problem(status, 'the request cannot be read', status === 400 ? 'bad-request' : 'unreadable');
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

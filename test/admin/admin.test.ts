@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { rawRequest } from '../support/raw-request.js';
 import { TestNode } from '../support/test-node.js';
 
 const json = { 'Content-Type': 'application/json' };
@@ -274,6 +275,41 @@ test('with a token, only who knows it gets in; health is open', async () => {
     assert.equal(await status('/nowhere'), 401, 'what exists is not told either');
     assert.equal(await status('/livez'), 200);
     assert.equal(await status('/readyz'), 200);
+  } finally {
+    await node.close();
+  }
+});
+
+test('whoever is answered before his body is there is cut off: he keeps no place by sending it slowly', async () => {
+  const node = await TestNode.start({ 'admin.token': 'a-token-of-operators' });
+  try {
+    const startOf = (line: string) => `${line} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\nx`;
+    for (const [line, status] of [
+      ['POST /v1/snapshots', 401],
+      ['GET /livez', 200],
+    ] as const) {
+      const startedMs = Date.now();
+      const received = await rawRequest(node.adminUrl, [startOf(line)], { waitMs: 5000 });
+      assert.match(received, new RegExp(`^HTTP/1.1 ${status} .*connection: close`, 'is'));
+      assert.ok(Date.now() - startedMs < 3000, 'closed, not waited for');
+    }
+    const kept = await rawRequest(node.adminUrl, ['GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n']);
+    assert.match(kept, /connection: keep-alive/i, 'who sends all of it keeps his connection');
+  } finally {
+    await node.close();
+  }
+});
+
+test('what is no HTTP is answered in the same shape as other mistakes', async () => {
+  const node = await TestNode.start();
+  try {
+    for (const [request, status] of [
+      ['get / HTTP/1.1\r\nHost: localhost\r\n\r\n', 400],
+      [`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ] as const) {
+      const received = await rawRequest(node.adminUrl, [request]);
+      assert.match(received, new RegExp(`^HTTP/1.1 ${status} .*application/problem\\+json.*"code":`, 's'));
+    }
   } finally {
     await node.close();
   }
