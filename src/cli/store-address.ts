@@ -35,18 +35,26 @@ export function settingsOfStore(address: string): Settings {
  * these are not asked. Those of a server in production may be of no use where its store is looked at.
  */
 export function settingsToRead(address: string | undefined): Settings {
-  return loadSettings({
+  const env = {
     ...process.env,
     WALLETD_DURABILITY: 'fsync',
     WALLETD_REDIS_TRUST_CONFIG: 'true',
     WALLETD_INSECURE: 'true',
-    WALLETD_SIGNATURE_KEYS_FILE: '',
     ...(address === undefined ? {} : { WALLETD_STORE: resolved(address), WALLETD_STORE_FILE: '' }),
-  });
+  };
+  return loadSettings(env, ['signature.keys']);
 }
 
-function resolved(address: string): string {
-  return address.startsWith(ENVIRONMENT) ? fromEnvironment(address.slice(ENVIRONMENT.length)) : address;
+/** What WALLETD_STORE would have to be, for an argument that names a store. Throws a `ConfigError`. */
+export function resolved(address: string): string {
+  if (address.startsWith(ENVIRONMENT)) return fromEnvironment(address.slice(ENVIRONMENT.length));
+  // The settings would name their own variable. The address is not repeated: it can have a password.
+  if (!isStoreAddress(address)) {
+    throw new ConfigError(
+      'the argument is no STORE: lmdb:FOLDER, redis://…, rediss://…, redis+sentinel://… or env:NAME',
+    );
+  }
+  return address;
 }
 
 function fromEnvironment(name: string): string {

@@ -27,16 +27,18 @@ const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateSchema: false
 const validate = ajv.compile<Settings>(settingsSchema);
 
 /**
- * config/default.json, overridden by the file named in WALLETD_CONFIG, overridden by the environment.
- * Throws a `ConfigError`.
+ * config/default.json, overridden by the file named in WALLETD_CONFIG, overridden by the environment. Files that hold
+ * the secrets `unread` are left alone. Throws a `ConfigError`.
  */
-export function loadSettings(env: NodeJS.ProcessEnv): Settings {
+export function loadSettings(env: NodeJS.ProcessEnv, unread: readonly string[] = []): Settings {
   const settings = readJson(DEFAULTS_FILE) as Tree;
   const sources: Sources = new Map();
   const file = env[FILE_VARIABLE];
   if (file !== undefined && file !== '') merge(settings, readJson(file), file, sources);
   mergeEnvironment(settings, env, sources);
-  for (const [path, filePath] of Object.entries(SECRETS)) readSecret(path, filePath, settings, sources);
+  for (const [path, filePath] of Object.entries(SECRETS)) {
+    if (!unread.includes(path)) readSecret(path, filePath, settings, sources);
+  }
   if (!validate(settings)) throw new ConfigError(sentence(validate.errors?.[0], settings, sources));
   checkTogether(settings);
   return settings;
@@ -55,13 +57,15 @@ export function withCallersOf(running: Settings, { insecure, signature, allow }:
 
 /** What one setting alone cannot tell. */
 function checkTogether(settings: Settings): void {
-  const { host, admin, insecure, signature, allow, tls } = settings;
+  const { host, admin, insecure, signature, allow, tls, products } = settings;
   if (!isLoopback(host) && !insecure && signature.keys === null && allow.networks === null) {
     throw new ConfigError(
       `host is ${host}, which others can reach, and callbacks are not authenticated: set signature.keys or ` +
         'allow.networks, bind 127.0.0.1, or say that you want it with --insecure (WALLETD_INSECURE=true)',
     );
   }
+  const twiceListed = maybeTwice(products.list.map(({ id }) => id));
+  if (twiceListed !== undefined) throw new ConfigError(`two entries of products.list are of ${twiceListed}`);
   const tokens = operatorTokens(settings);
   if (!isLoopback(admin.host) && tokens.length === 0) {
     throw new ConfigError(
@@ -70,7 +74,7 @@ function checkTogether(settings: Settings): void {
   }
   const names = tokens.map(({ name }) => name);
   if (names.includes('local')) throw new ConfigError('no token can be of local: who needs no token is called so');
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  const twice = maybeTwice(names);
   if (twice !== undefined) throw new ConfigError(`two tokens of admin.tokens and admin.token are of ${twice}`);
   if (new Set(tokens.map(({ token }) => token)).size < tokens.length) {
     throw new ConfigError('two operators of admin.tokens and admin.token have the same token');
@@ -86,6 +90,10 @@ function checkTogether(settings: Settings): void {
   if (settings.store.startsWith('lmdb:') && settings.durability !== 'fsync') {
     throw new ConfigError(`durability is ${settings.durability}, but the embedded store knows fsync only`);
   }
+}
+
+function maybeTwice(names: readonly string[]): string | undefined {
+  return names.find((name, i) => names.indexOf(name) !== i);
 }
 
 /** All tokens of the operator API: also the one that needs no file. */
@@ -182,7 +190,8 @@ function merge(into: Tree, from: unknown, source: string, sources: Sources, pref
 function readJson(file: URL | string): unknown {
   const text = readText(file, FILE_VARIABLE);
   try {
-    return JSON.parse(text);
+    // Some editors begin a file with a mark.
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     // The parser shows what stands around the fault, which may be a secret.
     const told = (error as Error).message.replace(/,? (?:\.\.\.)?".*$/s, '');
@@ -226,8 +235,10 @@ function expectation(error: ErrorObject): string {
     return `must be one of ${values.join(', ')}`;
   }
   if (error.instancePath === '/store') return 'must be lmdb:FOLDER, redis://…, rediss://… or redis+sentinel://…';
+  if (/token$/.test(error.instancePath)) return 'must be 16 or more characters that a header can carry, without blanks';
   if (error.instancePath === '/durability') return 'must be fsync, os or replicas:N';
-  return error.message ?? 'is not valid';
+  if (/tokens\/\d+\/name$/.test(error.instancePath)) return 'must be 1 to 64 characters, no control characters';
+  return (error.message ?? 'is not valid').replace(/,null$/, '');
 }
 
 /** A value inside a table has the source of the table. */

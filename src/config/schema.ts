@@ -39,10 +39,15 @@ const product = object(
   { additionalProperties: false },
 );
 
+/** At least 16 characters that a header can carry. */
+const TOKEN = '^[\\x21-\\x7e]{16,}$';
+/** It is written into the log, where a lone surrogate would become another sign. */
+const OPERATOR_NAME = '^\\P{C}{1,64}$';
+
 const operatorToken = group({
-  name: string({ minLength: 1, maxLength: 64 }),
+  name: string({ pattern: OPERATOR_NAME }),
   role: option(['read', 'operate'], 'What the token lets do: look at everything, or also change it.'),
-  token: string({ minLength: 16 }),
+  token: string({ pattern: TOKEN }),
 });
 
 export const settingsSchema = group({
@@ -53,9 +58,9 @@ export const settingsSchema = group({
     port: count(0, 65_535, "Port of the operator API's listener; 0 takes a free one."),
     token: nullable(
       string({
-        minLength: 16,
+        pattern: TOKEN,
         description:
-          'Bearer token of the operator API, at least 16 characters: of the operator named operator, who may do everything. ' +
+          'Bearer token of the operator API, at least 16 characters without blanks: of the operator named operator, who may do everything. ' +
           'Without a token only loopback may be bound.',
       }),
     ),

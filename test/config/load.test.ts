@@ -122,6 +122,41 @@ test('what is no group of settings, where one belongs, is said of the file and n
   });
 });
 
+test('a product that is listed twice stops the start: the second would undo that the first is blocked', () => {
+  withFile('{"products": {"list": [{"id": "P", "blocked": true}, {"id": "P"}]}}', (file) => {
+    assert.equal(refused({ WALLETD_CONFIG: file }), 'two entries of products.list are of P');
+  });
+});
+
+test('a token is what a header can carry, and the name of an operator what a log can hold', () => {
+  for (const token of ['pässwörtpässwört', 'with a blank in it', 'short']) {
+    assert.equal(
+      refused({ WALLETD_ADMIN_TOKEN: token }),
+      'admin.token cannot be what is given (from WALLETD_ADMIN_TOKEN): ' +
+        'it must be 16 or more characters that a header can carry, without blanks',
+    );
+  }
+  for (const name of ['\\ud800x', 'a\\nb', '']) {
+    withFile(`{"admin": {"tokens": [{"name": "${name}", "role": "read", "token": "0123456789abcdef"}]}}`, (file) => {
+      assert.match(
+        refused({ WALLETD_CONFIG: file }),
+        /tokens\.0\.name cannot be what is given .* no control characters$/,
+      );
+    });
+  }
+});
+
+test('who has no use for a secret does not need the file that holds it', () => {
+  withFile('{"signature": {"keysFile": "/nowhere/keys"}}', (file) => {
+    assert.match(refused({ WALLETD_CONFIG: file }), /cannot read \/nowhere\/keys/);
+    assert.equal(loadSettings({ WALLETD_CONFIG: file }, ['signature.keys']).signature.keys, null);
+  });
+});
+
+test('a file may begin with a byte order mark', () => {
+  withFile('\uFEFF{"port": 4000}', (file) => assert.equal(loadSettings({ WALLETD_CONFIG: file }).port, 4000));
+});
+
 test('a wrong value stops the start; the sentence names the setting, the value, where it is from and what it should be', () => {
   assert.equal(refused({ WALLETD_PORT: 'abc' }), 'port cannot be "abc" (from WALLETD_PORT): it must be integer');
   assert.equal(refused({ WALLETD_PORT: '70000' }), 'port cannot be 70000 (from WALLETD_PORT): it must be <= 65535');

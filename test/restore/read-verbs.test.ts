@@ -198,6 +198,14 @@ test('a store that is not there, and a variable that is not set, are said in one
   assert.match(none.stderr, /^walletd: there is no store at lmdb:\/nonexistent\/store[^\n]*\n$/);
   const unset = runWalletd(['export', '--store', 'env:WALLETD_NOWHERE']);
   assert.deepEqual([unset.status, unset.stderr], [2, 'walletd: the variable WALLETD_NOWHERE is not set\n']);
+  for (const args of [
+    ['verify', '--store', 'foo'],
+    ['init', 'foo'],
+  ]) {
+    const wrong = runWalletd(args);
+    assert.equal(wrong.status, 2);
+    assert.match(wrong.stderr, /^walletd: the argument is no STORE: lmdb:FOLDER, [^\n]*\n$/);
+  }
 });
 
 test('every verb has its help, with an example', async () => {
