@@ -10,7 +10,7 @@ import { type MicroSettings, runMicro } from './micro/micro.js';
 import { type OverloadSettings, runOverload } from './overload/overload.js';
 import { type PeersSettings, runPeers } from './peers/peers.js';
 import { type RecoverySettings, runRecovery } from './recovery/recovery.js';
-import { type SaveSettings, save } from './report/save.js';
+import { mustBeWritable, type SaveSettings, save } from './report/save.js';
 import { runScale, type ScaleSettings } from './scale/scale.js';
 import { DURABILITIES, STORES } from './support/store.js';
 
@@ -130,6 +130,18 @@ verb(
   ...alternating(5, 2),
 ).action(async (options: AllSettings & SaveSettings) => save(await runAll(options), options));
 
+// What the servers under test are set to is said by the bench alone.
+for (const name of Object.keys(process.env)) if (name.startsWith('WALLETD_')) delete process.env[name];
+
+const [first] = process.argv.slice(2);
+if (
+  first !== undefined &&
+  !first.startsWith('-') &&
+  !['help', ...program.commands.map((one) => one.name())].includes(first)
+) {
+  program.error(`there is no verb ${first}: ${program.commands.map((one) => one.name()).join(', ')}`);
+}
+
 try {
   await program.parseAsync();
 } catch (error) {
@@ -144,7 +156,8 @@ function verb(name: string, description: string, ...options: readonly Option[]):
     .command(name, { isDefault: name === DEFAULT_VERB })
     .description(description)
     .option('--folder <path>', 'where stores are put; decides what an fsync costs', tmpdir())
-    .option('--json <file>', 'write the raw results and the environment, too');
+    .option('--json <file>', 'write the raw results and the environment, too')
+    .hook('preAction', (_, called) => mustBeWritable(called.opts<SaveSettings>()));
   for (const option of options) command.addOption(option);
   return command;
 }

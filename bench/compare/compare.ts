@@ -3,7 +3,7 @@ import { plural } from '../../src/cli/units.js';
 import { generate } from '../load/generate.js';
 import type { LoadResult } from '../load/generator.js';
 import { announce, type RaceSettings } from '../load/race.js';
-import { resultLine } from '../load/race-table.js';
+import { generatorSentences, resultLine } from '../load/race-table.js';
 import { withCleanUp } from '../support/clean-up.js';
 import { median } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
@@ -74,6 +74,7 @@ const FIGURES: readonly (readonly [string, (result: LoadResult) => number])[] = 
   ['p50 ms', (result) => result.p50Ms],
   ['p99 ms', (result) => result.p99Ms],
   ['p99.9 ms', (result) => result.p999Ms],
+  ['generator CPU', (result) => result.generatorCpuShare],
 ];
 
 function print(report: CompareReport): void {
@@ -82,6 +83,8 @@ function print(report: CompareReport): void {
     `\nmedians of ${plural(rounds.length, 'round')}; ratio: the working tree beside ${ref} in the same round`,
   );
   console.log(formatTable(COMPARE_COLUMNS, compareRows(report)));
+  const shares = rounds.flatMap((one) => [one.ref.generatorCpuShare, one.tree.generatorCpuShare]);
+  for (const sentence of generatorSentences(shares)) console.log(sentence);
 }
 
 export const COMPARE_COLUMNS: readonly Column[] = [

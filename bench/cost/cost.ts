@@ -23,7 +23,8 @@ export function runCost(settings: CostSettings): Promise<LoadReport> {
     announce(store, settings);
     const servers: Server[] = [];
     for (const variant of VARIANTS) servers.push(await startWalletd(store, 0, variant));
-    const scraping = setInterval(() => void scrape(servers[1] as Server), SCRAPE_MS);
+    // Of a server that is being ended it fails; one that is down has failed its load.
+    const scraping = setInterval(() => void scrape(servers[1] as Server).catch(() => {}), SCRAPE_MS);
     try {
       const raced = await measure(servers, [settings], settings.rounds);
       printRaced(raced);

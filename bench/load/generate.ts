@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { atEnd } from '../support/clean-up.js';
 import { importPlayers, type Server } from '../support/servers.js';
 import type { LoadOptions, LoadResult } from './generator.js';
 import { usernameOf } from './stories.js';
@@ -32,6 +33,8 @@ export async function generate(server: Server, load: Load): Promise<LoadResult> 
 function run(options: LoadOptions): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [GENERATOR], { stdio: ['pipe', 'pipe', 'inherit'] });
+    atEnd(() => void child.kill('SIGKILL'));
+    child.stdin.on('error', () => {});
     child.stdin.end(JSON.stringify(options));
     let text = '';
     child.stdout.on('data', (data: Buffer) => {
@@ -39,7 +42,7 @@ function run(options: LoadOptions): Promise<LoadResult> {
     });
     child.on('error', reject);
     child.on('exit', (code) =>
-      code === 0 ? resolve(JSON.parse(text) as LoadResult) : reject(new Error(`generator: ${code}`)),
+      code === 0 ? resolve(JSON.parse(text) as LoadResult) : reject(new Error('the load generator has ended early')),
     );
   });
 }

@@ -92,13 +92,15 @@ class Run implements ConnectionListener {
     const { url, mix, seed, players, openingBalance, signingSecret } = options;
     const key = signingSecret === undefined ? undefined : createSecretKey(signingSecret, 'utf8');
     this.dealer = new Dealer(mix, storiesOf(mix, seed, key), players);
-    this.books = new Books(players, openingBalance ?? 0, mix === 'pairs');
+    // With a player for each connection nobody plays twice at a time.
+    const isInTurn = mix === 'pairs' && players >= options.connections;
+    this.books = new Books(players, openingBalance ?? 0, isInTurn);
     this.connections = Array.from({ length: options.connections }, () => new Connection(url, this));
   }
 
   async run(): Promise<LoadResult> {
     const { seconds, rate } = this.options;
-    await Promise.all(this.connections.map(({ isOpen }) => isOpen));
+    await Promise.all(this.connections.map(({ isOpen }) => isOpen)).catch(cannotConnect(this.connections.length));
     for (const connection of this.connections) this.free.push(connection);
     this.startedAt = performance.now();
     const ticks = rate === undefined ? undefined : tickEvery(Math.max(1000 / rate, TICK_MIN_MS), () => this.sendDue());
@@ -192,7 +194,7 @@ class Run implements ConnectionListener {
     const now = performance.now();
     const tookMs = now - this.measuredFrom;
     const { answers, notSent } = this;
-    if (this.options.rate !== undefined && !this.options.isOverload) this.recordWaiting(now);
+    this.recordWaiting(now);
     return {
       answers,
       notSent,
@@ -206,6 +208,7 @@ class Run implements ConnectionListener {
   /** What was due and has no answer has waited this long at least. */
   private recordWaiting(now: number): void {
     for (const { play, dueAt } of this.connections) if (play !== undefined) this.successes.record(now - dueAt);
+    if (this.options.rate === undefined || this.options.isOverload) return;
     for (let dueAt = this.nextDueAt(now); dueAt < now; dueAt = this.nextDueAt(now)) {
       this.successes.record(now - dueAt);
       this.due++;
@@ -215,6 +218,9 @@ class Run implements ConnectionListener {
   private async lastAnswers(): Promise<void> {
     const deadline = performance.now() + LAST_ANSWERS_MS;
     while (this.free.length < this.connections.length && performance.now() < deadline) await delay(POLL_MS);
+    for (const { play, dueAt } of this.connections) {
+      if (play !== undefined) this.failed(`no answer for ${Math.round(performance.now() - dueAt)} ms`);
+    }
   }
 
   private async closeBooks(): Promise<void> {
@@ -229,6 +235,13 @@ class Run implements ConnectionListener {
     this.wrong++;
     this.firstWrong ??= what;
   }
+}
+
+function cannotConnect(count: number): (error: NodeJS.ErrnoException) => never {
+  return ({ code, message }) => {
+    console.error(`cannot open ${count} connections: ${message}${code === 'EMFILE' ? '; raise `ulimit -n`' : ''}`);
+    process.exit(1);
+  };
 }
 
 const run = new Run(JSON.parse(readFileSync(0, 'utf8')) as LoadOptions);

@@ -30,9 +30,17 @@ export function printRaced(raced: readonly Raced[]): void {
   console.log('by the clock (open loop; latency counts from when each was due)');
   console.log('±: half of the way from the slowest to the fastest round');
   console.log('ratio: throughput beside the first line of the same load');
-  if (raced.some((one) => medianOf(one, (result) => result.generatorCpuShare) > GENERATOR_SHARE_MAX)) {
-    console.log('* the generator had no CPU left: the server may be faster than this');
+  for (const sentence of generatorSentences(
+    raced.map((one) => medianOf(one, ({ generatorCpuShare }) => generatorCpuShare)),
+  )) {
+    console.log(`* ${sentence}`);
   }
+}
+
+/** What has to be said about these shares of a core. */
+export function generatorSentences(shares: readonly number[]): string[] {
+  const isFull = shares.some((share) => share > GENERATOR_SHARE_MAX);
+  return isFull ? ['the generator had no CPU left: the server may be faster than this'] : [];
 }
 
 export function racedRow(one: Raced, all: readonly Raced[]): string[] {

@@ -2,6 +2,7 @@ import { type Column, formatTable } from '../../src/cli/table.js';
 import { generate } from '../load/generate.js';
 import type { LoadResult } from '../load/generator.js';
 import type { LatencySummary } from '../load/latencies.js';
+import { generatorSentences } from '../load/race-table.js';
 import type { Mix } from '../load/stories.js';
 import { withCleanUp } from '../support/clean-up.js';
 import { describeFsync, machine } from '../support/machine.js';
@@ -94,5 +95,6 @@ export function overloadSentences({ before, overload, after }: OverloadReport): 
     `longest wait of a success: ${overload.maxMs.toFixed(0)} ms; to stay below: ${DEADLINE_MS}, the deadline`,
     `every balance is right; of ${overload.uncertainPlayers} players refusals leave several possible`,
     `the generator took ${Math.round(overload.generatorCpuShare * 100)} % of a core`,
+    ...generatorSentences([before, overload, after].map(({ generatorCpuShare }) => generatorCpuShare)),
   ];
 }

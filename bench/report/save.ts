@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { environment } from '../support/environment.js';
 import { ROOT } from '../support/root.js';
 import { reportOf } from './report.js';
@@ -11,6 +12,17 @@ export interface SaveSettings {
 }
 
 const REPORT = `${ROOT}bench/report/report.html`;
+
+/** Before a quarter of an hour is spent for nothing. Throws a sentence. */
+export function mustBeWritable({ json }: SaveSettings): void {
+  for (const file of json === undefined ? [REPORT] : [REPORT, json]) {
+    try {
+      accessSync(existsSync(file) ? file : dirname(file), constants.W_OK);
+    } catch (error) {
+      throw new Error(`results cannot be written: ${(error as Error).message}`);
+    }
+  }
+}
 
 /** Writes what was measured: the page, and the raw results when they are wanted. */
 export function save(measured: Omit<Results, 'environment'>, { folder, json }: SaveSettings): void {

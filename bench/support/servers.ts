@@ -73,6 +73,8 @@ export async function importPlayers(adminUrl: string, usernames: readonly string
   const lines = usernames.map((username) => JSON.stringify({ id: 'open', username, currency: 'THB', balance }));
   const init = { method: 'POST', headers: { 'Content-Type': 'application/x-ndjson' }, body: lines.join('\n') };
   const response = await fetch(`${adminUrl}/v1/players:import`, init);
-  const sums = JSON.parse((await response.text()).trim().split('\n').at(-1) as string) as { created: number };
+  const text = await response.text();
+  if (!response.ok) throw new Error(`players cannot be imported: ${response.status} ${text.trim()}`);
+  const sums = JSON.parse(text.trim().split('\n').at(-1) as string) as { created: number };
   if (sums.created !== usernames.length) throw new Error(`only ${sums.created} of ${usernames.length} players created`);
 }

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Books } from '../../bench/load/books.js';
+import type { Play } from '../../bench/load/dealer.js';
+import type { LoadResult } from '../../bench/load/generator.js';
+
+const GENERATOR = fileURLToPath(new URL('../../bench/load/generator.js', import.meta.url));
+
+test('a server that answers nothing is not a fast one: what waits is counted, and each silence fails the run', async () => {
+  const silent = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const generator = spawn(process.execPath, [GENERATOR], { stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    generator.stdin.end(JSON.stringify({ url, mix: 'real', connections: 3, seconds: 0.1, players: 10, seed: 'r1' }));
+    let text = '';
+    for await (const data of generator.stdout) text += data;
+    const { answers, wrong, firstWrong, maxMs } = JSON.parse(text) as LoadResult;
+    assert.deepEqual([answers, wrong], [0, 3]);
+    assert.match(String(firstWrong), /^no answer for \d+ ms$/);
+    assert.ok(maxMs >= 1000, 'since before the measuring');
+  } finally {
+    generator.kill('SIGKILL');
+    silent.close();
+  }
+});
+
+test('in the books a refused bet leaves two balances possible, and an answer may begin with either', () => {
+  const play = { player: 0, step: { moves: -10, shows: -10 } } as Play;
+  for (const [before, isRight] of [
+    [100, true],
+    [90, true],
+    [101, false],
+    [89, false],
+  ] as const) {
+    const books = new Books(1, 0, true);
+    books.enter({ player: 0, step: { moves: 100, shows: 100 } } as Play, 0, 100);
+    books.enterDoubtful(play);
+    assert.equal(books.enter(play, before, before - 10), isRight, `before ${before}`);
+  }
+});
