@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { checkBackup, framesOfFile } from '../restore/backup-reader.js';
-import type { Frames } from '../restore/frame.js';
+import type { Frame, Frames } from '../restore/frame.js';
 import { patientSource } from '../restore/patience.js';
 import { type At, checkReach, parseAt, reachesOf } from '../restore/point-in-time.js';
 import { type Restored, restoreFrames } from '../restore/restore.js';
 import { framesOfStore } from '../restore/store-frames.js';
+import { ToolError } from '../restore/store-reader.js';
 import { encodeMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import { copyJson, copyTable } from './copy-report.js';
@@ -14,6 +15,7 @@ import { readerOf } from './open-to-read.js';
 import { orInvalid } from './place.js';
 import { Progress } from './progress.js';
 import { restoreTargetOf } from './restore-target.js';
+import { stopSignal } from './stop-signal.js';
 import { isStoreAddress, STORE_ADDRESS_HELP, settingsOfStore, settingsToRead } from './store-address.js';
 import { openFormats } from './store-formats.js';
 import { isoTime } from './units.js';
@@ -105,12 +107,27 @@ async function restoreInto(
   try {
     await mustBeEmpty(store, name);
     const { patience } = progress;
-    const restored = await restoreFrames(frames, restoreTargetOf(store), { openFormats, at, patience });
+    const wanted = untilInterrupted(frames, to);
+    const restored = await restoreFrames(wanted, restoreTargetOf(store), { openFormats, at, patience });
     progress.stop();
     if (json) console.log(JSON.stringify(toJson(restored, name)));
     else print(restored, source, name);
   } finally {
     await store.close();
+  }
+}
+
+/** Throws when somebody ends it: what is there by then cannot be continued. */
+async function* untilInterrupted(frames: Frames, to: string): AsyncGenerator<Frame, void> {
+  const signal = stopSignal(() => EXIT.failure);
+  for await (const frame of frames) {
+    if (signal.aborted) {
+      const how = to.startsWith('lmdb:') ? 'remove its folder' : 'remove the keys of its prefix';
+      throw new ToolError(
+        `interrupted: the new store is not whole, and nothing will use it; ${how} before the next try`,
+      );
+    }
+    yield frame;
   }
 }
 
