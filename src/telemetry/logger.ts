@@ -1,4 +1,6 @@
-import { destination, type Logger, pino } from 'pino';
+import { isMainThread } from 'node:worker_threads';
+import { type Logger, pino } from 'pino';
+import { LogOutput } from './log-output.js';
 
 const SECRETS = ['token', 'authorization', 'keys', 'secret', 'password'];
 
@@ -11,6 +13,8 @@ export function createLogger(level: string): Logger {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  // Synchronous: lines are few, and the last ones before an end must not be lost or change places.
-  return pino(options, destination({ dest: 1, sync: true }));
+  if (isMainThread) void process.stdout;
+  const output = new LogOutput();
+  process.on('exit', () => output.end());
+  return pino(options, output);
 }

@@ -1,0 +1,81 @@
+import { writeSync } from 'node:fs';
+
+const STDOUT = 1;
+/** Of lines that nobody has read yet; what comes beyond is dropped, and counted. */
+const WAITING_BYTES_MAX = 1024 * 1024;
+const RETRY_MS = 100;
+/** At the end a slow reader gets so long for what still waits. */
+const END_MS = 500;
+const PAUSE_MS = 10;
+
+/**
+ * Lines to stdout, in their order and at once, for the last ones before an end must not be lost. A reader that stalls
+ * stops nothing: where the pipe is full a line waits in memory. (A write that blocks would stop callbacks, health and
+ * signals with it.) That takes a pipe that does not block, which Node makes it when the main thread looks at
+ * `process.stdout`.
+ */
+export class LogOutput {
+  private waiting: Buffer[] = [];
+  private waitingBytes = 0;
+  private dropped = 0;
+  private timer: NodeJS.Timeout | undefined = undefined;
+
+  constructor(
+    private readonly writeSome: (bytes: Buffer) => number = (bytes) => writeSync(STDOUT, bytes),
+    private readonly waitingBytesMax = WAITING_BYTES_MAX,
+  ) {}
+
+  /** With its line break. */
+  write(line: string): void {
+    const bytes = Buffer.from(line);
+    if (this.waitingBytes + bytes.length > this.waitingBytesMax) {
+      this.dropped++;
+      return;
+    }
+    this.waiting.push(bytes);
+    this.waitingBytes += bytes.length;
+    this.flush();
+  }
+
+  /** Before the process ends. */
+  end(): void {
+    const endMs = Date.now() + END_MS;
+    const sleeper = new Int32Array(new SharedArrayBuffer(4));
+    while (!this.flush() && Date.now() < endMs) Atomics.wait(sleeper, 0, 0, PAUSE_MS);
+  }
+
+  /** False when something still waits. */
+  private flush(): boolean {
+    try {
+      for (let first = this.waiting[0]; first !== undefined; first = this.waiting[0]) {
+        const written = this.writeSome(first);
+        this.waitingBytes -= written;
+        if (written < first.length) this.waiting[0] = first.subarray(written);
+        else this.waiting.shift();
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') {
+        this.retryLater();
+        return false;
+      }
+      // Nobody reads it any more, or its disk is full: service goes on.
+      this.waiting = [];
+      this.waitingBytes = 0;
+    }
+    if (this.dropped === 0) return true;
+    const { dropped } = this;
+    this.dropped = 0;
+    const time = new Date().toISOString();
+    this.write(
+      `${JSON.stringify({ level: 'warn', time, lines: dropped, msg: 'log lines dropped: nobody read them' })}\n`,
+    );
+    return this.waiting.length === 0;
+  }
+
+  private retryLater(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.flush();
+    }, RETRY_MS).unref();
+  }
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { UNLAUNCHED, WalletdProcess } from '../support/walletd-process.js';
+
+/** More lines than a pipe holds, and than are kept beside it. */
+const CALLBACKS = 8000;
+const AT_ONCE = 100;
+
+for (const workers of ['0', '1']) {
+  test(`whoever reads the log stalls: callbacks and SIGTERM do not, with ${workers} workers`, async () => {
+    const folder = makeTempFolder();
+    const env = { WALLETD_STORE: `lmdb:${folder.path}`, WALLETD_LOG_CALLBACKS: 'all', WALLETD_WORKERS: workers };
+    const walletd = await WalletdProcess.start(env, [], UNLAUNCHED);
+    const client = new PlatformClient(walletd.callbackUrl);
+    try {
+      await importPlayers(walletd.adminUrl, ['ann'], 1e6);
+      walletd.child.stdout?.pause();
+      for (let sent = 0; sent < CALLBACKS; sent += AT_ONCE) {
+        const answers = Array.from({ length: AT_ONCE }, (_, i) => client.post('placeBets', bet('ann', `t${sent + i}`)));
+        for (const { statusCode } of await Promise.all(answers)) assert.equal(statusCode, 0);
+      }
+      client.close();
+      const exited = once(walletd.child, 'exit');
+      process.kill(walletd.pid, 'SIGTERM');
+      const [exitCode] = await exited;
+      assert.equal(exitCode, 0);
+    } finally {
+      client.close();
+      await walletd.end('SIGKILL');
+      folder.remove();
+    }
+  });
+}

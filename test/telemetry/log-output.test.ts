@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LogOutput } from '../../src/telemetry/log-output.js';
+
+/** A pipe with so much room, and what has gone through it. */
+class Pipe {
+  text = '';
+
+  constructor(public room: number) {}
+
+  readonly write = (bytes: Buffer): number => {
+    if (this.room === 0) throw Object.assign(new Error('full'), { code: 'EAGAIN' });
+    const written = Math.min(this.room, bytes.length);
+    this.text += bytes.subarray(0, written).toString();
+    this.room -= written;
+    return written;
+  };
+}
+
+test('lines go out at once; where the pipe is full they wait, in their order and whole', () => {
+  const pipe = new Pipe(12);
+  const output = new LogOutput(pipe.write, 100);
+  output.write('first\n');
+  assert.equal(pipe.text, 'first\n');
+  for (const line of ['second\n', 'third\n']) output.write(line);
+  assert.equal(pipe.text, 'first\nsecond');
+  pipe.room = 100;
+  output.write('fourth\n');
+  assert.equal(pipe.text, 'first\nsecond\nthird\nfourth\n');
+});
+
+test('while nobody reads memory has a limit; how many lines were dropped is said where they would be', () => {
+  const pipe = new Pipe(0);
+  const output = new LogOutput(pipe.write, 250);
+  for (let i = 0; i < 10; i++) output.write(`${`line ${i}`.padEnd(99)}\n`);
+  pipe.room = 1000;
+  output.end();
+  const [first, second, told = '', ...rest] = pipe.text.split('\n');
+  assert.deepEqual([first?.trim(), second?.trim(), rest], ['line 0', 'line 1', ['']]);
+  const { level, lines, msg } = JSON.parse(told);
+  assert.deepEqual({ level, lines, msg }, { level: 'warn', lines: 8, msg: 'log lines dropped: nobody read them' });
+});
+
+test('a pipe that is gone stops nothing', () => {
+  const output = new LogOutput(() => {
+    throw Object.assign(new Error('gone'), { code: 'EPIPE' });
+  });
+  output.write('line\n');
+  output.end();
+});
