@@ -98,7 +98,9 @@ export class AdminServer {
   /** Starts to listen; resolves to the port. Rejects when it cannot. */
   async listen(): Promise<number> {
     const { host, port } = this.deps.settings;
-    await this.app.listen({ host, port });
+    await this.app.listen({ host, port }).catch((error: Error) => {
+      throw new Error(`cannot listen on ${host}:${port} for the operator API (admin.host, admin.port): ${error.message}`);
+    });
     return (this.app.server.address() as AddressInfo).port;
   }
 
