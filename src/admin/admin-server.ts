@@ -99,7 +99,9 @@ export class AdminServer {
   async listen(): Promise<number> {
     const { host, port } = this.deps.settings;
     await this.app.listen({ host, port }).catch((error: Error) => {
-      throw new Error(`cannot listen on ${host}:${port} for the operator API (admin.host, admin.port): ${error.message}`);
+      throw new Error(
+        `cannot listen on ${host}:${port} for the operator API (admin.host, admin.port): ${error.message}`,
+      );
     });
     return (this.app.server.address() as AddressInfo).port;
   }

@@ -42,6 +42,9 @@ export function listenExclusively(app: TemplatedApp, host: string, port: number)
   listen(host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, (listening) => {
     socket = listening;
   });
-  if (!socket) throw new Error(`cannot listen on ${host}:${port} for callbacks (host, port): the port is taken, or the address is not ours`);
+  if (!socket)
+    throw new Error(
+      `cannot listen on ${host}:${port} for callbacks (host, port): the port is taken, or the address is not ours`,
+    );
   return socket;
 }
