@@ -4,6 +4,8 @@ import { createInterface } from 'node:readline';
 import { atEnd } from './clean-up.js';
 
 const START_MS = 20_000;
+/** Longer than walletd takes for its end. */
+const END_MS = 8000;
 
 /** Starts a process that runs until the bench ends, and resolves to the first line that says it is ready. */
 export async function startChild(
@@ -33,6 +35,8 @@ async function firstLine(child: ChildProcess, wanted: (line: string) => boolean)
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const timer = setTimeout(() => child.kill('SIGKILL'), END_MS);
   child.kill('SIGTERM');
   await once(child, 'exit');
+  clearTimeout(timer);
 }

@@ -19,7 +19,7 @@ const BODY_BYTES_MAX = 64 * 1024;
 const PARAM_LENGTH_MAX = 256 * 4 * 3;
 /** For a whole request to come; an import is the longest. */
 const REQUEST_TIMEOUT_MS = 600_000;
-/** For its headers, and for the next request of a connection. */
+/** For its headers, and for a handshake before them. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const CONNECTIONS_CHECK_MS = 1000;
 const CONNECTIONS_MAX = 1000;
@@ -52,8 +52,9 @@ export class AdminServer {
       routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
       forceCloseConnections: true,
       requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: HEADERS_TIMEOUT_MS,
-      ...(tls === undefined ? { http } : { https: { ...http, cert: tls.certificate, key: tls.key } }),
+      ...(tls === undefined
+        ? { http }
+        : { https: { ...http, handshakeTimeout: HEADERS_TIMEOUT_MS, cert: tls.certificate, key: tls.key } }),
       clientErrorHandler: refuseUnreadable,
       // A path that is not even percent-encoded right comes to no route and to no error handler.
       frameworkErrors: (error, request, reply) =>
@@ -188,5 +189,6 @@ function refuseUnreadable(error: Error & { code?: string }, socket: Socket): voi
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Not left half open: who does not close on his side would keep his place for good.
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

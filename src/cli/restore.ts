@@ -119,14 +119,14 @@ async function restoreInto(
 
 /** Throws when somebody ends it: what is there by then cannot be continued. */
 async function* untilInterrupted(frames: Frames, to: string): AsyncGenerator<Frame, void> {
-  const signal = stopSignal(() => EXIT.failure);
+  const how = to.startsWith('lmdb:') ? 'remove its folder' : 'remove the keys of its prefix';
+  const sentence = `interrupted: the new store is not whole, and nothing will use it; ${how} before the next try`;
+  const signal = stopSignal(() => {
+    console.error(`walletd: ${sentence}`);
+    return EXIT.failure;
+  });
   for await (const frame of frames) {
-    if (signal.aborted) {
-      const how = to.startsWith('lmdb:') ? 'remove its folder' : 'remove the keys of its prefix';
-      throw new ToolError(
-        `interrupted: the new store is not whole, and nothing will use it; ${how} before the next try`,
-      );
-    }
+    if (signal.aborted) throw new ToolError(sentence);
     yield frame;
   }
 }

@@ -12,7 +12,7 @@ const PAUSE_MS = 10;
  * Lines to stdout, in their order and at once, for the last ones before an end must not be lost. A reader that stalls
  * stops nothing: where the pipe is full a line waits in memory. (A write that blocks would stop callbacks, health and
  * signals with it.) That takes a pipe that does not block, which Node makes it when the main thread looks at
- * `process.stdout`.
+ * `process.stdout`; a terminal that stands still does block.
  */
 export class LogOutput {
   private waiting: Buffer[] = [];
@@ -59,8 +59,10 @@ export class LogOutput {
         return false;
       }
       // Nobody reads it any more, or its disk is full: service goes on.
+      this.dropped += this.waiting.length;
       this.waiting = [];
       this.waitingBytes = 0;
+      return true;
     }
     if (this.dropped === 0) return true;
     const { dropped } = this;

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { rawRequest } from '../support/raw-request.js';
 import { TestNode } from '../support/test-node.js';
@@ -311,6 +313,25 @@ test('what is no HTTP is answered in the same shape as other mistakes', async ()
       assert.match(received, new RegExp(`^HTTP/1.1 ${status} .*application/problem\\+json.*"code":`, 's'));
     }
   } finally {
+    await node.close();
+  }
+});
+
+test('who does not close on his side after a refusal keeps no place either', async () => {
+  const node = await TestNode.start();
+  const socket = connect({ port: Number(new URL(node.adminUrl).port), host: '127.0.0.1', allowHalfOpen: true });
+  try {
+    socket.write('get / HTTP/1.1\r\n\r\n');
+    socket.resume();
+    await once(socket, 'end');
+    const broken = once(socket, 'error');
+    for (let i = 0; i < 20 && !socket.destroyed; i++) {
+      socket.write('x');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    assert.match(String(await Promise.race([broken, 'still open'])), /ECONNRESET|EPIPE/);
+  } finally {
+    socket.destroy();
     await node.close();
   }
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { runWalletd } from '../support/walletd-process.js';
 import { startFakeRedis } from './fake-redis.js';
 import { fault } from './scene.js';
+import { shardStates } from './shard-states.js';
 import { faultOnEachStore } from './stores.js';
 
 const RULES: readonly (readonly [lacks: string, rules: readonly string[], sentence: RegExp])[] = [
@@ -38,11 +39,21 @@ fault(
     for (let i = 0; i < 60; i++) await redis.call('SET', `key-${i}`, 'x');
     await redis.call('CONFIG', 'SET', 'appendonly', 'yes');
     const said = await scene.refusal(redis.url, { WALLETD_INIT: 'auto' });
-    assert.match(said, /Redis is rewriting its append-only file, and may have none before that is done: wait for it/);
+    assert.match(said, /Redis is rewriting its append-only file, and may have none before that is done: wait until/);
     assert.equal(await redis.call('EXISTS', 'walletd:meta'), 0, 'nothing was written');
     scene.say(said.trim());
   },
 );
+
+fault('a log that is gone stops its shard at the start, and the others serve', async (scene) => {
+  const redis = await scene.redis();
+  await (await scene.walletd(redis.url)).end('SIGTERM');
+  await redis.call('UNLINK', 'walletd:{2}:wal');
+  const walletd = await scene.walletd(redis.url);
+  assert.deepEqual(await shardStates(walletd), ['serving', 'serving', 'stopped', 'serving']);
+  const { error } = await walletd.waitFor(({ shard, level }) => shard === 2 && level === 'error');
+  scene.say(String(error));
+});
 
 fault('a read-only replica is refused', async (scene) => {
   const master = await scene.redis();

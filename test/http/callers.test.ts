@@ -207,10 +207,10 @@ test('bodies on their way that together are larger than limits.inFlightBytesMax 
   withNode({ 'limits.inFlightBytesMax': 500 }, async (node) => {
     const slow = (id: string) => {
       const text = postOf('/placeBets', betText(id).padEnd(400));
-      return rawRequest(node.callbackUrl, [text.slice(0, -1), text.slice(-1)], { pauseMs: 300 });
+      return rawRequest(node.callbackUrl, [text.slice(0, -1), text.slice(-1)], { pauseMs: 1000 });
     };
     const pending = slow('slow');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 200));
     const tooMany = slow('other');
     assert.deepEqual(await ask(node, betText('fast')), [[200, 0]], 'it comes in one piece');
     assert.deepEqual(answersIn(await tooMany), [[503, 50001]]);

@@ -163,6 +163,27 @@ test('a log that is gone is not begun anew in its middle, and its head stays', a
   });
 });
 
+test('a server that was seen without its append-only file has to have it again before anything is told', async () => {
+  const other = await RedisServer.start({ 'rdb-key-save-delay': '1000000' });
+  const address = maybeRedisAddress(other.url) as RedisAddress;
+  const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
+  try {
+    for (let i = 0; i < 60; i++) await other.call('SET', `key-${i}`, 'x');
+    assert.equal(await store.maybeMeta(), undefined);
+    await other.call('CONFIG', 'SET', 'appendonly', 'no');
+    await other.call('CLIENT', 'KILL', 'TYPE', 'normal').catch(() => {});
+    await assert.rejects(async () => {
+      for (;;) await store.maybeMeta();
+    }, /appendonly no|closed|ECONNRESET/);
+    await assert.rejects(store.maybeMeta(), /Redis has appendonly no, and it should be yes/);
+    await other.call('CONFIG', 'SET', 'appendonly', 'yes');
+    await assert.rejects(store.maybeMeta(), /Redis is rewriting its append-only file/);
+  } finally {
+    await store.close();
+    await other.destroy();
+  }
+});
+
 test('a log in large nodes is trimmed too', async () => {
   await server.call('CONFIG', 'SET', 'stream-node-max-entries', 1000);
   await server.call('CONFIG', 'SET', 'stream-node-max-bytes', 1_000_000);

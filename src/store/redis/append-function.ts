@@ -11,6 +11,7 @@
  *
  * The head is written first, and put back when an entry cannot be: a user who may not write it leaves no entry behind
  * that nobody could follow. Only the first entry of all makes the log: one that is gone is not begun anew in its middle.
+ * A take-over ('all') begins it all the same: the recovery that follows stops that shard, and not the others.
  *
  * Where nothing is written the head is written again as it is when 'confirm' asks for it: WAIT waits for the last write
  * of its own connection, and a connection that has written nothing would be told that all replicas have it. After a
@@ -72,7 +73,8 @@ local function append(keys, args)
       if count > 0 then
         redis.call('SET', keys[i], after)
         wanted = nil
-        local failure = add(keys[i + 1], is_genesis(expected), args, first, last)
+        local mayBegin = args[1] == 'all' or is_genesis(expected)
+        local failure = add(keys[i + 1], mayBegin, args, first, last)
         if failure then
           result = {'failed', failure}
           wanted = found

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Durability } from './durability.js';
 
@@ -7,6 +8,9 @@ export class ServerRefused extends Error {
 }
 
 const VERSION_MIN = 7;
+/** For a rewrite; then a start is refused, and a server that runs tries again. */
+const REWRITE_WAIT_MS = 10_000;
+const REWRITE_POLL_MS = 200;
 
 interface Rule {
   readonly setting: string;
@@ -33,7 +37,7 @@ const OS: readonly Rule[] = [
  * may have led to another server.
  */
 export class ServerCheck {
-  /** The server whose append-only file was whole. */
+  /** The server that was seen with its append-only file. */
   private whole: string | undefined = undefined;
 
   constructor(
@@ -45,28 +49,44 @@ export class ServerCheck {
   async run(client: Redis): Promise<void> {
     const info = parseInfo(await client.info());
     checkRole(info, this.durability);
-    if (!this.trustConfig) await checkConfig(client, this.durability.type === 'fsync' ? FSYNC : OS);
-    this.checkFile(info);
+    if (this.trustConfig) return;
+    try {
+      await checkConfig(client, this.durability.type === 'fsync' ? FSYNC : OS);
+    } catch (error) {
+      // Seen without a file, perhaps: it has to begin one.
+      if (error instanceof ServerRefused) this.whole = undefined;
+      throw error;
+    }
+    if (serverOf(info) !== this.whole) await waitForFile(client, info);
+    this.whole = serverOf(info);
   }
+}
 
-  /**
-   * Redis that begins an append-only file, as `CONFIG SET appendonly yes` and each full copy of a master make it do, has
-   * it when the first rewrite is done: what it answers before is lost with its process. An ordinary rewrite looks the
-   * same, so that one is let pass where the same server had its file already, and has not been a replica since.
-   */
-  private checkFile(info: ReadonlyMap<string, string>): void {
-    const server = `${info.get('run_id')} ${info.get('master_replid')}`;
-    if (server === this.whole) return;
-    const isRewriting = info.get('aof_rewrite_in_progress') === '1' || info.get('aof_rewrite_scheduled') === '1';
-    const hasFailed = info.get('aof_last_bgrewrite_status') === 'err';
-    if (isRewriting || hasFailed) {
+/** A process of Redis, as long as it has not been a replica. */
+function serverOf(info: ReadonlyMap<string, string>): string {
+  return `${info.get('run_id')} ${info.get('master_replid')}`;
+}
+
+/**
+ * Redis that begins an append-only file, as `CONFIG SET appendonly yes` and each full copy of a master make it do, has it
+ * when the first rewrite is done: what it answers before is lost with its process. Until then one is going on or due.
+ * An ordinary rewrite looks the same, so this is not asked of a server that had its file already.
+ */
+async function waitForFile(client: Redis, first: ReadonlyMap<string, string>): Promise<void> {
+  const endMs = Date.now() + REWRITE_WAIT_MS;
+  for (let info = first; isRewriting(info); info = parseInfo(await client.info())) {
+    if (Date.now() >= endMs) {
       throw new ServerRefused(
-        `Redis ${hasFailed ? 'could not rewrite' : 'is rewriting'} its append-only file, and may have none before ` +
-          'that is done: wait for it (INFO persistence: aof_rewrite_in_progress 0, aof_last_bgrewrite_status ok)',
+        'Redis is rewriting its append-only file, and may have none before that is done: ' +
+          'wait until INFO persistence says aof_rewrite_in_progress:0 and aof_rewrite_scheduled:0',
       );
     }
-    this.whole = server;
+    await delay(REWRITE_POLL_MS);
   }
+}
+
+function isRewriting(info: ReadonlyMap<string, string>): boolean {
+  return info.get('aof_rewrite_in_progress') === '1' || info.get('aof_rewrite_scheduled') === '1';
 }
 
 function checkRole(info: ReadonlyMap<string, string>, durability: Durability): void {
