@@ -22,6 +22,8 @@ const REQUEST_TIMEOUT_MS = 600_000;
 /** For its headers, and for a handshake before them. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const CONNECTIONS_CHECK_MS = 1000;
+/** So long a connection may stand still: whoever does not read his answers would keep his place for good. */
+const SILENCE_MAX_MS = 30_000;
 const CONNECTIONS_MAX = 1000;
 /** Errors of Node's parser that have a status of their own. */
 const UNREADABLE: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
@@ -52,6 +54,7 @@ export class AdminServer {
       routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
       forceCloseConnections: true,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionTimeout: SILENCE_MAX_MS,
       ...(tls === undefined
         ? { http }
         : { https: { ...http, handshakeTimeout: HEADERS_TIMEOUT_MS, cert: tls.certificate, key: tls.key } }),
@@ -93,7 +96,11 @@ export class AdminServer {
     operationsRoute(this.app, deps);
     shardPlayersRoute(this.app, deps);
     importRoute(this.app, deps);
-    this.app.post('/v1/snapshots', async () => ({ snapshots: await deps.service.takeSnapshots() }));
+    this.app.post('/v1/snapshots', async (_request, reply) => {
+      // It can take minutes, in which nothing is said: who listens to silence keeps the connection.
+      reply.raw.on('timeout', () => {});
+      return { snapshots: await deps.service.takeSnapshots() };
+    });
   }
 
   /** Starts to listen; resolves to the port. Rejects when it cannot. */
