@@ -14,6 +14,7 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
     /^(NOPERM|The user executing the script)/,
     "the ACL of this Redis user lacks a right that walletd needs; the README's Redis chapter has all",
   ],
+  [/^(Connection is closed|Stream isn't writeable|read ECONNRESET|write EPIPE)/, 'the connection to Redis was lost'],
   [/Function not found/, 'the function of walletd is missing in Redis: it is loaded again at the next connection'],
 ];
 
