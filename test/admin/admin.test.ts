@@ -291,9 +291,9 @@ test('whoever is answered before his body is there is cut off: he keeps no place
       ['GET /livez', 200],
     ] as const) {
       const startedMs = Date.now();
-      const received = await rawRequest(node.adminUrl, [startOf(line)], { waitMs: 5000 });
+      const received = await rawRequest(node.adminUrl, [startOf(line)], { quietMs: 30_000 });
       assert.match(received, new RegExp(`^HTTP/1.1 ${status} .*connection: close`, 'is'));
-      assert.ok(Date.now() - startedMs < 3000, 'closed, not waited for');
+      assert.ok(Date.now() - startedMs < 20_000, 'closed, not waited for');
     }
     const kept = await rawRequest(node.adminUrl, ['GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n']);
     assert.match(kept, /connection: keep-alive/i, 'who sends all of it keeps his connection');

@@ -18,7 +18,6 @@ const ONLY_ROOT = 'nobody but root mounts a small disk';
 const DISK_MIB = 24;
 const PAUSE_MS = 40;
 const SILENT_MS = 2000;
-const BACK_MS = 2500;
 const FAILURES = 4;
 const PAGE_BYTES = 4096;
 /** Snapshots of so many need more room than the entries of some seconds. */
@@ -39,12 +38,12 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
       await walletd.waitFor(({ msg }) => msg === 'snapshot taken');
       disk.fill();
 
-      await until('no room for a snapshot', 10_000, () => noRoom(walletd, /^cannot (begin a snapshot|write a chunk)/));
+      await until('no room for a snapshot', () => noRoom(walletd, /^cannot (begin a snapshot|write a chunk)/));
       const refusedMs = performance.now();
-      await until('answers all the same', 2000, () => load.firstAnswerAfter(refusedMs + 100));
+      await until('answers all the same', () => load.firstAnswerAfter(refusedMs + 100));
       assert.equal(load.count('busy'), 0, 'a snapshot that finds no room costs nobody an answer');
       const rush = scene.play(walletd);
-      const { error } = await until('no room for bets', 30_000, () => noRoom(walletd, /^append failed/));
+      const { error } = await until('no room for bets', () => noRoom(walletd, /^append failed/));
       const betweenMs = Math.round(performance.now() - refusedMs);
       await delay(SILENT_MS);
       const silentMs = performance.now() - SILENT_MS / 2;
@@ -56,8 +55,8 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
       const taken = snapshots();
       disk.free();
       const freedMs = performance.now();
-      const answeredMs = await until('service', BACK_MS, () => load.firstAnswerAfter(freedMs));
-      await until('a snapshot', 10_000, () => snapshots() > taken);
+      const answeredMs = await until('service', () => load.firstAnswerAfter(freedMs));
+      await until('a snapshot', () => snapshots() > taken);
       await Promise.all([load.stop(), rush.stop()]);
       assert.equal(load.count('broken') + rush.count('broken'), 0);
       scene.say(`service was back ${Math.round(answeredMs - freedMs)} ms after there was room`);
@@ -73,7 +72,7 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
     const walletd = await scene.walletd(store);
     const load = await scene.load(walletd);
     disk.fill();
-    await until('no room for bets', 30_000, () => noRoom(walletd, /^append failed/));
+    await until('no room for bets', () => noRoom(walletd, /^append failed/));
     load.rest();
     await walletd.end('SIGKILL');
     await load.stop();
@@ -125,7 +124,7 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
         if (load === undefined) load = await scene.load(walletd);
         else load.moveTo(walletd);
         const { child, log } = walletd;
-        await until('it ends', 10_000, () => child.exitCode !== null || child.signalCode !== null);
+        await until('it ends', () => child.exitCode !== null || child.signalCode !== null);
         load.rest();
         const tookMs = Math.round(performance.now() - startedMs);
         const line = log.find(({ msg }) => msg === 'the store does not answer any more: ending');

@@ -15,9 +15,6 @@ import { fault, type Scene } from './scene.js';
 import { EAGER } from './snapshots.js';
 import { Witness } from './witness.js';
 
-const COMMAND_TIMEOUT_MS = 2000;
-const LATE_MS = 500;
-
 /** A log behind a proxy, and one owner of it. */
 class Owner {
   private readonly format: EntryCodec;
@@ -78,7 +75,6 @@ fault(
     const sentMs = performance.now();
     assert.equal(await owner.append('swallow-replies', owner.genesis, entry), 'failed');
     const tookMs = Math.round(performance.now() - sentMs);
-    assert.ok(tookMs < COMMAND_TIMEOUT_MS + LATE_MS, `${tookMs} ms`);
     assert.equal(await owner.append('fair', owner.genesis, entry), 'duplicate');
     assert.deepEqual(await owner.log(), [entry.bytes]);
     scene.say(`failed after ${tookMs} ms, then duplicate`);
@@ -157,7 +153,7 @@ for (const workers of ['0', '2']) {
         await delay(randomInt(5, 100));
         // What was held arrives when its sender has gone on already, or has not.
         if (proxy.holds > 0 && randomInt(2) === 0) await proxy.deliverOldest().catch(() => {});
-        await until('service in fair weather', 8000, () => load.firstAnswerAfter(performance.now() - 50));
+        await until('service in fair weather', () => load.firstAnswerAfter(performance.now() - 50));
       }
       while (proxy.holds > 0) await proxy.deliverOldest().catch(() => {});
       await load.stop();

@@ -36,7 +36,6 @@ const KILLS = 3;
 const PAUSE_MS = 40;
 /** Half a minute when the machine has nothing else to do: most of it is processes that start. */
 const TIMEOUT_MS = 240_000;
-const WAIT_MS = 60_000;
 /** Snapshots every second, and nothing that is trimmed: the first entry of all is what the reference begins with. */
 const EAGER = { WALLETD_SHARDS: '2', WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '20' };
 const PATIENCE = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
@@ -142,7 +141,7 @@ faultOnEachStore(
     await load.stop();
     const raw = place.open();
     const logs = await recorded(raw);
-    await until('the file has all', WAIT_MS, () => reaches(followed, logs));
+    await until('the file has all', () => reaches(followed, logs));
     assert.equal(await follower.exit('SIGTERM'), 0, follower.stderr);
     assert.equal(load.count('answered'), load.sent.length, 'the load was not disturbed');
 
@@ -163,7 +162,7 @@ faultOnEachStore(
 
     async function killAndContinue(): Promise<void> {
       for (let kill = 0; kill < KILLS; kill++) {
-        await until('it has begun', WAIT_MS, () => existsSync(followed));
+        await until('it has begun', () => existsSync(followed));
         await delay(randomInt(1000));
         await follower.exit('SIGKILL');
         follower = follow();
@@ -216,7 +215,7 @@ async function recordHistory(scene: Scene): Promise<{ folder: string; followed: 
   await load.stop();
   await walletd.end('SIGKILL');
   const logs = await recordedOf(scene, folder);
-  await until('the file has all', WAIT_MS, () => reaches(followed, logs));
+  await until('the file has all', () => reaches(followed, logs));
   assert.equal(await follower.exit('SIGTERM'), 0, follower.stderr);
   return { folder, followed, load };
 }

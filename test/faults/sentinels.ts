@@ -9,8 +9,6 @@ import { until } from '../support/until.js';
 const COUNT = 3;
 const QUORUM = 2;
 const NAME = 'mymaster';
-/** They know one another after 3 s. A master is asked for its replicas every 10 s. */
-const ACQUAINTED_MS = 40_000;
 
 /** Three sentinels that watch one master, and replace it a second after it falls silent. */
 export class Sentinels {
@@ -24,7 +22,7 @@ export class Sentinels {
     const sentinels = new Sentinels();
     try {
       for (let i = 0; i < COUNT; i++) await withPort((port) => sentinels.add(master, port));
-      await until('the sentinels know one another', ACQUAINTED_MS, () => sentinels.know(replicas));
+      await until('the sentinels know one another', () => sentinels.know(replicas));
     } catch (error) {
       await sentinels.destroy();
       throw error;

@@ -2,7 +2,7 @@ import type { Target } from './load.js';
 
 /** What /readyz says about each shard. */
 export async function shardStates(target: Target): Promise<string[]> {
-  const response = await fetch(`${target.adminUrl}/readyz`, { signal: AbortSignal.timeout(2000) });
+  const response = await fetch(`${target.adminUrl}/readyz`, { signal: AbortSignal.timeout(20_000) });
   const { shards } = (await response.json()) as { shards: { state: string }[] };
   return shards.map(({ state }) => state);
 }

@@ -31,8 +31,7 @@ faultOnEachStore(
       const isBegun = async () => (await unfinishedIn(raw)).some((id) => !before.includes(id));
       // Once at any time, once where it hurts, once when the next start has a snapshot of this life.
       if (kill % 3 === 0) await delay(randomInt(200, 2000));
-      else if (kill % 3 === 1)
-        await until('a snapshot is being taken', 10_000, isBegun).then(() => delay(randomInt(30)));
+      else if (kill % 3 === 1) await until('a snapshot is being taken', isBegun).then(() => delay(randomInt(30)));
       else await walletd.waitFor(({ msg }) => msg === 'snapshot taken');
       await walletd.end('SIGKILL');
       load.rest();
@@ -41,7 +40,7 @@ faultOnEachStore(
       walletd = await start(kill);
       load.moveTo(walletd);
     }
-    await until('answers after the last kill', 5000, () => load.firstAnswerAfter(performance.now() - 100));
+    await until('answers after the last kill', () => load.firstAnswerAfter(performance.now() - 100));
     await load.stop();
     assert.ok(load.count('broken') > 0, 'the kills came while requests were in flight');
     scene.say(`${unfinished} kills left a snapshot unfinished; ${fromSnapshots} shards began with a snapshot`);
@@ -72,7 +71,7 @@ faultOnEachStore(
     const raw = place.open();
     const witness = await Witness.of(raw);
     const load = await scene.load(walletd, PAUSE_MS);
-    await until('as many snapshots as are kept', 10_000, async () => (await wholeIn(raw)).length === 2);
+    await until('as many snapshots as are kept', async () => (await wholeIn(raw)).length === 2);
     const abandoned = new Set<string>();
     for (const [i, step] of STEPS.entries()) {
       await walletd.end('SIGKILL');
@@ -80,7 +79,7 @@ faultOnEachStore(
       const workers = String(i % 2);
       walletd = await scene.walletd(place.url, { ...env, ...signalAt('SIGKILL', step), WALLETD_WORKERS: workers });
       load.moveTo(walletd);
-      await until(`${step}: it is killed`, 10_000, () => walletd.child.signalCode === 'SIGKILL');
+      await until(`${step}: it is killed`, () => walletd.child.signalCode === 'SIGKILL');
       const unfinished = await unfinishedIn(raw);
       for (const id of unfinished) abandoned.add(id);
       scene.say(`${step}: ${(await wholeIn(raw)).length} snapshots, and ${unfinished.length} unfinished`);

@@ -36,11 +36,11 @@ async function aheadOfLog(scene: Scene): Promise<Ahead> {
   const raw = new RawRedis(redis);
   const witness = await Witness.of(raw);
   const load = await scene.load(walletd);
-  await until('a snapshot', 5000, async () => (await wholeIn(raw)).length > 0);
+  await until('a snapshot', async () => (await wholeIn(raw)).length > 0);
   proxy.weather = 'hold-appends';
   const heldMs = performance.now();
   const isBetSince = ({ endpoint, sentMs }: Sent) => endpoint === 'placeBets' && sentMs > heldMs + 100;
-  const [id, held] = await until('a chunk with something that is not in the log', 8000, async () => {
+  const [id, held] = await until('a chunk with something that is not in the log', async () => {
     for (const id of await unfinishedIn(raw)) {
       const chunk = await raw.chunk(0, id, 0);
       // A request is `q-` and the id of its bet.
@@ -61,7 +61,7 @@ describe('a chunk that holds what its log does not', { concurrency: true }, () =
     const { proxy, raw, witness, url, walletd, load, id } = await aheadOfLog(scene);
     proxy.weather = 'fair';
     await proxy.deliverOldest();
-    const bytes = await until('the manifest', 5000, async () => {
+    const bytes = await until('the manifest', async () => {
       const manifest = (await raw.manifests(0)).get(id);
       return manifest?.length !== 0 && manifest;
     });

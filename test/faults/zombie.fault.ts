@@ -36,7 +36,7 @@ faultOnEachStore(
     for (const [what, step, time] of place.kind === 'LMDB' ? LMDB_STEPS : REDIS_STEPS) {
       const sleeper = await scene.walletd(place.url, { ...ENV, ...signalAt('SIGSTOP', step, time) });
       loads.push(await play(scene, sleeper));
-      await until(`it sleeps before ${what}`, 5000, () => isAsleep(sleeper));
+      await until(`it sleeps before ${what}`, () => isAsleep(sleeper));
       loads.push(await playAndEnd(scene, await scene.walletd(place.url, ENV)));
       const left = await raw.dump();
       process.kill(sleeper.pid, 'SIGCONT');

@@ -20,7 +20,7 @@ const CURRENCY = 'THB';
 const MARGIN_MS = 10_000;
 /** The HTTP library closes idle connections after 10 s, and looks every 4 s. */
 const IDLE_MS = 14_000;
-const STOP_MAX_MS = 5000;
+const STOP_MAX_MS = 20_000;
 /** Sockets of whoever watches, and files that an engine opens when it likes. */
 const DESCRIPTORS_SPARE = 8;
 const LAST_SENDINGS = 12;
@@ -168,12 +168,12 @@ export class Target {
   private async mustLetGo(): Promise<void> {
     const { name } = this.kind;
     const gauges = ['walletd_connections', 'walletd_callbacks_in_flight'];
-    await until(`${gauges.join(' and ')} of ${name} fall to 0`, IDLE_MS + MARGIN_MS, async () => {
+    await until(`${gauges.join(' and ')} of ${name} fall to 0`, async () => {
       const scrape = await this.scrape();
       return gauges.every((gauge) => scrape.value(gauge) === 0);
     });
     const most = (this.atStart?.descriptors ?? 0) + DESCRIPTORS_SPARE;
-    await until(`${name} has at most ${most} descriptors again`, IDLE_MS + MARGIN_MS, () => {
+    await until(`${name} has at most ${most} descriptors again`, () => {
       const held = this.maybeHeld();
       return held === undefined || held.descriptors <= most;
     });

@@ -79,10 +79,10 @@ test('nor does one whose caller has broken off', () =>
       for (let i = 0; i < COUNT; i++) {
         const socket = connect(port, '127.0.0.1');
         socket.write(LARGE_HEADERS + LARGE);
-        await until('the callback is there', 5000, () => deadlinesMs.length === i + 1);
+        await until('the callback is there', () => deadlinesMs.length === i + 1);
         socket.destroy();
       }
-      await until('all have ended', 5000, () => http.inFlight === 0);
+      await until('all have ended', () => http.inFlight === 0);
     });
     assert.ok(held < HELD_MAX, `${held} bytes`);
   }));
@@ -94,10 +94,10 @@ test('however late its body comes, a callback may be begun until it is answered 
     async ({ port, http, deadlinesMs }) => {
       const socket = connect(port, '127.0.0.1');
       socket.write(HEADERS);
-      await until('the headers are there', 5000, () => http.inFlight === 1);
+      await until('the headers are there', () => http.inFlight === 1);
       nowMs = 2000;
       socket.write(BODY);
-      await until('the callback is there', 5000, () => deadlinesMs.length === 1);
+      await until('the callback is there', () => deadlinesMs.length === 1);
       assert.deepEqual(deadlinesMs, [3000]);
       socket.destroy();
     },

@@ -87,7 +87,7 @@ test(
       }
       for (const from of ['127.0.0.1', '127.0.0.3', '127.2.0.0']) {
         for (const path of ['/placeBets', '/elsewhere']) {
-          const received = await rawRequest(node.callbackUrl, [postOf(path, betText(from))], { from, waitMs: 2000 });
+          const received = await rawRequest(node.callbackUrl, [postOf(path, betText(from))], { from, quietMs: 30_000 });
           assert.deepEqual(answersIn(received), [[403, 40003]], from);
           assert.match(received, /\r\nConnection: close\r\n/);
           assert.match(received, /\{"id":"","statusCode":40003,"timestampMillis":\d+,"productId":""\}$/);
@@ -196,7 +196,7 @@ test('who was refused behind a believed proxy cannot claim another address in th
 
 test('one connection more than limits.connectionsMax is closed; when others end there is room again', () =>
   withNode({ 'limits.connectionsMax': 2 }, async (node) => {
-    const one = (id: string) => ask(node, betText(id), [], { waitMs: 300 });
+    const one = (id: string) => ask(node, betText(id));
     const answers = await Promise.all(['a', 'b', 'c', 'd'].map(one));
     assert.deepEqual(answers.map((answer) => answer.length).sort(), [0, 0, 1, 1]);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -223,9 +223,9 @@ test('who does not send a body within the deadline is answered 50001 with HTTP 5
     const text = postOf('/placeBets', betText('dripping'));
     const drops = [...text].slice(-12);
     const startedMs = Date.now();
-    const received = await rawRequest(node.callbackUrl, [text.slice(0, -12), ...drops], { waitMs: 2000 });
+    const received = await rawRequest(node.callbackUrl, [text.slice(0, -12), ...drops], { quietMs: 30_000 });
     assert.deepEqual(answersIn(received), [[503, 50001]]);
     assert.match(received, /Connection: close/);
-    assert.ok(Date.now() - startedMs < 1500, 'closed, not waited for');
+    assert.ok(Date.now() - startedMs < 20_000, 'closed, not waited for');
     assert.equal(await balanceOf(node.adminUrl, 'ann'), 100);
   }));

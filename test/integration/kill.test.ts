@@ -86,7 +86,7 @@ async function loadUntilKilled(walletd: WalletdProcess, kill: number, sent: Sent
   };
   const connections = Array.from({ length: CONNECTIONS }, (_, name) => connection(name));
   const isEnough = () => sent.filter(({ answer }) => answer !== undefined).length >= ANSWERS * (kill + 1);
-  await until(`${ANSWERS} answers`, 20_000, isEnough);
+  await until(`${ANSWERS} answers`, isEnough);
   await walletd.end('SIGKILL');
   await Promise.all(connections);
   client.close();

@@ -58,7 +58,7 @@ test('SIGTERM under load: every answer that came is kept, none is cut in half, a
     await new Promise((resolve) => setTimeout(resolve, 400));
     const startedMs = Date.now();
     assert.equal(await walletd.end('SIGTERM'), 0);
-    assert.ok(Date.now() - startedMs < 5000);
+    assert.ok(Date.now() - startedMs < 20_000);
     ending = true;
     await Promise.all(workers);
     client.close();

@@ -17,9 +17,9 @@ test('who is told to stop while some shards recover finishes what the others hav
   const node = await WalletNode.open(settings, silentLogger, () => {}, HALF_OPEN_WORKER);
   const started = node.start();
   const ann = Array.from({ length: 100 }, (_, i) => `player${i}`).find((name) => shardOf(name, 2) === 0) as string;
-  await until('the listeners', 5000, () => node.adminPort > 0);
+  await until('the listeners', () => node.adminPort > 0);
   const adminUrl = `http://127.0.0.1:${node.adminPort}`;
-  await until('the first worker', 5000, () =>
+  await until('the first worker', () =>
     importPlayers(adminUrl, [ann], 1000).then(
       () => true,
       () => false,

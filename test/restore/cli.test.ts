@@ -163,7 +163,7 @@ test('a backup that is interrupted while its store does not answer ends soon, an
       await backup.said(/cannot read the log; trying again/);
       const startedMs = performance.now();
       assert.equal(await backup.exit('SIGINT'), 1, backup.stderr);
-      assert.ok(performance.now() - startedMs < 5000);
+      assert.ok(performance.now() - startedMs < 20_000);
       assert.doesNotMatch(backup.stdout + backup.stderr, /secret/);
       assert.ok(!existsSync(`${folder}/file`));
     });

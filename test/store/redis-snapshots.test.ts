@@ -225,7 +225,7 @@ test('a snapshot of which the server has lost a chunk is not published', async (
 test('with replicas:1 a manifest, a deletion and a trim wait for the replica', async () => {
   const replica = await RedisServer.start({ replicaof: `127.0.0.1 ${server.port}` });
   try {
-    await until('the replica is in step', 10_000, () => server.hasReplica());
+    await until('the replica is in step', () => server.hasReplica());
     await withStore(
       async (store, log) => {
         const writes = {

@@ -7,30 +7,36 @@ export interface RawOptions {
   readonly to?: string;
   /** Between the parts. */
   readonly pauseMs?: number;
-  /** For answers after the last part. */
-  readonly waitMs?: number;
+  /** So long nothing more has come when the other side has said something and keeps the connection open. */
+  readonly quietMs?: number;
 }
 
-/** Writes the parts into one connection; resolves to all that came back until the other side closed, or the wait ended. */
+const SILENT_MAX_MS = 30_000;
+
+/** Writes the parts into one connection; resolves to all that came back until the other side closed, or was quiet. */
 export async function rawRequest(
   url: string,
   parts: readonly (string | Buffer)[],
-  { from = '127.0.0.1', to = '127.0.0.1', pauseMs = 50, waitMs = 300 }: RawOptions = {},
+  { from = '127.0.0.1', to = '127.0.0.1', pauseMs = 50, quietMs = 300 }: RawOptions = {},
 ): Promise<string> {
   const socket = connect({ port: Number(new URL(url).port), host: to, localAddress: from });
   let received = '';
+  let isClosed = false;
+  let changedMs = Date.now();
   socket.on('data', (data) => {
     received += data.toString();
+    changedMs = Date.now();
   });
-  const closed = new Promise<void>((resolve) => {
-    socket.on('error', () => resolve());
-    socket.on('close', () => resolve());
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    isClosed = true;
   });
   for (const part of parts) {
     socket.write(part);
     await delay(pauseMs);
   }
-  await Promise.race([closed, delay(waitMs)]);
+  changedMs = Date.now();
+  while (!isClosed && Date.now() - changedMs < (received === '' ? SILENT_MAX_MS : quietMs)) await delay(10);
   socket.destroy();
   return received;
 }

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { freePort } from '../../bench/support/free-port.js';
 import { makeTempFolder } from './temp-folder.js';
 
-const START_MS = 10_000;
+const START_MS = 30_000;
 const ATTEMPTS = 5;
 
 /** As walletd wants it: every write is on the disk before it is answered, and nothing is thrown away. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/walletd.sh', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
-const READY_MS = 20_000;
+const READY_MS = 60_000;
 const NODE_FOLDER = join(tmpdir(), `walletd-test-${process.pid}`);
 
 process.on('exit', () => rmSync(NODE_FOLDER, { recursive: true, force: true }));
