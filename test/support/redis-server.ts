@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { freePort } from '../../bench/support/free-port.js';
+import { endAfterTests } from './children.js';
 import { makeTempFolder } from './temp-folder.js';
 
 const START_MS = 30_000;
@@ -108,7 +109,7 @@ export async function withPort<T>(start: (port: number) => Promise<T>): Promise<
 
 /** Resolves when it has said what `ready` matches; rejects, and nothing runs, when it does not. */
 export async function startRedisServer(args: readonly string[], ready: RegExp): Promise<ChildProcess> {
-  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = endAfterTests(spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] }));
   let output = '';
   let timer: NodeJS.Timeout | undefined;
   try {

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endAfterTests } from './children.js';
 
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/walletd.sh', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
@@ -41,7 +42,7 @@ export class WalletdProcess {
     program: readonly string[] = LAUNCHED,
   ): Promise<WalletdProcess> {
     const [command = 'sh', ...args] = [...wrap, ...program, 'serve'];
-    const child = spawn(command, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = endAfterTests(spawn(command, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] }));
     const walletd = new WalletdProcess(child);
     const ready = await walletd
       .waitFor((line) => line.msg === 'walletd is ready')
@@ -122,7 +123,8 @@ export class WalletdCommand {
   private readonly child: ChildProcess;
 
   constructor(args: readonly string[], env: Record<string, string> = {}) {
-    this.child = spawn('sh', [LAUNCHER, ...args], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+    const options: SpawnOptions = { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] };
+    this.child = endAfterTests(spawn('sh', [LAUNCHER, ...args], options));
     this.child.stdout?.on('data', (data: Buffer) => {
       this.stdout += data.toString();
     });
