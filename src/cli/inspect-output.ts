@@ -318,5 +318,6 @@ function entryJson(entry: Entry): object {
 
 function ownerName({ owner }: Entry): string {
   if (owner === undefined) return 'nobody';
-  return `process ${owner.pid} on ${printable(owner.host)}, started ${isoTime(owner.startedMs)}`;
+  const loss = owner.afterLoss ? ', which accepted a loss' : '';
+  return `process ${owner.pid} on ${printable(owner.host)}, started ${isoTime(owner.startedMs)}${loss}`;
 }

@@ -37,6 +37,7 @@ const LMDB = 'lmdb:';
  * other shards or scales than the settings have is refused: both decide what its logs mean.
  */
 export async function openStore(settings: Settings, init: 'auto' | 'never', record?: NodeRecord): Promise<OpenStore> {
+  await awaitLockOf(settings);
   const driver = await driverOf(settings, init);
   const { store, name } = driver;
   try {
@@ -60,6 +61,7 @@ export async function openStore(settings: Settings, init: 'auto' | 'never', reco
 
 /** Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. */
 export async function openAsItIs(settings: Settings): Promise<ExistingStore> {
+  await awaitLockOf(settings);
   const driver = await driverOf(settings, 'never');
   try {
     const meta = await driver.store.maybeMeta();
@@ -128,6 +130,16 @@ function redisAddress(settings: Settings): RedisAddress {
 
 function lmdbFolder(settings: Settings): string {
   return resolve(settings.store.slice(LMDB.length));
+}
+
+/** Who opens an embedded store waits for its lock in the thread that opens it: it must be known to come free. */
+async function awaitLockOf(settings: Settings): Promise<void> {
+  if (isRedis(settings)) return;
+  const { awaitLock } = await import('../store/lmdb/lock.js');
+  const folder = lmdbFolder(settings);
+  await awaitLock(folder).catch((error) => {
+    throw asStoreError(error as Error, `${LMDB}${folder}`);
+  });
 }
 
 async function lmdbDriver(

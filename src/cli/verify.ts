@@ -87,6 +87,7 @@ function print(report: VerifyReport, { name, reader, meta }: ReadStore, server: 
   console.log(formatTable(SHARD_COLUMNS, shards.map(shardRow)));
   console.log(`\n${booksTables(books, reader.scales).join('\n\n')}\n`);
   console.log(serverSentence(shards, server));
+  for (const { accepted } of shards) for (const what of accepted) console.log(printable(what));
   if (findings.total === 0) {
     console.log('Nothing differs.');
     return;

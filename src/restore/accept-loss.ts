@@ -77,8 +77,9 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   let timeMs = Math.max(deps.clock.now(), ...whole.map((manifest) => manifest.timeMs));
   let head = found;
   // Newer than all snapshots, also those of a log that went further over several epochs: they would count as newer.
+  const owner = isFoldOf(found, salvaged) ? deps.owner : ({ ...deps.owner, afterLoss: true } as const);
   do {
-    const [fenced] = await takeOver([shard], deps);
+    const [fenced] = await takeOver([shard], { ...deps, owner });
     checkUntouched(shard, fenced?.previous, head);
     const { entry } = fenced as Fenced;
     head = entry.head;
@@ -98,6 +99,12 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
     throw new Error(`shard ${shard} could not be mended (${formatLsn(head.lsn)}): ${why}`);
   }
   return { shard, head, players: wallets.count, kept };
+}
+
+/** Who reads the log up to this head arrives at these wallets: nothing but its end was lost. */
+function isFoldOf(found: Head, { problem, reached, snapshot }: Salvaged): boolean {
+  const end = snapshot?.end.lsn.sequence ?? 0;
+  return problem === undefined && isSameHead(reached, found) && end <= found.lsn.sequence;
 }
 
 function checkUntouched(shard: number, head: Head | undefined, expected: Head): void {

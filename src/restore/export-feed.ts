@@ -1,8 +1,10 @@
-import { type ReadEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { LossError, type ReadEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { formatLsn } from '../shard/lsn.js';
 import type { Entry, Head } from '../shard/ports.js';
+import { maybeAcceptedLoss } from './accepted-loss.js';
 import { Currencies } from './currencies.js';
 import { lineOf } from './export-line.js';
-import type { StoreReader } from './store-reader.js';
+import { type StoreReader, ToolError } from './store-reader.js';
 import { orTrimmed } from './trimmed.js';
 
 /** One shard's log on its way out: a page of bytes in memory at a time, and of its entries the next one. */
@@ -37,8 +39,20 @@ export class ExportFeed {
       this.pages = undefined;
       this.page = undefined;
       if (!(error instanceof RecoveryError)) throw error;
-      throw await orTrimmed(error, this.shard, this.position, 'exported', this.reader);
+      throw await this.explained(error);
     }
+  }
+
+  private async explained(error: RecoveryError): Promise<Error> {
+    const { shard, position, reader } = this;
+    const accepted = await maybeAcceptedLoss(shard, position.lsn, reader);
+    if (accepted === undefined) return await orTrimmed(error, shard, position, 'exported', reader);
+    const what = error instanceof LossError ? error.loss : error.message;
+    return new ToolError(
+      `${what}. A loss was accepted at ${formatLsn(accepted)}: not all that comes before it is in the wallets. ` +
+        `A new export, without this cursor, begins behind it with --from ${shard}:${formatLsn(accepted)}`,
+      { cause: error },
+    );
   }
 
   /** False at the end of the log. */

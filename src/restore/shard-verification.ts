@@ -1,8 +1,9 @@
-import { firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { firstEntry, LossError, RecoveryError, readLog } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type Head, isSameHead } from '../shard/ports.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
 import { listSnapshots } from '../shard/snapshot-reader.js';
+import { maybeAcceptedLoss } from './accepted-loss.js';
 import { CheckedReplay } from './checked-replay.js';
 import { Findings } from './findings.js';
 import { type PlayerSource, ServerComparison } from './server-comparison.js';
@@ -26,6 +27,8 @@ export interface VerifyOptions {
  */
 export class ShardVerification {
   readonly findings = new Findings();
+  /** What was wrong with the log before somebody accepted the loss, a sentence each. */
+  readonly accepted: string[] = [];
   entries = 0;
   events = 0;
   /** The newest entry that was looked at. */
@@ -56,7 +59,7 @@ export class ShardVerification {
     // In this order: a snapshot that is published meanwhile may end after a head that was asked before.
     const list = await listSnapshots(shard, reader);
     this.head = await reader.wal.head(shard);
-    const isReadable = await this.orBroken(async () => {
+    const unreadable = await faultIn(async () => {
       this.first = await firstEntry(shard, reader);
     });
     const before = this.first === undefined ? reader.genesis(shard) : predecessorOf(this.first);
@@ -70,11 +73,17 @@ export class ShardVerification {
       this.findings.add('log', `${begins}, and there is no snapshot of what was before`);
     }
     this.last = before;
-    let isWhole = isReadable && (await this.orBroken(() => this.readLog(snapshots)));
-    while (!isWhole && (await this.goOnBeyond(this.last.lsn, snapshots))) {
-      isWhole = await this.orBroken(() => this.readLog(snapshots));
+    const read = () => faultIn(() => this.readLog(snapshots));
+    let fault = unreadable ?? (await read());
+    while (fault !== undefined) {
+      const { lsn } = this.last;
+      const accepted = await maybeAcceptedLoss(shard, lsn, reader);
+      const goesOn = await this.goOnBeyond(lsn, accepted, snapshots);
+      this.note(fault, goesOn ? accepted : undefined);
+      if (!goesOn) break;
+      fault = await read();
     }
-    if (this.replay?.isBroken === false) await this.replay.finish(isWhole);
+    if (this.replay?.isBroken === false) await this.replay.finish(fault === undefined);
     await snapshots.readRest();
   }
 
@@ -100,11 +109,12 @@ export class ShardVerification {
     await this.replay.begin();
   }
 
-  /** After a fault in the log: on from the first snapshot beyond it, if there is one. */
-  private async goOnBeyond({ sequence }: Lsn, snapshots: SnapshotCheck): Promise<boolean> {
+  /** After a fault in the log: on from the first snapshot beyond it, and beyond an accepted loss, if there is one. */
+  private async goOnBeyond({ sequence }: Lsn, accepted: Lsn | undefined, snapshots: SnapshotCheck): Promise<boolean> {
     this.proofs.clear();
     for (const manifest of oldestFirst(snapshots.usable)) {
-      if (manifest.start.lsn.sequence <= sequence) continue;
+      const start = manifest.start.lsn;
+      if (start.sequence <= sequence || (accepted !== undefined && compareLsn(start, accepted) < 0)) continue;
       const view = await snapshots.open(manifest);
       if (view === undefined) continue;
       // A replay that has begun beyond the fault itself has lost nothing.
@@ -170,16 +180,24 @@ export class ShardVerification {
     }
   }
 
-  /** False when the log cannot be read; that is a finding. */
-  private async orBroken(run: () => Promise<void>): Promise<boolean> {
-    try {
-      await run();
-      return true;
-    } catch (error) {
-      if (!(error instanceof RecoveryError)) throw error;
-      this.findings.add('log', error.message);
-      return false;
+  private note(fault: RecoveryError, accepted: Lsn | undefined): void {
+    if (accepted === undefined) {
+      this.findings.add('log', fault.message);
+    } else {
+      const what = fault instanceof LossError ? fault.loss : fault.message;
+      this.accepted.push(`${what}; the loss was accepted at ${formatLsn(accepted)}`);
     }
+  }
+}
+
+/** Why the log cannot be read; undefined when it can. */
+async function faultIn(run: () => Promise<void>): Promise<RecoveryError | undefined> {
+  try {
+    await run();
+    return undefined;
+  } catch (error) {
+    if (error instanceof RecoveryError) return error;
+    throw error;
   }
 }
 

@@ -22,6 +22,8 @@ export interface ShardReport {
   readonly compared: number | undefined;
   /** Players whose snapshot is newer than what the server told. */
   readonly movedOn: number | undefined;
+  /** Faults of the log before a loss that somebody has accepted, a sentence each. */
+  readonly accepted: readonly string[];
 }
 
 export interface VerifyReport {
@@ -104,7 +106,7 @@ export async function entriesOf(shard: number, reader: StoreReader): Promise<num
 }
 
 function reportOf(shard: number, verification: ShardVerification): ShardReport {
-  const { first, head, entries, events, replay, snapshots, base, comparison } = verification;
+  const { first, head, entries, events, replay, snapshots, base, comparison, accepted } = verification;
   return {
     shard,
     first: first && formatLsn(first.lsn),
@@ -116,5 +118,6 @@ function reportOf(shard: number, verification: ShardVerification): ShardReport {
     base,
     compared: comparison?.compared,
     movedOn: comparison?.movedOn,
+    accepted,
   };
 }

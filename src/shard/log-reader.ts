@@ -101,4 +101,5 @@ export function checkContinuity(entry: Entry, shard: number, last: Head): void {
   if (!epochFits || (!isFence && entry.nonce !== last.nonce)) {
     throw new LossError(`${at} is not by the owner of its epoch`);
   }
+  if (entry.owner?.afterLoss) throw new LossError(`${at} does not follow from what is before it: a loss was accepted`);
 }

@@ -100,6 +100,8 @@ export interface Owner {
   readonly host: string;
   readonly pid: number;
   readonly startedMs: number;
+  /** Who accepted a loss: what comes next does not follow from the entries before, but from the snapshot at this fence. */
+  readonly afterLoss?: true;
 }
 
 export interface EntryHeader {

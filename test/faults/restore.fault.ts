@@ -37,7 +37,7 @@ const PAUSE_MS = 40;
 /** Half a minute when the machine has nothing else to do: most of it is processes that start. */
 const TIMEOUT_MS = 240_000;
 /** Snapshots every second, and nothing that is trimmed: the first entry of all is what the reference begins with. */
-const EAGER = { WALLETD_SHARDS: '2', WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '20' };
+const EAGER = { WALLETD_SHARDS: '2', WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '100' };
 const PATIENCE = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
 const UNITS = 10_000;
 const REVERSING: ReadonlySet<string> = new Set(['cancelBets', 'voidSettled']);

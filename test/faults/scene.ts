@@ -7,7 +7,7 @@ import { UNLAUNCHED, WalletdCommand, WalletdProcess } from '../support/walletd-p
 import { Load, OPENING_BALANCE, PLAYERS, type Target } from './load.js';
 import type { PlayRound } from './rounds.js';
 
-const FAULT_MS = 90_000;
+const FAULT_MS = 240_000;
 
 /** A test of one fault, with real processes; whatever becomes of it, they are gone at its end. */
 export function fault(sentence: string, run: (scene: Scene) => Promise<void>, timeoutMs = FAULT_MS): void {

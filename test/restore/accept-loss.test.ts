@@ -4,10 +4,17 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { silentLogger, systemClock } from '../../src/base/ports.js';
 import { type AcceptLossDeps, acceptLoss, findLosses, type Loss } from '../../src/restore/accept-loss.js';
+import { exportEvents } from '../../src/restore/export.js';
+import { framesAfter } from '../../src/restore/follow.js';
+import type { StoreReader } from '../../src/restore/store-reader.js';
+import { verify } from '../../src/restore/verify.js';
+import { formatLsn } from '../../src/shard/lsn.js';
+import type { Head } from '../../src/shard/ports.js';
 import { listSnapshots } from '../../src/shard/snapshot-reader.js';
 import { AT_ONCE } from '../../src/shard/snapshotter.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import { ScaleTable } from '../../src/wallet/amount.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { TestHost } from '../support/test-host.js';
@@ -62,6 +69,77 @@ async function serves(host: TestHost, balance: number): Promise<void> {
   assert.equal(status?.state, 'serving', status?.reason);
   assert.equal(await host.balance('ann'), balance);
 }
+
+function readerOf(wal: MemoryWal): StoreReader {
+  const scales = new ScaleTable({ default: 4, byCurrency: {} });
+  return { ...depsOf(wal), storeId: STORE_ID, shards: 1, scales, shardOf: () => 0 };
+}
+
+/** What the log gives after this entry, to somebody who has copied or exported all before it. */
+async function follow(wal: MemoryWal, head: Head): Promise<void> {
+  const stop = new AbortController();
+  const options = { now: () => 0, warn: () => {}, signal: stop.signal };
+  const contents = { timeMs: 0, shards: [{ head, snapshot: undefined }] };
+  for await (const { type } of framesAfter(readerOf(wal), contents, options)) if (type === 'end') stop.abort();
+}
+
+async function loseNewestSnapshot(wal: MemoryWal): Promise<void> {
+  const [newest] = (await listSnapshots(0, depsOf(wal))).whole;
+  wal.snapshotsOf(0).delete(newest?.id as string);
+}
+
+async function exported(wal: MemoryWal, head: Head): Promise<string> {
+  let text = '';
+  const options = { starts: [head], following: undefined, signal: new AbortController().signal };
+  for await (const batch of exportEvents(readerOf(wal), options)) text += batch.text;
+  return text;
+}
+
+for (const [what, lose] of [
+  [
+    'an entry in its middle, and the snapshots after it',
+    async (wal: MemoryWal) => {
+      wal.damage(0, 6);
+      await loseNewestSnapshot(wal);
+    },
+  ],
+  ['its newest entries, and a snapshot has them', async (wal: MemoryWal) => wal.loseTail(0, 3)],
+] as const) {
+  test(`a log that has lost ${what}: nobody reads on over the fence with which that was accepted`, async () => {
+    const wal = await played(8);
+    await lose(wal);
+    const before = await wal.head(0);
+    const mended = await acceptLoss(await lossOf(wal), depsOf(wal));
+    const host = await started(wal);
+    await serves(host, what.startsWith('an entry') ? 970 : 920);
+    await bet(host, 'later');
+    const accepted = /entry 2-\d+ of shard 0 does not follow from what is before it: a loss was accepted/;
+    await assert.rejects(follow(wal, before), accepted);
+    await assert.rejects(exported(wal, before), accepted);
+    await assert.rejects(exported(wal, before), new RegExp(`--from 0:${formatLsn(mended.head.lsn)}$`));
+    assert.match(await exported(wal, mended.head), /"later"/);
+    await follow(wal, mended.head);
+
+    const { findings, shards } = await verify(readerOf(wal), { isDeep: true, server: undefined });
+    assert.equal(findings.count('log'), 0, JSON.stringify(findings.listed));
+    assert.match(String(shards[0]?.accepted), /; the loss was accepted at 2-\d+$/);
+
+    await loseNewestSnapshot(wal);
+    await lossOf(wal);
+  });
+}
+
+test('a log that ends too early, and nothing else: who has read up to its end reads on', async () => {
+  const wal = await played(8);
+  const before = await wal.head(0);
+  const acknowledged = () => ({ lsn: { epoch: 1, sequence: before.lsn.sequence + 1 }, checksum: 7 });
+  const deps = { ...depsOf(wal), acknowledged };
+  const [loss] = await findLosses([0], deps);
+  await acceptLoss(loss as Loss, deps);
+  await bet(await started(wal), 'later');
+  await follow(wal, before);
+  assert.match(await exported(wal, before), /"later"/);
+});
 
 for (const starts of [0, 1, 12]) {
   test(`a snapshot that reaches beyond its log is all that can be proved, also after ${starts} starts that failed`, async () => {

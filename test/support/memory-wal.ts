@@ -71,6 +71,13 @@ export class MemoryWal implements Wal, SnapshotStore {
     this.heads.set(shard, head);
   }
 
+  /** Flips a bit of the entry with this sequence. */
+  damage(shard: number, sequence: number): void {
+    const entry = this.logs.get(shard)?.find(({ bytes }) => this.codec.maybeLsn(bytes)?.sequence === sequence);
+    if (entry === undefined) throw new Error(`no entry ${sequence}`);
+    entry.bytes.writeUInt8(entry.bytes.readUInt8(80) ^ 1, 80);
+  }
+
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     this.calls.push(appends);
     await this.gate;

@@ -51,7 +51,7 @@ export class EntryCodec implements EntryFormat {
   }
 
   sealFence(header: EntryHeader, owner: Owner): SealedEntry {
-    const payload = packr.pack([owner.host, owner.pid, owner.startedMs]);
+    const payload = packr.pack([owner.host, owner.pid, owner.startedMs, ...(owner.afterLoss ? [true] : [])]);
     const bytes = Buffer.concat([Buffer.alloc(HEADER_LENGTH), payload]);
     return this.seal(bytes, KIND_FENCE, header, 0);
   }
@@ -190,8 +190,8 @@ function readEvents(values: unknown[], count: number, timeMs: number): Event[] {
 }
 
 function readOwner(value: unknown): Owner {
-  const [host, pid, startedMs] = value as [string, number, number];
-  return { host, pid, startedMs };
+  const [host, pid, startedMs, afterLoss] = value as [string, number, number, true?];
+  return afterLoss === undefined ? { host, pid, startedMs } : { host, pid, startedMs, afterLoss };
 }
 
 function readLsn(bytes: Buffer, at: number): Lsn {

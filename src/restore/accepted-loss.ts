@@ -1,0 +1,28 @@
+import type { LogReaderDeps } from '../shard/log-reader.js';
+import type { Lsn } from '../shard/lsn.js';
+import type { Entry } from '../shard/ports.js';
+import { entriesAfter } from './salvage.js';
+
+/** The newest fence behind `after` with which somebody has accepted a loss; undefined when there is none. */
+export async function maybeAcceptedLoss(
+  shard: number,
+  after: Lsn,
+  { wal, format }: LogReaderDeps,
+): Promise<Lsn | undefined> {
+  let accepted: Lsn | undefined;
+  for await (const page of entriesAfter(shard, after, { wal, format })) {
+    for (const bytes of page) {
+      const entry = maybeDecoded(bytes, format);
+      if (entry?.owner?.afterLoss) accepted = entry.lsn;
+    }
+  }
+  return accepted;
+}
+
+function maybeDecoded(bytes: Buffer, format: LogReaderDeps['format']): Entry | undefined {
+  try {
+    return format.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

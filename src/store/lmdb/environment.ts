@@ -1,0 +1,17 @@
+import { type Database, open, type RootDatabase } from 'lmdb';
+
+export const DATA_FILE = 'data.mdb';
+export const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
+/** Address space, not memory. With room from the start LMDB never has to map the file anew while it serves. */
+const MAP_BYTES = 64 * 1024 ** 3;
+
+export type Bytes = Database<Buffer, Buffer>;
+
+/**
+ * `overlappingSync` is off: then a put resolves after LMDB's own commit, which syncs the data and then writes the meta
+ * page through a descriptor opened with O_DSYNC. With it on (lmdb's default) a put resolves before any sync, `flushed`
+ * never settles when the sync fails, and a round takes just as long (0.35 ms measured both ways).
+ */
+export function openEnvironment(folder: string): RootDatabase<Buffer, Buffer> {
+  return open({ path: folder, noSubdir: false, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 8, ...BINARY });
+}
