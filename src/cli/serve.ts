@@ -25,8 +25,8 @@ export async function serve(options: ServeOptions): Promise<void> {
       log.error({}, 'could not stop in time: some outcomes are unknown');
       process.exit(EXIT.failure);
     }, STOP_MAX_MS).unref();
-    _ending ??= (node?.stop() ?? Promise.resolve()).then(
-      () => process.exit(exitCode),
+    _ending ??= (node?.stop() ?? Promise.resolve(true)).then(
+      (inGoodOrder) => process.exit(inGoodOrder || exitCode !== EXIT.ok ? exitCode : EXIT.failure),
       (error: Error) => {
         log.error({ error: error.message }, 'could not stop in good order');
         process.exit(EXIT.failure);
@@ -51,7 +51,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   };
   process.on('SIGHUP', readCallersAgain);
   try {
-    node = await WalletNode.open(settings, log, () => end(EXIT.fenced));
+    node = await WalletNode.open(settings, log, end);
     if (isStale) readCallersAgain();
     await node.start();
   } catch (error) {

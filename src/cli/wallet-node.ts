@@ -23,6 +23,7 @@ import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
 import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
 import { callersOf, describeCallers } from './callers.js';
+import { EXIT } from './exit-codes.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
 import { urlOf } from './listener-url.js';
 import { initOf, type OpenStore, openStore, recordOf, StoreError } from './open-store.js';
@@ -47,6 +48,7 @@ const DRAIN_MS = 3000;
 /** Whatever snapshot is not there by then will not be; the log has all of it. */
 const SNAPSHOTS_UNTIL_MS = 3500;
 const POLL_MS = 5;
+const WATCH_MS = 1000;
 const MAIN_THREAD = 'main';
 const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);
 
@@ -61,6 +63,7 @@ interface Parts {
   readonly callbacks: CallbackServer;
   readonly admin: AdminServer;
   readonly recorder: Recorder;
+  readonly onUseless: (exitCode: number) => void;
 }
 
 /** One process of walletd: two listeners, the shards behind them, and their store. */
@@ -68,14 +71,19 @@ export class WalletNode {
   callbackPort = 0;
   adminPort = 0;
   private isStopping = false;
+  private watch: NodeJS.Timeout | undefined = undefined;
 
   private constructor(private readonly parts: Parts) {}
 
-  /** Makes everything; nothing listens yet, and nothing is taken over. `workerEntry` is the file that worker threads run. */
+  /**
+   * Makes everything; nothing listens yet, and nothing is taken over. `onUseless` is called with an exit code when it
+   * serves nobody any more: another process has its store, or all its shards are stopped. `workerEntry` is the file that
+   * worker threads run.
+   */
   static async open(
     settings: Settings,
     log: Logger,
-    onFenced: (takenBy: string) => void,
+    onUseless: (exitCode: number) => void,
     workerEntry: URL = WORKER_ENTRY,
   ): Promise<WalletNode> {
     const clock = systemClock;
@@ -96,7 +104,7 @@ export class WalletNode {
       // Each shard finds out for itself; it is one piece of news.
       if (!isFenced) log.error({ shard, takenBy }, 'another process took this store over: ending');
       isFenced = true;
-      onFenced(takenBy);
+      onUseless(EXIT.fenced);
     };
     const identity: Identity = {
       owner: { host: hostname(), pid: process.pid, startedMs },
@@ -145,7 +153,7 @@ export class WalletNode {
       log,
     });
     const recorder = new Recorder(record, meta.storeId, shards, log);
-    return new WalletNode({ settings, log, opened, identity, shards, service, callbacks, admin, recorder });
+    return new WalletNode({ settings, log, opened, identity, shards, service, callbacks, admin, recorder, onUseless });
   }
 
   /**
@@ -165,6 +173,7 @@ export class WalletNode {
       if (this.isStopping) return;
       service.isReady = true;
       this.sayReady();
+      this.watch = setInterval(() => this.endIfStopped(), WATCH_MS).unref();
     } catch (error) {
       if (this.isStopping) return;
       recorder.stop();
@@ -207,11 +216,15 @@ export class WalletNode {
     log.info({ callers: describeCallers(settings), signedByKey }, 'who may call was read again');
   }
 
-  /** Finishes what is in flight, refuses the rest, and closes; also while it starts, when some shards may serve. */
-  async stop(): Promise<void> {
+  /**
+   * Finishes what is in flight, refuses the rest, and closes; also while it starts, when some shards may serve. Resolves
+   * to false when the store did not answer, and some outcomes are unknown.
+   */
+  async stop(): Promise<boolean> {
     const { log, shards, callbacks, admin, recorder } = this.parts;
     const startedMs = Date.now();
     this.isStopping = true;
+    clearInterval(this.watch);
     callbacks.stopListening();
     admin.drain();
     const drained = await shards.drain(DRAIN_MS);
@@ -232,12 +245,22 @@ export class WalletNode {
     if (isAnswered) log.info({ tookMs }, 'stopped: everything in flight was answered');
     else if (drained) log.warn({ tookMs }, 'stopped: some requests had not come whole, and were cut off');
     else log.warn({ tookMs }, 'stopped: the store did not answer, some outcomes are unknown');
+    return drained;
   }
 
   /** So that the next start has nothing to replay. */
   private async takeLastSnapshots(timeMs: number): Promise<void> {
     const pace = { restMs: 0, deadlineMs: systemClock.monotonicMs() + timeMs };
     await Promise.race([this.parts.shards.takeSnapshots(pace), delay(timeMs, undefined, { ref: false })]);
+  }
+
+  private endIfStopped(): void {
+    const { log, shards, onUseless } = this.parts;
+    const status = shards.status();
+    if (status.some(({ state }) => state !== 'stopped')) return;
+    clearInterval(this.watch);
+    log.error({ reason: status[0]?.reason }, 'all shards are stopped: ending');
+    onUseless(EXIT.failure);
   }
 
   private sayReady(): void {
@@ -261,7 +284,6 @@ export class WalletNode {
   }
 }
 
-/** One shard that is stopped does not keep the others from serving. */
 /** For a catch: what is the store's weather becomes a sentence about the store, and the rest stays what it is. */
 function asStoreProblem(what: string, name: string): (error: Error) => never {
   return (error) => {
@@ -269,6 +291,7 @@ function asStoreProblem(what: string, name: string): (error: Error) => never {
   };
 }
 
+/** One shard that is stopped does not keep the others from serving. */
 function mustServe(shards: Shards): void {
   const status = shards.status();
   const [first] = status;

@@ -39,6 +39,8 @@ interface Place {
   readonly told: Map<number, Lsn>;
   client: WorkerClient | undefined;
   state: ShardState;
+  /** Why it is stopped. */
+  reason: string | undefined;
   diedMs: number | undefined;
   /** What its threads that have died had counted. */
   counted: readonly Metric[];
@@ -62,7 +64,16 @@ export class WorkerPool implements Shards {
   ) {
     this.places = range(Math.min(workerCount, shardCount)).map((worker) => {
       const shards = range(shardCount).filter((shard) => shard % workerCount === worker);
-      return { worker, shards, told: new Map(), client: undefined, state: 'starting', diedMs: undefined, counted: [] };
+      return {
+        worker,
+        shards,
+        told: new Map(),
+        client: undefined,
+        state: 'starting',
+        reason: undefined,
+        diedMs: undefined,
+        counted: [],
+      };
     });
     for (const place of this.places) for (const shard of place.shards) this.byShard.set(shard, place);
   }
@@ -89,11 +100,11 @@ export class WorkerPool implements Shards {
   }
 
   status(): ShardStatus[] {
-    const all = this.places.flatMap(({ shards, client, state }) =>
+    const all = this.places.flatMap(({ shards, client, state, reason }) =>
       shards.map((shard) => {
         const told = client?.status.find((status) => status.shard === shard);
-        if (told !== undefined) return state === 'serving' ? told : { ...told, state };
-        return { shard, state, players: 0, waiting: 0, head: undefined, reason: undefined };
+        if (told !== undefined) return state === 'serving' ? told : { ...told, state, reason };
+        return { shard, state, players: 0, waiting: 0, head: undefined, reason };
       }),
     );
     return all.sort((a, b) => a.shard - b.shard);
@@ -183,6 +194,7 @@ export class WorkerPool implements Shards {
     place.counted = mergeMetrics([...place.counted, ...(place.client?.takeCounted() ?? [])]);
     if (nowMs - diedMs < RESTARTS_WINDOW_MS) {
       place.state = 'stopped';
+      place.reason = 'its worker died twice in a minute';
       this.deps.log.error(at, 'worker died twice in a minute: its shards stay stopped');
     } else if (place.state === 'serving') {
       place.state = 'starting';
@@ -197,8 +209,10 @@ export class WorkerPool implements Shards {
       await this.open(place, undefined);
       if (place.state === 'serving') this.deps.log.info({ worker, shards }, 'worker is back');
     } catch (error) {
+      const { message } = error as Error;
       place.state = 'stopped';
-      const at = { worker, shards, error: (error as Error).message };
+      place.reason = message;
+      const at = { worker, shards, error: message };
       this.deps.log.error(at, 'worker cannot recover its shards: they stay stopped');
       await place.client?.close();
     }

@@ -7,21 +7,21 @@ export type LogLine = { readonly level: string; readonly message: string; readon
 
 /** A whole walletd in this process, on free ports and a folder of its own. */
 export class TestNode {
-  /** Resolves to the name of whoever took the store over. */
-  readonly fenced: Promise<string>;
+  /** Resolves to the exit code with which it wants to end, because it serves nobody any more. */
+  readonly useless: Promise<number>;
   /** What the main thread has logged, `debug` left out. */
   readonly logLines: LogLine[] = [];
   private readonly folder = makeTempFolder();
   private changes: Record<string, unknown> = {};
   private node: WalletNode | undefined;
-  private onFenced: (takenBy: string) => void = () => {};
+  private onUseless: (exitCode: number) => void = () => {};
 
   private constructor(
     private readonly store: string | undefined,
     private readonly workerEntry: URL | undefined,
   ) {
-    this.fenced = new Promise((resolve) => {
-      this.onFenced = resolve;
+    this.useless = new Promise((resolve) => {
+      this.onUseless = resolve;
     });
   }
 
@@ -57,7 +57,7 @@ export class TestNode {
       this.logLines.push({ ...fields, level, message });
     };
     const log: Logger = { debug() {}, info: write('info'), warn: write('warn'), error: write('error') };
-    const node = await WalletNode.open(settings, log, this.onFenced, this.workerEntry);
+    const node = await WalletNode.open(settings, log, this.onUseless, this.workerEntry);
     await node.start();
     this.node = node;
   }

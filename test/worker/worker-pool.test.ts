@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EXIT } from '../../src/cli/exit-codes.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient } from '../support/client.js';
 import { TestNode } from '../support/test-node.js';
@@ -75,7 +76,13 @@ test('a worker that dies twice in a minute: its shards stay stopped and say so, 
       40003,
       'and what is not valid is told so',
     );
-    assert.equal((await fetch(`${node.adminUrl}/readyz`)).status, 200, 'one stopped shard does not take the node out');
+    const ready = await fetch(`${node.adminUrl}/readyz`);
+    assert.equal(ready.status, 200, 'one stopped shard does not take the node out');
+    const { shards } = (await ready.json()) as { shards: { reason?: string }[] };
+    assert.deepEqual(
+      shards.map(({ reason }) => reason),
+      ['its worker died twice in a minute', undefined, 'its worker died twice in a minute', undefined],
+    );
     const response = await fetch(`${node.adminUrl}/v1/snapshots`, { method: 'POST' });
     const { snapshots } = (await response.json()) as { snapshots: { shard: number; type: string }[] };
     assert.deepEqual(
@@ -83,6 +90,10 @@ test('a worker that dies twice in a minute: its shards stay stopped and say so, 
       [0, 2],
       'and there is no snapshot of them',
     );
+    await client.post('placeBets', deadly(BOB, 'd3'));
+    await persist(client, bet(BOB, 'between'));
+    await client.post('placeBets', deadly(BOB, 'd4'));
+    assert.equal(await node.useless, EXIT.failure, 'with all shards stopped it ends');
   }));
 
 test('a worker that died comes back to its own log only: where another owner came meanwhile, that one stays', async () => {
@@ -92,7 +103,7 @@ test('a worker that died comes back to its own log only: where another owner cam
     await importPlayers(node.adminUrl, [ANN, BOB], 1000);
     const other = await TestNode.beside(node);
     await client.post('placeBets', deadly(ANN, 'd1')).catch(() => {});
-    await node.fenced;
+    assert.equal(await node.useless, EXIT.fenced);
     assert.equal(await balanceOf(other.adminUrl, ANN), 1000);
     const otherClient = new PlatformClient(other.callbackUrl);
     assert.equal((await otherClient.post('placeBets', bet(ANN, 'x', 10))).balanceAfter, 990);

@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants, type Stats, statSync } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 
 const MIB = 1024 * 1024;
 /** Zeros are written in pieces, because a sync of LMDB's own that comes meanwhile has to wait for them. */
@@ -26,11 +26,15 @@ export class FileGrowth {
   private file: FileHandle | undefined = undefined;
   /** Of the file when it was looked at last; it never becomes shorter. */
   private fileBytes = 0;
+  /** The file that LMDB has just opened. */
+  private readonly identity: string;
 
   constructor(
     private readonly path: string,
     private readonly usedBytes: () => number,
-  ) {}
+  ) {
+    this.identity = identityOf(statSync(path));
+  }
 
   /** To be called after each commit; returns at once. */
   committed(): void {
@@ -56,6 +60,16 @@ export class FileGrowth {
     return this.inTurn(() => this.grow(wanted)).catch((error: Error) => {
       throw new Error(`the file of the store cannot grow (${error.message})`, { cause: error });
     });
+  }
+
+  /** False when it was removed or replaced: LMDB goes on in a file that nobody will find again. */
+  async isInPlace(): Promise<boolean> {
+    try {
+      return identityOf(await stat(this.path)) === this.identity || this.isClosed;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return (code !== 'ENOENT' && code !== 'ENOTDIR') || this.isClosed;
+    }
   }
 
   async close(): Promise<void> {
@@ -90,9 +104,16 @@ export class FileGrowth {
 
   private async opened(): Promise<FileHandle> {
     if (this.isClosed) throw new Error('the store is closed');
-    this.file ??= await open(this.path, constants.O_WRONLY | constants.O_APPEND);
+    if (this.file === undefined) {
+      if (!(await this.isInPlace())) throw new Error('it was removed or replaced');
+      this.file = await open(this.path, constants.O_WRONLY | constants.O_APPEND);
+    }
     return this.file;
   }
+}
+
+function identityOf({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
 }
 
 const ZEROS = Buffer.alloc(PIECE_BYTES);

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { renameSync, rmSync } from 'node:fs';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { openEnvironment } from '../../src/store/lmdb/environment.js';
+import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
+import { META_VERSION } from '../../src/store/meta.js';
+import { Writer } from '../contract/writer.js';
+import { endAfterTests } from '../support/children.js';
+import { endChild } from '../support/redis-server.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+import { runWalletd, WalletdCommand } from '../support/walletd-process.js';
+
+const PROGRAM = fileURLToPath(new URL('../support/lmdb-program.js', import.meta.url));
+
+async function start(folder: string, what: 'reader' | 'lock'): Promise<ChildProcess> {
+  const program = endAfterTests(
+    spawn(process.execPath, [PROGRAM, folder, what], { stdio: ['ignore', 'pipe', 'inherit'] }),
+  );
+  await once(program.stdout as NodeJS.ReadableStream, 'data');
+  return program;
+}
+
+/** A store in the folder `store`, whose shard 0 has an owner; `stuck` has what it says when it cannot go on. */
+async function withStore(
+  run: (store: LmdbStore, log: Writer, folder: string, stuck: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const temp = makeTempFolder();
+  const folder = `${temp.path}/store`;
+  const stuck: string[] = [];
+  const store = LmdbStore.open(folder, (why) => stuck.push(why));
+  try {
+    const storeId = randomUUID();
+    const scales = { default: 4, byCurrency: {} };
+    await store.create({ storeId, formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 });
+    await run(store, new Writer(store, storeId), folder, stuck);
+  } finally {
+    await store.close();
+    temp.remove();
+  }
+}
+
+test('the pages that a reader saw are free again when it was killed', async () => {
+  await withStore(async (_store, log, folder) => {
+    const reader = await start(folder, 'reader');
+    const other = openEnvironment(folder);
+    const isListed = () => new RegExp(`^\\s*${reader.pid} `, 'm').test(other.readerList());
+    assert.ok(isListed(), other.readerList());
+    await endChild(reader, 'SIGKILL');
+    await until('its place is free', async () => {
+      await log.append(0);
+      return !isListed();
+    });
+    await other.close();
+  });
+});
+
+for (const [what, change] of [
+  ['removed', (folder: string) => rmSync(folder, { recursive: true })],
+  ['replaced', (folder: string) => renameSync(folder, `${folder}-elsewhere`)],
+] as const) {
+  test(`a store whose file is ${what} says that it cannot go on: nobody would find what it writes`, async () => {
+    await withStore(async (_store, log, folder, stuck) => {
+      await log.append(0);
+      change(folder);
+      if (what === 'replaced') await LmdbStore.open(folder).close();
+      await until('it says so', async () => {
+        await log.append(0);
+        return stuck.length > 0;
+      });
+      assert.deepEqual(stuck.slice(0, 1), ['the file of the store was removed or replaced']);
+    });
+  });
+}
+
+test('a store whose lock somebody keeps: waited for, deaf to nothing, and refused in a sentence', async () => {
+  await withStore(async (_store, _log, folder) => {
+    const holder = await start(folder, 'lock');
+    const env = { WALLETD_STORE: `lmdb:${folder}` };
+    const told = new WalletdCommand(['serve'], env);
+    await delay(1500);
+    assert.equal(await told.exit('SIGTERM'), 0, 'it ends when it is told to');
+    const { status, stderr } = runWalletd(['verify'], env);
+    assert.equal(status, 1);
+    assert.match(stderr, /another process has kept its lock for 10 s: it is frozen, or its disk hangs/);
+    await endChild(holder, 'SIGKILL');
+    const later = runWalletd(['snapshot', 'list'], env);
+    assert.equal(later.status, 0, later.stderr);
+  });
+});
+
+test('a folder that cannot be made is refused in a sentence', () => {
+  const { status, stderr } = runWalletd(['init', 'lmdb:/proc/walletd/store']);
+  assert.equal(status, 1);
+  assert.match(stderr, /cannot open the store lmdb:\/proc\/walletd\/store: ENOENT/);
+});

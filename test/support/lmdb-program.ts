@@ -1,0 +1,16 @@
+import { openEnvironment } from '../../src/store/lmdb/environment.js';
+
+/**
+ * A program of its own: opens the store in a folder and keeps a read transaction, or the lock of the store, for ever.
+ * Says `ready` when it does.
+ */
+const [folder, what] = process.argv.slice(2) as [string, 'reader' | 'lock'];
+const root = openEnvironment(folder);
+const forEver = () => {
+  process.stdout.write('ready\n');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+};
+if (what === 'lock') root.transactionSync(forEver);
+root.useReadTransaction();
+root.getStats();
+forEver();
