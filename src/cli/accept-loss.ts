@@ -5,11 +5,12 @@ import type { Settings } from '../config/schema.js';
 import { acceptLoss, findLosses, type Loss } from '../restore/accept-loss.js';
 import { shardsOf } from '../restore/store-reader.js';
 import { formatLsn } from '../shard/lsn.js';
+import type { StoreMeta } from '../store/meta.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { createLogger } from '../telemetry/logger.js';
 import { EXIT } from './exit-codes.js';
 import { mustBeStopped, offlineDeps } from './offline.js';
-import { driverOf, openAsItIs, recordOf, StoreError } from './open-store.js';
+import { NoStoreError, openAsItIs, recordOf, StoreError } from './open-store.js';
 import { Progress } from './progress.js';
 import { printable } from './table.js';
 
@@ -55,8 +56,7 @@ async function acceptLostStore(
   options: AcceptLossOptions,
 ): Promise<number | undefined> {
   if (record.storeId === undefined) return undefined;
-  const { store, name } = await driverOf(settings, 'auto');
-  const found = await store.maybeMeta().finally(() => store.close());
+  const { found, name } = await look(settings);
   if (found?.storeId === record.storeId) return undefined;
   const what = found === undefined ? 'There is no store' : `There is another store, ${found.storeId},`;
   console.log(`${what} at ${name}. This node has served ${record.storeId} there, up to`);
@@ -65,6 +65,17 @@ async function acceptLostStore(
   record.remove();
   console.log('This node has forgotten it.');
   return EXIT.ok;
+}
+
+async function look(settings: Settings): Promise<{ found: StoreMeta | undefined; name: string }> {
+  try {
+    const { store, meta, name } = await openAsItIs(settings);
+    await store.close();
+    return { found: meta, name };
+  } catch (error) {
+    if (error instanceof NoStoreError) return { found: undefined, name: error.store };
+    throw error;
+  }
 }
 
 async function acceptLostEntries(settings: Settings, record: NodeRecord, options: AcceptLossOptions): Promise<number> {
@@ -109,7 +120,10 @@ async function isAccepted(question: string, { yes = false }: AcceptLossOptions):
   if (yes) return true;
   if (!process.stdin.isTTY) throw new StoreError('there is nobody to ask: on a terminal, or with --yes');
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question(`${question} Type yes: `);
+  // Rejects with Ctrl-C and with the end of the input: no yes.
+  const answer = await terminal.question(`${question} Type yes: `).catch(() => '\n');
   terminal.close();
-  return answer.trim() === 'yes';
+  if (answer.trim() === 'yes') return true;
+  console.log('Nothing was changed.');
+  return false;
 }

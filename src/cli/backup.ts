@@ -39,7 +39,7 @@ export function addBackup(program: Command): void {
       `
 ${STORE_ADDRESS_HELP}
 
-Exit codes: ${EXIT.ok} written, or followed until a signal; ${EXIT.failure} failed, and no new file is there.
+Exit codes: ${EXIT.ok} written, or followed until a signal; ${EXIT.failure} failed; a file that is there is whole.
 
 Examples:
   walletd backup --to /var/backups/wallets-2026-01-31

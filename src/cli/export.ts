@@ -44,7 +44,8 @@ Exit codes: ${EXIT.ok} exported, ${EXIT.failure} something cannot be had any mor
 async function run({ reader, live, progress }: ReadStore, options: ExportOptions): Promise<void> {
   // Who follows has no end; what was not noted comes again.
   const signal = stopSignal(() => (options.follow ? EXIT.ok : EXIT.failure));
-  const cursor = options.cursor === undefined ? undefined : new ExportCursor(options.cursor, reader.storeId);
+  const cursor =
+    options.cursor === undefined ? undefined : new ExportCursor(options.cursor, reader.storeId, reader.shards);
   const starts = await startsOf(reader, options, cursor);
   const following = options.follow ? { live, warn: progress.warn } : undefined;
   const batches = exportEvents(reader, { starts, following, signal });

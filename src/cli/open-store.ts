@@ -14,6 +14,16 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
+/** Nothing is where the store should be. */
+export class NoStoreError extends StoreError {
+  constructor(readonly store: string) {
+    super(
+      `there is no store at ${store}: look for it elsewhere (WALLETD_STORE, and --store of commands that read), ` +
+        'or create one with `walletd init` or WALLETD_INIT=auto',
+    );
+  }
+}
+
 export interface ExistingStore extends Driver {
   readonly meta: StoreMeta;
 }
@@ -37,7 +47,7 @@ const LMDB = 'lmdb:';
  * other shards or scales than the settings have is refused: both decide what its logs mean.
  */
 export async function openStore(settings: Settings, init: 'auto' | 'never', record?: NodeRecord): Promise<OpenStore> {
-  await awaitLockOf(settings);
+  await probeEmbedded(settings);
   const driver = await driverOf(settings, init);
   const { store, name } = driver;
   try {
@@ -45,7 +55,7 @@ export async function openStore(settings: Settings, init: 'auto' | 'never', reco
     const found = await store.maybeMeta();
     if (record !== undefined) checkRecord(record, found, name);
     if (found === undefined) {
-      if (init === 'never') throw emptyStore(name);
+      if (init === 'never') throw new NoStoreError(name);
       wasCreated = await store.create(newMeta(settings));
     }
     const meta = await store.maybeMeta();
@@ -61,11 +71,11 @@ export async function openStore(settings: Settings, init: 'auto' | 'never', reco
 
 /** Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. */
 export async function openAsItIs(settings: Settings): Promise<ExistingStore> {
-  await awaitLockOf(settings);
+  await probeEmbedded(settings);
   const driver = await driverOf(settings, 'never');
   try {
     const meta = await driver.store.maybeMeta();
-    if (meta === undefined) throw emptyStore(driver.name);
+    if (meta === undefined) throw new NoStoreError(driver.name);
     return { ...driver, meta };
   } catch (error) {
     await driver.store.close();
@@ -129,15 +139,17 @@ function redisAddress(settings: Settings): RedisAddress {
 }
 
 function lmdbFolder(settings: Settings): string {
-  return resolve(settings.store.slice(LMDB.length));
+  const folder = settings.store.slice(LMDB.length);
+  if (/^~(\/|$)/.test(folder)) throw new ConfigError('store: nothing expands ~ here, write out the path of the folder');
+  return resolve(folder);
 }
 
-/** Who opens an embedded store waits for its lock in the thread that opens it: it must be known to come free. */
-async function awaitLockOf(settings: Settings): Promise<void> {
+/** To open an embedded store could hang or crash this process. Throws a `StoreError` that says what is wrong with it. */
+export async function probeEmbedded(settings: Settings): Promise<void> {
   if (isRedis(settings)) return;
-  const { awaitLock } = await import('../store/lmdb/lock.js');
+  const { probe } = await import('../store/lmdb/probe.js');
   const folder = lmdbFolder(settings);
-  await awaitLock(folder).catch((error) => {
+  await probe(folder).catch((error) => {
     throw asStoreError(error as Error, `${LMDB}${folder}`);
   });
 }
@@ -150,7 +162,7 @@ async function lmdbDriver(
   const { LmdbStore } = await import('../store/lmdb/lmdb-store.js');
   const folder = lmdbFolder(settings);
   const name = `${LMDB}${folder}`;
-  if (init === 'never' && !LmdbStore.exists(folder)) throw emptyStore(name);
+  if (init === 'never' && !LmdbStore.exists(folder)) throw new NoStoreError(name);
   try {
     const store = LmdbStore.open(folder, onStuck);
     return { store, name, durability: 'fsync: every answer waits for an LMDB commit with fdatasync' };
@@ -161,13 +173,6 @@ async function lmdbDriver(
 
 export function asStoreError(error: Error, name: string): StoreError {
   return error instanceof StoreError ? error : new StoreError(`cannot use the store ${name}: ${error.message}`);
-}
-
-function emptyStore(name: string): StoreError {
-  return new StoreError(
-    `there is no store at ${name}: look for it elsewhere (WALLETD_STORE, and --store of commands that read), ` +
-      'or create one with `walletd init` or WALLETD_INIT=auto',
-  );
 }
 
 function newMeta(settings: Settings): StoreMeta {

@@ -90,6 +90,8 @@ export async function* framesOfFile(
   }
 }
 
+const ZEROS = Buffer.alloc(64 * 1024);
+
 class BlockReader {
   position = FILE_HEADER_LENGTH;
   private index = 0;
@@ -123,7 +125,10 @@ class BlockReader {
     const bytes = await this.read(start, BLOCK_HEADER_LENGTH);
     if (bytes === undefined) return undefined;
     const header = maybeBlockHeader(bytes, this.index);
-    if (header === undefined) throw this.damage(start, whole);
+    if (header === undefined) {
+      if (await this.hasOnlyZerosFrom(start)) return undefined;
+      throw this.damage(start, whole);
+    }
     const data = await this.read(start + BLOCK_HEADER_LENGTH, header.length);
     if (data === undefined) return undefined;
     if (crc32(data) !== header.dataChecksum) throw this.damage(start + BLOCK_HEADER_LENGTH, whole);
@@ -155,6 +160,15 @@ class BlockReader {
   private damage(place: number, whole: number): ToolError {
     const rest = whole === FILE_HEADER_LENGTH ? 'nothing before that is whole' : `the first ${whole} bytes are whole`;
     return new ToolError(`${this.path} is damaged at byte ${place}: wrong checksum; ${rest}`);
+  }
+
+  /** As a power failure leaves it: the file had become longer already, and what was to be there had not been written. */
+  private async hasOnlyZerosFrom(position: number): Promise<boolean> {
+    for (let at = position; at < this.size; at += ZEROS.length) {
+      const length = Math.min(ZEROS.length, this.size - at);
+      if (!(await this.read(at, length))?.equals(ZEROS.subarray(0, length))) return false;
+    }
+    return true;
   }
 
   /** Undefined when the file has fewer. */

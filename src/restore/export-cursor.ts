@@ -14,6 +14,7 @@ export class ExportCursor {
   constructor(
     private readonly path: string,
     private readonly storeId: string,
+    private readonly shards: number,
   ) {}
 
   /** By shard; undefined when there is no file. Throws a `ToolError` when it is of another store or cannot be read. */
@@ -29,7 +30,11 @@ export class ExportCursor {
     if (storeId !== this.storeId) {
       throw new ToolError(`${this.path} is of the store ${storeId}, and this one is ${this.storeId}`);
     }
-    return positions.map(({ lsn, checksum }) => ({ lsn: maybeLsn(lsn) ?? this.refuse(), checksum }));
+    if (positions.length !== this.shards) this.refuse();
+    return positions.map((position) => {
+      const lsn = maybeLsn(String(position?.lsn)) ?? this.refuse();
+      return { lsn, checksum: Number.isInteger(position.checksum) ? position.checksum : this.refuse() };
+    });
   }
 
   /** After a power failure it can be the former one: what was exported since comes again. */

@@ -26,28 +26,42 @@ export interface Orphan {
 }
 
 /**
- * The entries of an orphans file (src/store/format/FORMAT.md). Throws a `ToolError` when it is cut off, a `FormatError`
- * when an entry is damaged or of another store.
+ * The entries of an orphans file (src/store/format/FORMAT.md); what is damaged is said in `notes`, for that can be why it
+ * is in the file. Throws a `ToolError` when it is cut off, and what is wrong with the first entry when none can be read.
  */
 export async function inspectOrphans(
   reader: StoreReader,
   file: Buffer,
 ): Promise<Inspection & { readonly orphans: readonly Orphan[] }> {
   const orphans: Orphan[] = [];
-  for (const entry of entriesOf(file, reader)) orphans.push({ entry, isInLog: await isInLog(entry, reader) });
+  const errors: Error[] = [];
+  for (const entry of entriesOf(file, reader, errors)) orphans.push({ entry, isInLog: await isInLog(entry, reader) });
+  const [first] = errors;
+  if (orphans.length === 0 && first !== undefined) throw first;
   const entries = orphans.map(({ entry }) => entry);
-  return { orphans, ...(await contentsOf(reader, entries)) };
+  const { notes, ...contents } = await contentsOf(reader, entries);
+  return { orphans, ...contents, notes: [...errors.map(({ message }) => message), ...notes] };
 }
 
-function* entriesOf(file: Buffer, reader: StoreReader): Generator<Entry> {
+function* entriesOf(file: Buffer, reader: StoreReader, errors: Error[]): Generator<Entry> {
   for (let at = 0; at < file.length; ) {
     const start = at + LENGTH_BYTES;
     const end = start <= file.length ? start + file.readUInt32BE(at) : start;
     if (end > file.length) throw new ToolError(`the file is cut off: its last whole entry ends at byte ${at}`);
-    const entry = reader.format.decode(file.subarray(start, end));
-    if (entry.shard >= reader.shards) throw new ToolError(`the store has no shard ${entry.shard}`);
-    yield entry;
+    const entry = maybeEntry(file.subarray(start, end), reader, errors);
+    if (entry !== undefined) yield entry;
     at = end;
+  }
+}
+
+function maybeEntry(bytes: Buffer, reader: StoreReader, errors: Error[]): Entry | undefined {
+  try {
+    const entry = reader.format.decode(bytes);
+    if (entry.shard >= reader.shards) throw new ToolError(`the store has no shard ${entry.shard}`);
+    return entry;
+  } catch (error) {
+    errors.push(error as Error);
+    return undefined;
   }
 }
 

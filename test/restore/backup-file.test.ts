@@ -50,6 +50,23 @@ async function collect(frames: Frames): Promise<Frame[]> {
 
 const restoredFrom = async (path: string) => (await restored(framesOfFile(path, await checkBackup(path)))).wal;
 
+test('zeros behind the last segment, as a power failure leaves them, are a segment that was cut off', () =>
+  inFolder(async (path) => {
+    const wal = await recordedHistory();
+    await write(path, framesOf(wal));
+    const { bytes } = await checkBackup(path);
+    truncateSync(path, bytes + 100_000);
+    const whole = await checkBackup(path);
+    assert.deepEqual([whole.bytes, whole.cutBytes], [bytes, 100_000]);
+    assert.deepEqual(await walletsOf(await restoredFrom(path)), await walletsOf(wal));
+    await goOn(wal, 3, 'later');
+    await append(path, wal, whole);
+    assert.deepEqual(await walletsOf(await restoredFrom(path)), await walletsOf(wal));
+    truncateSync(path, statSync(path).size + 100);
+    writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.from('x')]));
+    await assert.rejects(checkBackup(path), /is damaged at byte/);
+  }));
+
 test('a file gives back the frames that were written, and the store that they were of', () =>
   inFolder(async (path) => {
     const wal = await recordedHistory();

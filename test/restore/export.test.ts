@@ -291,20 +291,25 @@ describe('a cursor', () => {
   test('comes back as it was written', async () => {
     const store = await storyOf(1);
     const heads = await Promise.all([0, 1, 2].map((shard) => store.wal.head(shard)));
-    const cursor = new ExportCursor(path, 'store-a');
+    const cursor = new ExportCursor(path, 'store-a', 3);
     assert.equal(await cursor.read(), undefined);
     await cursor.write(heads);
     assert.deepEqual(
       await cursor.read(),
       heads.map(({ lsn, checksum }) => ({ lsn, checksum })),
     );
-    await assert.rejects(new ExportCursor(path, 'store-b').read(), /is of the store store-a, and this one is store-b/);
+    await assert.rejects(
+      new ExportCursor(path, 'store-b', 3).read(),
+      /is of the store store-a, and this one is store-b/,
+    );
   });
 
   test('that is something else is refused, and left as it is', async () => {
-    for (const text of ['', '{}', '[1]', '{"storeId":"store-a","positions":[{"lsn":"x","checksum":1}]}']) {
+    const positions = ['{"lsn":"x","checksum":1}', '{"lsn":"1-1"}', 'null', '', '{"lsn":"1-1","checksum":1},null'];
+    const cursors = positions.map((text) => `{"storeId":"store-a","positions":[${text}]}`);
+    for (const text of ['', '{}', '[1]', 'null', ...cursors]) {
       writeFileSync(path, text);
-      await assert.rejects(new ExportCursor(path, 'store-a').read(), ToolError);
+      await assert.rejects(new ExportCursor(path, 'store-a', 1).read(), ToolError, text);
       assert.equal(readFileSync(path, 'utf8'), text);
     }
   });

@@ -86,6 +86,24 @@ test('an operation that both the log and a snapshot know is told once, and each 
   );
 });
 
+test('of an orphans file with a damaged entry the others are shown', async () => {
+  const store = new WrittenStore();
+  await store.takeOver();
+  await store.fund('ann', 100);
+  for (const id of ['t1', 't2']) await store.run(commands.place([{ id }]));
+  const entries = await store.wal.read(0, { epoch: 1, sequence: 2 }, 2);
+  const lengths = entries.map(({ length }) => Buffer.from(Uint32Array.of(length).buffer).swap32());
+  const file = Buffer.concat(entries.flatMap((bytes, i) => [lengths[i] as Buffer, bytes]));
+  assert.deepEqual((await inspectOrphans(store.reader, file)).notes, []);
+  file.writeUInt8(file.readUInt8(84) ^ 1, 84);
+  const { orphans, notes } = await inspectOrphans(store.reader, file);
+  assert.deepEqual(
+    orphans.map(({ entry }) => entry.lsn.sequence),
+    [4],
+  );
+  assert.match(notes.join(), /entry 1-3 is damaged/);
+});
+
 test('an orphans file that is cut off is refused', async () => {
   const store = new WrittenStore();
   await assert.rejects(inspectOrphans(store.reader, Buffer.from([0, 0, 1, 0, 5])), ToolError);

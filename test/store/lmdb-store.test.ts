@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -94,7 +94,30 @@ test('a store whose lock somebody keeps: waited for, deaf to nothing, and refuse
   });
 });
 
-test('a folder that cannot be made is refused in a sentence', () => {
+for (const [what, damage] of [
+  ['cut off in its meta pages', (file: string) => truncateSync(file, 8192)],
+  ['cut off', (file: string) => truncateSync(file, 40_000)],
+  ['a text', (file: string) => writeFileSync(file, 'this is no store\n'.repeat(1000))],
+  ['almost empty', (file: string) => truncateSync(file, 100)],
+] as const) {
+  test(`a file that is ${what} is refused in a sentence, by the server and by tools`, () => {
+    const temp = makeTempFolder();
+    const env = { WALLETD_STORE: `lmdb:${temp.path}/store` };
+    assert.equal(runWalletd(['init'], env).status, 0);
+    damage(`${temp.path}/store/data.mdb`);
+    for (const verb of ['verify', 'serve', 'backup --to file']) {
+      const { status, stderr } = runWalletd(verb.split(' '), env);
+      assert.equal(status, 1, `${verb}: ${stderr}`);
+      assert.match(stderr, /its data\.mdb is cut off, damaged, or something else|cannot open the store .*MDB_INVALID/);
+    }
+    temp.remove();
+  });
+}
+
+test('a folder that cannot be made, or is not what it seems, is refused in a sentence', () => {
+  const home = runWalletd(['serve'], { WALLETD_STORE: 'lmdb:~/data' });
+  assert.equal(home.status, 2);
+  assert.match(home.stderr, /nothing expands ~ here/);
   const { status, stderr } = runWalletd(['init', 'lmdb:/proc/walletd/store']);
   assert.equal(status, 1);
   assert.match(stderr, /cannot open the store lmdb:\/proc\/walletd\/store: ENOENT/);

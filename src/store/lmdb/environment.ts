@@ -15,3 +15,9 @@ export type Bytes = Database<Buffer, Buffer>;
 export function openEnvironment(folder: string): RootDatabase<Buffer, Buffer> {
   return open({ path: folder, noSubdir: false, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 8, ...BINARY });
 }
+
+/** Of the file: up to the last page that LMDB has ever used. */
+export function usedBytes(root: RootDatabase): number {
+  const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber: number; pageSize: number };
+  return (lastPageNumber + 1) * pageSize;
+}

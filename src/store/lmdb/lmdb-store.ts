@@ -16,7 +16,7 @@ import { genesisHead } from '../format/entry-codec.js';
 import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { Store } from '../store.js';
 import { Commits } from './commits.js';
-import { BINARY, type Bytes, DATA_FILE, openEnvironment } from './environment.js';
+import { BINARY, type Bytes, DATA_FILE, openEnvironment, usedBytes } from './environment.js';
 import { FileGrowth } from './file-growth.js';
 import { Heads } from './heads.js';
 import { entryKey } from './keys.js';
@@ -226,9 +226,4 @@ function bytesOf(appends: readonly Append[]): number {
   let bytes = 0;
   for (const { entries } of appends) for (const entry of entries) bytes += entry.bytes.length;
   return bytes;
-}
-
-function usedBytes(root: RootDatabase): number {
-  const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber: number; pageSize: number };
-  return (lastPageNumber + 1) * pageSize;
 }

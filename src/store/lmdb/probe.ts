@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DATA_FILE } from './environment.js';
+
+const PROGRAM = fileURLToPath(new URL('./probe-program.js', import.meta.url));
+const LOCK_MS = 10_000;
+const CRASHES: readonly unknown[] = ['SIGBUS', 'SIGSEGV', 'SIGABRT'];
+
+/** With this exit code the probe says that the file ends before its last page. */
+export const CUT_OFF = 3;
+
+/**
+ * Resolves when another process has opened the store in this folder without harm; rejects with what is wrong with it.
+ *
+ * Who is frozen in a commit, or whose disk hangs, keeps the store's lock, and lmdb asks for it in the thread that opens a
+ * store: it would wait there without a word, deaf to signals too. And what LMDB does not find where its map says it is
+ * ends the process with a signal.
+ */
+export async function probe(folder: string): Promise<void> {
+  if (!existsSync(join(folder, DATA_FILE))) return;
+  const child = spawn(process.execPath, [PROGRAM, folder], {
+    stdio: 'ignore',
+    timeout: LOCK_MS,
+    killSignal: 'SIGKILL',
+  });
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  // A probe that cannot be started, or fails otherwise, says nothing: whoever opens the store will say what is wrong.
+  const [code, signal] = await once(child, 'exit').catch(() => [0, null]);
+  process.off('exit', end);
+  if (child.killed) {
+    throw new Error(
+      `another process has kept its lock for ${LOCK_MS / 1000} s: it is frozen, or its disk hangs; ` +
+        'look for it, and end it with kill -9',
+    );
+  }
+  if (code === CUT_OFF || CRASHES.includes(signal)) {
+    throw new Error(`its ${DATA_FILE} is cut off, damaged, or something else: bring it back, or restore a backup`);
+  }
+}
