@@ -1,4 +1,4 @@
-import { entryAt, firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { AcceptedLossError, entryAt, firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
 import { formatLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type Head, isSameHead } from '../shard/ports.js';
 import { checkAgainstLog, checkEnds, checkReached } from '../shard/recovery.js';
@@ -143,7 +143,8 @@ class ShardSource {
       }
     } catch (error) {
       if (!(error instanceof RecoveryError)) throw error;
-      throw await orTrimmed(error, shard, this.head, 'copied', this.store);
+      this.isPast = error instanceof AcceptedLossError && isPast(this.options.at, error.fence);
+      if (!this.isPast) throw await orTrimmed(error, shard, this.head, 'copied', this.store);
     }
   }
 

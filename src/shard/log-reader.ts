@@ -13,6 +13,14 @@ export class LossError extends RecoveryError {
   }
 }
 
+/** The fence with which somebody has accepted a loss: whoever has read up to it cannot read on. */
+export class AcceptedLossError extends LossError {
+  constructor(readonly fence: Entry) {
+    const at = `entry ${formatLsn(fence.lsn)} of shard ${fence.shard}`;
+    super(`${at} does not follow from what is before it: a loss was accepted`);
+  }
+}
+
 /** An entry, as it is in the log and as it is meant. */
 export interface ReadEntry {
   readonly entry: Entry;
@@ -101,5 +109,5 @@ export function checkContinuity(entry: Entry, shard: number, last: Head): void {
   if (!epochFits || (!isFence && entry.nonce !== last.nonce)) {
     throw new LossError(`${at} is not by the owner of its epoch`);
   }
-  if (entry.owner?.afterLoss) throw new LossError(`${at} does not follow from what is before it: a loss was accepted`);
+  if (entry.owner?.afterLoss) throw new AcceptedLossError(entry);
 }

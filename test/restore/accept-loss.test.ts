@@ -6,6 +6,7 @@ import { silentLogger, systemClock } from '../../src/base/ports.js';
 import { type AcceptLossDeps, acceptLoss, findLosses, type Loss } from '../../src/restore/accept-loss.js';
 import { exportEvents } from '../../src/restore/export.js';
 import { framesAfter } from '../../src/restore/follow.js';
+import { framesOfStore } from '../../src/restore/store-frames.js';
 import type { StoreReader } from '../../src/restore/store-reader.js';
 import { verify } from '../../src/restore/verify.js';
 import { formatLsn } from '../../src/shard/lsn.js';
@@ -83,6 +84,15 @@ async function follow(wal: MemoryWal, head: Head): Promise<void> {
   for await (const { type } of framesAfter(readerOf(wal), contents, options)) if (type === 'end') stop.abort();
 }
 
+/** How many entries there are to restore up to this one. */
+async function entriesUpTo(wal: MemoryWal, { lsn }: Head): Promise<number> {
+  const at = { type: 'places', lsns: new Map([[0, lsn]]) } as const;
+  const options = { meta: Buffer.alloc(0), now: () => 1, warn: () => {}, at, onProgress: () => {} };
+  let entries = 0;
+  for await (const { type } of framesOfStore(readerOf(wal), options)) if (type === 'entry') entries++;
+  return entries;
+}
+
 async function loseNewestSnapshot(wal: MemoryWal): Promise<void> {
   const [newest] = (await listSnapshots(0, depsOf(wal))).whole;
   wal.snapshotsOf(0).delete(newest?.id as string);
@@ -128,6 +138,15 @@ for (const [what, lose] of [
     await lossOf(wal);
   });
 }
+
+test('what was before an accepted loss can be restored', async () => {
+  const wal = await played(8);
+  wal.loseTail(0, 3);
+  const before = await wal.head(0);
+  await acceptLoss(await lossOf(wal), depsOf(wal));
+  assert.equal(await entriesUpTo(wal, before), before.lsn.sequence - 1, 'from the snapshot at the second');
+  assert.equal(await entriesUpTo(wal, await wal.head(0)), 1, 'the fence, and the snapshot at it');
+});
 
 test('a log that ends too early, and nothing else: who has read up to its end reads on', async () => {
   const wal = await played(8);

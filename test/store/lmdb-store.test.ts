@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openEnvironment } from '../../src/store/lmdb/environment.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
+import { probe } from '../../src/store/lmdb/probe.js';
 import { META_VERSION } from '../../src/store/meta.js';
 import { Writer } from '../contract/writer.js';
 import { endAfterTests } from '../support/children.js';
@@ -100,19 +101,28 @@ for (const [what, damage] of [
   ['a text', (file: string) => writeFileSync(file, 'this is no store\n'.repeat(1000))],
   ['almost empty', (file: string) => truncateSync(file, 100)],
 ] as const) {
-  test(`a file that is ${what} is refused in a sentence, by the server and by tools`, () => {
-    const temp = makeTempFolder();
-    const env = { WALLETD_STORE: `lmdb:${temp.path}/store` };
-    assert.equal(runWalletd(['init'], env).status, 0);
-    damage(`${temp.path}/store/data.mdb`);
-    for (const verb of ['verify', 'serve', 'backup --to file']) {
-      const { status, stderr } = runWalletd(verb.split(' '), env);
-      assert.equal(status, 1, `${verb}: ${stderr}`);
-      assert.match(stderr, /its data\.mdb is cut off, damaged, or something else|cannot open the store .*MDB_INVALID/);
-    }
-    temp.remove();
+  test(`a file that is ${what} is refused in a sentence`, async () => {
+    await withStore(async (store, _log, folder) => {
+      await store.close();
+      await probe(folder);
+      damage(`${folder}/data.mdb`);
+      await assert.rejects(probe(folder), /^Error: its data\.mdb is cut off, damaged, or something else/);
+    });
   });
 }
+
+test('who opens a file that is cut off says so: the server, tools, and a restore into it', async () => {
+  await withStore(async (store, _log, folder) => {
+    await store.close();
+    truncateSync(`${folder}/data.mdb`, 40_000);
+    const env = { WALLETD_STORE: `lmdb:${folder}` };
+    for (const verb of ['serve', 'verify', `restore --from lmdb:${folder} --to lmdb:${folder}`]) {
+      const { status, stderr } = runWalletd(verb.split(' '), env);
+      assert.equal(status, 1, `${verb}: ${stderr}`);
+      assert.match(stderr, /cannot use the store .*its data\.mdb is cut off/);
+    }
+  });
+});
 
 test('a folder that cannot be made, or is not what it seems, is refused in a sentence', () => {
   const home = runWalletd(['serve'], { WALLETD_STORE: 'lmdb:~/data' });
