@@ -60,7 +60,7 @@ export function policyOf({ snapshots, history }: Settings, { shards }: StoreMeta
   return { everyEntries, everyMs: everySeconds * 1000, keep, historyBytesMax: history.maxBytes / shards };
 }
 
-/** What reads the callbacks of this store and writes their answers. To make one takes some 70 ms. */
+/** What reads the callbacks of this store and writes their answers. To make one takes some 50 ms. */
 export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings' | 'meta'>): CallbackCodec {
   const { money, txnsMax } = settings;
   return new CallbackCodec({ scales: new ScaleTable(meta.scales), amountMax: money.amountMax, txnsMax }, systemClock);

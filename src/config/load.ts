@@ -23,7 +23,13 @@ type Sources = Map<string, string>;
 type Tree = { [key: string]: unknown };
 
 // Used once a start: neither a check of the schema (a test has it) nor faster code is worth 50 ms of each.
-const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateSchema: false, code: { optimize: false } });
+const ajv = new Ajv({
+  strict: true,
+  allowUnionTypes: true,
+  validateSchema: false,
+  meta: false,
+  code: { optimize: false },
+});
 const validate = ajv.compile<Settings>(settingsSchema);
 
 /**

@@ -73,9 +73,9 @@ type Schemas = ReturnType<typeof requestSchemas>;
 export type RequestBody<E extends Endpoint> = TypeOf<Schemas[E]>;
 export type Validators = { readonly [E in Endpoint]: ValidateFunction<RequestBody<E>> };
 
-/** Compiles the schemas, once. */
+/** Compiles the schemas, once a thread. Whether they are schemas is checked by a test, and not at each start. */
 export function compileValidators(txnsMax: number): Validators {
-  const ajv = new Ajv({ strict: true });
+  const ajv = new Ajv({ strict: true, validateSchema: false, meta: false });
   ajv.addKeyword({
     keyword: 'codePoints',
     type: 'string',
