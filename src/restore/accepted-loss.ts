@@ -3,20 +3,19 @@ import type { Lsn } from '../shard/lsn.js';
 import type { Entry } from '../shard/ports.js';
 import { entriesAfter } from './salvage.js';
 
-/** The newest fence behind `after` with which somebody has accepted a loss; undefined when there is none. */
+/** The first fence behind `after` with which somebody has accepted a loss; undefined when there is none. */
 export async function maybeAcceptedLoss(
   shard: number,
   after: Lsn,
   { wal, format }: LogReaderDeps,
 ): Promise<Lsn | undefined> {
-  let accepted: Lsn | undefined;
   for await (const page of entriesAfter(shard, after, { wal, format })) {
     for (const bytes of page) {
       const entry = maybeDecoded(bytes, format);
-      if (entry?.owner?.afterLoss) accepted = entry.lsn;
+      if (entry?.owner?.afterLoss) return entry.lsn;
     }
   }
-  return accepted;
+  return undefined;
 }
 
 function maybeDecoded(bytes: Buffer, format: LogReaderDeps['format']): Entry | undefined {

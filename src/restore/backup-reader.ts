@@ -91,6 +91,8 @@ export async function* framesOfFile(
 }
 
 const ZEROS = Buffer.alloc(64 * 1024);
+/** So many at the end of a block that is not whole are no accident of what was in it. */
+const ZERO_TAIL_BYTES = 16;
 
 class BlockReader {
   position = FILE_HEADER_LENGTH;
@@ -119,19 +121,24 @@ class BlockReader {
     }
   }
 
-  /** Undefined when the file ends before the block does. `whole`: how far it is known to hold whole segments. */
+  /** Undefined when the file, or what is not zero of it, ends before the block does. `whole`: how far it is known to hold whole segments. */
   async next(whole: number): Promise<Block | undefined> {
     const start = this.position;
     const bytes = await this.read(start, BLOCK_HEADER_LENGTH);
     if (bytes === undefined) return undefined;
     const header = maybeBlockHeader(bytes, this.index);
     if (header === undefined) {
-      if (await this.hasOnlyZerosFrom(start)) return undefined;
+      if (await this.hasOnlyZerosFrom(start + BLOCK_HEADER_LENGTH)) return undefined;
       throw this.damage(start, whole);
     }
     const data = await this.read(start + BLOCK_HEADER_LENGTH, header.length);
     if (data === undefined) return undefined;
-    if (crc32(data) !== header.dataChecksum) throw this.damage(start + BLOCK_HEADER_LENGTH, whole);
+    if (crc32(data) !== header.dataChecksum) {
+      const tail = data.subarray(-ZERO_TAIL_BYTES);
+      const isCutOff = tail.equals(ZEROS.subarray(0, tail.length));
+      if (isCutOff && (await this.hasOnlyZerosFrom(start + BLOCK_HEADER_LENGTH + header.length))) return undefined;
+      throw this.damage(start + BLOCK_HEADER_LENGTH, whole);
+    }
     this.index++;
     this.position = start + BLOCK_HEADER_LENGTH + header.length;
     return { header, data, start, end: this.position };

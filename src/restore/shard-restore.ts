@@ -1,5 +1,5 @@
 import { assert, must } from '../base/assert.js';
-import { checkContinuity, decodeEntry } from '../shard/log-reader.js';
+import { checkContinuity, checkNoLoss, decodeEntry } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from '../shard/lsn.js';
 import { type Append, type Head, isSameHead, type SealedEntry } from '../shard/ports.js';
 import type { Patience } from '../shard/take-over.js';
@@ -70,8 +70,10 @@ export class ShardRestore {
     if (this.last === undefined) await this.publishSnapshot();
     const entry = decodeEntry(bytes, this.shard, this.formats.format);
     const start = this.snapshot?.manifest.start;
-    if (this.last !== undefined || start === undefined) checkContinuity(entry, this.shard, this.last ?? this.head);
-    else assert(isSameHead(entry.head, start), 'the first entry is the one at the start of the snapshot');
+    if (this.last !== undefined || start === undefined) {
+      checkContinuity(entry, this.shard, this.last ?? this.head);
+      checkNoLoss(entry);
+    } else assert(isSameHead(entry.head, start), 'the first entry is the one at the start of the snapshot');
     this.isPast = isPast(this.at, entry);
     if (this.isPast) return 0;
     this.last = entry.head;

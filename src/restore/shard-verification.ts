@@ -1,4 +1,12 @@
-import { firstEntry, LossError, RecoveryError, readLog } from '../shard/log-reader.js';
+import {
+  AcceptedLossError,
+  entryAt,
+  firstEntry,
+  LossError,
+  type ReadEntry,
+  RecoveryError,
+  readLog,
+} from '../shard/log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type Head, isSameHead } from '../shard/ports.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
@@ -77,9 +85,12 @@ export class ShardVerification {
     let fault = unreadable ?? (await read());
     while (fault !== undefined) {
       const { lsn } = this.last;
-      const accepted = await maybeAcceptedLoss(shard, lsn, reader);
-      const goesOn = await this.goOnBeyond(lsn, accepted, snapshots);
-      this.note(fault, goesOn ? accepted : undefined);
+      const fence = fault instanceof AcceptedLossError ? fault.fence.lsn : await maybeAcceptedLoss(shard, lsn, reader);
+      const goesOn = await this.goOnBeyond(lsn, snapshots);
+      // What is wrong behind a place from where the rest could be proved was not accepted with it.
+      const isAccepted = goesOn && fence !== undefined && compareLsn(fence, this.last.lsn) <= 0;
+      this.note(fault, isAccepted ? fence : undefined);
+      if (isAccepted) snapshots.accept(fence);
       if (!goesOn) break;
       fault = await read();
     }
@@ -109,12 +120,11 @@ export class ShardVerification {
     await this.replay.begin();
   }
 
-  /** After a fault in the log: on from the first snapshot beyond it, and beyond an accepted loss, if there is one. */
-  private async goOnBeyond({ sequence }: Lsn, accepted: Lsn | undefined, snapshots: SnapshotCheck): Promise<boolean> {
+  /** After a fault in the log: on from the first snapshot behind the place that the log has the start of, if any. */
+  private async goOnBeyond({ sequence }: Lsn, snapshots: SnapshotCheck): Promise<boolean> {
     this.proofs.clear();
     for (const manifest of oldestFirst(snapshots.usable)) {
-      const start = manifest.start.lsn;
-      if (start.sequence <= sequence || (accepted !== undefined && compareLsn(start, accepted) < 0)) continue;
+      if (manifest.start.lsn.sequence <= sequence || !(await this.isInLog(manifest.start))) continue;
       const view = await snapshots.open(manifest);
       if (view === undefined) continue;
       // A replay that has begun beyond the fault itself has lost nothing.
@@ -125,6 +135,14 @@ export class ShardVerification {
       return true;
     }
     return false;
+  }
+
+  private async isInLog(head: Head): Promise<boolean> {
+    let entry: ReadEntry | undefined;
+    const fault = await faultIn(async () => {
+      entry = await entryAt(this.shard, head.lsn, this.reader);
+    });
+    return fault === undefined && entry !== undefined && isSameHead(entry.entry.head, head);
   }
 
   /** From `last` to the head, whatever the replay begins with. */

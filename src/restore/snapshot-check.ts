@@ -1,4 +1,4 @@
-import { compareLsn, formatLsn } from '../shard/lsn.js';
+import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type Head, isSameHead } from '../shard/ports.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
 import { DamagedSnapshotError, type SnapshotList } from '../shard/snapshot-reader.js';
@@ -12,6 +12,7 @@ export class SnapshotCheck {
   readonly usable: readonly Manifest[];
   /** Ids of those whose chunks have been read. */
   private readonly read = new Set<string>();
+  private readonly accepted: Lsn[] = [];
 
   constructor(
     private readonly shard: number,
@@ -73,8 +74,14 @@ export class SnapshotCheck {
     }
   }
 
+  /** Snapshots of what was lost before this fence name entries that the log has others in the place of. */
+  accept(fence: Lsn): void {
+    this.accepted.push(fence);
+  }
+
   private checkPlace(id: string, mine: Head, logs: Head): void {
-    if (isSameHead(mine, logs)) return;
+    const isOfLost = (fence: Lsn) => compareLsn(mine.lsn, fence) < 0 && mine.lsn.sequence >= fence.sequence;
+    if (isSameHead(mine, logs) || this.accepted.some(isOfLost)) return;
     this.add(`snapshot ${id} names another entry ${formatLsn(mine.lsn)} than the log has at ${formatLsn(logs.lsn)}`);
   }
 

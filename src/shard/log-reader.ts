@@ -37,7 +37,8 @@ const PAGE_ENTRIES = 64;
 /**
  * The entries of a shard's log after the entry `after`, page by page, to the end that the log has by then. Each is
  * proved to follow the one before it, the first to follow `after`. Throws a `RecoveryError` at a hole, a foreign or a
- * damaged entry; what the store throws in bad weather comes through.
+ * damaged entry, and at the fence of an accepted loss, unless it is only about the entries as they are; what the store
+ * throws in bad weather comes through.
  *
  * A page can be gone through once; one that is not gone through to its end is the last. Entries are decoded as they are
  * asked for: kept till the end of the page their events grow old, and then the collector took as long as all the rest
@@ -47,6 +48,7 @@ export async function* readLog(
   shard: number,
   after: Head,
   { wal, format }: LogReaderDeps,
+  overLosses: 'over-losses' | 'up-to-a-loss' = 'up-to-a-loss',
 ): AsyncGenerator<Iterable<ReadEntry>, void> {
   let last = after;
   let isThrough = true;
@@ -54,6 +56,7 @@ export async function* readLog(
     for (const bytes of page) {
       const entry = decodeEntry(bytes, shard, format);
       checkContinuity(entry, shard, last);
+      if (overLosses === 'up-to-a-loss') checkNoLoss(entry);
       last = entry.head;
       yield { entry, bytes };
     }
@@ -97,6 +100,11 @@ export function decodeEntry(bytes: Buffer, shard: number, format: EntryFormat): 
   }
 }
 
+/** What is built on the entries before cannot be built on behind the fence of an accepted loss. */
+export function checkNoLoss(entry: Entry): void {
+  if (entry.owner?.afterLoss) throw new AcceptedLossError(entry);
+}
+
 /** Every entry must follow the one before it: no hole, no foreign entry, no entry twice. Throws a `RecoveryError`. */
 export function checkContinuity(entry: Entry, shard: number, last: Head): void {
   const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
@@ -109,5 +117,4 @@ export function checkContinuity(entry: Entry, shard: number, last: Head): void {
   if (!epochFits || (!isFence && entry.nonce !== last.nonce)) {
     throw new LossError(`${at} is not by the owner of its epoch`);
   }
-  if (entry.owner?.afterLoss) throw new AcceptedLossError(entry);
 }

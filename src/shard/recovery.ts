@@ -232,7 +232,7 @@ async function recentBefore(shard: number, { start, marks }: Base, deps: Recover
     const first = marked?.entry ?? (await firstEntry(shard, reader));
     if (first === undefined || first.lsn.sequence >= start.lsn.sequence) return none;
     const recent = new RecentEntries(first.head, deps.recentBytesMax);
-    for await (const page of readLog(shard, first.head, reader)) {
+    for await (const page of readLog(shard, first.head, reader, 'over-losses')) {
       for (const { entry, bytes } of page) {
         recent.add({ head: entry.head, bytes });
         if (isSameHead(entry.head, start)) return recent;

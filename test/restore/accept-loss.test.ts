@@ -9,7 +9,7 @@ import { framesAfter } from '../../src/restore/follow.js';
 import { framesOfStore } from '../../src/restore/store-frames.js';
 import type { StoreReader } from '../../src/restore/store-reader.js';
 import { verify } from '../../src/restore/verify.js';
-import { formatLsn } from '../../src/shard/lsn.js';
+import { formatLsn, LSN_ZERO } from '../../src/shard/lsn.js';
 import type { Head } from '../../src/shard/ports.js';
 import { listSnapshots } from '../../src/shard/snapshot-reader.js';
 import { AT_ONCE } from '../../src/shard/snapshotter.js';
@@ -131,13 +131,57 @@ for (const [what, lose] of [
     await follow(wal, mended.head);
 
     const { findings, shards } = await verify(readerOf(wal), { isDeep: true, server: undefined });
-    assert.equal(findings.count('log'), 0, JSON.stringify(findings.listed));
+    assert.deepEqual(findings.listed, []);
     assert.match(String(shards[0]?.accepted), /; the loss was accepted at 2-\d+$/);
 
     await loseNewestSnapshot(wal);
     await lossOf(wal);
   });
 }
+
+test('what is damaged before an accepted loss, and before a whole snapshot too, was not accepted with it', async () => {
+  const wal = new MemoryWal(STORE_ID, 1);
+  const keepingAll = () => TestHost.started({ wal, shards: 1, policy: { keep: 10 } });
+  const host = await keepingAll();
+  await host.fund('ann', 1000);
+  for (let i = 0; i < 12; i++) {
+    if (i % 4 === 0) await host.host.takeSnapshots(AT_ONCE);
+    await bet(host, `t${i}`);
+  }
+  await host.host.takeSnapshots(AT_ONCE);
+  wal.loseTail(0, 3);
+  await acceptLoss(await lossOf(wal), depsOf(wal));
+  const next = await keepingAll();
+  for (let i = 0; i < 3; i++) await bet(next, `u${i}`);
+  const look = () => verify(readerOf(wal), { isDeep: true, server: undefined });
+  assert.deepEqual((await look()).findings.listed, []);
+
+  wal.damage(0, 4);
+  const early = await look();
+  assert.deepEqual(
+    early.findings.listed.map(({ message }) => message.replace(/;.*/, '')),
+    ['the log of shard 0 cannot be read: entry 1-4 is damaged: wrong checksum'],
+  );
+  assert.equal(early.shards[0]?.accepted.length, 1, 'the fence');
+  wal.damage(0, (await wal.head(0)).lsn.sequence - 1);
+  assert.equal((await look()).findings.count('log'), 2);
+});
+
+test('behind an accepted loss too, a store that loses entries gets them again, also the fence and those before it', async () => {
+  const wal = await played(8);
+  wal.loseTail(0, 3);
+  await acceptLoss(await lossOf(wal), depsOf(wal));
+  const next = await started(wal);
+  for (let i = 0; i < 3; i++) await bet(next, `u${i}`);
+  await next.host.takeSnapshots(AT_ONCE);
+  const last = await started(wal);
+  const before = await wal.read(0, LSN_ZERO, 100);
+  for (const lost of [2, 4, 7]) {
+    wal.loseTail(0, wal.entries(0).length - before.length + lost);
+    assert.equal((await bet(last, `v${lost}`)).type, 'accepted', `${lost} lost`);
+    assert.deepEqual((await wal.read(0, LSN_ZERO, 100)).slice(0, before.length), before);
+  }
+});
 
 test('what was before an accepted loss can be restored', async () => {
   const wal = await played(8);

@@ -55,11 +55,19 @@ test('zeros behind the last segment, as a power failure leaves them, are a segme
     const wal = await recordedHistory();
     await write(path, framesOf(wal));
     const { bytes } = await checkBackup(path);
+    const wallets = await walletsOf(wal);
+    await goOn(wal, 3, 'later');
+    for (const keptBytes of [5, 12, 60]) {
+      await append(path, wal, await checkBackup(path));
+      truncateSync(path, bytes + keptBytes);
+      truncateSync(path, bytes + 4096);
+      assert.equal((await checkBackup(path)).bytes, bytes, `${keptBytes} bytes of the segment`);
+      truncateSync(path, bytes);
+    }
     truncateSync(path, bytes + 100_000);
     const whole = await checkBackup(path);
     assert.deepEqual([whole.bytes, whole.cutBytes], [bytes, 100_000]);
-    assert.deepEqual(await walletsOf(await restoredFrom(path)), await walletsOf(wal));
-    await goOn(wal, 3, 'later');
+    assert.deepEqual(await walletsOf(await restoredFrom(path)), wallets);
     await append(path, wal, whole);
     assert.deepEqual(await walletsOf(await restoredFrom(path)), await walletsOf(wal));
     truncateSync(path, statSync(path).size + 100);

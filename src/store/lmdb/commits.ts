@@ -42,6 +42,7 @@ export class Commits {
     const nowMs = performance.now();
     if (nowMs - this.keptHouseMs < HOUSE_MS) return;
     this.keptHouseMs = nowMs;
+    if (this.growth.isClosed) return;
     this.root.readerCheck();
     void this.growth.isInPlace().then((isInPlace) => {
       if (!isInPlace) this.onStuck('the file of the store was removed or replaced');

@@ -21,7 +21,7 @@ const COMMIT_BYTES = MIB;
 export class FileGrowth {
   private commits = 0;
   private isBusy = false;
-  private isClosed = false;
+  isClosed = false;
   private running: Promise<void> = Promise.resolve();
   private file: FileHandle | undefined = undefined;
   /** Of the file when it was looked at last; it never becomes shorter. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { DATA_FILE } from './environment.js';
 
 const PROGRAM = fileURLToPath(new URL('./probe-program.js', import.meta.url));
-const LOCK_MS = 10_000;
+export const LOCK_MS = 10_000;
 const CRASHES: readonly unknown[] = ['SIGBUS', 'SIGSEGV', 'SIGABRT'];
 
 /** With this exit code the probe says that the file ends before its last page. */
