@@ -1,3 +1,4 @@
+import { must } from '../../src/base/assert.js';
 import { describeFsync, machine } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
 import { type Server, verify } from '../support/servers.js';
@@ -39,9 +40,12 @@ export async function race(servers: readonly Server[], settings: RaceSettings): 
   return raced;
 }
 
+/** Closed loops before anything is measured: at 2,000 requests/s what answers them is compiled after seconds only. */
+const WARM_UP_SECONDS = 3;
+
 /**
  * Servers under the same loads, in alternation: machines are noisy, so what counts is the ratio of medians of one run.
- * At the end the store of each is proven.
+ * Each is warmed up before; at the end the store of each is proven.
  */
 export async function measure(
   servers: readonly Server[],
@@ -52,6 +56,8 @@ export async function measure(
   const width = Math.max(...servers.map(({ name }) => name.length));
   const raced: Raced[] = [];
   try {
+    const { mix, connections, players } = must(loads[0], 'there is a load to measure');
+    for (const server of servers) await generate(server, { mix, connections, players, seconds: WARM_UP_SECONDS });
     for (const load of loads) {
       const results = servers.map((): LoadResult[] => []);
       for (let round = 1; round <= rounds; round++) {
