@@ -50,6 +50,18 @@ test('a fence names its owner and has no events', () => {
   assert.deepEqual(entry.events, []);
 });
 
+test('a fence after a loss is of another kind, which a reader that does not know it refuses', () => {
+  const header = {
+    shard: 0,
+    lsn: { epoch: 2, sequence: 8 },
+    nonce: 'ffffffffffffffff',
+    previous: genesisHead(STORE_ID, 0),
+  };
+  const { bytes } = codec.sealFence({ ...header, timeMs: 5 }, { ...owner, afterLoss: true });
+  assert.equal(bytes.readUInt8(1), 3);
+  assert.deepEqual(codec.decode(bytes).owner, { ...owner, afterLoss: true });
+});
+
 test('a head comes back as it went in', () => {
   const head = {
     lsn: { epoch: 4_000_000_000, sequence: 2 ** 45 + 1 },

@@ -21,6 +21,9 @@ const CHECKSUM_AT = 68;
 const NONCE_LENGTH = 8;
 const KIND_BATCH = 1;
 const KIND_FENCE = 2;
+/** A kind of its own: a reader that does not know what it says must not read on over it. */
+const KIND_FENCE_AFTER_LOSS = 3;
+const KINDS: readonly number[] = [KIND_BATCH, KIND_FENCE, KIND_FENCE_AFTER_LOSS];
 const WORKSPACE_LENGTH = 4096;
 
 /** Plain msgpack: no records, no extensions, so that any reader of msgpack can read a log. */
@@ -51,9 +54,9 @@ export class EntryCodec implements EntryFormat {
   }
 
   sealFence(header: EntryHeader, owner: Owner): SealedEntry {
-    const payload = packr.pack([owner.host, owner.pid, owner.startedMs, ...(owner.afterLoss ? [true] : [])]);
+    const payload = packr.pack([owner.host, owner.pid, owner.startedMs]);
     const bytes = Buffer.concat([Buffer.alloc(HEADER_LENGTH), payload]);
-    return this.seal(bytes, KIND_FENCE, header, 0);
+    return this.seal(bytes, owner.afterLoss ? KIND_FENCE_AFTER_LOSS : KIND_FENCE, header, 0);
   }
 
   decode(bytes: Buffer): Entry {
@@ -75,9 +78,8 @@ export class EntryCodec implements EntryFormat {
     const nonce = bytes.toString('hex', 32, 40);
     const values = packr.unpackMultiple(bytes.subarray(HEADER_LENGTH)) as unknown[];
     const kind = bytes.readUInt8(1);
-    if (kind !== KIND_BATCH && kind !== KIND_FENCE)
-      throw new FormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}`, true);
-    const isFence = kind === KIND_FENCE;
+    if (!KINDS.includes(kind)) throw new FormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}`, true);
+    const isFence = kind !== KIND_BATCH;
     return {
       shard: bytes.readUInt16BE(2),
       lsn,
@@ -86,7 +88,7 @@ export class EntryCodec implements EntryFormat {
       previousLsn: { epoch: bytes.readUInt32BE(16), sequence: readUInt64(bytes, 24) },
       previousChecksum: bytes.readUInt32BE(20),
       timeMs,
-      owner: isFence ? readOwner(values[0]) : undefined,
+      owner: isFence ? readOwner(values[0], kind) : undefined,
       events: isFence ? [] : readEvents(values, bytes.readUInt32BE(64), timeMs),
     };
   }
@@ -189,9 +191,9 @@ function readEvents(values: unknown[], count: number, timeMs: number): Event[] {
   return values.map((value) => tupleToEvent(value, timeMs));
 }
 
-function readOwner(value: unknown): Owner {
-  const [host, pid, startedMs, afterLoss] = value as [string, number, number, true?];
-  return afterLoss === undefined ? { host, pid, startedMs } : { host, pid, startedMs, afterLoss };
+function readOwner(value: unknown, kind: number): Owner {
+  const [host, pid, startedMs] = value as [string, number, number];
+  return { host, pid, startedMs, ...(kind === KIND_FENCE_AFTER_LOSS && { afterLoss: true }) };
 }
 
 function readLsn(bytes: Buffer, at: number): Lsn {
