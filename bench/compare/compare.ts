@@ -1,6 +1,6 @@
 import { type Column, formatTable } from '../../src/cli/table.js';
 import { plural } from '../../src/cli/units.js';
-import { generate } from '../load/generate.js';
+import { generate, warmUp } from '../load/generate.js';
 import type { LoadResult } from '../load/generator.js';
 import { announce, type RaceSettings } from '../load/race.js';
 import { generatorSentences, resultLine } from '../load/race-table.js';
@@ -15,9 +15,6 @@ import { checkOut } from './check-out.js';
 export interface CompareSettings extends RaceSettings, StoreChoice {
   readonly workers: number;
 }
-
-/** For the compiler: a fresh process is slow at first. */
-const WARM_UP_SECONDS = 2;
 
 /** What the working tree did, and what the other commit did beside it. */
 export interface Compared {
@@ -62,7 +59,7 @@ export function runCompare(ref: string, settings: CompareSettings): Promise<Comp
 function runOnce(store: Store, name: string, root: string, settings: CompareSettings): Promise<LoadResult> {
   return withCleanUp(async () => {
     const server = await startWalletd(store, settings.workers, { name }, root);
-    await generate(server, { ...settings, seconds: WARM_UP_SECONDS });
+    await warmUp(server, settings);
     const result = await generate(server, settings);
     verify(server, root);
     return result;

@@ -3,7 +3,7 @@ import { describeFsync, machine } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
 import { type Server, verify } from '../support/servers.js';
 import type { Store } from '../support/store.js';
-import { generate, type Load } from './generate.js';
+import { generate, type Load, warmUp } from './generate.js';
 import type { LoadResult } from './generator.js';
 import { printRaced, resultLine } from './race-table.js';
 import { describeLoad, type Raced } from './raced.js';
@@ -40,9 +40,6 @@ export async function race(servers: readonly Server[], settings: RaceSettings): 
   return raced;
 }
 
-/** Closed loops before anything is measured: at 2,000 requests/s what answers them is compiled after seconds only. */
-const WARM_UP_SECONDS = 3;
-
 /**
  * Servers under the same loads, in alternation: machines are noisy, so what counts is the ratio of medians of one run.
  * Each is warmed up before; at the end the store of each is proven.
@@ -56,8 +53,7 @@ export async function measure(
   const width = Math.max(...servers.map(({ name }) => name.length));
   const raced: Raced[] = [];
   try {
-    const { mix, connections, players } = must(loads[0], 'there is a load to measure');
-    for (const server of servers) await generate(server, { mix, connections, players, seconds: WARM_UP_SECONDS });
+    for (const server of servers) await warmUp(server, must(loads[0], 'there is a load to measure'));
     for (const load of loads) {
       const results = servers.map((): LoadResult[] => []);
       for (let round = 1; round <= rounds; round++) {

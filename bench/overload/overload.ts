@@ -1,5 +1,5 @@
 import { type Column, formatTable } from '../../src/cli/table.js';
-import { generate } from '../load/generate.js';
+import { generate, warmUp } from '../load/generate.js';
 import type { LoadResult } from '../load/generator.js';
 import type { LatencySummary } from '../load/latencies.js';
 import { generatorSentences } from '../load/race-table.js';
@@ -32,7 +32,6 @@ export interface OverloadReport {
   readonly after: LoadResult;
 }
 
-const WARM_UP_SECONDS = 2;
 const CAPACITY_SECONDS = 5;
 /** Enough for the largest commits: what fewer can ask for may be half of what a server can do. */
 const CAPACITY_CONNECTIONS_MAX = 1024;
@@ -49,7 +48,7 @@ export function runOverload(settings: OverloadSettings): Promise<OverloadReport>
     const server = await startWalletd(store, workers, limits(settings));
     const { inFlight = CAPACITY_CONNECTIONS_MAX } = settings;
     const closed = { ...settings, connections: Math.min(inFlight, CAPACITY_CONNECTIONS_MAX) };
-    await generate(server, { ...closed, seconds: WARM_UP_SECONDS });
+    await warmUp(server, closed);
     const before = await generate(server, { ...closed, seconds: CAPACITY_SECONDS });
     const capacity = Math.round(before.perSecond);
     console.log(`capacity of ${server.name}: ${capacity}/s over ${closed.connections} connections`);

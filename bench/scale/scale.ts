@@ -1,4 +1,3 @@
-import { generate } from '../load/generate.js';
 import { announce, measure, type RaceSettings } from '../load/race.js';
 import { printRaced } from '../load/race-table.js';
 import type { Raced } from '../load/raced.js';
@@ -30,9 +29,6 @@ export interface ScaleReport {
   readonly memory: MemoryReport;
 }
 
-/** For the compiler: a fresh process is slow at first. */
-const WARM_UP = { seconds: 2, players: 10_000 };
-
 /** What threads and players change: throughput, latency, memory. */
 export function runScale(settings: ScaleSettings): Promise<ScaleReport> {
   return withCleanUp(async () => {
@@ -58,7 +54,6 @@ export function runScale(settings: ScaleSettings): Promise<ScaleReport> {
 function measurePlayers(store: Store, load: Omit<RaceSettings, 'rounds'>): Promise<readonly Raced[]> {
   return withCleanUp(async () => {
     const server = await startWalletd(store, 0, { name: `${load.players} players` });
-    await generate(server, { ...load, ...WARM_UP });
     return await measure([server], [load], 1);
   });
 }

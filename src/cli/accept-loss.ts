@@ -5,12 +5,11 @@ import type { Settings } from '../config/schema.js';
 import { acceptLoss, findLosses, type Loss } from '../restore/accept-loss.js';
 import { shardsOf } from '../restore/store-reader.js';
 import { formatLsn } from '../shard/lsn.js';
-import type { StoreMeta } from '../store/meta.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { createLogger } from '../telemetry/logger.js';
 import { EXIT } from './exit-codes.js';
 import { mustBeStopped, offlineDeps } from './offline.js';
-import { NoStoreError, openAsItIs, recordOf, StoreError } from './open-store.js';
+import { type ExistingStore, NoStoreError, openAsItIs, recordOf, StoreError } from './open-store.js';
 import { Progress } from './progress.js';
 import { printable } from './table.js';
 
@@ -46,19 +45,29 @@ Example:
 async function run(options: AcceptLossOptions): Promise<number> {
   const settings = loadSettings(process.env);
   const record = recordOf(settings);
-  return (await acceptLostStore(settings, record, options)) ?? (await acceptLostEntries(settings, record, options));
+  try {
+    const opened = await openAsItIs(settings);
+    try {
+      const { storeId } = opened.meta;
+      const isKnown = record.storeId === undefined || record.storeId === storeId;
+      if (isKnown) return await acceptLostEntries(settings, opened, record, options);
+      return await acceptLostStore(`There is another store, ${storeId},`, opened.name, record, options);
+    } finally {
+      await opened.store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof NoStoreError) || record.storeId === undefined) throw error;
+    return await acceptLostStore('There is no store', error.store, record, options);
+  }
 }
 
-/** Undefined when the store is the one that this node knows. */
+/** Of a node that has served another store than what there is. */
 async function acceptLostStore(
-  settings: Settings,
+  what: string,
+  name: string,
   record: NodeRecord,
   options: AcceptLossOptions,
-): Promise<number | undefined> {
-  if (record.storeId === undefined) return undefined;
-  const { found, name } = await look(settings);
-  if (found?.storeId === record.storeId) return undefined;
-  const what = found === undefined ? 'There is no store' : `There is another store, ${found.storeId},`;
+): Promise<number> {
   console.log(`${what} at ${name}. This node has served ${record.storeId} there, up to`);
   for (const [shard, { lsn }] of record.all) console.log(`  shard ${shard}: ${formatLsn(lsn)}`);
   if (!(await isAccepted('Go on, and forget that store with all its players?', options))) return EXIT.failure;
@@ -67,41 +76,30 @@ async function acceptLostStore(
   return EXIT.ok;
 }
 
-async function look(settings: Settings): Promise<{ found: StoreMeta | undefined; name: string }> {
-  try {
-    const { store, meta, name } = await openAsItIs(settings);
-    await store.close();
-    return { found: meta, name };
-  } catch (error) {
-    if (error instanceof NoStoreError) return { found: undefined, name: error.store };
-    throw error;
-  }
-}
-
-async function acceptLostEntries(settings: Settings, record: NodeRecord, options: AcceptLossOptions): Promise<number> {
-  const opened = await openAsItIs(settings);
-  try {
-    const shards = shardsOf(opened.meta);
-    const deps = offlineDeps(settings, opened, record, createLogger('silent'));
-    await mustBeStopped(shards, deps, options.stopped === true);
-    const progress = new Progress('Looking', true);
-    const losses = await findLosses(shards, deps, progress.update).finally(() => progress.stop());
-    if (losses.length === 0) {
-      console.log('Nothing is missing: all shards would start.');
-      return EXIT.ok;
-    }
-    for (const loss of losses) console.log(describe(loss));
-    if (!(await isAccepted('Go on without what is missing?', options))) return EXIT.failure;
-    for (const loss of losses) {
-      const { shard, head, players, kept } = await acceptLoss(loss, deps);
-      await record.write(opened.meta.storeId, [[shard, head]]);
-      const place = kept === undefined ? '' : `; what could not be used is in ${kept}`;
-      console.log(`Shard ${shard} goes on from ${formatLsn(head.lsn)} with ${players} players${place}.`);
-    }
+async function acceptLostEntries(
+  settings: Settings,
+  opened: ExistingStore,
+  record: NodeRecord,
+  options: AcceptLossOptions,
+): Promise<number> {
+  const shards = shardsOf(opened.meta);
+  const deps = offlineDeps(settings, opened, record, createLogger('silent'));
+  await mustBeStopped(shards, deps, options.stopped === true);
+  const progress = new Progress('Looking', true);
+  const losses = await findLosses(shards, deps, progress.update).finally(() => progress.stop());
+  if (losses.length === 0) {
+    console.log('Nothing is missing: all shards would start.');
     return EXIT.ok;
-  } finally {
-    await opened.store.close();
   }
+  for (const loss of losses) console.log(describe(loss));
+  if (!(await isAccepted('Go on without what is missing?', options))) return EXIT.failure;
+  for (const loss of losses) {
+    const { shard, head, players, kept } = await acceptLoss(loss, deps);
+    await record.write(opened.meta.storeId, [[shard, head]]);
+    const place = kept === undefined ? '' : `; what could not be used is in ${kept}`;
+    console.log(`Shard ${shard} goes on from ${formatLsn(head.lsn)} with ${players} players${place}.`);
+  }
+  return EXIT.ok;
 }
 
 function describe({ shard, reason, salvaged }: Loss): string {

@@ -47,7 +47,6 @@ const LMDB = 'lmdb:';
  * other shards or scales than the settings have is refused: both decide what its logs mean.
  */
 export async function openStore(settings: Settings, init: 'auto' | 'never', record?: NodeRecord): Promise<OpenStore> {
-  await probeEmbedded(settings);
   const driver = await driverOf(settings, init);
   const { store, name } = driver;
   try {
@@ -71,7 +70,6 @@ export async function openStore(settings: Settings, init: 'auto' | 'never', reco
 
 /** Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. */
 export async function openAsItIs(settings: Settings): Promise<ExistingStore> {
-  await probeEmbedded(settings);
   const driver = await driverOf(settings, 'never');
   try {
     const meta = await driver.store.maybeMeta();
@@ -102,12 +100,13 @@ function checkRecord({ storeId }: NodeRecord, found: StoreMeta | undefined, name
 }
 
 /** Only the driver that is asked for is loaded. `never` refuses a folder without a store before it makes it one. */
-export async function driverOf(
-  settings: Settings,
-  init: 'auto' | 'never',
-  onStuck?: (why: string) => void,
-): Promise<Driver> {
-  return isRedis(settings) ? redisDriver(settings) : lmdbDriver(settings, init, onStuck);
+export async function driverOf(settings: Settings, init: 'auto' | 'never'): Promise<Driver> {
+  return isRedis(settings) ? redisDriver(settings) : lmdbDriver(settings, init);
+}
+
+/** Once more, for a thread of a process that has opened the store already. `onStuck`: see `LmdbStore.open`. */
+export async function driverAgain(settings: Settings, onStuck: (why: string) => void): Promise<Driver> {
+  return isRedis(settings) ? redisDriver(settings) : openLmdb(lmdbFolder(settings), 'never', onStuck);
 }
 
 /** `auto` for the embedded store, where a newcomer expects it; an empty shared one is more likely a mistake. */
@@ -144,23 +143,17 @@ function lmdbFolder(settings: Settings): string {
   return resolve(folder);
 }
 
-/** To open an embedded store could hang or crash this process. Throws a `StoreError` that says what is wrong with it. */
-export async function probeEmbedded(settings: Settings): Promise<void> {
-  if (isRedis(settings)) return;
+async function lmdbDriver(settings: Settings, init: 'auto' | 'never'): Promise<Driver> {
   const { probe } = await import('../store/lmdb/probe.js');
   const folder = lmdbFolder(settings);
   await probe(folder).catch((error) => {
     throw asStoreError(error as Error, `${LMDB}${folder}`);
   });
+  return await openLmdb(folder, init);
 }
 
-async function lmdbDriver(
-  settings: Settings,
-  init: 'auto' | 'never',
-  onStuck?: (why: string) => void,
-): Promise<Driver> {
+async function openLmdb(folder: string, init: 'auto' | 'never', onStuck?: (why: string) => void): Promise<Driver> {
   const { LmdbStore } = await import('../store/lmdb/lmdb-store.js');
-  const folder = lmdbFolder(settings);
   const name = `${LMDB}${folder}`;
   if (init === 'never' && !LmdbStore.exists(folder)) throw new NoStoreError(name);
   try {

@@ -10,7 +10,7 @@ import { encodeMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import { copyJson, copyTable } from './copy-report.js';
 import { EXIT } from './exit-codes.js';
-import { asStoreError, driverOf, openAsItIs, probeEmbedded, StoreError } from './open-store.js';
+import { asStoreError, driverOf, openAsItIs, StoreError } from './open-store.js';
 import { readerOf } from './open-to-read.js';
 import { orInvalid } from './place.js';
 import { Progress } from './progress.js';
@@ -103,9 +103,7 @@ async function restoreInto(
   { to, at, json }: RestoreOptions,
   progress: Progress,
 ): Promise<void> {
-  const settings = settingsOfStore(to);
-  await probeEmbedded(settings);
-  const { store, name } = await driverOf(settings, 'auto');
+  const { store, name } = await driverOf(settingsOfStore(to), 'auto');
   try {
     await mustBeEmpty(store, name);
     const { patience } = progress;

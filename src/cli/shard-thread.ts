@@ -28,7 +28,7 @@ import { ShardHost } from '../worker/shard-host.js';
 import type { CallbackReply, SentCallback, ShardStatus, Shards } from '../worker/shards.js';
 import { EXIT } from './exit-codes.js';
 import { youngBytes } from './heap.js';
-import { driverOf } from './open-store.js';
+import { driverAgain } from './open-store.js';
 import { rulesOf } from './rules.js';
 import { ShardTelemetry } from './shard-telemetry.js';
 
@@ -98,7 +98,7 @@ export class ShardThread implements Shards {
       if (isMainThread) process.exit(EXIT.failure);
       else process.kill(process.pid, 'SIGKILL');
     };
-    const { store } = await driverOf(options.settings, 'never', onStuck);
+    const { store } = await driverAgain(options.settings, onStuck);
     return new ShardThread(thread, store, options, codec, log, onFenced);
   }
 

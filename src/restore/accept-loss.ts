@@ -1,5 +1,5 @@
 import type { Logger } from '../base/ports.js';
-import { LossError, RecoveryError } from '../shard/log-reader.js';
+import { RecoveryError } from '../shard/log-reader.js';
 import { formatLsn } from '../shard/lsn.js';
 import { type EntryFormat, type Fenced, type Head, isSameHead } from '../shard/ports.js';
 import { type RecoveryDeps, rebuild } from '../shard/recovery.js';
@@ -54,7 +54,7 @@ export async function findLosses(
       losses.push({
         shard,
         found,
-        reason: error instanceof LossError ? error.loss : (error as Error).message,
+        reason: error instanceof RecoveryError ? error.fact : (error as Error).message,
         salvaged: await salvage(shard, genesis, deps),
       });
     }

@@ -1,6 +1,5 @@
-import type { LogReaderDeps } from '../shard/log-reader.js';
+import { type LogReaderDeps, maybeEntry } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
-import type { Entry } from '../shard/ports.js';
 import { entriesAfter } from './salvage.js';
 
 /** The first fence behind `after` with which somebody has accepted a loss; undefined when there is none. */
@@ -11,17 +10,9 @@ export async function maybeAcceptedLoss(
 ): Promise<Lsn | undefined> {
   for await (const page of entriesAfter(shard, after, { wal, format })) {
     for (const bytes of page) {
-      const entry = maybeDecoded(bytes, format);
+      const entry = maybeEntry(bytes, format);
       if (entry?.owner?.afterLoss) return entry.lsn;
     }
   }
   return undefined;
-}
-
-function maybeDecoded(bytes: Buffer, format: LogReaderDeps['format']): Entry | undefined {
-  try {
-    return format.decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

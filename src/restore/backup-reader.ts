@@ -121,7 +121,7 @@ class BlockReader {
     }
   }
 
-  /** Undefined when the file, or what is not zero of it, ends before the block does. `whole`: how far it is known to hold whole segments. */
+  /** Undefined when the file, or what is not zero of it, ends before the block does. `whole`: so far it holds segments. */
   async next(whole: number): Promise<Block | undefined> {
     const start = this.position;
     const bytes = await this.read(start, BLOCK_HEADER_LENGTH);

@@ -1,4 +1,4 @@
-import { LossError, type ReadEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { type ReadEntry, RecoveryError, readLog } from '../shard/log-reader.js';
 import { formatLsn } from '../shard/lsn.js';
 import type { Entry, Head } from '../shard/ports.js';
 import { maybeAcceptedLoss } from './accepted-loss.js';
@@ -47,9 +47,8 @@ export class ExportFeed {
     const { shard, position, reader } = this;
     const accepted = await maybeAcceptedLoss(shard, position.lsn, reader);
     if (accepted === undefined) return await orTrimmed(error, shard, position, 'exported', reader);
-    const what = error instanceof LossError ? error.loss : error.message;
     return new ToolError(
-      `${what}. A loss was accepted at ${formatLsn(accepted)}: not all that comes before it is in the wallets. ` +
+      `${error.fact}. A loss was accepted at ${formatLsn(accepted)}: not all that comes before it is in the wallets. ` +
         `A new export, without this cursor, begins behind it with --from ${shard}:${formatLsn(accepted)}`,
       { cause: error },
     );

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LossError, RecoveryError, readLog } from '../shard/log-reader.js';
+import { RecoveryError, readLog } from '../shard/log-reader.js';
 import { compareLsn, formatLsn } from '../shard/lsn.js';
 import { type Head, isSameHead } from '../shard/ports.js';
 import { isFinal } from '../shard/take-over.js';
@@ -109,8 +109,7 @@ class Follower {
 
   /** As after a restore to an earlier moment, at the same address. */
   private anotherHistory(error?: RecoveryError): ToolError {
-    const message = error instanceof LossError ? error.loss : error?.message;
-    const why = message === undefined ? '' : ` (${message})`;
+    const why = error === undefined ? '' : ` (${error.fact})`;
     return new ToolError(
       `the log of shard ${this.shard} does not go on from ${formatLsn(this.head.lsn)}, where the backup ends: ` +
         `it is damaged, or of another history${why}; begin a new backup in another file`,

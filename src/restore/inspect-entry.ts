@@ -1,6 +1,6 @@
-import { decodeEntry, entryAt } from '../shard/log-reader.js';
+import { entryAt, hasEntry } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
-import { type Entry, isSameHead } from '../shard/ports.js';
+import type { Entry } from '../shard/ports.js';
 import type { Wallet } from '../wallet/wallet-state.js';
 import { type Happening, happeningsOf } from './happening.js';
 import { type Inspection, playersConcerned } from './inspect.js';
@@ -35,7 +35,9 @@ export async function inspectOrphans(
 ): Promise<Inspection & { readonly orphans: readonly Orphan[] }> {
   const orphans: Orphan[] = [];
   const errors: Error[] = [];
-  for (const entry of entriesOf(file, reader, errors)) orphans.push({ entry, isInLog: await isInLog(entry, reader) });
+  for (const entry of entriesOf(file, reader, errors)) {
+    orphans.push({ entry, isInLog: await hasEntry(entry.shard, entry.head, reader) });
+  }
   const [first] = errors;
   if (orphans.length === 0 && first !== undefined) throw first;
   const entries = orphans.map(({ entry }) => entry);
@@ -63,11 +65,6 @@ function maybeEntry(bytes: Buffer, reader: StoreReader, errors: Error[]): Entry 
     errors.push(error as Error);
     return undefined;
   }
-}
-
-async function isInLog({ shard, lsn, head }: Entry, { wal, format }: StoreReader): Promise<boolean> {
-  const [bytes] = await wal.read(shard, { epoch: lsn.epoch, sequence: lsn.sequence - 1 }, 1);
-  return bytes !== undefined && isSameHead(decodeEntry(bytes, shard, format).head, head);
 }
 
 async function contentsOf(reader: StoreReader, entries: readonly Entry[]): Promise<Inspection> {

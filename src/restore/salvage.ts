@@ -1,4 +1,4 @@
-import { LossError, RecoveryError, readLog } from '../shard/log-reader.js';
+import { maybeEntry, RecoveryError, readLog } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type EntryFormat, type Head, isSameHead, type Wal } from '../shard/ports.js';
 import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
@@ -93,7 +93,7 @@ async function replayFrom(shard: number, start: Start, deps: SalvageDeps): Promi
     }
   } catch (error) {
     if (!(error instanceof RecoveryError)) throw error;
-    problem = error instanceof LossError ? error.loss : error.message;
+    problem = error.fact;
   }
   if (snapshot === undefined && reached === start.head && problem !== undefined) return undefined;
   for (const wallet of wallets.touched()) checkWallet(wallet);
@@ -104,18 +104,10 @@ async function replayFrom(shard: number, start: Start, deps: SalvageDeps): Promi
 async function countBeyond(shard: number, after: Lsn, deps: SalvageDeps): Promise<number> {
   let count = 0;
   for await (const page of entriesAfter(shard, after, deps)) {
-    count += page.filter((bytes) => !isFence(bytes, deps)).length;
+    count += page.filter((bytes) => maybeEntry(bytes, deps.format)?.owner === undefined).length;
     await deps.yieldTurn();
   }
   return count;
-}
-
-function isFence(bytes: Buffer, { format }: SalvageDeps): boolean {
-  try {
-    return format.decode(bytes).owner !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 /** An entry in the place of one that the snapshot holds. */

@@ -1,12 +1,4 @@
-import {
-  AcceptedLossError,
-  entryAt,
-  firstEntry,
-  LossError,
-  type ReadEntry,
-  RecoveryError,
-  readLog,
-} from '../shard/log-reader.js';
+import { AcceptedLossError, firstEntry, hasEntry, RecoveryError, readLog } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type Head, isSameHead } from '../shard/ports.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
@@ -138,11 +130,12 @@ export class ShardVerification {
   }
 
   private async isInLog(head: Head): Promise<boolean> {
-    let entry: ReadEntry | undefined;
-    const fault = await faultIn(async () => {
-      entry = await entryAt(this.shard, head.lsn, this.reader);
-    });
-    return fault === undefined && entry !== undefined && isSameHead(entry.entry.head, head);
+    try {
+      return await hasEntry(this.shard, head, this.reader);
+    } catch (error) {
+      if (error instanceof RecoveryError) return false;
+      throw error;
+    }
   }
 
   /** From `last` to the head, whatever the replay begins with. */
@@ -202,8 +195,7 @@ export class ShardVerification {
     if (accepted === undefined) {
       this.findings.add('log', fault.message);
     } else {
-      const what = fault instanceof LossError ? fault.loss : fault.message;
-      this.accepted.push(`${what}; the loss was accepted at ${formatLsn(accepted)}`);
+      this.accepted.push(`${fault.fact}; the loss was accepted at ${formatLsn(accepted)}`);
     }
   }
 }

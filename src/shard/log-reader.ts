@@ -1,15 +1,22 @@
 import { formatLsn, isSameLsn, type Lsn } from './lsn.js';
-import type { Entry, EntryFormat, Head, Wal } from './ports.js';
+import { type Entry, type EntryFormat, type Head, isSameHead, type Wal } from './ports.js';
 
-/** The log cannot be continued as it is. A person has to look; nothing is guessed. */
+/** The log cannot be continued as it is. A person has to look; nothing is guessed. `fact`: the message without advice. */
 export class RecoveryError extends Error {
   override readonly name = 'RecoveryError';
+
+  constructor(
+    message: string,
+    readonly fact: string = message,
+  ) {
+    super(message);
+  }
 }
 
 /** Something that was written, and perhaps acknowledged, is not in the store any more. */
 export class LossError extends RecoveryError {
-  constructor(readonly loss: string) {
-    super(`${loss}; \`walletd accept-loss\` shows what is missing, and asks whether to go on without it`);
+  constructor(fact: string) {
+    super(`${fact}; \`walletd accept-loss\` shows what is missing, and asks whether to go on without it`, fact);
   }
 }
 
@@ -70,6 +77,15 @@ export async function* readLog(
   }
 }
 
+/** Undefined when it cannot be read. */
+export function maybeEntry(bytes: Buffer, format: EntryFormat): Entry | undefined {
+  try {
+    return format.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The first entry that a log still has; undefined when it has none. */
 export async function firstEntry(shard: number, { wal, format }: LogReaderDeps): Promise<Entry | undefined> {
   const [bytes] = await wal.read(shard, { epoch: 0, sequence: 0 }, 1);
@@ -82,6 +98,12 @@ export async function entryAt(shard: number, lsn: Lsn, { wal, format }: LogReade
   if (bytes === undefined) return undefined;
   const entry = decodeEntry(bytes, shard, format);
   return isSameLsn(entry.lsn, lsn) ? { entry, bytes } : undefined;
+}
+
+/** True when the log has the entry with this head. Throws a `RecoveryError` when what is in its place cannot be read. */
+export async function hasEntry(shard: number, head: Head, deps: LogReaderDeps): Promise<boolean> {
+  const found = await entryAt(shard, head.lsn, deps);
+  return found !== undefined && isSameHead(found.entry.head, head);
 }
 
 /** The newest time in an entry: its own is that of its first event. */

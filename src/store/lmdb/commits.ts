@@ -35,8 +35,9 @@ export class Commits {
   }
 
   /**
-   * Frees what readers that were killed would keep: LMDB gives none of the pages that they saw to anybody, and its file
-   * grew by 25 MB/s under load. (lmdb does so by itself every ten minutes.)
+   * Once a second. Frees what readers that were killed would keep: LMDB gives none of the pages that they saw to anybody,
+   * and its file grew by 25 MB/s under load (lmdb does so by itself every ten minutes). And looks whether the file is
+   * still where the next start will look for it.
    */
   private keepHouse(): void {
     const nowMs = performance.now();
@@ -45,7 +46,7 @@ export class Commits {
     if (this.growth.isClosed) return;
     this.root.readerCheck();
     void this.growth.isInPlace().then((isInPlace) => {
-      if (!isInPlace) this.onStuck('the file of the store was removed or replaced');
+      if (!isInPlace && !this.growth.isClosed) this.onStuck('the file of the store was removed or replaced');
     });
   }
 

@@ -1,11 +1,9 @@
-import { type Database, open, type RootDatabase } from 'lmdb';
+import { open, type RootDatabase } from 'lmdb';
 
 export const DATA_FILE = 'data.mdb';
 export const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
 /** Address space, not memory. With room from the start LMDB never has to map the file anew while it serves. */
 const MAP_BYTES = 64 * 1024 ** 3;
-
-export type Bytes = Database<Buffer, Buffer>;
 
 /**
  * `overlappingSync` is off: then a put resolves after LMDB's own commit, which syncs the data and then writes the meta

@@ -65,10 +65,10 @@ export class FileGrowth {
   /** False when it was removed or replaced: LMDB goes on in a file that nobody will find again. */
   async isInPlace(): Promise<boolean> {
     try {
-      return identityOf(await stat(this.path)) === this.identity || this.isClosed;
+      return identityOf(await stat(this.path)) === this.identity;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      return (code !== 'ENOENT' && code !== 'ENOTDIR') || this.isClosed;
+      return code !== 'ENOENT' && code !== 'ENOTDIR';
     }
   }
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { RootDatabase } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
 import { LSN_ZERO, type Lsn } from '../../shard/lsn.js';
 import {
   type Append,
@@ -16,7 +16,7 @@ import { genesisHead } from '../format/entry-codec.js';
 import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { Store } from '../store.js';
 import { Commits } from './commits.js';
-import { BINARY, type Bytes, DATA_FILE, openEnvironment, usedBytes } from './environment.js';
+import { BINARY, DATA_FILE, openEnvironment, usedBytes } from './environment.js';
 import { FileGrowth } from './file-growth.js';
 import { Heads } from './heads.js';
 import { entryKey } from './keys.js';
@@ -47,9 +47,9 @@ export class LmdbStore implements Store {
 
   private constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
-    private readonly metas: Bytes,
-    private readonly log: Bytes,
-    databases: Record<'heads' | 'snapshots' | 'chunks', Bytes>,
+    private readonly metas: Database<Buffer, Buffer>,
+    private readonly log: Database<Buffer, Buffer>,
+    databases: Record<'heads' | 'snapshots' | 'chunks', Database<Buffer, Buffer>>,
     private readonly growth: FileGrowth,
     onStuck: (why: string) => void,
   ) {
