@@ -222,7 +222,7 @@ export class WalletNode {
    */
   async stop(): Promise<boolean> {
     const { log, shards, callbacks, admin, recorder } = this.parts;
-    const startedMs = Date.now();
+    const startedMs = systemClock.monotonicMs();
     this.isStopping = true;
     clearInterval(this.watch);
     callbacks.stopListening();
@@ -230,18 +230,18 @@ export class WalletNode {
     const drained = await shards.drain(DRAIN_MS);
     // Once at the least: what was sent before the end may not have been read yet.
     do await delay(POLL_MS);
-    while (callbacks.inFlight + admin.inFlight > 0 && Date.now() < startedMs + DRAIN_MS);
+    while (callbacks.inFlight + admin.inFlight > 0 && systemClock.monotonicMs() < startedMs + DRAIN_MS);
     const isAnswered = drained && callbacks.inFlight + admin.inFlight === 0;
     callbacks.close();
     await admin.close();
     // A store that is away may come back without its newest entries, as one that was promoted: nobody else has them then.
     const kept = shards.keepOrphans();
-    if (drained) await this.takeLastSnapshots(startedMs + SNAPSHOTS_UNTIL_MS - Date.now());
+    if (drained) await this.takeLastSnapshots(startedMs + SNAPSHOTS_UNTIL_MS - systemClock.monotonicMs());
     await kept;
     recorder.stop();
     await recorder.write();
     await shards.close();
-    const tookMs = Date.now() - startedMs;
+    const tookMs = Math.round(systemClock.monotonicMs() - startedMs);
     if (isAnswered) log.info({ tookMs }, 'stopped: everything in flight was answered');
     else if (drained) log.warn({ tookMs }, 'stopped: some requests had not come whole, and were cut off');
     else log.warn({ tookMs }, 'stopped: the store did not answer, some outcomes are unknown');

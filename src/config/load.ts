@@ -93,6 +93,13 @@ function checkTogether(settings: Settings): void {
   if (allow.forwardedBy === 'proxy-protocol' && tls.keyFile !== null) {
     throw new ConfigError('allow.forwardedBy is proxy-protocol, which does not go with TLS: end TLS at the proxy');
   }
+  const { bodyBytesMax, inFlightBytesMax } = settings.limits;
+  if (inFlightBytesMax < bodyBytesMax) {
+    throw new ConfigError(
+      `limits.inFlightBytesMax is ${inFlightBytesMax}, but one body may have ${bodyBytesMax} (limits.bodyBytesMax): raise ` +
+        'the one or lower the other',
+    );
+  }
   if (settings.store.startsWith('lmdb:') && settings.durability !== 'fsync') {
     throw new ConfigError(`durability is ${settings.durability}, but the embedded store knows fsync only`);
   }

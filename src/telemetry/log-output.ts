@@ -39,9 +39,9 @@ export class LogOutput {
 
   /** Before the process ends. */
   end(): void {
-    const endMs = Date.now() + END_MS;
+    const endMs = performance.now() + END_MS;
     const sleeper = new Int32Array(new SharedArrayBuffer(4));
-    while (!this.flush() && Date.now() < endMs) Atomics.wait(sleeper, 0, 0, PAUSE_MS);
+    while (!this.flush() && performance.now() < endMs) Atomics.wait(sleeper, 0, 0, PAUSE_MS);
   }
 
   /** False when something still waits. */

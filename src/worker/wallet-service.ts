@@ -15,6 +15,9 @@ import type { Shards } from './shards.js';
 export class WalletService {
   /** Every shard has recovered once; from then on a single shard that stops does not take the node out. */
   isReady = false;
+  private snapshotting: Promise<unknown> = Promise.resolve();
+  /** Of all who have asked since that began. */
+  private nextSnapshots: Promise<readonly SnapshotResult[]> | undefined = undefined;
 
   constructor(
     private readonly shards: Shards,
@@ -40,8 +43,17 @@ export class WalletService {
     });
   }
 
+  /** One round at a time. Whoever asks meanwhile shares the next one: that which runs may lack what he just did. */
   takeSnapshots(): Promise<readonly SnapshotResult[]> {
-    return this.shards.takeSnapshots(GENTLY);
+    this.nextSnapshots ??= this.snapshotting
+      .catch(() => {})
+      .then(() => {
+        this.nextSnapshots = undefined;
+        const results = this.shards.takeSnapshots(GENTLY);
+        this.snapshotting = results;
+        return results;
+      });
+    return this.nextSnapshots;
   }
 
   /** For people: the place of a head says enough. */

@@ -265,6 +265,12 @@ test('a file with a secret wins over its value, a variable with the value over t
   });
 });
 
+test('all bodies together must have room for the largest one', () => {
+  const limits = { WALLETD_LIMITS_BODY_BYTES_MAX: '2000', WALLETD_LIMITS_IN_FLIGHT_BYTES_MAX: '1999' };
+  assert.match(refused(limits), /^limits.inFlightBytesMax is 1999, but one body may have 2000/);
+  assert.equal(loadSettings({ ...limits, WALLETD_LIMITS_IN_FLIGHT_BYTES_MAX: '2000' }).limits.inFlightBytesMax, 2000);
+});
+
 test('a certificate needs its key, and the PROXY protocol comes before TLS', () => {
   for (const name of ['tls', 'admin.tls']) {
     const sentence = `${name}.certificateFile and ${name}.keyFile belong together: set both or none`;

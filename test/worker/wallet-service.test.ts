@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/ports.js';
+import type { SnapshotResult } from '../../src/shard/snapshotter.js';
 import type { Shards } from '../../src/worker/shards.js';
 import { WalletService } from '../../src/worker/wallet-service.js';
 
@@ -17,6 +18,27 @@ const SILENT: Shards = {
   keepOrphans: async () => {},
   close: async () => {},
 };
+
+test('who asks for snapshots while some are taken shares the next round with everybody else who does', async () => {
+  const rounds: ((results: readonly SnapshotResult[]) => void)[] = [];
+  const takeSnapshots = () => new Promise<readonly SnapshotResult[]>((resolve) => rounds.push(resolve));
+  const service = new WalletService({ ...SILENT, takeSnapshots }, 4, systemClock, 30);
+  const first = service.takeSnapshots();
+  await new Promise(setImmediate);
+  const others = Array.from({ length: 100 }, () => service.takeSnapshots());
+  await new Promise(setImmediate);
+  assert.equal(rounds.length, 1, 'one at a time');
+  const unchanged = (shard: number): SnapshotResult[] => [{ type: 'unchanged', shard }];
+  rounds[0]?.(unchanged(0));
+  assert.deepEqual(await first, unchanged(0));
+  await new Promise(setImmediate);
+  assert.equal(rounds.length, 2, 'one for all of them, begun after they asked');
+  rounds[1]?.(unchanged(1));
+  assert.deepEqual(
+    await Promise.all(others),
+    others.map(() => unchanged(1)),
+  );
+});
 
 test('an operator is answered by the deadline, whatever the store does: the outcome is unknown', async () => {
   const service = new WalletService(SILENT, 4, systemClock, 30);

@@ -73,9 +73,9 @@ function serverOf(info: ReadonlyMap<string, string>): string {
  * An ordinary rewrite looks the same, so this is not asked of a server that had its file already.
  */
 async function waitForFile(client: Redis, first: ReadonlyMap<string, string>): Promise<void> {
-  const endMs = Date.now() + REWRITE_WAIT_MS;
+  const endMs = performance.now() + REWRITE_WAIT_MS;
   for (let info = first; isRewriting(info); info = parseInfo(await client.info())) {
-    if (Date.now() >= endMs) {
+    if (performance.now() >= endMs) {
       throw new ServerRefused(
         'Redis is rewriting its append-only file, and may have none before that is done: ' +
           'wait until INFO persistence says aof_rewrite_in_progress:0 and aof_rewrite_scheduled:0',
