@@ -43,7 +43,8 @@ export class AdminServer {
   readonly routes: string[] = [];
   private readonly app: FastifyInstance;
   private isDraining = false;
-  private requests = 0;
+  /** Connections whose request waits for its answer. */
+  private readonly asking = new Set<Socket>();
 
   constructor(private readonly deps: AdminDeps) {
     const authentication = new Authentication(deps.settings.tokens, new RefusalLog(deps.log, 'operator API: refused'));
@@ -72,9 +73,15 @@ export class AdminServer {
     this.app.setReplySerializer(toJson);
     this.app.decorateRequest('operator', undefined as unknown as Operator);
     this.app.addHook('onRequest', async (request, reply) => {
-      this.requests++;
+      const { socket } = request.raw;
+      // Node hears all that is sent ahead, and keeps it: behind an answer that takes minutes that would have no limit.
+      if (this.asking.has(socket)) {
+        socket.destroy();
+        throw badRequest('ask again when you are answered');
+      }
+      this.asking.add(socket);
       // Not `onResponse`: it stays out when the client has gone.
-      reply.raw.once('close', () => this.requests--);
+      reply.raw.once('close', () => this.asking.delete(socket));
       // Health is for whoever watches the process, and tells nothing about players.
       if (!HEALTH_PATHS.includes(request.url)) request.operator = authentication.operatorOf(request);
       if (this.isDraining && !HEALTH_PATHS.includes(request.url)) {
@@ -92,7 +99,7 @@ export class AdminServer {
     this.healthRoutes();
     this.observabilityRoutes();
     playerRoutes(this.app, deps);
-    transactionRoutes(this.app, deps);
+    transactionRoutes(this.app, deps, ({ raw }) => !this.isDraining && !raw.socket.destroyed);
     operationsRoute(this.app, deps);
     shardPlayersRoute(this.app, deps);
     importRoute(this.app, deps);
@@ -116,7 +123,7 @@ export class AdminServer {
 
   /** Requests that wait for their answer. */
   get inFlight(): number {
-    return this.requests;
+    return this.asking.size;
   }
 
   /** From now on requests are refused, but for those of health. */

@@ -96,7 +96,7 @@ function toCommand(
     id: mustId(id, 'id'),
     username: mustId(username, 'username'),
     currency: code,
-    balance: mustUnits(deps.settings.scales, code, balance, deps.settings.amountMax),
+    balance: mustUnits(deps.settings.scales, code, balance, deps.settings.amountMax, 'balance'),
     by,
   };
 }

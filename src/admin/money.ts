@@ -24,12 +24,18 @@ export function mustSignedUnits(scales: ScaleTable, currency: string, value: unk
   return (value as number) < 0 ? -units : units;
 }
 
-/** Throws a `Problem` when `value` is not an amount of the currency. */
-export function mustUnits(scales: ScaleTable, currency: string, value: unknown, amountMax: number): Units {
+/** Throws a `Problem`, in which it is called `name`, when `value` is not an amount of the currency. */
+export function mustUnits(
+  scales: ScaleTable,
+  currency: string,
+  value: unknown,
+  amountMax: number,
+  name = 'amount',
+): Units {
   const scale = scales.of(currency);
   const units = typeof value === 'number' ? maybeUnits(value, scale) : undefined;
   if (units === undefined || (value as number) > amountMax) {
-    throw badRequest(`amount must be a number from 0 to ${amountMax} with at most ${scale} decimals`);
+    throw badRequest(`${name} must be a number from 0 to ${amountMax} with at most ${scale} decimals`);
   }
   return units;
 }

@@ -44,7 +44,7 @@ export interface AdminSettings {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** None: whoever can connect may operate. */
+  /** None: this machine may operate. */
   readonly tokens: readonly OperatorToken[];
   /** PEM; undefined: plain HTTP. */
   readonly tls: { readonly certificate: Buffer; readonly key: Buffer } | undefined;

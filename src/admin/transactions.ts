@@ -1,17 +1,24 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ScanCursor, TransactionCursor, TransactionView } from '../wallet/query.js';
 import type { TransactionState } from '../wallet/transaction-record.js';
 import { cursorOf, encodeCursor, isCount, isObject, limitOf } from './cursor.js';
 import { money } from './money.js';
 import type { AdminDeps } from './ports.js';
-import { badRequest, noSuchPlayer, problemOf } from './problem.js';
+import { badRequest, noSuchPlayer, Problem, problemOf } from './problem.js';
 import { type QueryString, wholeNumber } from './query-string.js';
 
 const STATES: readonly string[] = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT'];
+/** Each goes through all players, between the callbacks. */
+const SCANS_MAX = 4;
 
-/** Reading transactions, of one player or over all of them, page by page. */
-export function transactionRoutes(app: FastifyInstance, deps: AdminDeps): void {
+/** Reading transactions, of one player or over all of them, page by page. A scan ends when its answer is not wanted. */
+export function transactionRoutes(
+  app: FastifyInstance,
+  deps: AdminDeps,
+  isWanted: (request: FastifyRequest) => boolean,
+): void {
   const { service, settings, clock } = deps;
+  let scans = 0;
 
   app.get<{ Params: { username: string }; Querystring: QueryString }>(
     '/v1/players/:username/transactions',
@@ -35,31 +42,37 @@ export function transactionRoutes(app: FastifyInstance, deps: AdminDeps): void {
     const state = stateOf(request.query);
     const createdBeforeMs = clock.now() - wholeNumber(request.query, 'olderThanMs', 0, Number.MAX_SAFE_INTEGER, 0);
     const limit = limitOf(request.query);
-    const cursor = cursorOf(request.query, isShardCursor);
+    const cursor = cursorOf(request.query, isShardCursor) ?? { shard: 0 };
+    if (scans >= SCANS_MAX) throw new Problem(503, `${SCANS_MAX} scans are under way: come again`, 'overloaded');
+    scans++;
+    try {
+      return await scan({ state, createdBeforeMs, limit }, cursor, () => isWanted(request));
+    } finally {
+      scans--;
+    }
+  });
+
+  async function scan(what: Scan, { shard: first, after }: ShardCursor, isWanted: () => boolean): Promise<object> {
     const transactions: object[] = [];
-    let after = cursor?.after;
-    for (let shard = cursor?.shard ?? 0; shard < service.shardCount; shard++) {
+    let place = after;
+    for (let shard = first; shard < service.shardCount; shard++) {
       do {
-        const wanted = limit - transactions.length;
-        const result = await service.askShard(shard, {
-          type: 'scan-transactions',
-          state,
-          createdBeforeMs,
-          limit: wanted,
-          after,
-        });
+        if (!isWanted()) throw new Problem(503, 'the server is shutting down', 'shutting-down');
+        const limit = what.limit - transactions.length;
+        const result = await service.askShard(shard, { type: 'scan-transactions', ...what, limit, after: place });
         if (result.type === 'failed') throw problemOf(result.failure);
         if (result.type !== 'scan') throw new Error('a scan answers a scan');
         for (const item of result.items)
           transactions.push({ username: item.username, currency: item.currency, ...body(item) });
-        after = result.next;
-        if (transactions.length === limit && (after !== undefined || shard + 1 < service.shardCount)) {
-          return { transactions, next: encodeCursor(after === undefined ? { shard: shard + 1 } : { shard, after }) };
+        place = result.next;
+        if (transactions.length === what.limit && (place !== undefined || shard + 1 < service.shardCount)) {
+          const next = place === undefined ? { shard: shard + 1 } : { shard, after: place };
+          return { transactions, next: encodeCursor(next) };
         }
-      } while (after !== undefined);
+      } while (place !== undefined);
     }
     return { transactions, next: null };
-  });
+  }
 
   function body(item: TransactionView): object {
     const amount = (units: number | undefined) =>
@@ -78,6 +91,12 @@ export function transactionRoutes(app: FastifyInstance, deps: AdminDeps): void {
       updatedMillis: item.updatedMs,
     };
   }
+}
+
+interface Scan {
+  readonly state: TransactionState;
+  readonly createdBeforeMs: number;
+  readonly limit: number;
 }
 
 interface ShardCursor {

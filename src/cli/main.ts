@@ -54,9 +54,8 @@ if (process.argv[2] !== 'serve') {
   });
 }
 
-await addVerbs(process.argv[2] ?? '');
-
 try {
+  await addVerbs(process.argv[2] ?? '');
   await program.parseAsync();
 } catch (error) {
   const { name, message, stack } = error as Error;

@@ -221,9 +221,10 @@ export class WalletNode {
    * to false when the store did not answer, and some outcomes are unknown.
    */
   async stop(): Promise<boolean> {
-    const { log, shards, callbacks, admin, recorder } = this.parts;
+    const { log, service, shards, callbacks, admin, recorder } = this.parts;
     const startedMs = systemClock.monotonicMs();
     this.isStopping = true;
+    service.isReady = false;
     clearInterval(this.watch);
     callbacks.stopListening();
     admin.drain();

@@ -48,10 +48,11 @@ export class CallbackServer {
 
   /** From now on; requests that are on their way are held against what was there when their headers came. */
   setCallers(callers: Callers): void {
+    callers.countFrom(this.callers);
     this.callers = callers;
   }
 
-  /** Requests that each signature key has signed since the keys were set. */
+  /** Requests that each signature key has signed. */
   get usesByKey(): Readonly<Record<string, number>> | undefined {
     return this.callers.usesByKey;
   }

@@ -26,6 +26,11 @@ export class Callers {
     return this.rules.signatures?.usesByKey;
   }
 
+  /** A counter does not begin anew with every change of the rules. */
+  countFrom({ usesByKey }: Callers): void {
+    if (usesByKey !== undefined) this.rules.signatures?.countFrom(usesByKey);
+  }
+
   isAllowed(res: HttpResponse, req: HttpRequest): boolean {
     const { networks } = this.rules;
     if (networks === undefined) return true;

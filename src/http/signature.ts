@@ -41,7 +41,7 @@ export function sign(secret: KeyObject, body: Uint8Array, timestamp: string): st
   return createHmac('sha256', secret).update(body).update(`.${timestamp}`).digest('hex');
 }
 
-/** The keys that are valid now, the one that is used most first. */
+/** The keys that are valid now, in the order of the settings: the one that is used most comes best first. */
 export class Signatures {
   /** Requests that each key has signed, in the order of the keys: one that stays at its number can be withdrawn. */
   private readonly uses: number[];
@@ -51,6 +51,13 @@ export class Signatures {
     private readonly maxSkewMs: number,
   ) {
     this.uses = keys.map(() => 0);
+  }
+
+  /** Goes on from what keys of these ids have signed before. */
+  countFrom(usesByKey: Readonly<Record<string, number>>): void {
+    this.keys.forEach(({ id }, n) => {
+      this.uses[n] = usesByKey[id] ?? 0;
+    });
   }
 
   get usesByKey(): Readonly<Record<string, number>> {

@@ -302,6 +302,18 @@ test('whoever is answered before his body is there is cut off: he keeps no place
   }
 });
 
+test('who asks again before he is answered is cut off: what waits behind an answer has no limit', async () => {
+  const node = await TestNode.start();
+  try {
+    const ask = 'GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+    assert.doesNotMatch(await rawRequest(node.adminUrl, [ask.repeat(1000)]), /200 OK[\s\S]*200 OK/);
+    const answers = await rawRequest(node.adminUrl, [ask, ask, ask]);
+    assert.equal(answers.match(/200 OK/g)?.length, 3, 'one after the other');
+  } finally {
+    await node.close();
+  }
+});
+
 test('what is no HTTP is answered in the same shape as other mistakes', async () => {
   const node = await TestNode.start();
   try {

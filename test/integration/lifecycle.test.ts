@@ -189,6 +189,20 @@ test('help, version and wrong words', () => {
   assert.equal(wrong.stderr, 'walletd: port cannot be "abc" (from WALLETD_PORT): it must be integer\n');
 });
 
+test('without the part of msgpackr that reads all strings right nothing starts, in one sentence', () => {
+  const folder = makeTempFolder();
+  try {
+    const env = { WALLETD_STORE: `lmdb:${folder.path}/data`, MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true' };
+    for (const verb of ['serve', 'verify']) {
+      const refused = runWalletd([verb], env);
+      assert.equal(refused.status, 1);
+      assert.match(refused.stderr, /^walletd: msgpackr reads some strings wrong .*\n$/);
+    }
+  } finally {
+    folder.remove();
+  }
+});
+
 test('a store that cannot be opened stops the start, in one sentence', async () => {
   const folder = makeTempFolder();
   const server = createServer().listen(`${folder.path}/file`);

@@ -83,6 +83,9 @@ test('keys rotate under load without one request that fails', () =>
       const uses = line.signedByKey as Record<string, number>;
       assert.ok((uses[`key-${n}`] as number) > 0, 'the log says which keys are in use');
       assert.match(String(line.callers), new RegExp(`^who signs with key-${n}$`));
+      const again = await rotate(keyOf(n), READ_AGAIN);
+      const usesAgain = again.signedByKey as Record<string, number>;
+      assert.ok((usesAgain[`key-${n}`] as number) >= (uses[`key-${n}`] as number), 'a counter goes on');
     }
     isOver = true;
     await Promise.all(senders);

@@ -1,11 +1,12 @@
 import { crc32 } from 'node:zlib';
-import { Packr, RESET_BUFFER_MODE, REUSE_BUFFER_MODE } from 'msgpackr';
+import { RESET_BUFFER_MODE, REUSE_BUFFER_MODE } from 'msgpackr';
 import { assert, must } from '../../base/assert.js';
 import { formatLsn, type Lsn } from '../../shard/lsn.js';
 import type { BatchWriter, Entry, EntryFormat, EntryHeader, Head, Owner, SealedEntry } from '../../shard/ports.js';
 import type { Event } from '../../wallet/event.js';
 import { eventToTuple, tupleToEvent } from './event-codec.js';
 import { FormatError } from './format-error.js';
+import { newPackr } from './msgpack.js';
 
 /*
  *  0        1      2       4       8          16        20          24
@@ -26,8 +27,7 @@ const KIND_FENCE_AFTER_LOSS = 3;
 const KINDS: readonly number[] = [KIND_BATCH, KIND_FENCE, KIND_FENCE_AFTER_LOSS];
 const WORKSPACE_LENGTH = 4096;
 
-/** Plain msgpack: no records, no extensions, so that any reader of msgpack can read a log. */
-const packr = new Packr({ useRecords: false });
+const packr = newPackr();
 
 /** Packs into the same bytes each time, and tells where in them: a Buffer for each event cost as much as packing it. */
 const IN_PLACE = REUSE_BUFFER_MODE | RESET_BUFFER_MODE;

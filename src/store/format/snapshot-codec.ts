@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib';
-import { Packr } from 'msgpackr';
 import { assert } from '../../base/assert.js';
 import { hashString } from '../../base/hash.js';
 import type { Steps } from '../../base/steps.js';
@@ -11,6 +10,7 @@ import { imageFrom, outlineOf, type WalletImage, walletFrom } from '../../wallet
 import type { Wallet } from '../../wallet/wallet-state.js';
 import { storeIdToBytes } from './entry-codec.js';
 import { FormatError } from './format-error.js';
+import { newPackr } from './msgpack.js';
 
 /*
  * A chunk:
@@ -38,8 +38,7 @@ const CHUNK_LENGTH_START = 160 * 1024;
 const PIECE = 64;
 const MANIFEST_CHECKSUM_LENGTH = 4;
 
-/** Plain msgpack, as in the log. */
-const packr = new Packr({ useRecords: false });
+const packr = newPackr();
 
 /** The format of one store's snapshots; its id is in every chunk and manifest. */
 export class SnapshotCodec implements SnapshotFormat {
