@@ -1,5 +1,5 @@
 import type { Logger } from '../base/ports.js';
-import { RecoveryError } from '../shard/log-reader.js';
+import { NewerEntryError, RecoveryError } from '../shard/log-reader.js';
 import { formatLsn } from '../shard/lsn.js';
 import { type EntryFormat, type Fenced, type Head, isSameHead } from '../shard/ports.js';
 import { type RecoveryDeps, rebuild } from '../shard/recovery.js';
@@ -8,6 +8,7 @@ import { AT_ONCE, type SnapshotSubject, Snapshotter, type SnapshotterDeps } from
 import { isFinal, type TakeOverDeps, takeOver } from '../shard/take-over.js';
 import type { OnProgress } from './frame.js';
 import { entriesAfter, type Salvaged, salvage } from './salvage.js';
+import { ToolError } from './store-reader.js';
 
 export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<SnapshotterDeps, 'policy' | 'newId'> {
   readonly format: EntryFormat;
@@ -36,7 +37,10 @@ export interface Mended {
   readonly kept: string | undefined;
 }
 
-/** The shards that would not start, and what can be proved of each. Only reads. */
+/**
+ * The shards that would not start, and what can be proved of each. Only reads. Throws a `ToolError` where a newer walletd
+ * has written what this one cannot read.
+ */
 export async function findLosses(
   shards: readonly number[],
   deps: AcceptLossDeps,
@@ -51,6 +55,7 @@ export async function findLosses(
       await rebuild({ shard, genesis, found, target: found }, deps);
     } catch (error) {
       if (!isFinal(error)) throw error;
+      if (error instanceof NewerEntryError) throw notOurs(error);
       losses.push({
         shard,
         found,
@@ -74,12 +79,13 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   const { whole } = await listSnapshots(shard, deps);
   const newestEpoch = Math.max(0, ...whole.map(({ end }) => end.lsn.epoch));
   // The machine's clock may be behind that of the shard, and nothing in a snapshot is newer than it says.
-  let timeMs = Math.max(deps.clock.now(), ...whole.map((manifest) => manifest.timeMs));
+  let timeMs = Math.max(deps.clock.now(), salvaged.timeMs, ...whole.map((manifest) => manifest.timeMs));
+  const clock = { now: () => timeMs, monotonicMs: () => deps.clock.monotonicMs() };
   let head = found;
   // Newer than all snapshots, also those of a log that went further over several epochs: they would count as newer.
   const owner = isFoldOf(found, salvaged) ? deps.owner : ({ ...deps.owner, afterLoss: true } as const);
   do {
-    const [fenced] = await takeOver([shard], { ...deps, owner });
+    const [fenced] = await takeOver([shard], { ...deps, owner, clock });
     checkUntouched(shard, fenced?.previous, head);
     const { entry } = fenced as Fenced;
     head = entry.head;
@@ -99,6 +105,10 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
     throw new Error(`shard ${shard} could not be mended (${formatLsn(head.lsn)}): ${why}`);
   }
   return { shard, head, players: wallets.count, kept };
+}
+
+function notOurs({ message }: NewerEntryError): ToolError {
+  return new ToolError(`${message}; nothing of that is lost: start the newer walletd`);
 }
 
 /** Who reads the log up to this head arrives at these wallets: nothing but its end was lost. */

@@ -1,4 +1,4 @@
-import { maybeEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { maybeEntry, NewerEntryError, newestTimeOf, RecoveryError, readLog } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type EntryFormat, type Head, isSameHead, type Wal } from '../shard/ports.js';
 import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
@@ -23,6 +23,8 @@ export interface Salvaged {
   readonly snapshot: Manifest | undefined;
   /** The newest entry that follows from what was before. */
   readonly reached: Head;
+  /** The newest time up to there. */
+  readonly timeMs: number;
   readonly marks: readonly LogMark[];
   readonly logBytes: number;
   /** Why replay ended at `reached`; undefined when the log does. */
@@ -77,6 +79,7 @@ async function replayFrom(shard: number, start: Start, deps: SalvageDeps): Promi
   const { wallets, snapshot } = start;
   const marks = snapshot?.marks ?? [];
   let reached = start.head;
+  let timeMs = snapshot?.timeMs ?? 0;
   let logBytes = marks.at(-1)?.bytes ?? 0;
   let problem: string | undefined;
   let isElsewhere = false;
@@ -87,18 +90,19 @@ async function replayFrom(shard: number, start: Start, deps: SalvageDeps): Promi
         if (isElsewhere && entry.owner === undefined) return undefined;
         applyWhole(wallets, entry, snapshot?.end.lsn.sequence ?? 0);
         reached = entry.head;
+        timeMs = Math.max(timeMs, newestTimeOf(entry));
         logBytes += bytes.length;
       }
       await deps.yieldTurn();
     }
   } catch (error) {
-    if (!(error instanceof RecoveryError)) throw error;
+    if (!(error instanceof RecoveryError) || error instanceof NewerEntryError) throw error;
     problem = error.fact;
   }
   if (snapshot === undefined && reached === start.head && problem !== undefined) return undefined;
   for (const wallet of wallets.touched()) checkWallet(wallet);
   const beyond = await countBeyond(shard, reached.lsn, deps);
-  return { wallets, snapshot, reached, marks, logBytes, problem, beyond };
+  return { wallets, snapshot, reached, timeMs, marks, logBytes, problem, beyond };
 }
 
 async function countBeyond(shard: number, after: Lsn, deps: SalvageDeps): Promise<number> {

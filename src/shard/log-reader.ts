@@ -20,6 +20,9 @@ export class LossError extends RecoveryError {
   }
 }
 
+/** Nothing is lost: what wrote this can read it. */
+export class NewerEntryError extends RecoveryError {}
+
 /** The fence with which somebody has accepted a loss: whoever has read up to it cannot read on. */
 export class AcceptedLossError extends LossError {
   constructor(readonly fence: Entry) {
@@ -118,7 +121,7 @@ export function decodeEntry(bytes: Buffer, shard: number, format: EntryFormat): 
   } catch (error) {
     const { message, isUnknown } = error as Error & { isUnknown?: boolean };
     const sentence = `the log of shard ${shard} cannot be read: ${message}`;
-    throw isUnknown ? new RecoveryError(sentence) : new LossError(sentence);
+    throw isUnknown ? new NewerEntryError(sentence) : new LossError(sentence);
   }
 }
 

@@ -187,7 +187,8 @@ async function replayTail(shard: number, base: Base, target: Head, slices: Slice
   const recent = await recentBefore(shard, base, deps);
   const pages = readLog(shard, base.start, patientReader(deps));
   let last = base.start;
-  let timeMs = 0;
+  // Time does not go back within a shard, whatever an entry says.
+  let timeMs = base.snapshotMs ?? 0;
   let events = 0;
   let tailEntries = 0;
   let logBytes = base.marks.at(-1)?.bytes ?? 0;
@@ -203,13 +204,13 @@ async function replayTail(shard: number, base: Base, target: Head, slices: Slice
       events += entry.events.length;
       if (entry.owner === undefined) tailEntries++;
       logBytes += bytes.length;
-      timeMs = newestTimeOf(entry);
+      timeMs = Math.max(timeMs, newestTimeOf(entry));
       last = entry.head;
       recent.add({ head: last, bytes });
       if (isSameHead(last, target)) return done();
+      slices.progress({ shard, at: formatLsn(last.lsn), to: formatLsn(target.lsn), events });
+      await slices.maybeYield();
     }
-    slices.progress({ shard, at: formatLsn(last.lsn), to: formatLsn(target.lsn), events });
-    await slices.maybeYield();
   }
   throw new LossError(
     `the log of shard ${shard} ends at ${formatLsn(last.lsn)}, before its head ${formatLsn(target.lsn)}`,

@@ -166,7 +166,7 @@ interface Flight extends Batch {
 
 const WARN_EVERY_MS = 1000;
 /** All that is kept of a log could be too much for one call to the store. */
-const PIECE_ENTRIES = 1000;
+export const PIECE_ENTRIES = 1000;
 
 const failed = (failure: Busy): BusyAnswer => ({ type: 'failed', failure });
 export const STARTING = failed('starting');
@@ -217,6 +217,11 @@ export class Shard implements RoundMember {
   /** The newest entries whose answers may have been told. */
   get recentEntries(): readonly SealedEntry[] {
     return this.recent?.all() ?? [];
+  }
+
+  /** Of the newest entries those that follow `head`; none when it is not one of them. */
+  entriesAfter(head: Head): readonly SealedEntry[] {
+    return this.recent?.maybeAfter(head) ?? [];
   }
 
   get waiting(): number {
@@ -325,8 +330,10 @@ export class Shard implements RoundMember {
   /** The player at this position, when there is something of him to forget. */
   private maybeForgettable(wallets: Wallets, position: number, beforeMs: number): string | undefined {
     if (!wallets.mayHaveOlderThan(position, beforeMs)) return undefined;
+    // Forgetting frees little of a packed wallet, and takes more than that.
+    if (this.deps.memory.isFull && wallets.isPacked(position)) return undefined;
     try {
-      const wallet = wallets.at(position);
+      const wallet = wallets.peek(position);
       return wallet !== undefined && hasForgettable(wallet, beforeMs) ? wallet.username : undefined;
     } catch (error) {
       this.fail(error);

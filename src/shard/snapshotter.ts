@@ -74,8 +74,8 @@ const DURABLE_POLL_MS = 5;
 class Abandoned extends Error {}
 
 /**
- * Takes snapshots of shards that serve, and lets old ones and the log before them go. What it leaves behind when it
- * fails is unfinished, and goes when the next one begins.
+ * Takes snapshots of shards that serve, and lets old ones and the log before them go. What is left behind unfinished
+ * goes when the next one begins.
  */
 export class Snapshotter {
   /** Marks of the newest snapshot of each shard. */
@@ -120,7 +120,7 @@ export class Snapshotter {
     try {
       const begun = new Capture(shard, () => this.urgent ?? pace, this.deps);
       if (begun.first.entriesSinceSnapshot === 0) return { type: 'unchanged', shard: shard.id };
-      const manifest = await begun.run(this.marks.get(shard.id) ?? []);
+      const manifest = await begun.runOrUndo(this.marks.get(shard.id) ?? []);
       this.know(shard.id, manifest.marks, manifest.timeMs);
       await this.retire(shard.id, begun.first.head.nonce).catch((error: Error) => {
         this.deps.log.warn({ shard: shard.id, reason: error.message }, 'old snapshots and log are still there');
@@ -177,7 +177,20 @@ class Capture {
     this.id = deps.newId();
   }
 
-  async run(marks: readonly LogMark[]): Promise<Manifest> {
+  /** What a store has refused to take on does not stay in it: it may be full, and need that room for appends. */
+  async runOrUndo(marks: readonly LogMark[]): Promise<Manifest> {
+    try {
+      return await this.run(marks);
+    } catch (error) {
+      if (!(error instanceof Abandoned)) {
+        const { nonce } = this.first.head;
+        await this.deps.snapshots.deleteSnapshot(this.shard.id, nonce, [], this.id).catch(() => {});
+      }
+      throw error;
+    }
+  }
+
+  private async run(marks: readonly LogMark[]): Promise<Manifest> {
     const { snapshots, snapshotFormat, policy } = this.deps;
     const { head: start, logBytes, entriesSinceSnapshot } = this.first;
     const shard = this.shard.id;
@@ -189,8 +202,13 @@ class Capture {
     const marksNow = nextMarks(marks, place, policy);
     const manifest = { id: this.id, shard, start, end, timeMs, players, chunks, marks: marksNow };
     const bytes = snapshotFormat.sealManifest(manifest);
-    await this.write('publish a snapshot', () => snapshots.publishSnapshot(shard, start.nonce, this.id, bytes));
-    this.shard.snapshotTaken(Math.max(0, this.alive().entriesSinceSnapshot - entriesSinceSnapshot));
+    this.alive();
+    await this.attempt('publish a snapshot', () => snapshots.publishSnapshot(shard, start.nonce, this.id, bytes));
+    // It is there now, whatever has become of the shard.
+    const { source } = this.shard;
+    if (source?.wallets === this.first.wallets) {
+      this.shard.snapshotTaken(Math.max(0, source.entriesSinceSnapshot - entriesSinceSnapshot));
+    }
     return manifest;
   }
 
@@ -268,8 +286,12 @@ class Capture {
 
   private async write(what: string, run: () => Promise<boolean>): Promise<void> {
     this.alive();
-    if (!(await patiently(what, this.deps, run))) throw new Abandoned('another owner has the log');
+    await this.attempt(what, run);
     this.alive();
+  }
+
+  private async attempt(what: string, run: () => Promise<boolean>): Promise<void> {
+    if (!(await patiently(what, this.deps, run))) throw new Abandoned('another owner has the log');
   }
 
   /** The shard as it is now, if it is still the one that the snapshot was begun of. */

@@ -112,15 +112,15 @@ const SCAN_WALLETS_MAX = 1000;
 export function query(wallets: Wallets, question: Query): QueryResult {
   switch (question.type) {
     case 'read-player': {
-      const wallet = wallets.get(question.username);
+      const wallet = wallets.peekNamed(question.username);
       return { type: 'player', player: wallet && playerView(wallet) };
     }
     case 'list-transactions': {
-      const wallet = wallets.get(question.username);
+      const wallet = wallets.peekNamed(question.username);
       return { type: 'transactions', page: wallet && listTransactions(wallet, question.limit, question.after) };
     }
     case 'list-operations': {
-      const wallet = wallets.get(question.username);
+      const wallet = wallets.peekNamed(question.username);
       return { type: 'operations', page: wallet && listOperations(wallet, question.limit, question.after) };
     }
     case 'scan-transactions':

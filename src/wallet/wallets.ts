@@ -39,11 +39,20 @@ export class Wallets {
     return this.packedLeft;
   }
 
+  /** To change it: unpacks it for good. */
   get(username: string): Wallet | undefined {
     const wallet = this.partitionOf(username).get(username);
     if (wallet !== undefined) return wallet;
     const position = this.packed.find(username);
     return position === -1 ? undefined : this.unpack(position);
+  }
+
+  /** As `get`, to look at only. */
+  peekNamed(username: string): Wallet | undefined {
+    const wallet = this.partitionOf(username).get(username);
+    if (wallet !== undefined) return wallet;
+    const position = this.packed.find(username);
+    return position === -1 ? undefined : this.packed.unpack(position);
   }
 
   add(wallet: Wallet): void {

@@ -1,12 +1,21 @@
 import { must } from '../base/assert.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
+import { RestartBudget } from '../base/restart-budget.js';
+import { SteadyClock } from '../base/steady-clock.js';
 import { GroupCommit } from '../shard/group-commit.js';
 import { RecoveryError } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import { findOrphans } from '../shard/orphans.js';
 import type { EntryFormat, Fenced, Head, Owner, Position, SealedEntry, Wal } from '../shard/ports.js';
 import { type RecoveryDeps, recover } from '../shard/recovery.js';
-import { type BusyAnswer, Shard, type ShardLimits, type ShardMeasures, type ShardObserver } from '../shard/shard.js';
+import {
+  type BusyAnswer,
+  PIECE_ENTRIES,
+  Shard,
+  type ShardLimits,
+  type ShardMeasures,
+  type ShardObserver,
+} from '../shard/shard.js';
 import { isDue, type SnapshotPolicy } from '../shard/snapshot-policy.js';
 import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
 import { GENTLY, type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
@@ -19,6 +28,7 @@ import {
   isFinal,
   ownerOf,
   type Patience,
+  patiently,
   type TakeOverDeps,
 } from '../shard/take-over.js';
 import type { Command } from '../wallet/command.js';
@@ -73,7 +83,6 @@ export interface HostDeps {
  * other. Measured inline with 128 connections: 6 % more than all shards in one flight; four groups are no better.
  */
 const FLIGHTS = 2;
-const RESTARTS_WINDOW_MS = 60_000;
 const SWEEP_MS = 1000;
 /** A sweep comes round to every player about once an hour. */
 const SWEEPS_PER_PASS = 3600;
@@ -101,7 +110,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
   /** When each shard was recovered, or a snapshot of it tried last. Of the monotonic clock. */
   private readonly triedMs = new Map<number, number>();
   private readonly restsUntilMs = new Map<number, number>();
-  private readonly failures = new Map<number, number[]>();
+  private readonly restarts = new Map<number, RestartBudget>();
   /** Orphans on their way to their files, by shard: this process must not end before they are there. */
   private readonly kept = new Map<number, Promise<void>>();
   private sweeper: NodeJS.Timeout | undefined = undefined;
@@ -135,11 +144,12 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
       newId: deps.newSnapshotId,
       yieldTurn,
     });
+    const steadyClock = new SteadyClock(clock);
     for (const [i, id] of shardIds.entries()) {
       const group = groups[i % FLIGHTS] as GroupCommit;
       const shard = new Shard(id, {
         format,
-        clock,
+        clock: steadyClock,
         log,
         rules,
         limits,
@@ -151,6 +161,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
         onDiverged: (diverged) => void this.keepOrphansOf(diverged),
       });
       this.shards.set(id, shard);
+      this.restarts.set(id, new RestartBudget());
       group.join(shard);
     }
   }
@@ -205,7 +216,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
   }
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
-    this.shards.get(shard)?.submit({ type: 'command', command, deadlineMs, replier });
+    this.mustShard(shard).submit({ type: 'command', command, deadlineMs, replier });
   }
 
   has(shard: number): boolean {
@@ -213,7 +224,11 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
   }
 
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
-    this.shards.get(shard)?.submit({ type: 'query', query, deadlineMs, replier });
+    this.mustShard(shard).submit({ type: 'query', query, deadlineMs, replier });
+  }
+
+  private mustShard(shard: number): Shard {
+    return must(this.shards.get(shard), 'whoever asks for a shard has looked where it is');
   }
 
   status(): ShardStatus[] {
@@ -315,6 +330,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     try {
       const recovered = await recover(fenced, this.deps.genesis(shard.id), deps);
       shard.open(recovered);
+      this.restarts.get(shard.id)?.isBack(this.deps.clock.monotonicMs());
       const { marks, damaged, snapshotMs } = recovered;
       this.snapshotter.recovered(shard.id, marks, damaged, snapshotMs);
       this.triedMs.set(shard.id, this.deps.clock.monotonicMs());
@@ -331,10 +347,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
 
   /** A shard that failed an assertion recovers by itself, once; twice in a minute means that it would go on so. */
   private async restart(shard: Shard): Promise<void> {
-    const nowMs = this.deps.clock.monotonicMs();
-    const recent = (this.failures.get(shard.id) ?? []).filter((atMs) => atMs > nowMs - RESTARTS_WINDOW_MS);
-    this.failures.set(shard.id, [...recent, nowMs]);
-    if (recent.length > 0) {
+    if (this.restarts.get(shard.id)?.failed(this.deps.clock.monotonicMs()) === false) {
       shard.stop('it failed twice in a minute');
       this.deps.log.error({ shard: shard.id }, 'shard failed twice in a minute: it stays stopped');
       return;
@@ -344,6 +357,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
       const known = must(shard.durableHead, 'a shard that served knows its head');
       const found = await headOf(shard.id, this.later);
       const head = this.isOurs(found) && found.lsn.sequence > known.lsn.sequence ? found : known;
+      await this.giveBack(shard, found);
       const fences = await fenceAgain(new Map([[shard.id, head]]), this.later);
       for (const fenced of fences) await this.recover(fenced, this.later);
     } catch (error) {
@@ -353,6 +367,26 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
       this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
     }
     if (shard.state === 'stopped') await this.keepOrphansOf(shard);
+  }
+
+  /** What the log has lost behind `found`, and this owner still has, goes in again: the shard recovers from its log. */
+  private async giveBack(shard: Shard, found: Head): Promise<void> {
+    const lost = shard.entriesAfter(found);
+    let expected = found;
+    for (let first = 0; first < lost.length; first += PIECE_ENTRIES) {
+      const entries = lost.slice(first, first + PIECE_ENTRIES);
+      const append = { shard: shard.id, expected, entries };
+      const outcome = await patiently('append what the store has lost', this.later, async () => {
+        const [attempted] = await this.deps.wal.append([append]);
+        if (attempted?.type === 'failed') throw attempted.error;
+        return attempted;
+      });
+      if (outcome?.type === 'conflict') throw new FencedError(shard.id, outcome.head);
+      expected = (entries.at(-1) as SealedEntry).head;
+    }
+    if (lost.length === 0) return;
+    this.deps.log.warn({ shard: shard.id, lost: lost.length }, 'what the store had lost went in again');
+    this.deps.observer.healed(shard.id, lost.length);
   }
 
   private async fenced(shard: Shard, head: Head): Promise<void> {

@@ -2,6 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { must } from '../base/assert.js';
 import { type Metric, mergeMetrics } from '../base/metric.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
+import { RestartBudget } from '../base/restart-budget.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
 import { type BusyAnswer, type ShardState, STARTING, STOPPED } from '../shard/shard.js';
@@ -41,12 +42,11 @@ interface Place {
   state: ShardState;
   /** Why it is stopped. */
   reason: string | undefined;
-  diedMs: number | undefined;
+  readonly restarts: RestartBudget;
   /** What its threads that have died had counted. */
   counted: readonly Metric[];
 }
 
-const RESTARTS_WINDOW_MS = 60_000;
 const THREAD_ENDED = 'its thread has ended';
 
 /**
@@ -71,7 +71,7 @@ export class WorkerPool implements Shards {
         client: undefined,
         state: 'starting',
         reason: undefined,
-        diedMs: undefined,
+        restarts: new RestartBudget(),
         counted: [],
       };
     });
@@ -171,6 +171,7 @@ export class WorkerPool implements Shards {
     const events = {
       onOpened: () => {
         place.state = 'serving';
+        place.restarts.isBack(this.deps.clock.monotonicMs());
       },
       onFenced: (shard: number, takenBy: string) => void this.fenced(shard, takenBy),
       onMisplaced: this.forward.bind(this),
@@ -187,12 +188,10 @@ export class WorkerPool implements Shards {
   }
 
   private died(place: Place, error: Error): void {
-    const { worker, shards, diedMs = Number.NEGATIVE_INFINITY } = place;
-    const nowMs = this.deps.clock.monotonicMs();
+    const { worker, shards } = place;
     const at = { worker, shards, error: error.stack ?? error.message };
-    place.diedMs = nowMs;
     place.counted = mergeMetrics([...place.counted, ...(place.client?.takeCounted() ?? [])]);
-    if (nowMs - diedMs < RESTARTS_WINDOW_MS) {
+    if (!place.restarts.failed(this.deps.clock.monotonicMs())) {
       place.state = 'stopped';
       place.reason = 'its worker died twice in a minute';
       this.deps.log.error(at, 'worker died twice in a minute: its shards stay stopped');

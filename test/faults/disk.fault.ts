@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { describe } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
+import { META_VERSION } from '../../src/store/meta.js';
+import { Writer } from '../contract/writer.js';
 import { importPlayers } from '../support/client.js';
 import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
@@ -22,6 +25,8 @@ const FAILURES = 4;
 const PAGE_BYTES = 4096;
 /** Snapshots of so many need more room than the entries of some seconds. */
 const IDLE_PLAYERS = Array.from({ length: 20_000 }, (_, i) => `idle${i}`);
+const SNAPSHOT = '0123456789abcdef';
+const CHUNK_BYTES = 128 * 1024;
 const NO_ROOM = /the file of the store cannot grow \(ENOSPC: no space left on device, write\)/;
 const UNRECORDED = 'cannot write what this node has acknowledged';
 
@@ -64,6 +69,26 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
       await witness.stop();
     },
   );
+
+  fault('it is full to the last append: what a snapshot has left there can still be removed', async (scene) => {
+    const disk = SmallDisk.maybeMount(scene, DISK_MIB);
+    if (disk === undefined) return scene.skip(ONLY_ROOT);
+    const store = LmdbStore.open(`${disk.path}/store`);
+    scene.atEnd(() => store.close());
+    const storeId = randomUUID();
+    const scales = { default: 4, byCurrency: {} };
+    await store.create({ storeId, formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 });
+    const log = new Writer(store, storeId);
+    await log.fence(0);
+    await store.beginSnapshot(0, log.nonce, SNAPSHOT);
+    const chunks = await countUntilFailure(async (index) => {
+      assert.ok(await store.writeChunk(0, log.nonce, SNAPSHOT, index, Buffer.alloc(CHUNK_BYTES, 1)));
+    });
+    const appends = await countUntilFailure(() => log.append(0));
+    assert.ok(await store.deleteSnapshot(0, log.nonce, [], SNAPSHOT));
+    for (let n = 0; n < 2 * appends; n++) await log.append(0);
+    scene.say(`${chunks} chunks and ${appends} appends until it was full; then ${2 * appends} more`);
+  });
 
   fault('it is full at a start: refused with a sentence, nothing is lost, and all goes on with room', async (scene) => {
     const disk = SmallDisk.maybeMount(scene, DISK_MIB);
@@ -139,6 +164,18 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
     },
   );
 });
+
+/** How often it could be done. */
+async function countUntilFailure(write: (n: number) => Promise<unknown>): Promise<number> {
+  for (let n = 0; ; n++) {
+    try {
+      await write(n);
+    } catch (error) {
+      assert.match((error as Error).message, /cannot grow|failed/);
+      return n;
+    }
+  }
+}
 
 /** Of the writes of each thread one fails. lmdb 3.5.6 does not survive all of them: it can end in SIGABRT. */
 function failing(trace: string): string[] {

@@ -10,10 +10,11 @@ import { framesOfStore } from '../../src/restore/store-frames.js';
 import type { StoreReader } from '../../src/restore/store-reader.js';
 import { verify } from '../../src/restore/verify.js';
 import { formatLsn, LSN_ZERO } from '../../src/shard/lsn.js';
-import type { Head } from '../../src/shard/ports.js';
+import type { EntryFormat, Head } from '../../src/shard/ports.js';
 import { listSnapshots } from '../../src/shard/snapshot-reader.js';
 import { AT_ONCE } from '../../src/shard/snapshotter.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+import { FormatError } from '../../src/store/format/format-error.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import { commands } from '../support/domain.js';
@@ -64,6 +65,22 @@ async function lossOf(wal: MemoryWal): Promise<Loss> {
   assert.ok(loss !== undefined, 'something is missing');
   return loss;
 }
+
+test('what a newer walletd has written is no loss, and nothing of it is given up', async () => {
+  const wal = await played(3);
+  const format = new EntryCodec(STORE_ID);
+  const decode = (bytes: Buffer) => {
+    const entry = format.decode(bytes);
+    if (entry.lsn.sequence === 5) throw new FormatError('entry 1-5 has unknown kind 4: a newer walletd wrote it', true);
+    return entry;
+  };
+  const older: EntryFormat = Object.assign(Object.create(format), { decode });
+  await loseNewestSnapshot(wal);
+  await assert.rejects(findLosses([0], { ...depsOf(wal), format: older }), (error: Error) => {
+    assert.equal(error.name, 'ToolError');
+    return /unknown kind 4.*nothing of that is lost: start the newer walletd$/.test(error.message);
+  });
+});
 
 async function serves(host: TestHost, balance: number): Promise<void> {
   const [status] = host.host.status();

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LSN_ZERO } from '../../src/shard/lsn.js';
+import type { Shard } from '../../src/shard/shard.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
+import type { Wallets } from '../../src/wallet/wallets.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { peek, TestHost, turns } from '../support/test-host.js';
+import { until } from '../support/until.js';
 
 const { place } = commands;
 const readAnn = { type: 'read-player', username: 'ann' } as const;
@@ -203,4 +206,19 @@ test('all shards keep their orphans before the process is told to end, also thos
   assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'stopped' });
   while (test.fenced.length === 0) await turns(1);
   assert.equal(test.orphans.length, 2);
+});
+
+test('what the store has lost goes in again also when a bug makes its shard recover from the log', async () => {
+  const test = await withBets(5);
+  const before = await test.wal.read(0, LSN_ZERO, 100);
+  test.wal.loseTail(0, 2);
+  const { shards } = test.host as unknown as { shards: Map<number, Shard> };
+  const wallets = shards.get(0)?.source?.wallets as Wallets;
+  wallets.get = () => {
+    throw new Error('a bug');
+  };
+  assert.deepEqual(await test.execute(place([{ id: 'next' }])), { type: 'failed', failure: 'starting' });
+  await until('it serves', () => test.host.status()[0]?.state === 'serving');
+  assert.deepEqual((await test.wal.read(0, LSN_ZERO, 100)).slice(0, 7), before);
+  assert.equal(await test.balance('ann'), 950);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { decodeHead, EntryCodec, encodeHead, genesisHead } from '../../src/store/format/entry-codec.js';
 import { FormatError } from '../../src/store/format/format-error.js';
@@ -60,6 +61,16 @@ test('a fence after a loss is of another kind, which a reader that does not know
   const { bytes } = codec.sealFence({ ...header, timeMs: 5 }, { ...owner, afterLoss: true });
   assert.equal(bytes.readUInt8(1), 3);
   assert.deepEqual(codec.decode(bytes).owner, { ...owner, afterLoss: true });
+});
+
+test('an entry of a kind that is not known was written by a newer walletd, whatever is in it', () => {
+  const bytes = Buffer.concat([entryOf([created]).subarray(0, 72), Buffer.from([0xdc, 0x00])]);
+  bytes.writeUInt8(4, 1);
+  bytes.writeUInt32BE(crc32(bytes.subarray(72), crc32(bytes.subarray(0, 68))), 68);
+  assert.throws(
+    () => codec.decode(bytes),
+    (error: FormatError) => error.isUnknown && /has unknown kind 4: a newer walletd wrote it/.test(error.message),
+  );
 });
 
 test('a head comes back as it went in', () => {

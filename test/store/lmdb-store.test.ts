@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openEnvironment } from '../../src/store/lmdb/environment.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
@@ -84,7 +83,7 @@ test('a store whose lock somebody keeps: waited for, deaf to nothing, and refuse
     const holder = await start(folder, 'lock');
     const env = { WALLETD_STORE: `lmdb:${folder}` };
     const told = new WalletdCommand(['serve'], env);
-    await delay(1500);
+    await told.started('probe-program.js');
     assert.equal(await told.exit('SIGTERM'), 0, 'it ends when it is told to');
     const { status, stderr } = runWalletd(['verify'], env);
     assert.equal(status, 1);

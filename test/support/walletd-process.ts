@@ -1,10 +1,11 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endAfterTests } from './children.js';
+import { until } from './until.js';
 
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/walletd.sh', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
@@ -130,6 +131,15 @@ export class WalletdCommand {
     });
     this.child.stderr?.on('data', (data: Buffer) => {
       this.stderr += data.toString();
+    });
+  }
+
+  /** Waits until a process that it has started runs this program. */
+  async started(program: string): Promise<void> {
+    const { pid } = this.child;
+    await until(`${program} runs`, () => {
+      const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+      return child !== '' && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes(program);
     });
   }
 

@@ -76,9 +76,12 @@ export class EntryCodec implements EntryFormat {
     }
     const timeMs = readUInt64(bytes, 40);
     const nonce = bytes.toString('hex', 32, 40);
-    const values = packr.unpackMultiple(bytes.subarray(HEADER_LENGTH)) as unknown[];
     const kind = bytes.readUInt8(1);
-    if (!KINDS.includes(kind)) throw new FormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}`, true);
+    // Before its payload, which may be anything.
+    if (!KINDS.includes(kind)) {
+      throw new FormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}: a newer walletd wrote it`, true);
+    }
+    const values = packr.unpackMultiple(bytes.subarray(HEADER_LENGTH)) as unknown[];
     const isFence = kind !== KIND_BATCH;
     return {
       shard: bytes.readUInt16BE(2),

@@ -9,6 +9,10 @@ const AHEAD_BYTES_MAX = 32 * MIB;
 const CHECK_EVERY = 16;
 /** A commit takes what is written in it, and copies of pages on the way there. */
 const COMMIT_BYTES = MIB;
+/** On a full disk what adds stops so much earlier than what removes. */
+const RESERVE_BYTES = MIB;
+/** For the commit that finds out that no more pages are free. */
+const LAST_BYTES = MIB / 2;
 
 /**
  * Keeps written blocks ready behind the end of LMDB's data, so that its commits do not lengthen the file. A commit that
@@ -26,6 +30,8 @@ export class FileGrowth {
   private file: FileHandle | undefined = undefined;
   /** Of the file when it was looked at last; it never becomes shorter. */
   private fileBytes = 0;
+  /** Of the data when something was removed last: as long as it is this, commits go into pages that are free again. */
+  private usedAtRemoval = 0;
   /** The file that LMDB has just opened. */
   private readonly identity: string;
 
@@ -55,7 +61,22 @@ export class FileGrowth {
    * chunks and appends on a full tmpfs: 4 of 5 processes aborted.
    */
   room(bytes: number): Promise<void> | undefined {
-    const wanted = COMMIT_BYTES + 2 * bytes;
+    const used = this.usedBytes();
+    if (used === this.usedAtRemoval && this.fileBytes - used >= LAST_BYTES + 2 * bytes) return undefined;
+    return this.ahead(RESERVE_BYTES + COMMIT_BYTES + 2 * bytes);
+  }
+
+  /** As `room`, for a commit that removes something, or takes little and decides whether anything goes on. */
+  roomToRemove(): Promise<void> | undefined {
+    return this.ahead(COMMIT_BYTES);
+  }
+
+  /** To be called after a commit that has removed something. */
+  removed(): void {
+    this.usedAtRemoval = this.usedBytes();
+  }
+
+  private ahead(wanted: number): Promise<void> | undefined {
     if (this.fileBytes - this.usedBytes() >= wanted) return undefined;
     return this.inTurn(() => this.grow(wanted)).catch((error: Error) => {
       throw new Error(`the file of the store cannot grow (${error.message})`, { cause: error });

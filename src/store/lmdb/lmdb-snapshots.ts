@@ -83,7 +83,7 @@ export class LmdbSnapshots implements SnapshotStore {
     });
   }
 
-  /** Unfinished first, its registration last: what is half deleted is never whole, and can be deleted again. */
+  /** Unfinished first, its place in `snapshots` last: what is half deleted is never whole, and can be deleted again. */
   deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
     const { snapshots, chunks } = this.databases;
     const key = snapshotKey(shard, id);
@@ -93,7 +93,7 @@ export class LmdbSnapshots implements SnapshotStore {
         const manifest = this.maybeManifest(shard, id);
         const keys = manifest === undefined ? [] : this.firstChunkKeys(shard, id);
         const isLast = keys.length < CHUNKS_PER_SLICE;
-        const done = await this.write(shard, nonce, 0, () => {
+        const done = await this.remove(shard, nonce, () => {
           for (const chunk of keys) chunks.remove(chunk);
           if (isLast) snapshots.remove(key);
           else snapshots.put(key, UNFINISHED);
@@ -109,7 +109,7 @@ export class LmdbSnapshots implements SnapshotStore {
       for (;;) {
         if (!this.hasAll(shard, kept)) return false;
         const keys = this.firstEntryKeys(shard, before);
-        const done = await this.write(shard, nonce, 0, () => {
+        const done = await this.remove(shard, nonce, () => {
           for (const key of keys) log.remove(key);
         });
         if (!done || keys.length < ENTRIES_PER_SLICE) return done;
@@ -140,6 +140,14 @@ export class LmdbSnapshots implements SnapshotStore {
     this.checkOpen();
     await this.growth.room(bytes);
     return await this.heads.writeAs(nonce, shard, queue);
+  }
+
+  private async remove(shard: number, nonce: string, queue: () => void): Promise<boolean> {
+    this.checkOpen();
+    await this.growth.roomToRemove();
+    const done = await this.heads.writeAs(nonce, shard, queue);
+    this.growth.removed();
+    return done;
   }
 
   private checkOpen(): void {

@@ -133,7 +133,7 @@ export class LmdbStore implements Store {
 
   /** In one transaction, so that no owner's append comes between the head and its fence, however busy it is. */
   async fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]> {
-    await this.growth.room(0);
+    await this.growth.roomToRemove();
     return this.root.transactionSync(() =>
       shards.map((shard) => {
         const previous = this.heads.must(shard);
@@ -199,7 +199,7 @@ export class LmdbStore implements Store {
         for (const entry of entries) this.log.put(entryKey(shard, entry.head.lsn), entry.bytes);
       });
       if (written) return OK;
-      const found = this.heads.must(shard);
+      const found = this.heads.newest(shard);
       if (!isSameHead(found, head)) return { type: 'conflict', head: found };
       // It got through when its commit was reported as failed. Only a commit of our own says that it is synced.
       await this.commits.landed(this.heads.replace(shard, head, head, () => {}));

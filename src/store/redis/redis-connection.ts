@@ -95,7 +95,9 @@ export class RedisConnection {
   }
 
   private forget(client: Promise<Redis>): void {
-    if (this.current === client) this.current = undefined;
+    if (this.current !== client) return;
+    this.current = undefined;
+    this.connected = undefined;
   }
 
   private async connect(): Promise<Redis> {

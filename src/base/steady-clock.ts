@@ -1,0 +1,43 @@
+import type { Clock } from './ports.js';
+
+/** What a machine that was asleep may have missed, and no more than the clock of a log can be ahead for. */
+const JUMP_MAX_MS = 86_400_000;
+/** So long somebody or something has to set a clock right. */
+const PROBATION_MS = 3_600_000;
+
+/**
+ * A clock for what cannot be taken back: a log whose time has once been in the year 2036 stays there. A wall clock that
+ * jumps forward by more than a day is followed when it has stayed there for an hour; until then time goes on as before.
+ */
+export class SteadyClock implements Clock {
+  /** Wall clock less monotonic clock, as it is believed. */
+  private offsetMs: number;
+  private suspect: { readonly offsetMs: number; readonly sinceMs: number } | undefined = undefined;
+
+  constructor(private readonly clock: Clock) {
+    this.offsetMs = clock.now() - clock.monotonicMs();
+  }
+
+  now(): number {
+    const nowMs = this.clock.now();
+    const monotonicMs = this.clock.monotonicMs();
+    const offsetMs = nowMs - monotonicMs;
+    if (offsetMs - this.offsetMs <= JUMP_MAX_MS || this.isProven(offsetMs, monotonicMs)) {
+      this.offsetMs = offsetMs;
+      this.suspect = undefined;
+      return nowMs;
+    }
+    return Math.floor(monotonicMs + this.offsetMs);
+  }
+
+  monotonicMs(): number {
+    return this.clock.monotonicMs();
+  }
+
+  private isProven(offsetMs: number, monotonicMs: number): boolean {
+    if (this.suspect === undefined || Math.abs(offsetMs - this.suspect.offsetMs) > JUMP_MAX_MS) {
+      this.suspect = { offsetMs, sinceMs: monotonicMs };
+    }
+    return monotonicMs - this.suspect.sinceMs >= PROBATION_MS;
+  }
+}
