@@ -10,7 +10,7 @@ const GENERATOR = fileURLToPath(new URL('./generator.js', import.meta.url));
 
 /** Of what is not said: a closed loop, and a server that has to answer everything. */
 export type Load = Pick<LoadOptions, 'mix' | 'connections' | 'seconds' | 'players'> &
-  Partial<Pick<LoadOptions, 'rate' | 'isOverload'>>;
+  Partial<Pick<LoadOptions, 'rate' | 'isOverload' | 'signingSecret'>>;
 
 let runs = 0;
 
@@ -19,9 +19,9 @@ const WARM_UP_SECONDS = 3;
 const WARM_UP_PLAYERS_MAX = 10_000;
 
 /** Before anything is measured: a fresh process is slow at first. */
-export async function warmUp(server: Server, { mix, connections, players }: Load): Promise<void> {
+export async function warmUp(server: Server, { mix, connections, players, signingSecret }: Load): Promise<void> {
   const few = Math.min(players, WARM_UP_PLAYERS_MAX);
-  await generate(server, { mix, connections, players: few, seconds: WARM_UP_SECONDS });
+  await generate(server, { mix, connections, players: few, seconds: WARM_UP_SECONDS, signingSecret });
 }
 
 /** Loads a server, with players of this run's own; throws when an answer or a balance was wrong. */
@@ -32,8 +32,7 @@ export async function generate(server: Server, load: Load): Promise<LoadResult> 
   if (adminUrl !== undefined) await importPlayers(adminUrl, usernames, OPENING_BALANCE);
   const openingBalance = adminUrl === undefined ? undefined : OPENING_BALANCE;
   const booksUrl = settings === undefined ? undefined : adminUrl;
-  const { mix, connections, seconds, rate, players, isOverload = false } = load;
-  const signingSecret = settings?.WALLETD_SIGNATURE_KEYS?.split(':')[1];
+  const { mix, connections, seconds, rate, players, signingSecret, isOverload = false } = load;
   const target = { url, seed, openingBalance, booksUrl, signingSecret };
   const result = await run({ ...target, mix, connections, seconds, rate, players, isOverload });
   if (result.wrong > 0) throw new Error(`${server.name}: ${result.wrong} wrong, the first: ${result.firstWrong}`);

@@ -1,5 +1,5 @@
 import { withCleanUp } from '../support/clean-up.js';
-import { type Server, startDurableEcho, startEcho, startWalletd } from '../support/servers.js';
+import { durableEcho, echo, walletd } from '../support/servers.js';
 import { type StoreChoice, startStore } from '../support/store.js';
 import type { Load } from './generate.js';
 import { announce, measure, type RaceSettings } from './race.js';
@@ -25,9 +25,8 @@ export function runLoad(settings: LoadSettings): Promise<LoadReport> {
   return withCleanUp(async () => {
     const store = await startStore(settings);
     announce(store, settings);
-    const servers: Server[] = [await startEcho(), await startDurableEcho(store)];
-    for (const workers of settings.workers) servers.push(await startWalletd(store, workers));
-    const raced = await measure(servers, loadsOf(settings), settings.rounds);
+    const walletds = settings.workers.map((workers) => walletd(store, workers));
+    const raced = await measure([echo(), durableEcho(store), ...walletds], loadsOf(settings), settings.rounds);
     printRaced(raced);
     return { durability: store.durability, raced };
   });

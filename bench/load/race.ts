@@ -1,7 +1,8 @@
 import { must } from '../../src/base/assert.js';
+import { withCleanUp } from '../support/clean-up.js';
 import { describeFsync, machine } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
-import { type Server, verify } from '../support/servers.js';
+import { type Contestant, verify } from '../support/servers.js';
 import type { Store } from '../support/store.js';
 import { generate, type Load, warmUp } from './generate.js';
 import type { LoadResult } from './generator.js';
@@ -19,6 +20,8 @@ export interface RaceSettings {
   readonly folder: string;
   /** Requests per second of an open loop; undefined for a closed one. */
   readonly rate?: number | undefined;
+  /** Undefined: requests are not signed. */
+  readonly signingSecret?: string;
 }
 
 /** Everything a reader needs to judge the figures that follow. */
@@ -33,43 +36,47 @@ export function announce(
   );
 }
 
-/** Servers under the same load, with a table at the end. */
-export async function race(servers: readonly Server[], settings: RaceSettings): Promise<readonly Raced[]> {
-  const raced = await measure(servers, [settings], settings.rounds);
+/** Contestants under the same load, with a table at the end. */
+export async function race(contestants: readonly Contestant[], settings: RaceSettings): Promise<readonly Raced[]> {
+  const raced = await measure(contestants, [settings], settings.rounds);
   printRaced(raced);
   return raced;
 }
 
 /**
- * Servers under the same loads, in alternation: machines are noisy, so what counts is the ratio of medians of one run.
- * Each is warmed up before; at the end the store of each is proven.
+ * Contestants under the same loads, in alternation, each round in fresh processes: machines are noisy, so what counts is
+ * the ratio of medians of one run. Each process is warmed up before, and at its end its store is proven.
  */
 export async function measure(
-  servers: readonly Server[],
+  contestants: readonly Contestant[],
   loads: readonly Load[],
   rounds: number,
 ): Promise<readonly Raced[]> {
-  const progress = new RunProgress(servers.length * loads.length * rounds, loads[0]?.seconds ?? 0);
-  const width = Math.max(...servers.map(({ name }) => name.length));
-  const raced: Raced[] = [];
+  const first = must(loads[0], 'there is a load to measure');
+  const progress = new RunProgress(contestants.length * loads.length * rounds, first.seconds);
+  const width = Math.max(...contestants.map(({ name }) => name.length));
+  const results = contestants.map(() => loads.map((): LoadResult[] => []));
+  const runOnce = async (at: number, round: number) => {
+    const contestant = contestants[at] as Contestant;
+    const server = await contestant.start(round);
+    await warmUp(server, first);
+    for (const [i, load] of loads.entries()) {
+      const result = await generate(server, load);
+      results[at]?.[i]?.push(result);
+      progress.next(`${describeLoad(load)}  round ${round}  ${contestant.name.padEnd(width)}  ${resultLine(result)}`);
+    }
+    verify(server);
+  };
   try {
-    for (const server of servers) await warmUp(server, must(loads[0], 'there is a load to measure'));
-    for (const load of loads) {
-      const results = servers.map((): LoadResult[] => []);
-      for (let round = 1; round <= rounds; round++) {
-        for (const [i, server] of rotated([...servers.entries()], round - 1)) {
-          const result = await generate(server, load);
-          results[i]?.push(result);
-          progress.next(`${describeLoad(load)}  round ${round}  ${server.name.padEnd(width)}  ${resultLine(result)}`);
-        }
-      }
-      raced.push(...servers.map(({ name }, i) => ({ server: name, load, rounds: results[i] as LoadResult[] })));
+    for (let round = 1; round <= rounds; round++) {
+      for (const at of rotated([...contestants.keys()], round - 1)) await withCleanUp(() => runOnce(at, round));
     }
   } finally {
     progress.stop();
   }
-  for (const server of servers) verify(server);
-  return raced;
+  return loads.flatMap((load, i) =>
+    contestants.map(({ name }, at) => ({ server: name, load, rounds: results[at]?.[i] as LoadResult[] })),
+  );
 }
 
 /** Each round begins with another server: who goes first finds the machine in another state than who goes last. */

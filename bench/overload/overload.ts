@@ -91,7 +91,7 @@ export function overloadSentences({ before, overload, after }: OverloadReport): 
   return [
     ...(isOverload ? [] : ['the server has kept up with all of it: this was no overload']),
     `goodput: ${Math.round(overload.perSecond)}/s, ${goodput.toFixed(2)} of the capacity before and after; to reach: 0.8`,
-    `longest wait of a success: ${overload.maxMs.toFixed(0)} ms; to stay below: ${DEADLINE_MS}, the deadline`,
+    `longest wait, also of what had no answer at the end: ${overload.maxMs.toFixed(0)} ms; to stay below: ${DEADLINE_MS}, the deadline`,
     `every balance is right; of ${overload.uncertainPlayers} players refusals leave several possible`,
     `the generator took ${Math.round(overload.generatorCpuShare * 100)} % of a core`,
     ...generatorSentences([before, overload, after].map(({ generatorCpuShare }) => generatorCpuShare)),

@@ -3,7 +3,7 @@ import { announce, type RaceSettings, race } from '../load/race.js';
 import { withCleanUp } from '../support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../support/postgres.js';
 import { whyNoRedis } from '../support/redis.js';
-import { type Server, startEcho, startPeer, startWalletd } from '../support/servers.js';
+import { type Contestant, echo, peer, walletd } from '../support/servers.js';
 import { startStore } from '../support/store.js';
 import { packageVersion } from '../support/versions.js';
 
@@ -22,38 +22,37 @@ export function runPeers(options: PeersSettings): Promise<LoadReport> {
     console.log(
       `Fastify ${packageVersion('fastify')}, ioredis ${packageVersion('ioredis')}, pg ${packageVersion('pg')}`,
     );
-    const walletd = await startWalletd(embedded, 0, { name: 'walletd on LMDB' });
-    say([walletd], embedded.durability);
-    const servers = [walletd, ...(await maybeOnRedis(folder)), ...(await maybeOnPostgres(folder)), await startEcho()];
+    const onLmdb = say([walletd(embedded, 0, { name: 'walletd on LMDB' })], embedded.durability);
+    const contestants = [...onLmdb, ...(await maybeOnRedis(folder)), ...maybeOnPostgres(folder), echo()];
     console.log();
-    return { durability: DURABILITY, raced: await race(servers, settings) };
+    return { durability: DURABILITY, raced: await race(contestants, settings) };
   });
 }
 
-async function maybeOnRedis(folder: string): Promise<Server[]> {
+async function maybeOnRedis(folder: string): Promise<Contestant[]> {
   const problem = whyNoRedis();
   if (problem !== undefined) return skip('what runs on Redis', problem);
   const store = await startStore({ store: 'redis', durability: 'fsync', folder });
-  const walletd = await startWalletd(store, 0, { name: 'walletd on Redis' });
-  const lua = await startPeer('Fastify + Lua script', 'fastify-lua', store.redisUrl as string);
-  return say([walletd, lua], store.durability);
+  const onRedis = walletd(store, 0, { name: 'walletd on Redis' });
+  const lua = peer('Fastify + Lua script', 'fastify-lua', store.redisUrl as string);
+  return say([onRedis, lua], store.durability);
 }
 
-async function maybeOnPostgres(folder: string): Promise<Server[]> {
+function maybeOnPostgres(folder: string): Contestant[] {
   const problem = whyNoPostgres();
   if (problem !== undefined) return skip('what runs on PostgreSQL', problem);
   const { url, durability } = startPostgres(folder);
-  const functions = await startPeer('Fastify + SQL function', 'fastify-postgres', url);
-  const rowLock = await startPeer('Fastify + row lock', 'fastify-row-lock', url);
+  const functions = peer('Fastify + SQL function', 'fastify-postgres', url);
+  const rowLock = peer('Fastify + row lock', 'fastify-row-lock', url);
   return say([functions, rowLock], durability);
 }
 
-function say(servers: Server[], durability: string): Server[] {
-  console.log(`${servers.map(({ name }) => name).join(', ')}: ${durability}`);
-  return servers;
+function say(contestants: Contestant[], durability: string): Contestant[] {
+  console.log(`${contestants.map(({ name }) => name).join(', ')}: ${durability}`);
+  return contestants;
 }
 
-function skip(what: string, problem: string): Server[] {
+function skip(what: string, problem: string): Contestant[] {
   console.log(`skipped ${what}: ${problem}`);
   return [];
 }

@@ -6,7 +6,7 @@ import { announce, type RaceSettings, race } from '../load/race.js';
 import { withCleanUp } from '../support/clean-up.js';
 import { median } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
-import { startWalletd } from '../support/servers.js';
+import { walletd } from '../support/servers.js';
 import { type Store, type StoreChoice, startStore } from '../support/store.js';
 import { measureStart, NO_SNAPSHOTS, type Start } from './start.js';
 
@@ -59,11 +59,11 @@ export function runRecovery(settings: RecoverySettings): Promise<RecoveryReport>
     }
     console.log('\nto reach: 500000 events/s, 4 times the decoding; ready from snapshots in 4 s');
     console.log(`${formatTable(HISTORY_COLUMNS, historyRows(histories))}\n`);
-    const servers = [
-      await startWalletd(store, 0, { name: 'no snapshots', ...NO_SNAPSHOTS }),
-      await startWalletd(store, 0, { name: 'one each second', ...EVERY_SECOND }),
+    const contestants = [
+      walletd(store, 0, { name: 'no snapshots', ...NO_SNAPSHOTS }),
+      walletd(store, 0, { name: 'one each second', ...EVERY_SECOND }),
     ];
-    return { durability: store.durability, histories, raced: await race(servers, settings) };
+    return { durability: store.durability, histories, raced: await race(contestants, settings) };
   });
 }
 
@@ -127,7 +127,7 @@ async function measureHistory(
   };
 }
 
-/** For each count of workers the median start, of starts in alternation. */
+/** For each count of workers the medians of starts in alternation. */
 async function measureStarts(env: Readonly<Record<string, string>>, { workers, rounds }: RecoverySettings) {
   const starts: Start[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -135,7 +135,8 @@ async function measureStarts(env: Readonly<Record<string, string>>, { workers, r
   }
   return workers.map((count) => {
     const own = starts.filter((start) => start.workers === count);
-    return own.sort((a, b) => a.readyMs - b.readyMs)[Math.floor(own.length / 2)] as Start;
+    const recoveryMs = median(own.map((start) => start.recoveryMs));
+    return { workers: count, recoveryMs, readyMs: median(own.map((start) => start.readyMs)) };
   });
 }
 

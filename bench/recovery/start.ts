@@ -7,8 +7,6 @@ import { ROOT } from '../support/root.js';
 /** What one start of walletd took. */
 export interface Start {
   readonly workers: number;
-  /** Events that it replayed. */
-  readonly events: number;
   /** From the shards' fences to the last shard that was whole. */
   readonly recoveryMs: number;
   /** From the command to the first callback that it would take. */
@@ -28,13 +26,11 @@ export async function measureStart(store: Readonly<Record<string, string>>, work
   atEnd(() => void child.kill('SIGKILL'));
   const exited = once(child, 'exit');
   const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
-  let events = 0;
   let recoveryMs = 0;
   let readyMs: number | undefined;
   for await (const line of createInterface({ input: child.stdout })) {
-    const { msg, ...fields } = JSON.parse(line) as { msg: string; events: number; tookMs: number };
+    const { msg, ...fields } = JSON.parse(line) as { msg: string; tookMs: number };
     if (msg === 'shard recovered') {
-      events += fields.events;
       recoveryMs = Math.max(recoveryMs, fields.tookMs);
     } else if (msg === 'walletd is ready') {
       readyMs = performance.now() - startedMs;
@@ -44,5 +40,5 @@ export async function measureStart(store: Readonly<Record<string, string>>, work
   clearTimeout(timer);
   await exited;
   if (readyMs === undefined) throw new Error('walletd ended before it was ready');
-  return { workers, events, recoveryMs, readyMs };
+  return { workers, recoveryMs, readyMs };
 }

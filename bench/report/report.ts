@@ -187,7 +187,7 @@ function compareChapter(report: CompareReport): string {
 }
 
 function durabilityOf(durability: string): string {
-  return `Durability: ${durability}; echo stores nothing. Medians of the rounds.`;
+  return `Durability: ${durability}; the echo, where there is one, stores nothing. Of several rounds the medians.`;
 }
 
 function throughputBy(label: string, raced: readonly Raced[], x: (one: Raced) => number): string {

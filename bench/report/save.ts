@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { environment } from '../support/environment.js';
 import { ROOT } from '../support/root.js';
@@ -18,6 +18,7 @@ export function mustBeWritable({ json }: SaveSettings): void {
   for (const file of json === undefined ? [REPORT] : [REPORT, json]) {
     try {
       accessSync(existsSync(file) ? file : dirname(file), constants.W_OK);
+      if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${file} is a folder`);
     } catch (error) {
       throw new Error(`results cannot be written: ${(error as Error).message}`);
     }

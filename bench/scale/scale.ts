@@ -4,8 +4,8 @@ import type { Raced } from '../load/raced.js';
 import { type MemoryReport, runMemory } from '../memory/memory.js';
 import { withCleanUp } from '../support/clean-up.js';
 import { median } from '../support/machine.js';
-import { type Server, startWalletd } from '../support/servers.js';
-import { type Store, type StoreChoice, startStore } from '../support/store.js';
+import { type Contestant, walletd } from '../support/servers.js';
+import { type StoreChoice, startStore } from '../support/store.js';
 import { answerUs } from './thread-hop.js';
 
 export interface ScaleSettings extends Omit<RaceSettings, 'players'>, StoreChoice {
@@ -36,13 +36,15 @@ export function runScale(settings: ScaleSettings): Promise<ScaleReport> {
     const { workers, players, rounds, ...others } = settings;
     const least = { ...others, players: Math.min(...players) };
     announce(store, least);
-    const servers: Server[] = [];
-    for (const count of workers) servers.push(await startWalletd(store, count));
-    const loneAnswers = await measureLoneAnswers(servers, rounds);
-    const byWorkers = await measure(servers, [least], rounds);
+    const contestants = workers.map((count) => walletd(store, count));
+    const loneAnswers = await measureLoneAnswers(contestants, rounds);
+    const byWorkers = await measure(contestants, [least], rounds);
     printRaced(byWorkers);
     const byPlayers: Raced[] = [];
-    for (const count of players) byPlayers.push(...(await measurePlayers(store, { ...others, players: count })));
+    for (const count of players) {
+      const one = walletd(store, 0, { name: `${count} players` });
+      byPlayers.push(...(await measure([one], [{ ...others, players: count }], rounds)));
+    }
     printRaced(byPlayers);
     for (const { server, us } of loneAnswers) console.log(`a lone answer of ${server}: ${us.toFixed(0)} us`);
     console.log('');
@@ -50,18 +52,15 @@ export function runScale(settings: ScaleSettings): Promise<ScaleReport> {
   });
 }
 
-/** A server of its own, and no other beside it: a million players are much to collect garbage among. */
-function measurePlayers(store: Store, load: Omit<RaceSettings, 'rounds'>): Promise<readonly Raced[]> {
-  return withCleanUp(async () => {
-    const server = await startWalletd(store, 0, { name: `${load.players} players` });
-    return await measure([server], [load], 1);
-  });
-}
-
-async function measureLoneAnswers(servers: readonly Server[], rounds: number): Promise<LoneAnswer[]> {
-  const times = servers.map((): number[] => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [i, { url }] of servers.entries()) times[i]?.push(await answerUs(url));
+async function measureLoneAnswers(contestants: readonly Contestant[], rounds: number): Promise<LoneAnswer[]> {
+  const times = contestants.map((): number[] => []);
+  for (let round = 1; round <= rounds; round++) {
+    for (const [i, contestant] of contestants.entries()) {
+      await withCleanUp(async () => {
+        const { url } = await contestant.start(round);
+        times[i]?.push(await answerUs(url));
+      });
+    }
   }
-  return servers.map(({ name }, i) => ({ server: name, us: median(times[i] as number[]) }));
+  return contestants.map(({ name }, i) => ({ server: name, us: median(times[i] as number[]) }));
 }

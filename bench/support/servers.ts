@@ -13,15 +13,35 @@ export interface Server {
   readonly settings: Readonly<Record<string, string>> | undefined;
 }
 
+/** What is to be measured: a fresh process for each `run`. */
+export interface Contestant {
+  readonly name: string;
+  start(run: number): Promise<Server>;
+}
+
 /** Parses and answers the same JSON on the same HTTP library, and stores nothing. */
-export function startEcho(): Promise<Server> {
-  return startPeer('echo', 'echo');
+export function echo(): Contestant {
+  return peer('echo', 'echo');
 }
 
 /** The same, and answers when what it was sent is in a log of the store: the least that a durable answer takes. */
-export function startDurableEcho(store: Store): Promise<Server> {
+export function durableEcho(store: Store): Contestant {
   const { WALLETD_STORE: place = '' } = store.settingsOf('durable-echo');
-  return startPeer('durable echo', 'echo', place);
+  return peer('durable echo', 'echo', place);
+}
+
+/** A server of the folder peers/. */
+export function peer(name: string, file: string, ...args: string[]): Contestant {
+  return { name, start: () => startPeer(name, file, ...args) };
+}
+
+/** walletd, with some settings changed, and for each run an empty store. */
+export function walletd(
+  store: Store,
+  workers: number,
+  { name = `walletd ${describeWorkers(workers)}`, ...changes }: Readonly<Record<string, string>> = {},
+): Contestant {
+  return { name, start: (run) => startWalletd(store, workers, { ...changes, name: `${name} ${run}` }) };
 }
 
 /** A server of the folder peers/; its first line of JSON says where it listens. */
