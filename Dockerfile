@@ -13,6 +13,8 @@ RUN node_modules/.bin/tsc && npm prune --omit=dev --no-audit --no-fund \
     ! -name "uws_linux_*_$(node -p process.versions.modules).node" -delete
 
 FROM node:22-bookworm-slim
+# As process 1 a shell, or a command without a handler of its own, hears no signal.
+RUN apt-get update && apt-get install -y --no-install-recommends tini && rm -rf /var/lib/apt/lists/*
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./
@@ -23,13 +25,12 @@ COPY config config
 RUN ln -s /app/src/cli/walletd.sh /usr/local/bin/walletd \
   && mkdir /var/lib/walletd && chown node:node /var/lib/walletd
 USER node
-ENV WALLETD_STORE=lmdb:/var/lib/walletd \
-  WALLETD_NODE_FOLDER=/var/lib/walletd/node
+# ./data and ./node are made here, unless the settings say otherwise: a variable of the image would win over a file.
+WORKDIR /var/lib/walletd
 VOLUME /var/lib/walletd
-# Both listen on the container's loopback until they are told who may call: config/production.json does.
+# Both listen on the container's loopback until they are told who may call, as by WALLETD_CONFIG=/app/config/production.json.
 EXPOSE 3000 3001
-# Ready, not only alive: an orchestrator must not send callbacks to shards that recover.
-HEALTHCHECK --interval=5s --timeout=2s --start-period=60s \
-  CMD ["node", "--no-warnings", "-e", "const e = process.env; e.NODE_TLS_REJECT_UNAUTHORIZED = '0'; fetch(`http${e.WALLETD_ADMIN_TLS_CERTIFICATE_FILE ? 's' : ''}://127.0.0.1:${e.WALLETD_ADMIN_PORT || 3001}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["walletd"]
+# Ready, not only alive: an orchestrator must not send callbacks to shards that recover, which can take minutes.
+HEALTHCHECK --interval=5s --timeout=5s --start-period=10m CMD ["node", "/app/dist/src/cli/health-check.js"]
+ENTRYPOINT ["tini", "--", "walletd"]
 CMD ["serve"]

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { RefusalLog } from '../telemetry/refusal-log.js';
@@ -43,8 +43,8 @@ export class AdminServer {
   readonly routes: string[] = [];
   private readonly app: FastifyInstance;
   private isDraining = false;
-  /** Connections whose request waits for its answer. */
-  private readonly asking = new Set<Socket>();
+  /** Of each connection the answer to its newest request, until all of that has left. */
+  private readonly asking = new Map<Socket, ServerResponse>();
 
   constructor(private readonly deps: AdminDeps) {
     const authentication = new Authentication(deps.settings.tokens, new RefusalLog(deps.log, 'operator API: refused'));
@@ -75,13 +75,15 @@ export class AdminServer {
     this.app.addHook('onRequest', async (request, reply) => {
       const { socket } = request.raw;
       // Node hears all that is sent ahead, and keeps it: behind an answer that takes minutes that would have no limit.
-      if (this.asking.has(socket)) {
+      if (this.asking.get(socket)?.writableEnded === false) {
         socket.destroy();
         throw badRequest('ask again when you are answered');
       }
-      this.asking.add(socket);
+      this.asking.set(socket, reply.raw);
       // Not `onResponse`: it stays out when the client has gone.
-      reply.raw.once('close', () => this.asking.delete(socket));
+      reply.raw.once('close', () => {
+        if (this.asking.get(socket) === reply.raw) this.asking.delete(socket);
+      });
       // Health is for whoever watches the process, and tells nothing about players.
       if (!HEALTH_PATHS.includes(request.url)) request.operator = authentication.operatorOf(request);
       if (this.isDraining && !HEALTH_PATHS.includes(request.url)) {

@@ -1,3 +1,4 @@
+import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { checkBackup } from '../restore/backup-reader.js';
@@ -114,6 +115,7 @@ class Backup {
     const { storeId } = this.source.reader;
     const progress = this.progress('Checking the file');
     try {
+      await access(to, constants.W_OK);
       const whole = await checkBackup(to, progress.update);
       const { storeId: found } = openFormats(whole.meta);
       if (found !== storeId) throw new ToolError(`${to} is a backup of another store, ${found}, not of ${storeId}`);

@@ -1,10 +1,12 @@
 import { loadSettings } from '../config/load.js';
 import { heapOptions } from './heap.js';
 
-/** Prints the options that walletd.sh gives to Node. Wrong settings are for `serve` to report. */
+/** Prints the options that walletd.sh gives to Node, for these arguments. Wrong settings are for `serve` to report. */
 if (!/--max-old-space-size/.test(process.env.NODE_OPTIONS ?? '')) {
+  const isInsecure = process.argv.includes('--insecure');
   try {
-    console.log(heapOptions(loadSettings(process.env)).join(' '));
+    const settings = loadSettings(isInsecure ? { ...process.env, WALLETD_INSECURE: 'true' } : process.env);
+    console.log(heapOptions(settings).join(' '));
   } catch {
     // Nothing is printed.
   }

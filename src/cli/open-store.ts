@@ -60,7 +60,7 @@ export async function openStore(settings: Settings, init: 'auto' | 'never', reco
     const meta = await store.maybeMeta();
     if (meta === undefined) throw new StoreError(`${name} could not be created`);
     const [difference] = differences(meta, settingsOfStore(settings));
-    if (difference !== undefined) throw new StoreError(`${difference} (store ${name})`);
+    if (difference !== undefined) throw new ConfigError(`${difference} (store ${name})`);
     return { ...driver, meta, wasCreated };
   } catch (error) {
     await store.close();
@@ -164,8 +164,10 @@ async function openLmdb(folder: string, init: 'auto' | 'never', onStuck?: (why: 
   }
 }
 
-export function asStoreError(error: Error, name: string): StoreError {
-  return error instanceof StoreError ? error : new StoreError(`cannot use the store ${name}: ${error.message}`);
+export function asStoreError(error: Error, name: string): Error {
+  return error instanceof StoreError || error instanceof ConfigError
+    ? error
+    : new StoreError(`cannot use the store ${name}: ${error.message}`);
 }
 
 function newMeta(settings: Settings): StoreMeta {

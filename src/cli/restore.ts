@@ -108,7 +108,12 @@ async function restoreInto(
     await mustBeEmpty(store, name);
     const { patience } = progress;
     const wanted = untilInterrupted(frames, to);
-    const restored = await restoreFrames(wanted, restoreTargetOf(store), { openFormats, at, patience });
+    const restored = await restoreFrames(wanted, restoreTargetOf(store), { openFormats, at, patience }).catch(
+      async (error: Error) => {
+        if (await store.maybeMeta().then(Boolean, Boolean)) progress.warn(notWhole(to));
+        throw error;
+      },
+    );
     progress.stop();
     if (json) console.log(JSON.stringify(toJson(restored, name)));
     else print(restored, source, name);
@@ -119,16 +124,19 @@ async function restoreInto(
 
 /** Throws when somebody ends it: what is there by then cannot be continued. */
 async function* untilInterrupted(frames: Frames, to: string): AsyncGenerator<Frame, void> {
-  const how = to.startsWith('lmdb:') ? 'remove its folder' : 'remove the keys of its prefix';
-  const sentence = `interrupted: the new store is not whole, and nothing will use it; ${how} before the next try`;
   const signal = stopSignal(() => {
-    console.error(`walletd: ${sentence}`);
+    console.error(`walletd: ${notWhole(to)}`);
     return EXIT.failure;
   });
   for await (const frame of frames) {
-    if (signal.aborted) throw new ToolError(sentence);
+    if (signal.aborted) throw new ToolError('interrupted');
     yield frame;
   }
+}
+
+function notWhole(to: string): string {
+  const how = to.startsWith('lmdb:') ? 'remove its folder' : 'remove the keys of its prefix';
+  return `the new store is not whole, and nothing will use it: ${how} before the next try`;
 }
 
 async function mustBeEmpty(store: Store, name: string): Promise<void> {

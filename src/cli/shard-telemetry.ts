@@ -6,6 +6,7 @@ import { Distribution } from '../telemetry/distribution.js';
 import { COUNT_BOUNDS, Histogram, SECONDS_BOUNDS } from '../telemetry/histogram.js';
 import { stageMetric } from '../telemetry/stages.js';
 import type { ScaleTable } from '../wallet/amount.js';
+import type { VoidSettledCommand } from '../wallet/command.js';
 import { REMARKS, type Remark } from '../wallet/decision.js';
 import type { Failure } from '../wallet/rejection.js';
 import type { MemoryGuard } from '../worker/memory-guard.js';
@@ -22,6 +23,8 @@ export interface ShardTelemetryOptions {
   /** Between lines with counters; 0: none. */
   readonly everySeconds: number;
 }
+
+const VOID_EVERY_MS = 10_000;
 
 /** Counts what the shards of one thread do, in plain numbers: metrics are made of them when somebody asks. */
 export class ShardTelemetry implements HostObserver {
@@ -48,6 +51,9 @@ export class ShardTelemetry implements HostObserver {
   private readonly appendUs = new Distribution();
   private readonly timer: NodeJS.Timeout | undefined;
   private commandsSaid = 0;
+  /** Voids that did not name the amounts, and are in no line yet. */
+  private voidsUnsaid = 0;
+  private voidSaidMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly log: Logger,
@@ -70,11 +76,20 @@ export class ShardTelemetry implements HostObserver {
     if (answer.type === 'failed') this.failures.set(answer.failure, (this.failures.get(answer.failure) ?? 0) + 1);
     for (const remark of remarks) {
       this.remarks[remark]++;
-      if (remark === 'amount-mismatch' && command.type === 'voidSettled') {
-        const { id, username, productId } = command;
-        this.log.warn({ shard, requestId: id, username, productId }, 'a void did not name the amounts that had moved');
-      }
+      if (remark === 'amount-mismatch' && command.type === 'voidSettled') this.sayVoid(shard, command, endedMs);
     }
+  }
+
+  /** A platform that never names them must not fill the log. */
+  private sayVoid(shard: number, { id, username, productId }: VoidSettledCommand, nowMs: number): void {
+    if (nowMs - this.voidSaidMs < VOID_EVERY_MS) {
+      this.voidsUnsaid++;
+      return;
+    }
+    const at = { shard, requestId: id, username, productId, othersBefore: this.voidsUnsaid };
+    this.log.warn(at, 'a void did not name the amounts that had moved');
+    this.voidSaidMs = nowMs;
+    this.voidsUnsaid = 0;
   }
 
   landed(_shard: number, { decidedMs, landedMs, replies, events, bytes, tookMs }: Landing): void {

@@ -26,6 +26,7 @@ import { callersOf, describeCallers } from './callers.js';
 import { EXIT } from './exit-codes.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
 import { urlOf } from './listener-url.js';
+import { affordableConnections } from './open-files.js';
 import { initOf, type OpenStore, openStore, recordOf, StoreError } from './open-store.js';
 import { openapiDocument } from './openapi.js';
 import { processMetrics } from './process-metrics.js';
@@ -117,8 +118,14 @@ export class WalletNode {
     const service = new WalletService(shards, meta.shards, clock, settings.requestDeadlineMs);
     const scales = new ScaleTable(meta.scales);
     const { amountMax } = settings.money;
+    const { connectionsMax: connectionsWanted } = settings.limits;
+    const connectionsMax = affordableConnections(connectionsWanted);
+    if (connectionsMax < connectionsWanted) {
+      const message = 'too few files may be open for limits.connectionsMax, which is lowered: raise `ulimit -n`';
+      log.warn({ connectionsMax, connectionsWanted }, message);
+    }
     const callbackDeps = {
-      settings: { ...settings.limits, ...settings, tls },
+      settings: { ...settings, ...settings.limits, connectionsMax, tls },
       codec,
       service: shards,
       clock,

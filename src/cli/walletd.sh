@@ -3,8 +3,12 @@
 # that ends in exec leaves one process with one id, so that signals and kill reach the server itself.
 set -eu
 root=$(dirname -- "$(readlink -f -- "$0")")/../..
+if [ ! -e "$root/dist/src/cli/main.js" ]; then
+  echo 'walletd: not built yet: npm run build' >&2
+  exit 1
+fi
 options=
-if [ "${1-}" = serve ]; then options=$(node "$root/dist/src/cli/node-options.js"); fi
+if [ "${1-}" = serve ]; then options=$(node "$root/dist/src/cli/node-options.js" "$@"); fi
 # It may run beside a server, which is to have the processor first.
 niceness=
 if [ "${1-}" = backup ]; then niceness='nice -n 10'; fi

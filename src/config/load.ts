@@ -100,6 +100,11 @@ function checkTogether(settings: Settings): void {
         'the one or lower the other',
     );
   }
+  if (allow.forwardedBy === 'proxy-protocol' && allow.proxies === null) {
+    throw new ConfigError(
+      'allow.forwardedBy is proxy-protocol, and nobody is believed: list the proxies in allow.proxies',
+    );
+  }
   if (settings.store.startsWith('lmdb:') && settings.durability !== 'fsync') {
     throw new ConfigError(`durability is ${settings.durability}, but the embedded store knows fsync only`);
   }

@@ -117,7 +117,7 @@ export const settingsSchema = group({
     }),
   }),
   nodeFolder: text(
-    "This node's own files, not in the store: what it last acknowledged, and entries that a store has lost for good.",
+    "This node's own files, not in the store: what it last acknowledged, and entries that a store has lost, or could not be asked for.",
   ),
   init: nullable(
     option(
@@ -167,7 +167,10 @@ export const settingsSchema = group({
     allowNegativeBalance: boolean({ description: 'False: a void that would go below zero answers 10002.' }),
   }),
   tips: group({
-    unknown: option(['credit', 'reject'], 'The cancel of an unknown tip: credit it once, or answer 20001.'),
+    unknown: option(
+      ['credit', 'reject'],
+      'The cancel of an unknown tip: credit it once, also when that id had been refused, or answer 20001.',
+    ),
     unknownMax: count(0, 1_000_000, 'Unknown tips credited per player and UTC day.'),
   }),
   products: group({
@@ -209,7 +212,7 @@ export const settingsSchema = group({
     inFlightBytesMax: count(
       1,
       1024 * MIB,
-      'Bytes of the bodies of these together, and of those that are still coming; beyond it 503.',
+      'Bytes of the bodies of these together, and as many of those that are still coming; beyond it 503.',
     ),
     mailboxMax: count(1, 1_000_000, 'Commands that wait for a shard whose entry is full; beyond it 503.'),
     batchEventsMax: count(1, 65_536, 'Events of one log entry; soft, a command is never split.'),

@@ -1,4 +1,5 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { access, constants, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { formatLsn, maybeLsn } from '../shard/lsn.js';
 import type { Head, Position } from '../shard/ports.js';
 import { ToolError } from './store-reader.js';
@@ -17,9 +18,13 @@ export class ExportCursor {
     private readonly shards: number,
   ) {}
 
-  /** By shard; undefined when there is no file. Throws a `ToolError` when it is of another store or cannot be read. */
+  /**
+   * By shard; undefined when there is no file. Throws a `ToolError` when it is of another store or cannot be read; rejects
+   * where none can be written.
+   */
   async read(): Promise<readonly Position[] | undefined> {
     let text: string;
+    await access(dirname(this.path), constants.W_OK);
     try {
       text = await readFile(this.path, 'utf8');
     } catch (error) {

@@ -72,8 +72,13 @@ export class NodeRecord {
     // What the file says is what counts: a process that was replaced may have put its own record back.
     if ((await readFile(this.path, 'utf8').catch(() => '')) === text) return;
     await mkdir(dirname(this.path), { recursive: true });
-    await writeFile(this.newPath, text, { flush: true });
-    await rename(this.newPath, this.path);
+    try {
+      await writeFile(this.newPath, text, { flush: true });
+      await rename(this.newPath, this.path);
+    } catch (error) {
+      rmSync(this.newPath, { force: true });
+      throw error;
+    }
   }
 
   remove(): void {

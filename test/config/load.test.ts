@@ -279,6 +279,7 @@ test('a certificate needs its key, and the PROXY protocol comes before TLS', () 
   }
   const tls = { WALLETD_TLS_CERTIFICATE_FILE: 'x', WALLETD_TLS_KEY_FILE: 'x' };
   assert.match(refused({ ...tls, WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' }), /does not go with TLS/);
+  assert.match(refused({ WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' }), /list the proxies in allow\.proxies$/);
 });
 
 test('what a running server reads again is held against the listeners that it has', () => {
@@ -290,7 +291,7 @@ test('what a running server reads again is held against the listeners that it ha
   assert.throws(() => withCallersOf(running, loadSettings({})), /host is 0\.0\.0\.0.* not authenticated/);
   assert.equal(withCallersOf(running, loadSettings({ WALLETD_INSECURE: 'true' })).signature.keys, null);
   const tls = loadSettings({ WALLETD_TLS_CERTIFICATE_FILE: 'x', WALLETD_TLS_KEY_FILE: 'x' });
-  const plain = loadSettings({ WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' });
+  const plain = loadSettings({ WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol', WALLETD_ALLOW_PROXIES: '192.0.2.9' });
   assert.throws(() => withCallersOf(tls, plain), /does not go with TLS/);
 });
 

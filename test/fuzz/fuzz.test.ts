@@ -2,7 +2,7 @@ import { test } from 'node:test';
 import { Finding } from './finding.js';
 import { fuzz } from './fuzz.js';
 
-const SEED = 2026;
+const SEED = 7;
 const ATTACKS = 6;
 
 test('some attacks of each kind of attacker, always the same: nothing breaks, and nobody loses anything', async () => {

@@ -8,7 +8,7 @@ import type { RequestLine, Sending } from './sending.js';
 const REFUSAL_STATUSES = [400, 431, 505];
 const REFUSAL = /^<h1>[\w ]+<\/h1>(?:<p>[^<]*<\/p>)?<hr><i>uWebSockets\/20 Server<\/i>$/;
 /** And that of the operator API. */
-const CLIENT_ERROR = /^\{"error":"[\w ]+","message":"[\w ]+","statusCode":4\d\d\}$/;
+const CLIENT_ERROR = /^\{"type":"about:blank","title":"[\w ]+","status":4\d\d,"detail":"the request cannot be read",/;
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const CALLBACKS = ENDPOINTS.map((endpoint) => `/${endpoint}`);
 /** What Node answers without a body: no Host, an Expect that it does not know, and refusals of a HEAD. */

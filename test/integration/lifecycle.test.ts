@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { LAUNCHED, runWalletd, WalletdProcess } from '../support/walletd-process.js';
@@ -118,7 +120,7 @@ test('init creates a store, and changes nothing where there is one', () =>
     assert.equal(second.status, 0);
     assert.match(second.stdout, /^There is already a store .* Nothing was changed\.$/m);
     const other = runWalletd(['init'], { ...env, WALLETD_SHARDS: '3' });
-    assert.equal(other.status, 1);
+    assert.equal(other.status, 2);
     assert.match(other.stderr, /^walletd: shards is 3, but the store was created with 2/);
   }));
 
@@ -126,7 +128,7 @@ test('a configuration that differs from the store stops the start, in one senten
   withStore(async (store) => {
     runWalletd(['init'], { WALLETD_STORE: store });
     const shards = runWalletd(['serve'], { WALLETD_STORE: store, WALLETD_SHARDS: '8' });
-    assert.equal(shards.status, 1);
+    assert.equal(shards.status, 2);
     assert.match(
       shards.stderr,
       /^walletd: shards is 8, but the store was created with 4: set WALLETD_SHARDS=4 \(store lmdb:.*\)\n$/,
@@ -187,6 +189,14 @@ test('help, version and wrong words', () => {
   const wrong = runWalletd(['serve'], { WALLETD_PORT: 'abc' }, LAUNCHED);
   assert.equal(wrong.status, 2);
   assert.equal(wrong.stderr, 'walletd: port cannot be "abc" (from WALLETD_PORT): it must be integer\n');
+});
+
+test('the launcher gives Node a heap for the arguments of serve, too', () => {
+  const program = fileURLToPath(new URL('../../src/cli/node-options.js', import.meta.url));
+  const env = { ...process.env, NODE_OPTIONS: '', WALLETD_HOST: '0.0.0.0' };
+  const optionsOf = (...args: string[]) => spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8' });
+  assert.match(optionsOf('serve', '--insecure').stdout, /^--max-old-space-size=\d+ .*--max-semi-space-size=\d+\n$/);
+  assert.equal(optionsOf('serve').stdout, '', 'serve says what is wrong');
 });
 
 test('without the part of msgpackr that reads all strings right nothing starts, in one sentence', () => {

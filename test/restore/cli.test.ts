@@ -7,6 +7,7 @@ import { openFormats } from '../../src/cli/store-formats.js';
 import { restoreFrames } from '../../src/restore/restore.js';
 import { ToolError } from '../../src/restore/store-reader.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
+import { Writer } from '../contract/writer.js';
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
@@ -295,6 +296,23 @@ test('a restore that was interrupted is refused by serve, by init and by the nex
       assert.equal(status, 1, args.join(' '));
       assert.match(stderr, /^walletd: .*the restore of this store was not finished: empty it and restore again$/m);
     }
+  }));
+
+test('a restore that fails when it has begun says what to do with what is there', () =>
+  inFolder(async (folder) => {
+    const store = LmdbStore.open(`${folder}/data`);
+    await store.create({ ...META, shards: 1 });
+    const log = new Writer(store, META.storeId);
+    await log.append(0);
+    await store.close();
+    const args = ['restore', '--from', `lmdb:${folder}/data`, '--to', `lmdb:${folder}/new`];
+    const { status, stderr } = runWalletd(args, { WALLETD_SHARDS: '1' });
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      /the new store is not whole, and nothing will use it: remove its folder before the next try\n/,
+    );
+    assert.match(stderr, /entry 1-1 of shard 0 is not by the owner of its epoch/);
   }));
 
 test('help shows an example of each verb', () => {

@@ -310,6 +310,7 @@ describe('a cursor', () => {
     for (const text of ['', '{}', '[1]', 'null', ...cursors]) {
       writeFileSync(path, text);
       await assert.rejects(new ExportCursor(path, 'store-a', 1).read(), ToolError, text);
+      await assert.rejects(new ExportCursor(`${path}-elsewhere/x`, 'store-a', 1).read(), /ENOENT/, 'known at once');
       assert.equal(readFileSync(path, 'utf8'), text);
     }
   });

@@ -178,7 +178,7 @@ for (const workers of [0, 2]) {
       assert.equal(scrape.value('walletd_snapshots_total', { result: 'abandoned' }), 0);
     });
 
-    test('after a restart from a snapshot its age is known, and its players are packed until somebody asks', async () => {
+    test('after a restart from a snapshot its age is known, and its players are packed until they play', async () => {
       await node.restart();
       if (workers > 0) await settledTime(1300);
       const next = await Scrape.of(node.adminUrl);
@@ -187,10 +187,13 @@ for (const workers of [0, 2]) {
       assert.equal(next.value('walletd_players_packed'), 2);
       assert.equal(next.value('walletd_transactions'), 0);
       await (await fetch(`${node.adminUrl}/v1/players/bob`)).text();
+      const client = new PlatformClient(node.callbackUrl);
+      await client.post('placeBets', bet('bob', 'unpacked', 1));
+      client.close();
       if (workers > 0) await settledTime(1300);
       const asked = await Scrape.of(node.adminUrl);
       assert.equal(asked.value('walletd_players_packed'), 1);
-      assert.equal(asked.value('walletd_transactions'), 3);
+      assert.equal(asked.value('walletd_transactions'), 4);
       assert.equal(asked.value('walletd_shard_epoch', { shard: '0' }), 2);
     });
   });

@@ -110,13 +110,14 @@ function checkReplicas(info: ReadonlyMap<string, string>, count: number): void {
 }
 
 async function checkConfig(client: Redis, rules: readonly Rule[]): Promise<void> {
-  for (const { setting, wanted, why } of [...ALWAYS, ...rules]) {
+  for (const rule of [...ALWAYS, ...rules]) {
+    const { setting, wanted, why } = rule;
     const [, value = 'unknown'] = (await askConfig(client, setting)) as string[];
     if (wanted.includes(value)) continue;
     throw new ServerRefused(
       `Redis has ${setting} ${value}, and it should be ${wanted.join(' or ')}: ${why}; ` +
-        `set it with: redis-cli CONFIG SET ${setting} ${wanted[0]} (and in redis.conf), ` +
-        'or ask for less with WALLETD_DURABILITY',
+        `set it with: redis-cli CONFIG SET ${setting} ${wanted[0]} (and in redis.conf)` +
+        (FSYNC.includes(rule) ? ', or ask for less with WALLETD_DURABILITY' : ''),
     );
   }
 }
