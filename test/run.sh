@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the compiled form of every test file that has a source; `sh test/run.sh 'wallet|shard/'` runs those whose path
-# matches.
+# matches. A test that hangs ends in five minutes.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 sh test/ensure-tools.sh
@@ -11,4 +11,4 @@ if [ -z "$files" ]; then
   exit 1
 fi
 # shellcheck disable=SC2086 # a list of files without blanks
-exec node --test --test-reporter=spec --test-concurrency=3 $files
+exec node --test --test-reporter=spec --test-concurrency=3 --test-timeout=300000 $files

@@ -2,7 +2,7 @@ import { Counter, Histogram } from 'prom-client';
 import { silentLogger, systemClock } from '../../src/base/ports.js';
 import { ShardTelemetry } from '../../src/cli/shard-telemetry.js';
 import { CallbackMetrics } from '../../src/http/callback-metrics.js';
-import type { Turn } from '../../src/shard/shard.js';
+import type { Turn } from '../../src/shard/shard-observer.js';
 import { SECONDS_BOUNDS } from '../../src/telemetry/histogram.js';
 import { decide } from '../../src/wallet/decide.js';
 import { MemoryGuard } from '../../src/worker/memory-guard.js';

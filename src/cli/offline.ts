@@ -4,8 +4,9 @@ import { setTimeout as delay, setImmediate as yieldTurn } from 'node:timers/prom
 import { type Logger, systemClock } from '../base/ports.js';
 import type { Settings } from '../config/schema.js';
 import type { AcceptLossDeps } from '../restore/accept-loss.js';
+import { ATTEMPTS_AT_START } from '../shard/patience.js';
 import type { Owner } from '../shard/ports.js';
-import { ATTEMPTS_AT_START, describeOwner, ownerOf } from '../shard/take-over.js';
+import { describeOwner, ownerOf } from '../shard/take-over.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { writeEntries } from '../store/orphans-file.js';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Presets, SingleBar } from 'cli-progress';
 import { silentLogger } from '../base/ports.js';
 import type { OnProgress } from '../restore/frame.js';
-import type { Patience } from '../shard/take-over.js';
+import type { Patience } from '../shard/patience.js';
 import { printable } from './table.js';
 import { formatAge } from './units.js';
 

@@ -12,10 +12,10 @@ export interface ServeOptions {
 /** Runs until a signal ends it, or another process takes its store. */
 export async function serve(options: ServeOptions): Promise<void> {
   const env = options.insecure ? { ...process.env, WALLETD_INSECURE: 'true' } : process.env;
-  let isStale = false;
+  let hasMissedSighup = false;
   const settings = loadSettings(env);
   const log = createLogger(settings.log.level);
-  let _ending: Promise<void> | undefined;
+  let isEnding = false;
   let node: WalletNode | undefined;
 
   /** Once: npm passes on a signal that the terminal has sent to the whole group already. */
@@ -25,7 +25,9 @@ export async function serve(options: ServeOptions): Promise<void> {
       log.error({}, 'could not stop in time: some outcomes are unknown');
       process.exit(EXIT.failure);
     }, STOP_MAX_MS).unref();
-    _ending ??= (node?.stop() ?? Promise.resolve(true)).then(
+    if (isEnding) return;
+    isEnding = true;
+    (node?.stop() ?? Promise.resolve(true)).then(
       (inGoodOrder) => process.exit(inGoodOrder || exitCode !== EXIT.ok ? exitCode : EXIT.failure),
       (error: Error) => {
         log.error({ error: error.message }, 'could not stop in good order');
@@ -42,7 +44,7 @@ export async function serve(options: ServeOptions): Promise<void> {
 
   /** Keys and networks change while callbacks come. Settings that cannot be used leave those that there are. */
   const readCallersAgain = () => {
-    isStale = node === undefined;
+    hasMissedSighup = node === undefined;
     try {
       node?.setCallers(loadSettings(env));
     } catch (error) {
@@ -52,7 +54,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   process.on('SIGHUP', readCallersAgain);
   try {
     node = await WalletNode.open(settings, log, end);
-    if (isStale) readCallersAgain();
+    if (hasMissedSighup) readCallersAgain();
     await node.start();
   } catch (error) {
     log.error({ error: (error as Error).message }, 'refused to start');

@@ -1,6 +1,6 @@
 import type { Metric } from '../base/metric.js';
 import type { Logger } from '../base/ports.js';
-import type { Landing, Turn } from '../shard/shard.js';
+import type { Landing, Turn } from '../shard/shard-observer.js';
 import type { SnapshotResult } from '../shard/snapshotter.js';
 import { Distribution } from '../telemetry/distribution.js';
 import { COUNT_BOUNDS, Histogram, SECONDS_BOUNDS } from '../telemetry/histogram.js';

@@ -164,8 +164,7 @@ function toSettleTxn(txn: Txn<'settleBets'>, money: Money) {
 }
 
 function toAdjustTxn(txn: Txn<'adjustBets'>, money: Money) {
-  const { id, roundId, gameCode, playInfo } = txn;
-  return { id, roundId, betAmount: mustUnits(txn.betAmount, money), gameCode, playInfo };
+  return { id: txn.id, roundId: txn.roundId, betAmount: mustUnits(txn.betAmount, money) };
 }
 
 function toVoidTxn(txn: Txn<'voidSettled'>, money: Money) {
@@ -175,8 +174,6 @@ function toVoidTxn(txn: Txn<'voidSettled'>, money: Money) {
     betAmount: mustUnits(txn.betAmount, money),
     payoutAmount: mustUnits(txn.payoutAmount, money),
     byRound: txn.transactionType === 'BY_ROUND',
-    gameCode: txn.gameCode,
-    playInfo: txn.playInfo,
   };
 }
 
@@ -187,8 +184,6 @@ function toCancelTxn(txn: Txn<'cancelBets'>, money: Money) {
     status: txn.status,
     betAmount: mustUnits(txn.betAmount, money),
     byRound: txn.transactionType === 'BY_ROUND',
-    gameCode: txn.gameCode,
-    playInfo: txn.playInfo,
   };
 }
 

@@ -1,11 +1,12 @@
 import type { Logger } from '../base/ports.js';
-import { NewerEntryError, RecoveryError } from '../shard/log-reader.js';
 import { formatLsn } from '../shard/lsn.js';
+import { isFinal } from '../shard/patience.js';
 import { type EntryFormat, type Fenced, type Head, isSameHead } from '../shard/ports.js';
 import { type RecoveryDeps, rebuild } from '../shard/recovery.js';
+import { NewerEntryError, RecoveryError } from '../shard/recovery-error.js';
 import { listSnapshots } from '../shard/snapshot-reader.js';
 import { AT_ONCE, type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../shard/snapshotter.js';
-import { isFinal, type TakeOverDeps, takeOver } from '../shard/take-over.js';
+import { type TakeOverDeps, takeOver } from '../shard/take-over.js';
 import type { OnProgress } from './frame.js';
 import { entriesAfter, type Salvaged, salvage } from './salvage.js';
 import { ToolError } from './store-reader.js';

@@ -1,7 +1,8 @@
 import { intern } from '../base/intern.js';
-import { RecoveryError, readLog } from '../shard/log-reader.js';
+import { readLog } from '../shard/log-reader.js';
 import { formatLsn } from '../shard/lsn.js';
 import type { Entry, Head } from '../shard/ports.js';
+import { RecoveryError } from '../shard/recovery-error.js';
 import { firstView, lookAtAll, ShardView } from './shard-view.js';
 import { type StoreReader, ToolError } from './store-reader.js';
 

@@ -1,6 +1,7 @@
-import { type ReadEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { type ReadEntry, readLog } from '../shard/log-reader.js';
 import { formatLsn } from '../shard/lsn.js';
 import type { Entry, Head } from '../shard/ports.js';
+import { RecoveryError } from '../shard/recovery-error.js';
 import { maybeAcceptedLoss } from './accepted-loss.js';
 import { Currencies } from './currencies.js';
 import { lineOf } from './export-line.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isFinal } from '../shard/patience.js';
 import type { Head } from '../shard/ports.js';
-import { isFinal } from '../shard/take-over.js';
 import { ExportFeed } from './export-feed.js';
 import { Outage } from './outage.js';
 import { type StoreReader, ToolError } from './store-reader.js';
@@ -27,8 +27,8 @@ const POLL_MS = 200;
 
 /**
  * All events of a store in batches of some 64 KiB. Within a shard they come in order; between shards by time, as far as
- * pages of their logs are in memory. At the end of the logs a batch is empty. Who does not follow ends with the entries that were the newest when it began.
- * While it follows, bad weather is waited out. Throws a `ToolError` or a `RecoveryError` when the log cannot be gone on
+ * pages of their logs are in memory. At the end of the logs a batch is empty. Who does not follow ends with the entries
+ * that were the newest when it began. While it follows, bad weather is waited out. Throws a `ToolError` or a `RecoveryError` when the log cannot be gone on
  * with.
  */
 export async function* exportEvents(reader: StoreReader, options: ExportOptions): AsyncGenerator<ExportBatch, void> {

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RecoveryError, readLog } from '../shard/log-reader.js';
+import { readLog } from '../shard/log-reader.js';
 import { compareLsn, formatLsn } from '../shard/lsn.js';
+import { isFinal } from '../shard/patience.js';
 import { type Head, isSameHead } from '../shard/ports.js';
-import { isFinal } from '../shard/take-over.js';
+import { RecoveryError } from '../shard/recovery-error.js';
 import type { Contents, ShardContents } from './contents.js';
 import type { Frame } from './frame.js';
 import { Outage } from './outage.js';

@@ -1,4 +1,4 @@
-import { isFinal, type Patience, patiently } from '../shard/take-over.js';
+import { isFinal, type Patience, patiently } from '../shard/patience.js';
 import type { SourceStore } from './ports.js';
 import { ToolError } from './store-reader.js';
 

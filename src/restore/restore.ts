@@ -1,6 +1,6 @@
 import { must } from '../base/assert.js';
 import { LSN_ZERO } from '../shard/lsn.js';
-import type { Patience } from '../shard/take-over.js';
+import type { Patience } from '../shard/patience.js';
 import type { Contents } from './contents.js';
 import type { Frame, Frames } from './frame.js';
 import { keepTrying } from './patience.js';

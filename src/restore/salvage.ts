@@ -1,6 +1,7 @@
-import { maybeEntry, NewerEntryError, newestTimeOf, RecoveryError, readLog } from '../shard/log-reader.js';
+import { maybeEntry, newestTimeOf, readLog } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type EntryFormat, type Head, isSameHead, type Wal } from '../shard/ports.js';
+import { NewerEntryError, RecoveryError } from '../shard/recovery-error.js';
 import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
 import { DamagedSnapshotError, listSnapshots, readSnapshot } from '../shard/snapshot-reader.js';
 import { apply } from '../wallet/apply.js';

@@ -1,8 +1,8 @@
 import { assert, must } from '../base/assert.js';
 import { checkContinuity, checkNoLoss, decodeEntry } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from '../shard/lsn.js';
+import type { Patience } from '../shard/patience.js';
 import { type Append, type Head, isSameHead, type SealedEntry } from '../shard/ports.js';
-import type { Patience } from '../shard/take-over.js';
 import { type At, isEarlyEnough, isPast } from './point-in-time.js';
 import type { StoreFormats, TargetStore } from './ports.js';
 import { SnapshotRestore } from './snapshot-restore.js';

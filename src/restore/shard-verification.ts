@@ -1,6 +1,7 @@
-import { AcceptedLossError, firstEntry, hasEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { firstEntry, hasEntry, readLog } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type Head, isSameHead } from '../shard/ports.js';
+import { AcceptedLossError, RecoveryError } from '../shard/recovery-error.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
 import { listSnapshots } from '../shard/snapshot-reader.js';
 import { maybeAcceptedLoss } from './accepted-loss.js';

@@ -11,6 +11,7 @@ export class SnapshotCheck {
   /** Those that a recovery could begin with, by what their manifests say; newest end first. */
   readonly usable: readonly Manifest[];
   /** Ids of those whose chunks have been read. */
+  private readonly whole: readonly Manifest[];
   private readonly read = new Set<string>();
   private readonly accepted: Lsn[] = [];
 
@@ -32,8 +33,6 @@ export class SnapshotCheck {
       if (start.lsn.sequence === before.lsn.sequence) this.checkPlace(id, { ...start, nonce: before.nonce }, before);
     }
   }
-
-  private readonly whole: readonly Manifest[];
 
   get readCount(): number {
     return this.read.size;

@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.js';
+import type { Patience } from '../shard/patience.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
-import type { Patience } from '../shard/take-over.js';
 import { keepTrying } from './patience.js';
 import type { StoreFormats, TargetStore } from './ports.js';
 import { ToolError } from './store-reader.js';

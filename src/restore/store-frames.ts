@@ -1,7 +1,8 @@
-import { AcceptedLossError, entryAt, firstEntry, RecoveryError, readLog } from '../shard/log-reader.js';
+import { entryAt, firstEntry, readLog } from '../shard/log-reader.js';
 import { formatLsn, type Lsn } from '../shard/lsn.js';
 import { type Entry, type Head, isSameHead } from '../shard/ports.js';
 import { checkAgainstLog, checkEnds, checkReached } from '../shard/recovery.js';
+import { AcceptedLossError, RecoveryError } from '../shard/recovery-error.js';
 import type { Manifest } from '../shard/snapshot-ports.js';
 import { chunksOf, sortSnapshots } from '../shard/snapshot-reader.js';
 import type { Contents, SnapshotPlace } from './contents.js';

@@ -1,6 +1,7 @@
-import { decodeEntry, RecoveryError } from '../shard/log-reader.js';
+import { decodeEntry } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from '../shard/lsn.js';
 import type { Entry } from '../shard/ports.js';
+import { RecoveryError } from '../shard/recovery-error.js';
 import type { StoreReader } from './store-reader.js';
 
 const PAGE_ENTRIES = 64;

@@ -1,5 +1,6 @@
-import { firstEntry, RecoveryError } from '../shard/log-reader.js';
+import { firstEntry } from '../shard/log-reader.js';
 import { formatLsn } from '../shard/lsn.js';
+import { RecoveryError } from '../shard/recovery-error.js';
 import { StoreBooks } from './books.js';
 import { Findings } from './findings.js';
 import { ShardVerification, type VerifyOptions } from './shard-verification.js';

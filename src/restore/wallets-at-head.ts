@@ -1,6 +1,7 @@
 import { AssertionFailure } from '../base/assert.js';
-import { RecoveryError, readLog } from '../shard/log-reader.js';
+import { readLog } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
+import { RecoveryError } from '../shard/recovery-error.js';
 import type { Wallet } from '../wallet/wallet-state.js';
 import { firstView, ShardView } from './shard-view.js';
 import type { StoreReader } from './store-reader.js';

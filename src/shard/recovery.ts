@@ -3,8 +3,9 @@ import { apply } from '../wallet/apply.js';
 import type { Event } from '../wallet/event.js';
 import { checkWallet } from '../wallet/invariants.js';
 import { Wallets } from '../wallet/wallets.js';
-import { decodeEntry, entryAt, firstEntry, LossError, newestTimeOf, RecoveryError, readLog } from './log-reader.js';
+import { decodeEntry, entryAt, firstEntry, newestTimeOf, readLog } from './log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, type Lsn } from './lsn.js';
+import { type Patience, patiently } from './patience.js';
 import {
   type Entry,
   type EntryFormat,
@@ -16,9 +17,10 @@ import {
   type Wal,
 } from './ports.js';
 import { RecentEntries } from './recent-entries.js';
+import { LossError, RecoveryError } from './recovery-error.js';
+import { Slices } from './slices.js';
 import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from './snapshot-ports.js';
 import { DamagedSnapshotError, listSnapshots, readSnapshot } from './snapshot-reader.js';
-import { type Patience, patiently } from './take-over.js';
 
 export interface RecoveryDeps extends Patience {
   readonly wal: Wal;
@@ -68,9 +70,6 @@ interface Base {
   /** When the snapshot was whole. */
   readonly snapshotMs: number | undefined;
 }
-
-const TURN_MS = 2;
-const PROGRESS_MS = 2000;
 
 /** Rebuilds a shard that has been taken over, up to its own fence. */
 export async function recover({ shard, previous, entry }: Fenced, genesis: Head, deps: RecoveryDeps) {
@@ -288,29 +287,4 @@ export function applyUnlessHeld(wallets: Wallets, event: Event): boolean {
   if (wallet !== undefined && event.version <= wallet.version) return false;
   apply(wallets, event);
   return true;
-}
-
-/** Cuts long work into turns of the event loop, and tells from time to time how far it is. */
-class Slices {
-  private endsMs: number;
-  private nextProgressMs: number;
-
-  constructor(private readonly deps: Pick<RecoveryDeps, 'clock' | 'log' | 'yieldTurn'>) {
-    const nowMs = deps.clock.monotonicMs();
-    this.endsMs = nowMs + TURN_MS;
-    this.nextProgressMs = nowMs + PROGRESS_MS;
-  }
-
-  async maybeYield(): Promise<void> {
-    if (this.deps.clock.monotonicMs() < this.endsMs) return;
-    await this.deps.yieldTurn();
-    this.endsMs = this.deps.clock.monotonicMs() + TURN_MS;
-  }
-
-  progress(fields: object): void {
-    const nowMs = this.deps.clock.monotonicMs();
-    if (nowMs < this.nextProgressMs) return;
-    this.nextProgressMs = nowMs + PROGRESS_MS;
-    this.deps.log.info(fields, 'recovering');
-  }
 }

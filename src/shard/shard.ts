@@ -5,10 +5,9 @@ import { startOfDay } from '../base/time.js';
 import { apply, applyIn, type WalletEvent } from '../wallet/apply.js';
 import type { Command } from '../wallet/command.js';
 import { decide } from '../wallet/decide.js';
-import type { Answer, Decision } from '../wallet/decision.js';
+import type { Answer } from '../wallet/decision.js';
 import type { Event } from '../wallet/event.js';
 import { type Query, type QueryResult, query } from '../wallet/query.js';
-import type { Busy } from '../wallet/rejection.js';
 import { hasForgettable } from '../wallet/retention.js';
 import type { Rules } from '../wallet/rules.js';
 import type { Wallets } from '../wallet/wallets.js';
@@ -26,31 +25,19 @@ import {
 import type { RecentEntries } from './recent-entries.js';
 import type { Recovered } from './recovery.js';
 import { ReplyBarrier } from './reply-barrier.js';
+import { type BusyAnswer, MEMORY_FULL, OVERLOADED, type Request, STARTING, STOPPED, TOO_LATE } from './request.js';
+import type { ShardObserver } from './shard-observer.js';
 import { Watermarks } from './watermarks.js';
-
-export type BusyAnswer = { readonly type: 'failed'; readonly failure: Busy };
-
-/** A command or a question, and whoever waits for the answer. */
-export type Request =
-  | {
-      readonly type: 'command';
-      readonly command: Command;
-      readonly replier: Replier<Answer>;
-      readonly deadlineMs: number;
-    }
-  | {
-      readonly type: 'query';
-      readonly query: Query;
-      readonly replier: Replier<QueryResult | BusyAnswer>;
-      readonly deadlineMs: number;
-    };
 
 /**
  *                 ┌──────────────── recovered ───────────────┐
  *                 v                                          │
- *   starting ─> serving ── assertion ─> failing ─ landed ─> starting      twice in a minute: stopped
- *                 │ └────── another owner's fence ─> fenced
- *                 └──────── a head that is not ours ─> stopped       a head that was ours: the lost entries go in again
+ *   starting ─> serving ── assertion ─> failing ─ landed ─> starting      again too soon: stopped
+ *      │          │ └────── another owner's fence ─> fenced
+ *      │          └──────── a head that is not ours ─> stopped       a head that was ours: the lost entries go in again
+ *      └─ a log that cannot be continued ─> stopped
+ *
+ * While it fails, what lands can find another's head as well: then it is fenced or stopped.
  */
 export type ShardState = 'starting' | 'serving' | 'failing' | 'fenced' | 'stopped';
 
@@ -60,41 +47,6 @@ export interface ShardLimits {
   /** Soft caps of one entry: a command that has begun is never split over two. */
   readonly batchEventsMax: number;
   readonly batchBytesMax: number;
-}
-
-/** A command that has been decided. Times are of the monotonic clock. */
-export interface Turn {
-  readonly command: Command;
-  readonly decision: Decision;
-  /** Of the player; undefined when there is none. */
-  readonly currency: string | undefined;
-  readonly deadlineMs: number;
-  readonly startedMs: number;
-  readonly endedMs: number;
-}
-
-/** A flight that has arrived. Times are of the monotonic clock. */
-export interface Landing {
-  /** When each of its commands had been decided. */
-  readonly decidedMs: readonly number[];
-  readonly landedMs: number;
-  readonly replies: number;
-  /** 0: it had nothing to append, and has only confirmed that the log is ours. */
-  readonly events: number;
-  readonly bytes: number;
-  readonly tookMs: number;
-}
-
-/** What a shard tells about its work; telemetry listens. */
-export interface ShardObserver {
-  decided(shard: number, turn: Turn): void;
-  landed(shard: number, landing: Landing): void;
-  /** An append did not get through; it goes again. */
-  appendFailed(shard: number): void;
-  /** The store had lost so many entries; they are there again. */
-  healed(shard: number, entries: number): void;
-  /** An assertion failed: the shard drops its memory. */
-  failed(shard: number): void;
 }
 
 /** How a shard is doing, in numbers. */
@@ -168,12 +120,6 @@ const WARN_EVERY_MS = 1000;
 /** All that is kept of a log could be too much for one call to the store. */
 export const PIECE_ENTRIES = 1000;
 
-const failed = (failure: Busy): BusyAnswer => ({ type: 'failed', failure });
-export const STARTING = failed('starting');
-export const STOPPED = failed('stopped');
-export const OVERLOADED = failed('overloaded');
-const MEMORY_FULL = failed('memory-full');
-export const TOO_LATE = failed('not-durable-in-time');
 const NOTHING: readonly SealedEntry[] = [];
 const NOBODY: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 

@@ -1,6 +1,6 @@
 import type { PackedWallets } from '../wallet/packed-wallets.js';
-import { RecoveryError } from './log-reader.js';
 import { compareLsn } from './lsn.js';
+import { RecoveryError } from './recovery-error.js';
 import type { Manifest, SnapshotFormat, SnapshotStore, StoredSnapshot } from './snapshot-ports.js';
 
 /** A snapshot that cannot be used: a chunk is missing, or bytes are not those that were written. */

@@ -2,11 +2,11 @@ import { must } from '../base/assert.js';
 import type { Clock } from '../base/ports.js';
 import { atOnce, type Steps } from '../base/steps.js';
 import { formatLsn } from './lsn.js';
+import { type Patience, patiently } from './patience.js';
 import type { SnapshotSource } from './shard.js';
 import { nextMarks, type SnapshotPolicy, trimPoint } from './snapshot-policy.js';
 import type { ChunkSummary, LogMark, Manifest, SnapshotFormat, SnapshotStore } from './snapshot-ports.js';
 import { sortSnapshots } from './snapshot-reader.js';
-import { type Patience, patiently } from './take-over.js';
 
 export interface SnapshotterDeps extends Patience {
   readonly snapshots: SnapshotStore;

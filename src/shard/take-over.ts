@@ -1,7 +1,7 @@
-import { AssertionFailure } from '../base/assert.js';
-import type { Clock, Logger } from '../base/ports.js';
-import { newestTimeOf, RecoveryError } from './log-reader.js';
+import type { Clock } from '../base/ports.js';
+import { newestTimeOf } from './log-reader.js';
 import { formatLsn } from './lsn.js';
+import { type Patience, patiently } from './patience.js';
 import {
   appendOf,
   type EntryFormat,
@@ -12,13 +12,7 @@ import {
   type SealFence,
   type Wal,
 } from './ports.js';
-
-/** How often something is tried in bad weather before it is given up. */
-export interface Patience {
-  readonly attemptsMax: number;
-  readonly log: Logger;
-  readonly delay: (ms: number) => Promise<void>;
-}
+import { RecoveryError } from './recovery-error.js';
 
 export interface TakeOverDeps extends Patience {
   readonly wal: Wal;
@@ -38,11 +32,6 @@ export class FencedError extends RecoveryError {
     super(`the log of shard ${shard} is not ours any more: its head is ${formatLsn(head.lsn)}`);
   }
 }
-
-/** About ten seconds: for a start, which somebody is waiting for. */
-export const ATTEMPTS_AT_START = 10;
-const RETRY_MS = 200;
-const RETRY_MAX_MS = 2000;
 
 /** Takes shards over, whoever owns them: the start of a process is an act of somebody who wants that. */
 export async function takeOver(shards: readonly number[], deps: TakeOverDeps): Promise<readonly Fenced[]> {
@@ -95,24 +84,6 @@ export async function ownerOf(
 export function describeOwner(owner: Owner | undefined): string {
   if (owner === undefined) return 'an owner that left no fence';
   return `process ${owner.pid} on ${owner.host}, started ${new Date(owner.startedMs).toISOString()}`;
-}
-
-/** Bad weather at the store: tries again, less and less often, and gives up after the last attempt. */
-export async function patiently<T>(what: string, patience: Patience, run: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await run();
-    } catch (error) {
-      if (attempt >= patience.attemptsMax || isFinal(error)) throw error;
-      patience.log.warn({ error: (error as Error).message, attempt }, `cannot ${what}; trying again`);
-      await patience.delay(Math.min(RETRY_MS * attempt, RETRY_MAX_MS));
-    }
-  }
-}
-
-/** True when no other attempt can end otherwise: the log is not as it must be, or we are wrong. */
-export function isFinal(error: unknown): boolean {
-  return error instanceof RecoveryError || error instanceof AssertionFailure;
 }
 
 function sealFence(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): SealedEntry {

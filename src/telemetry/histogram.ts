@@ -1,6 +1,6 @@
 import type { Labels, MetricValue } from '../base/metric.js';
 
-/** From 10 us, which a decision takes, to the deadline. */
+/** From 10 us, which a decision takes, to more than the deadline that is set where nothing else is. */
 export const SECONDS_BOUNDS: readonly number[] = [
   0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
   5, 10,

@@ -67,7 +67,7 @@ export interface CancelTipsCommand extends Envelope {
   readonly txns: readonly CancelTipTxn[];
 }
 
-/** Decides nothing; kept in the log for people. */
+/** Decides nothing; kept in the log for people, but of a settle BY_TRANSACTION. */
 interface GameInfo {
   readonly gameCode: string;
   readonly playInfo: string;
@@ -101,13 +101,13 @@ export interface SettleTxn extends GameInfo {
   readonly skipBalanceUpdate: boolean;
 }
 
-export interface AdjustTxn extends GameInfo {
+export interface AdjustTxn {
   readonly id: string;
   readonly roundId: string;
   readonly betAmount: Units;
 }
 
-export interface VoidTxn extends GameInfo {
+export interface VoidTxn {
   readonly id: string;
   readonly roundId: string;
   readonly betAmount: Units;
@@ -115,7 +115,7 @@ export interface VoidTxn extends GameInfo {
   readonly byRound: boolean;
 }
 
-export interface CancelTxn extends GameInfo {
+export interface CancelTxn {
   readonly id: string;
   readonly roundId: string;
   readonly status: CancelState;

@@ -27,11 +27,12 @@ export function firstAnswer(item: TransactionRecord, message: Message): FirstAns
 
 /** The adjustment of this bet by this request; undefined when there was none. */
 export function adjustmentBy(bet: TransactionRecord, requestId: string): (FirstAnswer & { amount: Units }) | undefined {
-  let at = bet.adjustmentIds?.indexOf(requestId) ?? -1;
+  const at = bet.adjustmentIds?.indexOf(requestId) ?? -1;
   if (at === -1) return undefined;
+  let adjustments = 0;
   for (let index = 0; index < bet.effectCount; index++) {
     const effect = bet.effect(index);
-    if (effect.type === 'adjust' && at-- === 0) return effect;
+    if (effect.type === 'adjust' && adjustments++ === at) return effect;
   }
   return undefined;
 }

@@ -116,7 +116,7 @@ export class Round {
   }
 
   /** What each settlement of the round has given and not taken back. */
-  paidOut(): Units[] {
+  stillPaid(): Units[] {
     return this.facts.settlements.map(({ transaction }) => transaction.paid);
   }
 

@@ -35,8 +35,8 @@ const WALK_MAX = 8;
  * directories are made when the list grows long.
  *
  *   newest ──> settlement ──older──> bet ──older──> bet ──older──> tombstone
- *                   │                 │ ╲            │
- *                   └────── round <───┘  olderInRound┘
+ *                   │                 │              │                 │
+ *                   └─────────────> round <──────────┘              another
  */
 export class Wallet {
   balance: Units = 0;
@@ -149,6 +149,7 @@ export class Wallet {
     else last.older = undefined;
     const operations = [...this.allOperations()].filter((operation) => !isOperationDropped(operation)).reverse();
     this.newestOperation = undefined;
+    // The others are made anew; these have lost what was dropped by now.
     const { bets, rounds } = this.index ?? {};
     this.index = bets && rounds && this.transactionCount > WALK_MAX ? { bets, rounds } : undefined;
     for (const operation of operations) this.addOperation(operation);

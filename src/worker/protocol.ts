@@ -1,6 +1,6 @@
 import type { Metric } from '../base/metric.js';
 import type { Lsn } from '../shard/lsn.js';
-import type { BusyAnswer } from '../shard/shard.js';
+import type { BusyAnswer } from '../shard/request.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';

@@ -3,34 +3,19 @@ import type { Clock, Logger, Replier } from '../base/ports.js';
 import { RestartBudget } from '../base/restart-budget.js';
 import { SteadyClock } from '../base/steady-clock.js';
 import { GroupCommit } from '../shard/group-commit.js';
-import { RecoveryError } from '../shard/log-reader.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import { findOrphans } from '../shard/orphans.js';
+import { ATTEMPTS_AT_START, isFinal, type Patience, patiently } from '../shard/patience.js';
 import type { EntryFormat, Fenced, Head, Owner, Position, SealedEntry, Wal } from '../shard/ports.js';
 import { type RecoveryDeps, recover } from '../shard/recovery.js';
-import {
-  type BusyAnswer,
-  PIECE_ENTRIES,
-  Shard,
-  type ShardLimits,
-  type ShardMeasures,
-  type ShardObserver,
-} from '../shard/shard.js';
+import { RecoveryError } from '../shard/recovery-error.js';
+import type { BusyAnswer } from '../shard/request.js';
+import { PIECE_ENTRIES, Shard, type ShardLimits, type ShardMeasures } from '../shard/shard.js';
+import type { ShardObserver } from '../shard/shard-observer.js';
 import { isDue, type SnapshotPolicy } from '../shard/snapshot-policy.js';
 import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
 import { GENTLY, type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
-import {
-  ATTEMPTS_AT_START,
-  describeOwner,
-  FencedError,
-  fenceAgain,
-  headOf,
-  isFinal,
-  ownerOf,
-  type Patience,
-  patiently,
-  type TakeOverDeps,
-} from '../shard/take-over.js';
+import { describeOwner, FencedError, fenceAgain, headOf, ownerOf, type TakeOverDeps } from '../shard/take-over.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';

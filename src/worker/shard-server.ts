@@ -1,7 +1,7 @@
 import type { Replier } from '../base/ports.js';
-import { RecoveryError } from '../shard/log-reader.js';
 import type { Lsn } from '../shard/lsn.js';
 import type { Fenced } from '../shard/ports.js';
+import { RecoveryError } from '../shard/recovery-error.js';
 import type { Pace } from '../shard/snapshotter.js';
 import { type CallbackColumns, callbackAt, ReplyColumns } from './columns.js';
 import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';

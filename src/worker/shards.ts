@@ -1,7 +1,8 @@
 import type { Metric } from '../base/metric.js';
 import type { Replier } from '../base/ports.js';
 import type { Fenced, Head } from '../shard/ports.js';
-import type { BusyAnswer, ShardState } from '../shard/shard.js';
+import type { BusyAnswer } from '../shard/request.js';
+import type { ShardState } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
 import type { Command, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';

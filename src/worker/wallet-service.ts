@@ -1,6 +1,6 @@
 import type { Clock, Replier } from '../base/ports.js';
 import { formatLsn } from '../shard/lsn.js';
-import { type BusyAnswer, TOO_LATE } from '../shard/shard.js';
+import { type BusyAnswer, TOO_LATE } from '../shard/request.js';
 import { GENTLY, type SnapshotResult } from '../shard/snapshotter.js';
 import type { OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -16,7 +16,7 @@ export class WalletService {
   /** Every shard has recovered once; from then on a single shard that stops does not take the node out. */
   isReady = false;
   private snapshotting: Promise<unknown> = Promise.resolve();
-  /** Of all who have asked since that began. */
+  /** Of all who have asked since the round that runs was begun. */
   private nextSnapshots: Promise<readonly SnapshotResult[]> | undefined = undefined;
 
   constructor(

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { FUNCTION_NAME } from '../../src/store/redis/append-function.js';
+import { APPEND_FUNCTION_NAME } from '../../src/store/redis/append-function.js';
 
 const REPLY_MS = 2000;
 
@@ -116,7 +116,7 @@ class Link {
 
   private request(bytes: Buffer): void {
     const { weather, cutBytes } = this.proxy;
-    const isAppend = weather === 'hold-appends' && bytes.includes(FUNCTION_NAME);
+    const isAppend = weather === 'hold-appends' && bytes.includes(APPEND_FUNCTION_NAME);
     if (this.isHolding || isAppend || weather === 'hold-requests') {
       this.held.push(bytes);
     } else if (weather === 'cut-requests') {

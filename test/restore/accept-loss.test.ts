@@ -14,7 +14,7 @@ import type { EntryFormat, Head } from '../../src/shard/ports.js';
 import { listSnapshots } from '../../src/shard/snapshot-reader.js';
 import { AT_ONCE } from '../../src/shard/snapshotter.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
-import { FormatError } from '../../src/store/format/format-error.js';
+import { UnknownFormatError } from '../../src/store/format/format-error.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import { commands } from '../support/domain.js';
@@ -71,7 +71,8 @@ test('what a newer walletd has written is no loss, and nothing of it is given up
   const format = new EntryCodec(STORE_ID);
   const decode = (bytes: Buffer) => {
     const entry = format.decode(bytes);
-    if (entry.lsn.sequence === 5) throw new FormatError('entry 1-5 has unknown kind 4: a newer walletd wrote it', true);
+    if (entry.lsn.sequence === 5)
+      throw new UnknownFormatError('entry 1-5 has unknown kind 4: a newer walletd wrote it');
     return entry;
   };
   const older: EntryFormat = Object.assign(Object.create(format), { decode });

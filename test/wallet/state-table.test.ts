@@ -107,7 +107,7 @@ function describe(domain: Domain): string {
   const parts: string[] = [];
   if (bet !== undefined) parts.push(bet.kind === 'bet' ? bet.state : bet.kind);
   if (bet !== undefined && bet.held > 0) parts.push(`held ${bet.held}`);
-  const paid = (bet?.paid ?? 0) + (round?.paidOut() ?? []).reduce((sum, amount) => sum + amount, 0);
+  const paid = (bet?.paid ?? 0) + (round?.stillPaid() ?? []).reduce((sum, amount) => sum + amount, 0);
   if (paid > 0) parts.push(`paid ${paid}`);
   if ((round?.facts.markMs ?? -1) >= 0) parts.push('marked');
   return parts.join(', ');

@@ -5,7 +5,7 @@ import { formatLsn, type Lsn } from '../../shard/lsn.js';
 import type { BatchWriter, Entry, EntryFormat, EntryHeader, Head, Owner, SealedEntry } from '../../shard/ports.js';
 import type { Event } from '../../wallet/event.js';
 import { eventToTuple, tupleToEvent } from './event-codec.js';
-import { FormatError } from './format-error.js';
+import { FormatError, UnknownFormatError } from './format-error.js';
 import { newPackr } from './msgpack.js';
 
 /*
@@ -63,9 +63,8 @@ export class EntryCodec implements EntryFormat {
     if (bytes.length < HEADER_LENGTH) throw new FormatError(`an entry of ${bytes.length} bytes is too short`);
     const version = bytes.readUInt8(0);
     if (version !== FORMAT_VERSION) {
-      throw new FormatError(
+      throw new UnknownFormatError(
         `format version ${version} is not known; this walletd reads version ${FORMAT_VERSION}`,
-        true,
       );
     }
     const lsn = readLsn(bytes, 4);
@@ -79,7 +78,7 @@ export class EntryCodec implements EntryFormat {
     const kind = bytes.readUInt8(1);
     // Before its payload, which may be anything.
     if (!KINDS.includes(kind)) {
-      throw new FormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}: a newer walletd wrote it`, true);
+      throw new UnknownFormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}: a newer walletd wrote it`);
     }
     const values = packr.unpackMultiple(bytes.subarray(HEADER_LENGTH)) as unknown[];
     const isFence = kind !== KIND_BATCH;

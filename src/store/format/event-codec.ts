@@ -2,7 +2,7 @@ import { unreachable } from '../../base/assert.js';
 import { type CancelState, ENDPOINTS, type OpenState } from '../../wallet/command.js';
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import type { Operator } from '../../wallet/operation.js';
-import { FormatError } from './format-error.js';
+import { UnknownFormatError } from './format-error.js';
 
 /*
  * Events as positional arrays, which msgpack then packs: FORMAT.md has the table. A number once given stays; a field
@@ -178,7 +178,7 @@ export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
     case EVENT['callback-applied']:
       return callback(tuple, stamp);
     default:
-      throw new FormatError(`event type ${code} is not known: the log was written by a newer walletd`, true);
+      throw new UnknownFormatError(`event type ${code} is not known: the log was written by a newer walletd`);
   }
 }
 
@@ -193,7 +193,7 @@ function signer(pair: Read): Operator | undefined {
 function callback(tuple: Read, stamp: { username: string; version: number; timeMs: number }): CallbackApplied {
   const endpoint = ENDPOINTS[tuple[4]];
   if (endpoint === undefined) {
-    throw new FormatError(`endpoint ${tuple[4]} is not known: the log was written by a newer walletd`, true);
+    throw new UnknownFormatError(`endpoint ${tuple[4]} is not known: the log was written by a newer walletd`);
   }
   return {
     type: 'callback-applied',
@@ -307,6 +307,6 @@ function tupleToChange(tuple: Read): Change {
     case CHANGE['tip-credited']:
       return { type: 'tip-credited', id, roundId: tuple[3], amount: tuple[4], after };
     default:
-      throw new FormatError(`change type ${code} is not known: the log was written by a newer walletd`, true);
+      throw new UnknownFormatError(`change type ${code} is not known: the log was written by a newer walletd`);
   }
 }

@@ -1,12 +1,10 @@
 /** Bytes that are not what FORMAT.md says: damaged, foreign, or written by a newer version. */
 export class FormatError extends Error {
-  override readonly name = 'FormatError';
+  override readonly name: string = 'FormatError';
+  readonly isUnknown: boolean = false;
+}
 
-  constructor(
-    message: string,
-    /** A newer walletd wrote it: nothing is damaged. */
-    readonly isUnknown = false,
-  ) {
-    super(message);
-  }
+/** A newer walletd wrote it: nothing is damaged. */
+export class UnknownFormatError extends FormatError {
+  override readonly isUnknown = true;
 }

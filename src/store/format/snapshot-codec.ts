@@ -9,7 +9,7 @@ import type { PackedWallets } from '../../wallet/packed-wallets.js';
 import { imageFrom, outlineOf, type WalletImage, walletFrom } from '../../wallet/wallet-image.js';
 import type { Wallet } from '../../wallet/wallet-state.js';
 import { storeIdToBytes } from './entry-codec.js';
-import { FormatError } from './format-error.js';
+import { FormatError, UnknownFormatError } from './format-error.js';
 import { newPackr } from './msgpack.js';
 
 /*
@@ -85,9 +85,8 @@ export class SnapshotCodec implements SnapshotFormat {
     }
     const stored = JSON.parse(json.toString()) as StoredManifest;
     if (stored.version !== SNAPSHOT_VERSION) {
-      throw new FormatError(
+      throw new UnknownFormatError(
         `snapshot version ${stored.version} is not known; this walletd reads version ${SNAPSHOT_VERSION}`,
-        true,
       );
     }
     if (stored.storeId !== this.storeId) throw new FormatError(`the manifest is of another store: ${stored.storeId}`);

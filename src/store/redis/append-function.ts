@@ -19,10 +19,10 @@
  *
  * The name carries a version: a newer walletd brings a new name and leaves this one to those who still call it.
  */
-export const FUNCTION_NAME = 'walletd_append_2';
+export const APPEND_FUNCTION_NAME = 'walletd_append_2';
 const LIBRARY_NAME = 'walletd_2';
 
-export const LIBRARY = `#!lua name=${LIBRARY_NAME}
+export const APPEND_LIBRARY = `#!lua name=${LIBRARY_NAME}
 local function add(log, mayBegin, entries, first, last)
   for i = first, last, 2 do
     local added
@@ -92,5 +92,5 @@ local function append(keys, args)
   return results
 end
 
-redis.register_function('${FUNCTION_NAME}', append)
+redis.register_function('${APPEND_FUNCTION_NAME}', append)
 `;

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { FUNCTION_NAME, LIBRARY } from './append-function.js';
+import { APPEND_FUNCTION_NAME, APPEND_LIBRARY } from './append-function.js';
 import { ServerRefused } from './server-check.js';
 import { SNAPSHOT_FUNCTION_NAME, SNAPSHOT_LIBRARY } from './snapshot-function.js';
 
@@ -10,7 +10,7 @@ interface RedisFunction {
   readonly idleArgs: readonly string[];
 }
 
-export const APPEND: RedisFunction = { name: FUNCTION_NAME, library: LIBRARY, idleArgs: ['each', ''] };
+export const APPEND: RedisFunction = { name: APPEND_FUNCTION_NAME, library: APPEND_LIBRARY, idleArgs: ['each', ''] };
 export const SNAPSHOT: RedisFunction = { name: SNAPSHOT_FUNCTION_NAME, library: SNAPSHOT_LIBRARY, idleArgs: [] };
 
 /** A failover or a new server can have lost it; whoever may load functions repairs that in passing. */

@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis';
-import { RecoveryError } from '../../shard/log-reader.js';
 import type { Lsn } from '../../shard/lsn.js';
 import { formatLsn } from '../../shard/lsn.js';
 import {
@@ -10,11 +9,11 @@ import {
   type Head,
   type SealFence,
 } from '../../shard/ports.js';
+import { RecoveryError } from '../../shard/recovery-error.js';
 import type { StoredSnapshot } from '../../shard/snapshot-ports.js';
 import { decodeHead, encodeHead, genesisHead, HEAD_LENGTH } from '../format/entry-codec.js';
 import { decodeAnyMeta, decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { Store } from '../store.js';
-import { FUNCTION_NAME } from './append-function.js';
 import { confirmed, type Durability } from './durability.js';
 import { APPEND, ensureFunction, SNAPSHOT } from './functions.js';
 import { Keys } from './keys.js';
@@ -217,7 +216,7 @@ export class RedisStore implements Store {
       args.push(before, newest === undefined ? before : encodeHead(newest.head), entries.length);
       for (const { head, bytes } of entries) args.push(formatLsn(head.lsn), bytes);
     }
-    return [FUNCTION_NAME, keys.length, ...keys, ...args];
+    return [APPEND.name, keys.length, ...keys, ...args];
   }
 
   private async checkForAppends(client: Redis): Promise<void> {

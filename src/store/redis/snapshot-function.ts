@@ -2,7 +2,7 @@
  * Writes to the snapshots of one shard, and the trimming of its log, as a function of Redis: each is made only when the
  * newest entry of the log is by the owner that makes it, and deletions only when the snapshots that are kept are there.
  *
- *   keys   head, registrations of the shard, and what the verb is about: chunks of the snapshot, or log
+ *   keys   head, manifests of the shard, and what the verb is about: chunks of the snapshot, or log
  *   args   verb, nonce (8 bytes), number of kept snapshots, id and manifest of each, then
  *            begin     id
  *            chunk     id, index, bytes
@@ -11,8 +11,8 @@
  *            trim      epoch and sequence of the first entry to stay, most entries to remove
  *   reply  0 refused, 1 done, 2 done and there is more to trim
  *
- * A registration is the manifest, and empty while the snapshot is unfinished. A failover can lose chunks and leave the
- * registration; therefore their number is compared before the manifest makes the snapshot whole.
+ * A manifest is empty while its snapshot is unfinished. A failover can lose chunks and leave that; therefore their number
+ * is compared before the manifest makes the snapshot whole.
  *
  * XTRIM removes whole nodes of the stream only, as `~` says: it never rewrites one, and leaves up to a node too much. It
  * removes none that has more entries than the limit, as where `stream-node-max-entries` was raised; then it is asked with

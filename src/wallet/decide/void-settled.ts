@@ -51,14 +51,14 @@ function decideByRound(
   if (first !== undefined) return repeat(first, first);
   const bets = round.bets;
   const settled = bets.filter((bet) => bet.state === 'SETTLED');
-  const isEmpty = settled.length === 0 && round.paidOut().every((amount) => amount === 0);
+  const isEmpty = settled.length === 0 && round.stillPaid().every((amount) => amount === 0);
   if (isEmpty && bets.some((bet) => bet.isOpen)) return fail('transaction-not-found');
   if (isEmpty && !hasBegun) return fail('already-cancelled');
   // Remembered, so that it is a repeat when it comes again.
   if (isEmpty) return change({ type: 'round-voided', id: txn.id, roundId: round.id, bets: [], after: wallet.balance });
   if (round.facts.closings.length >= rules.historyMax) return fail('limit-reached');
   const held = maybeSum(settled.map((bet) => bet.held));
-  const paid = maybeSum([...round.paidOut(), ...settled.map((bet) => bet.paid)]);
+  const paid = maybeSum([...round.stillPaid(), ...settled.map((bet) => bet.paid)]);
   if (held === undefined || paid === undefined || !isSafeBalance(held - paid)) return fail('amount-out-of-range');
   const after = balanceAfter(wallet, txn, rules, held - paid);
   if (after === undefined) return fail('insufficient-balance');

@@ -1,0 +1,29 @@
+import type { Replier } from '../base/ports.js';
+import type { Command } from '../wallet/command.js';
+import type { Answer } from '../wallet/decision.js';
+import type { Query, QueryResult } from '../wallet/query.js';
+import type { Busy } from '../wallet/rejection.js';
+
+export type BusyAnswer = { readonly type: 'failed'; readonly failure: Busy };
+
+/** A command or a question, and whoever waits for the answer. */
+export type Request =
+  | {
+      readonly type: 'command';
+      readonly command: Command;
+      readonly replier: Replier<Answer>;
+      readonly deadlineMs: number;
+    }
+  | {
+      readonly type: 'query';
+      readonly query: Query;
+      readonly replier: Replier<QueryResult | BusyAnswer>;
+      readonly deadlineMs: number;
+    };
+
+const failed = (failure: Busy): BusyAnswer => ({ type: 'failed', failure });
+export const STARTING = failed('starting');
+export const STOPPED = failed('stopped');
+export const OVERLOADED = failed('overloaded');
+export const MEMORY_FULL = failed('memory-full');
+export const TOO_LATE = failed('not-durable-in-time');
