@@ -46,7 +46,7 @@ export function configOf(url: string, schema: string): ClientConfig {
 }
 
 export async function createTables(client: ClientBase | Pool, schema: string, functions = ''): Promise<void> {
-  await client.query(`CREATE SCHEMA ${schema}; ${TABLES} ${functions}`);
+  await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema}; ${TABLES} ${functions}`);
 }
 
 /** Resolves to how many of them are new. */

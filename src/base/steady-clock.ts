@@ -2,6 +2,11 @@ import type { Clock } from './ports.js';
 
 /** What a machine that was asleep may have missed, and no more than the clock of a log can be ahead for. */
 const JUMP_MAX_MS = 86_400_000;
+/** Wall clock less monotonic clock. */
+export function offsetOf(clock: Clock): number {
+  return clock.now() - clock.monotonicMs();
+}
+
 /** So long somebody or something has to set a clock right. */
 const PROBATION_MS = 3_600_000;
 
@@ -10,12 +15,16 @@ const PROBATION_MS = 3_600_000;
  * jumps forward by more than a day is followed when it has stayed there for an hour; until then time goes on as before.
  */
 export class SteadyClock implements Clock {
-  /** Wall clock less monotonic clock, as it is believed. */
+  /** Wall clock less monotonic clock, the highest that was believed: what goes back comes back at once. */
   private offsetMs: number;
   private suspect: { readonly offsetMs: number; readonly sinceMs: number } | undefined = undefined;
 
-  constructor(private readonly clock: Clock) {
-    this.offsetMs = clock.now() - clock.monotonicMs();
+  /** `offsetMs` is believed from the beginning. */
+  constructor(
+    private readonly clock: Clock,
+    offsetMs: number = offsetOf(clock),
+  ) {
+    this.offsetMs = offsetMs;
   }
 
   now(): number {
@@ -23,7 +32,7 @@ export class SteadyClock implements Clock {
     const monotonicMs = this.clock.monotonicMs();
     const offsetMs = nowMs - monotonicMs;
     if (offsetMs - this.offsetMs <= JUMP_MAX_MS || this.isProven(offsetMs, monotonicMs)) {
-      this.offsetMs = offsetMs;
+      this.offsetMs = Math.max(this.offsetMs, offsetMs);
       this.suspect = undefined;
       return nowMs;
     }

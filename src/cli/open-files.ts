@@ -5,7 +5,8 @@ const OTHERS = 1200;
 
 /** How many connections of so many this process has files for; all of them where the system does not tell. */
 export function affordableConnections(wanted: number): number {
-  return Math.max(1, Math.min(wanted, openFilesMax() - OTHERS));
+  const files = openFilesMax();
+  return Math.min(wanted, Math.max(files - OTHERS, Math.floor(files / 2)));
 }
 
 /** Node has raised the soft limit to the hard one by now. */

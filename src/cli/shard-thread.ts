@@ -37,6 +37,8 @@ export interface Identity {
   readonly owner: Owner;
   /** 8 random hexadecimal digits, which begin all its nonces. */
   readonly ownerTag: string;
+  /** Wall clock less monotonic clock when the process started: all its threads begin with it. */
+  readonly clockOffsetMs: number;
 }
 
 export const OWNER_TAG_BYTES = 4;
@@ -133,6 +135,7 @@ export class ShardThread implements Shards {
       format: new EntryCodec(meta.storeId),
       genesis: (shard) => genesisHead(meta.storeId, shard),
       clock: systemClock,
+      clockOffsetMs: options.clockOffsetMs,
       log,
       rules: rulesOf(settings),
       limits: settings.limits,

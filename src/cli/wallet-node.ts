@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { AdminServer } from '../admin/admin-server.js';
 import { mergeMetrics } from '../base/metric.js';
 import { type Logger, systemClock } from '../base/ports.js';
+import { offsetOf } from '../base/steady-clock.js';
 import { operatorTokens, withCallersOf } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import type { CallbackCodec } from '../http/callback-codec.js';
@@ -111,6 +112,7 @@ export class WalletNode {
     const identity: Identity = {
       owner: { host: hostname(), pid: process.pid, startedMs },
       ownerTag: randomBytes(OWNER_TAG_BYTES).toString('hex'),
+      clockOffsetMs: offsetOf(clock),
     };
     const acknowledged = record.all;
     const threadSettings = { settings, meta, shards: shardsOf(meta), heapMaxBytes, acknowledged, ...identity };

@@ -56,7 +56,7 @@ export class Signatures {
   /** Goes on from what keys of these ids have signed before. */
   countFrom(usesByKey: Readonly<Record<string, number>>): void {
     this.keys.forEach(({ id }, n) => {
-      this.uses[n] = usesByKey[id] ?? 0;
+      this.uses[n] = Object.hasOwn(usesByKey, id) ? (usesByKey[id] as number) : 0;
     });
   }
 

@@ -40,11 +40,6 @@ export class OperatorApi implements PlayerSource {
     }
   }
 
-  /** False also when nobody answers there. */
-  async isReady(): Promise<boolean> {
-    return (await this.reply('GET', '/readyz', TIMEOUT_MS).catch(() => undefined))?.status === 200;
-  }
-
   /** Of the store that it serves; undefined when what listens there is no walletd, or one that does not say it yet. */
   async storeId(): Promise<string | undefined> {
     const { status, text } = await this.reply('GET', '/v1/shards/0/players?limit=1', TIMEOUT_MS);

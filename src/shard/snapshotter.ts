@@ -122,9 +122,11 @@ export class Snapshotter {
       if (begun.first.entriesSinceSnapshot === 0) return { type: 'unchanged', shard: shard.id };
       const manifest = await begun.runOrUndo(this.marks.get(shard.id) ?? []);
       this.know(shard.id, manifest.marks, manifest.timeMs);
-      await this.retire(shard.id, begun.first.head.nonce).catch((error: Error) => {
-        this.deps.log.warn({ shard: shard.id, reason: error.message }, 'old snapshots and log are still there');
-      });
+      if (begun.isBelieved) {
+        await this.retire(shard.id, begun.first.head.nonce).catch((error: Error) => {
+          this.deps.log.warn({ shard: shard.id, reason: error.message }, 'old snapshots and log are still there');
+        });
+      }
       const { id, players, end } = manifest;
       const bytes = manifest.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
       const tookMs = Math.round(this.deps.clock.monotonicMs() - startedMs);
@@ -165,6 +167,7 @@ export class Snapshotter {
 class Capture {
   readonly first: SnapshotSource;
   private readonly id: string;
+  private isBegun = false;
 
   constructor(
     private readonly shard: SnapshotSubject,
@@ -182,7 +185,7 @@ class Capture {
     try {
       return await this.run(marks);
     } catch (error) {
-      if (!(error instanceof Abandoned)) {
+      if (this.isBegun && !(error instanceof Abandoned)) {
         const { nonce } = this.first.head;
         await this.deps.snapshots.deleteSnapshot(this.shard.id, nonce, [], this.id).catch(() => {});
       }
@@ -196,6 +199,7 @@ class Capture {
     const shard = this.shard.id;
     await this.deleteUnfinished();
     await this.write('begin a snapshot', () => snapshots.beginSnapshot(shard, start.nonce, this.id));
+    this.isBegun = true;
     const { chunks, applied, players } = await this.writeChunks();
     const { head: end, timeMs } = await this.durable(applied);
     const place = { lsn: start.lsn, bytes: logBytes };
@@ -204,10 +208,9 @@ class Capture {
     const bytes = snapshotFormat.sealManifest(manifest);
     this.alive();
     await this.attempt('publish a snapshot', () => snapshots.publishSnapshot(shard, start.nonce, this.id, bytes));
-    // It is there now, whatever has become of the shard.
-    const { source } = this.shard;
-    if (source?.wallets === this.first.wallets) {
-      this.shard.snapshotTaken(Math.max(0, source.entriesSinceSnapshot - entriesSinceSnapshot));
+    if (this.isBelieved) {
+      const { entriesSinceSnapshot: now } = this.shard.source as SnapshotSource;
+      this.shard.snapshotTaken(Math.max(0, now - entriesSinceSnapshot));
     }
     return manifest;
   }
@@ -292,6 +295,11 @@ class Capture {
 
   private async attempt(what: string, run: () => Promise<boolean>): Promise<void> {
     if (!(await patiently(what, this.deps, run))) throw new Abandoned('another owner has the log');
+  }
+
+  /** False when the shard has dropped the memory that the snapshot was taken of: it is no reason to delete others. */
+  get isBelieved(): boolean {
+    return this.shard.source?.wallets === this.first.wallets;
   }
 
   /** The shard as it is now, if it is still the one that the snapshot was begun of. */

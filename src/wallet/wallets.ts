@@ -24,6 +24,7 @@ export class Wallets {
   /** Of the wallets that are not packed; kept by whoever applies events. */
   transactionCount = 0;
   private packedLeft: number;
+  private peeked: { readonly position: number; readonly wallet: Wallet } | undefined = undefined;
 
   constructor(readonly packed: PackedWallets = NOTHING_PACKED) {
     this.packedLeft = packed.count;
@@ -52,7 +53,7 @@ export class Wallets {
     const wallet = this.partitionOf(username).get(username);
     if (wallet !== undefined) return wallet;
     const position = this.packed.find(username);
-    return position === -1 ? undefined : this.packed.unpack(position);
+    return position === -1 ? undefined : this.peekPacked(position);
   }
 
   add(wallet: Wallet): void {
@@ -74,7 +75,7 @@ export class Wallets {
 
   /** As `at`, to look at only: one that is packed stays so. */
   peek(position: number): Wallet | undefined {
-    return this.unpacked[position] ?? (this.isPacked(position) ? this.packed.unpack(position) : undefined);
+    return this.unpacked[position] ?? (this.isPacked(position) ? this.peekPacked(position) : undefined);
   }
 
   openBetsAt(position: number): number {
@@ -97,8 +98,15 @@ export class Wallets {
     for (const wallet of this.unpacked) if (wallet !== undefined) yield wallet;
   }
 
+  /** The last one is kept: whoever pages through a long wallet would unpack all of it for each page. */
+  private peekPacked(position: number): Wallet {
+    if (this.peeked?.position !== position) this.peeked = { position, wallet: this.packed.unpack(position) };
+    return this.peeked.wallet;
+  }
+
   private unpack(position: number): Wallet {
-    const wallet = this.packed.unpack(position);
+    const wallet = this.peekPacked(position);
+    this.peeked = undefined;
     checkWallet(wallet);
     this.transactionCount += wallet.transactionCount;
     this.packedLeft--;

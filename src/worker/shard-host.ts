@@ -1,7 +1,7 @@
 import { must } from '../base/assert.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
 import { RestartBudget } from '../base/restart-budget.js';
-import { SteadyClock } from '../base/steady-clock.js';
+import { offsetOf, SteadyClock } from '../base/steady-clock.js';
 import { GroupCommit } from '../shard/group-commit.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import { findOrphans } from '../shard/orphans.js';
@@ -46,6 +46,8 @@ export interface HostDeps {
   readonly acknowledged: (shard: number) => Position | undefined;
   readonly genesis: (shard: number) => Head;
   readonly clock: Clock;
+  /** Wall clock less monotonic clock when the process started. */
+  readonly clockOffsetMs: number;
   readonly log: Logger;
   readonly rules: Rules;
   readonly limits: ShardLimits;
@@ -99,6 +101,8 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
   /** Orphans on their way to their files, by shard: this process must not end before they are there. */
   private readonly kept = new Map<number, Promise<void>>();
   private sweeper: NodeJS.Timeout | undefined = undefined;
+  /** What the logs get. */
+  private readonly clock: Clock;
   /** Wall clock less monotonic clock: constant, unless the wall clock is set. */
   private clockOffsetMs: number;
   private forgetsFromMs: number;
@@ -107,8 +111,10 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     shardIds: readonly number[],
     private readonly deps: HostDeps,
   ) {
-    const { wal, format, clock, log, rules, limits, memory, observer, owner, newNonce, recentBytesMax } = deps;
-    this.clockOffsetMs = clock.now() - clock.monotonicMs();
+    const { wal, format, log, rules, limits, memory, observer, owner, newNonce, recentBytesMax } = deps;
+    const clock = new SteadyClock(deps.clock, deps.clockOffsetMs);
+    this.clock = clock;
+    this.clockOffsetMs = offsetOf(deps.clock);
     this.forgetsFromMs = clock.monotonicMs() + JUMP_REST_MS;
     const groups = Array.from(
       { length: FLIGHTS },
@@ -129,12 +135,11 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
       newId: deps.newSnapshotId,
       yieldTurn,
     });
-    const steadyClock = new SteadyClock(clock);
     for (const [i, id] of shardIds.entries()) {
       const group = groups[i % FLIGHTS] as GroupCommit;
       const shard = new Shard(id, {
         format,
-        clock: steadyClock,
+        clock,
         log,
         rules,
         limits,
@@ -430,7 +435,9 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
    */
   private sweep(): void {
     const { clock, log } = this.deps;
-    const sinceStart = clock.now() - clock.monotonicMs();
+    // Also where nobody asks for the time: a jump is believed when it has been watched.
+    this.clock.now();
+    const sinceStart = offsetOf(clock);
     const jumpMs = sinceStart - this.clockOffsetMs;
     this.clockOffsetMs = sinceStart;
     if (Math.abs(jumpMs) > JUMP_MS) {

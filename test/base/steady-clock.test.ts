@@ -44,3 +44,12 @@ test('a jump of less than a day, as of a machine that was asleep, and any jump b
   clock.wallMs -= 3650 * DAY;
   assert.equal(steady.now(), clock.wallMs);
 });
+
+test('a wall clock that was back for a moment is right at once when it is', () => {
+  const { clock, pass, steady } = machine();
+  clock.wallMs -= 2 * DAY;
+  assert.equal(steady.now(), clock.wallMs);
+  clock.wallMs += 2 * DAY;
+  pass(MINUTE);
+  assert.equal(steady.now(), clock.wallMs);
+});

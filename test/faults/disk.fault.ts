@@ -26,6 +26,8 @@ const PAGE_BYTES = 4096;
 /** Snapshots of so many need more room than the entries of some seconds. */
 const IDLE_PLAYERS = Array.from({ length: 20_000 }, (_, i) => `idle${i}`);
 const SNAPSHOT = '0123456789abcdef';
+const OTHER_SNAPSHOT = 'fedcba9876543210';
+const VAIN_ATTEMPTS = 300;
 const CHUNK_BYTES = 128 * 1024;
 const NO_ROOM = /the file of the store cannot grow \(ENOSPC: no space left on device, write\)/;
 const UNRECORDED = 'cannot write what this node has acknowledged';
@@ -83,6 +85,11 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
       assert.ok(await store.writeChunk(0, log.nonce, SNAPSHOT, index, Buffer.alloc(CHUNK_BYTES, 1)));
     });
     const appends = await countUntilFailure(() => log.append(0));
+    for (let n = 0; n < VAIN_ATTEMPTS; n++) {
+      await store.beginSnapshot(0, log.nonce, OTHER_SNAPSHOT).catch(() => {});
+      assert.ok(await store.deleteSnapshot(0, log.nonce, [], OTHER_SNAPSHOT));
+      await countUntilFailure(() => log.append(0));
+    }
     assert.ok(await store.deleteSnapshot(0, log.nonce, [], SNAPSHOT));
     for (let n = 0; n < 2 * appends; n++) await log.append(0);
     scene.say(`${chunks} chunks and ${appends} appends until it was full; then ${2 * appends} more`);

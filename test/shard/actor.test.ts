@@ -4,6 +4,7 @@ import { DAY_MS } from '../../src/base/time.js';
 import type { Shard } from '../../src/shard/shard.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import type { Wallet } from '../../src/wallet/wallet-state.js';
+import type { Wallets } from '../../src/wallet/wallets.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { peek, TestHost, turns } from '../support/test-host.js';
@@ -320,6 +321,23 @@ test("the shard's clock never goes back, whatever the machine's does, also over 
     times,
     [...times].sort((a, b) => a - b),
   );
+});
+
+test('a wall clock that is years ahead for a moment gets into no log, nor when a shard recovers meanwhile', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 100);
+  const { nowMs } = test.clock;
+  test.clock.monotonicMs = () => nowMs;
+  test.clock.nowMs += 3650 * DAY_MS;
+  const { shards } = test.host as unknown as { shards: Map<number, Shard> };
+  const wallets = shards.get(0)?.source?.wallets as Wallets;
+  wallets.get = () => {
+    throw new Error('a bug');
+  };
+  assert.equal((await test.execute(place([{ id: 't1' }]))).type, 'failed');
+  await until('it serves', () => test.host.status()[0]?.state === 'serving');
+  assert.equal((await test.execute(place([{ id: 't1' }]))).type, 'accepted');
+  for (const { timeMs } of test.wal.entries(0)) assert.equal(timeMs, nowMs);
 });
 
 test('what nobody has touched for longer than the retention is forgotten by and by', async () => {

@@ -8,6 +8,7 @@ import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shar
 import type { Manifest } from '../../src/shard/snapshot-ports.js';
 import { AT_ONCE, GENTLY, type SnapshotResult } from '../../src/shard/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import type { Wallets } from '../../src/wallet/wallets.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { TestHost } from '../support/test-host.js';
@@ -550,4 +551,23 @@ test('whoever only looks at a player leaves him packed, and so does forgetting w
   const { shards } = next.host as unknown as { shards: Map<number, Shard> };
   for (const shard of shards.values()) shard.forgetSome(100);
   assert.equal(packed(), before);
+});
+
+test('a snapshot of a memory that was dropped while it was published takes the place of no other', async () => {
+  const wal = newWal();
+  const host = await funded(wal, { policy: { keep: 1 } });
+  const { id } = await taken(host);
+  await bet(host, 'ann', 't1');
+  const publish = wal.publishSnapshot.bind(wal);
+  wal.publishSnapshot = async (...args) => {
+    const { shards } = host.host as unknown as { shards: Map<number, Shard> };
+    const wallets = shards.get(0)?.source?.wallets as Wallets;
+    wallets.get = () => {
+      throw new Error('a bug');
+    };
+    await host.execute(place([{ id: 't2' }]));
+    return await publish(...args);
+  };
+  await host.host.takeSnapshots(AT_ONCE);
+  assert.ok((await wal.snapshots(0)).some((one) => one.id === id));
 });

@@ -99,7 +99,14 @@ test('a cut, an entry of another store and one of a newer version are refused, e
   assert.throws(() => other.decode(bytes), /another store/);
   const newer = Buffer.from(bytes);
   newer.writeUInt8(2, 0);
+  assert.throws(() => codec.decode(newer), /is damaged: wrong checksum/, 'it is but this byte');
+  newer.writeUInt32BE(crc32(newer.subarray(72), crc32(newer.subarray(0, 68))), 68);
   assert.throws(() => codec.decode(newer), /format version 2 is not known/);
+  assert.throws(
+    () => codec.decode(Buffer.alloc(bytes.length)),
+    (error: FormatError) => !error.isUnknown && /is damaged/.test(error.message),
+    'zeros are damage',
+  );
 });
 
 test('every kind of change survives the log, with any text and any amount', () => {

@@ -77,6 +77,7 @@ export class TestHost {
       acknowledged: (shard) => options.acknowledged?.get(shard),
       genesis: (shard) => genesisHead(storeId, shard),
       clock: this.clock,
+      clockOffsetMs: this.clock.now() - this.clock.monotonicMs(),
       log,
       rules: { ...rulesOf(settings), ...rules },
       limits: { ...settings.limits, ...limits },

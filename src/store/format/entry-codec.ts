@@ -62,14 +62,15 @@ export class EntryCodec implements EntryFormat {
   decode(bytes: Buffer): Entry {
     if (bytes.length < HEADER_LENGTH) throw new FormatError(`an entry of ${bytes.length} bytes is too short`);
     const version = bytes.readUInt8(0);
-    if (version !== FORMAT_VERSION) {
+    if (version > FORMAT_VERSION && !isOfThisVersion(bytes)) {
       throw new UnknownFormatError(
         `format version ${version} is not known; this walletd reads version ${FORMAT_VERSION}`,
       );
     }
     const lsn = readLsn(bytes, 4);
     const checksum = bytes.readUInt32BE(CHECKSUM_AT);
-    if (checksum !== checksumOf(bytes)) throw new FormatError(`entry ${formatLsn(lsn)} is damaged: wrong checksum`);
+    if (version !== FORMAT_VERSION || checksum !== checksumOf(bytes))
+      throw new FormatError(`entry ${formatLsn(lsn)} is damaged: wrong checksum`);
     if (!bytes.subarray(48, 64).equals(this.storeIdBytes)) {
       throw new FormatError(`entry ${formatLsn(lsn)} belongs to another store than ${this.storeId}`);
     }
@@ -182,6 +183,13 @@ export function encodeHead(head: Head): Buffer {
 export function decodeHead(bytes: Buffer): Head {
   if (bytes.length !== HEAD_LENGTH) throw new FormatError(`a head of ${bytes.length} bytes is damaged`);
   return { lsn: readLsn(bytes, 0), nonce: bytes.toString('hex', 12, 20), checksum: bytes.readUInt32BE(20) };
+}
+
+/** But for the byte that says so, which is damaged then. */
+function isOfThisVersion(bytes: Buffer): boolean {
+  const mended = Buffer.from(bytes);
+  mended.writeUInt8(FORMAT_VERSION, 0);
+  return checksumOf(mended) === bytes.readUInt32BE(CHECKSUM_AT);
 }
 
 function checksumOf(bytes: Buffer): number {

@@ -7,12 +7,20 @@ const PIECE_BYTES = MIB;
 /** Kept ready: as much as is used already, up to this. A small store stays small. */
 const AHEAD_BYTES_MAX = 32 * MIB;
 const CHECK_EVERY = 16;
-/** A commit takes what is written in it, and copies of pages on the way there. */
-const COMMIT_BYTES = MIB;
-/** On a full disk what adds stops so much earlier than what removes. */
-const RESERVE_BYTES = MIB;
-/** For the commit that finds out that no more pages are free. */
-const LAST_BYTES = MIB / 2;
+/*
+ * On a full disk there must be so much left behind the data, beside what a commit takes: for what removes something
+ * least, so that it can always be done; where something was removed, for what goes into the pages that are free again;
+ * and for what adds.
+ */
+const TO_REMOVE_BYTES = MIB / 2;
+const INTO_FREE_BYTES = MIB;
+const TO_ADD_BYTES = 2 * MIB;
+/** Of new pages that a commit may take all the same where some are free, before they count as used up. */
+const STRAY_BYTES = MIB / 4;
+/** A commit takes what is written in it, and copies of pages on the way there: for each place that it writes to some. */
+const PLACE_BYTES = 3 * 4096;
+/** Both flights of a thread can ask before either has written. */
+const FLIGHTS = 2;
 
 /**
  * Keeps written blocks ready behind the end of LMDB's data, so that its commits do not lengthen the file. A commit that
@@ -30,8 +38,8 @@ export class FileGrowth {
   private file: FileHandle | undefined = undefined;
   /** Of the file when it was looked at last; it never becomes shorter. */
   private fileBytes = 0;
-  /** Of the data when something was removed last: as long as it is this, commits go into pages that are free again. */
-  private usedAtRemoval = 0;
+  /** Of the data when something was removed last. */
+  private usedAtRemoval = Number.NEGATIVE_INFINITY;
   /** The file that LMDB has just opened. */
   private readonly identity: string;
 
@@ -55,20 +63,22 @@ export class FileGrowth {
   }
 
   /**
-   * Undefined when a commit of so many bytes has room in the file as it is. Else to be awaited before it; rejects when
+   * Undefined when a commit of so many bytes to so many places has room in the file as it is. Else to be awaited before it; rejects when
    * the disk is full. LMDB must not find that out by itself: when one of its writes fails, lmdb 3.5.6 prints what it
    * tried into a buffer that can be too short for it (`last_error` in mdb.c), and damages the heap. Provoked with
    * chunks and appends on a full tmpfs: 4 of 5 processes aborted.
    */
-  room(bytes: number): Promise<void> | undefined {
+  room(bytes: number, places: number): Promise<void> | undefined {
+    const commitBytes = FLIGHTS * (bytes + places * PLACE_BYTES);
     const used = this.usedBytes();
-    if (used === this.usedAtRemoval && this.fileBytes - used >= LAST_BYTES + 2 * bytes) return undefined;
-    return this.ahead(RESERVE_BYTES + COMMIT_BYTES + 2 * bytes);
+    const isPartFree = used - this.usedAtRemoval <= STRAY_BYTES;
+    if (isPartFree && this.fileBytes - used >= INTO_FREE_BYTES + commitBytes) return undefined;
+    return this.ahead(TO_ADD_BYTES + commitBytes);
   }
 
   /** As `room`, for a commit that removes something, or takes little and decides whether anything goes on. */
-  roomToRemove(): Promise<void> | undefined {
-    return this.ahead(COMMIT_BYTES);
+  roomToRemove(places: number): Promise<void> | undefined {
+    return this.ahead(TO_REMOVE_BYTES + places * PLACE_BYTES);
   }
 
   /** To be called after a commit that has removed something. */

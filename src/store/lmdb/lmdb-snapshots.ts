@@ -93,7 +93,7 @@ export class LmdbSnapshots implements SnapshotStore {
         const manifest = this.maybeManifest(shard, id);
         const keys = manifest === undefined ? [] : this.firstChunkKeys(shard, id);
         const isLast = keys.length < CHUNKS_PER_SLICE;
-        const done = await this.remove(shard, nonce, () => {
+        const done = await this.remove(shard, nonce, keys.length, () => {
           for (const chunk of keys) chunks.remove(chunk);
           if (isLast) snapshots.remove(key);
           else snapshots.put(key, UNFINISHED);
@@ -109,7 +109,7 @@ export class LmdbSnapshots implements SnapshotStore {
       for (;;) {
         if (!this.hasAll(shard, kept)) return false;
         const keys = this.firstEntryKeys(shard, before);
-        const done = await this.remove(shard, nonce, () => {
+        const done = await this.remove(shard, nonce, keys.length, () => {
           for (const key of keys) log.remove(key);
         });
         if (!done || keys.length < ENTRIES_PER_SLICE) return done;
@@ -138,15 +138,16 @@ export class LmdbSnapshots implements SnapshotStore {
 
   private async write(shard: number, nonce: string, bytes: number, queue: () => void): Promise<boolean> {
     this.checkOpen();
-    await this.growth.room(bytes);
+    await this.growth.room(bytes, 1);
     return await this.heads.writeAs(nonce, shard, queue);
   }
 
-  private async remove(shard: number, nonce: string, queue: () => void): Promise<boolean> {
+  /** Pages of so many chunks or entries are free when it is made. */
+  private async remove(shard: number, nonce: string, count: number, queue: () => void): Promise<boolean> {
     this.checkOpen();
-    await this.growth.roomToRemove();
+    await this.growth.roomToRemove(1);
     const done = await this.heads.writeAs(nonce, shard, queue);
-    this.growth.removed();
+    if (done && count > 0) this.growth.removed();
     return done;
   }
 

@@ -92,7 +92,7 @@ export class LmdbStore implements Store {
 
   /** Creates meta record and logs; false when another process was faster or the store is there already. */
   async create(meta: StoreMeta): Promise<boolean> {
-    await this.growth.room(0);
+    await this.growth.room(0, meta.shards);
     return await this.metas.ifNoExists(META_KEY, () => {
       this.metas.put(META_KEY, encodeMeta(meta));
       for (let shard = 0; shard < meta.shards; shard++) {
@@ -102,12 +102,12 @@ export class LmdbStore implements Store {
   }
 
   async complete(meta: StoreMeta): Promise<void> {
-    await this.growth.room(0);
+    await this.growth.room(0, 1);
     await this.commits.landed(this.metas.put(META_KEY, encodeMeta(meta)));
   }
 
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
-    const room = this.growth.room(bytesOf(appends));
+    const room = this.growth.room(bytesOf(appends), appends.length);
     if (room !== undefined) {
       try {
         await room;
@@ -133,7 +133,7 @@ export class LmdbStore implements Store {
 
   /** In one transaction, so that no owner's append comes between the head and its fence, however busy it is. */
   async fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]> {
-    await this.growth.roomToRemove();
+    await this.growth.roomToRemove(shards.length);
     return this.root.transactionSync(() =>
       shards.map((shard) => {
         const previous = this.heads.must(shard);
