@@ -1,12 +1,7 @@
 import type { Clock } from './ports.js';
 
-/** What a machine that was asleep may have missed, and no more than the clock of a log can be ahead for. */
+/** A machine that was asleep for less is right at once; and a log that is ahead by less is right again in a day. */
 const JUMP_MAX_MS = 86_400_000;
-/** Wall clock less monotonic clock. */
-export function offsetOf(clock: Clock): number {
-  return clock.now() - clock.monotonicMs();
-}
-
 /** So long somebody or something has to set a clock right. */
 const PROBATION_MS = 3_600_000;
 
@@ -49,4 +44,9 @@ export class SteadyClock implements Clock {
     }
     return monotonicMs - this.suspect.sinceMs >= PROBATION_MS;
   }
+}
+
+/** Wall clock less monotonic clock. */
+export function offsetOf(clock: Clock): number {
+  return clock.now() - clock.monotonicMs();
 }

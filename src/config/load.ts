@@ -93,16 +93,16 @@ function checkTogether(settings: Settings): void {
   if (allow.forwardedBy === 'proxy-protocol' && tls.keyFile !== null) {
     throw new ConfigError('allow.forwardedBy is proxy-protocol, which does not go with TLS: end TLS at the proxy');
   }
+  if (allow.forwardedBy === 'proxy-protocol' && allow.proxies === null) {
+    throw new ConfigError(
+      'allow.forwardedBy is proxy-protocol, and nobody is believed: list the proxies in allow.proxies',
+    );
+  }
   const { bodyBytesMax, inFlightBytesMax } = settings.limits;
   if (inFlightBytesMax < bodyBytesMax) {
     throw new ConfigError(
       `limits.inFlightBytesMax is ${inFlightBytesMax}, but one body may have ${bodyBytesMax} (limits.bodyBytesMax): raise ` +
         'the one or lower the other',
-    );
-  }
-  if (allow.forwardedBy === 'proxy-protocol' && allow.proxies === null) {
-    throw new ConfigError(
-      'allow.forwardedBy is proxy-protocol, and nobody is believed: list the proxies in allow.proxies',
     );
   }
   if (settings.store.startsWith('lmdb:') && settings.durability !== 'fsync') {

@@ -28,8 +28,8 @@ const POLL_MS = 200;
 /**
  * All events of a store in batches of some 64 KiB. Within a shard they come in order; between shards by time, as far as
  * pages of their logs are in memory. At the end of the logs a batch is empty. Who does not follow ends with the entries
- * that were the newest when it began. While it follows, bad weather is waited out. Throws a `ToolError` or a `RecoveryError` when the log cannot be gone on
- * with.
+ * that were the newest when it began. While it follows, bad weather is waited out. Throws a `ToolError` or a
+ * `RecoveryError` when the log cannot be gone on with.
  */
 export async function* exportEvents(reader: StoreReader, options: ExportOptions): AsyncGenerator<ExportBatch, void> {
   const { starts, following, signal } = options;

@@ -207,9 +207,9 @@ async function replayTail(shard: number, base: Base, target: Head, slices: Slice
       last = entry.head;
       recent.add({ head: last, bytes });
       if (isSameHead(last, target)) return done();
-      slices.progress({ shard, at: formatLsn(last.lsn), to: formatLsn(target.lsn), events });
       await slices.maybeYield();
     }
+    slices.progress({ shard, at: formatLsn(last.lsn), to: formatLsn(target.lsn), events });
   }
   throw new LossError(
     `the log of shard ${shard} ends at ${formatLsn(last.lsn)}, before its head ${formatLsn(target.lsn)}`,

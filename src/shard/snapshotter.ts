@@ -122,7 +122,7 @@ export class Snapshotter {
       if (begun.first.entriesSinceSnapshot === 0) return { type: 'unchanged', shard: shard.id };
       const manifest = await begun.runOrUndo(this.marks.get(shard.id) ?? []);
       this.know(shard.id, manifest.marks, manifest.timeMs);
-      if (begun.isBelieved) {
+      if (begun.current !== undefined) {
         await this.retire(shard.id, begun.first.head.nonce).catch((error: Error) => {
           this.deps.log.warn({ shard: shard.id, reason: error.message }, 'old snapshots and log are still there');
         });
@@ -208,10 +208,8 @@ class Capture {
     const bytes = snapshotFormat.sealManifest(manifest);
     this.alive();
     await this.attempt('publish a snapshot', () => snapshots.publishSnapshot(shard, start.nonce, this.id, bytes));
-    if (this.isBelieved) {
-      const { entriesSinceSnapshot: now } = this.shard.source as SnapshotSource;
-      this.shard.snapshotTaken(Math.max(0, now - entriesSinceSnapshot));
-    }
+    const { current } = this;
+    if (current) this.shard.snapshotTaken(Math.max(0, current.entriesSinceSnapshot - entriesSinceSnapshot));
     return manifest;
   }
 
@@ -297,18 +295,19 @@ class Capture {
     if (!(await patiently(what, this.deps, run))) throw new Abandoned('another owner has the log');
   }
 
-  /** False when the shard has dropped the memory that the snapshot was taken of: it is no reason to delete others. */
-  get isBelieved(): boolean {
-    return this.shard.source?.wallets === this.first.wallets;
+  /** The shard as it is now. Undefined: it has dropped the memory that this was taken of, no reason to delete others. */
+  get current(): SnapshotSource | undefined {
+    const { source } = this.shard;
+    return source?.wallets === this.first.wallets ? source : undefined;
   }
 
   /** The shard as it is now, if it is still the one that the snapshot was begun of. */
   private alive(): SnapshotSource {
-    const { source } = this.shard;
-    if (source?.wallets !== this.first.wallets || source.head.nonce !== this.first.head.nonce) {
+    const { current } = this;
+    if (current === undefined || current.head.nonce !== this.first.head.nonce) {
       throw new Abandoned('the shard was dropped meanwhile');
     }
     if (this.deps.clock.monotonicMs() > this.pace().deadlineMs) throw new Abandoned('there is no time left');
-    return source;
+    return current;
   }
 }

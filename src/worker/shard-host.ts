@@ -320,7 +320,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     try {
       const recovered = await recover(fenced, this.deps.genesis(shard.id), deps);
       shard.open(recovered);
-      this.restarts.get(shard.id)?.isBack(this.deps.clock.monotonicMs());
+      this.budgetOf(shard).isBack(this.deps.clock.monotonicMs());
       const { marks, damaged, snapshotMs } = recovered;
       this.snapshotter.recovered(shard.id, marks, damaged, snapshotMs);
       this.triedMs.set(shard.id, this.deps.clock.monotonicMs());
@@ -337,7 +337,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
 
   /** A shard that failed an assertion recovers by itself, once; twice in a minute means that it would go on so. */
   private async restart(shard: Shard): Promise<void> {
-    if (this.restarts.get(shard.id)?.failed(this.deps.clock.monotonicMs()) === false) {
+    if (!this.budgetOf(shard).failed(this.deps.clock.monotonicMs())) {
       shard.stop('it failed twice in a minute');
       this.deps.log.error({ shard: shard.id }, 'shard failed twice in a minute: it stays stopped');
       return;
@@ -357,6 +357,10 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
       this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
     }
     if (shard.state === 'stopped') await this.keepOrphansOf(shard);
+  }
+
+  private budgetOf({ id }: Shard): RestartBudget {
+    return must(this.restarts.get(id), 'each shard has its budget');
   }
 
   /** What the log has lost behind `found`, and this owner still has, goes in again: the shard recovers from its log. */

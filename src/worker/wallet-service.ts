@@ -13,7 +13,7 @@ import type { Shards } from './shards.js';
  * shard a player is in is known here.
  */
 export class WalletService {
-  /** Every shard has recovered once; from then on a single shard that stops does not take the node out. */
+  /** Every shard has recovered once, till the end begins: a single shard that stops does not take the node out. */
   isReady = false;
   private snapshotting: Promise<unknown> = Promise.resolve();
   /** Of all who have asked since the round that runs was begun. */

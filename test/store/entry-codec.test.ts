@@ -11,6 +11,14 @@ const STORE_ID = '0b9c6a54-3d0e-4a53-9d1f-5f2a7c8e9d10';
 const codec = new EntryCodec(STORE_ID);
 const owner = { host: 'här', pid: 7, startedMs: 1_700_000_000_000 };
 
+const FENCE = {
+  shard: 0,
+  lsn: { epoch: 2, sequence: 8 },
+  nonce: 'ffffffffffffffff',
+  previous: genesisHead(STORE_ID, 0),
+  timeMs: 5,
+};
+
 function entryOf(events: readonly Event[]): Buffer {
   const batch = codec.beginBatch(1_700_000_000_000);
   for (const event of events) batch.add(event);
@@ -40,25 +48,13 @@ test('an entry comes back as it went in', () => {
 });
 
 test('a fence names its owner and has no events', () => {
-  const header = {
-    shard: 0,
-    lsn: { epoch: 1, sequence: 1 },
-    nonce: 'ffffffffffffffff',
-    previous: genesisHead(STORE_ID, 0),
-  };
-  const entry = codec.decode(codec.sealFence({ ...header, timeMs: 5 }, owner).bytes);
+  const entry = codec.decode(codec.sealFence(FENCE, owner).bytes);
   assert.deepEqual(entry.owner, owner);
   assert.deepEqual(entry.events, []);
 });
 
 test('a fence after a loss is of another kind, which a reader that does not know it refuses', () => {
-  const header = {
-    shard: 0,
-    lsn: { epoch: 2, sequence: 8 },
-    nonce: 'ffffffffffffffff',
-    previous: genesisHead(STORE_ID, 0),
-  };
-  const { bytes } = codec.sealFence({ ...header, timeMs: 5 }, { ...owner, afterLoss: true });
+  const { bytes } = codec.sealFence(FENCE, { ...owner, afterLoss: true });
   assert.equal(bytes.readUInt8(1), 3);
   assert.deepEqual(codec.decode(bytes).owner, { ...owner, afterLoss: true });
 });

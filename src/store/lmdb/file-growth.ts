@@ -63,22 +63,22 @@ export class FileGrowth {
   }
 
   /**
-   * Undefined when a commit of so many bytes to so many places has room in the file as it is. Else to be awaited before it; rejects when
-   * the disk is full. LMDB must not find that out by itself: when one of its writes fails, lmdb 3.5.6 prints what it
-   * tried into a buffer that can be too short for it (`last_error` in mdb.c), and damages the heap. Provoked with
-   * chunks and appends on a full tmpfs: 4 of 5 processes aborted.
+   * Undefined when a commit of so many bytes to so many places has room in the file as it is. Else to be awaited before
+   * it; rejects when the disk is full. LMDB must not find that out by itself: when one of its writes fails, lmdb 3.5.6
+   * prints what it tried into a buffer that can be too short for it (`last_error` in mdb.c), and damages the heap.
+   * Provoked with chunks and appends on a full tmpfs: 4 of 5 processes aborted.
    */
   room(bytes: number, places: number): Promise<void> | undefined {
     const commitBytes = FLIGHTS * (bytes + places * PLACE_BYTES);
     const used = this.usedBytes();
     const isPartFree = used - this.usedAtRemoval <= STRAY_BYTES;
     if (isPartFree && this.fileBytes - used >= INTO_FREE_BYTES + commitBytes) return undefined;
-    return this.ahead(TO_ADD_BYTES + commitBytes);
+    return this.ensure(TO_ADD_BYTES + commitBytes, used);
   }
 
   /** As `room`, for a commit that removes something, or takes little and decides whether anything goes on. */
   roomToRemove(places: number): Promise<void> | undefined {
-    return this.ahead(TO_REMOVE_BYTES + places * PLACE_BYTES);
+    return this.ensure(TO_REMOVE_BYTES + places * PLACE_BYTES, this.usedBytes());
   }
 
   /** To be called after a commit that has removed something. */
@@ -86,8 +86,8 @@ export class FileGrowth {
     this.usedAtRemoval = this.usedBytes();
   }
 
-  private ahead(wanted: number): Promise<void> | undefined {
-    if (this.fileBytes - this.usedBytes() >= wanted) return undefined;
+  private ensure(wanted: number, used: number): Promise<void> | undefined {
+    if (this.fileBytes - used >= wanted) return undefined;
     return this.inTurn(() => this.grow(wanted)).catch((error: Error) => {
       throw new Error(`the file of the store cannot grow (${error.message})`, { cause: error });
     });
