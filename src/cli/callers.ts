@@ -1,5 +1,5 @@
+import { isLoopback } from '../config/check-together.js';
 import { ConfigError } from '../config/config-error.js';
-import { isLoopback } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { AddressList } from '../http/address-list.js';
 import { Callers } from '../http/callers.js';

@@ -1,4 +1,4 @@
-import { operatorTokens } from '../config/load.js';
+import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
 import { OperatorApi } from '../restore/operator-api.js';
 import { urlOf } from './listener-url.js';

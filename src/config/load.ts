@@ -1,26 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv } from 'ajv';
+import { checkTogether } from './check-together.js';
 import { ConfigError } from './config-error.js';
+import { type Sources, sentence } from './refusal.js';
 import { type Settings, settingsSchema } from './schema.js';
+import { SECRET_TABLES, SECRETS } from './secrets.js';
+import { isTree, type Tree, valueAt } from './tree.js';
 
 const DEFAULTS_FILE = new URL('../../../config/default.json', import.meta.url);
 const PREFIX = 'WALLETD_';
 const FILE_VARIABLE = 'WALLETD_CONFIG';
-/** Their values are not repeated in messages. Each can be in a file of its own, which the setting behind it names. */
-const SECRETS: Readonly<Record<string, string>> = {
-  'admin.token': 'admin.tokenFile',
-  'signature.keys': 'signature.keysFile',
-  store: 'storeFile',
-};
-/** In a file of settings only. */
-const SECRET_TABLES = ['admin.tokens'];
 const TABLES = [...SECRET_TABLES, 'money.scales', 'products.list'];
-
-/** Where a setting was given, for the message when it is wrong. */
-type Sources = Map<string, string>;
-
-type Tree = { [key: string]: unknown };
 
 // Used once a start: neither a check of the schema (a test has it) nor faster code is worth 50 ms of each.
 const ajv = new Ajv({
@@ -59,69 +49,6 @@ export function withCallersOf(running: Settings, { insecure, signature, allow }:
   const settings = { ...running, insecure, signature, allow };
   checkTogether(settings);
   return settings;
-}
-
-/** What one setting alone cannot tell. */
-function checkTogether(settings: Settings): void {
-  const { host, admin, insecure, signature, allow, tls, products } = settings;
-  if (!isLoopback(host) && !insecure && signature.keys === null && allow.networks === null) {
-    throw new ConfigError(
-      `host is ${host}, which others can reach, and callbacks are not authenticated: set signature.keys or ` +
-        'allow.networks, bind 127.0.0.1, or say that you want it with --insecure (WALLETD_INSECURE=true)',
-    );
-  }
-  const twiceListed = maybeTwice(products.list.map(({ id }) => id));
-  if (twiceListed !== undefined) throw new ConfigError(`two entries of products.list are of ${twiceListed}`);
-  const tokens = operatorTokens(settings);
-  if (!isLoopback(admin.host) && tokens.length === 0) {
-    throw new ConfigError(
-      `admin.host is ${admin.host}, which others can reach: set admin.token (WALLETD_ADMIN_TOKEN), or bind 127.0.0.1`,
-    );
-  }
-  const names = tokens.map(({ name }) => name);
-  if (names.includes('local')) throw new ConfigError('no token can be of local: who needs no token is called so');
-  const twice = maybeTwice(names);
-  if (twice !== undefined) throw new ConfigError(`two tokens of admin.tokens and admin.token are of ${twice}`);
-  if (new Set(tokens.map(({ token }) => token)).size < tokens.length) {
-    throw new ConfigError('two operators of admin.tokens and admin.token have the same token');
-  }
-  for (const [name, files] of [['tls', tls] as const, ['admin.tls', admin.tls] as const]) {
-    if ((files.certificateFile === null) !== (files.keyFile === null)) {
-      throw new ConfigError(`${name}.certificateFile and ${name}.keyFile belong together: set both or none`);
-    }
-  }
-  if (allow.forwardedBy === 'proxy-protocol' && tls.keyFile !== null) {
-    throw new ConfigError('allow.forwardedBy is proxy-protocol, which does not go with TLS: end TLS at the proxy');
-  }
-  if (allow.forwardedBy === 'proxy-protocol' && allow.proxies === null) {
-    throw new ConfigError(
-      'allow.forwardedBy is proxy-protocol, and nobody is believed: list the proxies in allow.proxies',
-    );
-  }
-  const { bodyBytesMax, inFlightBytesMax } = settings.limits;
-  if (inFlightBytesMax < bodyBytesMax) {
-    throw new ConfigError(
-      `limits.inFlightBytesMax is ${inFlightBytesMax}, but one body may have ${bodyBytesMax} (limits.bodyBytesMax): raise ` +
-        'the one or lower the other',
-    );
-  }
-  if (settings.store.startsWith('lmdb:') && settings.durability !== 'fsync') {
-    throw new ConfigError(`durability is ${settings.durability}, but the embedded store knows fsync only`);
-  }
-}
-
-function maybeTwice(names: readonly string[]): string | undefined {
-  return names.find((name, i) => names.indexOf(name) !== i);
-}
-
-/** All tokens of the operator API: also the one that needs no file. */
-export function operatorTokens({ admin }: Settings): Settings['admin']['tokens'] {
-  const { token, tokens } = admin;
-  return token === null ? tokens : [{ name: 'operator', role: 'operate', token }, ...tokens];
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 /** The environment variable of a setting: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. */
@@ -168,10 +95,6 @@ function setValue(settings: Tree, path: string, value: unknown): void {
   const last = keys.pop() as string;
   const parent = keys.length === 0 ? settings : valueAt(settings, keys.join('.'));
   if (isTree(parent)) parent[last] = value;
-}
-
-function valueAt(settings: Tree, path: string): unknown {
-  return path.split('.').reduce<unknown>((tree, key) => (isTree(tree) ? tree[key] : undefined), settings);
 }
 
 /** Environment variables are text: read as a number or a truth value where the setting can be one. */
@@ -223,47 +146,4 @@ function readText(file: URL | string, setting: string): string {
   } catch (error) {
     throw new ConfigError(`cannot read ${file} (${setting}): ${(error as Error).message}`);
   }
-}
-
-function isTree(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** One sentence about the first thing that is wrong. The value of a secret is not repeated. */
-function sentence(error: ErrorObject | undefined, settings: Tree, sources: Sources): string {
-  if (error === undefined) return 'the settings are not valid';
-  const path = error.instancePath.slice(1).replaceAll('/', '.');
-  if (error.keyword === 'additionalProperties') {
-    const name = [path, (error.params as { additionalProperty: string }).additionalProperty].filter(Boolean).join('.');
-    return `${name} is not a setting of walletd${from(name, sources)}`;
-  }
-  const shown = holdsSecret(path) ? 'what is given' : JSON.stringify(valueAt(settings, path));
-  return `${path} cannot be ${shown}${from(path, sources)}: it ${expectation(error)}`;
-}
-
-/** Also a group in the place of which something else was given, and what was put below a secret. */
-function holdsSecret(path: string): boolean {
-  const secrets = [...Object.keys(SECRETS), ...SECRET_TABLES];
-  return secrets.some((secret) => `${secret}.`.startsWith(`${path}.`) || path.startsWith(`${secret}.`));
-}
-
-function expectation(error: ErrorObject): string {
-  if (error.keyword === 'enum') {
-    const values = (error.params as { allowedValues: unknown[] }).allowedValues.filter((value) => value !== null);
-    return `must be one of ${values.join(', ')}`;
-  }
-  if (error.instancePath === '/store') return 'must be lmdb:FOLDER, redis://…, rediss://… or redis+sentinel://…';
-  if (/token$/.test(error.instancePath)) return 'must be 16 or more characters that a header can carry, without blanks';
-  if (error.instancePath === '/durability') return 'must be fsync, os or replicas:N';
-  if (/tokens\/\d+\/name$/.test(error.instancePath)) return 'must be 1 to 64 characters, no control characters';
-  return (error.message ?? 'is not valid').replace(/,null$/, '');
-}
-
-/** A value inside a table has the source of the table. */
-function from(path: string, sources: Sources): string {
-  for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
-    const source = sources.get(at);
-    if (source !== undefined) return ` (from ${source})`;
-  }
-  return '';
 }

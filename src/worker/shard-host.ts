@@ -1,10 +1,9 @@
 import { must } from '../base/assert.js';
 import type { Clock, Logger, Replier } from '../base/ports.js';
 import { RestartBudget } from '../base/restart-budget.js';
-import { offsetOf, SteadyClock } from '../base/steady-clock.js';
+import { SteadyClock } from '../base/steady-clock.js';
 import { GroupCommit } from '../shard/group-commit.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
-import { findOrphans } from '../shard/orphans.js';
 import { ATTEMPTS_AT_START, isFinal, type Patience, patiently } from '../shard/patience.js';
 import type { EntryFormat, Fenced, Head, Owner, Position, SealedEntry, Wal } from '../shard/ports.js';
 import { type RecoveryDeps, recover } from '../shard/recovery.js';
@@ -12,15 +11,18 @@ import { RecoveryError } from '../shard/recovery-error.js';
 import type { BusyAnswer } from '../shard/request.js';
 import { PIECE_ENTRIES, Shard, type ShardLimits, type ShardMeasures } from '../shard/shard.js';
 import type { ShardObserver } from '../shard/shard-observer.js';
-import { isDue, type SnapshotPolicy } from '../shard/snapshot-policy.js';
+import type { SnapshotPolicy } from '../shard/snapshot-policy.js';
 import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
-import { GENTLY, type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
+import { type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
 import { describeOwner, FencedError, fenceAgain, headOf, ownerOf, type TakeOverDeps } from '../shard/take-over.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import type { Rules } from '../wallet/rules.js';
+import { ClockWatch } from './clock-watch.js';
+import { OrphanKeeper } from './orphan-keeper.js';
 import type { ShardStatus, Shards } from './shards.js';
+import { SnapshotQueue } from './snapshot-queue.js';
 
 /** What a host tells about its work, beside that of its shards. */
 export interface HostObserver extends ShardObserver {
@@ -75,13 +77,6 @@ const SWEEP_MS = 1000;
 const SWEEPS_PER_PASS = 3600;
 const DRAIN_POLL_MS = 5;
 const SNAPSHOT_ATTEMPTS = 5;
-/** After one that failed, whatever is due: what failed then will mostly fail now. */
-const SNAPSHOT_REST_MS = 10_000;
-const SNAPSHOT_END_MS = 500;
-/** Whoever has lost his log mostly has to end soon. */
-const ORPHANS_READ_MS = 1000;
-const JUMP_MS = 60_000;
-const JUMP_REST_MS = 3_600_000;
 
 /** The shards of one thread: their recovery, their rounds, their restarts. Its observer does the counting. */
 export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
@@ -90,22 +85,13 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
   private readonly atStart: RecoveryDeps & TakeOverDeps;
   /** Later nobody does: bad weather is waited out, however long. */
   private readonly later: RecoveryDeps & TakeOverDeps;
-  private readonly snapshotter: Snapshotter;
-  /** Snapshots are taken one after the other. */
-  private snapshotting: Promise<unknown> = Promise.resolve();
-  private isSnapshotting = false;
-  /** When each shard was recovered, or a snapshot of it tried last. Of the monotonic clock. */
-  private readonly triedMs = new Map<number, number>();
-  private readonly restsUntilMs = new Map<number, number>();
+  private readonly snapshots: SnapshotQueue;
+  private readonly orphans: OrphanKeeper;
   private readonly restarts = new Map<number, RestartBudget>();
-  /** Orphans on their way to their files, by shard: this process must not end before they are there. */
-  private readonly kept = new Map<number, Promise<void>>();
   private sweeper: NodeJS.Timeout | undefined = undefined;
   /** What the logs get. */
   private readonly clock: Clock;
-  /** Wall clock less monotonic clock: constant, unless the wall clock is set. */
-  private clockOffsetMs: number;
-  private forgetsFromMs: number;
+  private readonly clockWatch: ClockWatch;
 
   constructor(
     shardIds: readonly number[],
@@ -114,8 +100,8 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     const { wal, format, log, rules, limits, memory, observer, owner, newNonce, recentBytesMax } = deps;
     const clock = new SteadyClock(deps.clock, deps.clockOffsetMs);
     this.clock = clock;
-    this.clockOffsetMs = offsetOf(deps.clock);
-    this.forgetsFromMs = clock.monotonicMs() + JUMP_REST_MS;
+    this.clockWatch = new ClockWatch(deps.clock, log);
+    this.orphans = new OrphanKeeper(deps);
     const groups = Array.from(
       { length: FLIGHTS },
       () => new GroupCommit(wal, setImmediate, setTimeout, () => clock.monotonicMs()),
@@ -125,7 +111,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     const recovery = { wal, snapshots, format, snapshotFormat, clock, yieldTurn, recentBytesMax, acknowledged };
     this.atStart = { ...recovery, ...patience, owner, newNonce };
     this.later = { ...this.atStart, attemptsMax: Number.POSITIVE_INFINITY };
-    this.snapshotter = new Snapshotter({
+    const snapshotter = new Snapshotter({
       ...patience,
       attemptsMax: SNAPSHOT_ATTEMPTS,
       snapshots,
@@ -135,6 +121,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
       newId: deps.newSnapshotId,
       yieldTurn,
     });
+    this.snapshots = new SnapshotQueue(this.shards, { ...deps, snapshotter, clock });
     for (const [i, id] of shardIds.entries()) {
       const group = groups[i % FLIGHTS] as GroupCommit;
       const shard = new Shard(id, {
@@ -148,7 +135,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
         requestRound: () => group.request(),
         onFailed: (failed) => void this.restart(failed),
         onFenced: (fenced, head) => void this.fenced(fenced, head),
-        onDiverged: (diverged) => void this.keepOrphansOf(diverged),
+        onDiverged: (diverged) => void this.orphans.keep(diverged),
       });
       this.shards.set(id, shard);
       this.restarts.set(id, new RestartBudget());
@@ -235,7 +222,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
   measures(): HostMeasures[] {
     return [...this.shards.values()].map(({ id, measures }) => ({
       ...measures,
-      snapshot: this.snapshotter.newestOf(id),
+      snapshot: this.snapshots.newestOf(id),
     }));
   }
 
@@ -246,62 +233,14 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     );
   }
 
-  /** Of all shards that serve and have changed, one after the other. With a deadline also what is being taken hurries. */
-  async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
-    const shards = [...this.shards.values()];
-    if (Number.isFinite(pace.deadlineMs)) {
-      if (this.deps.memory.isFull) {
-        // Without pauses V8 collects such a heap all the time, and may end the process for it. The log has all of it.
-        this.deps.log.warn({}, 'memory is nearly full: no snapshots in a hurry');
-        return [];
-      }
-      this.snapshotter.hurry(pace);
-      // Whoever is in a hurry wants no news of shards that do not serve.
-      return await this.queued(
-        shards.filter(({ source }) => source !== undefined),
-        pace,
-      );
-    }
-    return await this.queued(shards, pace);
-  }
-
-  /** All that are due: the first of them alone would be due again before the others had their turn. */
-  private takeDueSnapshots(): void {
-    if (this.isSnapshotting) return;
-    const nowMs = this.deps.clock.monotonicMs();
-    const due = [...this.shards.values()].filter(({ id, source }) => {
-      const sinceMs = nowMs - (this.triedMs.get(id) ?? nowMs);
-      if ((this.restsUntilMs.get(id) ?? 0) > nowMs) return false;
-      return source !== undefined && isDue(this.deps.policy, source.entriesSinceSnapshot, sinceMs);
-    });
-    if (due.length > 0) void this.queued(due, GENTLY);
-  }
-
-  private queued(shards: readonly Shard[], pace: Pace): Promise<SnapshotResult[]> {
-    const results = this.snapshotting.then(async () => {
-      this.isSnapshotting = true;
-      const results: SnapshotResult[] = [];
-      for (const shard of shards) {
-        const result = await this.snapshotter.take(shard, pace);
-        results.push(result);
-        this.deps.observer.snapshotEnded(result);
-        const nowMs = this.deps.clock.monotonicMs();
-        this.triedMs.set(shard.id, nowMs);
-        this.restsUntilMs.set(shard.id, result.type === 'abandoned' ? nowMs + SNAPSHOT_REST_MS : nowMs);
-      }
-      this.isSnapshotting = false;
-      return results;
-    });
-    this.snapshotting = results;
-    return results;
+  takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
+    return this.snapshots.takeAll(pace);
   }
 
   async close(): Promise<void> {
     clearInterval(this.sweeper);
-    // A snapshot that is still being taken ends at its next step, before its store is closed; unless the store is away.
-    this.snapshotter.hurry({ restMs: 0, deadlineMs: Number.NEGATIVE_INFINITY });
-    if (this.isSnapshotting) await Promise.race([this.snapshotting, delay(SNAPSHOT_END_MS)]);
-    await Promise.all(this.kept.values());
+    await this.snapshots.close();
+    await this.orphans.close();
   }
 
   async drain(timeoutMs: number): Promise<boolean> {
@@ -321,9 +260,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
       const recovered = await recover(fenced, this.deps.genesis(shard.id), deps);
       shard.open(recovered);
       this.budgetOf(shard).isBack(this.deps.clock.monotonicMs());
-      const { marks, damaged, snapshotMs } = recovered;
-      this.snapshotter.recovered(shard.id, marks, damaged, snapshotMs);
-      this.triedMs.set(shard.id, this.deps.clock.monotonicMs());
+      this.snapshots.recovered(shard.id, recovered);
     } catch (error) {
       if (!isFinal(error)) throw error;
       const { message } = error as Error;
@@ -356,7 +293,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
       if (error instanceof FencedError && !this.isOurs(error.head)) return this.fenced(shard, error.head);
       this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
     }
-    if (shard.state === 'stopped') await this.keepOrphansOf(shard);
+    if (shard.state === 'stopped') await this.orphans.keep(shard);
   }
 
   private budgetOf({ id }: Shard): RestartBudget {
@@ -398,76 +335,17 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     );
   }
 
-  /** What this owner has told and its logs do not hold any more must not end with this process. */
   async keepOrphans(): Promise<void> {
-    await Promise.all([...this.shards.values()].map((shard) => this.keepOrphansOf(shard)));
+    await Promise.all([...this.shards.values()].map((shard) => this.orphans.keep(shard)));
   }
 
-  private keepOrphansOf(shard: Shard): Promise<void> {
-    const kept = this.kept.get(shard.id) ?? this.writeOrphans(shard);
-    this.kept.set(shard.id, kept);
-    return kept;
-  }
-
-  private async writeOrphans(shard: Shard): Promise<void> {
-    const { wal, format, log } = this.deps;
-    const asked: Pick<Wal, 'head' | 'read'> = {
-      head: (...of) => inTime(wal.head(...of), ORPHANS_READ_MS),
-      read: (...range) => inTime(wal.read(...range), ORPHANS_READ_MS),
-    };
-    const orphans = await findOrphans(asked, format, shard.id, shard.recentEntries);
-    if (orphans.length === 0) return;
-    try {
-      const path = await this.deps.writeOrphans(shard.id, orphans);
-      log.error(
-        { shard: shard.id, entries: orphans.length, path },
-        'answered entries that the log has lost, or that it could not be asked for, are kept here',
-      );
-    } catch (error) {
-      const bytes = orphans.map((entry) => entry.bytes.toString('base64'));
-      const { message } = error as Error;
-      log.error(
-        { shard: shard.id, error: message, bytes },
-        'answered entries that the log has lost, or that it could not be asked for, and no file to keep them',
-      );
-    }
-  }
-
-  /**
-   * A clock that has just jumped must not decide what is old: nothing is forgotten for an hour after a jump, which is
-   * how long somebody or something has to set it right.
-   */
   private sweep(): void {
-    const { clock, log } = this.deps;
     // Also where nobody asks for the time: a jump is believed when it has been watched.
     this.clock.now();
-    const sinceStart = offsetOf(clock);
-    const jumpMs = sinceStart - this.clockOffsetMs;
-    this.clockOffsetMs = sinceStart;
-    if (Math.abs(jumpMs) > JUMP_MS) {
-      this.forgetsFromMs = clock.monotonicMs() + JUMP_REST_MS;
-      log.warn(
-        { jumpMs: Math.round(jumpMs) },
-        'the clock of this machine has jumped: nothing is forgotten for an hour',
-      );
-    }
     for (const shard of this.shards.values()) shard.confirmOwnership();
-    this.takeDueSnapshots();
-    if (clock.monotonicMs() < this.forgetsFromMs) return;
+    this.snapshots.takeDue();
+    if (!this.clockWatch.isTrusted()) return;
     for (const shard of this.shards.values()) shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS));
-  }
-}
-
-/** Rejects after `ms`; what it waited for may go on. */
-async function inTime<T>(result: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer in ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([result, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
+import { operatorTokens } from '../../src/config/check-together.js';
 import { ConfigError } from '../../src/config/config-error.js';
-import { loadSettings, operatorTokens, scalarPaths, variableOf, withCallersOf } from '../../src/config/load.js';
+import { loadSettings, scalarPaths, variableOf, withCallersOf } from '../../src/config/load.js';
 import { settingsSchema } from '../../src/config/schema.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 

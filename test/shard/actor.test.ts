@@ -431,7 +431,7 @@ test('a clock that jumps makes nobody forget anything', async () => {
   test.clock.monotonicMs = () => frozenMs;
   test.clock.nowMs += 200 * 86_400_000;
   const hasJumped = () => test.logLines.some(({ message }) => /has jumped: nothing is forgotten/.test(message));
-  while (!hasJumped()) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until('the jump', hasJumped);
   test.clock.nowMs -= 200 * 86_400_000;
   const repeat = await test.execute(place([{ id: 't1' }]));
   assert.deepEqual(repeat, { type: 'accepted', before: 100, after: 90, isRepeat: true });
@@ -441,7 +441,7 @@ test('an idle owner that has been taken over learns it by itself', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000e', 2);
   const former = await TestHost.started({ wal });
   await TestHost.started({ wal });
-  while (former.fenced.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until('both fences', () => former.fenced.length === 2);
   assert.deepEqual(
     former.host.status().map(({ state }) => state),
     ['fenced', 'fenced'],

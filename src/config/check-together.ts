@@ -1,0 +1,66 @@
+import { isIP } from 'node:net';
+import { ConfigError } from './config-error.js';
+import type { Settings } from './schema.js';
+
+/** What one setting alone cannot tell. Throws a `ConfigError`. */
+export function checkTogether(settings: Settings): void {
+  const { host, admin, insecure, signature, allow, tls, products } = settings;
+  if (!isLoopback(host) && !insecure && signature.keys === null && allow.networks === null) {
+    throw new ConfigError(
+      `host is ${host}, which others can reach, and callbacks are not authenticated: set signature.keys or ` +
+        'allow.networks, bind 127.0.0.1, or say that you want it with --insecure (WALLETD_INSECURE=true)',
+    );
+  }
+  const twiceListed = maybeTwice(products.list.map(({ id }) => id));
+  if (twiceListed !== undefined) throw new ConfigError(`two entries of products.list are of ${twiceListed}`);
+  const tokens = operatorTokens(settings);
+  if (!isLoopback(admin.host) && tokens.length === 0) {
+    throw new ConfigError(
+      `admin.host is ${admin.host}, which others can reach: set admin.token (WALLETD_ADMIN_TOKEN), or bind 127.0.0.1`,
+    );
+  }
+  const names = tokens.map(({ name }) => name);
+  if (names.includes('local')) throw new ConfigError('no token can be of local: who needs no token is called so');
+  const twice = maybeTwice(names);
+  if (twice !== undefined) throw new ConfigError(`two tokens of admin.tokens and admin.token are of ${twice}`);
+  if (new Set(tokens.map(({ token }) => token)).size < tokens.length) {
+    throw new ConfigError('two operators of admin.tokens and admin.token have the same token');
+  }
+  for (const [name, files] of [['tls', tls] as const, ['admin.tls', admin.tls] as const]) {
+    if ((files.certificateFile === null) !== (files.keyFile === null)) {
+      throw new ConfigError(`${name}.certificateFile and ${name}.keyFile belong together: set both or none`);
+    }
+  }
+  if (allow.forwardedBy === 'proxy-protocol' && tls.keyFile !== null) {
+    throw new ConfigError('allow.forwardedBy is proxy-protocol, which does not go with TLS: end TLS at the proxy');
+  }
+  if (allow.forwardedBy === 'proxy-protocol' && allow.proxies === null) {
+    throw new ConfigError(
+      'allow.forwardedBy is proxy-protocol, and nobody is believed: list the proxies in allow.proxies',
+    );
+  }
+  const { bodyBytesMax, inFlightBytesMax } = settings.limits;
+  if (inFlightBytesMax < bodyBytesMax) {
+    throw new ConfigError(
+      `limits.inFlightBytesMax is ${inFlightBytesMax}, but one body may have ${bodyBytesMax} (limits.bodyBytesMax): raise ` +
+        'the one or lower the other',
+    );
+  }
+  if (settings.store.startsWith('lmdb:') && settings.durability !== 'fsync') {
+    throw new ConfigError(`durability is ${settings.durability}, but the embedded store knows fsync only`);
+  }
+}
+
+function maybeTwice(names: readonly string[]): string | undefined {
+  return names.find((name, i) => names.indexOf(name) !== i);
+}
+
+/** All tokens of the operator API: also the one that needs no file. */
+export function operatorTokens({ admin }: Settings): Settings['admin']['tokens'] {
+  const { token, tokens } = admin;
+  return token === null ? tokens : [{ name: 'operator', role: 'operate', token }, ...tokens];
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}

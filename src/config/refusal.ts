@@ -1,0 +1,39 @@
+import type { ErrorObject } from 'ajv';
+import { holdsSecret } from './secrets.js';
+import { type Tree, valueAt } from './tree.js';
+
+/** Where a setting was given, for the message when it is wrong. */
+export type Sources = Map<string, string>;
+
+/** One sentence about the first thing that is wrong. The value of a secret is not repeated. */
+export function sentence(error: ErrorObject | undefined, settings: Tree, sources: Sources): string {
+  if (error === undefined) return 'the settings are not valid';
+  const path = error.instancePath.slice(1).replaceAll('/', '.');
+  if (error.keyword === 'additionalProperties') {
+    const name = [path, (error.params as { additionalProperty: string }).additionalProperty].filter(Boolean).join('.');
+    return `${name} is not a setting of walletd${from(name, sources)}`;
+  }
+  const shown = holdsSecret(path) ? 'what is given' : JSON.stringify(valueAt(settings, path));
+  return `${path} cannot be ${shown}${from(path, sources)}: it ${expectation(error)}`;
+}
+
+function expectation(error: ErrorObject): string {
+  if (error.keyword === 'enum') {
+    const values = (error.params as { allowedValues: unknown[] }).allowedValues.filter((value) => value !== null);
+    return `must be one of ${values.join(', ')}`;
+  }
+  if (error.instancePath === '/store') return 'must be lmdb:FOLDER, redis://…, rediss://… or redis+sentinel://…';
+  if (/token$/.test(error.instancePath)) return 'must be 16 or more characters that a header can carry, without blanks';
+  if (error.instancePath === '/durability') return 'must be fsync, os or replicas:N';
+  if (/tokens\/\d+\/name$/.test(error.instancePath)) return 'must be 1 to 64 characters, no control characters';
+  return (error.message ?? 'is not valid').replace(/,null$/, '');
+}
+
+/** A value inside a table has the source of the table. */
+function from(path: string, sources: Sources): string {
+  for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
+    const source = sources.get(at);
+    if (source !== undefined) return ` (from ${source})`;
+  }
+  return '';
+}

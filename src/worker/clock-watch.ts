@@ -1,0 +1,40 @@
+import type { Clock, Logger } from '../base/ports.js';
+import { offsetOf } from '../base/steady-clock.js';
+
+const JUMP_MS = 60_000;
+const REST_MS = 3_600_000;
+
+/**
+ * Whether the time can be trusted to decide what is old: not for an hour after a start or a jump, which is how long
+ * somebody or something has to set a clock right.
+ */
+export class ClockWatch {
+  /** Wall clock less monotonic clock: constant, unless the wall clock is set. */
+  private offsetMs: number;
+  private trustedFromMs: number;
+
+  /** `clock` is the machine's, as it is. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {
+    this.offsetMs = offsetOf(clock);
+    this.trustedFromMs = clock.monotonicMs() + REST_MS;
+  }
+
+  /** To be asked again and again: a jump is noticed by that. */
+  isTrusted(): boolean {
+    const { clock, log } = this;
+    const offsetMs = offsetOf(clock);
+    const jumpMs = offsetMs - this.offsetMs;
+    this.offsetMs = offsetMs;
+    if (Math.abs(jumpMs) > JUMP_MS) {
+      this.trustedFromMs = clock.monotonicMs() + REST_MS;
+      log.warn(
+        { jumpMs: Math.round(jumpMs) },
+        'the clock of this machine has jumped: nothing is forgotten for an hour',
+      );
+    }
+    return clock.monotonicMs() >= this.trustedFromMs;
+  }
+}

@@ -1,0 +1,71 @@
+import type { Logger } from '../base/ports.js';
+import { findOrphans } from '../shard/orphans.js';
+import type { EntryFormat, SealedEntry, Wal } from '../shard/ports.js';
+import type { Shard } from '../shard/shard.js';
+
+export interface OrphanKeeperDeps {
+  readonly wal: Wal;
+  readonly format: EntryFormat;
+  readonly log: Logger;
+  /** Puts what the log has lost for good where people find it; resolves to the place. */
+  readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
+}
+
+/** Whoever has lost his log mostly has to end soon. */
+const READ_MS = 1000;
+
+/** What this owner has told and its logs do not hold any more must not end with this process. */
+export class OrphanKeeper {
+  /** On their way to their files, by shard: this process must not end before they are there. */
+  private readonly kept = new Map<number, Promise<void>>();
+
+  constructor(private readonly deps: OrphanKeeperDeps) {}
+
+  /** Once for each shard. */
+  keep(shard: Shard): Promise<void> {
+    const kept = this.kept.get(shard.id) ?? this.write(shard);
+    this.kept.set(shard.id, kept);
+    return kept;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.kept.values());
+  }
+
+  private async write(shard: Shard): Promise<void> {
+    const { wal, format, log } = this.deps;
+    const asked: Pick<Wal, 'head' | 'read'> = {
+      head: (...of) => inTime(wal.head(...of)),
+      read: (...range) => inTime(wal.read(...range)),
+    };
+    const orphans = await findOrphans(asked, format, shard.id, shard.recentEntries);
+    if (orphans.length === 0) return;
+    try {
+      const path = await this.deps.writeOrphans(shard.id, orphans);
+      log.error(
+        { shard: shard.id, entries: orphans.length, path },
+        'answered entries that the log has lost, or that it could not be asked for, are kept here',
+      );
+    } catch (error) {
+      const bytes = orphans.map((entry) => entry.bytes.toString('base64'));
+      const { message } = error as Error;
+      log.error(
+        { shard: shard.id, error: message, bytes },
+        'answered entries that the log has lost, or that it could not be asked for, and no file to keep them',
+      );
+    }
+  }
+}
+
+/** Rejects when it takes too long; what it waited for may go on. */
+async function inTime<T>(result: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer in ${READ_MS} ms`)), READ_MS);
+  });
+  try {
+    return await Promise.race([result, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

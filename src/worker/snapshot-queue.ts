@@ -1,0 +1,96 @@
+import type { Clock, Logger } from '../base/ports.js';
+import type { Recovered } from '../shard/recovery.js';
+import type { Shard } from '../shard/shard.js';
+import { isDue, type SnapshotPolicy } from '../shard/snapshot-policy.js';
+import { GENTLY, type NewestSnapshot, type Pace, type SnapshotResult, type Snapshotter } from '../shard/snapshotter.js';
+
+export interface SnapshotQueueDeps {
+  readonly snapshotter: Snapshotter;
+  readonly policy: SnapshotPolicy;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly memory: { readonly isFull: boolean };
+  readonly observer: { snapshotEnded(result: SnapshotResult): void };
+}
+
+/** After one that failed, whatever is due: what failed then will mostly fail now. */
+const REST_MS = 10_000;
+const END_MS = 500;
+
+/** The snapshots of one thread's shards, one after the other: when they are due, or somebody asks. */
+export class SnapshotQueue {
+  private last: Promise<unknown> = Promise.resolve();
+  private isTaking = false;
+  /** When each shard was recovered, or a snapshot of it tried last. Of the monotonic clock. */
+  private readonly triedMs = new Map<number, number>();
+  private readonly restsUntilMs = new Map<number, number>();
+
+  constructor(
+    private readonly shards: ReadonlyMap<number, Shard>,
+    private readonly deps: SnapshotQueueDeps,
+  ) {}
+
+  /** A shard serves (again); its log has these snapshots. */
+  recovered(shard: number, { marks, damaged, snapshotMs }: Recovered): void {
+    this.deps.snapshotter.recovered(shard, marks, damaged, snapshotMs);
+    this.triedMs.set(shard, this.deps.clock.monotonicMs());
+  }
+
+  newestOf(shard: number): NewestSnapshot | undefined {
+    return this.deps.snapshotter.newestOf(shard);
+  }
+
+  /** Of all shards that serve and have changed. With a deadline also what is being taken hurries. */
+  async takeAll(pace: Pace): Promise<readonly SnapshotResult[]> {
+    const { memory, log, snapshotter } = this.deps;
+    const shards = [...this.shards.values()];
+    if (!Number.isFinite(pace.deadlineMs)) return await this.queued(shards, pace);
+    if (memory.isFull) {
+      // Without pauses V8 collects such a heap all the time, and may end the process for it. The log has all of it.
+      log.warn({}, 'memory is nearly full: no snapshots in a hurry');
+      return [];
+    }
+    snapshotter.hurry(pace);
+    // Whoever is in a hurry wants no news of shards that do not serve.
+    const serving = shards.filter(({ source }) => source !== undefined);
+    return await this.queued(serving, pace);
+  }
+
+  /** All that are due: the first of them alone would be due again before the others had their turn. */
+  takeDue(): void {
+    if (this.isTaking) return;
+    const nowMs = this.deps.clock.monotonicMs();
+    const due = [...this.shards.values()].filter(({ id, source }) => {
+      const sinceMs = nowMs - (this.triedMs.get(id) ?? nowMs);
+      if ((this.restsUntilMs.get(id) ?? 0) > nowMs) return false;
+      return source !== undefined && isDue(this.deps.policy, source.entriesSinceSnapshot, sinceMs);
+    });
+    if (due.length > 0) void this.queued(due, GENTLY);
+  }
+
+  /** A snapshot that is still being taken ends at its next step, before its store is closed; unless the store is away. */
+  async close(): Promise<void> {
+    this.deps.snapshotter.hurry({ restMs: 0, deadlineMs: Number.NEGATIVE_INFINITY });
+    if (!this.isTaking) return;
+    await Promise.race([this.last, new Promise((resolve) => setTimeout(resolve, END_MS))]);
+  }
+
+  private queued(shards: readonly Shard[], pace: Pace): Promise<SnapshotResult[]> {
+    const results = this.last.then(async () => {
+      this.isTaking = true;
+      const results: SnapshotResult[] = [];
+      for (const shard of shards) {
+        const result = await this.deps.snapshotter.take(shard, pace);
+        results.push(result);
+        this.deps.observer.snapshotEnded(result);
+        const nowMs = this.deps.clock.monotonicMs();
+        this.triedMs.set(shard.id, nowMs);
+        this.restsUntilMs.set(shard.id, result.type === 'abandoned' ? nowMs + REST_MS : nowMs);
+      }
+      this.isTaking = false;
+      return results;
+    });
+    this.last = results;
+    return results;
+  }
+}
