@@ -1,5 +1,8 @@
 import { type Head, isSameHead, type SealedEntry } from './ports.js';
 
+/** All that is kept of a log could be too much for one call to the store. */
+export const PIECE_ENTRIES = 1000;
+
 /**
  * The newest entries of a log that its store has confirmed. A store that replicates asynchronously can lose some of
  * them in a failover; then they go in again, with the same LSNs and the same bytes. The newest one is always kept.

@@ -22,7 +22,7 @@ import {
   isSameHead,
   type SealedEntry,
 } from './ports.js';
-import type { RecentEntries } from './recent-entries.js';
+import { PIECE_ENTRIES, type RecentEntries } from './recent-entries.js';
 import type { Recovered } from './recovery.js';
 import { ReplyBarrier } from './reply-barrier.js';
 import { type BusyAnswer, MEMORY_FULL, OVERLOADED, type Request, STARTING, STOPPED, TOO_LATE } from './request.js';
@@ -117,9 +117,6 @@ interface Flight extends Batch {
 }
 
 const WARN_EVERY_MS = 1000;
-/** All that is kept of a log could be too much for one call to the store. */
-export const PIECE_ENTRIES = 1000;
-
 const NOTHING: readonly SealedEntry[] = [];
 const NOBODY: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 
@@ -165,9 +162,14 @@ export class Shard implements RoundMember {
     return this.recent?.all() ?? [];
   }
 
-  /** Of the newest entries those that follow `head`; none when it is not one of them. */
-  entriesAfter(head: Head): readonly SealedEntry[] {
-    return this.recent?.maybeAfter(head) ?? [];
+  /** Of the newest entries those that follow `head`; undefined when it is none of them. */
+  maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
+    return this.recent?.maybeAfter(head);
+  }
+
+  /** Of the log: no entry of it is newer. */
+  get timeMs(): number {
+    return this.nowMs;
   }
 
   get waiting(): number {

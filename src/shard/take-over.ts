@@ -42,7 +42,7 @@ export async function takeOver(shards: readonly number[], deps: TakeOverDeps): P
 }
 
 /**
- * Takes shards over from this very owner, after an assertion or the death of a thread: begins a new epoch, so that no
+ * Takes shards over from this very owner, after the death of a thread: begins a new epoch, so that no
  * append of the epoch before can still arrive. `heads` are those that this owner knows; throws a `FencedError` where
  * another one is there by now.
  */
@@ -50,7 +50,7 @@ export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOve
   const fences: Fenced[] = [];
   for (const [shard, previous] of heads) {
     const newestMs = await timeOfNewest(shard, previous, deps);
-    fences.push({ shard, previous, entry: sealFence(shard, previous, newestMs, deps) });
+    fences.push(sealFenceOver(shard, previous, newestMs, deps));
   }
   const appends = fences.map(appendOf);
   // The same bytes go again: a fence that is there already answers "duplicate".
@@ -63,6 +63,14 @@ export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOve
     if (outcome.type === 'conflict') throw new FencedError((fences[i] as Fenced).shard, outcome.head);
   });
   return fences;
+}
+
+/**
+ * A fence over a log of this very owner that ends in `previous`, and has nothing newer than `newestMs`; to be written, and
+ * never sealed twice: what was sent once can still arrive.
+ */
+export function sealFenceOver(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): Fenced {
+  return { shard, previous, entry: sealFence(shard, previous, newestMs, deps) };
 }
 
 /** The head that a log has now. */

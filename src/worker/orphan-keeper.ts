@@ -21,7 +21,7 @@ export class OrphanKeeper {
 
   constructor(private readonly deps: OrphanKeeperDeps) {}
 
-  /** Once for each shard. */
+  /** Once for each shard: what is in a file does not go into another. */
   keep(shard: Shard): Promise<void> {
     const kept = this.kept.get(shard.id) ?? this.write(shard);
     this.kept.set(shard.id, kept);
@@ -39,7 +39,11 @@ export class OrphanKeeper {
       read: (...range) => inTime(wal.read(...range)),
     };
     const orphans = await findOrphans(asked, format, shard.id, shard.recentEntries);
-    if (orphans.length === 0) return;
+    if (orphans.length === 0) {
+      // The log may lose some yet.
+      this.kept.delete(shard.id);
+      return;
+    }
     try {
       const path = await this.deps.writeOrphans(shard.id, orphans);
       log.error(

@@ -4,17 +4,26 @@ import { RestartBudget } from '../base/restart-budget.js';
 import { SteadyClock } from '../base/steady-clock.js';
 import { GroupCommit } from '../shard/group-commit.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
-import { ATTEMPTS_AT_START, isFinal, type Patience, patiently } from '../shard/patience.js';
+import { ATTEMPTS_AT_START, isFinal, type Patience } from '../shard/patience.js';
 import type { EntryFormat, Fenced, Head, Owner, Position, SealedEntry, Wal } from '../shard/ports.js';
-import { type RecoveryDeps, recover } from '../shard/recovery.js';
+import { type Recovered, type RecoveryDeps, recover } from '../shard/recovery.js';
 import { RecoveryError } from '../shard/recovery-error.js';
 import type { BusyAnswer } from '../shard/request.js';
-import { PIECE_ENTRIES, Shard, type ShardLimits, type ShardMeasures } from '../shard/shard.js';
+import { Shard, type ShardLimits, type ShardMeasures } from '../shard/shard.js';
 import type { ShardObserver } from '../shard/shard-observer.js';
 import type { SnapshotPolicy } from '../shard/snapshot-policy.js';
 import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
 import { type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
-import { describeOwner, FencedError, fenceAgain, headOf, ownerOf, type TakeOverDeps } from '../shard/take-over.js';
+import {
+  describeOwner,
+  FencedError,
+  fenceAgain,
+  headOf,
+  ownerOf,
+  sealFenceOver,
+  type TakeOverDeps,
+} from '../shard/take-over.js';
+import { maybeMissing, ROUNDS_MAX, writeFence } from '../shard/write-fence.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
@@ -257,7 +266,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
   private async recover(fenced: Fenced, deps: RecoveryDeps & TakeOverDeps): Promise<void> {
     const shard = must(this.shards.get(fenced.shard), 'a fence is for a shard of this thread');
     try {
-      const recovered = await recover(fenced, this.deps.genesis(shard.id), deps);
+      const recovered = await this.rebuilt(shard, fenced, deps);
       shard.open(recovered);
       this.budgetOf(shard).isBack(this.deps.clock.monotonicMs());
       this.snapshots.recovered(shard.id, recovered);
@@ -277,20 +286,24 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     if (!this.budgetOf(shard).failed(this.deps.clock.monotonicMs())) {
       shard.stop('it failed twice in a minute');
       this.deps.log.error({ shard: shard.id }, 'shard failed twice in a minute: it stays stopped');
+      await this.orphans.keep(shard);
       return;
     }
     try {
       // The head this owner knows, or a later one of its own: a foreign one must not be fenced over.
       const known = must(shard.durableHead, 'a shard that served knows its head');
       const found = await headOf(shard.id, this.later);
-      const head = this.isOurs(found) && found.lsn.sequence > known.lsn.sequence ? found : known;
-      await this.giveBack(shard, found);
-      const fences = await fenceAgain(new Map([[shard.id, head]]), this.later);
-      for (const fenced of fences) await this.recover(fenced, this.later);
+      const previous = this.isOurs(found) && found.lsn.sequence > known.lsn.sequence ? found : known;
+      const fenced = sealFenceOver(shard.id, previous, shard.timeMs, this.later);
+      await this.writeFence(shard, fenced, this.later);
+      await this.recover(fenced, this.later);
     } catch (error) {
-      const { message } = error as Error;
+      const isTail = error instanceof FencedError && this.isOurs(error.head);
+      const message = isTail
+        ? `its log ends at ${formatLsn(error.head.lsn)}, and has lost more of its newest entries than are kept here`
+        : (error as Error).message;
       shard.stop(message);
-      if (error instanceof FencedError && !this.isOurs(error.head)) return this.fenced(shard, error.head);
+      if (error instanceof FencedError && !isTail) return this.fenced(shard, error.head);
       this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
     }
     if (shard.state === 'stopped') await this.orphans.keep(shard);
@@ -300,24 +313,25 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     return must(this.restarts.get(id), 'each shard has its budget');
   }
 
-  /** What the log has lost behind `found`, and this owner still has, goes in again: the shard recovers from its log. */
-  private async giveBack(shard: Shard, found: Head): Promise<void> {
-    const lost = shard.entriesAfter(found);
-    let expected = found;
-    for (let first = 0; first < lost.length; first += PIECE_ENTRIES) {
-      const entries = lost.slice(first, first + PIECE_ENTRIES);
-      const append = { shard: shard.id, expected, entries };
-      const outcome = await patiently('append what the store has lost', this.later, async () => {
-        const [attempted] = await this.deps.wal.append([append]);
-        if (attempted?.type === 'failed') throw attempted.error;
-        return attempted;
-      });
-      if (outcome?.type === 'conflict') throw new FencedError(shard.id, outcome.head);
-      expected = (entries.at(-1) as SealedEntry).head;
+  /** A store that fails over meanwhile can lose the fence, and what was before it: it goes in again. */
+  private async rebuilt(shard: Shard, fenced: Fenced, deps: RecoveryDeps & TakeOverDeps): Promise<Recovered> {
+    for (let round = 1; ; round++) {
+      try {
+        return await recover(fenced, this.deps.genesis(shard.id), deps);
+      } catch (error) {
+        if (!isFinal(error) || round === ROUNDS_MAX) throw error;
+        const missing = maybeMissing(await headOf(shard.id, deps), fenced, shard) ?? [];
+        if (missing.length === 0) throw error;
+        await this.writeFence(shard, fenced, deps);
+      }
     }
-    if (lost.length === 0) return;
-    this.deps.log.warn({ shard: shard.id, lost: lost.length }, 'what the store had lost went in again');
-    this.deps.observer.healed(shard.id, lost.length);
+  }
+
+  private async writeFence(shard: Shard, fenced: Fenced, deps: TakeOverDeps): Promise<void> {
+    const lost = await writeFence(fenced, shard, deps);
+    if (lost === 0) return;
+    this.deps.log.warn({ shard: shard.id, lost }, 'what the store had lost went in again');
+    this.deps.observer.healed(shard.id, lost);
   }
 
   private async fenced(shard: Shard, head: Head): Promise<void> {

@@ -208,17 +208,127 @@ test('all shards keep their orphans before the process is told to end, also thos
   assert.equal(test.orphans.length, 2);
 });
 
-test('what the store has lost goes in again also when a bug makes its shard recover from the log', async () => {
-  const test = await withBets(5);
-  const before = await test.wal.read(0, LSN_ZERO, 100);
-  test.wal.loseTail(0, 2);
+/** Has the next command meet a bug. */
+function plantBug(test: TestHost): void {
   const { shards } = test.host as unknown as { shards: Map<number, Shard> };
   const wallets = shards.get(0)?.source?.wallets as Wallets;
   wallets.get = () => {
     throw new Error('a bug');
   };
+}
+
+async function meetBug(test: TestHost): Promise<void> {
+  plantBug(test);
   assert.deepEqual(await test.execute(place([{ id: 'next' }])), { type: 'failed', failure: 'starting' });
-  await until('it serves', () => test.host.status()[0]?.state === 'serving');
+}
+
+const stateOf = (test: TestHost) => test.host.status()[0]?.state;
+
+test('what the store has lost goes in again also when a bug makes its shard recover from the log', async () => {
+  const test = await withBets(5);
+  const before = await test.wal.read(0, LSN_ZERO, 100);
+  test.wal.loseTail(0, 2);
+  await meetBug(test);
+  await until('it serves', () => stateOf(test) === 'serving');
   assert.deepEqual((await test.wal.read(0, LSN_ZERO, 100)).slice(0, 7), before);
   assert.equal(await test.balance('ann'), 950);
+});
+
+/** What a failover can take while a shard that met a bug comes back: at which of its appends, and how much. */
+const LOSSES = {
+  'while it goes in again, its answer lost': [
+    { at: 1, lost: 2, isWritten: false },
+    { at: 2, lost: 1, isWritten: true },
+  ],
+  'before the fence is written': [{ at: 1, lost: 2, isWritten: false }],
+  'the fence and more, before it is read': [{ at: 1, lost: 3, isWritten: true }],
+  'the fence alone': [{ at: 1, lost: 1, isWritten: true }],
+};
+
+for (const [when, losses] of Object.entries(LOSSES)) {
+  test(`what the store loses while a shard restarts goes in again, the same bytes: ${when}`, async () => {
+    const test = await withBets(5);
+    const before = await test.wal.read(0, LSN_ZERO, 100);
+    const append = test.wal.append.bind(test.wal);
+    const fences = new Set<string>();
+    let calls = 0;
+    test.wal.append = async (appends) => {
+      calls++;
+      const loss = losses.find(({ at }) => at === calls);
+      const newest = appends[0]?.entries.at(-1);
+      if (newest !== undefined) fences.add(newest.bytes.toString('hex'));
+      if (loss?.isWritten === false) test.wal.loseTail(0, loss.lost);
+      const outcomes = await append(appends);
+      if (loss?.isWritten === true) test.wal.loseTail(0, loss.lost);
+      return calls === 2 && losses.length > 1
+        ? appends.map(() => ({ type: 'failed', error: new Error('the answer got lost') }))
+        : outcomes;
+    };
+    await meetBug(test);
+    await until('it is back', () => stateOf(test) !== 'failing' && stateOf(test) !== 'starting');
+    assert.equal(stateOf(test), 'serving', test.host.status()[0]?.reason);
+    test.wal.append = append;
+    const after = await test.wal.read(0, LSN_ZERO, 100);
+    assert.deepEqual(after.slice(0, 7), before);
+    assert.equal(after.length, 8, 'and one fence');
+    assert.equal(fences.size, 1, 'an LSN is never used for two contents');
+    assert.equal(await test.balance('ann'), 950);
+    assert.deepEqual(test.orphans, []);
+  });
+}
+
+test('a start whose fence gets lost before it has recovered writes the same fence again', async () => {
+  const first = await withBets(2);
+  const { wal } = first;
+  const read = wal.read.bind(wal);
+  let whole: readonly Buffer[] = [];
+  wal.read = async (...range) => {
+    wal.read = read;
+    whole = await read(0, LSN_ZERO, 100);
+    wal.loseTail(0, 1);
+    return await read(...range);
+  };
+  const second = await TestHost.started({ wal });
+  assert.equal(stateOf(second), 'serving', second.host.status()[0]?.reason);
+  assert.deepEqual(await read(0, LSN_ZERO, 100), whole);
+  assert.equal(await second.balance('ann'), 980);
+});
+
+test('a start whose fence gets lost with an entry of the owner before is stopped: it has no copy of that', async () => {
+  const { wal } = await withBets(2);
+  const read = wal.read.bind(wal);
+  wal.read = async (...range) => {
+    wal.read = read;
+    wal.loseTail(0, 2);
+    return await read(...range);
+  };
+  const second = new TestHost({ wal });
+  await second.start();
+  assert.equal(stateOf(second), 'stopped');
+});
+
+test('a shard that fails twice in a minute keeps what the log has lost meanwhile', async () => {
+  const test = await withBets(2);
+  await meetBug(test);
+  await until('it serves', () => stateOf(test) === 'serving');
+  await test.execute(place([{ id: 'told' }]));
+  test.wal.loseTail(0, 1);
+  await meetBug(test);
+  await until('it is stopped', () => stateOf(test) === 'stopped');
+  await until('the orphan', () => test.orphans.length === 1);
+});
+
+test('what a log loses after its shard has stopped is kept at the end', async () => {
+  const test = await withBets(3);
+  await meetBug(test);
+  await until('it serves', () => stateOf(test) === 'serving');
+  await meetBug(test);
+  await until('it is stopped', () => stateOf(test) === 'stopped');
+  await turns(20);
+  assert.deepEqual(test.orphans, [], 'nothing was lost by then');
+  test.wal.loseTail(0, 4);
+  await test.host.keepOrphans();
+  assert.equal(test.orphans.length, 4, 'three bets and a fence');
+  await test.host.keepOrphans();
+  assert.equal(test.orphans.length, 4, 'once');
 });
