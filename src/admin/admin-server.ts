@@ -69,13 +69,18 @@ export class AdminServer {
       if (method !== 'HEAD') this.routes.push(`${method} ${url}`);
     });
     this.app.server.maxConnections = CONNECTIONS_MAX;
+    // An answer that waits behind another one never hears that its connection has ended.
+    this.app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+      socket.once('close', () => this.asking.delete(socket));
+    });
     this.app.setSerializerCompiler(() => toJson);
     this.app.setReplySerializer(toJson);
     this.app.decorateRequest('operator', undefined as unknown as Operator);
     this.app.addHook('onRequest', async (request, reply) => {
       const { socket } = request.raw;
       // Node hears all that is sent ahead, and keeps it: behind an answer that takes minutes that would have no limit.
-      if (this.asking.get(socket)?.writableEnded === false) {
+      // What came in one piece it goes through to its end, also when the first of that has ended the connection.
+      if (socket.destroyed || this.asking.get(socket)?.writableEnded === false) {
         socket.destroy();
         throw badRequest('ask again when you are answered');
       }

@@ -10,7 +10,6 @@ const PROBATION_MS = 3_600_000;
  * jumps forward by more than a day is followed when it has stayed there for an hour; until then time goes on as before.
  */
 export class SteadyClock implements Clock {
-  /** Wall clock less monotonic clock, the highest that was believed: what goes back comes back at once. */
   private offsetMs: number;
   private suspect: { readonly offsetMs: number; readonly sinceMs: number } | undefined = undefined;
 
@@ -36,6 +35,11 @@ export class SteadyClock implements Clock {
 
   monotonicMs(): number {
     return this.clock.monotonicMs();
+  }
+
+  /** Wall clock less monotonic clock, the highest that was believed: what goes back comes back at once. */
+  get believedOffsetMs(): number {
+    return this.offsetMs;
   }
 
   private isProven(offsetMs: number, monotonicMs: number): boolean {

@@ -37,8 +37,6 @@ export interface Identity {
   readonly owner: Owner;
   /** 8 random hexadecimal digits, which begin all its nonces. */
   readonly ownerTag: string;
-  /** Wall clock less monotonic clock when the process started: all its threads begin with it. */
-  readonly clockOffsetMs: number;
 }
 
 export const OWNER_TAG_BYTES = 4;
@@ -74,6 +72,8 @@ export interface ShardThreadSettings extends Identity {
   readonly meta: StoreMeta;
   readonly shards: readonly number[];
   readonly heapMaxBytes: number;
+  /** Wall clock less monotonic clock, as the process believes when the thread starts. */
+  readonly clockOffsetMs: number;
   /** What this node's record says it has acknowledged. */
   readonly acknowledged: ReadonlyMap<number, Position>;
 }

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { AdminServer } from '../admin/admin-server.js';
 import { mergeMetrics } from '../base/metric.js';
 import { type Logger, systemClock } from '../base/ports.js';
-import { offsetOf } from '../base/steady-clock.js';
+import { SteadyClock } from '../base/steady-clock.js';
 import { operatorTokens } from '../config/check-together.js';
 import { withCallersOf } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
@@ -62,6 +62,8 @@ interface Parts {
   readonly log: Logger;
   readonly opened: OpenStore;
   readonly identity: Identity;
+  /** Watched all the time, so that a worker that is started later begins with what the others believe. */
+  readonly clock: SteadyClock;
   readonly shards: Shards;
   readonly service: WalletService;
   readonly callbacks: CallbackServer;
@@ -113,12 +115,20 @@ export class WalletNode {
     const identity: Identity = {
       owner: { host: hostname(), pid: process.pid, startedMs },
       ownerTag: randomBytes(OWNER_TAG_BYTES).toString('hex'),
-      clockOffsetMs: offsetOf(clock),
     };
+    const steadyClock = new SteadyClock(clock);
     const acknowledged = record.all;
-    const threadSettings = { settings, meta, shards: shardsOf(meta), heapMaxBytes, acknowledged, ...identity };
+    const threadSettings = {
+      settings,
+      meta,
+      shards: shardsOf(meta),
+      heapMaxBytes,
+      clockOffsetMs: steadyClock.believedOffsetMs,
+      acknowledged,
+      ...identity,
+    };
     const codec = codecOf(threadSettings);
-    const shards = await makeShards(threadSettings, codec, log, fenced, workerEntry);
+    const shards = await makeShards(threadSettings, steadyClock, codec, log, fenced, workerEntry);
     const service = new WalletService(shards, meta.shards, clock, settings.requestDeadlineMs);
     const scales = new ScaleTable(meta.scales);
     const { amountMax } = settings.money;
@@ -164,7 +174,19 @@ export class WalletNode {
       log,
     });
     const recorder = new Recorder(record, meta.storeId, shards, log);
-    return new WalletNode({ settings, log, opened, identity, shards, service, callbacks, admin, recorder, onUseless });
+    return new WalletNode({
+      settings,
+      log,
+      opened,
+      identity,
+      clock: steadyClock,
+      shards,
+      service,
+      callbacks,
+      admin,
+      recorder,
+      onUseless,
+    });
   }
 
   /**
@@ -184,7 +206,7 @@ export class WalletNode {
       if (this.isStopping) return;
       service.isReady = true;
       this.sayReady();
-      this.watch = setInterval(() => this.endIfStopped(), WATCH_MS).unref();
+      this.watch = setInterval(() => this.look(), WATCH_MS).unref();
     } catch (error) {
       if (this.isStopping) return;
       recorder.stop();
@@ -266,8 +288,9 @@ export class WalletNode {
     await Promise.race([this.parts.shards.takeSnapshots(pace), delay(timeMs, undefined, { ref: false })]);
   }
 
-  private endIfStopped(): void {
-    const { log, shards, onUseless } = this.parts;
+  private look(): void {
+    const { clock, log, shards, onUseless } = this.parts;
+    clock.now();
     const status = shards.status();
     if (status.some(({ state }) => state !== 'stopped')) return;
     clearInterval(this.watch);
@@ -314,6 +337,7 @@ function mustServe(shards: Shards): void {
 /** In this thread, or on workers; `all` is what one thread for all shards would get. */
 async function makeShards(
   all: ShardThreadSettings,
+  clock: SteadyClock,
   codec: CallbackCodec,
   log: Logger,
   onFenced: (shard: number, takenBy: string) => void,
@@ -322,7 +346,8 @@ async function makeShards(
   const workers = workerCount(all.settings);
   if (workers === 0) return await ShardThread.open(MAIN_THREAD, all, codec, log, onFenced);
   const spawn: PoolDeps['spawn'] = (worker, shards, fences, told) => {
-    const workerData: WorkerSettings = { ...all, worker, shards, fences, told };
+    const clockOffsetMs = clock.believedOffsetMs;
+    const workerData: WorkerSettings = { ...all, clockOffsetMs, worker, shards, fences, told };
     return new Worker(workerEntry, { workerData });
   };
   const addressOf: PoolDeps['addressOf'] = (endpoint, text) => codec.addressOf(endpoint, text);

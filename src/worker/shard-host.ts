@@ -57,7 +57,7 @@ export interface HostDeps {
   readonly acknowledged: (shard: number) => Position | undefined;
   readonly genesis: (shard: number) => Head;
   readonly clock: Clock;
-  /** Wall clock less monotonic clock when the process started. */
+  /** Wall clock less monotonic clock, as the process believes. */
   readonly clockOffsetMs: number;
   readonly log: Logger;
   readonly rules: Rules;

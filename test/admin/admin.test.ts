@@ -314,6 +314,26 @@ test('who asks again before he is answered is cut off: what waits behind an answ
   }
 });
 
+test('what is sent ahead in one piece is not carried out, and none of it counts as asked for ever', async () => {
+  const node = await TestNode.start();
+  try {
+    const deposit = (id: string) => {
+      const text = JSON.stringify({ id, currency: 'THB', amount: 10 });
+      const headers = `Host: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${text.length}`;
+      return `POST /v1/players/ann/deposits HTTP/1.1\r\n${headers}\r\n\r\n${text}`;
+    };
+    const line = JSON.stringify({ id: 'open', username: 'ann', currency: 'THB', balance: 0 });
+    await fetch(`${node.adminUrl}/v1/players:import`, { method: 'POST', headers: ndjson, body: line });
+    const ask = 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+    for (let i = 0; i < 20; i++) await rawRequest(node.adminUrl, [`${ask}${deposit(`a${i}`)}${deposit(`b${i}`)}`]);
+    const player = await fetch(`${node.adminUrl}/v1/players/ann`, { headers: { Connection: 'close' } });
+    assert.equal(((await player.json()) as { balance: number }).balance, 0);
+  } finally {
+    await node.close();
+  }
+  assert.ok(node.logLines.some(({ message }) => message === 'stopped: everything in flight was answered'));
+});
+
 test('what is no HTTP is answered in the same shape as other mistakes', async () => {
   const node = await TestNode.start();
   try {

@@ -23,11 +23,29 @@ test('a wall clock that jumps years ahead for a moment takes nobody along', () =
   const { clock, pass, steady } = machine();
   const { wallMs } = clock;
   clock.wallMs += 3650 * DAY;
-  pass(10 * MINUTE);
-  assert.equal(steady.now(), wallMs + 10 * MINUTE);
+  for (let minute = 0; minute < 60; minute++, pass(MINUTE)) assert.equal(steady.now(), wallMs + minute * MINUTE);
   clock.wallMs -= 3650 * DAY;
-  pass(MINUTE);
-  assert.equal(steady.now(), wallMs + 11 * MINUTE);
+  assert.equal(steady.now(), wallMs + 60 * MINUTE);
+});
+
+test('two moments more than an hour apart are no hour', () => {
+  const { clock, pass, steady } = machine();
+  const { wallMs } = clock;
+  for (const _ of [1, 2]) {
+    clock.wallMs += 3650 * DAY;
+    assert.equal(steady.now(), clock.wallMs - 3650 * DAY);
+    clock.wallMs -= 3650 * DAY;
+    steady.now();
+    pass(120 * MINUTE);
+  }
+  assert.equal(steady.now(), wallMs + 240 * MINUTE);
+});
+
+test('who begins later with what was believed by then is where the others are', () => {
+  const { clock, pass, steady } = machine();
+  clock.wallMs += 30 * DAY;
+  for (let minute = 0; minute <= 60; minute++, pass(MINUTE)) steady.now();
+  assert.equal(new SteadyClock(clock, steady.believedOffsetMs).now(), clock.wallMs);
 });
 
 test('where it stays for an hour it is followed', () => {
