@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { Slices } from '../base/slices.js';
 import type { Operator } from '../wallet/operation.js';
 import { FAILURES } from '../wallet/rejection.js';
 import { mustUnits } from './money.js';
@@ -15,6 +17,7 @@ const BUSY_RETRIES_MAX = 100;
 const BUSY_RETRY_MS = 20;
 const NEWLINE = 0x0a;
 
+type SignedImport = Extract<SignedCommand, { type: 'import-player' }>;
 type Result = { readonly result: 'created' | 'skipped' } | { readonly result: 'refused'; readonly reason: string };
 
 /**
@@ -42,44 +45,57 @@ export function importRoute(app: FastifyInstance, deps: AdminDeps): void {
 async function* report(body: Readable, by: Operator, deps: AdminDeps): AsyncGenerator<string> {
   const sums = { created: 0, skipped: 0, refused: 0 };
   let lineNumber = 0;
+  const slices = new Slices(deps.clock, setImmediate);
   for await (const lines of inGroups(linesOf(body), LINES_AT_ONCE)) {
-    const first = lineNumber + 1;
-    lineNumber += lines.length;
-    const results = await Promise.all(lines.map((line, i) => importLine(line, first + i, by, deps)));
+    const read: (SignedImport | Problem | undefined)[] = [];
+    for (const line of lines) {
+      read.push(readLine(line, ++lineNumber, by, deps));
+      await slices.maybeYield();
+    }
+    const first = lineNumber - lines.length + 1;
+    const results = await Promise.all(read.map((one) => importLine(one, deps)));
     let text = '';
-    results.forEach(({ id, username, ...result }, i) => {
+    for (const [i, result] of results.entries()) {
+      if (result === undefined) continue;
       sums[result.result]++;
-      text += `${JSON.stringify({ line: first + i, id, username, ...result })}\n`;
-    });
-    yield text;
+      text += `${JSON.stringify({ line: first + i, ...result })}\n`;
+      await slices.maybeYield();
+    }
+    if (text !== '') yield text;
   }
   yield `${JSON.stringify(sums)}\n`;
 }
 
-async function importLine(
+/** Undefined for a blank line. */
+function readLine(
   line: Buffer | undefined,
   lineNumber: number,
   by: Operator,
   deps: AdminDeps,
-): Promise<Result & { id?: string; username?: string }> {
+): SignedImport | Problem | undefined {
+  if (line !== undefined && isBlank(line)) return undefined;
   try {
     if (lineNumber > deps.settings.importLinesMax) {
       throw badRequest(`an import has at most ${deps.settings.importLinesMax} lines: send the rest in another`);
     }
-    const command = toCommand(line, by, deps);
-    const { id, username } = command;
-    return { id, username, ...(await executePatiently(command, deps)) };
+    return toCommand(line, by, deps);
   } catch (error) {
-    if (error instanceof Problem) return { result: 'refused', reason: error.detail };
+    if (error instanceof Problem) return error;
     throw error;
   }
 }
 
-function toCommand(
-  line: Buffer | undefined,
-  by: Operator,
+async function importLine(
+  line: SignedImport | Problem | undefined,
   deps: AdminDeps,
-): Extract<SignedCommand, { type: 'import-player' }> {
+): Promise<(Result & { id?: string; username?: string }) | undefined> {
+  if (line === undefined) return undefined;
+  if (line instanceof Problem) return { result: 'refused', reason: line.detail };
+  const { id, username } = line;
+  return { id, username, ...(await executePatiently(line, deps)) };
+}
+
+function toCommand(line: Buffer | undefined, by: Operator, deps: AdminDeps): SignedImport {
   if (line === undefined) throw badRequest(`a line has at most ${LINE_BYTES_MAX} bytes`);
   if (!isUtf8(line)) throw badRequest('the line is not UTF-8');
   let value: unknown;
@@ -88,7 +104,9 @@ function toCommand(
   } catch {
     throw badRequest('the line is not JSON');
   }
-  if (typeof value !== 'object' || value === null) throw badRequest('the line is not a JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw badRequest('the line is not a JSON object');
+  }
   const { id, username, currency, balance } = value as Record<string, unknown>;
   const code = mustCurrency(currency);
   return {
@@ -115,7 +133,7 @@ async function executePatiently(command: SignedCommand, deps: AdminDeps): Promis
   }
 }
 
-/** Lines without their newline; blank ones are left out; undefined stands for one that is too long. */
+/** Lines without their newline; undefined stands for one that is too long. */
 async function* linesOf(body: Readable): AsyncGenerator<Buffer | undefined> {
   let parts: Buffer[] = [];
   let length = 0;
@@ -130,13 +148,11 @@ async function* linesOf(body: Readable): AsyncGenerator<Buffer | undefined> {
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       add(chunk.subarray(start, end));
       start = end + 1;
-      const line = take();
-      if (line === undefined || !isBlank(line)) yield line;
+      yield take();
     }
     add(chunk.subarray(start));
   }
-  const last = take();
-  if (last === undefined || !isBlank(last)) yield last;
+  yield take();
 
   function add(part: Buffer): void {
     length += part.length;

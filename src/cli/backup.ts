@@ -72,7 +72,11 @@ interface Begun {
 class Backup {
   /** The file is there, and whole up to its last segment. */
   private isThere = false;
-  private readonly signal = stopSignal(() => (this.isThere ? EXIT.ok : EXIT.failure));
+  private readonly signal = stopSignal(() => {
+    if (this.isThere) return EXIT.ok;
+    console.error('walletd: interrupted, and the store does not answer: nothing was kept');
+    return EXIT.failure;
+  });
 
   constructor(
     private readonly source: Source,

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { BLOCK_KINDS, type BlockKind, sealBlock, sealFileHeader } from './backup-format.js';
@@ -94,9 +95,12 @@ export class BackupWriter {
 export async function writeNewBackup(path: string, frames: Frames, signal: AbortSignal): Promise<BackupWriter> {
   const partial = `${path}.partial`;
   const writer = await create(path, partial);
+  // At once: while the store does not answer, the process may end before the next frame.
+  const abandon = () => rmSync(partial, { force: true });
+  signal.addEventListener('abort', abandon);
   try {
     for await (const frame of frames) {
-      if (signal.aborted) throw new ToolError('interrupted: nothing was kept');
+      signal.throwIfAborted();
       if (frame.type === 'end') await writer.endSegment(frame);
       else await writer.add(frame);
     }
@@ -107,7 +111,9 @@ export async function writeNewBackup(path: string, frames: Frames, signal: Abort
   } catch (error) {
     await writer.close();
     await rm(partial, { force: true });
-    throw error;
+    throw signal.aborted ? new ToolError('interrupted: nothing was kept') : error;
+  } finally {
+    signal.removeEventListener('abort', abandon);
   }
 }
 

@@ -40,7 +40,7 @@ export async function inspect(
   for (const shard of shards) {
     const search = new ShardSearch(shard, reader, question, progress);
     await search.run();
-    happenings.push(...search.happenings);
+    for (const one of search.happenings) happenings.push(one);
     notes.push(...search.notes);
   }
   // A player to whom nothing happened that anybody remembers is a player all the same.
@@ -90,7 +90,7 @@ function inTimeOrder(happenings: readonly Happening[]): Happening[] {
 }
 
 class ShardSearch {
-  readonly happenings: Happening[] = [];
+  happenings: Happening[] = [];
   readonly notes: string[] = [];
   private readonly rounds: RoundNames;
 
@@ -114,7 +114,7 @@ class ShardSearch {
       this.onEntry();
       this.searchEntry(entry);
     }
-    this.happenings.unshift(...withoutRepeats(remembered, this.happenings));
+    this.happenings = [...withoutRepeats(remembered, this.happenings), ...this.happenings];
   }
 
   private searchEntry({ lsn, events }: Entry): void {

@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '../base/ports.js';
+import { Slices } from '../base/slices.js';
 import { apply } from '../wallet/apply.js';
 import type { Event } from '../wallet/event.js';
 import { checkWallet } from '../wallet/invariants.js';
@@ -18,7 +19,7 @@ import {
 } from './ports.js';
 import { RecentEntries } from './recent-entries.js';
 import { LossError, RecoveryError } from './recovery-error.js';
-import { Slices } from './slices.js';
+import { RecoveryProgress } from './recovery-progress.js';
 import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from './snapshot-ports.js';
 import { DamagedSnapshotError, listSnapshots, readSnapshot } from './snapshot-reader.js';
 
@@ -94,7 +95,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   const { clock, log } = deps;
   const { shard, target } = what;
   const startedMs = clock.monotonicMs();
-  const slices = new Slices(deps);
+  const slices = new Slices(clock, deps.yieldTurn);
   await checkAcknowledged(shard, deps);
   const base = await newestBase(what, slices, deps);
   const { wallets } = base;
@@ -191,6 +192,7 @@ async function replayTail(shard: number, base: Base, target: Head, slices: Slice
   let events = 0;
   let tailEntries = 0;
   let logBytes = base.marks.at(-1)?.bytes ?? 0;
+  const progress = new RecoveryProgress(deps.clock, deps.log);
   const done = () => {
     checkReached(shard, base, last.lsn);
     return { recent, timeMs, events, tailEntries, logBytes };
@@ -209,7 +211,7 @@ async function replayTail(shard: number, base: Base, target: Head, slices: Slice
       if (isSameHead(last, target)) return done();
       await slices.maybeYield();
     }
-    slices.progress({ shard, at: formatLsn(last.lsn), to: formatLsn(target.lsn), events });
+    progress.tell({ shard, at: formatLsn(last.lsn), to: formatLsn(target.lsn), events });
   }
   throw new LossError(
     `the log of shard ${shard} ends at ${formatLsn(last.lsn)}, before its head ${formatLsn(target.lsn)}`,

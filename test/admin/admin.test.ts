@@ -170,6 +170,36 @@ describe('the operator API', () => {
     assert.deepEqual(JSON.parse(report.at(-1) as string), { created: count, skipped: 0, refused: 0 });
   });
 
+  test('a line has the number that it has in the file', async () => {
+    const numbered = '\n{broken\n\n  \r\n[]\n{"id":"n","username":"numbered","currency":"THB","balance":1}\n\n';
+    const answer = await call('POST', '/v1/players:import', numbered, ndjson);
+    const report = answer.text.trim().split('\n').slice(0, -1);
+    assert.deepEqual(
+      report.map((line) => {
+        const { line: number, reason } = JSON.parse(line);
+        return [number, reason];
+      }),
+      [
+        [2, 'the line is not JSON'],
+        [5, 'the line is not a JSON object'],
+        [6, undefined],
+      ],
+    );
+  });
+
+  test('an import of nothing but rubbish lets others have their turn', async () => {
+    let turns = 0;
+    let isOver = false;
+    const turn = () => {
+      turns++;
+      if (!isOver) setImmediate(turn);
+    };
+    turn();
+    await call('POST', '/v1/players:import', '0\n'.repeat(50_000), ndjson);
+    isOver = true;
+    assert.ok(turns > 50, `${turns} turns`);
+  });
+
   test('an import that is cut off has created what it reported, and its repeat does the rest', async () => {
     const line = (i: number) => `${JSON.stringify({ id: 'o', username: `cut${i}`, currency: 'THB', balance: 1 })}\n`;
     async function* cut(): AsyncGenerator<Uint8Array> {

@@ -79,6 +79,7 @@ for (const workers of ['0', '2']) {
       await load.stop();
       scene.say(`healed ${healings(walletd).length} shards`);
       scene.say(await prove([load], walletd, new RawRedis(replica)));
+      assert.equal(walletd.errors, '', 'a sentinel that is down is no news of ours');
       await proveAgain(scene, walletd, load, replica);
     },
   );

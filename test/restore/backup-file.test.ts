@@ -9,6 +9,7 @@ import type { Frame, Frames } from '../../src/restore/frame.js';
 import { parseAt } from '../../src/restore/point-in-time.js';
 import type { MemoryWal } from '../support/memory-wal.js';
 import { makeTempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 import { framesOf, goOn, logsOf, recordedHistory, restored, sourceOf, walletsOf } from './stores.js';
 
 const NEVER = new AbortController().signal;
@@ -156,6 +157,25 @@ test('a backup that is interrupted leaves nothing', () =>
     };
     await assert.rejects(writeNewBackup(path, stopping(), stop.signal), /interrupted: nothing was kept/);
     assert.ok(!existsSync(path) && !existsSync(`${path}.partial`));
+  }));
+
+test('a backup that is interrupted while the store does not answer leaves nothing either', () =>
+  inFolder(async (path) => {
+    const stop = new AbortController();
+    let answer = () => {};
+    const stalled = async function* () {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      yield* framesOf(await recordedHistory({ bets: 2 }));
+    };
+    const written = writeNewBackup(path, stalled(), stop.signal);
+    await until('it has begun', () => existsSync(`${path}.partial`));
+    stop.abort();
+    assert.ok(!existsSync(path) && !existsSync(`${path}.partial`));
+    answer();
+    await assert.rejects(written, /interrupted: nothing was kept/);
+    assert.ok(!existsSync(path));
   }));
 
 test('a file that is there is not overwritten, nor one that is being written', () =>

@@ -86,6 +86,23 @@ test('an operation that both the log and a snapshot know is told once, and each 
   );
 });
 
+test('more happenings than a call can have arguments', async () => {
+  const store = new WrittenStore();
+  await store.takeOver();
+  await store.fund('ann', 1);
+  const rounds = 3;
+  const count = 50_000;
+  for (let round = 0; round < rounds; round++) {
+    const ids = Array.from({ length: count }, (_, i) => `${round}-${i}`);
+    await store.run(...ids.map((id) => ({ type: 'deposit', username: 'ann', id, amount: 1 }) as const));
+  }
+  await store.snapshot();
+  await store.takeOver();
+  await store.trim((await store.wal.head(0)).lsn);
+  const found = await inspect(store.reader, [0], { type: 'player', username: 'ann' });
+  assert.equal(found.happenings.length, rounds * count + 1);
+});
+
 test('of an orphans file with a damaged entry the others are shown', async () => {
   const store = new WrittenStore();
   await store.takeOver();

@@ -1,5 +1,8 @@
 import { Redis, type RedisOptions } from 'ioredis';
+import { QuietSentinels } from './quiet-sentinels.js';
 import { explain } from './server-error.js';
+
+type Connector = NonNullable<RedisOptions['Connector']>;
 
 const CONNECT_TIMEOUT_MS = 2000;
 const SENTINEL_RECONNECT_MS = 1000;
@@ -101,7 +104,9 @@ export class RedisConnection {
   }
 
   private async connect(): Promise<Redis> {
-    const redis = new Redis({ ...this.options, ...PLAIN, commandTimeout: this.commandTimeoutMs });
+    const { options, commandTimeoutMs: commandTimeout } = this;
+    const connector = options.sentinels === undefined ? {} : { Connector: QuietSentinels as unknown as Connector };
+    const redis = new Redis({ ...options, ...PLAIN, ...connector, commandTimeout });
     // What ioredis rejects with is often only that the connection is gone; the event before it has the cause.
     let cause: Error | undefined;
     redis.on('error', (error: Error) => {

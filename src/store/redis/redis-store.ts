@@ -89,7 +89,9 @@ export class RedisStore implements Store {
     for (let shard = 0; shard < meta.shards; shard++) {
       pairs.push(this.keys.head(shard), encodeHead(genesisHead(meta.storeId, shard)));
     }
-    const wasCreated = (await this.appends.use((client) => client.call('MSETNX', ...pairs))) === 1;
+    const { durability } = this.options;
+    const created = await this.appends.use((client) => confirmed(client, durability, client.call('MSETNX', ...pairs)));
+    const wasCreated = created === 1;
     if (wasCreated) this.storeId = meta.storeId;
     return wasCreated;
   }

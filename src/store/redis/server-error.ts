@@ -8,6 +8,10 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [/^MASTERDOWN/, 'this Redis is a replica whose master is down: waiting for a master'],
   [/^BUSY/, 'a script of somebody else keeps Redis busy: end it with SCRIPT KILL or FUNCTION KILL'],
   [/^(MOVED|ASK|CLUSTERDOWN|CROSSSLOT)/, 'this Redis is part of a cluster, which walletd does not support'],
+  [
+    /sentinels are unreachable.*NOAUTH/,
+    'the sentinels ask for a password of their own, which walletd cannot give: only their network may protect them',
+  ],
   [/^NOAUTH/, 'Redis asks for a password: put it into WALLETD_STORE'],
   [/^WRONGPASS/, 'Redis does not accept the user or password in WALLETD_STORE'],
   [
