@@ -10,7 +10,7 @@ import { toJson } from './money.js';
 import { operationsRoute } from './operations.js';
 import { playerRoutes } from './players.js';
 import type { AdminDeps } from './ports.js';
-import { badRequest, Problem } from './problem.js';
+import { badRequest, Problem, unsupportedMediaType } from './problem.js';
 import { shardPlayersRoute } from './shard-players.js';
 import { transactionRoutes } from './transactions.js';
 
@@ -145,7 +145,7 @@ export class AdminServer {
   /** Bytes that are not UTF-8 all become the same sign, and two ids one. What has no body is for the routes to judge. */
   private parseJson(): void {
     const parse = this.app.getDefaultJsonParser('error', 'error');
-    this.app.removeContentTypeParser('application/json');
+    this.app.removeAllContentTypeParsers();
     this.app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
       if (body.length === 0) done(null, undefined);
       else if (isUtf8(body)) parse(request, body.toString(), done);
@@ -185,8 +185,10 @@ export class AdminServer {
 
 function toProblem(error: unknown, { method, url }: FastifyRequest, deps: AdminDeps): Problem {
   if (error instanceof Problem) return error;
-  const { statusCode = 500, message, code } = error as { statusCode?: number; message: string; code?: string };
-  if (statusCode < 500) return new Problem(statusCode, message, String(code ?? 'bad-request').toLowerCase());
+  const { statusCode = 500, message } = error as { statusCode?: number; message: string };
+  if (statusCode === 415) return unsupportedMediaType('JSON with Content-Type: application/json');
+  if (statusCode === 413) return new Problem(413, message, 'body-too-large');
+  if (statusCode < 500) return new Problem(statusCode, message, 'bad-request');
   deps.log.error({ method, url, error: message }, 'operator API failed');
   return new Problem(500, 'a fault of ours; the log has more', 'internal-error');
 }

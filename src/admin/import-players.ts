@@ -8,7 +8,7 @@ import { FAILURES } from '../wallet/rejection.js';
 import { mustUnits } from './money.js';
 import { mustCurrency, mustId } from './players.js';
 import type { AdminDeps, SignedCommand } from './ports.js';
-import { badRequest, Problem } from './problem.js';
+import { badRequest, Problem, unsupportedMediaType } from './problem.js';
 
 const LINE_BYTES_MAX = 16 * 1024;
 /** Lines under way at once: enough to fill log entries, too few to fill a mailbox. */
@@ -31,11 +31,7 @@ export function importRoute(app: FastifyInstance, deps: AdminDeps): void {
 
   app.post('/v1/players::import', async (request, reply) => {
     if (!(request.body instanceof Readable)) {
-      throw new Problem(
-        415,
-        'send newline-delimited JSON with Content-Type: application/x-ndjson',
-        'unsupported-media-type',
-      );
+      throw unsupportedMediaType('newline-delimited JSON with Content-Type: application/x-ndjson');
     }
     reply.header('Content-Type', 'application/x-ndjson');
     return reply.send(Readable.from(report(request.body, request.operator, deps)));

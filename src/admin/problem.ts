@@ -27,6 +27,7 @@ export class Problem extends Error {
 }
 
 export const badRequest = (detail: string) => new Problem(400, detail, 'bad-request');
+export const unsupportedMediaType = (wanted: string) => new Problem(415, `send ${wanted}`, 'unsupported-media-type');
 export const noSuchPlayer = (username: string) => new Problem(404, `there is no player ${username}`, 'user-not-found');
 
 /** Business failures that the state of the player explains are conflicts; all that is busy is 503. */

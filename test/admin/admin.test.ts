@@ -200,6 +200,18 @@ describe('the operator API', () => {
     assert.ok(turns > 50, `${turns} turns`);
   });
 
+  test('what Fastify refuses by itself is told in our words', async () => {
+    for (const [type, body, status, code] of [
+      ['text/plain', '{}', 415, 'unsupported-media-type'],
+      ['application/x-www-form-urlencoded', '{}', 415, 'unsupported-media-type'],
+      ['application/json', '{', 400, 'bad-request'],
+      ['application/json', 'x'.repeat(2_000_000), 413, 'body-too-large'],
+    ] as const) {
+      const answer = await call('POST', '/v1/players/ann/deposits', body, { 'Content-Type': type });
+      assert.deepEqual([answer.status, JSON.parse(answer.text).code], [status, code], answer.text);
+    }
+  });
+
   test('an import that is cut off has created what it reported, and its repeat does the rest', async () => {
     const line = (i: number) => `${JSON.stringify({ id: 'o', username: `cut${i}`, currency: 'THB', balance: 1 })}\n`;
     async function* cut(): AsyncGenerator<Uint8Array> {

@@ -14,7 +14,7 @@ const CALLBACKS = ENDPOINTS.map((endpoint) => `/${endpoint}`);
 /** What Node answers without a body: no Host, an Expect that it does not know, and refusals of a HEAD. */
 const BARE_REFUSALS = [400, 417, 431];
 /** Is told before anybody is asked who he is. */
-const BAD_URL = /"code":"fst_err_bad_url"/;
+const BAD_URL = /is not a valid url component/;
 const HEALTH = /^\/(?:livez|readyz)$/;
 
 /** Tells whether what came back is what the documents say. */
