@@ -5,7 +5,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/operation.js';
 import { Authentication } from './authentication.js';
-import { importRoute } from './import-players.js';
+import { IMPORT_PATH, importRoute, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
 import { operationsRoute } from './operations.js';
 import { playerRoutes } from './players.js';
@@ -20,6 +20,7 @@ const PARAM_LENGTH_MAX = 256 * 4 * 3;
 /** For a whole request to come; an import is the longest. */
 const REQUEST_TIMEOUT_MS = 600_000;
 /** For its headers, and for a handshake before them. */
+const NO_JSON = unsupportedMediaType('JSON with Content-Type: application/json');
 const HEADERS_TIMEOUT_MS = 10_000;
 const CONNECTIONS_CHECK_MS = 1000;
 /** So long a connection may stand still: whoever does not read his answers would keep his place for good. */
@@ -146,6 +147,10 @@ export class AdminServer {
   private parseJson(): void {
     const parse = this.app.getDefaultJsonParser('error', 'error');
     this.app.removeAllContentTypeParsers();
+    this.app.addContentTypeParser('*', (request, _payload, done) => {
+      if (!announcesBody(request.raw)) done(null, undefined);
+      else done(request.routeOptions.url === IMPORT_PATH ? NO_LINES : NO_JSON);
+    });
     this.app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
       if (body.length === 0) done(null, undefined);
       else if (isUtf8(body)) parse(request, body.toString(), done);
@@ -186,7 +191,6 @@ export class AdminServer {
 function toProblem(error: unknown, { method, url }: FastifyRequest, deps: AdminDeps): Problem {
   if (error instanceof Problem) return error;
   const { statusCode = 500, message } = error as { statusCode?: number; message: string };
-  if (statusCode === 415) return unsupportedMediaType('JSON with Content-Type: application/json');
   if (statusCode === 413) return new Problem(413, message, 'body-too-large');
   if (statusCode < 500) return new Problem(statusCode, message, 'bad-request');
   deps.log.error({ method, url, error: message }, 'operator API failed');

@@ -117,6 +117,7 @@ class Backup {
   private async continue(): Promise<Begun> {
     const { to } = this.options;
     const { storeId } = this.source.reader;
+    this.isThere = true;
     const progress = this.progress('Checking the file');
     try {
       await access(to, constants.W_OK);

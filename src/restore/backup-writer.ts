@@ -96,8 +96,15 @@ export async function writeNewBackup(path: string, frames: Frames, signal: Abort
   const partial = `${path}.partial`;
   const writer = await create(path, partial);
   // At once: while the store does not answer, the process may end before the next frame.
-  const abandon = () => rmSync(partial, { force: true });
+  const abandon = () => {
+    try {
+      rmSync(partial, { force: true });
+    } catch {
+      // It stays, and the next backup says that it is there.
+    }
+  };
   signal.addEventListener('abort', abandon);
+  if (signal.aborted) abandon();
   try {
     for await (const frame of frames) {
       signal.throwIfAborted();
@@ -110,8 +117,10 @@ export async function writeNewBackup(path: string, frames: Frames, signal: Abort
     return writer;
   } catch (error) {
     await writer.close();
+    // By now another backup may have begun one of the same name.
+    if (signal.aborted) throw new ToolError('interrupted: nothing was kept');
     await rm(partial, { force: true });
-    throw signal.aborted ? new ToolError('interrupted: nothing was kept') : error;
+    throw error;
   } finally {
     signal.removeEventListener('abort', abandon);
   }

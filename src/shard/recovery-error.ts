@@ -20,6 +20,9 @@ export class LossError extends RecoveryError {
   }
 }
 
+/** The log ends before the head that it had: perhaps only for a moment, while its store fails over. */
+export class ShortLogError extends LossError {}
+
 /** Nothing is lost: what wrote this can read it. */
 export class NewerEntryError extends RecoveryError {}
 

@@ -18,7 +18,7 @@ import {
   type Wal,
 } from './ports.js';
 import { RecentEntries } from './recent-entries.js';
-import { LossError, RecoveryError } from './recovery-error.js';
+import { LossError, RecoveryError, ShortLogError } from './recovery-error.js';
 import { RecoveryProgress } from './recovery-progress.js';
 import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from './snapshot-ports.js';
 import { DamagedSnapshotError, listSnapshots, readSnapshot } from './snapshot-reader.js';
@@ -213,7 +213,7 @@ async function replayTail(shard: number, base: Base, target: Head, slices: Slice
     }
     progress.tell({ shard, at: formatLsn(last.lsn), to: formatLsn(target.lsn), events });
   }
-  throw new LossError(
+  throw new ShortLogError(
     `the log of shard ${shard} ends at ${formatLsn(last.lsn)}, before its head ${formatLsn(target.lsn)}`,
   );
 }

@@ -11,7 +11,7 @@ export interface OwnTail {
 }
 
 /** A store that loses its tail again and again is left to people. */
-export const ROUNDS_MAX = 10;
+export const ROUNDS_MAX = 5;
 
 /**
  * Writes a fence of this very owner over its own log, and before it what a store that failed over has lost meanwhile of

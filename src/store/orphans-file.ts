@@ -2,13 +2,23 @@ import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SealedEntry } from '../shard/ports.js';
 
+/** A log that loses its newest entries more often is of no use. */
+const FILES_MAX = 100;
+
 /**
- * Writes entries that a store has lost for good where people find them: `orphans-SHARD-EPOCH`. Resolves to the path when
- * the file is on the disk. Rejects when there is one already.
+ * Writes entries that a store has lost for good where people find them: `orphans-SHARD-EPOCH`, or `…-2` and so on where
+ * it has lost some before. Resolves to the path when the file is on the disk.
  */
 export async function writeOrphans(folder: string, shard: number, entries: readonly SealedEntry[]): Promise<string> {
   const epoch = entries[entries.length - 1]?.head.lsn.epoch ?? 0;
-  return await writeEntries(folder, `orphans-${shard}-${epoch}`, [entries.map((entry) => entry.bytes)]);
+  const pages = [entries.map((entry) => entry.bytes)];
+  for (let file = 1; ; file++) {
+    try {
+      return await writeEntries(folder, `orphans-${shard}-${epoch}${file === 1 ? '' : `-${file}`}`, pages);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || file === FILES_MAX) throw error;
+    }
+  }
 }
 
 /** Entries as in the log, each behind its length as u32. */

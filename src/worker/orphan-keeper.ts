@@ -17,33 +17,35 @@ const READ_MS = 1000;
 /** What this owner has told and its logs do not hold any more must not end with this process. */
 export class OrphanKeeper {
   /** On their way to their files, by shard: this process must not end before they are there. */
-  private readonly kept = new Map<number, Promise<void>>();
+  private readonly writing = new Map<number, Promise<void>>();
+  private readonly inFiles = new WeakSet<SealedEntry>();
 
   constructor(private readonly deps: OrphanKeeperDeps) {}
 
-  /** Once for each shard: what is in a file does not go into another. */
+  /** As often as one likes: each entry goes into one file, and a log may lose more later. */
   keep(shard: Shard): Promise<void> {
-    const kept = this.kept.get(shard.id) ?? this.write(shard);
-    this.kept.set(shard.id, kept);
-    return kept;
+    const before = this.writing.get(shard.id) ?? Promise.resolve();
+    const written = before.then(() => this.write(shard));
+    this.writing.set(shard.id, written);
+    return written;
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.kept.values());
+    await Promise.all(this.writing.values());
   }
 
   private async write(shard: Shard): Promise<void> {
     const { wal, format, log } = this.deps;
+    const told = shard.recentEntries;
+    const isNew = (entry: SealedEntry) => !this.inFiles.has(entry);
+    if (!told.some(isNew)) return;
     const asked: Pick<Wal, 'head' | 'read'> = {
       head: (...of) => inTime(wal.head(...of)),
       read: (...range) => inTime(wal.read(...range)),
     };
-    const orphans = await findOrphans(asked, format, shard.id, shard.recentEntries);
-    if (orphans.length === 0) {
-      // The log may lose some yet.
-      this.kept.delete(shard.id);
-      return;
-    }
+    const orphans = (await findOrphans(asked, format, shard.id, told)).filter(isNew);
+    if (orphans.length === 0) return;
+    for (const entry of orphans) this.inFiles.add(entry);
     try {
       const path = await this.deps.writeOrphans(shard.id, orphans);
       log.error(

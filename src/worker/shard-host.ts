@@ -7,7 +7,7 @@ import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
 import { ATTEMPTS_AT_START, isFinal, type Patience } from '../shard/patience.js';
 import type { EntryFormat, Fenced, Head, Owner, Position, SealedEntry, Wal } from '../shard/ports.js';
 import { type Recovered, type RecoveryDeps, recover } from '../shard/recovery.js';
-import { RecoveryError } from '../shard/recovery-error.js';
+import { RecoveryError, ShortLogError } from '../shard/recovery-error.js';
 import type { BusyAnswer } from '../shard/request.js';
 import { Shard, type ShardLimits, type ShardMeasures } from '../shard/shard.js';
 import type { ShardObserver } from '../shard/shard-observer.js';
@@ -86,6 +86,8 @@ const SWEEP_MS = 1000;
 const SWEEPS_PER_PASS = 3600;
 const DRAIN_POLL_MS = 5;
 const SNAPSHOT_ATTEMPTS = 5;
+/** What was missing is there again as soon as it is asked for: another look will do. */
+const SHORT_LOG_MS = 200;
 
 /** The shards of one thread: their recovery, their rounds, their restarts. Its observer does the counting. */
 export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
@@ -276,7 +278,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
       shard.stop(message);
       // Whoever took the log over meanwhile has new snapshots by now, and trims the log: nothing is lost.
       const head = await headOf(shard.id, deps);
-      if (head.lsn.epoch > fenced.entry.head.lsn.epoch && !this.isOurs(head)) return await this.fenced(shard, head);
+      if (head.lsn.epoch >= fenced.entry.head.lsn.epoch && !this.isOurs(head)) return await this.fenced(shard, head);
       this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
     }
   }
@@ -320,9 +322,11 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
         return await recover(fenced, this.deps.genesis(shard.id), deps);
       } catch (error) {
         if (!isFinal(error) || round === ROUNDS_MAX) throw error;
-        const missing = maybeMissing(await headOf(shard.id, deps), fenced, shard) ?? [];
-        if (missing.length === 0) throw error;
-        await this.writeFence(shard, fenced, deps);
+        const missing = maybeMissing(await headOf(shard.id, deps), fenced, shard);
+        if (missing === undefined) throw error;
+        if (missing.length > 0) await this.writeFence(shard, fenced, deps);
+        else if (error instanceof ShortLogError) await deps.delay(SHORT_LOG_MS);
+        else throw error;
       }
     }
   }

@@ -212,6 +212,14 @@ describe('the operator API', () => {
     }
   });
 
+  test('what has no body needs no type, and an import is told the type of imports', async () => {
+    const answer = await call('POST', '/v1/snapshots', '', { 'Content-Type': 'text/plain' });
+    assert.equal(answer.status, 200, answer.text);
+    const refused = await call('POST', '/v1/players:import', '{}', { 'Content-Type': 'text/plain' });
+    assert.equal(refused.status, 415);
+    assert.match(refused.text, /application\/x-ndjson/);
+  });
+
   test('an import that is cut off has created what it reported, and its repeat does the rest', async () => {
     const line = (i: number) => `${JSON.stringify({ id: 'o', username: `cut${i}`, currency: 'THB', balance: 1 })}\n`;
     async function* cut(): AsyncGenerator<Uint8Array> {

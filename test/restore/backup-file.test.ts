@@ -163,19 +163,28 @@ test('a backup that is interrupted while the store does not answer leaves nothin
   inFolder(async (path) => {
     const stop = new AbortController();
     let answer = () => {};
+    let asked = 0;
     const stalled = async function* () {
+      asked++;
       await new Promise<void>((resolve) => {
         answer = resolve;
       });
       yield* framesOf(await recordedHistory({ bets: 2 }));
     };
     const written = writeNewBackup(path, stalled(), stop.signal);
-    await until('it has begun', () => existsSync(`${path}.partial`));
+    await until('the store is asked', () => asked === 1);
     stop.abort();
     assert.ok(!existsSync(path) && !existsSync(`${path}.partial`));
+    const next = await BackupWriter.create(path, `${path}.partial`);
     answer();
     await assert.rejects(written, /interrupted: nothing was kept/);
-    assert.ok(!existsSync(path));
+    assert.ok(existsSync(`${path}.partial`), 'of the next backup, which has begun meanwhile');
+    await next.close();
+    const late = writeNewBackup(`${path}-2`, stalled(), stop.signal);
+    await until('the store is asked', () => asked === 2);
+    assert.ok(!existsSync(`${path}-2.partial`), 'interrupted before it began');
+    answer();
+    await assert.rejects(late, /interrupted: nothing was kept/);
   }));
 
 test('a file that is there is not overwritten, nor one that is being written', () =>

@@ -332,3 +332,95 @@ test('what a log loses after its shard has stopped is kept at the end', async ()
   await test.host.keepOrphans();
   assert.equal(test.orphans.length, 4, 'once');
 });
+
+test('what a log loses after the first orphans is kept too, each entry once', async () => {
+  const test = await withBets(3);
+  await meetBug(test);
+  await until('it serves', () => stateOf(test) === 'serving');
+  await test.execute(place([{ id: 'told' }]));
+  test.wal.loseTail(0, 1);
+  await meetBug(test);
+  await until('the first orphan', () => test.orphans.length === 1);
+  test.wal.loseTail(0, 3);
+  await Promise.all([test.host.keepOrphans(), test.host.keepOrphans()]);
+  const lsns = test.orphans.map(({ head }) => head.lsn.sequence);
+  assert.deepEqual([...lsns].sort(), [4, 5, 6, 7], 'two bets, a fence, and the one told last');
+});
+
+test('an entry of ours that we do not know leaves no gap: the shard stops, is not taken for fenced, and keeps its orphans', async () => {
+  const test = await withBets(3);
+  const append = test.wal.append.bind(test.wal);
+  let calls = 0;
+  test.wal.append = async (appends) => {
+    calls++;
+    // It is durable, and a bug keeps its owner from learning it. Then it gets lost, and the entry before it.
+    if (calls === 1) {
+      await append(appends);
+      return appends.map(() => ({ type: 'a bug' }) as never);
+    }
+    if (calls === 2) test.wal.loseTail(0, 2);
+    return await append(appends);
+  };
+  assert.deepEqual(await test.execute(place([{ id: 'unknown' }])), { type: 'failed', failure: 'starting' });
+  await until('it stops', () => stateOf(test) === 'stopped');
+  assert.match(String(test.host.status()[0]?.reason), /lost more of its newest entries than are kept here/);
+  await until('the orphan', () => test.orphans.length === 1);
+  assert.deepEqual(test.fenced, []);
+  assert.equal((await test.wal.read(0, LSN_ZERO, 100)).length, 4);
+});
+
+test('a long tail that gets lost while a shard restarts goes in again piece by piece', async () => {
+  const test = await withBets(1);
+  for (let i = 0; i < 2300; i++) await test.execute(place([{ id: `long${i}`, betAmount: 0, isFeature: true }]));
+  const before = await test.wal.read(0, LSN_ZERO, 10_000);
+  test.wal.loseTail(0, 2200);
+  test.wal.calls = [];
+  await meetBug(test);
+  await until('it serves', () => stateOf(test) === 'serving');
+  assert.deepEqual((await test.wal.read(0, LSN_ZERO, 10_000)).slice(0, -1), before);
+  const pieces = test.wal.calls.map(([append]) => append?.entries.length as number);
+  assert.equal(Math.max(...pieces), 1000, `pieces of ${pieces}`);
+});
+
+test('the fence of a restart is not older than what is before it, whatever the clock says', async () => {
+  const test = await withBets(1);
+  const codec = new EntryCodec(test.wal.storeId);
+  test.clock.now = () => test.clock.nowMs - 3_600_000;
+  await meetBug(test);
+  await until('it serves', () => stateOf(test) === 'serving');
+  const entries = (await test.wal.read(0, LSN_ZERO, 100)).map((bytes) => codec.decode(bytes));
+  const [bet, fence] = entries.slice(-2);
+  assert.ok(fence?.owner !== undefined && fence.timeMs >= (bet?.timeMs as number));
+});
+
+test('a fence that is missing for a moment only, as when a former master is back, stops nobody', async () => {
+  const test = await withBets(2);
+  const { read, head } = test.wal;
+  let looks = 0;
+  test.wal.read = async (...range) => {
+    const page = await read.apply(test.wal, range);
+    return looks < 2 && range[2] > 1 ? page.filter((_, i) => range[1].sequence + i < 4) : page;
+  };
+  test.wal.head = async (shard) => {
+    looks++;
+    return await head.call(test.wal, shard);
+  };
+  await meetBug(test);
+  await until('it is back', () => stateOf(test) !== 'failing' && stateOf(test) !== 'starting');
+  assert.equal(stateOf(test), 'serving', test.host.status()[0]?.reason);
+  assert.ok(looks >= 2, 'it was missing');
+});
+
+test('who fences in the place of a fence that got lost is another owner, not a loss', async () => {
+  const { wal } = await withBets(2);
+  const read = wal.read.bind(wal);
+  wal.read = async (...range) => {
+    wal.read = read;
+    wal.loseTail(0, 1);
+    await TestHost.started({ wal });
+    return await read(...range);
+  };
+  const second = new TestHost({ wal });
+  await second.start();
+  await until('it knows', () => second.fenced.length > 0);
+});
