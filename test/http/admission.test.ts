@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Admission, type Pending } from '../../src/http/admission.js';
+import { until } from '../support/until.js';
 
 class Request implements Pending {
   older: Pending | undefined = undefined;
@@ -80,11 +81,10 @@ test(
     ];
     admission.leave(second);
     clock.nowMs = 1500;
-    await new Promise((resolve) => setTimeout(resolve, 120));
+    await until('it expires', () => first.hasExpired);
     assert.deepEqual([first.hasExpired, second.hasExpired, third.hasExpired], [true, false, false]);
     clock.nowMs = 3000;
-    await new Promise((resolve) => setTimeout(resolve, 120));
-    assert.equal(third.hasExpired, true);
+    await until('it expires', () => third.hasExpired);
     assert.equal(admission.inFlight, 0);
   }),
 );
