@@ -212,6 +212,7 @@ async function faultIn(run: () => Promise<void>): Promise<RecoveryError | undefi
   }
 }
 
+/** Of those that start at the same place the one that ends first: the others hold what it does not have yet. */
 function oldestFirst(manifests: readonly Manifest[]): Manifest[] {
-  return [...manifests].sort((a, b) => compareLsn(a.start.lsn, b.start.lsn));
+  return [...manifests].sort((a, b) => compareLsn(a.start.lsn, b.start.lsn) || compareLsn(a.end.lsn, b.end.lsn));
 }
