@@ -20,7 +20,6 @@ const PARAM_LENGTH_MAX = 256 * 4 * 3;
 /** For a whole request to come; an import is the longest. */
 const REQUEST_TIMEOUT_MS = 600_000;
 /** For its headers, and for a handshake before them. */
-const NO_JSON = unsupportedMediaType('JSON with Content-Type: application/json');
 const HEADERS_TIMEOUT_MS = 10_000;
 const CONNECTIONS_CHECK_MS = 1000;
 /** So long a connection may stand still: whoever does not read his answers would keep his place for good. */
@@ -30,6 +29,7 @@ const CONNECTIONS_MAX = 1000;
 const UNREADABLE: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 const HEALTH_PATHS = ['/livez', '/readyz'];
 const RETRY_AFTER_SECONDS = '1';
+const NO_JSON = unsupportedMediaType('JSON with Content-Type: application/json');
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -21,6 +21,13 @@ const BUSY_RETRY_MS = 20;
 const NEWLINE = 0x0a;
 
 type SignedImport = Extract<SignedCommand, { type: 'import-player' }>;
+
+/** A line that is not blank, and its place in what was sent. */
+interface ReadLine {
+  readonly lineNumber: number;
+  readonly command: SignedImport | Problem;
+}
+
 type Result = { readonly result: 'created' | 'skipped' } | { readonly result: 'refused'; readonly reason: string };
 
 /**
@@ -33,9 +40,7 @@ export function importRoute(app: FastifyInstance, deps: AdminDeps): void {
   );
 
   app.post(IMPORT_PATH, async (request, reply) => {
-    if (!(request.body instanceof Readable)) {
-      throw NO_LINES;
-    }
+    if (!(request.body instanceof Readable)) throw NO_LINES;
     reply.header('Content-Type', 'application/x-ndjson');
     return reply.send(Readable.from(report(request.body, request.operator, deps)));
   });
@@ -47,20 +52,17 @@ async function* report(body: Readable, by: Operator, deps: AdminDeps): AsyncGene
   let linesRead = 0;
   const slices = new Slices(deps.clock, setImmediate);
   for await (const lines of inGroups(linesOf(body), LINES_AT_ONCE)) {
-    const read: (SignedImport | Problem | undefined)[] = [];
+    const read: ReadLine[] = [];
     for (const line of lines) {
       lineNumber++;
-      const isEmpty = line !== undefined && isBlank(line);
-      read.push(isEmpty ? undefined : readLine(line, ++linesRead, by, deps));
+      if (!isBlank(line)) read.push({ lineNumber, command: readLine(line, ++linesRead, by, deps) });
       await slices.maybeYield();
     }
-    const first = lineNumber - lines.length + 1;
     const results = await Promise.all(read.map((one) => importLine(one, deps)));
     let text = '';
-    for (const [i, result] of results.entries()) {
-      if (result === undefined) continue;
+    for (const result of results) {
       sums[result.result]++;
-      text += `${JSON.stringify({ line: first + i, ...result })}\n`;
+      text += `${JSON.stringify(result)}\n`;
       await slices.maybeYield();
     }
     if (text !== '') yield text;
@@ -81,14 +83,10 @@ function readLine(line: Buffer | undefined, count: number, by: Operator, deps: A
   }
 }
 
-async function importLine(
-  line: SignedImport | Problem | undefined,
-  deps: AdminDeps,
-): Promise<(Result & { id?: string; username?: string }) | undefined> {
-  if (line === undefined) return undefined;
-  if (line instanceof Problem) return { result: 'refused', reason: line.detail };
-  const { id, username } = line;
-  return { id, username, ...(await executePatiently(line, deps)) };
+async function importLine({ lineNumber: line, command }: ReadLine, deps: AdminDeps) {
+  if (command instanceof Problem) return { line, result: 'refused', reason: command.detail } as const;
+  const { id, username } = command;
+  return { line, id, username, ...(await executePatiently(command, deps)) };
 }
 
 function toCommand(line: Buffer | undefined, by: Operator, deps: AdminDeps): SignedImport {
@@ -157,8 +155,8 @@ async function* linesOf(body: Readable): AsyncGenerator<Buffer | undefined> {
   }
 }
 
-function isBlank(line: Buffer): boolean {
-  return line.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
+function isBlank(line: Buffer | undefined): boolean {
+  return line?.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09) === true;
 }
 
 async function* inGroups<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {

@@ -3,6 +3,8 @@ import { newestTimeOf } from './log-reader.js';
 import { formatLsn } from './lsn.js';
 import { type Patience, patiently } from './patience.js';
 import {
+  type Append,
+  type AppendOutcome,
   appendOf,
   type EntryFormat,
   type Fenced,
@@ -42,9 +44,9 @@ export async function takeOver(shards: readonly number[], deps: TakeOverDeps): P
 }
 
 /**
- * Takes shards over from this very owner, after the death of a thread: begins a new epoch, so that no
- * append of the epoch before can still arrive. `heads` are those that this owner knows; throws a `FencedError` where
- * another one is there by now.
+ * Takes shards over from this very owner, after the death of a thread: begins a new epoch, so that no append of the epoch
+ * before can still arrive. `heads` are those that this owner knows; throws a `FencedError` where another one is there by
+ * now.
  */
 export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOverDeps): Promise<readonly Fenced[]> {
   const fences: Fenced[] = [];
@@ -52,17 +54,25 @@ export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOve
     const newestMs = await timeOfNewest(shard, previous, deps);
     fences.push(sealFenceOver(shard, previous, newestMs, deps));
   }
-  const appends = fences.map(appendOf);
-  // The same bytes go again: a fence that is there already answers "duplicate".
-  const outcomes = await patiently('write the fence', deps, async () => {
-    const attempted = await deps.wal.append(appends);
-    for (const outcome of attempted) if (outcome.type === 'failed') throw outcome.error;
-    return attempted;
-  });
+  const outcomes = await appendPatiently(fences.map(appendOf), deps);
   outcomes.forEach((outcome, i) => {
     if (outcome.type === 'conflict') throw new FencedError((fences[i] as Fenced).shard, outcome.head);
   });
   return fences;
+}
+
+/** Until each is there, or found to conflict: the same bytes go again, and what is there already answers "duplicate". */
+export async function appendPatiently(
+  appends: readonly Append[],
+  deps: Patience & { readonly wal: Wal },
+): Promise<readonly Exclude<AppendOutcome, { type: 'failed' }>[]> {
+  return await patiently('write the fence', deps, async () => {
+    const outcomes = await deps.wal.append(appends);
+    return outcomes.map((outcome) => {
+      if (outcome.type === 'failed') throw outcome.error;
+      return outcome;
+    });
+  });
 }
 
 /**

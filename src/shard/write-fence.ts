@@ -1,8 +1,8 @@
-import { type Patience, patiently } from './patience.js';
+import type { Patience } from './patience.js';
 import { type Append, appendOf, type Fenced, type Head, isSameHead, type SealedEntry, type Wal } from './ports.js';
 import { PIECE_ENTRIES } from './recent-entries.js';
 import { RecoveryError } from './recovery-error.js';
-import { FencedError } from './take-over.js';
+import { appendPatiently, FencedError } from './take-over.js';
 
 /** The newest entries of a log, as its owner has them. */
 export interface OwnTail {
@@ -56,12 +56,7 @@ async function conflictOf(
   let before = expected;
   for (let first = 0; first < entries.length; first += PIECE_ENTRIES) {
     const piece = entries.slice(first, first + PIECE_ENTRIES);
-    const append = { shard, expected: before, entries: piece };
-    const outcome = await patiently('write the fence', deps, async () => {
-      const [attempted] = await deps.wal.append([append]);
-      if (attempted?.type === 'failed') throw attempted.error;
-      return attempted;
-    });
+    const [outcome] = await appendPatiently([{ shard, expected: before, entries: piece }], deps);
     if (outcome?.type === 'conflict') return outcome.head;
     before = (piece.at(-1) as SealedEntry).head;
   }

@@ -4,7 +4,6 @@ import { DAY_MS } from '../../src/base/time.js';
 import type { Shard } from '../../src/shard/shard.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import type { Wallet } from '../../src/wallet/wallet-state.js';
-import type { Wallets } from '../../src/wallet/wallets.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { peek, TestHost, turns } from '../support/test-host.js';
@@ -329,11 +328,7 @@ test('a wall clock that is years ahead for a moment gets into no log, nor when a
   const { nowMs } = test.clock;
   test.clock.monotonicMs = () => nowMs;
   test.clock.nowMs += 3650 * DAY_MS;
-  const { shards } = test.host as unknown as { shards: Map<number, Shard> };
-  const wallets = shards.get(0)?.source?.wallets as Wallets;
-  wallets.get = () => {
-    throw new Error('a bug');
-  };
+  test.plantBug();
   assert.equal((await test.execute(place([{ id: 't1' }]))).type, 'failed');
   await until('it serves', () => test.host.status()[0]?.state === 'serving');
   assert.equal((await test.execute(place([{ id: 't1' }]))).type, 'accepted');

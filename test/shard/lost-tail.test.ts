@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LSN_ZERO } from '../../src/shard/lsn.js';
-import type { Shard } from '../../src/shard/shard.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
-import type { Wallets } from '../../src/wallet/wallets.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { peek, TestHost, turns } from '../support/test-host.js';
@@ -204,22 +202,19 @@ test('all shards keep their orphans before the process is told to end, also thos
   for (const shard of [0, 1]) test.wal.loseTail(shard, 1);
   await TestHost.started({ wal: test.wal });
   assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'stopped' });
-  while (test.fenced.length === 0) await turns(1);
+  await until('the fence', () => test.fenced.length > 0);
   assert.equal(test.orphans.length, 2);
 });
 
-/** Has the next command meet a bug. */
-function plantBug(test: TestHost): void {
-  const { shards } = test.host as unknown as { shards: Map<number, Shard> };
-  const wallets = shards.get(0)?.source?.wallets as Wallets;
-  wallets.get = () => {
-    throw new Error('a bug');
-  };
+async function meetBug(test: TestHost): Promise<void> {
+  test.plantBug();
+  assert.deepEqual(await test.execute(place([{ id: 'next' }])), { type: 'failed', failure: 'starting' });
 }
 
-async function meetBug(test: TestHost): Promise<void> {
-  plantBug(test);
-  assert.deepEqual(await test.execute(place([{ id: 'next' }])), { type: 'failed', failure: 'starting' });
+/** Back to serving, as after the first bug of a minute. */
+async function surviveBug(test: TestHost): Promise<void> {
+  await meetBug(test);
+  await until('it serves', () => stateOf(test) === 'serving');
 }
 
 const stateOf = (test: TestHost) => test.host.status()[0]?.state;
@@ -228,8 +223,7 @@ test('what the store has lost goes in again also when a bug makes its shard reco
   const test = await withBets(5);
   const before = await test.wal.read(0, LSN_ZERO, 100);
   test.wal.loseTail(0, 2);
-  await meetBug(test);
-  await until('it serves', () => stateOf(test) === 'serving');
+  await surviveBug(test);
   assert.deepEqual((await test.wal.read(0, LSN_ZERO, 100)).slice(0, 7), before);
   assert.equal(await test.balance('ann'), 950);
 });
@@ -309,8 +303,7 @@ test('a start whose fence gets lost with an entry of the owner before is stopped
 
 test('a shard that fails twice in a minute keeps what the log has lost meanwhile', async () => {
   const test = await withBets(2);
-  await meetBug(test);
-  await until('it serves', () => stateOf(test) === 'serving');
+  await surviveBug(test);
   await test.execute(place([{ id: 'told' }]));
   test.wal.loseTail(0, 1);
   await meetBug(test);
@@ -320,8 +313,7 @@ test('a shard that fails twice in a minute keeps what the log has lost meanwhile
 
 test('what a log loses after its shard has stopped is kept at the end', async () => {
   const test = await withBets(3);
-  await meetBug(test);
-  await until('it serves', () => stateOf(test) === 'serving');
+  await surviveBug(test);
   await meetBug(test);
   await until('it is stopped', () => stateOf(test) === 'stopped');
   await turns(20);
@@ -335,8 +327,7 @@ test('what a log loses after its shard has stopped is kept at the end', async ()
 
 test('what a log loses after the first orphans is kept too, each entry once', async () => {
   const test = await withBets(3);
-  await meetBug(test);
-  await until('it serves', () => stateOf(test) === 'serving');
+  await surviveBug(test);
   await test.execute(place([{ id: 'told' }]));
   test.wal.loseTail(0, 1);
   await meetBug(test);
@@ -375,8 +366,7 @@ test('a long tail that gets lost while a shard restarts goes in again piece by p
   const before = await test.wal.read(0, LSN_ZERO, 10_000);
   test.wal.loseTail(0, 2200);
   test.wal.calls = [];
-  await meetBug(test);
-  await until('it serves', () => stateOf(test) === 'serving');
+  await surviveBug(test);
   assert.deepEqual((await test.wal.read(0, LSN_ZERO, 10_000)).slice(0, -1), before);
   const pieces = test.wal.calls.map(([append]) => append?.entries.length as number);
   assert.equal(Math.max(...pieces), 1000, `pieces of ${pieces}`);
@@ -386,8 +376,7 @@ test('the fence of a restart is not older than what is before it, whatever the c
   const test = await withBets(1);
   const codec = new EntryCodec(test.wal.storeId);
   test.clock.now = () => test.clock.nowMs - 3_600_000;
-  await meetBug(test);
-  await until('it serves', () => stateOf(test) === 'serving');
+  await surviveBug(test);
   const entries = (await test.wal.read(0, LSN_ZERO, 100)).map((bytes) => codec.decode(bytes));
   const [bet, fence] = entries.slice(-2);
   assert.ok(fence?.owner !== undefined && fence.timeMs >= (bet?.timeMs as number));

@@ -8,7 +8,6 @@ import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shar
 import type { Manifest } from '../../src/shard/snapshot-ports.js';
 import { AT_ONCE, GENTLY, type SnapshotResult } from '../../src/shard/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
-import type { Wallets } from '../../src/wallet/wallets.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { TestHost } from '../support/test-host.js';
@@ -560,11 +559,7 @@ test('a snapshot of a memory that was dropped while it was published takes the p
   await bet(host, 'ann', 't1');
   const publish = wal.publishSnapshot.bind(wal);
   wal.publishSnapshot = async (...args) => {
-    const { shards } = host.host as unknown as { shards: Map<number, Shard> };
-    const wallets = shards.get(0)?.source?.wallets as Wallets;
-    wallets.get = () => {
-      throw new Error('a bug');
-    };
+    host.plantBug();
     // The fence is not there yet, whose nonce alone would refuse the deletion.
     wal.hold();
     await host.execute(place([{ id: 't2' }]));

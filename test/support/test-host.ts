@@ -4,7 +4,7 @@ import type { Logger } from '../../src/base/ports.js';
 import { rulesOf } from '../../src/cli/rules.js';
 import type { Owner, Position, SealedEntry } from '../../src/shard/ports.js';
 import type { BusyAnswer } from '../../src/shard/request.js';
-import type { ShardLimits } from '../../src/shard/shard.js';
+import type { Shard, ShardLimits } from '../../src/shard/shard.js';
 import type { SnapshotPolicy } from '../../src/shard/snapshot-policy.js';
 import { type TakeOverDeps, takeOver } from '../../src/shard/take-over.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
@@ -13,6 +13,7 @@ import type { Command } from '../../src/wallet/command.js';
 import type { Answer } from '../../src/wallet/decision.js';
 import type { Query, QueryResult } from '../../src/wallet/query.js';
 import type { Rules } from '../../src/wallet/rules.js';
+import type { Wallets } from '../../src/wallet/wallets.js';
 import { type HostObserver, ShardHost } from '../../src/worker/shard-host.js';
 import { MemoryWal } from './memory-wal.js';
 import { settingsWith } from './settings.js';
@@ -112,6 +113,15 @@ export class TestHost {
 
   ask(query: Query, shard = 0): Promise<QueryResult | BusyAnswer> {
     return new Promise((resolve) => this.host.ask(shard, query, Number.POSITIVE_INFINITY, { reply: resolve }));
+  }
+
+  /** The next command to shard 0, which serves now, meets one. */
+  plantBug(): void {
+    const { shards } = this.host as unknown as { shards: Map<number, Shard> };
+    const wallets = shards.get(0)?.source?.wallets as Wallets;
+    wallets.get = () => {
+      throw new Error('a bug');
+    };
   }
 
   async fund(username: string, balance: number, shard = 0): Promise<void> {

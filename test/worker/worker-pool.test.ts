@@ -4,6 +4,7 @@ import { EXIT } from '../../src/cli/exit-codes.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient } from '../support/client.js';
 import { TestNode } from '../support/test-node.js';
+import { until } from '../support/until.js';
 
 const DYING_WORKER = new URL('../support/dying-worker.js', import.meta.url);
 /** One player per worker: with two workers, shards 0 and 2 are on the first, 1 and 3 on the second. */
@@ -61,7 +62,7 @@ test('a worker that dies twice in a minute: its shards stay stopped and say so, 
     assert.equal((await client.post('placeBets', deadly(ANN, 'd1'))).statusCode, 50001);
     await persist(client, bet(ANN, 'between'));
     await client.post('placeBets', deadly(ANN, 'd2'));
-    while ((await states(node))[0] !== 'stopped') await new Promise((resolve) => setTimeout(resolve, 10));
+    await until('it is stopped', async () => (await states(node))[0] === 'stopped');
     assert.deepEqual(await states(node), ['stopped', 'serving', 'stopped', 'serving']);
     assert.equal((await client.post('placeBets', bet(ANN, 'no'))).statusCode, 50001);
     assert.equal((await client.post('placeBets', bet(BOB, 'yes'))).statusCode, 0);
