@@ -1,4 +1,4 @@
-import { OperatorApi } from '../../src/restore/operator-api.js';
+import { OperatorApi } from '../../src/tools/verify/operator-api.js';
 import { UNITS, unitsAt } from './answer.js';
 import type { Play } from './dealer.js';
 import { usernameOf } from './stories.js';

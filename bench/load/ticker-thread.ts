@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../../src/base/ports.js';
+import { systemClock } from '../../src/base/clock.js';
 import { IS_TICKING, WAITS_AT } from './ticker.js';
 
 interface Ticks {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { systemClock } from '../../src/base/ports.js';
+import { systemClock } from '../../src/base/clock.js';
 
 /** Two places in shared memory: one that nobody changes, to wait at; and 1 while a tick has not been taken yet. */
 export const WAITS_AT = 0;

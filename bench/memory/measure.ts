@@ -1,9 +1,9 @@
-import { rulesOf } from '../../src/cli/rules.js';
 import { loadSettings } from '../../src/config/load.js';
+import { rulesOf } from '../../src/node/rules.js';
 import { apply } from '../../src/wallet/apply.js';
 import type { Command } from '../../src/wallet/command.js';
-import { decide } from '../../src/wallet/decide.js';
-import { Wallets } from '../../src/wallet/wallets.js';
+import { decide } from '../../src/wallet/decide/decide.js';
+import { Wallets } from '../../src/wallet/state/wallets.js';
 import type { MemoryReport } from './memory.js';
 
 /*

@@ -1,6 +1,6 @@
-import { rulesOf } from '../../src/cli/rules.js';
+import { requestCodecs, textOf } from '../../src/callback/request-codec.js';
 import { loadSettings } from '../../src/config/load.js';
-import { requestCodecs, textOf } from '../../src/http/request-codec.js';
+import { rulesOf } from '../../src/node/rules.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import type { CallbackCommand, Endpoint } from '../../src/wallet/command.js';
 

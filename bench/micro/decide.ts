@@ -1,8 +1,8 @@
 import { applyIn, type WalletEvent } from '../../src/wallet/apply.js';
 import type { CallbackCommand } from '../../src/wallet/command.js';
-import { decide } from '../../src/wallet/decide.js';
-import { Wallet } from '../../src/wallet/wallet-state.js';
-import { Wallets } from '../../src/wallet/wallets.js';
+import { decide } from '../../src/wallet/decide/decide.js';
+import { Wallet } from '../../src/wallet/state/wallet.js';
+import { Wallets } from '../../src/wallet/state/wallets.js';
 import {
   ARRAY_LENGTH,
   adjusted,

@@ -1,6 +1,6 @@
 import { Check } from 'typebox/schema';
-import { textOf } from '../../src/http/request-codec.js';
-import { compileValidators, requestSchemas } from '../../src/http/request-schema.js';
+import { textOf } from '../../src/callback/request-codec.js';
+import { compileValidators, requestSchemas } from '../../src/callback/request-schema.js';
 import { CALLBACKS, codecs, placeBodies } from './callbacks.js';
 import { type Group, keep } from './group.js';
 

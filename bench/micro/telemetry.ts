@@ -1,10 +1,11 @@
 import { Counter, Histogram } from 'prom-client';
-import { silentLogger, systemClock } from '../../src/base/ports.js';
-import { ShardTelemetry } from '../../src/cli/shard-telemetry.js';
+import { systemClock } from '../../src/base/clock.js';
+import { silentLogger } from '../../src/base/logger.js';
 import { CallbackMetrics } from '../../src/http/callback-metrics.js';
+import { ShardTelemetry } from '../../src/node/metrics/shard-telemetry.js';
 import type { Turn } from '../../src/shard/shard-observer.js';
 import { SECONDS_BOUNDS } from '../../src/telemetry/histogram.js';
-import { decide } from '../../src/wallet/decide.js';
+import { decide } from '../../src/wallet/decide/decide.js';
 import { MemoryGuard } from '../../src/worker/memory-guard.js';
 import { CALLBACKS, NOW_MS, places, rules, scales } from './callbacks.js';
 import { newWallet } from './decide.js';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { silentLogger, systemClock } from '../../src/base/ports.js';
-import type { Head, SealedEntry } from '../../src/shard/ports.js';
-import { takeOver } from '../../src/shard/take-over.js';
+import { systemClock } from '../../src/base/clock.js';
+import { silentLogger } from '../../src/base/logger.js';
+import { takeOver } from '../../src/shard/log/take-over.js';
+import type { Head, SealedEntry } from '../../src/shard/log/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import type { StoreMeta } from '../../src/store/meta.js';
 import type { Store } from '../../src/store/store.js';

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as yieldTurn } from 'node:timers/promises';
-import { silentLogger, systemClock } from '../../src/base/ports.js';
-import { openStore } from '../../src/cli/open-store.js';
+import { systemClock } from '../../src/base/clock.js';
+import { silentLogger } from '../../src/base/logger.js';
 import { loadSettings } from '../../src/config/load.js';
-import { LSN_ZERO, type Lsn } from '../../src/shard/lsn.js';
-import { type Recovered, type RecoveryDeps, rebuild } from '../../src/shard/recovery.js';
-import { AT_ONCE, Snapshotter } from '../../src/shard/snapshotter.js';
+import { openStore } from '../../src/node/open-store.js';
+import { LSN_ZERO, type Lsn } from '../../src/shard/log/lsn.js';
+import { type Recovered, type RecoveryDeps, rebuild } from '../../src/shard/log/recovery.js';
+import { AT_ONCE, Snapshotter } from '../../src/shard/snapshot/snapshotter.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { writeLongLog } from './long-log.js';

@@ -3,13 +3,13 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { RefusalLog } from '../telemetry/refusal-log.js';
-import type { Operator } from '../wallet/operation.js';
+import type { Operator } from '../wallet/state/operation.js';
+import type { AdminDeps } from './admin-deps.js';
 import { Authentication } from './authentication.js';
 import { IMPORT_PATH, importRoute, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
 import { operationsRoute } from './operations.js';
 import { playerRoutes } from './players.js';
-import type { AdminDeps } from './ports.js';
 import { badRequest, Problem, unsupportedMediaType } from './problem.js';
 import { shardPlayersRoute } from './shard-players.js';
 import { transactionRoutes } from './transactions.js';

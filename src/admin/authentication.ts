@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { RefusalLog } from '../telemetry/refusal-log.js';
-import type { Operator } from '../wallet/operation.js';
-import type { OperatorToken } from './ports.js';
+import type { Operator } from '../wallet/state/operation.js';
+import type { OperatorToken } from './admin-deps.js';
 import { Problem } from './problem.js';
 
 /** What `read` may: everything else changes something. */

@@ -3,11 +3,11 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Slices } from '../base/slices.js';
-import type { Operator } from '../wallet/operation.js';
 import { FAILURES } from '../wallet/rejection.js';
+import type { Operator } from '../wallet/state/operation.js';
+import type { AdminDeps, SignedCommand } from './admin-deps.js';
 import { mustUnits } from './money.js';
 import { mustCurrency, mustId } from './players.js';
-import type { AdminDeps, SignedCommand } from './ports.js';
 import { badRequest, Problem, unsupportedMediaType } from './problem.js';
 
 /** As the router has it: a colon stands for itself when there are two. */

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { OperationCursor, OperationView } from '../wallet/list-operations.js';
+import type { AdminDeps } from './admin-deps.js';
 import { cursorOf, encodeCursor, isCount, isObject, limitOf } from './cursor.js';
 import { money } from './money.js';
-import type { AdminDeps } from './ports.js';
 import { noSuchPlayer, problemOf } from './problem.js';
 import type { QueryString } from './query-string.js';
 

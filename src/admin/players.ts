@@ -4,8 +4,8 @@ import type { Units } from '../wallet/amount.js';
 import type { Answer } from '../wallet/decision.js';
 import { isId, isReason, REASON_LENGTH_MAX } from '../wallet/identifier.js';
 import type { PlayerView } from '../wallet/query.js';
+import type { AdminDeps } from './admin-deps.js';
 import { money, mustSignedUnits, mustUnits } from './money.js';
-import type { AdminDeps } from './ports.js';
 import { badRequest, noSuchPlayer, problemOf } from './problem.js';
 
 type ByUsername = { Params: { username: string } };

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import type { AdminDeps } from './admin-deps.js';
 import { money } from './money.js';
-import type { AdminDeps } from './ports.js';
 import { Problem, problemOf } from './problem.js';
 import { type QueryString, wholeNumber } from './query-string.js';
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ScanCursor, TransactionCursor, TransactionView } from '../wallet/query.js';
-import type { TransactionState } from '../wallet/transaction-record.js';
+import type { TransactionState } from '../wallet/state/transaction-record.js';
+import type { AdminDeps } from './admin-deps.js';
 import { cursorOf, encodeCursor, isCount, isObject, limitOf } from './cursor.js';
 import { money } from './money.js';
-import type { AdminDeps } from './ports.js';
 import { badRequest, noSuchPlayer, Problem, problemOf } from './problem.js';
 import { type QueryString, wholeNumber } from './query-string.js';
 

@@ -1,4 +1,4 @@
-import type { Clock } from './ports.js';
+import type { Clock } from './clock.js';
 
 const TURN_MS = 2;
 

@@ -1,4 +1,4 @@
-import type { Clock } from './ports.js';
+import type { Clock } from './clock.js';
 
 /** A machine that was asleep for less is right at once; and a log that is ahead by less is right again in a day. */
 const JUMP_MAX_MS = 86_400_000;

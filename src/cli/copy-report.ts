@@ -1,4 +1,4 @@
-import { formatLsn, type Lsn } from '../shard/lsn.js';
+import { formatLsn, type Lsn } from '../shard/log/lsn.js';
 import { formatTable } from './table.js';
 import { formatBytes } from './units.js';
 

@@ -1,5 +1,5 @@
 import { loadSettings } from '../config/load.js';
-import { openStore } from './open-store.js';
+import { openStore } from '../node/open-store.js';
 import { resolved } from './store-address.js';
 
 /** Creates the store of the settings; where it is there already, says so. Throws where it is there and differs. */

@@ -1,11 +1,11 @@
-import type { Happening } from '../restore/happening.js';
-import type { Inspection, Player } from '../restore/inspect.js';
-import type { inspectEntry, Orphan } from '../restore/inspect-entry.js';
-import type { Question } from '../restore/question.js';
-import { formatLsn } from '../shard/lsn.js';
-import type { Entry } from '../shard/ports.js';
+import { formatLsn } from '../shard/log/lsn.js';
+import type { Entry } from '../shard/log/wal.js';
+import type { Happening } from '../tools/happening.js';
+import type { Inspection, Player } from '../tools/inspect/inspect.js';
+import type { inspectEntry, Orphan } from '../tools/inspect/inspect-entry.js';
+import type { Question } from '../tools/inspect/question.js';
 import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
-import type { Transaction } from '../wallet/round.js';
+import type { Transaction } from '../wallet/state/round.js';
 import { formatTable, printable } from './table.js';
 import { isoTime, plural } from './units.js';
 

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { EXIT } from './exit-codes.js';
+import { EXIT } from '../node/exit-codes.js';
+import { VERSION } from '../node/version.js';
 import type { ServeOptions } from './serve.js';
-import { VERSION } from './version.js';
 
 /** Those that bring options of their own, in the order of the help. */
 const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {

@@ -1,18 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay, setImmediate as yieldTurn } from 'node:timers/promises';
-import { type Logger, systemClock } from '../base/ports.js';
+import { systemClock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
 import type { Settings } from '../config/schema.js';
-import type { AcceptLossDeps } from '../restore/accept-loss.js';
-import { ATTEMPTS_AT_START } from '../shard/patience.js';
-import type { Owner } from '../shard/ports.js';
-import { describeOwner, ownerOf } from '../shard/take-over.js';
+import { StoreError } from '../node/open-store.js';
+import { newSnapshotId, policyOf } from '../node/shard-thread.js';
+import { ATTEMPTS_AT_START } from '../shard/log/patience.js';
+import { describeOwner, ownerOf } from '../shard/log/take-over.js';
+import type { Owner } from '../shard/log/wal.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { writeEntries } from '../store/orphans-file.js';
 import type { Store } from '../store/store.js';
-import { StoreError } from './open-store.js';
-import { newSnapshotId, policyOf } from './shard-thread.js';
+import type { AcceptLossDeps } from '../tools/loss/accept-loss.js';
 import { formatsOf } from './store-formats.js';
 
 /** What works on the shards of a store that no server runs on. */

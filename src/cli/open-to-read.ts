@@ -1,13 +1,13 @@
 import { setImmediate as yieldTurn } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Settings } from '../config/schema.js';
-import { patientSource } from '../restore/patience.js';
-import type { StoreReader } from '../restore/store-reader.js';
+import { openAsItIs } from '../node/open-store.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
+import { patientSource } from '../tools/patience.js';
+import type { StoreReader } from '../tools/store-reader.js';
 import { ScaleTable } from '../wallet/amount.js';
 import { shardOf } from '../worker/placement.js';
-import { openAsItIs } from './open-store.js';
 import { Progress } from './progress.js';
 import { STORE_ADDRESS_HELP, settingsToRead } from './store-address.js';
 import { formatsOf } from './store-formats.js';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { parsePlaces } from '../restore/point-in-time.js';
-import type { Lsn } from '../shard/lsn.js';
+import type { Lsn } from '../shard/log/lsn.js';
+import { parsePlaces } from '../tools/restore/point-in-time.js';
 
 /** An entry of a store. */
 export interface Place {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Presets, SingleBar } from 'cli-progress';
-import { silentLogger } from '../base/ports.js';
-import type { OnProgress } from '../restore/frame.js';
-import type { Patience } from '../shard/patience.js';
+import { silentLogger } from '../base/logger.js';
+import type { Patience } from '../shard/log/patience.js';
+import type { OnProgress } from '../tools/frame.js';
 import { printable } from './table.js';
 import { formatAge } from './units.js';
 

@@ -1,6 +1,6 @@
-import type { TargetStore } from '../restore/ports.js';
 import { decodeMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
+import type { TargetStore } from '../tools/ports.js';
 
 /** An empty store that nothing else may use until all is in it. */
 export function restoreTargetOf(store: Store): TargetStore {

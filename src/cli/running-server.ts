@@ -1,8 +1,8 @@
 import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
-import { OperatorApi } from '../restore/operator-api.js';
-import { urlOf } from './listener-url.js';
-import { maybeTls } from './tls.js';
+import { urlOf } from '../node/listener-url.js';
+import { maybeTls } from '../node/tls.js';
+import { OperatorApi } from '../tools/verify/operator-api.js';
 
 /** The server of these settings, if it answers and serves this store: another walletd can have the same port. */
 export async function maybeRunningServer(settings: Settings, storeId: string): Promise<OperatorApi | undefined> {

@@ -1,7 +1,7 @@
 import { loadSettings } from '../config/load.js';
+import { EXIT } from '../node/exit-codes.js';
+import { WalletNode } from '../node/wallet-node.js';
 import { createLogger } from '../telemetry/logger.js';
-import { EXIT } from './exit-codes.js';
-import { WalletNode } from './wallet-node.js';
 
 const STOP_MAX_MS = 4800;
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type SnapshotLine, snapshotLines } from '../restore/snapshot-overview.js';
+import { type SnapshotLine, snapshotLines } from '../tools/snapshots/snapshot-overview.js';
 import { readsStore, withStoreToRead } from './open-to-read.js';
 import { formatTable } from './table.js';
 import { formatAge, formatBytes, isoTime } from './units.js';

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
-import { shardsOf } from '../restore/store-reader.js';
-import { takeSnapshots } from '../restore/take-snapshots.js';
-import type { SnapshotResult } from '../shard/snapshotter.js';
+import { EXIT } from '../node/exit-codes.js';
+import { type ExistingStore, openAsItIs, recordOf, StoreError } from '../node/open-store.js';
+import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import { createLogger } from '../telemetry/logger.js';
-import { EXIT } from './exit-codes.js';
+import { takeSnapshots } from '../tools/snapshots/take-snapshots.js';
+import { shardsOf } from '../tools/store-reader.js';
 import { mustBeStopped, offlineDeps } from './offline.js';
-import { type ExistingStore, openAsItIs, recordOf, StoreError } from './open-store.js';
 import { Progress } from './progress.js';
 import { maybeRunningServer, operatorApiUrl } from './running-server.js';
 import { formatTable } from './table.js';

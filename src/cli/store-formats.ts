@@ -1,7 +1,7 @@
-import type { OpenFormats } from '../restore/ports.js';
 import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
 import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import { decodeMeta, type StoreMeta } from '../store/meta.js';
+import type { OpenFormats } from '../tools/ports.js';
 
 /** How the bytes of a store are read that has this record. */
 export function formatsOf({ storeId, shards, createdMs }: StoreMeta): ReturnType<OpenFormats> {

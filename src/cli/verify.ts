@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
-import { LEDGER_KINDS, type StoreBooks } from '../restore/books.js';
-import { OperatorApi } from '../restore/operator-api.js';
-import { ToolError } from '../restore/store-reader.js';
-import { type ShardReport, type VerifyReport, verify } from '../restore/verify.js';
+import { EXIT } from '../node/exit-codes.js';
+import { ToolError } from '../tools/store-reader.js';
+import { LEDGER_KINDS, type StoreBooks } from '../tools/verify/books.js';
+import { OperatorApi } from '../tools/verify/operator-api.js';
+import { type ShardReport, type VerifyReport, verify } from '../tools/verify/verify.js';
 import { formatSum, type ScaleTable } from '../wallet/amount.js';
-import { EXIT } from './exit-codes.js';
 import { type ReadStore, readsStore, withStoreToRead } from './open-to-read.js';
 import { maybeRunningServer, tokenForTools } from './running-server.js';
 import { formatTable, printable } from './table.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/ports.js';
+import type { Clock } from '../base/clock.js';
 
 /** A request whose answer is awaited; a link of the list that `Admission` keeps. */
 export interface Pending {

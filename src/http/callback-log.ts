@@ -1,9 +1,9 @@
-import type { Logger } from '../base/ports.js';
+import type { Logger } from '../base/logger.js';
+import type { ReadRequest } from '../callback/request-codec.js';
 import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import { FAILURES } from '../wallet/rejection.js';
-import type { ReadRequest } from './request-codec.js';
 
 /** Which answers get a line: none, those with another statusCode than 0, those that took long, all. */
 export type CallbackLogging = 'none' | 'errors' | 'slow' | 'all';

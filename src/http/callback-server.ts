@@ -1,14 +1,14 @@
+import type { Logger } from '../base/logger.js';
 import type { Metric } from '../base/metric.js';
-import type { Logger } from '../base/ports.js';
+import { NOTHING_READ } from '../callback/request-codec.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import { ENDPOINTS, type Endpoint } from '../wallet/command.js';
 import type { Failure } from '../wallet/rejection.js';
 import { Admission } from './admission.js';
 import { Callback, sendFailure } from './callback.js';
+import type { CallbackDeps } from './callback-deps.js';
 import { CallbackMetrics } from './callback-metrics.js';
 import type { Callers } from './callers.js';
-import type { CallbackDeps } from './ports.js';
-import { NOTHING_READ } from './request-codec.js';
 import {
   createApp,
   type HttpRequest,

@@ -1,11 +1,11 @@
-import type { Replier } from '../base/ports.js';
+import type { Replier } from '../base/replier.js';
+import type { CallbackReply } from '../callback/callback-codec.js';
+import { NOTHING_READ, type ReadRequest, textOf } from '../callback/request-codec.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import { FAILURES, type Failure } from '../wallet/rejection.js';
 import type { Pending } from './admission.js';
-import type { CallbackReply } from './callback-codec.js';
-import type { CallbackDeps } from './ports.js';
-import { NOTHING_READ, type ReadRequest, textOf } from './request-codec.js';
+import type { CallbackDeps } from './callback-deps.js';
 import type { Claim, Unsigned } from './signature.js';
 import type { HttpResponse } from './uws.js';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/ports.js';
+import type { Clock } from '../base/clock.js';
 import { type Address, type AddressList, addressOf, formatAddress, maybeAddress } from './address-list.js';
 import type { Claim, Signatures, Unsigned } from './signature.js';
 import type { HttpRequest, HttpResponse } from './uws.js';

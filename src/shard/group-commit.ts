@@ -1,4 +1,4 @@
-import type { Append, AppendOutcome, Wal } from './ports.js';
+import type { Append, AppendOutcome, Wal } from './log/wal.js';
 
 /** A shard, as seen by its rounds. */
 export interface RoundMember {

@@ -1,4 +1,4 @@
-import type { Replier } from '../base/ports.js';
+import type { Replier } from '../base/replier.js';
 
 /**
  * Holds back what has been decided until the log entry that carries the state it shows is durable: nothing is told to

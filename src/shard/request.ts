@@ -1,4 +1,4 @@
-import type { Replier } from '../base/ports.js';
+import type { Replier } from '../base/replier.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';

@@ -1,18 +1,22 @@
 import { AssertionFailure, assert, must, unreachable } from '../base/assert.js';
-import type { Clock, Logger, Replier } from '../base/ports.js';
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
 import { Queue } from '../base/queue.js';
+import type { Replier } from '../base/replier.js';
 import { startOfDay } from '../base/time.js';
 import { apply, applyIn, type WalletEvent } from '../wallet/apply.js';
 import type { Command } from '../wallet/command.js';
-import { decide } from '../wallet/decide.js';
+import { decide } from '../wallet/decide/decide.js';
+import type { Rules } from '../wallet/decide/rules.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Event } from '../wallet/event.js';
 import { type Query, type QueryResult, query } from '../wallet/query.js';
 import { hasForgettable } from '../wallet/retention.js';
-import type { Rules } from '../wallet/rules.js';
-import type { Wallets } from '../wallet/wallets.js';
+import type { Wallets } from '../wallet/state/wallets.js';
 import type { RoundMember } from './group-commit.js';
-import { formatLsn } from './lsn.js';
+import { formatLsn } from './log/lsn.js';
+import { PIECE_ENTRIES, type RecentEntries } from './log/recent-entries.js';
+import type { Recovered } from './log/recovery.js';
 import {
   type Append,
   type AppendOutcome,
@@ -21,9 +25,7 @@ import {
   type Head,
   isSameHead,
   type SealedEntry,
-} from './ports.js';
-import { PIECE_ENTRIES, type RecentEntries } from './recent-entries.js';
-import type { Recovered } from './recovery.js';
+} from './log/wal.js';
 import { ReplyBarrier } from './reply-barrier.js';
 import { type BusyAnswer, MEMORY_FULL, OVERLOADED, type Request, STARTING, STOPPED, TOO_LATE } from './request.js';
 import type { ShardObserver } from './shard-observer.js';

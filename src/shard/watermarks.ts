@@ -1,5 +1,5 @@
 import { assert } from '../base/assert.js';
-import type { Lsn } from './lsn.js';
+import type { Lsn } from './log/lsn.js';
 
 /**
  * How far a shard has come, as sequences of its log:

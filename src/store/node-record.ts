@@ -3,8 +3,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { formatLsn, maybeLsn } from '../shard/lsn.js';
-import type { Position } from '../shard/ports.js';
+import { formatLsn, maybeLsn } from '../shard/log/lsn.js';
+import type { Position } from '../shard/log/wal.js';
 import { FormatError } from './format/format-error.js';
 
 interface Stored {

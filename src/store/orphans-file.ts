@@ -1,6 +1,6 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SealedEntry } from '../shard/ports.js';
+import type { SealedEntry } from '../shard/log/wal.js';
 
 /** A log that loses its newest entries more often is of no use. */
 const FILES_MAX = 100;

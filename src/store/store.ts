@@ -1,5 +1,5 @@
-import type { Wal } from '../shard/ports.js';
-import type { SnapshotStore } from '../shard/snapshot-ports.js';
+import type { Wal } from '../shard/log/wal.js';
+import type { SnapshotStore } from '../shard/snapshot/snapshot-store.js';
 import type { StoreMeta } from './meta.js';
 
 /** A place for the logs and snapshots of all shards, and for the record of how it was created. Each driver is one. */

@@ -1,4 +1,4 @@
-import type { Logger } from '../base/ports.js';
+import type { Logger } from '../base/logger.js';
 
 const PAUSE_MS = 10_000;
 

@@ -3,11 +3,11 @@ import { intern } from '../base/intern.js';
 import { dayOf } from '../base/time.js';
 import type { Units } from './amount.js';
 import type { CallbackApplied, Change, Event, OperatorEvent } from './event.js';
-import { movedBy, type OperationType } from './operation.js';
 import { forget } from './retention.js';
-import { type Round, Transaction } from './round.js';
-import { Wallet } from './wallet-state.js';
-import type { Wallets } from './wallets.js';
+import { movedBy, type OperationType } from './state/operation.js';
+import { type Round, Transaction } from './state/round.js';
+import { Wallet } from './state/wallet.js';
+import type { Wallets } from './state/wallets.js';
 
 /** Applies an event to the shard's state: at every replay, and after the decision that creates a player. */
 export function apply(wallets: Wallets, event: Event): void {

@@ -1,5 +1,5 @@
 import type { Units } from './amount.js';
-import type { Operator } from './operation.js';
+import type { Operator } from './state/operation.js';
 
 /**
  * What a wallet can be asked. Amounts are already in units; strings are already checked (length, UTF-8, whole

@@ -1,6 +1,6 @@
 import type { Units } from './amount.js';
 import type { CancelState, Endpoint, OpenState } from './command.js';
-import type { Operator } from './operation.js';
+import type { Operator } from './state/operation.js';
 
 /**
  * What happened to one wallet: one event per applied request, in one log entry, applied whole.

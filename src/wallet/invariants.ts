@@ -1,7 +1,7 @@
 import { assert } from '../base/assert.js';
 import { ExactSum } from './amount.js';
-import { movedBy } from './operation.js';
-import type { Wallet } from './wallet-state.js';
+import { movedBy } from './state/operation.js';
+import type { Wallet } from './state/wallet.js';
 
 /**
  * What must hold of a wallet between any two commands. Walks all of it, so it is asked after recovery and in tests,

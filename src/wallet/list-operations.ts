@@ -1,6 +1,6 @@
 import type { Units } from './amount.js';
-import { movedBy, type Operation, type OperationType, type Operator } from './operation.js';
-import type { Wallet } from './wallet-state.js';
+import { movedBy, type Operation, type OperationType, type Operator } from './state/operation.js';
+import type { Wallet } from './state/wallet.js';
 
 export interface OperationView {
   readonly type: OperationType;

@@ -1,10 +1,10 @@
 import { unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
-import type { Transaction } from './round.js';
-import type { TransactionKind, TransactionState } from './transaction-record.js';
-import type { Wallet } from './wallet-state.js';
-import type { Wallets } from './wallets.js';
+import type { Transaction } from './state/round.js';
+import type { TransactionKind, TransactionState } from './state/transaction-record.js';
+import type { Wallet } from './state/wallet.js';
+import type { Wallets } from './state/wallets.js';
 
 /** What can be read of a shard without changing it. Questions and answers are plain data. */
 export type Query =

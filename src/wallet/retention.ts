@@ -1,7 +1,7 @@
 import { ExactSum } from './amount.js';
-import { movedBy, type Operation } from './operation.js';
-import type { Round } from './round.js';
-import type { Wallet } from './wallet-state.js';
+import { movedBy, type Operation } from './state/operation.js';
+import type { Round } from './state/round.js';
+import type { Wallet } from './state/wallet.js';
 
 /**
  * Ids are remembered for months, not for ever (decisions.md section 3). A round leaves as a whole, once nothing of it

@@ -1,4 +1,5 @@
-import type { Clock, Logger } from '../base/ports.js';
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
 import { offsetOf } from '../base/steady-clock.js';
 
 const JUMP_MS = 60_000;

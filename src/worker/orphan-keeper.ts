@@ -1,6 +1,6 @@
-import type { Logger } from '../base/ports.js';
-import { findOrphans } from '../shard/orphans.js';
-import type { EntryFormat, SealedEntry, Wal } from '../shard/ports.js';
+import type { Logger } from '../base/logger.js';
+import { findOrphans } from '../shard/log/orphans.js';
+import type { EntryFormat, SealedEntry, Wal } from '../shard/log/wal.js';
 import type { Shard } from '../shard/shard.js';
 
 export interface OrphanKeeperDeps {

@@ -1,7 +1,7 @@
 import type { Metric } from '../base/metric.js';
-import type { Lsn } from '../shard/lsn.js';
+import type { Lsn } from '../shard/log/lsn.js';
 import type { BusyAnswer } from '../shard/request.js';
-import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
+import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';

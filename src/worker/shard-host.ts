@@ -1,19 +1,14 @@
 import { must } from '../base/assert.js';
-import type { Clock, Logger, Replier } from '../base/ports.js';
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { Replier } from '../base/replier.js';
 import { RestartBudget } from '../base/restart-budget.js';
 import { SteadyClock } from '../base/steady-clock.js';
 import { GroupCommit } from '../shard/group-commit.js';
-import { compareLsn, formatLsn, type Lsn } from '../shard/lsn.js';
-import { ATTEMPTS_AT_START, isFinal, type Patience } from '../shard/patience.js';
-import type { EntryFormat, Fenced, Head, Owner, Position, SealedEntry, Wal } from '../shard/ports.js';
-import { type Recovered, type RecoveryDeps, recover } from '../shard/recovery.js';
-import { RecoveryError, ShortLogError } from '../shard/recovery-error.js';
-import type { BusyAnswer } from '../shard/request.js';
-import { Shard, type ShardLimits, type ShardMeasures } from '../shard/shard.js';
-import type { ShardObserver } from '../shard/shard-observer.js';
-import type { SnapshotPolicy } from '../shard/snapshot-policy.js';
-import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot-ports.js';
-import { type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshotter.js';
+import { compareLsn, formatLsn, type Lsn } from '../shard/log/lsn.js';
+import { ATTEMPTS_AT_START, isPermanent, type Patience } from '../shard/log/patience.js';
+import { type Recovered, type RecoveryDeps, recover } from '../shard/log/recovery.js';
+import { RecoveryError, ShortLogError } from '../shard/log/recovery-error.js';
 import {
   describeOwner,
   FencedError,
@@ -22,12 +17,19 @@ import {
   ownerOf,
   sealFenceOver,
   type TakeOverDeps,
-} from '../shard/take-over.js';
-import { maybeMissing, ROUNDS_MAX, writeFence } from '../shard/write-fence.js';
+} from '../shard/log/take-over.js';
+import type { EntryFormat, Head, Owner, Position, SealedEntry, Takeover, Wal } from '../shard/log/wal.js';
+import { maybeMissing, ROUNDS_MAX, writeFence } from '../shard/log/write-fence.js';
+import type { BusyAnswer } from '../shard/request.js';
+import { Shard, type ShardLimits, type ShardMeasures } from '../shard/shard.js';
+import type { ShardObserver } from '../shard/shard-observer.js';
+import type { SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
+import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot/snapshot-store.js';
+import { type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshot/snapshotter.js';
 import type { Command } from '../wallet/command.js';
+import type { Rules } from '../wallet/decide/rules.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
-import type { Rules } from '../wallet/rules.js';
 import { ClockWatch } from './clock-watch.js';
 import { OrphanKeeper } from './orphan-keeper.js';
 import type { ShardStatus, Shards } from './shards.js';
@@ -154,7 +156,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     }
   }
 
-  async start(fences: readonly Fenced[]): Promise<void> {
+  async start(fences: readonly Takeover[]): Promise<void> {
     await Promise.all(fences.map((fenced) => this.recover(fenced, this.atStart)));
     this.begin();
   }
@@ -265,7 +267,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
   }
 
   /** A log that cannot be continued stops its shard; the others serve. Rejects in bad weather. */
-  private async recover(fenced: Fenced, deps: RecoveryDeps & TakeOverDeps): Promise<void> {
+  private async recover(fenced: Takeover, deps: RecoveryDeps & TakeOverDeps): Promise<void> {
     const shard = must(this.shards.get(fenced.shard), 'a fence is for a shard of this thread');
     try {
       const recovered = await this.rebuilt(shard, fenced, deps);
@@ -273,7 +275,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
       this.budgetOf(shard).isBack(this.deps.clock.monotonicMs());
       this.snapshots.recovered(shard.id, recovered);
     } catch (error) {
-      if (!isFinal(error)) throw error;
+      if (!isPermanent(error)) throw error;
       const { message } = error as Error;
       shard.stop(message);
       // Whoever took the log over meanwhile has new snapshots by now, and trims the log: nothing is lost.
@@ -316,12 +318,12 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
   }
 
   /** A store that fails over meanwhile can lose the fence, and what was before it: it goes in again. */
-  private async rebuilt(shard: Shard, fenced: Fenced, deps: RecoveryDeps & TakeOverDeps): Promise<Recovered> {
+  private async rebuilt(shard: Shard, fenced: Takeover, deps: RecoveryDeps & TakeOverDeps): Promise<Recovered> {
     for (let round = 1; ; round++) {
       try {
         return await recover(fenced, this.deps.genesis(shard.id), deps);
       } catch (error) {
-        if (!isFinal(error) || round === ROUNDS_MAX) throw error;
+        if (!isPermanent(error) || round === ROUNDS_MAX) throw error;
         const missing = maybeMissing(await headOf(shard.id, deps), fenced, shard);
         if (missing === undefined) throw error;
         if (missing.length > 0) await this.writeFence(shard, fenced, deps);
@@ -331,7 +333,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     }
   }
 
-  private async writeFence(shard: Shard, fenced: Fenced, deps: TakeOverDeps): Promise<void> {
+  private async writeFence(shard: Shard, fenced: Takeover, deps: TakeOverDeps): Promise<void> {
     const lost = await writeFence(fenced, shard, deps);
     if (lost === 0) return;
     this.deps.log.warn({ shard: shard.id, lost }, 'what the store had lost went in again');

@@ -1,8 +1,8 @@
-import type { Replier } from '../base/ports.js';
-import type { Lsn } from '../shard/lsn.js';
-import type { Fenced } from '../shard/ports.js';
-import { RecoveryError } from '../shard/recovery-error.js';
-import type { Pace } from '../shard/snapshotter.js';
+import type { Replier } from '../base/replier.js';
+import type { Lsn } from '../shard/log/lsn.js';
+import { RecoveryError } from '../shard/log/recovery-error.js';
+import type { Takeover } from '../shard/log/wal.js';
+import type { Pace } from '../shard/snapshot/snapshotter.js';
 import { type CallbackColumns, callbackAt, ReplyColumns } from './columns.js';
 import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { CallbackReply, SentCallback, Shards } from './shards.js';
@@ -34,7 +34,7 @@ export class ShardServer {
   ) {}
 
   /** Without fences this thread takes the place of one that died, after entries up to `told` had been answered. */
-  async start(fences: readonly Fenced[] | undefined, told: ReadonlyMap<number, Lsn>): Promise<void> {
+  async start(fences: readonly Takeover[] | undefined, told: ReadonlyMap<number, Lsn>): Promise<void> {
     try {
       await (fences === undefined ? this.shards.resume(told) : this.shards.start(fences.map(withBuffer)));
     } catch (error) {
@@ -137,7 +137,7 @@ export class ShardServer {
 }
 
 /** What was a Buffer in one thread is a plain array of bytes in another. */
-function withBuffer(fenced: Fenced): Fenced {
+function withBuffer(fenced: Takeover): Takeover {
   const { buffer, byteOffset, byteLength } = fenced.entry.bytes;
   return { ...fenced, entry: { ...fenced.entry, bytes: Buffer.from(buffer, byteOffset, byteLength) } };
 }

@@ -1,9 +1,9 @@
 import type { Metric } from '../base/metric.js';
-import type { Replier } from '../base/ports.js';
-import type { Fenced, Head } from '../shard/ports.js';
+import type { Replier } from '../base/replier.js';
+import type { Head, Takeover } from '../shard/log/wal.js';
 import type { BusyAnswer } from '../shard/request.js';
 import type { ShardState } from '../shard/shard.js';
-import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
+import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Command, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
@@ -36,7 +36,7 @@ export interface CallbackReply {
 /** The shards of a process, in its own thread or in workers. */
 export interface Shards {
   /** Recovers all shards, which have been taken over. One whose log cannot be continued is stopped, and says why. */
-  start(fences: readonly Fenced[]): Promise<void>;
+  start(fences: readonly Takeover[]): Promise<void>;
   /** The replier is called once; after `deadlineMs` (of the monotonic clock) what has not been begun is not begun. */
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void;
   /**

@@ -1,8 +1,15 @@
-import type { Clock, Logger } from '../base/ports.js';
-import type { Recovered } from '../shard/recovery.js';
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { Recovered } from '../shard/log/recovery.js';
 import type { Shard } from '../shard/shard.js';
-import { isDue, type SnapshotPolicy } from '../shard/snapshot-policy.js';
-import { GENTLY, type NewestSnapshot, type Pace, type SnapshotResult, type Snapshotter } from '../shard/snapshotter.js';
+import { isDue, type SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
+import {
+  GENTLY,
+  type NewestSnapshot,
+  type Pace,
+  type SnapshotResult,
+  type Snapshotter,
+} from '../shard/snapshot/snapshotter.js';
 
 export interface SnapshotQueueDeps {
   readonly snapshotter: Snapshotter;

@@ -1,7 +1,8 @@
-import type { Clock, Replier } from '../base/ports.js';
-import { formatLsn } from '../shard/lsn.js';
+import type { Clock } from '../base/clock.js';
+import type { Replier } from '../base/replier.js';
+import { formatLsn } from '../shard/log/lsn.js';
 import { type BusyAnswer, TOO_LATE } from '../shard/request.js';
-import { GENTLY, type SnapshotResult } from '../shard/snapshotter.js';
+import { GENTLY, type SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';

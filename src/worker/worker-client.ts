@@ -1,11 +1,11 @@
 import type { Worker } from 'node:worker_threads';
 import { lastingMetrics, type Metric } from '../base/metric.js';
-import type { Replier } from '../base/ports.js';
+import type { Replier } from '../base/replier.js';
 import { Watchdog } from '../base/watchdog.js';
-import type { Lsn } from '../shard/lsn.js';
-import { RecoveryError } from '../shard/recovery-error.js';
+import type { Lsn } from '../shard/log/lsn.js';
+import { RecoveryError } from '../shard/log/recovery-error.js';
 import { type BusyAnswer, OVERLOADED, STARTING } from '../shard/request.js';
-import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
+import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import { columnsOf, replyAt } from './columns.js';
 import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { CallbackReply, SentCallback, ShardStatus } from './shards.js';

@@ -1,13 +1,15 @@
 import type { Worker } from 'node:worker_threads';
 import { must } from '../base/assert.js';
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
 import { type Metric, mergeMetrics } from '../base/metric.js';
-import type { Clock, Logger, Replier } from '../base/ports.js';
+import type { Replier } from '../base/replier.js';
 import { RestartBudget } from '../base/restart-budget.js';
-import type { Lsn } from '../shard/lsn.js';
-import type { Fenced } from '../shard/ports.js';
+import type { Lsn } from '../shard/log/lsn.js';
+import type { Takeover } from '../shard/log/wal.js';
 import { type BusyAnswer, STARTING, STOPPED } from '../shard/request.js';
 import type { ShardState } from '../shard/shard.js';
-import type { Pace, SnapshotResult } from '../shard/snapshotter.js';
+import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Command, Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
@@ -23,7 +25,7 @@ export interface PoolDeps {
   readonly spawn: (
     worker: number,
     shards: readonly number[],
-    fences: readonly Fenced[] | undefined,
+    fences: readonly Takeover[] | undefined,
     told: ReadonlyMap<number, Lsn>,
   ) => Worker;
   readonly onFenced: (shard: number, takenBy: string) => void;
@@ -79,7 +81,7 @@ export class WorkerPool implements Shards {
     for (const place of this.places) for (const shard of place.shards) this.byShard.set(shard, place);
   }
 
-  async start(fences: readonly Fenced[]): Promise<void> {
+  async start(fences: readonly Takeover[]): Promise<void> {
     const of = ({ shards }: Place) => fences.filter(({ shard }) => shards.includes(shard));
     await Promise.all(this.places.map((place) => this.open(place, of(place))));
   }
@@ -167,7 +169,7 @@ export class WorkerPool implements Shards {
     return must(this.byShard.get(shard), 'a shard has a place');
   }
 
-  private async open(place: Place, fences: readonly Fenced[] | undefined): Promise<void> {
+  private async open(place: Place, fences: readonly Takeover[] | undefined): Promise<void> {
     const { worker, shards, told } = place;
     const events = {
       onOpened: () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import type { AdminDeps } from '../../src/admin/admin-deps.js';
 import { AdminServer } from '../../src/admin/admin-server.js';
-import type { AdminDeps } from '../../src/admin/ports.js';
 import { ENDPOINTS } from '../../src/wallet/command.js';
 import { bet, settlement } from '../support/client.js';
 import { METHODS, NDJSON, OpenApiDocument } from '../support/openapi-document.js';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fastify from 'fastify';
-import type { AdminDeps } from '../../src/admin/ports.js';
+import type { AdminDeps } from '../../src/admin/admin-deps.js';
 import type { Problem } from '../../src/admin/problem.js';
 import { transactionRoutes } from '../../src/admin/transactions.js';
-import { systemClock } from '../../src/base/ports.js';
+import { systemClock } from '../../src/base/clock.js';
 import type { QueryResult } from '../../src/wallet/query.js';
 
 const STEP: QueryResult = { type: 'scan', items: [], next: { position: 1, within: undefined } };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { LSN_ZERO } from '../../src/shard/lsn.js';
-import type { Append, Wal } from '../../src/shard/ports.js';
-import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot-ports.js';
+import { LSN_ZERO } from '../../src/shard/log/lsn.js';
+import type { Append, Wal } from '../../src/shard/log/wal.js';
+import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot/snapshot-store.js';
 import type { MakeStore, StoreUnderTest } from './store-under-test.js';
 import { one, Writer } from './writer.js';
 

@@ -1,5 +1,5 @@
-import type { Wal } from '../../src/shard/ports.js';
-import type { SnapshotStore } from '../../src/shard/snapshot-ports.js';
+import type { Wal } from '../../src/shard/log/wal.js';
+import type { SnapshotStore } from '../../src/shard/snapshot/snapshot-store.js';
 
 /** A store with logs for shards 0 to 3, as a driver's test makes it. */
 export interface StoreUnderTest {

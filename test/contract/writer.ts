@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry, Wal } from '../../src/shard/ports.js';
+import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry, Wal } from '../../src/shard/log/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 
 /** Appends to one shard. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Lsn } from '../../src/shard/lsn.js';
+import type { Lsn } from '../../src/shard/log/lsn.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { balanceOf } from '../support/client.js';
 import { until } from '../support/until.js';

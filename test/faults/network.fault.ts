@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LSN_ZERO } from '../../src/shard/lsn.js';
-import type { AppendOutcome, Head, SealedEntry } from '../../src/shard/ports.js';
+import { LSN_ZERO } from '../../src/shard/log/lsn.js';
+import type { AppendOutcome, Head, SealedEntry } from '../../src/shard/log/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';

@@ -1,5 +1,5 @@
-import type { Lsn } from '../../src/shard/lsn.js';
-import type { Head } from '../../src/shard/ports.js';
+import type { Lsn } from '../../src/shard/log/lsn.js';
+import type { Head } from '../../src/shard/log/wal.js';
 import type { StoreMeta } from '../../src/store/meta.js';
 
 /** The logs of a store, as somebody reads them who has FORMAT.md and no line of the code that appends or recovers. */

@@ -1,14 +1,14 @@
-import { silentLogger } from '../../src/base/ports.js';
-import { LSN_ZERO } from '../../src/shard/lsn.js';
-import type { Entry, Wal } from '../../src/shard/ports.js';
-import { rebuild } from '../../src/shard/recovery.js';
-import type { SnapshotStore } from '../../src/shard/snapshot-ports.js';
+import { silentLogger } from '../../src/base/logger.js';
+import { LSN_ZERO } from '../../src/shard/log/lsn.js';
+import { rebuild } from '../../src/shard/log/recovery.js';
+import type { Entry, Wal } from '../../src/shard/log/wal.js';
+import type { SnapshotStore } from '../../src/shard/snapshot/snapshot-store.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import type { StoreMeta } from '../../src/store/meta.js';
 import { apply } from '../../src/wallet/apply.js';
-import { imageOf, type WalletImage } from '../../src/wallet/wallet-image.js';
-import { Wallets } from '../../src/wallet/wallets.js';
+import { imageOf, type WalletImage } from '../../src/wallet/state/wallet-image.js';
+import { Wallets } from '../../src/wallet/state/wallets.js';
 import type { StoredLog } from './raw-store.js';
 
 export interface RecordedEntry extends Entry {

@@ -1,7 +1,7 @@
-import { movedBy, type Operation } from '../../src/wallet/operation.js';
-import type { Round, Transaction } from '../../src/wallet/round.js';
-import type { FirstAnswer } from '../../src/wallet/transaction-record.js';
-import type { Wallet } from '../../src/wallet/wallet-state.js';
+import { movedBy, type Operation } from '../../src/wallet/state/operation.js';
+import type { Round, Transaction } from '../../src/wallet/state/round.js';
+import type { FirstAnswer } from '../../src/wallet/state/transaction-record.js';
+import type { Wallet } from '../../src/wallet/state/wallet.js';
 
 /**
  * All of a wallet's state as lines for people: operations, transactions with the messages that made them, and rounds,

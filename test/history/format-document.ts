@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { ENDPOINTS } from '../../src/wallet/command.js';
 import type { Change, Event } from '../../src/wallet/event.js';
-import type { Operator } from '../../src/wallet/operation.js';
+import type { Operator } from '../../src/wallet/state/operation.js';
 
 /** What FORMAT.md says of one type of event or change. */
 interface DocumentedType {

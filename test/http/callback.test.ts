@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { type Clock, silentLogger, systemClock } from '../../src/base/ports.js';
-import { callersOf } from '../../src/cli/callers.js';
+import { type Clock, systemClock } from '../../src/base/clock.js';
+import { silentLogger } from '../../src/base/logger.js';
+import { CallbackCodec } from '../../src/callback/callback-codec.js';
 import { loadSettings } from '../../src/config/load.js';
-import { CallbackCodec } from '../../src/http/callback-codec.js';
 import { CallbackLog } from '../../src/http/callback-log.js';
 import { CallbackServer } from '../../src/http/callback-server.js';
+import { callersOf } from '../../src/node/callers.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import { bet } from '../support/client.js';
 import { heldAfter } from '../support/garbage.js';

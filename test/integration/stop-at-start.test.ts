@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLogger } from '../../src/base/ports.js';
-import { WalletNode } from '../../src/cli/wallet-node.js';
+import { silentLogger } from '../../src/base/logger.js';
+import { WalletNode } from '../../src/node/wallet-node.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { settingsWith } from '../support/settings.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { CallbackCommand, OperationCommand } from '../../src/wallet/command.js';
-import type { Operator } from '../../src/wallet/operation.js';
-import type { Rules } from '../../src/wallet/rules.js';
+import type { Rules } from '../../src/wallet/decide/rules.js';
+import type { Operator } from '../../src/wallet/state/operation.js';
 
 /*
  * Few ids, few rounds, few amounts, on purpose: so that histories are full of repeats, late messages, reused ids and

@@ -1,5 +1,5 @@
 import type { CallbackCommand, OperationCommand } from '../../src/wallet/command.js';
-import type { Rules } from '../../src/wallet/rules.js';
+import type { Rules } from '../../src/wallet/decide/rules.js';
 
 /*
  * The dumb one: decisions.md written down a second time, for reading and not for speed. Plain objects, everything

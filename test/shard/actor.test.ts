@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DAY_MS } from '../../src/base/time.js';
 import type { Shard } from '../../src/shard/shard.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
-import type { Wallet } from '../../src/wallet/wallet-state.js';
+import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { peek, TestHost, turns } from '../support/test-host.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GroupCommit, type RoundMember } from '../../src/shard/group-commit.js';
-import type { Append, AppendOutcome, Head } from '../../src/shard/ports.js';
+import type { Append, AppendOutcome, Head } from '../../src/shard/log/wal.js';
 
 const HEAD: Head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 0 };
 const OK: AppendOutcome = { type: 'ok' };

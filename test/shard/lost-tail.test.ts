@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LSN_ZERO } from '../../src/shard/lsn.js';
+import { LSN_ZERO } from '../../src/shard/log/lsn.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { LSN_ZERO, type Lsn } from '../../src/shard/lsn.js';
+import { LSN_ZERO, type Lsn } from '../../src/shard/log/lsn.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { TestHost, turns } from '../support/test-host.js';

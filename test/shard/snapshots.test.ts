@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isSameLsn } from '../../src/shard/lsn.js';
-import type { Head } from '../../src/shard/ports.js';
+import { isSameLsn } from '../../src/shard/log/lsn.js';
+import type { Head } from '../../src/shard/log/wal.js';
 import type { Shard } from '../../src/shard/shard.js';
-import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shard/snapshot-policy.js';
-import type { Manifest } from '../../src/shard/snapshot-ports.js';
-import { AT_ONCE, GENTLY, type SnapshotResult } from '../../src/shard/snapshotter.js';
+import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shard/snapshot/snapshot-policy.js';
+import type { Manifest } from '../../src/shard/snapshot/snapshot-store.js';
+import { AT_ONCE, GENTLY, type SnapshotResult } from '../../src/shard/snapshot/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';

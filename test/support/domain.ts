@@ -1,6 +1,6 @@
 import { atOnce } from '../../src/base/steps.js';
-import { rulesOf } from '../../src/cli/rules.js';
-import type { ChunkWriter } from '../../src/shard/snapshot-ports.js';
+import { rulesOf } from '../../src/node/rules.js';
+import type { ChunkWriter } from '../../src/shard/snapshot/snapshot-store.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { apply } from '../../src/wallet/apply.js';
@@ -14,13 +14,13 @@ import type {
   SettleTxn,
   VoidTxn,
 } from '../../src/wallet/command.js';
-import { decide } from '../../src/wallet/decide.js';
+import { decide } from '../../src/wallet/decide/decide.js';
+import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Decision } from '../../src/wallet/decision.js';
 import type { Event } from '../../src/wallet/event.js';
 import { FAILURES } from '../../src/wallet/rejection.js';
-import type { Rules } from '../../src/wallet/rules.js';
-import type { Wallet } from '../../src/wallet/wallet-state.js';
-import { Wallets } from '../../src/wallet/wallets.js';
+import type { Wallet } from '../../src/wallet/state/wallet.js';
+import { Wallets } from '../../src/wallet/state/wallets.js';
 import { settingsWith } from './settings.js';
 
 const STORE_ID = '00000000-0000-4000-8000-000000000001';

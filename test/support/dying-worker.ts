@@ -11,4 +11,4 @@ parentPort?.on('message', (message: ToWorker) => {
     });
   }
 });
-await import('../../src/cli/worker-entry.js');
+await import('../../src/node/worker-entry.js');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import { silentLogger } from '../../src/base/ports.js';
+import { silentLogger } from '../../src/base/logger.js';
 import type { FromWorker, ToWorker } from '../../src/worker/protocol.js';
 import { type PoolDeps, WorkerPool } from '../../src/worker/worker-pool.js';
 

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { WorkerSettings } from '../../src/cli/worker-entry.js';
+import type { WorkerSettings } from '../../src/node/worker-entry.js';
 import type { ToWorker } from '../../src/worker/protocol.js';
 
 /** A worker like every other, but the second one recovers for ever. */
 const { worker } = workerData as WorkerSettings;
 if (worker === 0) {
-  await import('../../src/cli/worker-entry.js');
+  await import('../../src/node/worker-entry.js');
 } else {
   parentPort?.on('message', ({ type }: ToWorker) => {
     if (type === 'drain-shards') parentPort?.postMessage({ type: 'drained', isEmpty: true });

@@ -1,16 +1,16 @@
-import type { Lsn } from '../../src/shard/lsn.js';
-import { compareLsn } from '../../src/shard/lsn.js';
+import type { Lsn } from '../../src/shard/log/lsn.js';
+import { compareLsn } from '../../src/shard/log/lsn.js';
 import {
   type Append,
   type AppendOutcome,
   appendOf,
-  type Fenced,
   type Head,
   isSameHead,
   type SealFence,
+  type Takeover,
   type Wal,
-} from '../../src/shard/ports.js';
-import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot-ports.js';
+} from '../../src/shard/log/wal.js';
+import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot/snapshot-store.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { MemorySnapshots } from './memory-snapshots.js';
 
@@ -87,7 +87,7 @@ export class MemoryWal implements Wal, SnapshotStore {
     return outcomes;
   }
 
-  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]> {
+  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
     await this.gate;
     if (this.weather === 'not-written') throw new Error('the store is away');
     const fences = shards.map((shard) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLogger } from '../../src/base/ports.js';
+import { silentLogger } from '../../src/base/logger.js';
 import { RefusalLog } from '../../src/telemetry/refusal-log.js';
 
 test('the first refusal is said at once, those of each 10 s after it together in one line, also when no more come', (t) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
-import { Directory } from '../../src/wallet/directory.js';
-import type { Transaction } from '../../src/wallet/round.js';
+import { Directory } from '../../src/wallet/state/directory.js';
+import type { Transaction } from '../../src/wallet/state/round.js';
 import { commands, Domain, throughSnapshot } from '../support/domain.js';
 
 const { place, settle, adjust, cancel } = commands;

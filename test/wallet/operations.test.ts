@@ -6,7 +6,7 @@ import type { Event } from '../../src/wallet/event.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { post } from '../../src/wallet/ledger.js';
 import { listOperations } from '../../src/wallet/list-operations.js';
-import { Wallets } from '../../src/wallet/wallets.js';
+import { Wallets } from '../../src/wallet/state/wallets.js';
 import { Domain } from '../support/domain.js';
 
 const ANNA = { name: 'anna', address: '10.1.2.3' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { guessUsername } from '../../src/http/guess-username.js';
+import { guessUsername } from '../../src/callback/guess-username.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { balanceOf, bet, importPlayers } from '../support/client.js';
 import { TestNode } from '../support/test-node.js';

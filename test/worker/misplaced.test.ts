@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Replier } from '../../src/base/ports.js';
+import type { Replier } from '../../src/base/replier.js';
 import { callbackAt, columnsOf, ReplyColumns } from '../../src/worker/columns.js';
 import { type ResumableShards, ShardServer } from '../../src/worker/shard-server.js';
 import type { CallbackReply } from '../../src/worker/shards.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../src/base/ports.js';
-import type { SnapshotResult } from '../../src/shard/snapshotter.js';
+import { systemClock } from '../../src/base/clock.js';
+import type { SnapshotResult } from '../../src/shard/snapshot/snapshotter.js';
 import type { Shards } from '../../src/worker/shards.js';
 import { WalletService } from '../../src/worker/wallet-service.js';
 

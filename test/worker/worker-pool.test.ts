@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EXIT } from '../../src/cli/exit-codes.js';
+import { EXIT } from '../../src/node/exit-codes.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient } from '../support/client.js';
 import { TestNode } from '../support/test-node.js';

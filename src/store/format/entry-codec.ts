@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { RESET_BUFFER_MODE, REUSE_BUFFER_MODE } from 'msgpackr';
 import { assert, must } from '../../base/assert.js';
-import { formatLsn, type Lsn } from '../../shard/lsn.js';
-import type { BatchWriter, Entry, EntryFormat, EntryHeader, Head, Owner, SealedEntry } from '../../shard/ports.js';
+import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import type { BatchWriter, Entry, EntryFormat, EntryHeader, Head, Owner, SealedEntry } from '../../shard/log/wal.js';
 import type { Event } from '../../wallet/event.js';
 import { eventToTuple, tupleToEvent } from './event-codec.js';
 import { FormatError, UnknownFormatError } from './format-error.js';

@@ -1,7 +1,7 @@
 import { unreachable } from '../../base/assert.js';
 import { type CancelState, ENDPOINTS, type OpenState } from '../../wallet/command.js';
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
-import type { Operator } from '../../wallet/operation.js';
+import type { Operator } from '../../wallet/state/operation.js';
 import { UnknownFormatError } from './format-error.js';
 
 /*

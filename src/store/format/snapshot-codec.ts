@@ -2,12 +2,18 @@ import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.js';
 import { hashString } from '../../base/hash.js';
 import type { Steps } from '../../base/steps.js';
-import type { Lsn } from '../../shard/lsn.js';
-import type { Head } from '../../shard/ports.js';
-import type { ChunkSummary, ChunkWriter, Manifest, PackedReader, SnapshotFormat } from '../../shard/snapshot-ports.js';
-import type { PackedWallets } from '../../wallet/packed-wallets.js';
-import { imageFrom, outlineOf, type WalletImage, walletFrom } from '../../wallet/wallet-image.js';
-import type { Wallet } from '../../wallet/wallet-state.js';
+import type { Lsn } from '../../shard/log/lsn.js';
+import type { Head } from '../../shard/log/wal.js';
+import type {
+  ChunkSummary,
+  ChunkWriter,
+  Manifest,
+  PackedReader,
+  SnapshotFormat,
+} from '../../shard/snapshot/snapshot-store.js';
+import type { PackedWallets } from '../../wallet/state/packed-wallets.js';
+import type { Wallet } from '../../wallet/state/wallet.js';
+import { imageFrom, outlineOf, type WalletImage, walletFrom } from '../../wallet/state/wallet-image.js';
 import { storeIdToBytes } from './entry-codec.js';
 import { FormatError, UnknownFormatError } from './format-error.js';
 import { newPackr } from './msgpack.js';

@@ -1,6 +1,6 @@
 import type { Database } from 'lmdb';
-import type { Head } from '../../shard/ports.js';
-import { RecoveryError } from '../../shard/recovery-error.js';
+import { RecoveryError } from '../../shard/log/recovery-error.js';
+import type { Head } from '../../shard/log/wal.js';
 import { decodeHead, encodeHead } from '../format/entry-codec.js';
 import type { Commits } from './commits.js';
 import { headKey } from './keys.js';

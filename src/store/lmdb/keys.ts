@@ -1,4 +1,4 @@
-import type { Lsn } from '../../shard/lsn.js';
+import type { Lsn } from '../../shard/log/lsn.js';
 
 /*
  * Keys are compared as bytes, and integers are big-endian: all of a shard lie together, in the order of their numbers.

@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';
-import { LSN_ZERO, type Lsn } from '../../shard/lsn.js';
+import { LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
 import {
   type Append,
   type AppendOutcome,
-  type Fenced,
   type Head,
   isSameHead,
   type SealedEntry,
   type SealFence,
-} from '../../shard/ports.js';
-import type { StoredSnapshot } from '../../shard/snapshot-ports.js';
+  type Takeover,
+} from '../../shard/log/wal.js';
+import type { StoredSnapshot } from '../../shard/snapshot/snapshot-store.js';
 import { genesisHead } from '../format/entry-codec.js';
 import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { Store } from '../store.js';
@@ -132,7 +132,7 @@ export class LmdbStore implements Store {
   }
 
   /** In one transaction, so that no owner's append comes between the head and its fence, however busy it is. */
-  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]> {
+  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
     await this.growth.roomToRemove(shards.length);
     return this.root.transactionSync(() =>
       shards.map((shard) => {

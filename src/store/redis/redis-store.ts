@@ -1,16 +1,16 @@
 import type { Redis } from 'ioredis';
-import type { Lsn } from '../../shard/lsn.js';
-import { formatLsn } from '../../shard/lsn.js';
+import type { Lsn } from '../../shard/log/lsn.js';
+import { formatLsn } from '../../shard/log/lsn.js';
+import { RecoveryError } from '../../shard/log/recovery-error.js';
 import {
   type Append,
   type AppendOutcome,
   appendOf,
-  type Fenced,
   type Head,
   type SealFence,
-} from '../../shard/ports.js';
-import { RecoveryError } from '../../shard/recovery-error.js';
-import type { StoredSnapshot } from '../../shard/snapshot-ports.js';
+  type Takeover,
+} from '../../shard/log/wal.js';
+import type { StoredSnapshot } from '../../shard/snapshot/snapshot-store.js';
 import { decodeHead, encodeHead, genesisHead, HEAD_LENGTH } from '../format/entry-codec.js';
 import { decodeAnyMeta, decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { Store } from '../store.js';
@@ -111,7 +111,7 @@ export class RedisStore implements Store {
     }
   }
 
-  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Fenced[]> {
+  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
     for (let attempt = 1; attempt <= FENCE_ATTEMPTS_MAX; attempt++) {
       const newest = await this.appends.use((client) => Promise.all(shards.map((shard) => this.newest(client, shard))));
       const fences = newest.map(({ shard, head, bytes }) => ({

@@ -1,8 +1,8 @@
 import type { AdjustBetsCommand, AdjustTxn } from '../command.js';
 import type { Remark } from '../decision.js';
-import { adjustmentBy } from '../idempotency.js';
-import type { Rules } from '../rules.js';
-import type { Wallet } from '../wallet-state.js';
+import type { Wallet } from '../state/wallet.js';
+import { adjustmentBy } from './idempotency.js';
+import type { Rules } from './rules.js';
 import { change, closedFailure, fail, repeat, type Verdict } from './verdict.js';
 
 /** decisions.md section 4, adjustBets. */

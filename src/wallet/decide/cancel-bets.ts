@@ -1,9 +1,9 @@
 import { maybeSum } from '../amount.js';
 import type { CancelBetsCommand, CancelTxn } from '../command.js';
-import { firstAnswer } from '../idempotency.js';
-import type { Round } from '../round.js';
-import type { Rules } from '../rules.js';
-import type { Wallet } from '../wallet-state.js';
+import type { Round } from '../state/round.js';
+import type { Wallet } from '../state/wallet.js';
+import { firstAnswer } from './idempotency.js';
+import type { Rules } from './rules.js';
 import { change, closedFailure, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /**

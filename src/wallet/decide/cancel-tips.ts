@@ -1,9 +1,9 @@
 import { dayOf } from '../../base/time.js';
 import type { CancelTipsCommand, CancelTipTxn } from '../command.js';
-import { firstAnswer } from '../idempotency.js';
-import type { Rules } from '../rules.js';
-import type { Wallet } from '../wallet-state.js';
+import type { Wallet } from '../state/wallet.js';
 import { rememberCancel } from './cancel-bets.js';
+import { firstAnswer } from './idempotency.js';
+import type { Rules } from './rules.js';
 import { change, closedFailure, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /** decisions.md section 4, cancelTips. */

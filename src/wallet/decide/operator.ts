@@ -3,10 +3,10 @@ import { isSafeBalance, type Units } from '../amount.js';
 import type { OperationCommand, OperatorCommand } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { Event } from '../event.js';
-import { movedBy, type Operation } from '../operation.js';
 import type { Failure } from '../rejection.js';
 import { hasForgettable } from '../retention.js';
-import type { Wallet } from '../wallet-state.js';
+import { movedBy, type Operation } from '../state/operation.js';
+import type { Wallet } from '../state/wallet.js';
 
 /** decisions.md section 5: the operator owns the players. Every operation may be repeated. */
 export function decideOperator(wallet: Wallet | undefined, command: OperatorCommand, nowMs: number): Decision {

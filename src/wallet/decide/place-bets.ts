@@ -1,8 +1,8 @@
 import type { PlaceBetsCommand, PlaceTxn } from '../command.js';
-import { firstAnswer } from '../idempotency.js';
-import type { Transaction } from '../round.js';
-import { type Rules, refusesProduct } from '../rules.js';
-import type { Wallet } from '../wallet-state.js';
+import type { Transaction } from '../state/round.js';
+import type { Wallet } from '../state/wallet.js';
+import { firstAnswer } from './idempotency.js';
+import { type Rules, refusesProduct } from './rules.js';
 import { change, covers, fail, repeat, type Verdict } from './verdict.js';
 
 /** decisions.md section 4, placeBets. */

@@ -1,9 +1,9 @@
 import type { SettleBetsCommand, SettleTxn } from '../command.js';
 import type { Remark } from '../decision.js';
-import { firstAnswer } from '../idempotency.js';
-import type { Round, Settlement, Transaction } from '../round.js';
-import { type Rules, refusesProduct } from '../rules.js';
-import type { Wallet } from '../wallet-state.js';
+import type { Round, Settlement, Transaction } from '../state/round.js';
+import type { Wallet } from '../state/wallet.js';
+import { firstAnswer } from './idempotency.js';
+import { type Rules, refusesProduct } from './rules.js';
 import { change, closedFailure, covers, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /** decisions.md section 4, settleBets. */

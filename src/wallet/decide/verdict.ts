@@ -2,9 +2,9 @@ import { isSafeBalance, type Units } from '../amount.js';
 import type { Remark } from '../decision.js';
 import type { Change } from '../event.js';
 import type { Failure } from '../rejection.js';
-import type { Transaction } from '../round.js';
-import type { FirstAnswer } from '../transaction-record.js';
-import type { Wallet } from '../wallet-state.js';
+import type { Transaction } from '../state/round.js';
+import type { FirstAnswer } from '../state/transaction-record.js';
+import type { Wallet } from '../state/wallet.js';
 
 /** What one element of a request comes to, before anything has changed. */
 export type Verdict =

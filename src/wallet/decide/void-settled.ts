@@ -1,9 +1,9 @@
 import { isSafeBalance, maybeSum, type Units } from '../amount.js';
 import type { VoidSettledCommand, VoidTxn } from '../command.js';
-import { firstAnswer } from '../idempotency.js';
-import type { Round, Transaction } from '../round.js';
-import type { Rules } from '../rules.js';
-import type { Wallet } from '../wallet-state.js';
+import type { Round, Transaction } from '../state/round.js';
+import type { Wallet } from '../state/wallet.js';
+import { firstAnswer } from './idempotency.js';
+import type { Rules } from './rules.js';
 import { change, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /**

@@ -1,0 +1,66 @@
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { ScaleTable } from '../wallet/amount.js';
+import type { OperationCommand } from '../wallet/command.js';
+import type { Answer } from '../wallet/decision.js';
+import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
+import type { Busy } from '../wallet/rejection.js';
+import type { Operator } from '../wallet/state/operation.js';
+
+export type Failed = { readonly type: 'failed'; readonly failure: Busy };
+
+/** An operation, and who asks for it. */
+export type SignedCommand = OperationCommand & { readonly by: Operator };
+
+/** Whoever owns the wallets. */
+export interface OperatorService {
+  readonly shardCount: number;
+  operate(command: SignedCommand): Promise<Answer>;
+  ask(question: PlayerQuery): Promise<QueryResult | Failed>;
+  askShard(shard: number, question: Query): Promise<QueryResult | Failed>;
+  readonly isReady: boolean;
+  /** One result for each shard that serves. */
+  takeSnapshots(): Promise<readonly object[]>;
+  status(): readonly object[];
+}
+
+export type Role = 'read' | 'operate';
+
+/** Who shows the token is this operator. `read` may look at everything, `operate` may also change it. */
+export interface OperatorToken {
+  readonly name: string;
+  readonly role: Role;
+  readonly token: string;
+}
+
+/** What watches the process from outside. */
+export interface Observability {
+  /** In Prometheus' text format, and its content type. */
+  readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
+  /** The OpenAPI document of both listeners. */
+  readonly openapi: object;
+}
+
+export interface AdminSettings {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** None: this machine may operate. */
+  readonly tokens: readonly OperatorToken[];
+  /** PEM; undefined: plain HTTP. */
+  readonly tls: { readonly certificate: Buffer; readonly key: Buffer } | undefined;
+  /** Of the store behind all of it, so that tools know whether they look at the same. */
+  readonly storeId: string;
+  readonly scales: ScaleTable;
+  /** Largest single amount, in whole currency. */
+  readonly amountMax: number;
+  readonly importLinesMax: number;
+}
+
+export interface AdminDeps {
+  readonly settings: AdminSettings;
+  readonly service: OperatorService;
+  readonly observability: Observability;
+  readonly clock: Clock;
+  readonly log: Logger;
+}

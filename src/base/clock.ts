@@ -1,0 +1,29 @@
+export interface Clock {
+  /** Milliseconds since 1970; a whole number. */
+  now(): number;
+  /** Milliseconds since some moment, with fractions; never goes back, and is the same in all threads. For durations. */
+  monotonicMs(): number;
+}
+
+const READINGS = 10;
+
+/** Each thread counts `performance.now` from a moment of its own; the system's clock behind it is the same for all. */
+const THREAD_STARTED_MS = threadStartedMs();
+
+/** By the pair of readings that took least: a busy machine can hold a thread up for milliseconds between the two. */
+function threadStartedMs(): number {
+  let startedMs = 0;
+  let leastNs = Number.POSITIVE_INFINITY;
+  for (let n = 0; n < READINGS; n++) {
+    const beforeNs = process.hrtime.bigint();
+    const nowMs = performance.now();
+    const tookNs = Number(process.hrtime.bigint() - beforeNs);
+    if (tookNs < leastNs) [startedMs, leastNs] = [Number(beforeNs) / 1e6 - nowMs, tookNs];
+  }
+  return startedMs;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => THREAD_STARTED_MS + performance.now(),
+};

@@ -1,0 +1,46 @@
+import type { Clock } from '../base/clock.js';
+import type { Replier } from '../base/replier.js';
+import type { CallbackCodec, CallbackReply } from '../callback/callback-codec.js';
+import type { RefusalLog } from '../telemetry/refusal-log.js';
+import type { Endpoint } from '../wallet/command.js';
+import type { Admission, AdmissionSettings } from './admission.js';
+import type { CallbackLog } from './callback-log.js';
+import type { CallbackMetrics } from './callback-metrics.js';
+import type { TlsFiles } from './uws.js';
+
+export interface SentCallback {
+  readonly endpoint: Endpoint;
+  /** Of its body; see `textOf`. */
+  readonly text: string;
+  /** Of the monotonic clock: then its sender is told that the outcome is unknown, and it must not be begun any more. */
+  readonly deadlineMs: number;
+}
+
+/** Whoever carries callbacks out, with a `CallbackCodec`, in whichever thread. */
+export interface CallbackService {
+  /** The replier is called once, when the answer is durable. */
+  carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
+}
+
+export interface CallbackSettings extends AdmissionSettings {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly bodyBytesMax: number;
+  readonly connectionsMax: number;
+  /** After this the answer is that the outcome is unknown. */
+  readonly requestDeadlineMs: number;
+  /** Undefined: plain HTTP. */
+  readonly tls: TlsFiles | undefined;
+}
+
+export interface CallbackDeps {
+  readonly settings: CallbackSettings;
+  readonly codec: CallbackCodec;
+  readonly service: CallbackService;
+  readonly admission: Admission;
+  readonly refusals: RefusalLog;
+  readonly clock: Clock;
+  readonly metrics: CallbackMetrics;
+  readonly log: CallbackLog;
+}

@@ -1,0 +1,62 @@
+import type { Metric } from '../../base/metric.js';
+import { type ScaleTable, type Units, unitsPerWhole } from '../../wallet/amount.js';
+import type { Event } from '../../wallet/event.js';
+import { type Ledger, type LedgerKind, tellMoves } from '../../wallet/ledger.js';
+
+/** More currencies than this share one label: a scrape must not grow without a limit. */
+const CURRENCIES_MAX = 100;
+const OTHERS = 'other';
+
+/** Whole currency; both only grow. */
+interface Moved {
+  credited: number;
+  debited: number;
+}
+
+/** What has moved since the start, by currency and kind: a statistic in doubles. The books are `walletd verify`'s. */
+export class MoneyMoved implements Ledger {
+  private readonly byCurrency = new Map<string, Map<LedgerKind, Moved>>();
+  /** Of the event that is being told. */
+  private kinds = new Map<LedgerKind, Moved>();
+  private unitsPerWhole = 1;
+
+  constructor(private readonly scales: ScaleTable) {}
+
+  add(currency: string, event: Event): void {
+    this.unitsPerWhole = unitsPerWhole(this.scales.of(currency));
+    this.kinds = this.kindsOf(currency);
+    tellMoves(event, this);
+  }
+
+  moved(kind: LedgerKind, amount: Units): void {
+    let moved = this.kinds.get(kind);
+    if (moved === undefined) {
+      moved = { credited: 0, debited: 0 };
+      this.kinds.set(kind, moved);
+    }
+    const whole = amount / this.unitsPerWhole;
+    if (whole > 0) moved.credited += whole;
+    else moved.debited -= whole;
+  }
+
+  metric(): Metric {
+    const values = [...this.byCurrency].flatMap(([currency, kinds]) =>
+      [...kinds].flatMap(([kind, { credited, debited }]) => [
+        { labels: { currency, kind, direction: 'credit' }, value: credited },
+        { labels: { currency, kind, direction: 'debit' }, value: debited },
+      ]),
+    );
+    const help =
+      'Money that moved, in whole currency, as players see it: credit is theirs. A statistic, not the books.';
+    return { name: 'walletd_money_total', help, type: 'counter', values };
+  }
+
+  private kindsOf(currency: string): Map<LedgerKind, Moved> {
+    const known = this.byCurrency.get(currency);
+    if (known !== undefined) return known;
+    const label = this.byCurrency.size < CURRENCIES_MAX ? currency : OTHERS;
+    const kinds = this.byCurrency.get(label) ?? new Map<LedgerKind, Moved>();
+    this.byCurrency.set(label, kinds);
+    return kinds;
+  }
+}

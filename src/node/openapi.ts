@@ -1,0 +1,37 @@
+import { operatorPaths, operatorSchemas } from '../admin/openapi.js';
+import { callbackPaths } from '../callback/openapi.js';
+import type { Settings } from '../config/schema.js';
+
+/** Both listeners in one document: the callbacks' paths name their own server. */
+export function openapiDocument({ host, port, txnsMax }: Settings, version: string): object {
+  const callbackServer = {
+    url: '{scheme}://{host}:{port}',
+    description: 'The callback listener',
+    variables: {
+      scheme: { default: 'http', enum: ['http', 'https'] },
+      host: { default: host },
+      port: { default: String(port) },
+    },
+  };
+  const callbacks = Object.entries(callbackPaths(txnsMax)).map(([path, item]) => [
+    path,
+    { servers: [callbackServer], ...item },
+  ]);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'walletd',
+      version,
+      description: "The operator's side of a game platform's wallet callbacks, and the operator's own API.",
+    },
+    servers: [{ url: '/', description: 'The operator API, which serves this document' }],
+    // Without a token in the settings none is needed; then the listener is bound to loopback.
+    security: [{ operatorToken: [] }, {}],
+    tags: ['callbacks', 'players', 'transactions', 'operations', 'health'].map((name) => ({ name })),
+    paths: { ...Object.fromEntries(callbacks), ...operatorPaths },
+    components: {
+      securitySchemes: { operatorToken: { type: 'http', scheme: 'bearer' } },
+      schemas: operatorSchemas,
+    },
+  };
+}

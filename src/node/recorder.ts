@@ -1,0 +1,47 @@
+import type { Logger } from '../base/logger.js';
+import type { NodeRecord } from '../store/node-record.js';
+import type { Shards } from '../worker/shards.js';
+
+const EVERY_MS = 1000;
+
+/** Keeps this node's record of what its shards have acknowledged, from the first that serves on. */
+export class Recorder {
+  private readonly timer: NodeJS.Timeout;
+  /** Why the record could not be written the last time. */
+  private problem: string | undefined = undefined;
+
+  constructor(
+    private readonly record: NodeRecord,
+    private readonly storeId: string,
+    private readonly shards: Pick<Shards, 'status'>,
+    private readonly log: Logger,
+  ) {
+    this.timer = setInterval(() => void this.write(), EVERY_MS);
+    this.timer.unref();
+  }
+
+  /** Does not reject. A shard that does not serve keeps the record that it had. */
+  async write(): Promise<void> {
+    const all = this.shards.status();
+    // Whoever has the store now keeps the record.
+    if (all.some(({ state }) => state === 'fenced')) return;
+    const serving = all.flatMap(({ shard, state, head }) =>
+      state === 'serving' && head !== undefined ? [[shard, head] as const] : [],
+    );
+    if (serving.length === 0) return;
+    try {
+      await this.record.write(this.storeId, serving);
+      this.problem = undefined;
+    } catch (error) {
+      const { message } = error as Error;
+      const at = { path: this.record.path, error: message };
+      // It is tried every second, and said once.
+      if (message !== this.problem) this.log.warn(at, 'cannot write what this node has acknowledged');
+      this.problem = message;
+    }
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+}

@@ -1,0 +1,21 @@
+import { DAY_MS } from '../base/time.js';
+import type { Settings } from '../config/schema.js';
+import type { Rules } from '../wallet/decide/rules.js';
+
+/** The settings that `decide` asks. */
+export function rulesOf(settings: Settings): Rules {
+  return {
+    duplicates: settings.duplicates,
+    roundEnded: settings.round.ended,
+    voidAmounts: settings.void.amounts,
+    voidAllowNegativeBalance: settings.void.allowNegativeBalance,
+    tipsUnknown: settings.tips.unknown,
+    tipsUnknownMax: settings.tips.unknownMax,
+    tombstonesMax: settings.tombstonesMax,
+    openBetsMax: settings.openBetsMax,
+    historyMax: settings.historyMax,
+    retentionMs: settings.retention.transactions * DAY_MS,
+    productsUnlisted: settings.products.unlisted,
+    products: new Map(settings.products.list.map((product) => [product.id, product])),
+  };
+}

@@ -1,0 +1,30 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { must } from '../base/assert.js';
+import type { Lsn } from '../shard/log/lsn.js';
+import type { Takeover } from '../shard/log/wal.js';
+import { createLogger } from '../telemetry/logger.js';
+import type { ToWorker } from '../worker/protocol.js';
+import { ShardServer } from '../worker/shard-server.js';
+import { codecOf, ShardThread, type ShardThreadSettings } from './shard-thread.js';
+
+export interface WorkerSettings extends ShardThreadSettings {
+  readonly worker: number;
+  /** Undefined when this thread takes the place of one that died. */
+  readonly fences: readonly Takeover[] | undefined;
+  /** Of that one: the newest entries whose answers have left. */
+  readonly told: ReadonlyMap<number, Lsn>;
+}
+
+/** A worker thread: its shards, and the wire to the main thread. */
+const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
+const { worker, fences, told, ...options } = workerData as WorkerSettings;
+const log = createLogger(options.settings.log.level).child({ worker });
+const shards = await ShardThread.open(`worker-${worker}`, options, codecOf(options), log, (shard, takenBy) =>
+  port.postMessage({ type: 'fenced', shard, takenBy }),
+);
+const server = new ShardServer(shards, port, async () => {
+  await shards.close();
+  process.exit();
+});
+port.on('message', (message: ToWorker) => server.receive(message));
+await server.start(fences, told);

@@ -1,0 +1,129 @@
+import type { Clock } from '../../base/clock.js';
+import { newestTimeOf } from './log-reader.js';
+import { formatLsn } from './lsn.js';
+import { type Patience, patiently } from './patience.js';
+import { RecoveryError } from './recovery-error.js';
+import {
+  type Append,
+  type AppendOutcome,
+  appendOf,
+  type EntryFormat,
+  type Head,
+  type Owner,
+  type SealedEntry,
+  type SealFence,
+  type Takeover,
+  type Wal,
+} from './wal.js';
+
+export interface TakeOverDeps extends Patience {
+  readonly wal: Wal;
+  readonly format: EntryFormat;
+  readonly clock: Clock;
+  readonly owner: Owner;
+  /** 16 hexadecimal digits: tells this fence from every other. */
+  readonly newNonce: () => string;
+}
+
+/** The log has another owner than this one thought. */
+export class FencedError extends RecoveryError {
+  constructor(
+    readonly shard: number,
+    readonly head: Head,
+  ) {
+    super(`the log of shard ${shard} is not ours any more: its head is ${formatLsn(head.lsn)}`);
+  }
+}
+
+/** Takes shards over, whoever owns them: the start of a process is an act of somebody who wants that. */
+export async function takeOver(shards: readonly number[], deps: TakeOverDeps): Promise<readonly Takeover[]> {
+  const seal: SealFence = (shard, head, newest) => {
+    return sealFence(shard, head, newest === undefined ? 0 : timeOf(newest, deps), deps);
+  };
+  return await patiently('take the logs over', deps, () => deps.wal.fence(shards, seal));
+}
+
+/**
+ * Takes shards over from this very owner, after the death of a thread: begins a new epoch, so that no append of the epoch
+ * before can still arrive. `heads` are those that this owner knows; throws a `FencedError` where another one is there by
+ * now.
+ */
+export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOverDeps): Promise<readonly Takeover[]> {
+  const fences: Takeover[] = [];
+  for (const [shard, previous] of heads) {
+    const newestMs = await timeOfNewest(shard, previous, deps);
+    fences.push(sealFenceOver(shard, previous, newestMs, deps));
+  }
+  const outcomes = await appendPatiently(fences.map(appendOf), deps);
+  outcomes.forEach((outcome, i) => {
+    if (outcome.type === 'conflict') throw new FencedError((fences[i] as Takeover).shard, outcome.head);
+  });
+  return fences;
+}
+
+/** Until each is there, or found to conflict: the same bytes go again, and what is there already answers "duplicate". */
+export async function appendPatiently(
+  appends: readonly Append[],
+  deps: Patience & { readonly wal: Wal },
+): Promise<readonly Exclude<AppendOutcome, { type: 'failed' }>[]> {
+  return await patiently('write the fence', deps, async () => {
+    const outcomes = await deps.wal.append(appends);
+    return outcomes.map((outcome) => {
+      if (outcome.type === 'failed') throw outcome.error;
+      return outcome;
+    });
+  });
+}
+
+/**
+ * A fence over a log of this very owner that ends in `previous`, and has nothing newer than `newestMs`; to be written, and
+ * never sealed twice: what was sent once can still arrive.
+ */
+export function sealFenceOver(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): Takeover {
+  return { shard, previous, entry: sealFence(shard, previous, newestMs, deps) };
+}
+
+/** The head that a log has now. */
+export async function headOf(shard: number, deps: TakeOverDeps): Promise<Head> {
+  return await patiently('read the head', deps, () => deps.wal.head(shard));
+}
+
+/** Who owns the log that ends in `head`. */
+export async function ownerOf(
+  shard: number,
+  head: Head,
+  { wal, format }: Pick<TakeOverDeps, 'wal' | 'format'>,
+): Promise<Owner | undefined> {
+  const [first] = await wal.read(shard, { epoch: head.lsn.epoch, sequence: 0 }, 1);
+  return first === undefined ? undefined : format.decode(first).owner;
+}
+
+/** For people to read. */
+export function describeOwner(owner: Owner | undefined): string {
+  if (owner === undefined) return 'an owner that left no fence';
+  return `process ${owner.pid} on ${owner.host}, started ${new Date(owner.startedMs).toISOString()}`;
+}
+
+function sealFence(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): SealedEntry {
+  const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
+  // Time does not go back within a shard, whatever the machine's clock says.
+  const timeMs = Math.max(deps.clock.now(), newestMs);
+  return deps.format.sealFence({ shard, lsn, nonce: deps.newNonce(), previous, timeMs }, deps.owner);
+}
+
+async function timeOfNewest(shard: number, head: Head, deps: TakeOverDeps): Promise<number> {
+  if (head.lsn.sequence === 0) return 0;
+  const before = { epoch: head.lsn.epoch, sequence: head.lsn.sequence - 1 };
+  const [newest] = await patiently('read the log', deps, () => deps.wal.read(shard, before, 1));
+  if (newest === undefined) throw new RecoveryError(`the log of shard ${shard} lacks its newest entry`);
+  return timeOf(newest, deps);
+}
+
+/** An entry that cannot be read stops the recovery of its shard, which comes next; not the take-over of all. */
+function timeOf(bytes: Buffer, { format }: TakeOverDeps): number {
+  try {
+    return newestTimeOf(format.decode(bytes));
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,108 @@
+import type { PackedWallets } from '../../wallet/state/packed-wallets.js';
+import { compareLsn } from '../log/lsn.js';
+import { RecoveryError } from '../log/recovery-error.js';
+import type { Manifest, SnapshotFormat, SnapshotStore, StoredSnapshot } from './snapshot-store.js';
+
+/** A snapshot that cannot be used: a chunk is missing, or bytes are not those that were written. */
+export class DamagedSnapshotError extends RecoveryError {
+  constructor(
+    readonly shard: number,
+    readonly id: string,
+    /** For people: what is wrong with it. */
+    readonly reason: string,
+  ) {
+    super(`snapshot ${id} of shard ${shard} is damaged: ${reason}`);
+  }
+}
+
+export interface SnapshotListDeps {
+  readonly snapshots: Pick<SnapshotStore, 'snapshots'>;
+  readonly snapshotFormat: SnapshotFormat;
+}
+
+export interface SnapshotReaderDeps {
+  readonly snapshots: Pick<SnapshotStore, 'readChunks'>;
+  readonly snapshotFormat: SnapshotFormat;
+  /** Gives way to other work of the thread. */
+  readonly yieldTurn: () => Promise<void>;
+}
+
+/** What a store has of one shard's snapshots. Whole means that the manifest is; chunks are not looked at. */
+export interface SnapshotList {
+  /** Newest end first. */
+  readonly whole: readonly Manifest[];
+  readonly damaged: readonly { readonly id: string; readonly reason: string }[];
+  /** Ids of those that were begun and not published (yet). */
+  readonly unfinished: readonly string[];
+}
+
+/** About a megabyte at once: few round trips to a store over the network, and little memory beside the wallets. */
+const CHUNKS_AT_ONCE = 8;
+
+/** Rejects when the store cannot be asked; what is damaged is part of the list. */
+export async function listSnapshots(shard: number, deps: SnapshotListDeps): Promise<SnapshotList> {
+  return sortSnapshots(shard, await deps.snapshots.snapshots(shard), deps.snapshotFormat);
+}
+
+/** What the store holds of a shard, as a list. */
+export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], format: SnapshotFormat): SnapshotList {
+  const whole: Manifest[] = [];
+  const damaged: { id: string; reason: string }[] = [];
+  const unfinished: string[] = [];
+  for (const { id, manifest } of stored) {
+    if (manifest === undefined) {
+      unfinished.push(id);
+      continue;
+    }
+    try {
+      whole.push(openManifest(shard, { id, manifest }, format));
+    } catch (error) {
+      damaged.push({ id, reason: (error as Error).message });
+    }
+  }
+  whole.sort((a, b) => compareLsn(b.end.lsn, a.end.lsn) || compareLsn(b.start.lsn, a.start.lsn) || b.timeMs - a.timeMs);
+  return { whole, damaged, unfinished };
+}
+
+/**
+ * Loads the chunks of a whole snapshot. Throws a `DamagedSnapshotError` when one is missing or not what the manifest
+ * names; what the store throws in bad weather comes through.
+ */
+export async function readSnapshot(manifest: Manifest, deps: SnapshotReaderDeps): Promise<PackedWallets> {
+  const reader = deps.snapshotFormat.beginReading(manifest);
+  for await (const { index, bytes } of chunksOf(manifest, deps)) {
+    if (bytes === undefined) throw new DamagedSnapshotError(manifest.shard, manifest.id, `chunk ${index} is missing`);
+    orDamaged(manifest, () => reader.addChunk(bytes));
+    await deps.yieldTurn();
+  }
+  return orDamaged(manifest, () => reader.finish());
+}
+
+/** The chunks of a snapshot in their order, as the store has them; undefined for one that is missing. */
+export async function* chunksOf(
+  { shard, id, chunks }: Manifest,
+  { snapshots }: Pick<SnapshotReaderDeps, 'snapshots'>,
+): AsyncGenerator<{ readonly index: number; readonly bytes: Buffer | undefined }, void> {
+  for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE) {
+    const count = Math.min(CHUNKS_AT_ONCE, chunks.length - first);
+    const page = await snapshots.readChunks(shard, id, first, count);
+    for (let i = 0; i < count; i++) yield { index: first + i, bytes: page[i] };
+  }
+}
+
+function openManifest(shard: number, stored: StoredSnapshot & { manifest: Buffer }, format: SnapshotFormat): Manifest {
+  const manifest = format.openManifest(stored.manifest);
+  if (manifest.id !== stored.id || manifest.shard !== shard) {
+    throw new Error(`its manifest is that of snapshot ${manifest.id} of shard ${manifest.shard}`);
+  }
+  return manifest;
+}
+
+/** What cannot be read is no weather. */
+function orDamaged<T>({ shard, id }: Manifest, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new DamagedSnapshotError(shard, id, (error as Error).message);
+  }
+}

@@ -1,0 +1,313 @@
+import { must } from '../../base/assert.js';
+import type { Clock } from '../../base/clock.js';
+import { atOnce, type Steps } from '../../base/steps.js';
+import { formatLsn } from '../log/lsn.js';
+import { type Patience, patiently } from '../log/patience.js';
+import type { SnapshotSource } from '../shard.js';
+import { nextMarks, type SnapshotPolicy, trimPoint } from './snapshot-policy.js';
+import { sortSnapshots } from './snapshot-reader.js';
+import type { ChunkSummary, LogMark, Manifest, SnapshotFormat, SnapshotStore } from './snapshot-store.js';
+
+export interface SnapshotterDeps extends Patience {
+  readonly snapshots: SnapshotStore;
+  readonly snapshotFormat: SnapshotFormat;
+  readonly clock: Clock;
+  readonly policy: SnapshotPolicy;
+  /** 16 hexadecimal digits: tells this snapshot from every other. */
+  readonly newId: () => string;
+  /** Gives way to other work of the thread. */
+  readonly yieldTurn: () => Promise<void>;
+}
+
+export type SnapshotResult =
+  | {
+      readonly type: 'taken';
+      readonly shard: number;
+      readonly id: string;
+      readonly lsn: string;
+      readonly players: number;
+      readonly bytes: number;
+      readonly tookMs: number;
+    }
+  /** Nothing has happened since the last one. */
+  | { readonly type: 'unchanged'; readonly shard: number }
+  | { readonly type: 'abandoned'; readonly shard: number; readonly reason: string };
+
+/** The newest snapshot of a shard. */
+export interface NewestSnapshot {
+  /** Where replay begins after it. */
+  readonly sequence: number;
+  /** When it was whole, by the shard's clock. */
+  readonly timeMs: number;
+}
+
+/** What a snapshot is taken of: a shard. */
+export interface SnapshotSubject {
+  readonly id: number;
+  readonly source: SnapshotSource | undefined;
+  /** A snapshot holds all but so many of its newest entries. */
+  snapshotTaken(entries: number): void;
+}
+
+/** How a snapshot shares its thread with commands. */
+export interface Pace {
+  /** Between two slices. */
+  readonly restMs: number;
+  /** Of the monotonic clock: whatever is not published by then is abandoned. */
+  readonly deadlineMs: number;
+}
+
+/** A tenth of the thread's time. */
+export const GENTLY: Pace = { restMs: 9, deadlineMs: Number.POSITIVE_INFINITY };
+/** Where nobody else needs the thread. */
+export const AT_ONCE: Pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
+/** Of wallets, before others have their turn. */
+const SLICE_MS = 1;
+const CHUNK_BYTES = 128 * 1024;
+/** So often a wallet may be changed while it is added in steps. */
+const ADD_ATTEMPTS = 3;
+/** What the chunks hold is durable after the flight that is in the air and the next; later means bad weather. */
+const DURABLE_MAX_MS = 30_000;
+const DURABLE_POLL_MS = 5;
+
+/** Why a snapshot will not be: its shard was dropped, or another owner came, or there is no time left. */
+class Abandoned extends Error {}
+
+/**
+ * Takes snapshots of shards that serve, and lets old ones and the log before them go. What is left behind unfinished
+ * goes when the next one begins.
+ */
+export class Snapshotter {
+  /** Marks of the newest snapshot of each shard. */
+  private readonly marks = new Map<number, readonly LogMark[]>();
+  private readonly damaged = new Map<number, ReadonlySet<string>>();
+  private readonly newest = new Map<number, NewestSnapshot>();
+  private urgent: Pace | undefined = undefined;
+  /** Up to which sequence each log has been trimmed by this one. */
+  private readonly trimmed = new Map<number, number>();
+
+  constructor(private readonly deps: SnapshotterDeps) {}
+
+  /**
+   * A shard has been recovered from a snapshot of `timeMs` with these marks, or from its log alone; `damaged` are of no
+   * use, and are not kept.
+   */
+  recovered(shard: number, marks: readonly LogMark[], damaged: readonly string[] = [], timeMs?: number): void {
+    this.damaged.set(shard, new Set(damaged));
+    this.know(shard, marks, timeMs);
+  }
+
+  newestOf(shard: number): NewestSnapshot | undefined {
+    return this.newest.get(shard);
+  }
+
+  private know(shard: number, marks: readonly LogMark[], timeMs: number | undefined): void {
+    this.marks.set(shard, marks);
+    const start = marks.at(-1);
+    if (start !== undefined && timeMs !== undefined) {
+      this.newest.set(shard, { sequence: start.lsn.sequence, timeMs });
+    }
+  }
+
+  /** From now on, also for the one that is being taken. */
+  hurry(pace: Pace): void {
+    this.urgent = pace;
+  }
+
+  /** Does not reject. */
+  async take(shard: SnapshotSubject, pace: Pace): Promise<SnapshotResult> {
+    const startedMs = this.deps.clock.monotonicMs();
+    try {
+      const begun = new Capture(shard, () => this.urgent ?? pace, this.deps);
+      if (begun.first.entriesSinceSnapshot === 0) return { type: 'unchanged', shard: shard.id };
+      const manifest = await begun.runOrUndo(this.marks.get(shard.id) ?? []);
+      this.know(shard.id, manifest.marks, manifest.timeMs);
+      if (begun.current !== undefined) {
+        await this.retire(shard.id, begun.first.head.nonce).catch((error: Error) => {
+          this.deps.log.warn({ shard: shard.id, reason: error.message }, 'old snapshots and log are still there');
+        });
+      }
+      const { id, players, end } = manifest;
+      const bytes = manifest.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
+      const tookMs = Math.round(this.deps.clock.monotonicMs() - startedMs);
+      const taken = { shard: shard.id, id, lsn: formatLsn(end.lsn), players, bytes, tookMs };
+      this.deps.log.info(taken, 'snapshot taken');
+      return { type: 'taken', ...taken };
+    } catch (error) {
+      const reason = (error as Error).message;
+      this.deps.log.warn({ shard: shard.id, reason }, 'snapshot abandoned');
+      return { type: 'abandoned', shard: shard.id, reason };
+    }
+  }
+
+  /** Deletes what is more than is kept, and trims the log up to what is needed. */
+  private async retire(shard: number, nonce: string): Promise<void> {
+    const { snapshots, snapshotFormat, policy } = this.deps;
+    const stored = await patiently('list the snapshots', this.deps, () => snapshots.snapshots(shard));
+    const list = sortSnapshots(shard, stored, snapshotFormat);
+    const damaged = this.damaged.get(shard);
+    const whole = list.whole.filter(({ id }) => !damaged?.has(id)).slice(0, policy.keep);
+    const keptIds = new Set(whole.map(({ id }) => id));
+    const kept = stored.filter(({ id }) => keptIds.has(id));
+    for (const { id } of stored.filter((one) => !keptIds.has(one.id))) {
+      const deleted = await patiently('delete a snapshot', this.deps, () =>
+        snapshots.deleteSnapshot(shard, nonce, kept, id),
+      );
+      if (!deleted) return;
+    }
+    const before = trimPoint(whole, policy);
+    if (before === undefined || before.sequence <= (this.trimmed.get(shard) ?? 0)) return;
+    if (await patiently('trim the log', this.deps, () => snapshots.trimLog(shard, nonce, kept, before))) {
+      this.trimmed.set(shard, before.sequence);
+    }
+  }
+}
+
+/** One snapshot on its way. */
+class Capture {
+  readonly first: SnapshotSource;
+  private readonly id: string;
+  private isBegun = false;
+
+  constructor(
+    private readonly shard: SnapshotSubject,
+    private readonly pace: () => Pace,
+    private readonly deps: SnapshotterDeps,
+  ) {
+    const { source } = shard;
+    if (source === undefined) throw new Abandoned('the shard does not serve');
+    this.first = source;
+    this.id = deps.newId();
+  }
+
+  /** What a store has refused to take on does not stay in it: it may be full, and need that room for appends. */
+  async runOrUndo(marks: readonly LogMark[]): Promise<Manifest> {
+    try {
+      return await this.run(marks);
+    } catch (error) {
+      if (this.isBegun && !(error instanceof Abandoned)) {
+        const { nonce } = this.first.head;
+        await this.deps.snapshots.deleteSnapshot(this.shard.id, nonce, [], this.id).catch(() => {});
+      }
+      throw error;
+    }
+  }
+
+  private async run(marks: readonly LogMark[]): Promise<Manifest> {
+    const { snapshots, snapshotFormat, policy } = this.deps;
+    const { head: start, logBytes, entriesSinceSnapshot } = this.first;
+    const shard = this.shard.id;
+    await this.deleteUnfinished();
+    await this.write('begin a snapshot', () => snapshots.beginSnapshot(shard, start.nonce, this.id));
+    this.isBegun = true;
+    const { chunks, applied, players } = await this.writeChunks();
+    const { head: end, timeMs } = await this.durable(applied);
+    const place = { lsn: start.lsn, bytes: logBytes };
+    const marksNow = nextMarks(marks, place, policy);
+    const manifest = { id: this.id, shard, start, end, timeMs, players, chunks, marks: marksNow };
+    const bytes = snapshotFormat.sealManifest(manifest);
+    this.alive();
+    await this.attempt('publish a snapshot', () => snapshots.publishSnapshot(shard, start.nonce, this.id, bytes));
+    const { current } = this;
+    if (current) this.shard.snapshotTaken(Math.max(0, current.entriesSinceSnapshot - entriesSinceSnapshot));
+    return manifest;
+  }
+
+  /** What was left behind goes before more is written: a store that is full stays so, if each attempt adds its own. */
+  private async deleteUnfinished(): Promise<void> {
+    const { snapshots } = this.deps;
+    const shard = this.shard.id;
+    const { nonce } = this.first.head;
+    for (const { id, manifest } of await patiently('list the snapshots', this.deps, () => snapshots.snapshots(shard))) {
+      if (manifest !== undefined) continue;
+      await this.write('delete a snapshot', () => snapshots.deleteSnapshot(shard, nonce, [], id));
+    }
+  }
+
+  private async writeChunks(): Promise<{ chunks: ChunkSummary[]; applied: number; players: number }> {
+    const { snapshots, snapshotFormat, clock } = this.deps;
+    const { wallets, head } = this.first;
+    const shard = this.shard.id;
+    const chunks: ChunkSummary[] = [];
+    let chunk = snapshotFormat.beginChunk(shard, this.id, 0);
+    let position = 0;
+    let adding: Steps<boolean> | undefined;
+    let attempts = 0;
+    for (;;) {
+      const sliceEndsMs = clock.monotonicMs() + SLICE_MS;
+      while (position < wallets.count && chunk.byteLength < CHUNK_BYTES && clock.monotonicMs() < sliceEndsMs) {
+        if (wallets.isPacked(position)) {
+          chunk.addPacked(wallets.packed.bytes(position++));
+          continue;
+        }
+        const wallet = must(wallets.at(position), 'every position has its wallet');
+        adding ??= chunk.add(wallet);
+        const step = adding.next();
+        if (!step.done) continue;
+        adding = undefined;
+        if (!step.value && ++attempts < ADD_ATTEMPTS) continue;
+        // Who plays without a pause is added in one go at last.
+        if (!step.value) atOnce(chunk.add(wallet));
+        position++;
+        attempts = 0;
+      }
+      // All that the chunks hold has been applied by now, whatever is still on its way to the log.
+      const { applied } = this.alive();
+      const isLast = position === wallets.count;
+      if (isLast || chunk.byteLength >= CHUNK_BYTES) {
+        const { bytes, summary } = chunk.seal();
+        const index = chunks.length;
+        if (summary.players > 0) {
+          await this.write('write a chunk', () => snapshots.writeChunk(shard, head.nonce, this.id, index, bytes));
+          chunks.push(summary);
+        }
+        if (isLast) return { chunks, applied, players: position };
+        chunk = snapshotFormat.beginChunk(shard, this.id, chunks.length);
+      }
+      await this.rest();
+    }
+  }
+
+  /** A timer takes a millisecond at the least: as long as a slice. */
+  private async rest(): Promise<void> {
+    const { restMs } = this.pace();
+    await (restMs === 0 ? this.deps.yieldTurn() : this.deps.delay(restMs));
+  }
+
+  /** Waits until all that the chunks can hold is durable; resolves to the shard as it is then. */
+  private async durable(sequence: number): Promise<SnapshotSource> {
+    const endMs = this.deps.clock.monotonicMs() + DURABLE_MAX_MS;
+    for (;;) {
+      const source = this.alive();
+      if (source.head.lsn.sequence >= sequence) return source;
+      if (this.deps.clock.monotonicMs() > endMs) throw new Abandoned('what it holds does not become durable');
+      await this.deps.delay(DURABLE_POLL_MS);
+    }
+  }
+
+  private async write(what: string, run: () => Promise<boolean>): Promise<void> {
+    this.alive();
+    await this.attempt(what, run);
+    this.alive();
+  }
+
+  private async attempt(what: string, run: () => Promise<boolean>): Promise<void> {
+    if (!(await patiently(what, this.deps, run))) throw new Abandoned('another owner has the log');
+  }
+
+  /** The shard as it is now. Undefined: it has dropped the memory that this was taken of, no reason to delete others. */
+  get current(): SnapshotSource | undefined {
+    const { source } = this.shard;
+    return source?.wallets === this.first.wallets ? source : undefined;
+  }
+
+  /** The shard as it is now, if it is still the one that the snapshot was begun of. */
+  private alive(): SnapshotSource {
+    const { current } = this;
+    if (current === undefined || current.head.nonce !== this.first.head.nonce) {
+      throw new Abandoned('the shard was dropped meanwhile');
+    }
+    if (this.deps.clock.monotonicMs() > this.pace().deadlineMs) throw new Abandoned('there is no time left');
+    return current;
+  }
+}

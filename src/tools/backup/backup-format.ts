@@ -1,0 +1,91 @@
+import { promisify } from 'node:util';
+import { constants, crc32, deflateRaw, inflateRaw } from 'node:zlib';
+import type { Frame } from '../frame.js';
+import { ToolError } from '../store-reader.js';
+import { openFrames } from './frame-codec.js';
+
+/*
+ * A backup file; src/store/format/FORMAT.md.
+ *
+ *   | magic, version, checksum | block | block | ... | block (end of a segment) | block | ...
+ *
+ * A block:
+ *
+ *  0        4            8       12     16              20                24
+ *  | length | raw length | index | kind | data checksum | header checksum | data, compressed ...
+ *
+ * Raw, it is frames.
+ *
+ * Integers are big-endian, checksums are CRC-32. Every byte of the file is under one of them.
+ */
+export const BACKUP_VERSION = 1;
+export const FILE_HEADER_LENGTH = 16;
+export const BLOCK_HEADER_LENGTH = 24;
+const MAGIC = 'wdbackup';
+/** A little faster than the disks that backups go to; the next level takes twice as long for a tenth less. */
+const COMPRESSION_LEVEL = constants.Z_BEST_SPEED;
+
+export const BLOCK_KINDS = { goesOn: 1, endsSegment: 2 } as const;
+export type BlockKind = (typeof BLOCK_KINDS)[keyof typeof BLOCK_KINDS];
+
+export interface BlockHeader {
+  /** Of the data as they are in the file. */
+  readonly length: number;
+  readonly rawLength: number;
+  /** Counts from 0. */
+  readonly index: number;
+  readonly kind: BlockKind;
+  readonly dataChecksum: number;
+}
+
+const deflate = promisify<Buffer, { level: number }, Buffer>(deflateRaw);
+const inflate = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflateRaw);
+
+export function sealFileHeader(): Buffer {
+  const bytes = Buffer.alloc(FILE_HEADER_LENGTH);
+  bytes.write(MAGIC, 0, 'latin1');
+  bytes.writeUInt16BE(BACKUP_VERSION, 8);
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, 12)), 12);
+  return bytes;
+}
+
+/** Throws a `ToolError` that says what is wrong. */
+export function checkFileHeader(bytes: Buffer): void {
+  if (bytes.length < FILE_HEADER_LENGTH || bytes.toString('latin1', 0, 8) !== MAGIC) {
+    throw new ToolError('is no backup of walletd: it begins with something else (byte 0)');
+  }
+  if (bytes.readUInt32BE(12) !== crc32(bytes.subarray(0, 12))) throw new ToolError('is damaged at byte 8');
+  const version = bytes.readUInt16BE(8);
+  if (version !== BACKUP_VERSION) {
+    throw new ToolError(`has version ${version}; this walletd reads version ${BACKUP_VERSION}`);
+  }
+}
+
+export async function sealBlock(raw: Buffer, index: number, kind: BlockKind): Promise<Buffer> {
+  const data = await deflate(raw, { level: COMPRESSION_LEVEL });
+  const header = Buffer.alloc(BLOCK_HEADER_LENGTH);
+  header.writeUInt32BE(data.length, 0);
+  header.writeUInt32BE(raw.length, 4);
+  header.writeUInt32BE(index, 8);
+  header.writeUInt32BE(kind, 12);
+  header.writeUInt32BE(crc32(data), 16);
+  header.writeUInt32BE(crc32(header.subarray(0, 20)), 20);
+  return Buffer.concat([header, data]);
+}
+
+/** Undefined when the header is damaged, or is not the one that has to come here. */
+export function maybeBlockHeader(bytes: Buffer, index: number): BlockHeader | undefined {
+  if (bytes.readUInt32BE(20) !== crc32(bytes.subarray(0, 20))) return undefined;
+  const kind = bytes.readUInt32BE(12);
+  const isKnown = kind === BLOCK_KINDS.goesOn || kind === BLOCK_KINDS.endsSegment;
+  if (!isKnown || bytes.readUInt32BE(8) !== index) return undefined;
+  const [length, rawLength, dataChecksum] = [0, 4, 16].map((at) => bytes.readUInt32BE(at)) as [number, number, number];
+  return { length, rawLength, index, kind, dataChecksum };
+}
+
+/** The frames in the data of a block. Throws when they are not what the header says. */
+export async function openBlock({ rawLength }: BlockHeader, data: Buffer): Promise<Frame[]> {
+  const raw = await inflate(data, { maxOutputLength: Math.max(1, rawLength) });
+  if (raw.length !== rawLength) throw new ToolError(`it holds ${raw.length} bytes, and should hold ${rawLength}`);
+  return openFrames(raw);
+}

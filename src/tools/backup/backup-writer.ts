@@ -1,0 +1,151 @@
+import { rmSync } from 'node:fs';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Frame, Frames } from '../frame.js';
+import { ToolError } from '../store-reader.js';
+import { BLOCK_KINDS, type BlockKind, sealBlock, sealFileHeader } from './backup-format.js';
+import type { WholePart } from './backup-reader.js';
+import { sealFrame } from './frame-codec.js';
+
+const BLOCK_BYTES = 1024 * 1024;
+/** Compressed by the threads of libuv while the next ones are filled. */
+const COMPRESSING_MAX = 4;
+const MODE = 0o600;
+
+/** Writes frames into a file, which ends in a whole segment whenever `endSegment` has resolved. */
+export class BackupWriter {
+  private parts: Buffer[] = [];
+  private partBytes = 0;
+  private readonly sealing: Promise<Buffer>[] = [];
+
+  private constructor(
+    /** For people. */
+    private readonly path: string,
+    private readonly file: FileHandle,
+    private bytes: number,
+    private blocks: number,
+  ) {}
+
+  /** A file that is not there yet, to be renamed to `path` later. */
+  static async create(path: string, partial = path): Promise<BackupWriter> {
+    const file = await open(partial, 'ax', MODE);
+    const header = sealFileHeader();
+    await file.appendFile(header);
+    return new BackupWriter(path, file, header.length, 0);
+  }
+
+  /** Goes on behind the whole part of a file; what is behind that is cut off. */
+  static async continue(path: string, { bytes, blocks }: WholePart): Promise<BackupWriter> {
+    const file = await open(path, 'a', MODE);
+    await file.truncate(bytes);
+    return new BackupWriter(path, file, bytes, blocks);
+  }
+
+  get byteLength(): number {
+    return this.bytes;
+  }
+
+  async add(frame: Frame): Promise<void> {
+    const [header, bytes] = sealFrame(frame);
+    this.parts.push(header, bytes);
+    this.partBytes += header.length + bytes.length;
+    if (this.partBytes >= BLOCK_BYTES) await this.seal(BLOCK_KINDS.goesOn);
+  }
+
+  /** The frame is an `end`. On the disk when it resolves. */
+  async endSegment(frame: Frame): Promise<void> {
+    const [header, bytes] = sealFrame(frame);
+    this.parts.push(header, bytes);
+    await this.seal(BLOCK_KINDS.endsSegment);
+    while (this.sealing.length > 0) await this.writeOldest();
+    await this.file.datasync();
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.sealing);
+    await this.file.close();
+  }
+
+  private async seal(kind: BlockKind): Promise<void> {
+    const block = sealBlock(Buffer.concat(this.parts), this.blocks++, kind);
+    this.parts = [];
+    this.partBytes = 0;
+    // It is awaited later; that it failed may be known before.
+    block.catch(() => {});
+    this.sealing.push(block);
+    while (this.sealing.length >= COMPRESSING_MAX) await this.writeOldest();
+  }
+
+  private async writeOldest(): Promise<void> {
+    const block = await (this.sealing.shift() as Promise<Buffer>);
+    await this.checkAlone();
+    await this.file.appendFile(block);
+    this.bytes += block.length;
+  }
+
+  /** Two that follow into one file would spoil it for both. */
+  private async checkAlone(): Promise<void> {
+    const { size, nlink } = await this.file.stat();
+    if (nlink === 0) throw new ToolError(`${this.path} was removed while it was written`);
+    if (size !== this.bytes) throw new ToolError(`another process writes to ${this.path} as well`);
+  }
+}
+
+/** Writes frames up to their first `end` as a file that is there whole or not at all. Resolves to its writer. */
+export async function writeNewBackup(path: string, frames: Frames, signal: AbortSignal): Promise<BackupWriter> {
+  const partial = `${path}.partial`;
+  const writer = await create(path, partial);
+  // At once: while the store does not answer, the process may end before the next frame.
+  const abandon = () => {
+    try {
+      rmSync(partial, { force: true });
+    } catch {
+      // It stays, and the next backup says that it is there.
+    }
+  };
+  signal.addEventListener('abort', abandon);
+  if (signal.aborted) abandon();
+  try {
+    for await (const frame of frames) {
+      signal.throwIfAborted();
+      if (frame.type === 'end') await writer.endSegment(frame);
+      else await writer.add(frame);
+    }
+    await mustBeFree(path);
+    await rename(partial, path);
+    await syncFolder(dirname(path));
+    return writer;
+  } catch (error) {
+    await writer.close();
+    // By now another backup may have begun one of the same name.
+    if (signal.aborted) throw new ToolError('interrupted: nothing was kept');
+    await rm(partial, { force: true });
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', abandon);
+  }
+}
+
+async function create(path: string, partial: string): Promise<BackupWriter> {
+  await mustBeFree(path);
+  try {
+    return await BackupWriter.create(path, partial);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new ToolError(`${partial} is there: another backup is being written, or one was cut off; then remove it`);
+  }
+}
+
+async function mustBeFree(path: string): Promise<void> {
+  if (await exists(path)) throw new ToolError(`${path} is there already; --follow continues it`);
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path);
+  await folder.sync();
+  await folder.close();
+}

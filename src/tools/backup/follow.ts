@@ -1,0 +1,127 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { readLog } from '../../shard/log/log-reader.js';
+import { compareLsn, formatLsn } from '../../shard/log/lsn.js';
+import { isPermanent } from '../../shard/log/patience.js';
+import { RecoveryError } from '../../shard/log/recovery-error.js';
+import { type Head, isSameHead } from '../../shard/log/wal.js';
+import type { Contents, ShardContents } from '../contents.js';
+import type { Frame } from '../frame.js';
+import { Outage } from '../outage.js';
+import type { SourceStore } from '../ports.js';
+import { ToolError } from '../store-reader.js';
+import { orTrimmed, TrimmedError } from '../trimmed.js';
+
+export interface FollowOptions {
+  readonly now: () => number;
+  readonly warn: (sentence: string) => void;
+  /** Ends it behind the next `end`. */
+  readonly signal: AbortSignal;
+}
+
+const PAUSE_MS = 1000;
+const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
+
+/**
+ * The entries that come after `contents`, with an `end` once a second and every few megabytes, when there are any. Bad
+ * weather is waited out, however long. Throws a `ToolError` when the log does not have the next entry any more.
+ */
+export async function* framesAfter(
+  store: SourceStore,
+  contents: Contents,
+  { now, warn, signal }: FollowOptions,
+): AsyncGenerator<Frame, void> {
+  const shards = contents.shards.map((shard, i) => new Follower(i, shard, store));
+  const outage = new Outage(warn);
+  const end = (): Frame => ({ type: 'end', contents: { timeMs: now(), shards: shards.map((one) => one.contents()) } });
+  while (!signal.aborted) {
+    let bytes = 0;
+    try {
+      for (const shard of shards) {
+        const lost = await shard.lost();
+        if (lost !== undefined) warn(lost);
+        for await (const entry of shard.entries()) {
+          yield { type: 'entry', shard: shard.shard, bytes: entry };
+          bytes += entry.length;
+          if (bytes < SEGMENT_BYTES_MAX) continue;
+          yield end();
+          bytes = 0;
+          if (signal.aborted) return;
+        }
+      }
+      outage.isOver();
+    } catch (error) {
+      if (isPermanent(error) || error instanceof ToolError) throw error;
+      outage.begins(error as Error);
+    }
+    if (bytes > 0) yield end();
+    await pause(signal);
+  }
+}
+
+class Follower {
+  private head: Head;
+  private isBehind = false;
+
+  constructor(
+    readonly shard: number,
+    private readonly beginning: ShardContents,
+    private readonly store: SourceStore,
+  ) {
+    this.head = beginning.head;
+  }
+
+  contents(): ShardContents {
+    return { head: this.head, snapshot: this.beginning.snapshot };
+  }
+
+  /**
+   * For people, once: the log ends before what has been backed up of it. Its owner may append that again. Throws a
+   * `ToolError` when the log has something else instead.
+   */
+  async lost(): Promise<string | undefined> {
+    const head = await this.store.wal.head(this.shard);
+    const { lsn } = this.head;
+    const wasBehind = this.isBehind;
+    this.isBehind = head.lsn.sequence < lsn.sequence;
+    const isAfter = isSameHead(head, this.head) || (head.lsn.sequence > lsn.sequence && compareLsn(head.lsn, lsn) > 0);
+    if (!isAfter && !this.isBehind) throw this.anotherHistory();
+    if (!this.isBehind || wasBehind) return undefined;
+    return (
+      `the log of shard ${this.shard} ends at ${formatLsn(head.lsn)}: ` +
+      `the store has lost entries up to ${formatLsn(lsn)}, which the backup has`
+    );
+  }
+
+  async *entries(): AsyncGenerator<Buffer, void> {
+    try {
+      for await (const page of readLog(this.shard, this.head, this.store)) {
+        for (const { entry, bytes } of page) {
+          this.head = entry.head;
+          yield bytes;
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof RecoveryError)) throw error;
+      const explained = await orTrimmed(error, this.shard, this.head, 'copied', this.store);
+      if (!(explained instanceof TrimmedError)) throw this.anotherHistory(error);
+      throw new ToolError(`${explained.message}; begin a new backup in another file`, { cause: error });
+    }
+  }
+
+  /** As after a restore to an earlier moment, at the same address. */
+  private anotherHistory(error?: RecoveryError): ToolError {
+    const why = error === undefined ? '' : ` (${error.fact})`;
+    return new ToolError(
+      `the log of shard ${this.shard} does not go on from ${formatLsn(this.head.lsn)}, where the backup ends: ` +
+        `it is damaged, or of another history${why}; begin a new backup in another file`,
+    );
+  }
+}
+
+async function pause(signal: AbortSignal): Promise<void> {
+  try {
+    await delay(PAUSE_MS, undefined, { signal });
+  } catch {
+    // Aborted: the loop ends.
+  }
+}

@@ -1,0 +1,119 @@
+import { formatLsn, type Lsn, maybeLsn } from '../../shard/log/lsn.js';
+import type { Head } from '../../shard/log/wal.js';
+import type { Contents, ShardContents, SnapshotPlace } from '../contents.js';
+import type { Frame } from '../frame.js';
+import { ToolError } from '../store-reader.js';
+
+/*
+ * A frame in a backup file; src/store/format/FORMAT.md.
+ *
+ *  0      1       3       7        11
+ *  | type | shard | index | length | bytes ...
+ *
+ * Shard and index are 0 where a frame has none.
+ */
+const FRAME_HEADER_LENGTH = 11;
+
+const TYPES = [
+  'meta',
+  'snapshot-begun',
+  'chunk',
+  'snapshot-abandoned',
+  'entry',
+  'end',
+] as const satisfies readonly Frame['type'][];
+
+const NOTHING = Buffer.alloc(0);
+
+/** All frames of a block. Throws a `ToolError` when the bytes are something else. */
+export function openFrames(raw: Buffer): Frame[] {
+  const frames: Frame[] = [];
+  for (let at = 0; at < raw.length; ) {
+    const end = at + FRAME_HEADER_LENGTH + (at + FRAME_HEADER_LENGTH <= raw.length ? raw.readUInt32BE(at + 7) : 0);
+    if (end > raw.length) throw new ToolError('a frame is longer than its block');
+    frames.push(openFrame(raw.subarray(at, end)));
+    at = end;
+  }
+  return frames;
+}
+
+/** Two buffers, so that the bytes of a chunk or an entry are not copied here. */
+export function sealFrame(frame: Frame): readonly [header: Buffer, bytes: Buffer] {
+  const bytes = bytesOf(frame);
+  const header = Buffer.alloc(FRAME_HEADER_LENGTH);
+  header.writeUInt8(TYPES.indexOf(frame.type) + 1, 0);
+  header.writeUInt16BE('shard' in frame ? frame.shard : 0, 1);
+  header.writeUInt32BE('index' in frame ? frame.index : 0, 3);
+  header.writeUInt32BE(bytes.length, 7);
+  return [header, bytes];
+}
+
+function bytesOf(frame: Frame): Buffer {
+  switch (frame.type) {
+    case 'snapshot-begun':
+      return frame.manifest;
+    case 'snapshot-abandoned':
+      return NOTHING;
+    case 'end':
+      return Buffer.from(JSON.stringify(contentsToStored(frame.contents)));
+    default:
+      return frame.bytes;
+  }
+}
+
+function openFrame(frame: Buffer): Frame {
+  const type = TYPES[frame.readUInt8(0) - 1];
+  const shard = frame.readUInt16BE(1);
+  const bytes = frame.subarray(FRAME_HEADER_LENGTH);
+  switch (type) {
+    case 'meta':
+      return { type, bytes };
+    case 'snapshot-begun':
+      return { type, shard, manifest: bytes };
+    case 'chunk':
+      return { type, shard, index: frame.readUInt32BE(3), bytes };
+    case 'snapshot-abandoned':
+      return { type, shard };
+    case 'entry':
+      return { type, shard, bytes };
+    case 'end':
+      return { type, contents: storedToContents(JSON.parse(bytes.toString()) as StoredContents) };
+    default:
+      throw new ToolError(`frame type ${frame.readUInt8(0)} is not known: a newer walletd wrote it`);
+  }
+}
+
+interface StoredContents {
+  readonly timeMs: number;
+  readonly shards: readonly {
+    readonly head: readonly [lsn: string, nonce: string, checksum: number];
+    readonly snapshot: { readonly end: string; readonly timeMs: number } | null;
+  }[];
+}
+
+function contentsToStored({ timeMs, shards }: Contents): StoredContents {
+  const stored = shards.map(({ head: { lsn, nonce, checksum }, snapshot }) => ({
+    head: [formatLsn(lsn), nonce, checksum] as const,
+    snapshot: snapshot === undefined ? null : { end: formatLsn(snapshot.end), timeMs: snapshot.timeMs },
+  }));
+  return { timeMs, shards: stored };
+}
+
+function storedToContents({ timeMs, shards }: StoredContents): Contents {
+  const contents = shards.map(({ head, snapshot }): ShardContents => {
+    const place: SnapshotPlace | undefined =
+      snapshot === null ? undefined : { end: mustLsn(snapshot.end), timeMs: snapshot.timeMs };
+    return { head: storedToHead(head), snapshot: place };
+  });
+  return { timeMs, shards: contents };
+}
+
+function storedToHead([lsn, nonce, checksum]: StoredContents['shards'][number]['head']): Head {
+  return { lsn: mustLsn(lsn), nonce, checksum };
+}
+
+function mustLsn(text: string): Lsn {
+  const lsn = maybeLsn(text);
+  if (lsn === undefined) throw new ToolError(`"${text}" is not an LSN`);
+  return lsn;
+}

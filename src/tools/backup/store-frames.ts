@@ -1,0 +1,227 @@
+import { entryAt, firstEntry, readLog } from '../../shard/log/log-reader.js';
+import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { checkAgainstLog, checkEnds, checkReached } from '../../shard/log/recovery.js';
+import { AcceptedLossError, RecoveryError } from '../../shard/log/recovery-error.js';
+import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
+import { chunksOf, sortSnapshots } from '../../shard/snapshot/snapshot-reader.js';
+import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import type { Contents, SnapshotPlace } from '../contents.js';
+import type { Frame, OnProgress } from '../frame.js';
+import type { SourceStore } from '../ports.js';
+import { type At, checkReach, isEarlyEnough, isPast, type Reach } from '../restore/point-in-time.js';
+import { ToolError } from '../store-reader.js';
+import { orTrimmed, TrimmedError } from '../trimmed.js';
+
+export interface StoreFramesOptions {
+  /** The record, as the store has it. */
+  readonly meta: Buffer;
+  readonly now: () => number;
+  /** For people: what was left out, and why. */
+  readonly warn: (sentence: string) => void;
+  readonly onProgress?: OnProgress;
+  /** Nothing later than this is asked for. */
+  readonly at?: At | undefined;
+}
+
+/**
+ * All of a store, which may serve meanwhile: of each shard its newest whole snapshot and its log from there to the head.
+ * Whatever is read is checked. Throws a `ToolError` or a `RecoveryError` when a shard has nothing whole to begin with
+ * or its log is broken; what the store throws in bad weather comes through.
+ */
+export async function* framesOfStore(store: SourceStore, options: StoreFramesOptions): AsyncGenerator<Frame, void> {
+  const { meta, at, now } = options;
+  const progress = new Progress(options.onProgress);
+  const shards = Array.from(
+    { length: store.shards },
+    (_, shard) => new ShardSource(shard, store, options, () => progress.step()),
+  );
+  const reaches: Reach[] = [];
+  for (const shard of shards) reaches.push(await shard.reach());
+  checkReach(at, reaches);
+  for (const shard of shards) progress.total += await shard.size();
+  yield { type: 'meta', bytes: meta };
+  for (const shard of shards) {
+    yield* shard.beginning();
+    yield* shard.more();
+  }
+  // The first logs have grown while the last ones were read.
+  for (const shard of shards) {
+    yield* shard.news();
+    shard.checkReached();
+  }
+  const contents: Contents = { timeMs: now(), shards: shards.map(({ head, snapshot }) => ({ head, snapshot })) };
+  yield { type: 'end', contents };
+}
+
+class Progress {
+  total = 0;
+  private done = 0;
+
+  constructor(private readonly onProgress: OnProgress = () => {}) {}
+
+  /** A chunk or an entry: they are of a size, in a store where progress is worth watching. */
+  step(): void {
+    this.done++;
+    this.onProgress(this.done, Math.max(this.done, this.total));
+  }
+}
+
+class ShardSource {
+  /** The newest entry that has been read. */
+  head: Head;
+  private manifest: Manifest | undefined = undefined;
+  /** Of the snapshot, and of newer ones that are damaged or gone by now: the log held them all, and must still do. */
+  readonly ends: Head[] = [];
+  private isPast = false;
+  /** Ids of snapshots that are not to be tried again. */
+  private readonly tried = new Set<string>();
+
+  constructor(
+    private readonly shard: number,
+    private readonly store: SourceStore,
+    private readonly options: StoreFramesOptions,
+    private readonly onStep: () => void,
+  ) {
+    this.head = store.genesis(shard);
+  }
+
+  get snapshot(): SnapshotPlace | undefined {
+    return this.manifest && placeOf(this.manifest);
+  }
+
+  async reach(): Promise<Reach> {
+    const { whole } = await this.list();
+    const first = await firstEntry(this.shard, this.store);
+    const end = (await this.store.wal.head(this.shard)).lsn;
+    return { isComplete: isComplete(first, end), snapshots: whole.map(placeOf), end };
+  }
+
+  /** About as many chunks and entries as there are to read. */
+  async size(): Promise<number> {
+    const found = await this.newest();
+    const { lsn } = await this.store.wal.head(this.shard);
+    return lsn.sequence - (found?.manifest.start.lsn.sequence ?? 0) + (found?.manifest.chunks.length ?? 0);
+  }
+
+  /** The newest snapshot that can be read whole, and the entry at its start; nothing where the log is complete. */
+  async *beginning(): AsyncGenerator<Frame, void> {
+    const { shard } = this;
+    for (;;) {
+      const found = await this.newest();
+      if (found === undefined) return await this.checkBeginning();
+      const { manifest, bytes } = found;
+      this.tried.add(manifest.id);
+      this.ends.push(manifest.end);
+      checkAgainstLog(manifest, await this.store.wal.head(shard));
+      yield { type: 'snapshot-begun', shard, manifest: bytes };
+      const problem = yield* this.chunks(manifest);
+      const first = problem === undefined ? await entryAt(shard, manifest.start.lsn, this.store) : undefined;
+      if (first !== undefined && isSameHead(first.entry.head, manifest.start)) {
+        this.head = manifest.start;
+        this.manifest = manifest;
+        yield { type: 'entry', shard, bytes: first.bytes };
+        return;
+      }
+      yield { type: 'snapshot-abandoned', shard };
+      await this.explain(manifest.id, problem ?? `the log does not have ${formatLsn(manifest.start.lsn)} any more`);
+    }
+  }
+
+  /** All of the log from here on. */
+  async *more(): AsyncGenerator<Frame, void> {
+    const { shard } = this;
+    if (this.isPast) return;
+    try {
+      for await (const page of readLog(shard, this.head, this.store)) {
+        for (const { entry, bytes } of page) {
+          this.isPast = isPast(this.options.at, entry);
+          if (this.isPast) return;
+          checkEnds(this, entry);
+          this.head = entry.head;
+          this.onStep();
+          yield { type: 'entry', shard, bytes };
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof RecoveryError)) throw error;
+      this.isPast = error instanceof AcceptedLossError && isPast(this.options.at, error.fence);
+      if (!this.isPast) throw await orTrimmed(error, shard, this.head, 'copied', this.store);
+    }
+  }
+
+  /** What the log has got since; where that was trimmed meanwhile the copy is whole without it. */
+  async *news(): AsyncGenerator<Frame, void> {
+    try {
+      yield* this.more();
+    } catch (error) {
+      if (!(error instanceof TrimmedError)) throw error;
+      this.options.warn(`shard ${this.shard} is copied up to ${formatLsn(this.head.lsn)}: ${error.message}`);
+    }
+  }
+
+  checkReached(): void {
+    checkReached(this.shard, this, this.head.lsn);
+  }
+
+  /** Returns what is wrong with them; undefined when all have come. */
+  private async *chunks(manifest: Manifest): AsyncGenerator<Frame, string | undefined> {
+    const { shard } = this;
+    for await (const { index, bytes } of chunksOf(manifest, this.store)) {
+      if (bytes === undefined) return `chunk ${index} is missing`;
+      try {
+        this.store.snapshotFormat.checkChunk(manifest, index, bytes);
+      } catch (error) {
+        return (error as Error).message;
+      }
+      this.onStep();
+      yield { type: 'chunk', shard, index, bytes };
+    }
+    return undefined;
+  }
+
+  /** One that is not listed any more has been replaced by a newer one, which is nothing to worry about. */
+  private async explain(id: string, problem: string): Promise<void> {
+    const { whole } = await this.list();
+    if (whole.some((manifest) => manifest.id === id)) this.warn(id, problem);
+  }
+
+  private async newest(): Promise<{ manifest: Manifest; bytes: Buffer } | undefined> {
+    const { whole, damaged, stored } = await this.list();
+    for (const { id, reason } of damaged) {
+      if (this.tried.has(id)) continue;
+      this.tried.add(id);
+      this.warn(id, reason);
+    }
+    const isUsable = (manifest: Manifest) =>
+      !this.tried.has(manifest.id) && isEarlyEnough(this.options.at, this.shard, placeOf(manifest));
+    const manifest = whole.find(isUsable);
+    const bytes = stored.find(({ id }) => id === manifest?.id)?.manifest;
+    return manifest === undefined || bytes === undefined ? undefined : { manifest, bytes };
+  }
+
+  private async list() {
+    const stored = await this.store.snapshots.snapshots(this.shard);
+    return { ...sortSnapshots(this.shard, stored, this.store.snapshotFormat), stored };
+  }
+
+  private warn(id: string, problem: string): void {
+    this.options.warn(`snapshot ${id} of shard ${this.shard} is skipped: ${problem}`);
+  }
+
+  private async checkBeginning(): Promise<void> {
+    const first = await firstEntry(this.shard, this.store);
+    const { lsn } = await this.store.wal.head(this.shard);
+    if (isComplete(first, lsn)) return;
+    const found = first === undefined ? 'it has none' : `it begins at ${formatLsn(first.lsn)}`;
+    throw new ToolError(`shard ${this.shard} has no whole snapshot, and its log is not complete: ${found}`);
+  }
+}
+
+/** True when the log is there from its first entry on. */
+function isComplete(first: Entry | undefined, end: Lsn): boolean {
+  return first === undefined ? end.sequence === 0 : first.lsn.sequence === 1;
+}
+
+function placeOf({ end, timeMs }: Manifest): SnapshotPlace {
+  return { end: end.lsn, timeMs };
+}

@@ -1,0 +1,51 @@
+import { must } from '../../base/assert.js';
+import type { Contents } from '../contents.js';
+import type { Frame, Frames } from '../frame.js';
+
+/** Counts what goes by, per shard. */
+export class Tally {
+  private end: Contents | undefined = undefined;
+  private readonly counts = new Map<number, { entries: number; entryBytes: number; chunkBytes: number }>();
+
+  async *counted(frames: Frames): AsyncGenerator<Frame, void> {
+    for await (const frame of frames) {
+      this.count(frame);
+      yield frame;
+    }
+  }
+
+  /** Of the last `end`. */
+  get contents(): Contents {
+    return must(this.end, 'an end has gone by');
+  }
+
+  entriesOf(shard: number): number {
+    return this.of(shard).entries;
+  }
+
+  /** Of chunks and entries. */
+  bytesOf(shard: number): number {
+    const { entryBytes, chunkBytes } = this.of(shard);
+    return entryBytes + chunkBytes;
+  }
+
+  private count(frame: Frame): void {
+    if (frame.type === 'end') this.end = frame.contents;
+    if (!('shard' in frame)) return;
+    const counts = this.of(frame.shard);
+    if (frame.type === 'chunk') {
+      counts.chunkBytes += frame.bytes.length;
+    } else if (frame.type === 'entry') {
+      counts.entries++;
+      counts.entryBytes += frame.bytes.length;
+    } else {
+      counts.chunkBytes = 0;
+    }
+  }
+
+  private of(shard: number) {
+    const counts = this.counts.get(shard) ?? { entries: 0, entryBytes: 0, chunkBytes: 0 };
+    this.counts.set(shard, counts);
+    return counts;
+  }
+}

@@ -1,0 +1,71 @@
+import { access, constants, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { formatLsn, maybeLsn } from '../../shard/log/lsn.js';
+import type { Head, Position } from '../../shard/log/wal.js';
+import { ToolError } from '../store-reader.js';
+
+interface Stored {
+  readonly storeId: string;
+  /** By shard. The checksum tells the entry from another one with the same LSN in another history. */
+  readonly positions: readonly { readonly lsn: string; readonly checksum: number }[];
+}
+
+/** Where an export is, in a small file of JSON. */
+export class ExportCursor {
+  constructor(
+    private readonly path: string,
+    private readonly storeId: string,
+    private readonly shards: number,
+  ) {}
+
+  /**
+   * By shard; undefined when there is no file. Throws a `ToolError` when it is of another store or cannot be read; rejects
+   * where none can be written.
+   */
+  async read(): Promise<readonly Position[] | undefined> {
+    let text: string;
+    await access(dirname(this.path), constants.W_OK);
+    try {
+      text = await readFile(this.path, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    const { storeId, positions } = this.parse(text);
+    if (storeId !== this.storeId) {
+      throw new ToolError(`${this.path} is of the store ${storeId}, and this one is ${this.storeId}`);
+    }
+    if (positions.length !== this.shards) this.refuse();
+    return positions.map((position) => {
+      const lsn = maybeLsn(String(position?.lsn)) ?? this.refuse();
+      return { lsn, checksum: Number.isInteger(position.checksum) ? position.checksum : this.refuse() };
+    });
+  }
+
+  /** After a power failure it can be the former one: what was exported since comes again. */
+  async write(positions: readonly Head[]): Promise<void> {
+    const stored: Stored = {
+      storeId: this.storeId,
+      positions: positions.map(({ lsn, checksum }) => ({ lsn: formatLsn(lsn), checksum })),
+    };
+    const beside = `${this.path}.new`;
+    await writeFile(beside, `${JSON.stringify(stored)}\n`, { flush: true });
+    await rename(beside, this.path);
+  }
+
+  private parse(text: string): Stored {
+    try {
+      const stored = JSON.parse(text) as Stored;
+      if (Array.isArray(stored.positions)) return stored;
+    } catch {
+      // Falls through to the same answer.
+    }
+    return this.refuse();
+  }
+
+  private refuse(): never {
+    throw new ToolError(
+      `${this.path} is not a cursor of walletd export: remove it, and say with --from where to begin`,
+    );
+  }
+}

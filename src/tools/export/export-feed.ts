@@ -1,0 +1,81 @@
+import { type ReadEntry, readLog } from '../../shard/log/log-reader.js';
+import { formatLsn } from '../../shard/log/lsn.js';
+import { RecoveryError } from '../../shard/log/recovery-error.js';
+import type { Entry, Head } from '../../shard/log/wal.js';
+import { maybeAcceptedLoss } from '../accepted-loss.js';
+import { type StoreReader, ToolError } from '../store-reader.js';
+import { orTrimmed } from '../trimmed.js';
+import { Currencies } from './currencies.js';
+import { lineOf } from './export-line.js';
+
+/** One shard's log on its way out: a page of bytes in memory at a time, and of its entries the next one. */
+export class ExportFeed {
+  /** The next entry, if it has been read; `position` is the one before it. */
+  waiting: Entry | undefined = undefined;
+  private page: Iterator<ReadEntry> | undefined = undefined;
+  private pages: AsyncGenerator<Iterable<ReadEntry>, void> | undefined = undefined;
+
+  private constructor(
+    readonly shard: number,
+    /** The newest entry that has been taken. */
+    public position: Head,
+    private readonly currencies: Currencies,
+    private readonly reader: StoreReader,
+  ) {}
+
+  /** Opened by `patient`, and then read by `reader`, which is the same store. */
+  static async open(shard: number, after: Head, patient: StoreReader, reader: StoreReader): Promise<ExportFeed> {
+    return new ExportFeed(shard, after, await Currencies.at(after, shard, patient), reader);
+  }
+
+  /** Reads on when nothing waits. Afterwards nothing waits at the end of the log, which may grow. */
+  async fill(): Promise<void> {
+    try {
+      while (this.waiting === undefined) {
+        this.waiting = this.page?.next().value?.entry;
+        if (this.waiting === undefined && !(await this.turnPage())) return;
+      }
+    } catch (error) {
+      // After bad weather the next attempt begins where this one has come to.
+      this.pages = undefined;
+      this.page = undefined;
+      if (!(error instanceof RecoveryError)) throw error;
+      throw await this.explained(error);
+    }
+  }
+
+  private async explained(error: RecoveryError): Promise<Error> {
+    const { shard, position, reader } = this;
+    const accepted = await maybeAcceptedLoss(shard, position.lsn, reader);
+    if (accepted === undefined) return await orTrimmed(error, shard, position, 'exported', reader);
+    return new ToolError(
+      `${error.fact}. A loss was accepted at ${formatLsn(accepted)}: not all that comes before it is in the wallets. ` +
+        `A new export, without this cursor, begins behind it with --from ${shard}:${formatLsn(accepted)}`,
+      { cause: error },
+    );
+  }
+
+  /** False at the end of the log. */
+  private async turnPage(): Promise<boolean> {
+    this.pages ??= readLog(this.shard, this.position, this.reader);
+    const { value, done } = await this.pages.next();
+    this.page = value?.[Symbol.iterator]();
+    if (done) this.pages = undefined;
+    return !done;
+  }
+
+  /** The lines of the entry that waits; none of a fence. */
+  take(): string {
+    const entry = this.waiting as Entry;
+    const { currencies, reader, shard } = this;
+    currencies.note(entry);
+    let text = '';
+    entry.events.forEach((event, index) => {
+      const currency = currencies.of(event.username);
+      text += `${lineOf(event, { shard, lsn: entry.lsn, index }, currency, reader.scales.of(currency))}\n`;
+    });
+    this.position = entry.head;
+    this.waiting = undefined;
+    return text;
+  }
+}

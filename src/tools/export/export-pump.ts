@@ -1,0 +1,43 @@
+import type { Head } from '../../shard/log/wal.js';
+import type { ExportBatch } from './export.js';
+
+export interface ExportSink {
+  /** Resolves when the system has taken the text; to false when nobody reads any more. */
+  write(text: string): Promise<boolean>;
+}
+
+export interface PositionKeeper {
+  /** Resolves when it is on the disk. */
+  write(positions: readonly Head[]): Promise<void>;
+}
+
+/** While much comes, positions are noted this often: each time a file is synced. */
+const NOTE_MS = 200;
+
+/**
+ * Writes batch after batch, and behind them notes where the export is: whatever interrupts it, what was not written has
+ * not been noted, and what was written and not noted comes again. Resolves at the end of the batches, or when nobody
+ * reads any more.
+ */
+export async function pumpExport(
+  batches: AsyncIterable<ExportBatch>,
+  sink: ExportSink,
+  keeper: PositionKeeper | undefined,
+  monotonicMs: () => number,
+): Promise<void> {
+  let written: readonly Head[] = [];
+  let noted: readonly Head[] = [];
+  let notedMs = Number.NEGATIVE_INFINITY;
+  const note = async () => {
+    if (written.every((position, shard) => position === noted[shard])) return;
+    await keeper?.write(written);
+    noted = written;
+    notedMs = monotonicMs();
+  };
+  for await (const { text, positions } of batches) {
+    if (text !== '' && !(await sink.write(text))) return;
+    written = positions;
+    if (text === '' || monotonicMs() - notedMs >= NOTE_MS) await note();
+  }
+  await note();
+}

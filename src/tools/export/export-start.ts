@@ -1,0 +1,39 @@
+import { entryAt, firstEntry } from '../../shard/log/log-reader.js';
+import { formatLsn, isSameLsn } from '../../shard/log/lsn.js';
+import { type Entry, type Head, isAt, type Position } from '../../shard/log/wal.js';
+import { predecessorOf, type StoreReader, ToolError } from '../store-reader.js';
+
+/** The entry after which the log is exported, and what cannot be had any more. */
+export interface Start {
+  readonly head: Head;
+  /** A sentence; undefined when all that was asked for is there. */
+  readonly missing: string | undefined;
+}
+
+/**
+ * An export goes on after the entry `wanted`. Undefined: from the first entry of all. Throws a `ToolError` when the log
+ * is another one.
+ */
+export async function startOf(shard: number, wanted: Position | undefined, reader: StoreReader): Promise<Start> {
+  const first = await firstEntry(shard, reader);
+  const before = first === undefined ? reader.genesis(shard) : predecessorOf(first);
+  const asked = wanted?.lsn.sequence ?? 0;
+  if (asked < before.lsn.sequence) return { head: before, missing: sentence(shard, wanted, first as Entry) };
+  if (wanted === undefined || asked === 0) return { head: before, missing: undefined };
+  const isBefore = isSameLsn(wanted.lsn, before.lsn);
+  const head = isBefore ? before : (await entryAt(shard, wanted.lsn, reader))?.entry.head;
+  if (head === undefined) throw new ToolError(`the log of shard ${shard} has no entry ${formatLsn(wanted.lsn)}`);
+  if (!isAt(head, wanted)) {
+    throw new ToolError(
+      `entry ${formatLsn(wanted.lsn)} of shard ${shard} is another one than the one that was exported: ` +
+        'the log has lost entries, or the store was restored to an earlier time',
+    );
+  }
+  return { head, missing: undefined };
+}
+
+function sentence(shard: number, wanted: Position | undefined, first: Entry): string {
+  const begins = `the log of shard ${shard} begins at ${formatLsn(first.lsn)} (${new Date(first.timeMs).toISOString()})`;
+  const before = wanted === undefined ? 'what was before' : `what was before, and after ${formatLsn(wanted.lsn)},`;
+  return `${begins}: ${before} cannot be had any more`;
+}

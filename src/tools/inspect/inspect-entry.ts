@@ -1,0 +1,84 @@
+import { entryAt, hasEntry } from '../../shard/log/log-reader.js';
+import type { Lsn } from '../../shard/log/lsn.js';
+import type { Entry } from '../../shard/log/wal.js';
+import type { Wallet } from '../../wallet/state/wallet.js';
+import { type Happening, happeningsOf } from '../happening.js';
+import { type StoreReader, ToolError } from '../store-reader.js';
+import { type Inspection, playersConcerned } from './inspect.js';
+
+/** Before each entry in an orphans file. */
+const LENGTH_BYTES = 4;
+
+/** All that an entry of one shard's log holds. Undefined when the log does not have it. Throws a `RecoveryError`. */
+export async function inspectEntry(
+  reader: StoreReader,
+  shard: number,
+  lsn: Lsn,
+): Promise<(Inspection & { readonly entry: Entry }) | undefined> {
+  const found = await entryAt(shard, lsn, reader);
+  return found && { entry: found.entry, ...(await contentsOf(reader, [found.entry])) };
+}
+
+export interface Orphan {
+  readonly entry: Entry;
+  /** The log has this very entry all the same. */
+  readonly isInLog: boolean;
+}
+
+/**
+ * The entries of an orphans file (src/store/format/FORMAT.md); what is damaged is said in `notes`, for that can be why it
+ * is in the file. Throws a `ToolError` when it is cut off, and what is wrong with the first entry when none can be read.
+ */
+export async function inspectOrphans(
+  reader: StoreReader,
+  file: Buffer,
+): Promise<Inspection & { readonly orphans: readonly Orphan[] }> {
+  const orphans: Orphan[] = [];
+  const errors: Error[] = [];
+  for (const entry of entriesOf(file, reader, errors)) {
+    orphans.push({ entry, isInLog: await hasEntry(entry.shard, entry.head, reader) });
+  }
+  const [first] = errors;
+  if (orphans.length === 0 && first !== undefined) throw first;
+  const entries = orphans.map(({ entry }) => entry);
+  const { notes, ...contents } = await contentsOf(reader, entries);
+  return { orphans, ...contents, notes: [...errors.map(({ message }) => message), ...notes] };
+}
+
+function* entriesOf(file: Buffer, reader: StoreReader, errors: Error[]): Generator<Entry> {
+  for (let at = 0; at < file.length; ) {
+    const start = at + LENGTH_BYTES;
+    const end = start <= file.length ? start + file.readUInt32BE(at) : start;
+    if (end > file.length) throw new ToolError(`the file is cut off: its last whole entry ends at byte ${at}`);
+    const entry = maybeEntry(file.subarray(start, end), reader, errors);
+    if (entry !== undefined) yield entry;
+    at = end;
+  }
+}
+
+function maybeEntry(bytes: Buffer, reader: StoreReader, errors: Error[]): Entry | undefined {
+  try {
+    const entry = reader.format.decode(bytes);
+    if (entry.shard >= reader.shards) throw new ToolError(`the store has no shard ${entry.shard}`);
+    return entry;
+  } catch (error) {
+    errors.push(error as Error);
+    return undefined;
+  }
+}
+
+async function contentsOf(reader: StoreReader, entries: readonly Entry[]): Promise<Inspection> {
+  const known = entries.flatMap(({ shard, lsn, events }) =>
+    events.flatMap((event, index) => happeningsOf(event, { shard, lsn, index }, () => undefined)),
+  );
+  const concerned = await playersConcerned(reader, known);
+  const wallets = new Map(concerned.players.map(({ wallet }) => [wallet.username, wallet]));
+  return { happenings: known.map((one) => withRound(one, wallets)), ...concerned };
+}
+
+/** Many messages name a bet by its id alone; the wallet knows its round, if it still remembers it. */
+function withRound(one: Happening, wallets: ReadonlyMap<string, Wallet>): Happening {
+  const { username, productId, id } = one;
+  if (one.roundId !== undefined || productId === undefined || id === undefined) return one;
+  return { ...one, roundId: wallets.get(username)?.bet(productId, id)?.round.id };
+}

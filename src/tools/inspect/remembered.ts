@@ -1,0 +1,94 @@
+import { movedBy, type Operation } from '../../wallet/state/operation.js';
+import type { Round, Transaction } from '../../wallet/state/round.js';
+import type { Wallet } from '../../wallet/state/wallet.js';
+import { type Happening, happening } from '../happening.js';
+
+/**
+ * What a wallet of a snapshot remembers: its transactions with the messages that had an effect, the cancels and voids
+ * of its rounds, and what operators did. In time order, as far as a wallet knows times: that of the first message of
+ * each transaction, and mostly that of the last.
+ */
+export function rememberedOf(wallet: Wallet, shard: number): Happening[] {
+  const base = { shard, username: wallet.username };
+  const versioned: Happening[] = [];
+  const timed: Happening[] = [];
+  const rounds = new Set<Round>();
+  for (const item of wallet.transactions()) {
+    rounds.add(item.round);
+    if (item.isTombstone) timed.push(tombstone(item, base));
+    else versioned.push(...effectsOf(item, base));
+  }
+  for (const round of rounds) versioned.push(...closingsOf(round, base));
+  for (const operation of [...wallet.allOperations()].reverse()) timed.push(operated(operation, base));
+  versioned.sort((a, b) => (a.version as number) - (b.version as number));
+  timed.sort((a, b) => (a.timeMs as number) - (b.timeMs as number));
+  return merge(versioned, timed);
+}
+
+type Base = Pick<Happening, 'shard' | 'username'>;
+
+function effectsOf(item: Transaction, base: Base): Happening[] {
+  const { round, id, kind, createdMs, updatedMs, adjustmentIds } = item;
+  const last = item.effectCount - 1;
+  // What was done to the whole round has touched the transaction as well, later than its own last message.
+  const isTouched = item.settledByRound || round.facts.closings.length > 0;
+  let adjustments = 0;
+  return Array.from({ length: item.effectCount }, (_, i) => {
+    const { type, waiting, skip, amount, before, after, version } = item.effect(i);
+    const lastMs = i === last && !isTouched ? updatedMs : undefined;
+    return happening({
+      ...base,
+      version,
+      timeMs: i === 0 ? createdMs : lastMs,
+      type,
+      requestId: type === 'adjust' ? adjustmentIds?.[adjustments++] : undefined,
+      productId: round.productId,
+      roundId: round.id,
+      id,
+      amount,
+      before,
+      after,
+      remarks: [
+        ...(kind === 'bet' ? [] : [kind]),
+        ...(waiting ? ['WAITING'] : []),
+        ...(skip ? ['no money moved'] : []),
+      ],
+    });
+  });
+}
+
+function closingsOf({ productId, id: roundId, facts }: Round, base: Base): Happening[] {
+  return facts.closings.map(({ type, id, before, after, version }) =>
+    happening({ ...base, version, type, productId, roundId, id, before, after, remarks: ['of the round'] }),
+  );
+}
+
+function tombstone({ kind, id, round, createdMs }: Transaction, base: Base): Happening {
+  const type = kind === 'mark' ? 'round-marked' : 'cancel-remembered';
+  const { productId, id: roundId } = round;
+  return happening({ ...base, timeMs: createdMs, type, productId, roundId, id: kind === 'mark' ? undefined : id });
+}
+
+function operated(operation: Operation, base: Base): Happening {
+  const { type, id, amount, after, timeMs, by, reason } = operation;
+  const known = { ...base, type, timeMs, by };
+  // An operation without an id has moved nothing.
+  if (id === '') return happening(known);
+  return happening({ ...known, id, amount, before: after - movedBy(operation), after, reason });
+}
+
+/** Those with a version keep their order; the others go in by their time. */
+function merge(versioned: readonly Happening[], timed: readonly Happening[]): Happening[] {
+  const merged: Happening[] = [];
+  let next = 0;
+  for (const one of versioned) {
+    for (; next < timed.length && isBefore(timed[next] as Happening, one); next++)
+      merged.push(timed[next] as Happening);
+    merged.push(one);
+  }
+  return [...merged, ...timed.slice(next)];
+}
+
+function isBefore(a: Happening, b: Happening): boolean {
+  return b.timeMs !== undefined && (a.timeMs as number) <= b.timeMs;
+}

@@ -1,0 +1,47 @@
+import { AssertionFailure } from '../../base/assert.js';
+import { readLog } from '../../shard/log/log-reader.js';
+import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { RecoveryError } from '../../shard/log/recovery-error.js';
+import type { Wallet } from '../../wallet/state/wallet.js';
+import { firstView, ShardView } from '../shard-view.js';
+import type { StoreReader } from '../store-reader.js';
+
+/** Some players of a shard as they are at the end of its log. */
+export interface WalletsAtHead {
+  readonly lsn: Lsn;
+  readonly wallets: ReadonlyMap<string, Wallet>;
+  /** Why the wallets are not those at the head, in a sentence; undefined when they are. */
+  readonly problem: string | undefined;
+}
+
+/** Replays only what these players need. Whatever is damaged becomes a sentence: also a broken store can be looked at. */
+export async function walletsAtHead(
+  shard: number,
+  usernames: ReadonlySet<string>,
+  reader: StoreReader,
+): Promise<WalletsAtHead> {
+  const head = await reader.wal.head(shard);
+  let lsn = reader.genesis(shard).lsn;
+  let view = ShardView.ofNothing(reader.genesis(shard));
+  let problem: string | undefined;
+  try {
+    view = (await firstView(shard, reader, 'newest-first')) ?? view;
+    lsn = view.start.lsn;
+    for await (const page of readLog(shard, view.start, reader)) {
+      for (const { entry } of page) {
+        if (compareLsn(entry.lsn, head.lsn) > 0) break;
+        for (const event of entry.events) if (usernames.has(event.username)) view.apply(event, entry.lsn);
+        lsn = entry.lsn;
+      }
+      await reader.yieldTurn();
+    }
+  } catch (error) {
+    if (!(error instanceof RecoveryError || error instanceof AssertionFailure)) throw error;
+    problem = `what players have now is that at ${formatLsn(lsn)} of shard ${shard}: ${error.message}`;
+  }
+  const found = [...usernames].flatMap((username) => {
+    const wallet = view.wallets.get(username);
+    return wallet === undefined ? [] : ([[username, wallet]] as const);
+  });
+  return { lsn, wallets: new Map(found), problem };
+}

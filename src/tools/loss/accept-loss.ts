@@ -1,0 +1,124 @@
+import type { Logger } from '../../base/logger.js';
+import { formatLsn } from '../../shard/log/lsn.js';
+import { isPermanent } from '../../shard/log/patience.js';
+import { type RecoveryDeps, rebuild } from '../../shard/log/recovery.js';
+import { NewerEntryError, RecoveryError } from '../../shard/log/recovery-error.js';
+import { type TakeOverDeps, takeOver } from '../../shard/log/take-over.js';
+import { type EntryFormat, type Head, isSameHead, type Takeover } from '../../shard/log/wal.js';
+import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
+import { AT_ONCE, type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../../shard/snapshot/snapshotter.js';
+import type { OnProgress } from '../frame.js';
+import { ToolError } from '../store-reader.js';
+import { entriesAfter, type Salvaged, salvage } from './salvage.js';
+
+export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<SnapshotterDeps, 'policy' | 'newId'> {
+  readonly format: EntryFormat;
+  readonly log: Logger;
+  readonly genesis: (shard: number) => Head;
+  /** Puts entries where people find them; resolves to the place. */
+  readonly keepEntries: (shard: number, pages: AsyncIterable<readonly Buffer[]>) => Promise<string>;
+}
+
+/** Why a shard does not start, and what of it can be had. */
+export interface Loss {
+  readonly shard: number;
+  /** The head that its log had when it was looked at. */
+  readonly found: Head;
+  /** As the start of a server says it. */
+  readonly reason: string;
+  readonly salvaged: Salvaged;
+}
+
+export interface Mended {
+  readonly shard: number;
+  /** Where it goes on. */
+  readonly head: Head;
+  readonly players: number;
+  /** Where the entries are that could not be used; undefined when there were none. */
+  readonly kept: string | undefined;
+}
+
+/**
+ * The shards that would not start, and what can be proved of each. Only reads. Throws a `ToolError` where a newer walletd
+ * has written what this one cannot read.
+ */
+export async function findLosses(
+  shards: readonly number[],
+  deps: AcceptLossDeps,
+  onProgress: OnProgress = () => {},
+): Promise<readonly Loss[]> {
+  const losses: Loss[] = [];
+  for (const [done, shard] of shards.entries()) {
+    onProgress(done, shards.length);
+    const found = await deps.wal.head(shard);
+    const genesis = deps.genesis(shard);
+    try {
+      await rebuild({ shard, genesis, found, target: found }, deps);
+    } catch (error) {
+      if (!isPermanent(error)) throw error;
+      if (error instanceof NewerEntryError) throw notOurs(error);
+      losses.push({
+        shard,
+        found,
+        reason: error instanceof RecoveryError ? error.fact : (error as Error).message,
+        salvaged: await salvage(shard, genesis, deps),
+      });
+    }
+  }
+  return losses;
+}
+
+/**
+ * Lets a shard go on from what can be proved: takes it over, and publishes that as a snapshot behind the fence. The log
+ * is left as it is; entries that could not be used are kept in a file. Throws when somebody has written to the log since
+ * it was looked at.
+ */
+export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptLossDeps): Promise<Mended> {
+  const { wallets, beyond, marks, logBytes, reached } = salvaged;
+  checkUntouched(shard, await deps.wal.head(shard), found);
+  const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, entriesAfter(shard, reached.lsn, deps));
+  const { whole } = await listSnapshots(shard, deps);
+  const newestEpoch = Math.max(0, ...whole.map(({ end }) => end.lsn.epoch));
+  // The machine's clock may be behind that of the shard, and nothing in a snapshot is newer than it says.
+  let timeMs = Math.max(deps.clock.now(), salvaged.timeMs, ...whole.map((manifest) => manifest.timeMs));
+  const clock = { now: () => timeMs, monotonicMs: () => deps.clock.monotonicMs() };
+  let head = found;
+  // Newer than all snapshots, also those of a log that went further over several epochs: they would count as newer.
+  const owner = isFoldOf(found, salvaged) ? deps.owner : ({ ...deps.owner, afterLoss: true } as const);
+  do {
+    const [fenced] = await takeOver([shard], { ...deps, owner, clock });
+    checkUntouched(shard, fenced?.previous, head);
+    const { entry } = fenced as Takeover;
+    head = entry.head;
+    timeMs = Math.max(timeMs, deps.format.decode(entry.bytes).timeMs);
+  } while (head.lsn.epoch <= newestEpoch);
+  const applied = head.lsn.sequence;
+  const subject: SnapshotSubject = {
+    id: shard,
+    source: { wallets, head, applied, timeMs, logBytes, entriesSinceSnapshot: 1 },
+    snapshotTaken() {},
+  };
+  const snapshotter = new Snapshotter({ ...deps, policy: { ...deps.policy, keep: Number.POSITIVE_INFINITY } });
+  snapshotter.recovered(shard, marks);
+  const result = await snapshotter.take(subject, AT_ONCE);
+  if (result.type !== 'taken') {
+    const why = result.type === 'abandoned' ? result.reason : 'nothing was written';
+    throw new Error(`shard ${shard} could not be mended (${formatLsn(head.lsn)}): ${why}`);
+  }
+  return { shard, head, players: wallets.count, kept };
+}
+
+function notOurs({ message }: NewerEntryError): ToolError {
+  return new ToolError(`${message}; nothing of that is lost: start the newer walletd`);
+}
+
+/** Who reads the log up to this head arrives at these wallets: nothing but its end was lost. */
+function isFoldOf(found: Head, { problem, reached, snapshot }: Salvaged): boolean {
+  const end = snapshot?.end.lsn.sequence ?? 0;
+  return problem === undefined && isSameHead(reached, found) && end <= found.lsn.sequence;
+}
+
+function checkUntouched(shard: number, head: Head | undefined, expected: Head): void {
+  if (head !== undefined && isSameHead(head, expected)) return;
+  throw new RecoveryError(`somebody has written to the log of shard ${shard} since it was looked at: look again`);
+}

@@ -1,0 +1,30 @@
+import { isPermanent, type Patience, patiently } from '../shard/log/patience.js';
+import type { SourceStore } from './ports.js';
+import { ToolError } from './store-reader.js';
+
+/** Waits for better weather, and rejects with a `ToolError` when it does not come. */
+export async function keepTrying<T>(what: string, patience: Patience, run: () => Promise<T>): Promise<T> {
+  try {
+    return await patiently(what, patience, run);
+  } catch (error) {
+    if (isPermanent(error)) throw error;
+    throw new ToolError(`cannot ${what}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The same store for one who has time. */
+export function patientSource<T extends SourceStore>(store: T, patience: Patience): T {
+  const { wal, snapshots } = store;
+  return {
+    ...store,
+    wal: {
+      head: (shard) => keepTrying('read the head of a log', patience, () => wal.head(shard)),
+      read: (shard, after, limit) => keepTrying('read the log', patience, () => wal.read(shard, after, limit)),
+    },
+    snapshots: {
+      snapshots: (shard) => keepTrying('list the snapshots', patience, () => snapshots.snapshots(shard)),
+      readChunks: (shard, id, first, count) =>
+        keepTrying('read a snapshot', patience, () => snapshots.readChunks(shard, id, first, count)),
+    },
+  };
+}

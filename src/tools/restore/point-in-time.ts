@@ -1,0 +1,104 @@
+import { newestTimeOf } from '../../shard/log/log-reader.js';
+import { compareLsn, formatLsn, type Lsn, maybeLsn } from '../../shard/log/lsn.js';
+import type { Entry } from '../../shard/log/wal.js';
+import type { Contents, SnapshotPlace } from '../contents.js';
+import { ToolError } from '../store-reader.js';
+
+/** Up to where a restore goes: a time for all shards; or a place for some of them, and the others go to their end. */
+export type At =
+  | { readonly type: 'time'; readonly timeMs: number }
+  | { readonly type: 'places'; readonly lsns: ReadonlyMap<number, Lsn> };
+
+const ISO = /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?$/;
+
+/** Throws a `ToolError` that says what is wrong with the text. */
+export function parseAt(text: string): At {
+  if (/^\d{1,15}$/.test(text)) return { type: 'time', timeMs: Number(text) };
+  if (/^\d+:\d/.test(text)) return { type: 'places', lsns: parsePlaces(text) };
+  const [, date, day, time, zone] = ISO.exec(text) ?? [];
+  if (date === undefined) {
+    throw new ToolError('it is neither a time (2026-01-31T12:00:00Z, or milliseconds since 1970) nor SHARD:LSN');
+  }
+  if (zone === undefined) throw new ToolError('a time needs its zone: Z, or as +07:00');
+  const timeMs = Date.parse(`${date}T${time}${zone}`);
+  // Date.parse takes a 31st of any month for a day of the next one.
+  if (Number.isNaN(timeMs) || new Date(date).getUTCDate() !== Number(day)) {
+    throw new ToolError('there is no such time');
+  }
+  return { type: 'time', timeMs };
+}
+
+/** `SHARD:LSN,SHARD:LSN…`. Throws a `ToolError` that says what is wrong with the text. */
+export function parsePlaces(text: string): Map<number, Lsn> {
+  const lsns = new Map<number, Lsn>();
+  for (const part of text.split(',')) {
+    const [, shard, place = ''] = /^(\d{1,4}):(.*)$/.exec(part) ?? [];
+    const lsn = maybeLsn(place);
+    if (lsn === undefined) throw new ToolError(`"${part}" is not SHARD:EPOCH-SEQUENCE, such as 2:1-4`);
+    if (lsns.has(Number(shard))) throw new ToolError(`shard ${Number(shard)} is named twice`);
+    lsns.set(Number(shard), lsn);
+  }
+  return lsns;
+}
+
+/** True when the entry, and so all after it, is later than what is wanted. */
+export function isPast(at: At | undefined, entry: Entry): boolean {
+  if (at === undefined) return false;
+  if (at.type === 'time') return newestTimeOf(entry) > at.timeMs;
+  const lsn = at.lsns.get(entry.shard);
+  return lsn !== undefined && compareLsn(entry.lsn, lsn) > 0;
+}
+
+/** True when nothing in the snapshot is later than what is wanted. */
+export function isEarlyEnough(at: At | undefined, shard: number, snapshot: SnapshotPlace): boolean {
+  if (at === undefined) return true;
+  if (at.type === 'time') return snapshot.timeMs <= at.timeMs;
+  const lsn = at.lsns.get(shard);
+  return lsn === undefined || compareLsn(snapshot.end, lsn) <= 0;
+}
+
+/** What can be restored of a shard. */
+export interface Reach {
+  /** The log is there from its first entry on. */
+  readonly isComplete: boolean;
+  readonly snapshots: readonly SnapshotPlace[];
+  /** The newest entry. */
+  readonly end: Lsn;
+}
+
+export function reachesOf({ shards }: Contents): Reach[] {
+  return shards.map(({ head, snapshot }) => ({
+    isComplete: snapshot === undefined,
+    snapshots: snapshot === undefined ? [] : [snapshot],
+    end: head.lsn,
+  }));
+}
+
+/** Throws a `ToolError` with the earliest that can be had, when `at` is before it, or when it is nowhere. */
+export function checkReach(at: At | undefined, reaches: readonly Reach[]): void {
+  if (at?.type === 'places') checkPlaces(at.lsns, reaches);
+  const short = reaches.flatMap(({ isComplete, snapshots }, shard) => {
+    if (isComplete || snapshots.some((snapshot) => isEarlyEnough(at, shard, snapshot))) return [];
+    const [earliest] = [...snapshots].sort((a, b) => a.timeMs - b.timeMs);
+    return [{ shard, earliest }];
+  });
+  const nothing = short.find(({ earliest }) => earliest === undefined);
+  if (nothing !== undefined) {
+    throw new ToolError(`of shard ${nothing.shard} there is neither a whole snapshot nor the beginning of its log`);
+  }
+  if (short.length === 0) return;
+  const earliestMs = Math.max(...short.map(({ earliest }) => earliest?.timeMs ?? 0));
+  const places = short.map(({ shard, earliest }) => `${shard}:${formatLsn((earliest as SnapshotPlace).end)}`);
+  const what = at?.type === 'time' ? new Date(earliestMs).toISOString() : places.join(',');
+  throw new ToolError(`nothing that early is there any more: the earliest that can be restored is ${what}`);
+}
+
+function checkPlaces(lsns: ReadonlyMap<number, Lsn>, reaches: readonly Reach[]): void {
+  for (const [shard, lsn] of lsns) {
+    const reach = reaches[shard];
+    if (reach === undefined) throw new ToolError(`there is no shard ${shard}: the store has ${reaches.length}`);
+    if (compareLsn(lsn, reach.end) > 0) {
+      throw new ToolError(`shard ${shard} ends at ${formatLsn(reach.end)}, before ${formatLsn(lsn)}`);
+    }
+  }
+}

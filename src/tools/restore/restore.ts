@@ -1,0 +1,131 @@
+import { must } from '../../base/assert.js';
+import { LSN_ZERO } from '../../shard/log/lsn.js';
+import type { Patience } from '../../shard/log/patience.js';
+import type { Contents } from '../contents.js';
+import type { Frame, Frames } from '../frame.js';
+import { keepTrying } from '../patience.js';
+import type { OpenFormats, StoreFormats, TargetStore } from '../ports.js';
+import { ToolError } from '../store-reader.js';
+import type { At } from './point-in-time.js';
+import { type RestoredShard, ShardRestore } from './shard-restore.js';
+import { SomebodyElseError } from './snapshot-restore.js';
+
+export interface Restored {
+  readonly storeId: string;
+  readonly shards: readonly RestoredShard[];
+}
+
+export interface RestoreOptions {
+  readonly openFormats: OpenFormats;
+  readonly at?: At | undefined;
+  readonly patience: Patience;
+}
+
+const APPEND_BYTES = 1024 * 1024;
+
+/**
+ * Writes a store into an empty one; until the last step that one is not fit to serve. Whatever is written is checked
+ * before. Throws a `ToolError`, a `RecoveryError` or a `FormatError` when something is not as it must be, and then the
+ * target has to be emptied.
+ */
+export async function restoreFrames(frames: Frames, target: TargetStore, options: RestoreOptions): Promise<Restored> {
+  let restore: Restore | undefined;
+  for await (const frame of frames) {
+    if (frame.type === 'meta') restore = await Restore.begin(frame.bytes, target, options);
+    else await must(restore, 'a meta record comes first').take(frame);
+  }
+  return await must(restore, 'a meta record comes first').finish();
+}
+
+class Restore {
+  private readonly shards: readonly ShardRestore[];
+  /** Entries that have been checked and not been appended. */
+  private waitingBytes = 0;
+  private contents: Contents | undefined = undefined;
+
+  private constructor(
+    private readonly meta: Buffer,
+    private readonly target: TargetStore,
+    private readonly formats: StoreFormats,
+    at: At | undefined,
+    private readonly patience: Patience,
+  ) {
+    this.shards = Array.from(
+      { length: formats.shards },
+      (_, shard) => new ShardRestore(shard, target, formats, at, patience),
+    );
+  }
+
+  static async begin(
+    meta: Buffer,
+    target: TargetStore,
+    { openFormats, at, patience }: RestoreOptions,
+  ): Promise<Restore> {
+    const formats = openFormats(meta);
+    checkCreated(at, formats.createdMs);
+    const wasCreated = await keepTrying('create the store', patience, () => target.createIncomplete(meta));
+    if (!wasCreated) throw new ToolError('a restore needs an empty store');
+    for (let shard = 0; shard < formats.shards; shard++) await mustHaveNothing(shard, target, patience);
+    return new Restore(meta, target, formats, at, patience);
+  }
+
+  async take(frame: Exclude<Frame, { type: 'meta' }>): Promise<void> {
+    if (frame.type === 'end') {
+      this.contents = frame.contents;
+      return;
+    }
+    const shard = this.shards[frame.shard];
+    if (shard === undefined) throw new ToolError(`there is something of shard ${frame.shard}, which the store lacks`);
+    switch (frame.type) {
+      case 'snapshot-begun':
+        return await shard.beginSnapshot(frame.manifest);
+      case 'chunk':
+        return await shard.writeChunk(frame.index, frame.bytes);
+      case 'snapshot-abandoned':
+        return await shard.abandonSnapshot();
+      case 'entry':
+        this.waitingBytes += await shard.addEntry(frame.bytes);
+        if (this.waitingBytes >= APPEND_BYTES) await this.append();
+    }
+  }
+
+  async finish(): Promise<Restored> {
+    await this.append();
+    const contents = must(this.contents, 'an end comes last');
+    for (const shard of this.shards) {
+      shard.checkEnd(must(contents.shards[shard.shard], 'an end tells of all shards').head);
+    }
+    await keepTrying('complete the store', this.patience, () => this.target.complete(this.meta));
+    return { storeId: this.formats.storeId, shards: this.shards.map((shard) => shard.summary()) };
+  }
+
+  private async append(): Promise<void> {
+    const busy = this.shards.filter((shard) => shard.hasWaiting);
+    this.waitingBytes = 0;
+    if (busy.length === 0) return;
+    const appends = busy.map((shard) => shard.waitingAppend());
+    const outcomes = await keepTrying('append to the log', this.patience, async () => {
+      const attempted = await this.target.append(appends);
+      for (const outcome of attempted) if (outcome.type === 'failed') throw outcome.error;
+      return attempted;
+    });
+    if (outcomes.some(({ type }) => type === 'conflict')) throw new SomebodyElseError();
+    for (const shard of busy) shard.appended();
+  }
+}
+
+/** A time from before the store, which is often one in seconds, would restore a casino without players. */
+function checkCreated(at: At | undefined, createdMs: number): void {
+  if (at?.type !== 'time' || at.timeMs >= createdMs) return;
+  const [wanted, created] = [at.timeMs, createdMs].map((ms) => new Date(ms).toISOString());
+  throw new ToolError(`there was no store at ${wanted}: it was created at ${created}`);
+}
+
+/** Where a store was emptied by hand something can be left of it: it would be taken for a part of this one. */
+async function mustHaveNothing(shard: number, target: TargetStore, patience: Patience): Promise<void> {
+  const entries = await keepTrying('read the log', patience, () => target.read(shard, LSN_ZERO, 1));
+  const snapshots = await keepTrying('list the snapshots', patience, () => target.snapshots(shard));
+  if (entries.length === 0 && snapshots.length === 0) return;
+  const what = entries.length > 0 ? 'is a log' : 'are snapshots';
+  throw new ToolError(`a restore needs an empty store, and there ${what} of shard ${shard}: empty it altogether`);
+}

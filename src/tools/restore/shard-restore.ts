@@ -1,0 +1,131 @@
+import { assert, must } from '../../base/assert.js';
+import { checkContinuity, checkNoLoss, decodeEntry } from '../../shard/log/log-reader.js';
+import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
+import type { Patience } from '../../shard/log/patience.js';
+import { type Append, type Head, isSameHead, type SealedEntry } from '../../shard/log/wal.js';
+import type { StoreFormats, TargetStore } from '../ports.js';
+import { ToolError } from '../store-reader.js';
+import { type At, isEarlyEnough, isPast } from './point-in-time.js';
+import { SnapshotRestore } from './snapshot-restore.js';
+
+/** What has been restored of one shard. */
+export interface RestoredShard {
+  readonly shard: number;
+  /** The newest entry that its snapshot holds something of; undefined when its log is complete. */
+  readonly snapshot: Lsn | undefined;
+  readonly lsn: Lsn;
+  readonly entries: number;
+  /** Of chunks and entries. */
+  readonly bytes: number;
+}
+
+/** Writes one shard into an empty log: its snapshot first, then the entries from the snapshot's start on. */
+export class ShardRestore {
+  /** The newest entry in the target's log; it lags behind `last` by what is waiting. */
+  private head: Head;
+  /** The newest entry that has been checked. */
+  private last: Head | undefined = undefined;
+  private waiting: SealedEntry[] = [];
+  private snapshot: SnapshotRestore | undefined = undefined;
+  private isPast = false;
+  private entries = 0;
+  private entryBytes = 0;
+
+  constructor(
+    readonly shard: number,
+    private readonly target: TargetStore,
+    private readonly formats: StoreFormats,
+    private readonly at: At | undefined,
+    private readonly patience: Patience,
+  ) {
+    this.head = formats.genesis(shard);
+  }
+
+  get hasWaiting(): boolean {
+    return this.waiting.length > 0;
+  }
+
+  async beginSnapshot(bytes: Buffer): Promise<void> {
+    const manifest = this.formats.snapshotFormat.openManifest(bytes);
+    assert(
+      manifest.shard === this.shard && this.last === undefined,
+      'a snapshot comes before the entries of its shard',
+    );
+    this.snapshot = new SnapshotRestore(manifest, bytes, this.head.nonce, this.target, this.formats, this.patience);
+    await this.snapshot.begin();
+  }
+
+  async writeChunk(index: number, bytes: Buffer): Promise<void> {
+    await this.mustSnapshot().writeChunk(index, bytes);
+  }
+
+  async abandonSnapshot(): Promise<void> {
+    await this.mustSnapshot().abandon();
+    this.snapshot = undefined;
+  }
+
+  /** Returns the bytes that are waiting now because of it. Throws a `RecoveryError` when it is not the next one. */
+  async addEntry(bytes: Buffer): Promise<number> {
+    if (this.isPast) return 0;
+    if (this.last === undefined) await this.publishSnapshot();
+    const entry = decodeEntry(bytes, this.shard, this.formats.format);
+    const start = this.snapshot?.manifest.start;
+    if (this.last !== undefined || start === undefined) {
+      checkContinuity(entry, this.shard, this.last ?? this.head);
+      checkNoLoss(entry);
+    } else assert(isSameHead(entry.head, start), 'the first entry is the one at the start of the snapshot');
+    this.isPast = isPast(this.at, entry);
+    if (this.isPast) return 0;
+    this.last = entry.head;
+    this.waiting.push({ head: entry.head, bytes });
+    this.entries++;
+    this.entryBytes += bytes.length;
+    return bytes.length;
+  }
+
+  waitingAppend(): Append {
+    return { shard: this.shard, expected: this.head, entries: this.waiting };
+  }
+
+  appended(): void {
+    this.head = must(this.last, 'something was waiting');
+    this.waiting = [];
+  }
+
+  /** `head`: up to where all of the shard was said to come. */
+  checkEnd(head: Head): void {
+    const { last, shard, at } = this;
+    const end = this.snapshot?.manifest.end.lsn ?? LSN_ZERO;
+    const isWhole = this.isPast || (last === undefined ? head.lsn.sequence === 0 : isSameHead(last, head));
+    if (!isWhole || compareLsn(this.lsn, end) < 0) {
+      throw new ToolError(`shard ${shard} ends at ${formatLsn(this.lsn)}, and should go to ${formatLsn(head.lsn)}`);
+    }
+    const wanted = at?.type === 'places' ? at.lsns.get(shard) : undefined;
+    if (wanted !== undefined && !isSameLsn(this.lsn, wanted)) {
+      const before = `the one before is ${formatLsn(this.lsn)}`;
+      throw new ToolError(`shard ${shard} has no entry ${formatLsn(wanted)}: ${before}`);
+    }
+  }
+
+  summary(): RestoredShard {
+    const { shard, lsn, entries, entryBytes, snapshot } = this;
+    const bytes = entryBytes + (snapshot?.bytes ?? 0);
+    return { shard, snapshot: snapshot?.manifest.end.lsn, lsn, entries, bytes };
+  }
+
+  private async publishSnapshot(): Promise<void> {
+    if (this.snapshot === undefined) return;
+    const { end, timeMs } = this.snapshot.manifest;
+    // One that was abandoned may have been too late; this one is the one that stays.
+    assert(isEarlyEnough(this.at, this.shard, { end: end.lsn, timeMs }), 'nothing in the snapshot is too late');
+    await this.snapshot.publish();
+  }
+
+  private get lsn(): Lsn {
+    return this.last?.lsn ?? LSN_ZERO;
+  }
+
+  private mustSnapshot(): SnapshotRestore {
+    return must(this.snapshot, 'a snapshot has begun');
+  }
+}

@@ -1,0 +1,49 @@
+import { formatLsn } from '../../shard/log/lsn.js';
+import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
+import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import { type StoreReader, shardsOf } from '../store-reader.js';
+
+/** A snapshot as its manifest tells; of one without a readable manifest only shard and id are known. */
+export interface SnapshotLine {
+  readonly shard: number;
+  readonly id: string;
+  /** Damaged says that of the manifest; `walletd verify` reads the chunks too. */
+  readonly state: 'whole' | 'damaged' | 'unfinished';
+  /** Why it is damaged. */
+  readonly reason?: string;
+  readonly start?: string;
+  readonly end?: string;
+  /** Milliseconds. */
+  readonly timeMs?: number;
+  readonly players?: number;
+  /** Of all chunks. */
+  readonly bytes?: number;
+  readonly chunks?: number;
+}
+
+/** Shard by shard: whole ones newest first, then the others. */
+export async function snapshotLines(reader: StoreReader): Promise<readonly SnapshotLine[]> {
+  const lines: SnapshotLine[] = [];
+  for (const shard of shardsOf(reader)) {
+    const { whole, damaged, unfinished } = await listSnapshots(shard, reader);
+    for (const manifest of whole) lines.push(lineOf(manifest));
+    for (const { id, reason } of damaged) lines.push({ shard, id, state: 'damaged', reason });
+    for (const id of unfinished) lines.push({ shard, id, state: 'unfinished' });
+  }
+  return lines;
+}
+
+function lineOf({ shard, id, start, end, timeMs, players, chunks }: Manifest): SnapshotLine {
+  const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
+  return {
+    shard,
+    id,
+    state: 'whole',
+    start: formatLsn(start.lsn),
+    end: formatLsn(end.lsn),
+    timeMs,
+    players,
+    bytes,
+    chunks: chunks.length,
+  };
+}

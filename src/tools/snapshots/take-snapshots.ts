@@ -1,0 +1,29 @@
+import { type RecoveryDeps, rebuild } from '../../shard/log/recovery.js';
+import type { Head } from '../../shard/log/wal.js';
+import { AT_ONCE, type SnapshotResult, Snapshotter, type SnapshotterDeps } from '../../shard/snapshot/snapshotter.js';
+import type { OnProgress } from '../frame.js';
+
+interface TakeSnapshotsDeps extends RecoveryDeps, SnapshotterDeps {
+  readonly genesis: (shard: number) => Head;
+}
+
+/** A snapshot of each shard of a store that no server runs on. Rejects where a shard could not be rebuilt. */
+export async function takeSnapshots(
+  shards: readonly number[],
+  deps: TakeSnapshotsDeps,
+  onProgress: OnProgress,
+): Promise<readonly SnapshotResult[]> {
+  const snapshotter = new Snapshotter(deps);
+  const results: SnapshotResult[] = [];
+  for (const [done, id] of shards.entries()) {
+    onProgress(done, shards.length);
+    const found = await deps.wal.head(id);
+    const rebuilt = await rebuild({ shard: id, genesis: deps.genesis(id), found, target: found }, deps);
+    const { wallets, logBytes, timeMs, tailEntries } = rebuilt;
+    const { sequence } = found.lsn;
+    const source = { wallets, head: found, applied: sequence, timeMs, logBytes, entriesSinceSnapshot: tailEntries };
+    snapshotter.recovered(id, rebuilt.marks, rebuilt.damaged);
+    results.push(await snapshotter.take({ id, source, snapshotTaken() {} }, AT_ONCE));
+  }
+  return results;
+}

@@ -1,0 +1,60 @@
+import { decodeEntry } from '../shard/log/log-reader.js';
+import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from '../shard/log/lsn.js';
+import { RecoveryError } from '../shard/log/recovery-error.js';
+import type { Entry } from '../shard/log/wal.js';
+import type { StoreReader } from './store-reader.js';
+
+const PAGE_ENTRIES = 64;
+const FAULTS_MAX = 10;
+
+/**
+ * All entries of a log that can be read, for who looks for the cause of a fault: what is damaged or missing is skipped,
+ * and said in `notes`. Nothing is built on them.
+ */
+export async function* readTolerantly(
+  shard: number,
+  reader: StoreReader,
+  notes: string[],
+): AsyncGenerator<Entry, void> {
+  let last: Lsn = LSN_ZERO;
+  let faults = 0;
+  const note = (sentence: string) => {
+    if (++faults <= FAULTS_MAX) notes.push(sentence);
+  };
+  const { lsn: head } = await reader.wal.head(shard);
+  while (last.sequence < head.sequence) {
+    const page = await reader.wal.read(shard, last, PAGE_ENTRIES);
+    if (page.length === 0) break;
+    for (const bytes of page) {
+      // Of a damaged entry also the place may be damaged: it is the one behind the last.
+      const expected = { epoch: last.epoch, sequence: last.sequence + 1 };
+      const found = maybeEntry(bytes, shard, reader, note);
+      const isLater = found === undefined || compareLsn(found.lsn, last) > 0;
+      // Read on behind it, one that stands in the place of another would lead back to where it came from, for ever.
+      if (!isLater) note(`in the log of shard ${shard} ${formatLsn(found.lsn)} comes after ${formatLsn(last)}`);
+      const entry = isLater ? found : undefined;
+      if (entry !== undefined && last !== LSN_ZERO && entry.lsn.sequence > expected.sequence) {
+        note(`between ${formatLsn(last)} and ${formatLsn(entry.lsn)} the log of shard ${shard} lacks entries`);
+      }
+      last = entry?.lsn ?? expected;
+      if (entry !== undefined) yield entry;
+    }
+    await reader.yieldTurn();
+  }
+  if (faults > FAULTS_MAX) notes.push(`the log of shard ${shard} has ${faults - FAULTS_MAX} more faults`);
+}
+
+function maybeEntry(
+  bytes: Buffer,
+  shard: number,
+  { format }: StoreReader,
+  note: (sentence: string) => void,
+): Entry | undefined {
+  try {
+    return decodeEntry(bytes, shard, format);
+  } catch (error) {
+    if (!(error instanceof RecoveryError)) throw error;
+    note(error.message);
+    return undefined;
+  }
+}

@@ -1,0 +1,27 @@
+import { firstEntry, type LogReaderDeps } from '../shard/log/log-reader.js';
+import { formatLsn } from '../shard/log/lsn.js';
+import type { Head } from '../shard/log/wal.js';
+import { ToolError } from './store-reader.js';
+
+/** A running server has removed entries that were still to be read. */
+export class TrimmedError extends ToolError {}
+
+/**
+ * What looks like a hole behind `after` may be a log that was trimmed before it was read: then a `TrimmedError` that
+ * says so, else the error itself. `done`: what the entries were to be.
+ */
+export async function orTrimmed(
+  error: Error,
+  shard: number,
+  after: Head,
+  done: 'copied' | 'exported',
+  reader: LogReaderDeps,
+): Promise<Error> {
+  const first = await firstEntry(shard, reader);
+  if (first === undefined || first.lsn.sequence <= after.lsn.sequence + 1) return error;
+  return new TrimmedError(
+    `the log of shard ${shard} was trimmed before it was ${done}: the entries after ${formatLsn(after.lsn)} and before ` +
+      `${formatLsn(first.lsn)} are missing`,
+    { cause: error },
+  );
+}

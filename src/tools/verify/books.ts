@@ -1,0 +1,75 @@
+import type { Event } from '../../wallet/event.js';
+import { type Books, type LedgerKind, post, total } from '../../wallet/ledger.js';
+import type { Wallet } from '../../wallet/state/wallet.js';
+
+/** In the order in which they are printed. */
+export const LEDGER_KINDS: readonly LedgerKind[] = [
+  'deposits',
+  'withdrawals',
+  'corrections',
+  'stakes',
+  'payouts',
+  'adjustments',
+  'refunds',
+  'voids',
+  'tip-refunds',
+];
+
+/** The books of one currency. All sums are in units. */
+export class CurrencyBooks {
+  players = 0;
+  /** Balances where the replay began: 0 when it began before the first entry. */
+  opening = 0n;
+  /** What events moved since. */
+  readonly moved: Books = new Map();
+  /** Balances at the end. */
+  balances = 0n;
+
+  /** By how much the balances are more than the books explain. */
+  get difference(): bigint {
+    return this.balances - this.opening - total(this.moved);
+  }
+}
+
+/** The books of all currencies, over one shard or all of them. */
+export class StoreBooks {
+  private readonly byCurrency = new Map<string, CurrencyBooks>();
+
+  /** By name of the currency. */
+  all(): [currency: string, books: CurrencyBooks][] {
+    return [...this.byCurrency].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  open({ currency, balance }: Wallet): void {
+    this.of(currency).opening += BigInt(balance);
+  }
+
+  post({ currency }: Wallet, event: Event): void {
+    post(this.of(currency).moved, event);
+  }
+
+  close({ currency, balance }: Wallet): void {
+    const books = this.of(currency);
+    books.players++;
+    books.balances += BigInt(balance);
+  }
+
+  addAll(others: StoreBooks): void {
+    for (const [currency, other] of others.byCurrency) {
+      const books = this.of(currency);
+      books.players += other.players;
+      books.opening += other.opening;
+      books.balances += other.balances;
+      for (const [kind, amount] of other.moved) books.moved.set(kind, (books.moved.get(kind) ?? 0n) + amount);
+    }
+  }
+
+  private of(currency: string): CurrencyBooks {
+    let books = this.byCurrency.get(currency);
+    if (books === undefined) {
+      books = new CurrencyBooks();
+      this.byCurrency.set(currency, books);
+    }
+    return books;
+  }
+}

@@ -1,0 +1,95 @@
+import { AssertionFailure } from '../../base/assert.js';
+import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import type { Entry } from '../../shard/log/wal.js';
+import { checkWallet } from '../../wallet/invariants.js';
+import type { Wallets } from '../../wallet/state/wallets.js';
+import { lookAtAll, type ShardView } from '../shard-view.js';
+import type { StoreReader } from '../store-reader.js';
+import { StoreBooks } from './books.js';
+import type { Findings } from './findings.js';
+import type { ServerComparison } from './server-comparison.js';
+
+/** A replay that keeps the books, and meets on its way what a server has told. */
+export class CheckedReplay {
+  readonly books = new StoreBooks();
+  /** True when something did not fit: the wallets are not what the log says from there on, and nothing is asked of them. */
+  isBroken = false;
+
+  constructor(
+    private readonly view: ShardView,
+    private readonly shard: number,
+    private readonly reader: StoreReader,
+    private readonly comparison: ServerComparison | undefined,
+    private readonly findings: Findings,
+  ) {}
+
+  /** Entries after this one are replayed. */
+  get start(): Lsn {
+    return this.view.start.lsn;
+  }
+
+  get wallets(): Wallets {
+    return this.view.wallets;
+  }
+
+  async begin(): Promise<void> {
+    try {
+      await lookAtAll(this.wallets, this.reader, (wallet) => {
+        this.books.open(wallet);
+        this.comparison?.begin(wallet, this.view);
+      });
+    } catch (error) {
+      this.break(error, 'wallet', `a wallet of ${this.view.name} contradicts itself`);
+    }
+  }
+
+  take({ lsn, events }: Entry): void {
+    if (compareLsn(lsn, this.view.start.lsn) <= 0) return;
+    for (const event of events) {
+      if (this.isBroken) return;
+      try {
+        const wallet = this.view.apply(event, lsn);
+        if (wallet === undefined) continue;
+        this.books.post(wallet, event);
+        this.comparison?.pass(wallet, lsn);
+      } catch (error) {
+        this.break(error, 'event', `the event of ${event.username} in entry ${formatLsn(lsn)} does not fit`);
+      }
+    }
+  }
+
+  /** `isWhole`: the log has been read to its head. */
+  async finish(isWhole: boolean): Promise<void> {
+    const { books, comparison, findings, shard, reader } = this;
+    await lookAtAll(this.wallets, reader, (wallet) => {
+      books.close(wallet);
+      // There may be another wallet of this player where nobody looks for this one.
+      const home = reader.shardOf(wallet.username);
+      if (home !== shard) findings.add('wallet', `shard ${shard}: ${wallet.username} belongs to shard ${home}`);
+      if (isWhole) comparison?.end(wallet);
+      try {
+        checkWallet(wallet);
+      } catch (error) {
+        const { message } = assertionOf(error);
+        findings.add('wallet', `shard ${shard}: ${wallet.username} contradicts itself: ${message}`);
+      }
+    });
+    if (isWhole) comparison?.finish();
+    for (const [currency, { difference }] of books.all()) {
+      if (difference !== 0n)
+        findings.add('books', `shard ${shard}: the books in ${currency} do not explain its balances`);
+    }
+  }
+
+  private break(error: unknown, type: 'wallet' | 'event', what: string): void {
+    const { message } = assertionOf(error);
+    this.findings.add(type, `shard ${this.shard}: ${what}: ${message}; the replay from ${this.view.name} ends there`);
+    this.isBroken = true;
+  }
+}
+
+/** What the domain says about what it was given; anything else is our own fault here. */
+export function assertionOf(error: unknown): AssertionFailure {
+  if (error instanceof AssertionFailure) return error;
+  throw error;
+}

@@ -1,0 +1,139 @@
+import { X509Certificate } from 'node:crypto';
+import { request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { parse } from 'lossless-json';
+import type { SnapshotResult } from '../../shard/snapshot/snapshotter.js';
+import { ToolError } from '../store-reader.js';
+import type { PlayerSource, ToldPlayer } from './server-comparison.js';
+
+const TIMEOUT_MS = 30_000;
+const SNAPSHOTS_TIMEOUT_MS = 600_000;
+const TEXT_MAX = 200;
+
+interface Page {
+  readonly players: readonly { username: string; currency: string; version: string; balance: string }[];
+  readonly next: string | null;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A running server, asked over its operator API. */
+export class OperatorApi implements PlayerSource {
+  constructor(
+    /** Without a slash at its end. */
+    readonly url: string,
+    private readonly token: string | null,
+    /** PEM: the certificate that this very server has, whatever name it is asked under. Undefined: as usual. */
+    private readonly certificate?: Buffer,
+  ) {}
+
+  /** False when nobody answers there. */
+  async answers(): Promise<boolean> {
+    try {
+      await this.send('GET', '/livez', {}, TIMEOUT_MS);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Of the store that it serves; undefined when what listens there is no walletd, or one that does not say it yet. */
+  async storeId(): Promise<string | undefined> {
+    const { status, text } = await this.reply('GET', '/v1/shards/0/players?limit=1', TIMEOUT_MS);
+    if (status === 404) return undefined;
+    if (status >= 300) throw this.refused(status, text);
+    try {
+      const { storeId } = JSON.parse(text) as { storeId?: unknown };
+      return typeof storeId === 'string' ? storeId : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async players(shard: number): Promise<readonly ToldPlayer[]> {
+    const players: ToldPlayer[] = [];
+    let after: string | null = '0';
+    while (after !== null) {
+      const text = await this.ask('GET', `/v1/shards/${shard}/players?after=${after}`, TIMEOUT_MS);
+      // Numbers come as text, digit for digit.
+      const page = this.read<Page>(text, 'players', (json) => parse(json, undefined, (digits) => digits) as Page);
+      for (const { version, ...player } of page.players) players.push({ ...player, version: Number(version) });
+      after = page.next;
+    }
+    return players;
+  }
+
+  /** Resolves when they are there, which can take as long as a shard is large. */
+  async takeSnapshots(): Promise<readonly SnapshotResult[]> {
+    const text = await this.ask('POST', '/v1/snapshots', SNAPSHOTS_TIMEOUT_MS);
+    return this.read<{ snapshots: SnapshotResult[] }>(text, 'snapshots', (json) => JSON.parse(json)).snapshots;
+  }
+
+  /** Whatever listens there: it may be no walletd. */
+  private read<T>(text: string, list: keyof T, readJson: (text: string) => T): T {
+    try {
+      const value = readJson(text);
+      if (Array.isArray(value[list])) return value;
+    } catch {
+      // Not even JSON.
+    }
+    throw new ToolError(`what listens at ${this.url} does not answer as walletd does`);
+  }
+
+  private async ask(method: string, path: string, timeoutMs: number): Promise<string> {
+    const { status, text } = await this.reply(method, path, timeoutMs);
+    if (status >= 300) throw this.refused(status, text);
+    return text;
+  }
+
+  private async reply(method: string, path: string, timeoutMs: number): Promise<Reply> {
+    const headers: Record<string, string> = this.token === null ? {} : { Authorization: `Bearer ${this.token}` };
+    return await this.send(method, path, headers, timeoutMs).catch((error: Error) => {
+      throw new ToolError(`cannot ask the server at ${this.url}: ${error.message}`);
+    });
+  }
+
+  private refused(status: number, text: string): ToolError {
+    return new ToolError(`the server at ${this.url} answers ${status}: ${detailOf(text)}`);
+  }
+
+  private send(method: string, path: string, headers: Record<string, string>, timeoutMs: number): Promise<Reply> {
+    const request = this.url.startsWith('https:') ? tlsRequest : plainRequest;
+    const signal = AbortSignal.timeout(timeoutMs);
+    return new Promise((resolve, reject) => {
+      const options = { method, headers, signal, ...trustOf(this.certificate) };
+      const sent = request(this.url + path, options, (res) => {
+        let text = '';
+        res.setEncoding('utf8');
+        res.on('data', (data: string) => {
+          text += data;
+        });
+        res.on('error', reject);
+        res.on('end', () => resolve({ status: res.statusCode as number, text }));
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+  }
+}
+
+/** Names are not compared: the server is asked under an address of this machine, its certificate has its public name. */
+function trustOf(certificate: Buffer | undefined): object {
+  if (certificate === undefined) return {};
+  const { fingerprint256 } = new X509Certificate(certificate);
+  const checkServerIdentity = (_host: string, shown: { fingerprint256: string }) =>
+    shown.fingerprint256 === fingerprint256 ? undefined : new Error("it has another certificate than the settings'");
+  return { ca: certificate, allowPartialTrustChain: true, checkServerIdentity };
+}
+
+/** Of an error answer of walletd; of any other server the beginning of what it says. */
+function detailOf(text: string): string {
+  try {
+    return String((JSON.parse(text) as { detail?: unknown }).detail);
+  } catch {
+    return text.slice(0, TEXT_MAX);
+  }
+}

@@ -1,0 +1,103 @@
+import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
+import { formatUnits, type ScaleTable } from '../../wallet/amount.js';
+import type { Wallet } from '../../wallet/state/wallet.js';
+import type { ShardView } from '../shard-view.js';
+import type { Findings } from './findings.js';
+
+/** A player as the running server holds it. */
+export interface ToldPlayer {
+  readonly username: string;
+  readonly currency: string;
+  readonly version: number;
+  /** In decimals. */
+  readonly balance: string;
+}
+
+/** Whoever holds the wallets now. */
+export interface PlayerSource {
+  /** All players of a shard. Throws a `ToolError` when it cannot tell. */
+  players(shard: number): Promise<readonly ToldPlayer[]>;
+}
+
+interface Expected extends ToldPlayer {
+  isDone: boolean;
+}
+
+/**
+ * Compares what a server told with the log that is read afterwards. The server told only what was durable, so the log
+ * reaches every version told; and when the replay passes that version, the balance is the one told.
+ */
+export class ServerComparison {
+  /** Players whose balance was compared. */
+  compared = 0;
+  /** Players whose snapshot is newer than what the server told: their balance then is not known any more. */
+  movedOn = 0;
+  private readonly expected: ReadonlyMap<string, Expected>;
+  /** Players who may have been created after the server told. */
+  private readonly late = new Set<string>();
+
+  constructor(
+    private readonly shard: number,
+    told: readonly ToldPlayer[],
+    /** The log's newest entry before the server was asked: who was created up to here was told. */
+    private readonly askedAfter: Lsn,
+    private readonly scales: ScaleTable,
+    private readonly findings: Findings,
+  ) {
+    this.expected = new Map(told.map((player) => [player.username, { ...player, isDone: false }]));
+  }
+
+  /** A wallet with which the replay begins. */
+  begin(wallet: Wallet, view: ShardView): void {
+    const expected = this.expected.get(wallet.username);
+    if (expected === undefined) {
+      if (compareLsn(view.end, this.askedAfter) > 0) this.late.add(wallet.username);
+    } else if (!expected.isDone && wallet.version > expected.version) {
+      expected.isDone = true;
+      this.movedOn++;
+    } else {
+      this.pass(wallet, view.end);
+    }
+  }
+
+  /** A wallet after an event of the entry `lsn`. */
+  pass(wallet: Wallet, lsn: Lsn): void {
+    const expected = this.expected.get(wallet.username);
+    if (expected === undefined) {
+      if (wallet.version === 1 && compareLsn(lsn, this.askedAfter) > 0) this.late.add(wallet.username);
+    } else if (!expected.isDone && wallet.version === expected.version) {
+      expected.isDone = true;
+      this.compare(wallet, expected);
+    }
+  }
+
+  /** A wallet at the end of the log. */
+  end({ username, version }: Wallet): void {
+    const expected = this.expected.get(username);
+    if (expected === undefined) {
+      if (!this.late.has(username)) this.add(`${username} is in the log, and the server does not have that player`);
+    } else if (!expected.isDone) {
+      expected.isDone = true;
+      this.add(`${username} has version ${expected.version} on the server, and the log ends with version ${version}`);
+    }
+  }
+
+  /** After all wallets have been given to `end`. */
+  finish(): void {
+    for (const { username, isDone } of this.expected.values()) {
+      if (!isDone) this.add(`${username} is on the server, and not in the log`);
+    }
+  }
+
+  private compare({ username, currency, version, balance }: Wallet, expected: Expected): void {
+    this.compared++;
+    const text = formatUnits(balance, this.scales.of(currency));
+    if (text === expected.balance && currency === expected.currency) return;
+    const theirs = `${expected.balance} ${expected.currency}`;
+    this.add(`${username} has ${theirs} on the server at version ${version}, and ${text} ${currency} in the log`);
+  }
+
+  private add(what: string): void {
+    this.findings.add('server', `shard ${this.shard}: ${what}`);
+  }
+}

@@ -1,0 +1,218 @@
+import { firstEntry, hasEntry, readLog } from '../../shard/log/log-reader.js';
+import { compareLsn, formatLsn, isSameLsn, type Lsn } from '../../shard/log/lsn.js';
+import { AcceptedLossError, RecoveryError } from '../../shard/log/recovery-error.js';
+import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
+import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
+import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import { maybeAcceptedLoss } from '../accepted-loss.js';
+import { ShardView } from '../shard-view.js';
+import { predecessorOf, type StoreReader } from '../store-reader.js';
+import { CheckedReplay } from './checked-replay.js';
+import { Findings } from './findings.js';
+import { type PlayerSource, ServerComparison } from './server-comparison.js';
+import { SnapshotCheck } from './snapshot-check.js';
+import { SnapshotProof } from './snapshot-proof.js';
+
+export interface VerifyOptions {
+  /** Replays from the oldest place that the store still has, and proves each newer snapshot on the way. */
+  readonly isDeep: boolean;
+  /** Undefined: nothing is compared with a running server. */
+  readonly server: PlayerSource | undefined;
+  /** Called after each page of a log, with the entries of the store read so far, and all of them. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/**
+ * One pass over a shard. A running server can trim the log and delete snapshots meanwhile; then the pass finds what is
+ * not so, and has to be made again.
+ */
+export class ShardVerification {
+  readonly findings = new Findings();
+  /** What was wrong with the log before somebody accepted the loss, a sentence each. */
+  readonly accepted: string[] = [];
+  entries = 0;
+  events = 0;
+  /** The newest entry that was looked at. */
+  head: Head;
+  first: Entry | undefined = undefined;
+  snapshots: SnapshotCheck | undefined = undefined;
+  comparison: ServerComparison | undefined = undefined;
+  /** Where the replay began: genesis, or the id of a snapshot; undefined when there was nothing to begin with. */
+  base: string | undefined = undefined;
+  replay: CheckedReplay | undefined = undefined;
+  /** The newest entry that has been read, or the place where reading began. */
+  private last: Head;
+  /** By snapshot: those whose start the replay has passed, and whose end it has not. */
+  private readonly proofs = new Map<Manifest, SnapshotProof>();
+
+  constructor(
+    private readonly shard: number,
+    private readonly reader: StoreReader,
+    private readonly options: VerifyOptions,
+  ) {
+    this.head = reader.genesis(shard);
+    this.last = this.head;
+  }
+
+  async run(): Promise<void> {
+    const { reader, shard } = this;
+    await this.askServer();
+    // In this order: a snapshot that is published meanwhile may end after a head that was asked before.
+    const list = await listSnapshots(shard, reader);
+    this.head = await reader.wal.head(shard);
+    const unreadable = await faultIn(async () => {
+      this.first = await firstEntry(shard, reader);
+    });
+    const before = this.first === undefined ? reader.genesis(shard) : predecessorOf(this.first);
+    const snapshots = new SnapshotCheck(shard, list, this.head, before, reader, this.findings);
+    this.snapshots = snapshots;
+    const view = await this.openBase(snapshots, before);
+    if (view !== undefined) {
+      await this.replayFrom(view);
+    } else {
+      const begins = `the log of shard ${shard} begins at ${this.first && formatLsn(this.first.lsn)}`;
+      this.findings.add('log', `${begins}, and there is no snapshot of what was before`);
+    }
+    this.last = before;
+    const read = () => faultIn(() => this.readLog(snapshots));
+    let fault = unreadable ?? (await read());
+    while (fault !== undefined) {
+      const { lsn } = this.last;
+      const fence = fault instanceof AcceptedLossError ? fault.fence.lsn : await maybeAcceptedLoss(shard, lsn, reader);
+      const goesOn = await this.goOnBeyond(lsn, snapshots);
+      // What is wrong behind a place from where the rest could be proved was not accepted with it.
+      const isAccepted = goesOn && fence !== undefined && compareLsn(fence, this.last.lsn) <= 0;
+      this.note(fault, isAccepted ? fence : undefined);
+      if (isAccepted) snapshots.accept(fence);
+      if (!goesOn) break;
+      fault = await read();
+    }
+    if (this.replay?.isBroken === false) await this.replay.finish(fault === undefined);
+    await snapshots.readRest();
+  }
+
+  private async askServer(): Promise<void> {
+    const { shard, reader, findings } = this;
+    const askedAfter = (await reader.wal.head(shard)).lsn;
+    const told = await this.options.server?.players(shard);
+    if (told === undefined) return;
+    this.comparison = new ServerComparison(shard, told, askedAfter, reader.scales, findings);
+  }
+
+  private async openBase(snapshots: SnapshotCheck, before: Head): Promise<ShardView | undefined> {
+    const hasAll = before.lsn.sequence === 0;
+    const { usable } = snapshots;
+    const genesis = hasAll ? ShardView.ofNothing(this.reader.genesis(this.shard)) : undefined;
+    if (!this.options.isDeep) return (await snapshots.openFirst(usable)) ?? genesis;
+    return genesis ?? (await snapshots.openFirst(oldestFirst(usable)));
+  }
+
+  private async replayFrom(view: ShardView): Promise<void> {
+    this.base = view.manifest?.id ?? 'genesis';
+    this.replay = new CheckedReplay(view, this.shard, this.reader, this.comparison, this.findings);
+    await this.replay.begin();
+  }
+
+  /** After a fault in the log: on from the first snapshot behind the place that the log has the start of, if any. */
+  private async goOnBeyond({ sequence }: Lsn, snapshots: SnapshotCheck): Promise<boolean> {
+    this.proofs.clear();
+    for (const manifest of oldestFirst(snapshots.usable)) {
+      if (manifest.start.lsn.sequence <= sequence || !(await this.isInLog(manifest.start))) continue;
+      const view = await snapshots.open(manifest);
+      if (view === undefined) continue;
+      // A replay that has begun beyond the fault itself has lost nothing.
+      if (this.replay === undefined || this.replay.start.sequence < manifest.start.lsn.sequence) {
+        await this.replayFrom(view);
+      }
+      this.last = manifest.start;
+      return true;
+    }
+    return false;
+  }
+
+  private async isInLog(head: Head): Promise<boolean> {
+    try {
+      return await hasEntry(this.shard, head, this.reader);
+    } catch (error) {
+      if (error instanceof RecoveryError) return false;
+      throw error;
+    }
+  }
+
+  /** From `last` to the head, whatever the replay begins with. */
+  private async readLog(snapshots: SnapshotCheck): Promise<void> {
+    const { shard, reader, head, options } = this;
+    const total = head.lsn.sequence - (this.first?.previousLsn.sequence ?? 0);
+    await this.passSnapshots(this.last.lsn, snapshots);
+    for await (const page of readLog(shard, this.last, reader)) {
+      for (const { entry } of page) {
+        if (compareLsn(entry.lsn, head.lsn) > 0) return await this.checkHead(entry.lsn);
+        this.entries++;
+        this.events += entry.events.length;
+        snapshots.checkEntry(entry);
+        this.replay?.take(entry);
+        for (const proof of this.proofs.values()) proof.take(entry);
+        await this.passSnapshots(entry.lsn, snapshots);
+        this.last = entry.head;
+      }
+      options.onProgress?.(this.entries, total);
+      await reader.yieldTurn();
+    }
+    await this.checkHead(undefined);
+  }
+
+  /** Loads the snapshots that start at this place, and compares those that end here. */
+  private async passSnapshots(lsn: Lsn, snapshots: SnapshotCheck): Promise<void> {
+    const { replay } = this;
+    if (!this.options.isDeep || replay === undefined) return;
+    for (const manifest of snapshots.usable) {
+      if (manifest.id === this.base || !isSameLsn(manifest.start.lsn, lsn)) continue;
+      const view = await snapshots.open(manifest);
+      if (view !== undefined) this.proofs.set(manifest, new SnapshotProof(view, this.shard, this.findings));
+    }
+    for (const [manifest, proof] of this.proofs) {
+      if (!isSameLsn(manifest.end.lsn, lsn)) continue;
+      this.proofs.delete(manifest);
+      if (!replay.isBroken) await proof.compare(replay.wallets, this.reader);
+    }
+  }
+
+  /** `beyond` is an entry that the log has after the head that was asked; a log that grows has a newer head by now. */
+  private async checkHead(beyond: Lsn | undefined): Promise<void> {
+    const { last, head, reader, shard } = this;
+    const [end, place] = [formatLsn(last.lsn), formatLsn(head.lsn)];
+    if (!isSameLsn(last.lsn, head.lsn)) {
+      throw new RecoveryError(`the log of shard ${shard} ends at ${end}, and its head says ${place}`);
+    }
+    if (!isSameHead(last, head)) {
+      throw new RecoveryError(`the last entry of shard ${shard} is ${end}, and its head names another one`);
+    }
+    if (beyond !== undefined && isSameHead(await reader.wal.head(shard), head)) {
+      throw new RecoveryError(`the log of shard ${shard} goes on to ${formatLsn(beyond)}, and its head says ${place}`);
+    }
+  }
+
+  private note(fault: RecoveryError, accepted: Lsn | undefined): void {
+    if (accepted === undefined) {
+      this.findings.add('log', fault.message);
+    } else {
+      this.accepted.push(`${fault.fact}; the loss was accepted at ${formatLsn(accepted)}`);
+    }
+  }
+}
+
+/** Why the log cannot be read; undefined when it can. */
+async function faultIn(run: () => Promise<void>): Promise<RecoveryError | undefined> {
+  try {
+    await run();
+    return undefined;
+  } catch (error) {
+    if (error instanceof RecoveryError) return error;
+    throw error;
+  }
+}
+
+/** Of those that start at the same place the one that ends first: the others hold what it does not have yet. */
+function oldestFirst(manifests: readonly Manifest[]): Manifest[] {
+  return [...manifests].sort((a, b) => compareLsn(a.start.lsn, b.start.lsn) || compareLsn(a.end.lsn, b.end.lsn));
+}

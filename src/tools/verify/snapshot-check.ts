@@ -1,0 +1,103 @@
+import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
+import { DamagedSnapshotError, type SnapshotList } from '../../shard/snapshot/snapshot-reader.js';
+import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
+import { ShardView } from '../shard-view.js';
+import type { StoreReader } from '../store-reader.js';
+import type { Findings } from './findings.js';
+
+/** The snapshots of one shard against their manifests, and these against the log. */
+export class SnapshotCheck {
+  /** Those that a recovery could begin with, by what their manifests say; newest end first. */
+  readonly usable: readonly Manifest[];
+  /** Ids of those whose chunks have been read. */
+  private readonly whole: readonly Manifest[];
+  private readonly read = new Set<string>();
+  private readonly accepted: Lsn[] = [];
+
+  constructor(
+    private readonly shard: number,
+    list: SnapshotList,
+    /** The head of the log, asked after the list. */
+    head: Head,
+    /** What the first entry of the log says of the one before it, which may have been trimmed. */
+    before: Head,
+    private readonly reader: StoreReader,
+    private readonly findings: Findings,
+  ) {
+    for (const { id, reason } of list.damaged) this.add(`snapshot ${id} is damaged: ${reason}`);
+    this.usable = list.whole.filter((manifest) => this.isWithin(manifest, head, before));
+    this.whole = list.whole;
+    for (const { id, start } of this.usable) {
+      // The nonce of an entry that has been trimmed is not known.
+      if (start.lsn.sequence === before.lsn.sequence) this.checkPlace(id, { ...start, nonce: before.nonce }, before);
+    }
+  }
+
+  get readCount(): number {
+    return this.read.size;
+  }
+
+  /** The wallets of a snapshot; undefined when it is damaged. */
+  async open(manifest: Manifest): Promise<ShardView | undefined> {
+    const isNew = !this.read.has(manifest.id);
+    this.read.add(manifest.id);
+    try {
+      return await ShardView.ofSnapshot(manifest, this.reader);
+    } catch (error) {
+      if (!(error instanceof DamagedSnapshotError)) throw error;
+      if (isNew) this.findings.add('snapshot', error.message);
+      return undefined;
+    }
+  }
+
+  /** The first of these that is not damaged. */
+  async openFirst(manifests: readonly Manifest[]): Promise<ShardView | undefined> {
+    for (const manifest of manifests) {
+      const view = await this.open(manifest);
+      if (view !== undefined) return view;
+    }
+    return undefined;
+  }
+
+  /** Whatever no replay has asked for. */
+  async readRest(): Promise<void> {
+    for (const manifest of this.whole) if (!this.read.has(manifest.id)) await this.open(manifest);
+  }
+
+  /** The entries that snapshots start and end with are those that the log has. */
+  checkEntry({ head }: Entry): void {
+    for (const { id, start, end } of this.usable) {
+      if (start.lsn.sequence === head.lsn.sequence) this.checkPlace(id, start, head);
+      if (end.lsn.sequence === head.lsn.sequence) this.checkPlace(id, end, head);
+    }
+  }
+
+  /** Snapshots of what was lost before this fence name entries that the log has others in the place of. */
+  accept(fence: Lsn): void {
+    this.accepted.push(fence);
+  }
+
+  private checkPlace(id: string, mine: Head, logs: Head): void {
+    const isOfLost = (fence: Lsn) => compareLsn(mine.lsn, fence) < 0 && mine.lsn.sequence >= fence.sequence;
+    if (isSameHead(mine, logs) || this.accepted.some(isOfLost)) return;
+    this.add(`snapshot ${id} names another entry ${formatLsn(mine.lsn)} than the log has at ${formatLsn(logs.lsn)}`);
+  }
+
+  private isWithin({ id, start, end }: Manifest, head: Head, before: Head): boolean {
+    if (compareLsn(end.lsn, head.lsn) > 0) {
+      this.add(`snapshot ${id} ends at ${formatLsn(end.lsn)}, beyond the end of the log: it has lost entries`);
+      return false;
+    }
+    if (start.lsn.sequence < before.lsn.sequence) {
+      const from = formatLsn(before.lsn);
+      this.add(`snapshot ${id} needs the log from ${formatLsn(start.lsn)} on, and it has been trimmed up to ${from}`);
+      return false;
+    }
+    return true;
+  }
+
+  private add(what: string): void {
+    this.findings.add('snapshot', `shard ${this.shard}: ${what}`);
+  }
+}

@@ -1,0 +1,69 @@
+import { isDeepStrictEqual } from 'node:util';
+import { formatLsn } from '../../shard/log/lsn.js';
+import type { Entry } from '../../shard/log/wal.js';
+import type { Wallet } from '../../wallet/state/wallet.js';
+import { imageOf } from '../../wallet/state/wallet-image.js';
+import type { Wallets } from '../../wallet/state/wallets.js';
+import { lookAtAll, type ShardView } from '../shard-view.js';
+import type { StoreReader } from '../store-reader.js';
+import { assertionOf } from './checked-replay.js';
+import type { Findings } from './findings.js';
+
+/**
+ * Proves that a snapshot is what the log says. While a long replay goes from the snapshot's start to its end, the
+ * snapshot's wallets take the same events; at the end both are the same, wallet for wallet, and so they stay for ever:
+ *
+ *   long replay   ... s ─────────────> e ─────> head
+ *   snapshot          s ─────────────> e
+ *                     ^loaded          ^compared
+ */
+export class SnapshotProof {
+  private hasFailed = false;
+
+  constructor(
+    private readonly view: ShardView,
+    private readonly shard: number,
+    private readonly findings: Findings,
+  ) {}
+
+  take({ lsn, events }: Entry): void {
+    for (const event of events) {
+      if (this.hasFailed) return;
+      try {
+        this.view.apply(event, lsn);
+      } catch (error) {
+        const { message } = assertionOf(error);
+        this.add(`does not take the event of ${event.username} in entry ${formatLsn(lsn)}: ${message}`);
+        this.hasFailed = true;
+      }
+    }
+  }
+
+  /** With the wallets of the long replay, at the end of the snapshot. */
+  async compare(wallets: Wallets, reader: StoreReader): Promise<void> {
+    if (this.hasFailed) return;
+    const mine = this.view.wallets;
+    if (mine.count > wallets.count) this.add(`gives ${mine.count} players, and the log ${wallets.count}`);
+    try {
+      await lookAtAll(wallets, reader, (wallet, position) => {
+        const other = position < mine.count ? mine.peek(position) : undefined;
+        if (other === undefined) this.add(`does not give ${wallet.username}`);
+        else if (!isDeepStrictEqual(imageOf(other), imageOf(wallet))) this.add(differenceOf(other, wallet));
+      });
+    } catch (error) {
+      this.add(`has a wallet that contradicts itself: ${assertionOf(error).message}`);
+    }
+  }
+
+  private add(what: string): void {
+    this.findings.add('snapshot', `shard ${this.shard}: ${this.view.name} ${what}`);
+  }
+}
+
+function differenceOf(mine: Wallet, wallet: Wallet): string {
+  const { username, version } = wallet;
+  if (mine.username !== username) return `has ${mine.username} where the log has ${username}`;
+  if (mine.version !== version) return `gives ${username} version ${mine.version}, and the log ${version}`;
+  const what = mine.balance === wallet.balance ? 'another history' : 'another balance';
+  return `gives ${username} ${what} than the log, at version ${version}`;
+}

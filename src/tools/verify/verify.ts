@@ -1,0 +1,124 @@
+import { firstEntry } from '../../shard/log/log-reader.js';
+import { formatLsn } from '../../shard/log/lsn.js';
+import { RecoveryError } from '../../shard/log/recovery-error.js';
+import { type StoreReader, shardsOf } from '../store-reader.js';
+import { StoreBooks } from './books.js';
+import { Findings } from './findings.js';
+import { ShardVerification, type VerifyOptions } from './shard-verification.js';
+
+export interface ShardReport {
+  readonly shard: number;
+  /** The first entry that the log still has; undefined when it has none. */
+  readonly first: string | undefined;
+  /** The newest entry that was checked. */
+  readonly lsn: string;
+  readonly entries: number;
+  readonly events: number;
+  readonly players: number;
+  /** Snapshots whose chunks were read. */
+  readonly snapshots: number;
+  /** Where the replay began: `genesis` or the id of a snapshot; undefined when there was nothing to begin with. */
+  readonly base: string | undefined;
+  /** Players whose balance was compared with the server; undefined without one. */
+  readonly compared: number | undefined;
+  /** Players whose snapshot is newer than what the server told. */
+  readonly movedOn: number | undefined;
+  /** Faults of the log before a loss that somebody has accepted, a sentence each. */
+  readonly accepted: readonly string[];
+}
+
+export interface VerifyReport {
+  readonly shards: readonly ShardReport[];
+  readonly books: StoreBooks;
+  readonly findings: Findings;
+}
+
+const ATTEMPTS_MAX = 3;
+
+/**
+ * Checks all that a store holds, without changing it: every snapshot and log, a replay of each shard, its wallets and
+ * its books, and, if there is one, what a running server holds. Throws what the store throws in bad weather, and a
+ * `ToolError` when the server cannot tell.
+ */
+export async function verify(reader: StoreReader, options: VerifyOptions): Promise<VerifyReport> {
+  const shards: ShardReport[] = [];
+  const books = new StoreBooks();
+  const findings = new Findings();
+  const progress = await storeProgress(reader, options);
+  for (const shard of shardsOf(reader)) {
+    const verification = await verifyShard(shard, reader, { ...options, onProgress: (done) => progress(shard, done) });
+    findings.addAll(verification.findings);
+    // The sums of a replay that could not be finished would only be the next thing that is wrong.
+    if (verification.replay?.isBroken === false) books.addAll(verification.replay.books);
+    shards.push(reportOf(shard, verification));
+  }
+  return { shards, books, findings };
+}
+
+/** What looks like a fault may be a running server that has trimmed its log or deleted a snapshot: then again. */
+async function verifyShard(shard: number, reader: StoreReader, options: VerifyOptions): Promise<ShardVerification> {
+  for (let attempt = 1; ; attempt++) {
+    const before = await groundOf(shard, reader);
+    const verification = new ShardVerification(shard, reader, options);
+    await verification.run();
+    if (verification.findings.total === 0 || attempt === ATTEMPTS_MAX) return verification;
+    const after = await groundOf(shard, reader);
+    const hasMoved = after.first !== before.first || before.snapshots.some((id) => !after.snapshots.includes(id));
+    if (!hasMoved) return verification;
+  }
+}
+
+/** What a running server takes away as time goes by. */
+async function groundOf(shard: number, reader: StoreReader): Promise<{ first: string; snapshots: string[] }> {
+  const stored = await reader.snapshots.snapshots(shard);
+  return { first: await nameOfFirst(shard, reader), snapshots: stored.map(({ id }) => id) };
+}
+
+async function nameOfFirst(shard: number, reader: StoreReader): Promise<string> {
+  try {
+    const first = await firstEntry(shard, reader);
+    return first === undefined ? 'none' : formatLsn(first.lsn);
+  } catch (error) {
+    if (error instanceof RecoveryError) return 'damaged';
+    throw error;
+  }
+}
+
+/** Of the whole store: shards are verified one after the other. */
+async function storeProgress(
+  reader: StoreReader,
+  { onProgress }: VerifyOptions,
+): Promise<(shard: number, done: number) => void> {
+  if (onProgress === undefined) return () => {};
+  const totals: number[] = [];
+  for (const shard of shardsOf(reader)) totals.push(await entriesOf(shard, reader));
+  const total = totals.reduce((sum, entries) => sum + entries, 0);
+  return (shard, done) => {
+    const before = totals.slice(0, shard).reduce((sum, entries) => sum + entries, 0);
+    onProgress(Math.min(before + done, total), total);
+  };
+}
+
+/** As many as its log still has, or a few more. */
+export async function entriesOf(shard: number, reader: StoreReader): Promise<number> {
+  const { lsn } = await reader.wal.head(shard);
+  const first = await firstEntry(shard, reader).catch(() => undefined);
+  return lsn.sequence - (first?.previousLsn.sequence ?? lsn.sequence);
+}
+
+function reportOf(shard: number, verification: ShardVerification): ShardReport {
+  const { first, head, entries, events, replay, snapshots, base, comparison, accepted } = verification;
+  return {
+    shard,
+    first: first && formatLsn(first.lsn),
+    lsn: formatLsn(head.lsn),
+    entries,
+    events,
+    players: replay?.wallets.count ?? 0,
+    snapshots: snapshots?.readCount ?? 0,
+    base,
+    compared: comparison?.compared,
+    movedOn: comparison?.movedOn,
+    accepted,
+  };
+}

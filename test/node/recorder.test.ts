@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../src/base/logger.js';
+import { Recorder } from '../../src/node/recorder.js';
+import type { ShardState } from '../../src/shard/shard.js';
+import { NodeRecord } from '../../src/store/node-record.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+
+test('who has lost one shard to another process writes no record of the others any more', async () => {
+  const folder = makeTempFolder();
+  const states: ShardState[] = ['serving', 'serving'];
+  let sequence = 5;
+  const status = () =>
+    states.map((state, shard) => {
+      const head = { lsn: { epoch: 1, sequence }, nonce: '0'.repeat(16), checksum: 7 };
+      return { shard, state, players: 0, waiting: 0, head, reason: undefined };
+    });
+  const recorder = new Recorder(NodeRecord.open(folder.path, 'a store'), 'id', { status }, silentLogger);
+  const written = () => NodeRecord.open(folder.path, 'a store').acknowledged(0)?.lsn.sequence;
+  await recorder.write();
+  assert.equal(written(), 5);
+  sequence = 6;
+  states[1] = 'fenced';
+  await recorder.write();
+  assert.equal(written(), 5);
+  recorder.stop();
+  folder.remove();
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../src/base/logger.js';
+import { ShardTelemetry } from '../../src/node/metrics/shard-telemetry.js';
+import { expose } from '../../src/telemetry/exposition.js';
+import { ScaleTable } from '../../src/wallet/amount.js';
+import { MemoryGuard } from '../../src/worker/memory-guard.js';
+import { commands } from '../support/domain.js';
+import { MemoryWal } from '../support/memory-wal.js';
+import { Scrape } from '../support/scrape.js';
+import { TestHost, turns } from '../support/test-host.js';
+
+const { place } = commands;
+
+/** What does not happen on a good day. */
+async function watched(run: (test: TestHost) => Promise<void>, rules = {}): Promise<Scrape> {
+  const memory = new MemoryGuard(1e9, 16e6);
+  const scales = new ScaleTable({ default: 4, byCurrency: {} });
+  const options = { thread: 'main', scales, requestDeadlineMs: 3000, everySeconds: 0 };
+  const telemetry = new ShardTelemetry(silentLogger, memory, options);
+  const host = await TestHost.started({
+    observer: telemetry,
+    wal: new MemoryWal('00000000-0000-4000-8000-00000000000c', 2),
+    rules,
+  });
+  await host.fund('ann', 1_000_000);
+  await run(host);
+  memory.close();
+  return new Scrape(await expose(telemetry.metrics(host.host.measures())));
+}
+
+test('a store that lost entries and got them again: one gap healed', async () => {
+  const scrape = await watched(async (test) => {
+    await test.execute(place([{ id: 't1' }]));
+    await test.execute(place([{ id: 't2' }]));
+    test.wal.loseTail(0, 2);
+    await test.execute(place([{ id: 't3' }]));
+  });
+  assert.equal(scrape.value('walletd_gaps_healed_total'), 1);
+  assert.equal(scrape.value('walletd_fenced_total'), 0);
+});
+
+test('a shard that another process took over: fenced', async () => {
+  const scrape = await watched(async (test) => {
+    await TestHost.started({ wal: test.wal });
+    await test.execute(place([{ id: 't1' }]));
+    await turns(5);
+  });
+  assert.equal(scrape.value('walletd_fenced_total'), 1);
+});
+
+test('a bug that drops the memory of a shard: counted, and its line names the request and the player', async () => {
+  const products = new Map();
+  products.get = () => {
+    throw new Error('injected bug');
+  };
+  const lines: object[] = [];
+  const scrape = await watched(
+    async (test) => {
+      await test.execute(place([{ id: 't1' }]));
+      for (const { message, fields } of test.logLines) if (/drops its memory/.test(message)) lines.push(fields);
+    },
+    { products },
+  );
+  assert.equal(scrape.value('walletd_assertion_failures_total'), 1);
+  const [{ request, requestId, username }] = lines as [Record<string, unknown>];
+  assert.deepEqual([lines.length, request, typeof requestId, username], [1, 'placeBets', 'string', 'ann']);
+});
+
+test('bad weather: appends that failed are counted, and nothing twice', async () => {
+  const scrape = await watched(async (test) => {
+    test.wal.weather = 'not-written';
+    const placed = test.execute(place([{ id: 't1' }]));
+    await turns(5);
+    test.wal.weather = 'fine';
+    await placed;
+  });
+  assert.ok(scrape.value('walletd_append_failures_total') >= 1);
+  assert.equal(scrape.value('walletd_log_events_total'), 2);
+});
+
+test('a snapshot that is abandoned is counted', async () => {
+  const scrape = await watched(async (test) => {
+    await test.host.takeSnapshots({ restMs: 0, deadlineMs: Number.NEGATIVE_INFINITY });
+  });
+  assert.ok(scrape.value('walletd_snapshots_total', { result: 'abandoned' }) >= 1);
+  assert.equal(scrape.value('walletd_snapshot_entries_behind', { shard: '0' }), 1);
+});
+
+test('more currencies than a scrape should carry share one label', async () => {
+  const scrape = await watched(async (test) => {
+    for (let i = 0; i < 150; i++) {
+      const currency = `C${String(i).padStart(3, '0')}`;
+      await test.execute({ type: 'import-player', id: 'o', username: `p${i}`, currency, balance: 10_000 });
+    }
+  });
+  const currencies = new Set(scrape.series('walletd_money_total').map(({ labels }) => labels?.currency));
+  assert.equal(currencies.size, 101);
+  assert.equal(scrape.value('walletd_money_total', { currency: 'other' }), 51);
+});

@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { formatLsn } from '../../src/shard/log/lsn.js';
+import { RecoveryError } from '../../src/shard/log/recovery-error.js';
+import type { Head } from '../../src/shard/log/wal.js';
+import { exportEvents } from '../../src/tools/export/export.js';
+import { ExportCursor } from '../../src/tools/export/export-cursor.js';
+import { pumpExport } from '../../src/tools/export/export-pump.js';
+import { startOf } from '../../src/tools/export/export-start.js';
+import { type StoreReader, shardsOf, ToolError } from '../../src/tools/store-reader.js';
+import { commands } from '../support/domain.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { WrittenStore, withEntry } from './written-store.js';
+
+const { place } = commands;
+const USERNAMES = ['ann', 'bob', 'cat', 'dan', 'eve', 'kim'];
+
+interface Line {
+  readonly shard: number;
+  readonly lsn: string;
+  readonly index: number;
+  readonly time: string;
+  readonly username: string;
+  readonly version: number;
+}
+
+/** Six players on three shards, with entries of several events, and more than a batch of them. */
+async function storyOf(rounds = 200): Promise<WrittenStore> {
+  const store = new WrittenStore(3);
+  await store.takeOver();
+  for (const username of USERNAMES) await store.fund(username, 1_000_000);
+  for (let i = 0; i < rounds; i++) {
+    await store.run(...USERNAMES.map((username) => place([{ id: `t${i}`, roundId: `r${i}` }], { username })));
+  }
+  return store;
+}
+
+async function startsOf(reader: StoreReader): Promise<Head[]> {
+  return await Promise.all(shardsOf(reader).map(async (shard) => (await startOf(shard, undefined, reader)).head));
+}
+
+const once = (starts: readonly Head[]) => ({ starts, following: undefined, signal: new AbortController().signal });
+
+function linesOf(text: string): Line[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+/** What the log says, without the code that exports it. */
+function eventsOf(store: WrittenStore): string[] {
+  return shardsOf(store.reader).flatMap((shard) =>
+    store.wal
+      .entries(shard)
+      .flatMap(({ lsn, events }) =>
+        events.map((event, index) => `${shard}:${formatLsn(lsn)}/${index} ${event.username} ${event.version}`),
+      ),
+  );
+}
+
+const names = (lines: readonly Line[]) =>
+  lines.map(({ shard, lsn, index, username, version }) => `${shard}:${lsn}/${index} ${username} ${version}`);
+
+test('each event comes exactly once, in the order of its shard, and shards by time', async () => {
+  const store = await storyOf();
+  let text = '';
+  let batches = 0;
+  for await (const batch of exportEvents(store.reader, once(await startsOf(store.reader)))) {
+    text += batch.text;
+    batches++;
+  }
+  assert.ok(batches > 2, `${batches} batches`);
+  const lines = linesOf(text);
+  assert.deepEqual([...names(lines)].sort(), eventsOf(store).sort());
+  for (const shard of shardsOf(store.reader)) {
+    const mine = names(lines.filter((line) => line.shard === shard));
+    assert.deepEqual(
+      mine,
+      eventsOf(store).filter((name) => name.startsWith(`${shard}:`)),
+    );
+  }
+  // An entry has the time of its first event: entries of several shards overlap, and never by more than an entry lasts.
+  const times = lines.map(({ time }) => Date.parse(time));
+  for (let i = 1; i < times.length; i++) assert.ok((times[i] as number) > (times[i - 1] as number) - 100);
+});
+
+test('an export that is interrupted anywhere and goes on where it had noted leaves nothing out', async () => {
+  const store = await storyOf(60);
+  await fc.assert(
+    fc.asyncProperty(fc.infiniteStream(fc.integer({ min: 0, max: 3 })), async (chance) => {
+      let positions: readonly Head[] = await startsOf(store.reader);
+      let text = '';
+      let isDone = false;
+      let clock = 0;
+      for (let run = 0; !isDone && run < 1000; run++) {
+        const die = (at: number) => {
+          if (chance.next().value === at && run < 900) throw new Error('killed');
+        };
+        const sink = {
+          write: async (batch: string) => {
+            die(0);
+            text += batch;
+            return true;
+          },
+        };
+        const keeper = {
+          write: async (noted: readonly Head[]) => {
+            die(1);
+            positions = noted;
+          },
+        };
+        // A clock that goes on by a second at every look: positions are noted behind each batch.
+        const monotonicMs = () => ++clock * 1000;
+        isDone = await pumpExport(exportEvents(store.reader, once(positions)), sink, keeper, monotonicMs).then(
+          () => true,
+          (error: Error) => {
+            assert.equal(error.message, 'killed');
+            return false;
+          },
+        );
+      }
+      assert.deepEqual([...new Set(names(linesOf(text)))].sort(), eventsOf(store).sort());
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('nothing is noted that has not been written, and the end is noted', async () => {
+  const store = await storyOf(10);
+  const noted: (readonly Head[])[] = [];
+  const keeper = { write: async (positions: readonly Head[]) => void noted.push(positions) };
+  const starts = await startsOf(store.reader);
+  const closed = { write: async () => false };
+  await pumpExport(exportEvents(store.reader, once(starts)), closed, keeper, () => 0);
+  assert.deepEqual(noted, []);
+  const open = { write: async () => true };
+  await pumpExport(exportEvents(store.reader, once(starts)), open, keeper, () => 0);
+  assert.deepEqual(noted.at(-1), await Promise.all([0, 1, 2].map((shard) => store.wal.head(shard))));
+});
+
+test('it follows what comes, also players who are new, until it is told to stop', async () => {
+  const store = await storyOf(1);
+  const stop = new AbortController();
+  const options = {
+    starts: await startsOf(store.reader),
+    following: { live: store.reader, warn() {} },
+    signal: stop.signal,
+  };
+  let text = '';
+  let idle = 0;
+  for await (const batch of exportEvents(store.reader, options)) {
+    text += batch.text;
+    if (batch.text !== '') continue;
+    if (++idle === 1) await store.fund('new', 5, 'JPY');
+    if (idle === 2) await store.takeOver();
+    if (idle === 3) await store.run(place([{ id: 'again' }]));
+    if (idle === 4) stop.abort();
+  }
+  assert.deepEqual([...names(linesOf(text))].sort(), eventsOf(store).sort());
+  assert.match(
+    text,
+    /"username":"new","currency":"JPY","version":1,"type":"player-imported","id":"open-new","balance":"5"/,
+  );
+});
+
+test('while it follows bad weather is waited out; otherwise it is told', async () => {
+  const store = await storyOf(1);
+  const { wal } = store;
+  let failures = 0;
+  const stop = new AbortController();
+  const read: StoreReader['wal']['read'] = async (shard, ...place) => {
+    if (failures < 3 && shard === 1) {
+      failures++;
+      throw new Error('the store is away');
+    }
+    return await wal.read(shard, ...place);
+  };
+  const reader = { ...store.reader, wal: { read, head: (shard: number) => wal.head(shard) } };
+  const starts = await startsOf(store.reader);
+  let text = '';
+  const warnings: string[] = [];
+  const following = { live: reader, warn: (sentence: string) => void warnings.push(sentence) };
+  for await (const batch of exportEvents(store.reader, { starts, following, signal: stop.signal })) {
+    text += batch.text;
+    if (text.includes('"kim"')) stop.abort();
+  }
+  assert.deepEqual([...names(linesOf(text))].sort(), eventsOf(store).sort());
+  assert.deepEqual(warnings.slice(0, 2), [
+    'the store cannot be read, trying again: the store is away',
+    'the store can be read again',
+  ]);
+  failures = 0;
+  await assert.rejects(async () => {
+    for await (const _ of exportEvents(reader, once(starts)));
+  }, /the store is away/);
+});
+
+describe('where an export begins', () => {
+  test('after an entry that is there, also after one that has just been trimmed', async () => {
+    const store = await storyOf(5);
+    const lsn = { epoch: 1, sequence: 4 };
+    const { head } = await startOf(0, { lsn, checksum: undefined }, store.reader);
+    for (const shard of [0, 1, 2]) await store.snapshot(shard);
+    await store.trim({ epoch: 1, sequence: 5 });
+    assert.deepEqual((await startOf(0, { lsn, checksum: head.checksum }, store.reader)).head.lsn, lsn);
+    const { missing, head: oldest } = await startOf(
+      0,
+      { lsn: { epoch: 1, sequence: 3 }, checksum: undefined },
+      store.reader,
+    );
+    assert.match(missing ?? '', /shard 0 begins at 1-5 .* after 1-3, cannot be had any more/);
+    assert.deepEqual(oldest.lsn, lsn);
+    const lines: string[] = [];
+    const starts = [oldest, ...(await startsOf(store.reader)).slice(1)];
+    for await (const { text } of exportEvents(store.reader, once(starts))) lines.push(...names(linesOf(text)));
+    assert.deepEqual(lines.sort(), eventsOf(store).sort());
+  });
+
+  test('an entry that the log does not have, and another one than was exported, are refused', async () => {
+    const store = await storyOf(5);
+    const { lsn, checksum } = await store.wal.head(0);
+    for (const [position, message] of [
+      [{ lsn: { epoch: 1, sequence: 999 }, checksum: undefined }, /has no entry 1-999/],
+      [{ lsn: { epoch: 7, sequence: 3 }, checksum: undefined }, /has no entry 7-3/],
+      [{ lsn, checksum: checksum ^ 1 }, /another one than the one that was exported/],
+    ] as const) {
+      await assert.rejects(startOf(0, position, store.reader), (error: Error) => {
+        assert.ok(error instanceof ToolError);
+        assert.match(error.message, message);
+        return true;
+      });
+    }
+  });
+});
+
+test('an export that is slower than the log is trimmed says so', async () => {
+  const store = await storyOf(100);
+  const starts = await startsOf(store.reader);
+  const exported = exportEvents(store.reader, once(starts));
+  await exported.next();
+  for (const shard of [0, 1, 2]) {
+    await store.snapshot(shard);
+    await store.trim((await store.wal.head(shard)).lsn, shard);
+  }
+  await assert.rejects(async () => {
+    for await (const _ of exported);
+  }, /was trimmed before it was exported/);
+});
+
+test('an export stops at a fault in the log', async () => {
+  const store = await storyOf(10);
+  const holed = withEntry(store, '1-5', () => undefined);
+  await assert.rejects(async () => {
+    for await (const _ of exportEvents(holed, once(await startsOf(holed))));
+  }, RecoveryError);
+});
+
+test('the currency of players who were created before the log begins is that of the snapshot', async () => {
+  const store = new WrittenStore();
+  await store.takeOver();
+  await store.fund('satoshi', 150_000_000, 'BTC');
+  await store.snapshot();
+  await store.takeOver();
+  await store.trim((await store.wal.head(0)).lsn);
+  await store.run({ type: 'withdraw', id: 'w', username: 'satoshi', amount: 50_000_000 });
+  const { head } = await startOf(0, { lsn: (await store.wal.head(0)).lsn, checksum: undefined }, store.reader);
+  await store.run({ type: 'withdraw', id: 'v', username: 'satoshi', amount: 1 });
+  for (const [start, amounts] of [
+    [(await startOf(0, undefined, store.reader)).head, ['0.5', '0.00000001']],
+    [head, ['0.00000001']],
+  ] as const) {
+    let text = '';
+    for await (const batch of exportEvents(store.reader, once([start]))) text += batch.text;
+    const lines = linesOf(text) as (Line & { amount: string; currency: string })[];
+    assert.deepEqual(
+      lines.map(({ amount, currency }) => `${amount} ${currency}`),
+      amounts.map((amount) => `${amount} BTC`),
+    );
+  }
+});
+
+describe('a cursor', () => {
+  const folder = makeTempFolder();
+  after(() => folder.remove());
+  const path = join(folder.path, 'cursor');
+
+  test('comes back as it was written', async () => {
+    const store = await storyOf(1);
+    const heads = await Promise.all([0, 1, 2].map((shard) => store.wal.head(shard)));
+    const cursor = new ExportCursor(path, 'store-a', 3);
+    assert.equal(await cursor.read(), undefined);
+    await cursor.write(heads);
+    assert.deepEqual(
+      await cursor.read(),
+      heads.map(({ lsn, checksum }) => ({ lsn, checksum })),
+    );
+    await assert.rejects(
+      new ExportCursor(path, 'store-b', 3).read(),
+      /is of the store store-a, and this one is store-b/,
+    );
+  });
+
+  test('that is something else is refused, and left as it is', async () => {
+    const positions = ['{"lsn":"x","checksum":1}', '{"lsn":"1-1"}', 'null', '', '{"lsn":"1-1","checksum":1},null'];
+    const cursors = positions.map((text) => `{"storeId":"store-a","positions":[${text}]}`);
+    for (const text of ['', '{}', '[1]', 'null', ...cursors]) {
+      writeFileSync(path, text);
+      await assert.rejects(new ExportCursor(path, 'store-a', 1).read(), ToolError, text);
+      await assert.rejects(new ExportCursor(`${path}-elsewhere/x`, 'store-a', 1).read(), /ENOENT/, 'known at once');
+      assert.equal(readFileSync(path, 'utf8'), text);
+    }
+  });
+});

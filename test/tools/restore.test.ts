@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openFormats } from '../../src/cli/store-formats.js';
+import { isSameHead } from '../../src/shard/log/wal.js';
+import { listSnapshots } from '../../src/shard/snapshot/snapshot-reader.js';
+import type { Frame } from '../../src/tools/frame.js';
+import { restoreFrames } from '../../src/tools/restore/restore.js';
+import { ToolError } from '../../src/tools/store-reader.js';
+import { MemoryWal } from '../support/memory-wal.js';
+import {
+  AT_ONCE,
+  formats,
+  framesOf,
+  goOn,
+  logsOf,
+  recordedHistory,
+  restored,
+  SHARDS,
+  STORE_ID,
+  targetOf,
+  walletsOf,
+} from './stores.js';
+
+const newest = async (wal: MemoryWal, shard = 0) => {
+  const [manifest] = (await listSnapshots(shard, { snapshots: wal, snapshotFormat: formats.snapshotFormat })).whole;
+  assert.ok(manifest);
+  return manifest;
+};
+
+async function* changed(frames: AsyncIterable<Frame>, change: (frame: Frame) => Frame[]): AsyncGenerator<Frame> {
+  for await (const frame of frames) yield* change(frame);
+}
+
+async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {
+  const all: Frame[] = [];
+  for await (const frame of frames) all.push(frame);
+  return all;
+}
+
+test('what is restored has the same wallets, the same heads, and the log from the start of its snapshot on, byte for byte', async () => {
+  const wal = await recordedHistory();
+  const { wal: copy, result } = await restored(framesOf(wal));
+  assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
+  for (let shard = 0; shard < SHARDS; shard++) {
+    assert.deepEqual(await copy.head(shard), await wal.head(shard));
+    const { start, end, id } = await newest(wal, shard);
+    const entries = await copy.read(shard, { epoch: 0, sequence: 0 }, 1000);
+    assert.ok(isSameHead(formats.format.decode(entries[0] as Buffer).head, start));
+    assert.deepEqual(entries, (await wal.read(shard, { epoch: 0, sequence: 0 }, 1000)).slice(-entries.length));
+    assert.equal((await newest(copy, shard)).id, id);
+    assert.deepEqual(result.shards[shard]?.snapshot, end.lsn);
+    assert.equal(result.shards[shard]?.entries, entries.length);
+  }
+});
+
+test('a store without snapshots is restored with its whole log', async () => {
+  const wal = await recordedHistory({ bets: 4 });
+  assert.deepEqual(await wal.snapshots(0), []);
+  const { wal: copy, result } = await restored(framesOf(wal));
+  assert.deepEqual(await logsOf(copy), await logsOf(wal));
+  assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
+  assert.equal(result.shards[0]?.snapshot, undefined);
+});
+
+test('a store that nobody has served yet is restored as it is', async () => {
+  const { wal: copy } = await restored(framesOf(new MemoryWal(STORE_ID, SHARDS)));
+  assert.deepEqual(await copy.head(1), formats.genesis(1));
+});
+
+test('a copy of a copy is the copy', async () => {
+  const { wal: first } = await restored(framesOf(await recordedHistory()));
+  const { wal: second } = await restored(framesOf(first));
+  assert.deepEqual(await logsOf(second), await logsOf(first));
+  assert.deepEqual(await walletsOf(second), await walletsOf(first));
+});
+
+test('damaged snapshots and those that lack a chunk are skipped, and said; the one before is taken', async () => {
+  for (const spoil of ['damageChunk', 'loseChunk'] as const) {
+    const wal = await recordedHistory();
+    const before = await walletsOf(wal);
+    const { id } = await newest(wal);
+    wal.snapshotsOf(0)[spoil](id, 0);
+    const warnings: string[] = [];
+    const { wal: copy } = await restored(framesOf(wal, { warnings }));
+    assert.deepEqual(await walletsOf(copy), before);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', new RegExp(`^snapshot ${id} of shard 0 is skipped: chunk 0 .*(damaged|missing)`));
+    assert.notEqual((await newest(copy)).id, id);
+    assert.deepEqual((await copy.snapshots(0)).length, 1, 'nothing is left of the one that was abandoned');
+  }
+});
+
+test('a damaged manifest is skipped, and said once', async () => {
+  const wal = await recordedHistory();
+  const { id } = await newest(wal);
+  wal.snapshotsOf(0).replaceManifest(id, Buffer.from('nonsense'));
+  const warnings: string[] = [];
+  const { wal: copy } = await restored(framesOf(wal, { warnings }));
+  assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
+  assert.equal(warnings.length, 1);
+});
+
+test('without a whole snapshot and without the beginning of the log nothing is written', async () => {
+  const wal = await recordedHistory({ keep: 1 });
+  assert.ok(wal.entries(0)[0]?.lsn.sequence !== 1, 'the log has been trimmed');
+  const { id } = await newest(wal);
+  wal.snapshotsOf(0).damageChunk(id, 0);
+  await assert.rejects(
+    restored(framesOf(wal)),
+    /shard 0 has no whole snapshot, and its log is not complete: it begins/,
+  );
+  wal.snapshotsOf(0).delete(id);
+  const frames = framesOf(wal);
+  await assert.rejects(frames.next(), /of shard 0 there is neither a whole snapshot nor the beginning of its log/);
+});
+
+test('a snapshot that holds more than the log stops the copy: the store has lost something', async () => {
+  const wal = await recordedHistory();
+  const { end } = await newest(wal);
+  const { lsn } = await wal.head(0);
+  wal.loseTail(0, lsn.sequence - end.lsn.sequence + 1);
+  await assert.rejects(restored(framesOf(wal)), /snapshot \w+ of shard 0 holds entries up to .* lost what is between/);
+});
+
+test('a snapshot that is replaced while it is read is abandoned, and the newer one is taken, without a warning', async () => {
+  const wal = await recordedHistory();
+  const { id } = await newest(wal);
+  const warnings: string[] = [];
+  let isReplaced = false;
+  const replacing = async function* () {
+    for await (const frame of framesOf(wal, { warnings })) {
+      yield frame;
+      if (frame.type !== 'snapshot-begun' || frame.shard !== 0 || isReplaced) continue;
+      isReplaced = true;
+      await goOn(wal, 8, 'late', { keep: 1 });
+    }
+  };
+  const { wal: copy } = await restored(replacing());
+  assert.ok(isReplaced);
+  assert.deepEqual(warnings, []);
+  assert.notEqual((await newest(copy)).id, id);
+  assert.equal((await copy.snapshots(0)).length, 1);
+  assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
+});
+
+test('entries that come while a store is read are in the copy, also those of a shard that was read first', async () => {
+  const wal = await recordedHistory();
+  let isLate = false;
+  const serving = async function* () {
+    for await (const frame of framesOf(wal)) {
+      yield frame;
+      if (frame.type !== 'snapshot-begun' || frame.shard === 0 || isLate) continue;
+      isLate = true;
+      await goOn(wal, 4, 'late');
+    }
+  };
+  const { wal: copy } = await restored(serving());
+  assert.ok(isLate);
+  assert.deepEqual(await walletsOf(copy), await walletsOf(wal));
+});
+
+test('a log that is trimmed while the others are read is copied up to where it was read', async () => {
+  const wal = await recordedHistory();
+  const before = (await wal.head(0)).lsn;
+  const warnings: string[] = [];
+  let isLate = false;
+  const serving = async function* () {
+    for await (const frame of framesOf(wal, { warnings })) {
+      yield frame;
+      if (frame.type !== 'snapshot-begun' || frame.shard === 0 || isLate) continue;
+      isLate = true;
+      await goOn(wal, 8, 'late', { keep: 1 });
+      await goOn(wal, 8, 'later', { keep: 1 });
+    }
+  };
+  const { result } = await restored(serving());
+  assert.deepEqual(result.shards[0]?.lsn, before);
+  assert.match(
+    warnings.join(),
+    /^shard 0 is copied up to \d+-\d+: the log of shard 0 was trimmed before it was copied/,
+  );
+});
+
+test('progress grows, and never beyond its end', async () => {
+  const steps: number[] = [];
+  await collect(framesOf(await recordedHistory(), { onProgress: (done, total) => steps.push(done / total) }));
+  assert.ok(steps.length > 2);
+  for (const [i, step] of steps.entries()) assert.ok(step > (steps[i - 1] ?? 0) && step <= 1, steps.join(' '));
+});
+
+test('an entry that is missing, foreign or damaged stops the restore, and the target is not fit to serve', async () => {
+  const wal = await recordedHistory({ bets: 4 });
+  const spoilers: ((frame: Frame, entry: number) => Frame[])[] = [
+    (frame, entry) => (entry === 3 ? [] : [frame]),
+    (frame, entry) => (entry === 3 ? [frame, frame] : [frame]),
+    (frame, entry) => {
+      if (frame.type !== 'entry' || entry !== 3) return [frame];
+      const bytes = Buffer.from(frame.bytes);
+      bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+      return [{ ...frame, bytes }];
+    },
+  ];
+  for (const spoil of spoilers) {
+    let entries = 0;
+    const frames = changed(framesOf(wal), (frame) => spoil(frame, frame.type === 'entry' ? entries++ : -1));
+    const target = targetOf(new MemoryWal(STORE_ID, SHARDS));
+    const options = { openFormats, patience: AT_ONCE };
+    await assert.rejects(restoreFrames(frames, target, options), /does not follow|cannot be read/);
+    assert.equal(target.completed, 0);
+  }
+});
+
+test('a stream that ends before its end leaves the target unfit to serve', async () => {
+  const wal = await recordedHistory({ bets: 4 });
+  const target = targetOf(new MemoryWal(STORE_ID, SHARDS));
+  const cut = async function* () {
+    let entries = 0;
+    for await (const frame of framesOf(wal)) {
+      if (frame.type === 'entry' && entries++ === 5) throw new ToolError('cut off');
+      yield frame;
+    }
+  };
+  await assert.rejects(restoreFrames(cut(), target, { openFormats, patience: AT_ONCE }), /cut off/);
+  assert.equal(target.completed, 0);
+});
+
+test('somebody else who writes into the target is noticed', async () => {
+  const wal = await recordedHistory();
+  const copy = new MemoryWal(STORE_ID, SHARDS);
+  const previous = formats.genesis(0);
+  const header = { shard: 0, lsn: { epoch: 1, sequence: 1 }, nonce: 'ffffffffffffffff', previous, timeMs: 0 };
+  const fence = formats.format.sealFence(header, { host: 'elsewhere', pid: 1, startedMs: 0 });
+  const frames = changed(framesOf(wal), (frame) => {
+    if (frame.type === 'end') copy.intrude(0, { shard: 0, expected: previous, entries: [fence] });
+    return [frame];
+  });
+  const result = restoreFrames(frames, targetOf(copy), { openFormats, patience: AT_ONCE });
+  await assert.rejects(result, /somebody else has written/);
+});
+
+test('bad weather at the target is waited out: the same bytes go again', async () => {
+  const wal = await recordedHistory();
+  for (const weather of ['not-written', 'answer-lost'] as const) {
+    const copy = new MemoryWal(STORE_ID, SHARDS);
+    copy.weather = weather;
+    let attempts = 0;
+    const delay = async () => {
+      if (++attempts % 2 === 0) copy.weather = copy.weather === 'fine' ? weather : 'fine';
+    };
+    const patience = { ...AT_ONCE, attemptsMax: 10, delay };
+    await restoreFrames(framesOf(wal), targetOf(copy), { openFormats, patience });
+    assert.deepEqual(await walletsOf(copy), await walletsOf(wal), weather);
+    assert.ok(attempts > 0);
+  }
+});

@@ -1,0 +1,206 @@
+import { must } from '../../src/base/assert.js';
+import { entryText, inspectionLines, inspectionText, orphansText } from '../../src/cli/inspect-output.js';
+import { maybeLsn } from '../../src/shard/log/lsn.js';
+import type { Head } from '../../src/shard/log/wal.js';
+import { listSnapshots } from '../../src/shard/snapshot/snapshot-reader.js';
+import { exportEvents } from '../../src/tools/export/export.js';
+import { startOf } from '../../src/tools/export/export-start.js';
+import { inspect } from '../../src/tools/inspect/inspect.js';
+import { inspectEntry, inspectOrphans } from '../../src/tools/inspect/inspect-entry.js';
+import type { Question } from '../../src/tools/inspect/question.js';
+import { shardsOf } from '../../src/tools/store-reader.js';
+import { unitsPerWhole } from '../../src/wallet/amount.js';
+import type { Command } from '../../src/wallet/command.js';
+import type { Operator } from '../../src/wallet/state/operation.js';
+import { commands } from '../support/domain.js';
+import { WrittenStore } from './written-store.js';
+
+const DAY_MS = 86_400_000;
+
+/** Carries out the steps of a transcript: writes a history, and looks at it. */
+export class StoryInterpreter {
+  private readonly store = new WrittenStore(2);
+  private requests = 0;
+  /** Who the operator is from here on. */
+  private by: Operator | undefined = undefined;
+
+  async run(line: string): Promise<string> {
+    const [verb = '', ...words] = line.split(' ');
+    const { store } = this;
+    switch (verb) {
+      case 'take-over':
+        await store.takeOver();
+        return '';
+      case 'fund':
+        await store.fund(word(words, 0), this.units(words, 1, words[2] ?? 'THB'), words[2]);
+        return '';
+      case 'days':
+        store.nowMs += Number(words[0]) * DAY_MS;
+        return '';
+      case 'snapshot':
+        for (const shard of store.wallets.keys()) await store.snapshot(shard);
+        return '';
+      case 'trim':
+        for (const shard of store.wallets.keys()) await this.trim(shard);
+        return '';
+      case 'as':
+        this.by = { name: word(words, 0), address: word(words, 1) };
+        return '';
+      case 'operators':
+        return await this.inspect(operatorsSince(words));
+      case 'json-operators':
+        return await this.inspectJson(operatorsSince(words));
+      case 'player':
+        return await this.inspect({ type: 'player', username: word(words, 0) });
+      case 'round': {
+        const [productId = '', roundId = '', username] = words;
+        return await this.inspect({ type: 'round', productId, roundId, username });
+      }
+      case 'txn':
+        return await this.inspect({ type: 'transaction', id: word(words, 0), username: words[1] });
+      case 'json-txn':
+        return await this.inspectJson({ type: 'transaction', id: word(words, 0), username: words[1] });
+      case 'entry':
+        return await this.entry(word(words, 0));
+      case 'orphans':
+        return await this.orphans(words);
+      case 'export':
+        return await this.export(words);
+      default:
+        await store.run(this.command(verb, words));
+        return '';
+    }
+  }
+
+  private command(verb: string, words: readonly string[]): Command {
+    const username = word(words, 0);
+    const { by } = this;
+    if (verb === 'create') return { type: 'create-player', username, currency: 'THB', by };
+    if (verb === 'block' || verb === 'unblock') return { type: `${verb}-player`, username, by };
+    if (verb === 'forget') return { type: verb, username, beforeMs: this.store.nowMs };
+    const id = word(words, 1);
+    const { currency = 'THB' } = this.store.wallets[this.store.shardOf(username)]?.get(username) ?? {};
+    const units = (list: readonly string[], at: number) => this.units(list, at, currency);
+    if (verb === 'deposit' || verb === 'withdraw') return { type: verb, id, username, amount: units(words, 2), by };
+    if (verb === 'correct') {
+      const reason = words.slice(3).join(' ');
+      return { type: verb, id, username, amount: units(words, 2), reason, allowNegativeBalance: true, by };
+    }
+    const roundId = word(words, 2);
+    const amount = units(words, 3);
+    const over = { username, id: `req-${++this.requests}` };
+    const txn = { id, roundId };
+    const has = (flag: string) => words.includes(flag);
+    switch (verb) {
+      case 'place':
+        return commands.place(
+          [{ ...txn, betAmount: amount, status: has('waiting') ? 'WAITING' : 'OPEN', skipBalanceUpdate: has('skip') }],
+          over,
+        );
+      case 'settle':
+        return commands.settle(
+          [{ ...txn, payoutAmount: amount, byRound: has('by-round'), isEndRound: has('end') }],
+          over,
+        );
+      case 'single':
+        return commands.settle(
+          [{ ...txn, betAmount: amount, payoutAmount: units(words, 4), isSingleState: true }],
+          over,
+        );
+      case 'adjust':
+        return commands.adjust([{ ...txn, betAmount: amount }], over);
+      case 'void':
+        return commands.void(
+          [{ ...txn, betAmount: amount, payoutAmount: units(words, 4), byRound: has('by-round') }],
+          over,
+        );
+      case 'cancel':
+        return commands.cancel([{ ...txn, betAmount: amount, byRound: has('by-round') }], over);
+      case 'tip':
+        return commands.tip([{ ...txn, betAmount: amount }], over);
+      default:
+        throw new Error(`a transcript cannot say "${verb}"`);
+    }
+  }
+
+  private units(words: readonly string[], at: number, currency: string): number {
+    return Math.round(Number(word(words, at)) * unitsPerWhole(this.store.scales.of(currency)));
+  }
+
+  /** As far as the oldest snapshot allows. */
+  private async trim(shard: number): Promise<void> {
+    const { whole } = await listSnapshots(shard, this.store.reader);
+    const { lsn } = must(whole.at(-1), 'there is a snapshot').start;
+    await this.store.trim({ epoch: lsn.epoch, sequence: lsn.sequence + 1 }, shard);
+  }
+
+  private async inspect(question: Question): Promise<string> {
+    const found = await this.search(question);
+    if (found.happenings.length === 0 && found.players.length === 0) return 'nothing';
+    return withoutBlanks(inspectionText(found, question, this.store.scales));
+  }
+
+  private async inspectJson(question: Question): Promise<string> {
+    const found = await this.search(question);
+    return [...inspectionLines(found, question, this.store.scales)].map((line) => JSON.stringify(line)).join('\n');
+  }
+
+  private async search(question: Question) {
+    const { reader } = this.store;
+    const { username } = question;
+    const shards = username === undefined ? shardsOf(reader) : [this.store.shardOf(username)];
+    return await inspect(reader, shards, question);
+  }
+
+  private async entry(place: string): Promise<string> {
+    const [shard, lsn] = place.split(':') as [string, string];
+    const found = await inspectEntry(this.store.reader, Number(shard), maybeLsn(lsn) ?? { epoch: 0, sequence: 0 });
+    return found === undefined ? 'nothing' : withoutBlanks(entryText(found, this.store.scales));
+  }
+
+  /** `export`, or `export 0:1-5 1:1-7`: after these entries. */
+  private async export(words: readonly string[]): Promise<string> {
+    const { reader } = this.store;
+    const places = new Map(words.map((one) => one.split(':') as [string, string]));
+    const starts: Head[] = [];
+    for (const shard of shardsOf(reader)) {
+      const lsn = maybeLsn(places.get(String(shard)) ?? '');
+      const { head, missing } = await startOf(shard, lsn && { lsn, checksum: undefined }, reader);
+      if (missing !== undefined) return missing;
+      starts.push(head);
+    }
+    let text = '';
+    const options = { starts, following: undefined, signal: new AbortController().signal };
+    for await (const batch of exportEvents(reader, options)) text += batch.text;
+    return text.trimEnd();
+  }
+
+  /** A file of these entries, of which the log has lost the last ones. */
+  private async orphans(words: readonly string[]): Promise<string> {
+    const shard = Number(words[0]);
+    const { wal, reader, scales } = this.store;
+    const tail = (await wal.read(shard, { epoch: 0, sequence: 0 }, 1000)).slice(-2);
+    wal.loseTail(shard, 1);
+    const file = tail.flatMap((bytes) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(bytes.length);
+      return [length, bytes];
+    });
+    return withoutBlanks(orphansText(await inspectOrphans(reader, Buffer.concat(file)), scales));
+  }
+}
+
+/** A blank line ends the output of a step, so it is shown as a point. */
+function withoutBlanks(text: string): string {
+  return text.replace(/^$/gm, '.');
+}
+
+function operatorsSince(words: readonly string[]): Question {
+  return { type: 'operators', sinceMs: Date.parse(words[0] ?? '1970-01-01'), username: undefined };
+}
+
+function word(words: readonly string[], at: number): string {
+  const found = words[at];
+  if (found === undefined) throw new Error(`word ${at + 1} is missing in: ${words.join(' ')}`);
+  return found;
+}
