@@ -1,7 +1,7 @@
 import { Counter, Histogram } from 'prom-client';
 import { systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/logger.js';
-import { CallbackMetrics } from '../../src/http/callback-metrics.js';
+import { CallbackMetrics } from '../../src/node/metrics/callback-metrics.js';
 import { ShardTelemetry } from '../../src/node/metrics/shard-telemetry.js';
 import type { Turn } from '../../src/shard/shard-observer.js';
 import { SECONDS_BOUNDS } from '../../src/telemetry/histogram.js';
@@ -37,7 +37,7 @@ function ours(): void {
   const landedMs = systemClock.monotonicMs();
   shards.landed(0, { decidedMs, landedMs, replies: CALLBACKS, events: CALLBACKS, bytes: BATCH_BYTES, tookMs: 1 });
   for (let i = 0; i < CALLBACKS; i++) {
-    callbacks.count('placeBets', 'accepted');
+    callbacks.answered('placeBets', 'accepted');
     callbacks.took(decidedMs[i] as number, landedMs, systemClock.monotonicMs());
   }
 }

@@ -5,7 +5,7 @@ import type { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { Admission, AdmissionSettings } from './admission.js';
 import type { CallbackLog } from './callback-log.js';
-import type { CallbackMetrics } from './callback-metrics.js';
+import type { CallbackObserver } from './callback-observer.js';
 import type { TlsFiles } from './uws.js';
 
 export interface SentCallback {
@@ -41,6 +41,6 @@ export interface CallbackDeps {
   readonly admission: Admission;
   readonly refusals: RefusalLog;
   readonly clock: Clock;
-  readonly metrics: CallbackMetrics;
+  readonly observer: CallbackObserver;
   readonly log: CallbackLog;
 }

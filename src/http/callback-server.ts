@@ -1,5 +1,4 @@
 import type { Logger } from '../base/logger.js';
-import type { Metric } from '../base/metric.js';
 import { NOTHING_READ } from '../callback/request-codec.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import { ENDPOINTS, type Endpoint } from '../wallet/command.js';
@@ -7,7 +6,6 @@ import type { Failure } from '../wallet/rejection.js';
 import { Admission } from './admission.js';
 import { Callback, sendFailure } from './callback.js';
 import type { CallbackDeps } from './callback-deps.js';
-import { CallbackMetrics } from './callback-metrics.js';
 import type { Callers } from './callers.js';
 import {
   createApp,
@@ -20,6 +18,14 @@ import {
   us_socket_local_port,
 } from './uws.js';
 
+/** How the listener is doing. */
+export interface ListenerMeasures {
+  readonly inFlight: number;
+  readonly connections: number;
+  /** Undefined where requests are not signed. */
+  readonly usesByKey: Readonly<Record<string, number>> | undefined;
+}
+
 /** The platform's listener: six endpoints, and a refusal in the interface's own shape for everything else. */
 export class CallbackServer {
   private readonly app: TemplatedApp;
@@ -30,14 +36,14 @@ export class CallbackServer {
 
   /** Throws when the library takes the certificate or the key for none. */
   constructor(
-    deps: Omit<CallbackDeps, 'admission' | 'refusals' | 'metrics'>,
+    deps: Omit<CallbackDeps, 'admission' | 'refusals'>,
     private callers: Callers,
     log: Logger,
   ) {
     const { settings, clock } = deps;
     this.app = createApp(settings.tls);
     const refusals = new RefusalLog(log, 'callbacks refused');
-    this.deps = { ...deps, admission: new Admission(settings, clock), refusals, metrics: new CallbackMetrics() };
+    this.deps = { ...deps, admission: new Admission(settings, clock), refusals };
     this.app.filter((res, change) => this.count(res, change));
     for (const endpoint of ENDPOINTS) {
       this.app.post(`/${endpoint}`, (res, req) => this.handle(res, req, endpoint));
@@ -61,9 +67,9 @@ export class CallbackServer {
     return this.deps.admission.inFlight;
   }
 
-  metrics(): Metric[] {
+  measures(): ListenerMeasures {
     const { inFlight, connections, usesByKey } = this;
-    return this.deps.metrics.metrics({ inFlight, connections, usesByKey });
+    return { inFlight, connections, usesByKey };
   }
 
   /** Starts to listen; returns the port. Throws when it cannot. */
@@ -139,7 +145,7 @@ export class CallbackServer {
   /** To HEAD without a body: the library would send it, and a proxy take it for the beginning of the next answer. */
   private send(res: HttpResponse, failure: Failure, isToHead: boolean, close: boolean): void {
     sendFailure(res, failure, isToHead ? '' : this.deps.codec.failure(NOTHING_READ, failure), close);
-    this.deps.metrics.count('other', failure);
+    this.deps.observer.answered('other', failure);
   }
 }
 

@@ -127,13 +127,13 @@ export class Callback implements Pending, Replier<CallbackReply> {
   }
 
   private answered(answer: Answer, readyMs: number | undefined): void {
-    const { metrics, log, clock, settings } = this.deps;
+    const { observer, log, clock, settings } = this.deps;
     const endedMs = clock.monotonicMs();
     // All have the same patience, so that their deadline tells when they came.
     const startedMs = this.deadlineMs - settings.requestDeadlineMs;
     const isFailure = answer.type === 'failed';
-    metrics.count(this.endpoint, isFailure ? answer.failure : 'accepted');
-    metrics.took(startedMs, readyMs, endedMs);
+    observer.answered(this.endpoint, isFailure ? answer.failure : 'accepted');
+    observer.took(startedMs, readyMs, endedMs);
     // Whoever is not let in gets this far too, and must not fill the log; of what was not read it could say nothing.
     if (this.text !== undefined && log.wants(isFailure, endedMs - startedMs)) {
       log.write(this.endpoint, this.read(), answer, endedMs - startedMs);
@@ -147,7 +147,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
   }
 
   private aborted(): void {
-    if (!this.isDone) this.deps.metrics.aborted();
+    if (!this.isDone) this.deps.observer.aborted();
     this.done();
     this.text = undefined;
   }

@@ -19,7 +19,6 @@ import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import type { StoreMeta } from '../store/meta.js';
 import { writeOrphans } from '../store/orphans-file.js';
 import type { Store } from '../store/store.js';
-import { ThreadVitals } from '../telemetry/thread-vitals.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -31,6 +30,7 @@ import type { CallbackReply, SentCallback, ShardStatus, Shards } from '../worker
 import { EXIT } from './exit-codes.js';
 import { youngBytes } from './heap.js';
 import { ShardTelemetry } from './metrics/shard-telemetry.js';
+import { ThreadVitals } from './metrics/thread-vitals.js';
 import { driverAgain } from './open-store.js';
 import { rulesOf } from './rules.js';
 

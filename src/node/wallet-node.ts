@@ -5,7 +5,6 @@ import { Worker } from 'node:worker_threads';
 import { AdminServer } from '../admin/admin-server.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
-import { mergeMetrics } from '../base/metric.js';
 import { SteadyClock } from '../base/steady-clock.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
 import { guessUsername } from '../callback/guess-username.js';
@@ -19,8 +18,6 @@ import { RecoveryError } from '../shard/log/recovery-error.js';
 import { takeOver } from '../shard/log/take-over.js';
 import type { Takeover } from '../shard/log/wal.js';
 import { EntryCodec } from '../store/format/entry-codec.js';
-import { EXPOSITION_TYPE, expose } from '../telemetry/exposition.js';
-import { ThreadVitals } from '../telemetry/thread-vitals.js';
 import { shardsOf } from '../tools/store-reader.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Shards } from '../worker/shards.js';
@@ -30,8 +27,9 @@ import { callersOf, describeCallers } from './callers.js';
 import { EXIT } from './exit-codes.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
 import { urlOf } from './listener-url.js';
-import { processMetrics } from './metrics/process-metrics.js';
-import { statusMetrics } from './metrics/shard-metrics.js';
+import { CallbackMetrics } from './metrics/callback-metrics.js';
+import { scrape } from './metrics/scrape.js';
+import { ThreadVitals } from './metrics/thread-vitals.js';
 import { affordableConnections } from './open-files.js';
 import { initOf, type OpenStore, openStore, recordOf, StoreError } from './open-store.js';
 import { openapiDocument } from './openapi.js';
@@ -139,26 +137,18 @@ export class WalletNode {
       const message = 'too few files may be open for limits.connectionsMax, which is lowered: raise `ulimit -n`';
       log.warn({ connectionsMax, connectionsWanted }, message);
     }
+    const callbackMetrics = new CallbackMetrics();
     const callbackDeps = {
       settings: { ...settings, ...settings.limits, connectionsMax, tls },
       codec,
       service: shards,
       clock,
+      observer: callbackMetrics,
       log: new CallbackLog(settings.log, log, scales),
     };
     const callbacks = new CallbackServer(callbackDeps, callers, log);
     // Without workers it is the shards' thread, which tells of itself.
     const vitals = workerCount(settings) === 0 ? undefined : new ThreadVitals(MAIN_THREAD, mainHeapMaxBytes());
-    const scrape = async () => {
-      const metrics = [
-        ...processMetrics(VERSION, service.isReady),
-        ...callbacks.metrics(),
-        ...statusMetrics(shards.status()),
-        ...shards.metrics(),
-        ...(vitals?.metrics() ?? []),
-      ];
-      return { type: EXPOSITION_TYPE, text: await expose(mergeMetrics(metrics)) };
-    };
     const admin = new AdminServer({
       settings: {
         ...settings.admin,
@@ -170,7 +160,10 @@ export class WalletNode {
         importLinesMax: settings.limits.importLinesMax,
       },
       service,
-      observability: { metrics: scrape, openapi: openapiDocument(settings, VERSION) },
+      observability: {
+        metrics: () => scrape({ service, shards, callbacks, callbackMetrics, vitals }),
+        openapi: openapiDocument(settings, VERSION),
+      },
       clock,
       log,
     });

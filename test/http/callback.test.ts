@@ -8,6 +8,7 @@ import { loadSettings } from '../../src/config/load.js';
 import { CallbackLog } from '../../src/http/callback-log.js';
 import { CallbackServer } from '../../src/http/callback-server.js';
 import { callersOf } from '../../src/node/callers.js';
+import { CallbackMetrics } from '../../src/node/metrics/callback-metrics.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import { bet } from '../support/client.js';
 import { heldAfter } from '../support/garbage.js';
@@ -40,6 +41,7 @@ async function withSilentStore(
         },
       },
       clock,
+      observer: new CallbackMetrics(),
       log: new CallbackLog(settings.log, silentLogger, scales),
     },
     callersOf(settings),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parser } from '@prometheus-io/lezer-promql';
@@ -186,4 +186,20 @@ test('the dashboard shows every metric that walletd has', () => {
       name,
     );
   }
+});
+
+test('metrics are defined in src/node/metrics and nowhere else', () => {
+  const root = fileURLToPath(new URL('../../../src/', import.meta.url));
+  const defining = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+    (file) =>
+      file.endsWith('.ts') &&
+      /\b(?:counter|gauge|histogram)\(|type: '(?:counter|gauge|histogram)',/.test(
+        readFileSync(`${root}${file}`, 'utf8'),
+      ),
+  );
+  assert.ok(defining.length > 3);
+  assert.deepEqual(
+    defining.filter((file) => !file.startsWith('node/metrics/')),
+    ['telemetry/metric.ts'],
+  );
 });

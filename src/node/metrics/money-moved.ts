@@ -1,4 +1,5 @@
 import type { Metric } from '../../base/metric.js';
+import { counter } from '../../telemetry/metric.js';
 import { type ScaleTable, type Units, unitsPerWhole } from '../../wallet/amount.js';
 import type { Event } from '../../wallet/event.js';
 import { type Ledger, type LedgerKind, tellMoves } from '../../wallet/ledger.js';
@@ -16,7 +17,7 @@ interface Moved {
 /** What has moved since the start, by currency and kind: a statistic in doubles. The books are `walletd verify`'s. */
 export class MoneyMoved implements Ledger {
   private readonly byCurrency = new Map<string, Map<LedgerKind, Moved>>();
-  /** Of the event that is being told. */
+  /** Where `moved` adds: the kinds of the event's currency. */
   private kinds = new Map<LedgerKind, Moved>();
   private unitsPerWhole = 1;
 
@@ -46,9 +47,11 @@ export class MoneyMoved implements Ledger {
         { labels: { currency, kind, direction: 'debit' }, value: debited },
       ]),
     );
-    const help =
-      'Money that moved, in whole currency, as players see it: credit is theirs. A statistic, not the books.';
-    return { name: 'walletd_money_total', help, type: 'counter', values };
+    return counter(
+      'walletd_money_total',
+      'Money that moved, in whole currency, as players see it: credit is theirs. A statistic, not the books.',
+      values,
+    );
   }
 
   private kindsOf(currency: string): Map<LedgerKind, Moved> {

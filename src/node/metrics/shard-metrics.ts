@@ -1,87 +1,73 @@
 import type { Metric, MetricValue } from '../../base/metric.js';
+import { gauge, perShard } from '../../telemetry/metric.js';
 import type { HostMeasures } from '../../worker/shard-host.js';
 import type { ShardStatus } from '../../worker/shards.js';
 
 /** How shards are doing, as their own thread knows it. */
 export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
   return [
-    perShard(
+    gauge(
       'walletd_mailbox_length',
       'Requests that wait because the entry being formed is full.',
-      shards,
-      (one) => one.mailbox,
+      perShard(shards, (one) => one.mailbox),
     ),
-    perShard('walletd_shard_waiting', 'Commands that wait for their answer.', shards, (one) => one.waiting),
-    {
-      name: 'walletd_shard_sequence',
-      help: 'Sequence of the newest entry that is applied, appended, durable, or held by a snapshot.',
-      type: 'gauge',
-      values: shards.flatMap(watermarks),
-    },
-    perShard(
+    gauge(
+      'walletd_shard_waiting',
+      'Commands that wait for their answer.',
+      perShard(shards, (one) => one.waiting),
+    ),
+    gauge(
+      'walletd_shard_sequence',
+      'Sequence of the newest entry that is applied, appended, durable, or held by a snapshot.',
+      shards.flatMap(watermarks),
+    ),
+    gauge(
       'walletd_shard_epoch',
-      'Epoch of the shard: one more with every start of an owner.',
-      shards,
-      (one) => one.epoch,
+      'Epoch of the shard: goes up by one whenever an owner starts.',
+      perShard(shards, (one) => one.epoch),
     ),
-    perShard(
+    gauge(
       'walletd_players_packed',
-      'Players that nobody has touched since the start.',
-      shards,
-      (one) => one.playersPacked,
+      'Players that have not been touched since the start.',
+      perShard(shards, (one) => one.playersPacked),
     ),
-    perShard(
+    gauge(
       'walletd_transactions',
       'Transactions held of the players who are not packed.',
-      shards,
-      (one) => one.transactions,
+      perShard(shards, (one) => one.transactions),
     ),
-    perShard(
+    gauge(
       'walletd_snapshot_entries_behind',
       'Entries that the newest snapshot does not hold.',
-      shards,
-      (one) => one.entriesSinceSnapshot,
+      perShard(shards, (one) => one.entriesSinceSnapshot),
     ),
-    {
-      name: 'walletd_snapshot_timestamp_seconds',
-      help: 'When the newest snapshot was whole, in seconds since 1970: its age is time() less this.',
-      type: 'gauge',
-      values: shards.flatMap(({ shard, snapshot }) =>
+    gauge(
+      'walletd_snapshot_timestamp_seconds',
+      'When the newest snapshot was complete, in seconds since 1970: its age is time() minus this.',
+      shards.flatMap(({ shard, snapshot }) =>
         snapshot === undefined ? [] : [{ labels: { shard }, value: snapshot.timeMs / 1000 }],
       ),
-    },
+    ),
   ];
 }
 
-const STATES: readonly ShardStatus['state'][] = ['starting', 'serving', 'failing', 'fenced', 'stopped'];
+const EVERY_STATE: Record<ShardStatus['state'], 0> = { starting: 0, serving: 0, failing: 0, fenced: 0, stopped: 0 };
+const STATES = Object.keys(EVERY_STATE);
 
-/** What is known of shards also while their thread is away. */
+/** What the main thread knows of shards even while their worker is down. */
 export function statusMetrics(shards: readonly ShardStatus[]): Metric[] {
   return [
-    {
-      name: 'walletd_shard_state',
-      help: '1 for the state that a shard is in.',
-      type: 'gauge',
-      values: shards.flatMap(({ shard, state: now }) =>
-        STATES.map((state) => ({ labels: { shard, state }, value: state === now ? 1 : 0 })),
-      ),
-    },
-    perShard('walletd_players', 'Players of the shard.', shards, (one) => one.players),
+    gauge('walletd_shard_state', '1 for the state that a shard is in.', shards.flatMap(states)),
+    gauge(
+      'walletd_players',
+      'Players of the shard.',
+      perShard(shards, (one) => one.players),
+    ),
   ];
 }
 
-function perShard<T extends { readonly shard: number }>(
-  name: string,
-  help: string,
-  shards: readonly T[],
-  value: (one: T) => number,
-): Metric {
-  return {
-    name,
-    help,
-    type: 'gauge',
-    values: shards.map((one) => ({ labels: { shard: one.shard }, value: value(one) })),
-  };
+function states({ shard, state: now }: ShardStatus): MetricValue[] {
+  return STATES.map((state) => ({ labels: { shard, state }, value: state === now ? 1 : 0 }));
 }
 
 function watermarks({ shard, watermarks, snapshot }: HostMeasures): MetricValue[] {

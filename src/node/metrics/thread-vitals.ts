@@ -1,6 +1,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
-import type { Metric } from '../base/metric.js';
+import type { Metric } from '../../base/metric.js';
+import { gauge } from '../../telemetry/metric.js';
 
 const RESOLUTION_MS = 10;
 const WINDOW_MS = 10_000;
@@ -11,7 +12,7 @@ const NANOSECONDS = 1e9;
 export class ThreadVitals {
   private readonly delays: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   private readonly timer: NodeJS.Timeout;
-  /** Of the last whole window, so that it does not matter how often and by whom they are read. */
+  /** The delays of the last complete window, so that a scrape does not reset what another scrape reads. */
   private window: readonly number[] | undefined = undefined;
 
   /** `thread` is its name in labels. */
@@ -32,24 +33,19 @@ export class ThreadVitals {
     const delays = this.window ?? this.delaysSeconds();
     const { used_heap_size: usedBytes } = getHeapStatistics();
     return [
-      {
-        name: 'walletd_heap_used_bytes',
-        help: "Bytes used of a thread's heap, garbage included.",
-        type: 'gauge',
-        values: [{ labels, value: usedBytes }],
-      },
-      {
-        name: 'walletd_heap_limit_bytes',
-        help: "Bytes that a thread's heap may take; from 0.65 (a small heap) to 0.75 (a large one) on new bets are refused.",
-        type: 'gauge',
-        values: [{ labels, value: this.heapMaxBytes }],
-      },
-      {
-        name: 'walletd_event_loop_delay_seconds',
-        help: `By how much a thread's timers were late, in the last ${WINDOW_MS / 1000} s.`,
-        type: 'gauge',
-        values: QUANTILES.map((quantile, i) => ({ labels: { ...labels, quantile }, value: delays[i] as number })),
-      },
+      gauge('walletd_heap_used_bytes', "Bytes used of a thread's heap, garbage included.", [
+        { labels, value: usedBytes },
+      ]),
+      gauge(
+        'walletd_heap_limit_bytes',
+        "Bytes that a thread's heap may take; from 0.65 (a small heap) to 0.75 (a large one) on new bets are refused.",
+        [{ labels, value: this.heapMaxBytes }],
+      ),
+      gauge(
+        'walletd_event_loop_delay_seconds',
+        `By how much a thread's timers were late, in the last ${WINDOW_MS / 1000} s.`,
+        QUANTILES.map((quantile, i) => ({ labels: { ...labels, quantile }, value: delays[i] as number })),
+      ),
     ];
   }
 
@@ -58,7 +54,7 @@ export class ThreadVitals {
     this.delays.disable();
   }
 
-  /** What is measured is the time between two ticks of a timer. */
+  /** The histogram holds the time between two ticks of a timer, its resolution included. */
   private delaysSeconds(): number[] {
     return QUANTILES.map((quantile) => {
       const seconds = this.delays.percentile(quantile * 100) / NANOSECONDS;

@@ -1,0 +1,72 @@
+import type { Metric, MetricValue } from '../../base/metric.js';
+import type { Addressed, CallbackObserver, Outcome } from '../../http/callback-observer.js';
+import type { ListenerMeasures } from '../../http/callback-server.js';
+import { Histogram, SECONDS_BOUNDS } from '../../telemetry/histogram.js';
+import { counter, gauge, histogram, perKey } from '../../telemetry/metric.js';
+import { ENDPOINTS } from '../../wallet/command.js';
+import { FAILURES } from '../../wallet/rejection.js';
+import { stageMetric } from './stages.js';
+
+type Counts = Record<Outcome, number>;
+
+const OUTCOMES = ['accepted', ...Object.keys(FAILURES)] as readonly Outcome[];
+
+/** Counts the answers of the callback listener in plain numbers; a scrape makes metrics of them. */
+export class CallbackMetrics implements CallbackObserver {
+  private readonly counts: Readonly<Record<Addressed, Counts>>;
+  private readonly totals = new Histogram(SECONDS_BOUNDS);
+  private readonly replies = new Histogram(SECONDS_BOUNDS);
+  private aborts = 0;
+
+  constructor() {
+    const addressed = [...ENDPOINTS, 'other'] as const;
+    const none = () => Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Counts;
+    this.counts = Object.fromEntries(addressed.map((to) => [to, none()])) as Record<Addressed, Counts>;
+  }
+
+  answered(to: Addressed, outcome: Outcome): void {
+    this.counts[to][outcome]++;
+  }
+
+  took(startedMs: number, readyMs: number | undefined, endedMs: number): void {
+    this.totals.record((endedMs - startedMs) / 1000);
+    if (readyMs !== undefined) this.replies.record((endedMs - readyMs) / 1000);
+  }
+
+  aborted(): void {
+    this.aborts++;
+  }
+
+  metrics({ inFlight, connections, usesByKey }: ListenerMeasures): Metric[] {
+    return [
+      counter('walletd_callbacks_total', 'Answers to the platform.', this.answers()),
+      counter('walletd_callbacks_aborted_total', 'Callbacks whose connection ended before their answer.', this.aborts),
+      gauge('walletd_callbacks_in_flight', 'Callbacks that wait for their answer.', inFlight),
+      gauge('walletd_connections', 'Connections to the callback listener.', connections),
+      // Shows which keys are still in use: one that is not can be withdrawn.
+      ...(usesByKey === undefined
+        ? []
+        : [counter('walletd_signed_total', 'Callbacks signed with each key.', perKey('key', usesByKey))]),
+      histogram('walletd_callback_seconds', 'From the headers of a callback to its answer.', this.totals),
+      stageMetric('reply', this.replies),
+    ];
+  }
+
+  private answers(): MetricValue[] {
+    return Object.entries(this.counts).flatMap(([endpoint, counts]) => answersOf(endpoint as Addressed, counts));
+  }
+}
+
+/**
+ * Accepted callbacks, and the failures that alerts watch, are there from the start: to Prometheus a series that begins
+ * at 5 has not grown. Failures of a player's normal day appear with the first one.
+ */
+function answersOf(endpoint: Addressed, counts: Counts): MetricValue[] {
+  return OUTCOMES.flatMap((result) => {
+    const value = counts[result];
+    const { statusCode, httpStatus } = result === 'accepted' ? { statusCode: 0, httpStatus: 200 } : FAILURES[result];
+    const isExpected = httpStatus !== 200 || (result === 'accepted' && endpoint !== 'other');
+    if (value === 0 && !isExpected) return [];
+    return [{ labels: { endpoint, status_code: statusCode, http_status: httpStatus, result }, value }];
+  });
+}

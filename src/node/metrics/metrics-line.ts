@@ -1,0 +1,57 @@
+import type { Logger } from '../../base/logger.js';
+import type { Landing } from '../../shard/shard-observer.js';
+import { Distribution } from '../../telemetry/distribution.js';
+import type { MemoryGuard } from '../../worker/memory-guard.js';
+
+/** Sums since the start of the thread, by name. */
+export interface Counters {
+  readonly commands: number;
+  readonly [name: string]: number;
+}
+
+/** The log line `metrics`, for operators without Prometheus: the counters of one thread, every so often. */
+export class MetricsLine {
+  /** Since the last line. */
+  private readonly repliesPerRound = new Distribution();
+  private readonly appendUs = new Distribution();
+  private readonly timer: NodeJS.Timeout | undefined;
+  private commandsReported = 0;
+
+  /** `everySeconds` 0: one line only, at the end. */
+  constructor(
+    private readonly log: Logger,
+    private readonly memory: MemoryGuard,
+    everySeconds: number,
+    private readonly counters: () => Counters,
+  ) {
+    this.timer = everySeconds > 0 ? setInterval(() => this.write(), everySeconds * 1000).unref() : undefined;
+  }
+
+  landed({ replies, tookMs }: Landing): void {
+    this.repliesPerRound.record(replies);
+    this.appendUs.record(tookMs * 1000);
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    this.write();
+  }
+
+  /** An idle thread writes nothing. */
+  private write(): void {
+    const counters = this.counters();
+    if (counters.commands === this.commandsReported) return;
+    this.commandsReported = counters.commands;
+    const { memory } = this;
+    this.log.info(
+      {
+        counters,
+        repliesPerRound: this.repliesPerRound.take(),
+        appendUs: this.appendUs.take(),
+        heapUsedBytes: memory.usedBytes(),
+        heapMaxBytes: memory.maxBytes,
+      },
+      'metrics',
+    );
+  }
+}

@@ -1,0 +1,48 @@
+import { type Metric, mergeMetrics } from '../../base/metric.js';
+import type { ListenerMeasures } from '../../http/callback-server.js';
+import { EXPOSITION_TYPE, expose } from '../../telemetry/exposition.js';
+import type { ShardStatus } from '../../worker/shards.js';
+import { VERSION } from '../version.js';
+import type { CallbackMetrics } from './callback-metrics.js';
+import { processMetrics } from './process-metrics.js';
+import { statusMetrics } from './shard-metrics.js';
+import type { ThreadVitals } from './thread-vitals.js';
+
+/*
+ * All metrics of walletd are defined in this folder, and nowhere else:
+ *
+ *   callback-metrics   what the callback listener answers, and how fast; it implements http's CallbackObserver
+ *   shard-telemetry    what the shards of a thread do; it implements worker's HostObserver
+ *   shard-metrics      how shards are: lengths, watermarks, states, read at the scrape
+ *   money-moved        money by currency and kind
+ *   thread-vitals      heap and event loop of a thread
+ *   process-metrics    the process: version, CPU, resident memory
+ *   stages             walletd_stage_seconds, which callbacks and shards share
+ *
+ * What happens is counted by one of the two observers; what is the case is read in shard-metrics or process-metrics.
+ * telemetry/metric.ts has `counter`, `gauge` and `histogram`. A dashboard or an alert that uses a metric stands in
+ * config/, and a test compares their names with a scrape.
+ */
+
+/** Where a process reads its metrics. */
+export interface MeasuredParts {
+  readonly service: { readonly isReady: boolean };
+  readonly shards: { status(): readonly ShardStatus[]; metrics(): readonly Metric[] };
+  readonly callbacks: { measures(): ListenerMeasures };
+  readonly callbackMetrics: CallbackMetrics;
+  /** Undefined when the main thread has the shards, which report its vitals. */
+  readonly vitals: ThreadVitals | undefined;
+}
+
+/** All metrics of the process, as `GET /metrics` sends them. */
+export async function scrape(parts: MeasuredParts): Promise<{ readonly type: string; readonly text: string }> {
+  const { service, shards, callbacks, callbackMetrics, vitals } = parts;
+  const metrics = [
+    ...processMetrics(VERSION, service.isReady),
+    ...callbackMetrics.metrics(callbacks.measures()),
+    ...statusMetrics(shards.status()),
+    ...shards.metrics(),
+    ...(vitals?.metrics() ?? []),
+  ];
+  return { type: EXPOSITION_TYPE, text: await expose(mergeMetrics(metrics)) };
+}

@@ -1,0 +1,21 @@
+import type { Metric } from '../../base/metric.js';
+import type { Histogram } from '../../telemetry/histogram.js';
+import { histogram } from '../../telemetry/metric.js';
+
+/**
+ *   queue     from a command's arrival until its turn begins
+ *   decide    the turn
+ *   durable   until its entry is durable
+ *   reply     until its answer is sent, the way back from a worker included
+ */
+export type Stage = 'queue' | 'decide' | 'durable' | 'reply';
+
+/** One stage's part of the metric of all stages. */
+export function stageMetric(stage: Stage, recorded: Histogram): Metric {
+  return histogram(
+    'walletd_stage_seconds',
+    'Time that a command spends in each stage: queue, decide, durable (until its entry is durable), reply.',
+    recorded,
+    { stage },
+  );
+}
