@@ -22,7 +22,7 @@ export async function writeLongLog(store: Store, meta: StoreMeta, players: numbe
   const format = new EntryCodec(meta.storeId);
   const shards = Array.from({ length: meta.shards }, (_, shard) => shard);
   const fences = await takeOver(shards, {
-    wal: store,
+    wal: store.wal,
     format,
     clock: systemClock,
     log: silentLogger,
@@ -81,7 +81,7 @@ class LogWriter {
   }
 
   private async append(): Promise<void> {
-    const [outcome] = await this.store.append([{ shard: this.shard, expected: this.head, entries: this.sealed }]);
+    const [outcome] = await this.store.wal.append([{ shard: this.shard, expected: this.head, entries: this.sealed }]);
     if (outcome?.type !== 'ok') throw new Error(`the long log could not be written: ${JSON.stringify(outcome)}`);
     this.head = this.newest;
     this.sealed = [];

@@ -45,7 +45,7 @@ async function decodeAll(): Promise<number> {
   let events = 0;
   for (const shard of shards) {
     for (let after: Lsn = LSN_ZERO; ; ) {
-      const page = await store.read(shard, after, PAGE_ENTRIES);
+      const page = await store.wal.read(shard, after, PAGE_ENTRIES);
       for (const bytes of page) {
         const entry = format.decode(bytes);
         events += entry.events.length;
@@ -59,8 +59,8 @@ async function decodeAll(): Promise<number> {
 
 async function recoverAll(): Promise<Recovered[]> {
   const deps: RecoveryDeps = {
-    wal: store,
-    snapshots: store,
+    wal: store.wal,
+    snapshots: store.snapshots,
     format,
     snapshotFormat,
     clock: systemClock,
@@ -73,7 +73,7 @@ async function recoverAll(): Promise<Recovered[]> {
   };
   return await Promise.all(
     shards.map(async (shard) => {
-      const found = await store.head(shard);
+      const found = await store.wal.head(shard);
       return await rebuild({ shard, genesis: genesisHead(meta.storeId, shard), found, target: found }, deps);
     }),
   );
@@ -82,7 +82,7 @@ async function recoverAll(): Promise<Recovered[]> {
 async function takeSnapshots(): Promise<object> {
   const recovered = await recoverAll();
   const snapshotter = new Snapshotter({
-    snapshots: store,
+    snapshots: store.snapshots,
     snapshotFormat,
     clock: systemClock,
     log: silentLogger,

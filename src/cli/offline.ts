@@ -25,8 +25,8 @@ export function offlineDeps(
 ): AcceptLossDeps {
   return {
     ...formatsOf(meta),
-    wal: store,
-    snapshots: store,
+    wal: store.wal,
+    snapshots: store.snapshots,
     clock: systemClock,
     log,
     delay,

@@ -57,8 +57,8 @@ export function readerOf(store: Store, meta: StoreMeta): StoreReader {
   return {
     ...formatsOf(meta),
     scales: new ScaleTable(meta.scales),
-    wal: store,
-    snapshots: store,
+    wal: store.wal,
+    snapshots: store.snapshots,
     shardOf: (username) => shardOf(username, meta.shards),
     yieldTurn,
   };

@@ -5,14 +5,14 @@ import type { TargetStore } from '../tools/ports.js';
 /** An empty store that nothing else may use until all is in it. */
 export function restoreTargetOf(store: Store): TargetStore {
   return {
-    append: (appends) => store.append(appends),
-    read: (shard, after, limit) => store.read(shard, after, limit),
-    snapshots: (shard) => store.snapshots(shard),
-    beginSnapshot: (shard, nonce, id) => store.beginSnapshot(shard, nonce, id),
-    writeChunk: (shard, nonce, id, index, bytes) => store.writeChunk(shard, nonce, id, index, bytes),
-    publishSnapshot: (shard, nonce, id, manifest) => store.publishSnapshot(shard, nonce, id, manifest),
-    deleteSnapshot: (shard, nonce, kept, id) => store.deleteSnapshot(shard, nonce, kept, id),
-    createIncomplete: (meta) => store.create({ ...decodeMeta(meta), incomplete: true }),
-    complete: (meta) => store.complete(decodeMeta(meta)),
+    append: (appends) => store.wal.append(appends),
+    read: (shard, after, limit) => store.wal.read(shard, after, limit),
+    snapshots: (shard) => store.snapshots.snapshots(shard),
+    beginSnapshot: (shard, nonce, id) => store.snapshots.beginSnapshot(shard, nonce, id),
+    writeChunk: (shard, nonce, id, index, bytes) => store.snapshots.writeChunk(shard, nonce, id, index, bytes),
+    publishSnapshot: (shard, nonce, id, manifest) => store.snapshots.publishSnapshot(shard, nonce, id, manifest),
+    deleteSnapshot: (shard, nonce, kept, id) => store.snapshots.deleteSnapshot(shard, nonce, kept, id),
+    createIncomplete: (meta) => store.meta.create({ ...decodeMeta(meta), incomplete: true }),
+    complete: (meta) => store.meta.complete(decodeMeta(meta)),
   };
 }

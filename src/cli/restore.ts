@@ -110,7 +110,7 @@ async function restoreInto(
     const wanted = untilInterrupted(frames, to);
     const restored = await restoreFrames(wanted, restoreTargetOf(store), { openFormats, at, patience }).catch(
       async (error: Error) => {
-        if (await store.maybeMeta().then(Boolean, Boolean)) progress.warn(notWhole(to));
+        if (await store.meta.maybeRead().then(Boolean, Boolean)) progress.warn(notWhole(to));
         throw error;
       },
     );
@@ -142,7 +142,7 @@ function notWhole(to: string): string {
 async function mustBeEmpty(store: Store, name: string): Promise<void> {
   let storeId: string | undefined;
   try {
-    storeId = (await store.maybeMeta())?.storeId;
+    storeId = (await store.meta.maybeRead())?.storeId;
   } catch (error) {
     throw asStoreError(error as Error, name);
   }

@@ -51,13 +51,13 @@ export async function openStore(settings: Settings, init: 'auto' | 'never', reco
   const { store, name } = driver;
   try {
     let wasCreated = false;
-    const found = await store.maybeMeta();
+    const found = await store.meta.maybeRead();
     if (record !== undefined) checkRecord(record, found, name);
     if (found === undefined) {
       if (init === 'never') throw new NoStoreError(name);
-      wasCreated = await store.create(newMeta(settings));
+      wasCreated = await store.meta.create(newMeta(settings));
     }
-    const meta = await store.maybeMeta();
+    const meta = await store.meta.maybeRead();
     if (meta === undefined) throw new StoreError(`${name} could not be created`);
     const [difference] = differences(meta, settingsOfStore(settings));
     if (difference !== undefined) throw new ConfigError(`${difference} (store ${name})`);
@@ -72,7 +72,7 @@ export async function openStore(settings: Settings, init: 'auto' | 'never', reco
 export async function openAsItIs(settings: Settings): Promise<ExistingStore> {
   const driver = await driverOf(settings, 'never');
   try {
-    const meta = await driver.store.maybeMeta();
+    const meta = await driver.store.meta.maybeRead();
     if (meta === undefined) throw new NoStoreError(driver.name);
     return { ...driver, meta };
   } catch (error) {

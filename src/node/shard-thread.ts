@@ -128,8 +128,8 @@ export class ShardThread implements Shards {
       everySeconds: settings.log.metricsSeconds,
     });
     this.host = new ShardHost(shards, {
-      wal: store,
-      snapshots: store,
+      wal: store.wal,
+      snapshots: store.snapshots,
       snapshotFormat: new SnapshotCodec(meta.storeId),
       policy: policyOf(settings, meta),
       newSnapshotId,
@@ -223,7 +223,7 @@ export class ShardThread implements Shards {
 
   /** The store is the one that the process has looked at; from now on its driver knows it again after a reconnect. */
   private async checkStore(): Promise<void> {
-    const meta = await this.store.maybeMeta();
+    const meta = await this.store.meta.maybeRead();
     if (meta?.storeId !== this.options.meta.storeId) throw new RecoveryError('the store is another one than before');
   }
 }

@@ -217,7 +217,7 @@ export class WalletNode {
     const { store, meta, name } = opened;
     const { owner, ownerTag } = identity;
     const fences = await takeOver(shardsOf(meta), {
-      wal: store,
+      wal: store.wal,
       format: new EntryCodec(meta.storeId),
       clock: systemClock,
       log,

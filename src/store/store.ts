@@ -2,15 +2,22 @@ import type { Wal } from '../shard/log/wal.js';
 import type { SnapshotStore } from '../shard/snapshot/snapshot-store.js';
 import type { StoreMeta } from './meta.js';
 
-/** A place for the logs and snapshots of all shards, and for the record of how it was created. Each driver is one. */
-export interface Store extends Wal, SnapshotStore {
-  /** True when the store can lose what it has confirmed, as asynchronous replication does in a failover. */
+/** A place for the logs and snapshots of all shards, and for the record of how it was created. */
+export interface Store {
+  readonly wal: Wal;
+  readonly snapshots: SnapshotStore;
+  readonly meta: MetaStore;
+  /** True when the store can lose what it has acknowledged, as asynchronous replication does in a failover. */
   readonly canLoseTail: boolean;
+  close(): Promise<void>;
+}
+
+/** The one record that says what a store was created with. */
+export interface MetaStore {
   /** Undefined in an empty store. Throws a `FormatError` when its restore was not finished. */
-  maybeMeta(): Promise<StoreMeta | undefined>;
+  maybeRead(): Promise<StoreMeta | undefined>;
   /** Creates meta record and logs, all or nothing; false when there is a store already, or another process was faster. */
   create(meta: StoreMeta): Promise<boolean>;
   /** Replaces the meta record that an incomplete store was created with. Durable when it resolves; may be repeated. */
   complete(meta: StoreMeta): Promise<void>;
-  close(): Promise<void>;
 }

@@ -38,7 +38,7 @@ async function storedHistory(folder: string): Promise<Map<string, unknown>> {
 async function walletsIn(folder: string): Promise<Map<string, unknown>> {
   const store = LmdbStore.open(folder);
   try {
-    assert.deepEqual(await store.maybeMeta(), META);
+    assert.deepEqual(await store.meta.maybeRead(), META);
     return await walletsOf(store);
   } finally {
     await store.close();
@@ -301,8 +301,8 @@ test('a restore that was interrupted is refused by serve, by init and by the nex
 test('a restore that fails when it has begun says what to do with what is there', () =>
   inFolder(async (folder) => {
     const store = LmdbStore.open(`${folder}/data`);
-    await store.create({ ...META, shards: 1 });
-    const log = new Writer(store, META.storeId);
+    await store.meta.create({ ...META, shards: 1 });
+    const log = new Writer(store.wal, META.storeId);
     await log.append(0);
     await store.close();
     const args = ['restore', '--from', `lmdb:${folder}/data`, '--to', `lmdb:${folder}/new`];

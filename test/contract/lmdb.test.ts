@@ -13,8 +13,8 @@ async function makeStore(): Promise<StoreUnderTest> {
   const storeId = randomUUID();
   const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
   let open: LmdbStore[] = [LmdbStore.open(folder.path)];
-  const [wal] = open as [LmdbStore];
-  await wal.create(meta);
+  const [{ wal, snapshots, meta: record }] = open as [LmdbStore];
+  await record.create(meta);
 
   function openAnother(): LmdbStore {
     const store = LmdbStore.open(folder.path);
@@ -30,6 +30,7 @@ async function makeStore(): Promise<StoreUnderTest> {
   return {
     storeId,
     wal,
+    snapshots,
     openAgain: async () => openAnother(),
     reopen: async () => {
       await closeAll();

@@ -6,8 +6,9 @@ import { walContract } from './wal-contract.js';
 
 async function makeStore(): Promise<StoreUnderTest> {
   const storeId = randomUUID();
-  const wal = new MemoryWal(storeId, 4);
-  return { storeId, wal, openAgain: async () => wal, reopen: async () => wal, destroy: async () => {} };
+  const memory = new MemoryWal(storeId, 4);
+  const store = { wal: memory, snapshots: memory };
+  return { storeId, ...store, openAgain: async () => store, reopen: async () => store, destroy: async () => {} };
 }
 
 // The store that the actor's tests stand on keeps the contracts too.

@@ -33,17 +33,18 @@ async function makeStore(): Promise<StoreUnderTest> {
   const openAnother = async () => {
     const store = new RedisStore(options);
     open.push(store);
-    await store.maybeMeta();
+    await store.meta.maybeRead();
     return store;
   };
   const closeAll = async () => {
     for (const store of open) await store.close();
   };
-  const wal = await openAnother();
-  await wal.create(meta);
+  const { wal, snapshots, meta: record } = await openAnother();
+  await record.create(meta);
   return {
     storeId,
     wal,
+    snapshots,
     openAgain: openAnother,
     reopen: async () => {
       await closeAll();

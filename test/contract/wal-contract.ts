@@ -132,7 +132,7 @@ export function walContract(driver: string, make: MakeStore): void {
     contract('a fence starts a new epoch, and the late append of the former owner fails', async (store, log) => {
       await log.append(0);
       const former = log.head(0);
-      const other = new Writer(await store.openAgain(), store.storeId);
+      const other = new Writer((await store.openAgain()).wal, store.storeId);
       other.take(0, former);
       other.newEpoch();
       const fence = await other.append(0);
@@ -146,7 +146,7 @@ export function walContract(driver: string, make: MakeStore): void {
     });
 
     contract('of two owners who start at the same moment exactly one fences, in every round', async (store, log) => {
-      const wals = [store.wal, await store.openAgain()];
+      const wals = [store.wal, (await store.openAgain()).wal];
       let head = log.head(0);
       for (let round = 0; round < 20; round++) {
         const contenders = wals.map((wal) => {
@@ -169,7 +169,7 @@ export function walContract(driver: string, make: MakeStore): void {
     contract(
       'logs are taken over all at once, each from the head that it has, however busy its owner is',
       async (store, log) => {
-        const other = await store.openAgain();
+        const { wal: other } = await store.openAgain();
         let isOver = false;
         const busy = (async () => {
           for (let head = log.head(0); !isOver; ) {
@@ -248,7 +248,7 @@ export function walContract(driver: string, make: MakeStore): void {
     contract('what was durable is there after the store is closed and opened again', async (store, log) => {
       const written: Buffer[] = [];
       for (let i = 0; i < 10; i++) written.push((await log.append(2)).bytes);
-      const wal = await store.reopen();
+      const { wal } = await store.reopen();
       assert.deepEqual(await wal.head(2), log.head(2));
       assert.deepEqual(await wal.read(2, LSN_ZERO, 100), written);
       assert.deepEqual(await one(wal, { shard: 2, expected: log.head(2), entries: [log.seal(2, log.head(2))] }), {

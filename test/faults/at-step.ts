@@ -5,8 +5,12 @@
  *   FAULT_AT='SIGSTOP after trimLog 1'             when the log has been trimmed, and before anybody hears of it
  */
 import { Heads } from '../../src/store/lmdb/heads.js';
-import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
-import { RedisStore } from '../../src/store/redis/redis-store.js';
+import { LmdbMeta } from '../../src/store/lmdb/lmdb-meta.js';
+import { LmdbSnapshots } from '../../src/store/lmdb/lmdb-snapshots.js';
+import { LmdbWal } from '../../src/store/lmdb/lmdb-wal.js';
+import { RedisMeta } from '../../src/store/redis/redis-meta.js';
+import { RedisSnapshots } from '../../src/store/redis/redis-snapshots.js';
+import { RedisWal } from '../../src/store/redis/redis-wal.js';
 
 const [signal = '', when = '', step = '', time = ''] = (process.env.FAULT_AT ?? '').split(' ');
 let times = 0;
@@ -14,7 +18,9 @@ let isKnown = false;
 
 type Method = (this: unknown, ...args: unknown[]) => Promise<unknown>;
 
-for (const { prototype } of [LmdbStore, RedisStore, Heads]) {
+const STEPS = [LmdbWal, LmdbSnapshots, LmdbMeta, RedisWal, RedisSnapshots, RedisMeta, Heads];
+
+for (const { prototype } of STEPS) {
   const methods = prototype as unknown as Record<string, Method>;
   const original = methods[step];
   if (original === undefined) continue;

@@ -77,20 +77,20 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
     scene.atEnd(() => store.close());
     const storeId = randomUUID();
     const scales = { default: 4, byCurrency: {} };
-    await store.create({ storeId, formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 });
-    const log = new Writer(store, storeId);
+    await store.meta.create({ storeId, formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 });
+    const log = new Writer(store.wal, storeId);
     await log.fence(0);
-    await store.beginSnapshot(0, log.nonce, SNAPSHOT);
+    await store.snapshots.beginSnapshot(0, log.nonce, SNAPSHOT);
     const chunks = await countUntilFailure(async (index) => {
-      assert.ok(await store.writeChunk(0, log.nonce, SNAPSHOT, index, Buffer.alloc(CHUNK_BYTES, 1)));
+      assert.ok(await store.snapshots.writeChunk(0, log.nonce, SNAPSHOT, index, Buffer.alloc(CHUNK_BYTES, 1)));
     });
     const appends = await countUntilFailure(() => log.append(0));
     for (let n = 0; n < VAIN_ATTEMPTS; n++) {
-      await store.beginSnapshot(0, log.nonce, OTHER_SNAPSHOT).catch(() => {});
-      assert.ok(await store.deleteSnapshot(0, log.nonce, [], OTHER_SNAPSHOT));
+      await store.snapshots.beginSnapshot(0, log.nonce, OTHER_SNAPSHOT).catch(() => {});
+      assert.ok(await store.snapshots.deleteSnapshot(0, log.nonce, [], OTHER_SNAPSHOT));
       await countUntilFailure(() => log.append(0));
     }
-    assert.ok(await store.deleteSnapshot(0, log.nonce, [], SNAPSHOT));
+    assert.ok(await store.snapshots.deleteSnapshot(0, log.nonce, [], SNAPSHOT));
     for (let n = 0; n < 2 * appends; n++) await log.append(0);
     scene.say(`${chunks} chunks and ${appends} appends until it was full; then ${2 * appends} more`);
   });

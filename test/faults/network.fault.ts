@@ -40,7 +40,7 @@ class Owner {
     const storeId = randomUUID();
     const scales = { default: 4, byCurrency: {} };
     const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 };
-    await store.create(meta);
+    await store.meta.create(meta);
     return new Owner(store, proxy, storeId);
   }
 
@@ -55,15 +55,15 @@ class Owner {
   /** Sends it in this weather, over a connection that stands. */
   async append(weather: Weather, expected: Head, entry: SealedEntry): Promise<AppendOutcome['type']> {
     this.proxy.weather = 'fair';
-    await this.store.head(0);
+    await this.store.wal.head(0);
     this.proxy.weather = weather;
-    const [outcome] = await this.store.append([{ shard: 0, expected, entries: [entry] }]);
+    const [outcome] = await this.store.wal.append([{ shard: 0, expected, entries: [entry] }]);
     this.proxy.weather = 'fair';
     return (outcome as AppendOutcome).type;
   }
 
   async log(): Promise<readonly Buffer[]> {
-    return await this.store.read(0, LSN_ZERO, 100);
+    return await this.store.wal.read(0, LSN_ZERO, 100);
   }
 }
 
@@ -96,7 +96,7 @@ fault(
     assert.equal(await owner.append('fair', entry.head, next), 'ok');
     assert.match(await proxy.deliverOldest(), /conflict/);
     assert.deepEqual(await owner.log(), [entry.bytes, next.bytes]);
-    assert.deepEqual(await owner.store.head(0), next.head);
+    assert.deepEqual(await owner.store.wal.head(0), next.head);
     scene.say('the third attempt was ok; the first, late, a duplicate; the second, later still, a conflict');
   },
 );

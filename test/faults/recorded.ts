@@ -1,11 +1,11 @@
 import { silentLogger } from '../../src/base/logger.js';
 import { LSN_ZERO } from '../../src/shard/log/lsn.js';
 import { rebuild } from '../../src/shard/log/recovery.js';
-import type { Entry, Wal } from '../../src/shard/log/wal.js';
-import type { SnapshotStore } from '../../src/shard/snapshot/snapshot-store.js';
+import type { Entry } from '../../src/shard/log/wal.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import type { StoreMeta } from '../../src/store/meta.js';
+import type { Store } from '../../src/store/store.js';
 import { apply } from '../../src/wallet/apply.js';
 import { imageOf, type WalletImage } from '../../src/wallet/state/wallet-image.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
@@ -40,14 +40,17 @@ export function folded(entries: Iterable<Entry>): Map<string, WalletImage> {
 }
 
 /** Wallets by player, as a server that starts on this store would have them. */
-export async function recovered(store: Wal & SnapshotStore, meta: StoreMeta): Promise<Map<string, WalletImage>> {
+export async function recovered(
+  { wal, snapshots }: Pick<Store, 'wal' | 'snapshots'>,
+  meta: StoreMeta,
+): Promise<Map<string, WalletImage>> {
   const all = new Map<string, WalletImage>();
   for (let shard = 0; shard < meta.shards; shard++) {
-    const head = await store.head(shard);
+    const head = await wal.head(shard);
     const genesis = genesisHead(meta.storeId, shard);
     const deps = {
-      wal: store,
-      snapshots: store,
+      wal,
+      snapshots,
       format: new EntryCodec(meta.storeId),
       snapshotFormat: new SnapshotCodec(meta.storeId),
       acknowledged: () => undefined,

@@ -23,13 +23,13 @@ async function withSnapshot(run: (store: LmdbStore, log: Writer, id: string, fol
   try {
     const storeId = randomUUID();
     const scales = { default: 4, byCurrency: {} };
-    await store.create({ storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 });
-    const log = new Writer(store, storeId);
+    await store.meta.create({ storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 });
+    const log = new Writer(store.wal, storeId);
     await log.append(0);
     const id = '00000000000000aa';
-    await store.beginSnapshot(0, log.nonce, id);
-    await Promise.all(Array.from({ length: CHUNKS }, (_, i) => store.writeChunk(0, log.nonce, id, i, CHUNK)));
-    assert.equal(await store.publishSnapshot(0, log.nonce, id, Buffer.from('manifest')), true);
+    await store.snapshots.beginSnapshot(0, log.nonce, id);
+    await Promise.all(Array.from({ length: CHUNKS }, (_, i) => store.snapshots.writeChunk(0, log.nonce, id, i, CHUNK)));
+    assert.equal(await store.snapshots.publishSnapshot(0, log.nonce, id, Buffer.from('manifest')), true);
     await run(store, log, id, folder.path);
   } finally {
     await store.close();
@@ -37,34 +37,40 @@ async function withSnapshot(run: (store: LmdbStore, log: Writer, id: string, fol
   }
 }
 
-const isPublished = async (store: LmdbStore) => (await store.snapshots(0))[0]?.manifest !== undefined;
+const isPublished = async (store: LmdbStore) => (await store.snapshots.snapshots(0))[0]?.manifest !== undefined;
 
 test('a deletion that another owner interrupts leaves an unfinished snapshot, which can be deleted', async () => {
   await withSnapshot(async (store, log, id) => {
-    const deleting = store.deleteSnapshot(0, log.nonce, [], id);
+    const deleting = store.snapshots.deleteSnapshot(0, log.nonce, [], id);
     while (await isPublished(store)) await turn();
     await log.fence(0);
     assert.equal(await deleting, false);
-    assert.deepEqual(await store.snapshots(0), [{ id, manifest: undefined }]);
-    const left = (await store.readChunks(0, id, 0, CHUNKS)).filter((chunk) => chunk !== undefined).length;
+    assert.deepEqual(await store.snapshots.snapshots(0), [{ id, manifest: undefined }]);
+    const left = (await store.snapshots.readChunks(0, id, 0, CHUNKS)).filter((chunk) => chunk !== undefined).length;
     assert.ok(left > 0 && left < CHUNKS, `${left} chunks are left`);
-    assert.equal(await store.deleteSnapshot(0, log.nonce, [], id), true);
-    assert.deepEqual(await store.snapshots(0), []);
-    assert.deepEqual(await store.readChunks(0, id, 0, CHUNKS), Array(CHUNKS).fill(undefined));
+    assert.equal(await store.snapshots.deleteSnapshot(0, log.nonce, [], id), true);
+    assert.deepEqual(await store.snapshots.snapshots(0), []);
+    assert.deepEqual(await store.snapshots.readChunks(0, id, 0, CHUNKS), Array(CHUNKS).fill(undefined));
   });
 });
 
 test('a store that is closed meanwhile rejects what is left, and keeps what was done', async () => {
   await withSnapshot(async (store, log, id, folder) => {
-    const deleting = assert.rejects(store.deleteSnapshot(0, log.nonce, [], id), /^Error: the store is closed$/);
-    const waiting = assert.rejects(store.trimLog(0, log.nonce, [], log.head(0).lsn), /^Error: the store is closed$/);
+    const deleting = assert.rejects(
+      store.snapshots.deleteSnapshot(0, log.nonce, [], id),
+      /^Error: the store is closed$/,
+    );
+    const waiting = assert.rejects(
+      store.snapshots.trimLog(0, log.nonce, [], log.head(0).lsn),
+      /^Error: the store is closed$/,
+    );
     while (await isPublished(store)) await turn();
     await store.close();
     await Promise.all([deleting, waiting]);
     const again = LmdbStore.open(folder);
-    assert.deepEqual(await again.snapshots(0), [{ id, manifest: undefined }]);
-    assert.equal(await again.deleteSnapshot(0, log.nonce, [], id), true);
-    assert.deepEqual(await again.readChunks(0, id, 0, CHUNKS), Array(CHUNKS).fill(undefined));
+    assert.deepEqual(await again.snapshots.snapshots(0), [{ id, manifest: undefined }]);
+    assert.equal(await again.snapshots.deleteSnapshot(0, log.nonce, [], id), true);
+    assert.deepEqual(await again.snapshots.readChunks(0, id, 0, CHUNKS), Array(CHUNKS).fill(undefined));
     await again.close();
   });
 });
@@ -81,7 +87,7 @@ async function appendUntilRefused(store: LmdbStore, log: Writer): Promise<[Appen
   for (;;) {
     const entry = log.seal(0, log.head(0), 'x'.repeat(60_000));
     const append: Append = { shard: 0, expected: log.head(0), entries: [entry] };
-    const outcome = await one(store, append);
+    const outcome = await one(store.wal, append);
     if (outcome.type !== 'ok') return [append, outcome];
     log.take(0, entry.head);
   }
@@ -106,26 +112,29 @@ test('a full disk refuses chunks, then appends, and ends nothing; with room all 
     const chunk = randomBytes(128 * 1024);
     let written = 0;
     const write = async () => {
-      assert.equal(await store.writeChunk(0, log.nonce, id, written, chunk), true);
+      assert.equal(await store.snapshots.writeChunk(0, log.nonce, id, written, chunk), true);
       written++;
     };
     const fill = async () => {
       while (written < 1000) await write();
     };
-    await store.beginSnapshot(0, log.nonce, id);
+    await store.snapshots.beginSnapshot(0, log.nonce, id);
     limitFiles(statSync(join(folder, 'data.mdb')).size + 4 * MIB);
     await assert.rejects(fill(), tooLarge);
     for (let i = 0; i < 20; i++) await log.append(0);
-    assert.equal(await store.deleteSnapshot(0, log.nonce, [], whole), true);
+    assert.equal(await store.snapshots.deleteSnapshot(0, log.nonce, [], whole), true);
     // What was deleted makes room for some.
     await assert.rejects(fill(), tooLarge);
     const [append, outcome] = await appendUntilRefused(store, log);
     assert.match(String(outcome.type === 'failed' && outcome.error), tooLarge);
     limitFiles(undefined);
-    assert.deepEqual(await one(store, append), { type: 'ok' });
+    assert.deepEqual(await one(store.wal, append), { type: 'ok' });
     await write();
-    assert.equal(await store.publishSnapshot(0, log.nonce, id, Buffer.from('manifest')), true);
-    assert.deepEqual(await store.readChunks(0, id, 0, written + 1), [...Array(written).fill(chunk), undefined]);
+    assert.equal(await store.snapshots.publishSnapshot(0, log.nonce, id, Buffer.from('manifest')), true);
+    assert.deepEqual(await store.snapshots.readChunks(0, id, 0, written + 1), [
+      ...Array(written).fill(chunk),
+      undefined,
+    ]);
   };
   await withLimits(() => withSnapshot(run));
 });

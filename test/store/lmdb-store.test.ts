@@ -37,8 +37,8 @@ async function withStore(
   try {
     const storeId = randomUUID();
     const scales = { default: 4, byCurrency: {} };
-    await store.create({ storeId, formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 });
-    await run(store, new Writer(store, storeId), folder, stuck);
+    await store.meta.create({ storeId, formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 });
+    await run(store, new Writer(store.wal, storeId), folder, stuck);
   } finally {
     await store.close();
     temp.remove();

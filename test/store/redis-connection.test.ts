@@ -10,7 +10,10 @@ test('a wrong password is called one, however the answer to it meets the first c
     const address = maybeRedisAddress(`redis://walletd:wrong@127.0.0.1:${server.port}`) as RedisAddress;
     for (let i = 0; i < 30; i++) {
       const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
-      await assert.rejects(store.maybeMeta(), /^Error: Redis does not accept the user or password in WALLETD_STORE/);
+      await assert.rejects(
+        store.meta.maybeRead(),
+        /^Error: Redis does not accept the user or password in WALLETD_STORE/,
+      );
       await store.close();
     }
   } finally {

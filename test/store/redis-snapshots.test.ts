@@ -40,10 +40,10 @@ async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>,
   const address = maybeRedisAddress(url) as RedisAddress;
   const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false });
   try {
-    assert.equal(await store.maybeMeta(), undefined);
-    await store.create(meta);
-    await store.maybeMeta();
-    const log = new Writer(store, storeId);
+    assert.equal(await store.meta.maybeRead(), undefined);
+    await store.meta.create(meta);
+    await store.meta.maybeRead();
+    const log = new Writer(store.wal, storeId);
     await log.append(0);
     await run(store, log);
   } finally {
@@ -66,16 +66,16 @@ test('they are enough for logs and snapshots, also when they are given twice', a
   await withStore(
     async (store, log) => {
       await log.fence(0);
-      await store.complete((await store.maybeMeta()) as StoreMeta);
+      await store.meta.complete((await store.meta.maybeRead()) as StoreMeta);
       for (let i = 0; i < 300; i++) await log.append(0);
-      assert.equal(await store.beginSnapshot(0, log.nonce, ID), true);
-      assert.equal(await store.writeChunk(0, log.nonce, ID, 0, randomBytes(1000)), true);
-      assert.equal(await store.publishSnapshot(0, log.nonce, ID, MANIFEST), true);
-      const kept = await store.snapshots(0);
-      assert.equal((await store.readChunks(0, ID, 0, 1))[0]?.length, 1000);
-      assert.equal(await store.trimLog(0, log.nonce, kept, log.head(0).lsn), true);
-      assert.ok((await store.read(0, LSN_ZERO, 1000)).length < 200);
-      assert.equal(await store.deleteSnapshot(0, log.nonce, [], ID), true);
+      assert.equal(await store.snapshots.beginSnapshot(0, log.nonce, ID), true);
+      assert.equal(await store.snapshots.writeChunk(0, log.nonce, ID, 0, randomBytes(1000)), true);
+      assert.equal(await store.snapshots.publishSnapshot(0, log.nonce, ID, MANIFEST), true);
+      const kept = await store.snapshots.snapshots(0);
+      assert.equal((await store.snapshots.readChunks(0, ID, 0, 1))[0]?.length, 1000);
+      assert.equal(await store.snapshots.trimLog(0, log.nonce, kept, log.head(0).lsn), true);
+      assert.ok((await store.wal.read(0, LSN_ZERO, 1000)).length < 200);
+      assert.equal(await store.snapshots.deleteSnapshot(0, log.nonce, [], ID), true);
       assert.deepEqual(await server.call('KEYS', '*snapshot*'), []);
     },
     { url },
@@ -124,8 +124,8 @@ test('a user with the rights of walletd 0.1 is told which ones are missing', asy
     async (store, log) => {
       const sentence =
         /the ACL of this Redis user lacks a right that walletd needs; the README's Redis chapter has all/;
-      await assert.rejects(store.beginSnapshot(0, log.nonce, ID), sentence);
-      await assert.rejects(store.snapshots(0), sentence);
+      await assert.rejects(store.snapshots.beginSnapshot(0, log.nonce, ID), sentence);
+      await assert.rejects(store.snapshots.snapshots(0), sentence);
       await log.append(0);
     },
     { url },
@@ -140,10 +140,10 @@ test('a user who may not write heads leaves no entry behind: with the right the 
       await setUser(RULES.replace('(~walletd:meta ~walletd:*:head +set) ', ''));
       const entry = log.next(0);
       const append = { shard: 0, expected: log.head(0), entries: [entry] };
-      assert.equal((await one(store, append)).type, 'failed');
+      assert.equal((await one(store.wal, append)).type, 'failed');
       assert.equal(await server.call('XLEN', 'walletd:{0}:wal'), 1, 'only what was there');
       await setUser(RULES);
-      assert.equal((await one(store, append)).type, 'ok');
+      assert.equal((await one(store.wal, append)).type, 'ok');
       await log.fence(0);
     },
     { url },
@@ -155,11 +155,11 @@ test('a log that is gone is not begun anew in its middle, and its head stays', a
     const copy = (await server.call('RENAME', 'walletd:{0}:wal', 'elsewhere')) as string;
     assert.equal(copy, 'OK');
     const append = { shard: 0, expected: log.head(0), entries: [log.next(0)] };
-    const outcome = await one(store, append);
+    const outcome = await one(store.wal, append);
     assert.ok(outcome.type === 'failed' && /the log is gone: walletd:\{0\}:wal/.test(outcome.error.message));
-    assert.deepEqual(await store.head(0), log.head(0));
+    assert.deepEqual(await store.wal.head(0), log.head(0));
     await server.call('RENAME', 'elsewhere', 'walletd:{0}:wal');
-    assert.equal((await one(store, append)).type, 'ok', 'it goes on when the log is back');
+    assert.equal((await one(store.wal, append)).type, 'ok', 'it goes on when the log is back');
   });
 });
 
@@ -169,15 +169,15 @@ test('a server that was seen without its append-only file has to have it again b
   const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
   try {
     for (let i = 0; i < 60; i++) await other.call('SET', `key-${i}`, 'x');
-    assert.equal(await store.maybeMeta(), undefined);
+    assert.equal(await store.meta.maybeRead(), undefined);
     await other.call('CONFIG', 'SET', 'appendonly', 'no');
     await other.call('CLIENT', 'KILL', 'TYPE', 'normal').catch(() => {});
     await assert.rejects(async () => {
-      for (;;) await store.maybeMeta();
+      for (;;) await store.meta.maybeRead();
     }, /Redis has appendonly no|the connection to Redis was lost/);
-    await assert.rejects(store.maybeMeta(), /Redis has appendonly no, and it should be yes/);
+    await assert.rejects(store.meta.maybeRead(), /Redis has appendonly no, and it should be yes/);
     await other.call('CONFIG', 'SET', 'appendonly', 'yes');
-    await assert.rejects(store.maybeMeta(), /Redis is rewriting its append-only file/);
+    await assert.rejects(store.meta.maybeRead(), /Redis is rewriting its append-only file/);
     // It ends the child that rewrites, which would outlive the server.
     await other.call('CONFIG', 'SET', 'appendonly', 'no');
   } finally {
@@ -192,8 +192,8 @@ test('a log in large nodes is trimmed too', async () => {
   try {
     await withStore(async (store, log) => {
       for (let i = 0; i < 2500; i++) await log.append(0);
-      assert.equal(await store.trimLog(0, log.nonce, [], log.head(0).lsn), true);
-      assert.ok((await store.read(0, LSN_ZERO, 10_000)).length < 1000);
+      assert.equal(await store.snapshots.trimLog(0, log.nonce, [], log.head(0).lsn), true);
+      assert.ok((await store.wal.read(0, LSN_ZERO, 10_000)).length < 1000);
     });
   } finally {
     await server.call('CONFIG', 'SET', 'stream-node-max-entries', 100);
@@ -203,22 +203,25 @@ test('a log in large nodes is trimmed too', async () => {
 
 test('a function that the server has lost is loaded again, and the write can be made again', async () => {
   await withStore(async (store, log) => {
-    await store.beginSnapshot(0, log.nonce, ID);
+    await store.snapshots.beginSnapshot(0, log.nonce, ID);
     await server.call('FUNCTION', 'DELETE', 'walletd_snapshot_2');
-    await assert.rejects(store.writeChunk(0, log.nonce, ID, 0, MANIFEST), /missing in Redis: it is loaded again/);
-    assert.equal(await store.writeChunk(0, log.nonce, ID, 0, MANIFEST), true);
+    await assert.rejects(
+      store.snapshots.writeChunk(0, log.nonce, ID, 0, MANIFEST),
+      /missing in Redis: it is loaded again/,
+    );
+    assert.equal(await store.snapshots.writeChunk(0, log.nonce, ID, 0, MANIFEST), true);
   });
 });
 
 test('a snapshot of which the server has lost a chunk is not published', async () => {
   await withStore(async (store, log) => {
-    await store.beginSnapshot(0, log.nonce, ID);
-    for (let index = 0; index < 3; index++) await store.writeChunk(0, log.nonce, ID, index, MANIFEST);
+    await store.snapshots.beginSnapshot(0, log.nonce, ID);
+    for (let index = 0; index < 3; index++) await store.snapshots.writeChunk(0, log.nonce, ID, index, MANIFEST);
     await server.call('HDEL', `walletd:{0}:snapshot:${ID}`, 2);
-    assert.equal(await store.publishSnapshot(0, log.nonce, ID, MANIFEST), false);
-    assert.deepEqual(await store.snapshots(0), [{ id: ID, manifest: undefined }]);
-    assert.equal(await store.writeChunk(0, log.nonce, ID, 2, MANIFEST), true);
-    assert.equal(await store.publishSnapshot(0, log.nonce, ID, MANIFEST), true);
+    assert.equal(await store.snapshots.publishSnapshot(0, log.nonce, ID, MANIFEST), false);
+    assert.deepEqual(await store.snapshots.snapshots(0), [{ id: ID, manifest: undefined }]);
+    assert.equal(await store.snapshots.writeChunk(0, log.nonce, ID, 2, MANIFEST), true);
+    assert.equal(await store.snapshots.publishSnapshot(0, log.nonce, ID, MANIFEST), true);
   });
 });
 
@@ -229,14 +232,14 @@ test('with replicas:1 a manifest, a deletion and a trim wait for the replica', a
     await withStore(
       async (store, log) => {
         const writes = {
-          publish: () => store.publishSnapshot(0, log.nonce, ID, MANIFEST),
-          trim: () => store.trimLog(0, log.nonce, [], log.head(0).lsn),
-          delete: () => store.deleteSnapshot(0, log.nonce, [], ID),
-          'delete again': () => store.deleteSnapshot(0, log.nonce, [], ID),
+          publish: () => store.snapshots.publishSnapshot(0, log.nonce, ID, MANIFEST),
+          trim: () => store.snapshots.trimLog(0, log.nonce, [], log.head(0).lsn),
+          delete: () => store.snapshots.deleteSnapshot(0, log.nonce, [], ID),
+          'delete again': () => store.snapshots.deleteSnapshot(0, log.nonce, [], ID),
         };
         for (let i = 0; i < 300; i++) await log.append(0);
-        await store.beginSnapshot(0, log.nonce, ID);
-        await store.writeChunk(0, log.nonce, ID, 0, MANIFEST);
+        await store.snapshots.beginSnapshot(0, log.nonce, ID);
+        await store.snapshots.writeChunk(0, log.nonce, ID, 0, MANIFEST);
         for (const [name, write] of Object.entries(writes)) {
           replica.signal('SIGSTOP');
           await assert.rejects(write(), /0 of 1 replicas have it/, name);

@@ -63,8 +63,8 @@ async function throughFile(path: string, frames: Frames): Promise<Frames> {
 async function chunksOf(store: Store): Promise<unknown[]> {
   const all: unknown[] = [];
   for (let shard = 0; shard < SHARDS; shard++) {
-    for (const snapshot of await store.snapshots(shard)) {
-      all.push(snapshot, await store.readChunks(shard, snapshot.id, 0, 3));
+    for (const snapshot of await store.snapshots.snapshots(shard)) {
+      all.push(snapshot, await store.snapshots.readChunks(shard, snapshot.id, 0, 3));
     }
   }
   return all;
@@ -76,7 +76,7 @@ test('LMDB -> file -> Redis -> file -> LMDB -> Redis ends where it began, byte f
     const wallets = await walletsOf(wal);
     const first = lmdb('first');
     await restoreInto(first, framesOf(wal));
-    const [logs, chunks] = [await logsOf(first), await chunksOf(first)];
+    const [logs, chunks] = [await logsOf(first.wal), await chunksOf(first)];
     assert.ok(logs.every((log) => log.length > 0) && chunks.length > 0);
 
     const second = redis('second');
@@ -86,21 +86,21 @@ test('LMDB -> file -> Redis -> file -> LMDB -> Redis ends where it began, byte f
     const fourth = redis('fourth');
     await restoreInto(fourth, framesOf(third));
     for (const store of [first, second, third, fourth]) {
-      assert.deepEqual(await store.maybeMeta(), META);
-      assert.deepEqual(await logsOf(store), logs);
+      assert.deepEqual(await store.meta.maybeRead(), META);
+      assert.deepEqual(await logsOf(store.wal), logs);
       assert.deepEqual(await chunksOf(store), chunks);
       assert.deepEqual(await walletsOf(store), wallets);
-      for (let shard = 0; shard < SHARDS; shard++) assert.deepEqual(await store.head(shard), await wal.head(shard));
+      for (let shard = 0; shard < SHARDS; shard++) assert.deepEqual(await store.wal.head(shard), await wal.head(shard));
     }
   }));
 
 test('a store that is not empty is refused, and stays as it is', () =>
   withStores(async ({ lmdb, redis }) => {
     for (const store of [lmdb('there'), redis('there')]) {
-      assert.ok(await store.create(META));
+      assert.ok(await store.meta.create(META));
       await assert.rejects(restoreInto(store, framesOf(await recordedHistory())), /needs an empty store/);
-      assert.equal((await store.head(0)).lsn.sequence, 0);
-      assert.deepEqual(await store.maybeMeta(), META);
+      assert.equal((await store.wal.head(0)).lsn.sequence, 0);
+      assert.deepEqual(await store.meta.maybeRead(), META);
     }
   }));
 
@@ -112,7 +112,7 @@ test('what is left of a store that was emptied by hand is not taken for a part o
     await server.call('XADD', 'gone:{0}:wal', '1-1', 'e', 'an entry');
     const log = restoreInto(redis('gone'), framesOf(await recordedHistory()));
     await assert.rejects(log, /needs an empty store, and there is a log of shard 0: empty it altogether/);
-    await assert.rejects(redis('gone').maybeMeta(), /not finished/);
+    await assert.rejects(redis('gone').meta.maybeRead(), /not finished/);
   }));
 
 test('a restore that was interrupted leaves a store that refuses everything, also another restore', () =>
@@ -125,9 +125,12 @@ test('a restore that was interrupted leaves a store that refuses everything, als
         }
       };
       await assert.rejects(restoreInto(store, cut()), /the power went out/);
-      await assert.rejects(store.maybeMeta(), /the restore of this store was not finished: empty it and restore again/);
+      await assert.rejects(
+        store.meta.maybeRead(),
+        /the restore of this store was not finished: empty it and restore again/,
+      );
       await assert.rejects(restoreInto(store, framesOf(await recordedHistory())), /needs an empty store/);
-      assert.equal(await store.create(META), false);
+      assert.equal(await store.meta.create(META), false);
     }
   }));
 

@@ -13,6 +13,7 @@ import type { At } from '../../src/tools/restore/point-in-time.js';
 import { type Restored, restoreFrames } from '../../src/tools/restore/restore.js';
 import { imageOf } from '../../src/wallet/state/wallet-image.js';
 import type { Wallets } from '../../src/wallet/state/wallets.js';
+import type { LogsAndSnapshots } from '../contract/store-under-test.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { TestHost } from '../support/test-host.js';
@@ -32,7 +33,12 @@ export const META: StoreMeta = {
 export const formats = openFormats(encodeMeta(META));
 export const AT_ONCE: Patience = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
 
-type Stored = Wal & SnapshotStore;
+/** A store in memory is both; a driver's store has both. */
+type Stored = (Wal & SnapshotStore) | LogsAndSnapshots;
+
+export function partsOf(store: Stored): LogsAndSnapshots {
+  return 'wal' in store ? store : { wal: store, snapshots: store };
+}
 
 export interface HistoryOptions {
   /** Bets of each owner. */
@@ -77,7 +83,7 @@ export async function goOn(wal: MemoryWal, bets: number, name: string, options: 
 }
 
 export function sourceOf(store: Stored): SourceStore {
-  return { ...formats, wal: store, snapshots: store };
+  return { ...formats, ...partsOf(store) };
 }
 
 export function framesOf(
@@ -118,13 +124,13 @@ export function targetOf(wal: MemoryWal): TargetStore & { completed: number } {
 /** What a server that starts on this store would hold, as plain data by player. */
 export async function walletsOf(store: Stored, shards = SHARDS): Promise<Map<string, unknown>> {
   const all = new Map<string, unknown>();
+  const parts = partsOf(store);
   for (let shard = 0; shard < shards; shard++) {
-    const head = await store.head(shard);
+    const head = await parts.wal.head(shard);
     if (head.lsn.sequence === 0) continue;
     const deps = {
       ...AT_ONCE,
-      wal: store,
-      snapshots: store,
+      ...parts,
       format: formats.format,
       snapshotFormat: formats.snapshotFormat,
       acknowledged: () => undefined,

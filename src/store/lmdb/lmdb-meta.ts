@@ -1,0 +1,39 @@
+import type { Database } from 'lmdb';
+import { genesisHead } from '../format/entry-codec.js';
+import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
+import type { MetaStore } from '../store.js';
+import type { Commits } from './commits.js';
+import type { FileGrowth } from './file-growth.js';
+import type { Heads } from './heads.js';
+
+const META_KEY = Buffer.from('meta');
+
+/** The meta record of an LMDB store. */
+export class LmdbMeta implements MetaStore {
+  constructor(
+    private readonly database: Database<Buffer, Buffer>,
+    private readonly heads: Heads,
+    private readonly commits: Commits,
+    private readonly growth: FileGrowth,
+  ) {}
+
+  async maybeRead(): Promise<StoreMeta | undefined> {
+    const bytes = this.database.get(META_KEY);
+    return bytes === undefined ? undefined : decodeMeta(bytes);
+  }
+
+  async create(meta: StoreMeta): Promise<boolean> {
+    await this.growth.room(0, meta.shards);
+    return await this.database.ifNoExists(META_KEY, () => {
+      this.database.put(META_KEY, encodeMeta(meta));
+      for (let shard = 0; shard < meta.shards; shard++) {
+        this.heads.put(shard, genesisHead(meta.storeId, shard));
+      }
+    });
+  }
+
+  async complete(meta: StoreMeta): Promise<void> {
+    await this.growth.room(0, 1);
+    await this.commits.landed(this.database.put(META_KEY, encodeMeta(meta)));
+  }
+}

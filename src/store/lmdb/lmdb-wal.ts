@@ -1,0 +1,113 @@
+import type { Database, RootDatabase } from 'lmdb';
+import { LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
+import {
+  type Append,
+  type AppendOutcome,
+  type Head,
+  isSameHead,
+  type SealedEntry,
+  type SealFence,
+  type Takeover,
+  type Wal,
+} from '../../shard/log/wal.js';
+import type { Commits } from './commits.js';
+import type { FileGrowth } from './file-growth.js';
+import type { Heads } from './heads.js';
+import { entryKey } from './keys.js';
+
+const OK: AppendOutcome = { type: 'ok' };
+const DUPLICATE: AppendOutcome = { type: 'duplicate' };
+
+/**
+ * The logs of an LMDB store. A head and its entry are written in one transaction, on condition that the head's version
+ * is the one that this owner knows: a compare-and-set that holds between processes too.
+ */
+export class LmdbWal implements Wal {
+  constructor(
+    private readonly root: RootDatabase<Buffer, Buffer>,
+    private readonly log: Database<Buffer, Buffer>,
+    private readonly heads: Heads,
+    private readonly commits: Commits,
+    private readonly growth: FileGrowth,
+  ) {}
+
+  async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+    const room = this.growth.room(bytesOf(appends), appends.length);
+    if (room !== undefined) {
+      try {
+        await room;
+      } catch (error) {
+        return appends.map(() => ({ type: 'failed', error: error as Error }));
+      }
+    }
+    const outcomes: (AppendOutcome | Promise<AppendOutcome>)[] = [];
+    // Heads are compared as they are now, not as they were when this turn's read transaction began.
+    this.root.resetReadTxn();
+    let writes = 0;
+    for (const { shard, expected, entries } of appends) {
+      if (entries.length === 0) {
+        outcomes.push(this.compare(shard, expected));
+      } else {
+        outcomes.push(this.write(shard, expected, entries));
+        writes++;
+      }
+    }
+    if (writes === 0) return await Promise.all(outcomes);
+    return await this.commits.landed(Promise.all(outcomes));
+  }
+
+  /** In one transaction, so that no owner's append comes between the head and its fence, however busy it is. */
+  async fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
+    await this.growth.roomToRemove(shards.length);
+    return this.root.transactionSync(() =>
+      shards.map((shard) => {
+        const previous = this.heads.must(shard);
+        const entry = seal(shard, previous, this.log.get(entryKey(shard, previous.lsn)));
+        this.heads.put(shard, entry.head);
+        this.log.put(entryKey(shard, entry.head.lsn), entry.bytes);
+        return { shard, previous, entry };
+      }),
+    );
+  }
+
+  async head(shard: number): Promise<Head> {
+    return this.heads.must(shard);
+  }
+
+  async read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]> {
+    const start = entryKey(shard, { epoch: after.epoch, sequence: after.sequence + 1 });
+    const end = entryKey(shard + 1, LSN_ZERO);
+    const entries: Buffer[] = [];
+    // No snapshot: a long read must not keep the pages of everything that is freed meanwhile.
+    for (const { value } of this.log.getRange({ start, end, limit, snapshot: false })) entries.push(value);
+    return entries;
+  }
+
+  private async write(shard: number, expected: Head, entries: readonly SealedEntry[]): Promise<AppendOutcome> {
+    const { head } = entries[entries.length - 1] as SealedEntry;
+    try {
+      const written = await this.heads.replace(shard, expected, head, () => {
+        for (const entry of entries) this.log.put(entryKey(shard, entry.head.lsn), entry.bytes);
+      });
+      if (written) return OK;
+      const found = this.heads.newest(shard);
+      if (!isSameHead(found, head)) return { type: 'conflict', head: found };
+      // It got through when its commit was reported as failed. Only a commit of our own says that it is synced.
+      await this.commits.landed(this.heads.replace(shard, head, head, () => {}));
+      return DUPLICATE;
+    } catch (error) {
+      return { type: 'failed', error: error as Error };
+    }
+  }
+
+  private compare(shard: number, expected: Head): AppendOutcome {
+    const head = this.heads.must(shard);
+    return isSameHead(head, expected) ? OK : { type: 'conflict', head };
+  }
+}
+
+function bytesOf(appends: readonly Append[]): number {
+  let bytes = 0;
+  for (const { entries } of appends) for (const entry of entries) bytes += entry.bytes.length;
+  return bytes;
+}
