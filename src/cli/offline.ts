@@ -4,8 +4,8 @@ import { setTimeout as delay, setImmediate as yieldTurn } from 'node:timers/prom
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Settings } from '../config/schema.js';
-import { StoreError } from '../node/open-store.js';
 import { newSnapshotId, policyOf } from '../node/shard-thread.js';
+import { StoreError } from '../node/store-error.js';
 import { ATTEMPTS_AT_START } from '../shard/log/patience.js';
 import { describeOwner, ownerOf } from '../shard/log/take-over.js';
 import type { Owner } from '../shard/log/wal.js';

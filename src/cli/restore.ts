@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
+import type { Driver } from '../node/drivers/driver.js';
+import { driverOf } from '../node/drivers/drivers.js';
 import { EXIT } from '../node/exit-codes.js';
-import { asStoreError, driverOf, openAsItIs, StoreError } from '../node/open-store.js';
+import { openAsItIs } from '../node/open-store.js';
+import { asStoreError, StoreError } from '../node/store-error.js';
 import { encodeMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import { checkBackup, framesOfFile } from '../tools/backup/backup-reader.js';
@@ -103,14 +106,16 @@ async function restoreInto(
   { to, at, json }: RestoreOptions,
   progress: Progress,
 ): Promise<void> {
-  const { store, name } = await driverOf(settingsOfStore(to), 'auto');
+  const driver = driverOf(settingsOfStore(to));
+  const { name } = driver;
+  const store = await driver.open('auto');
   try {
     await mustBeEmpty(store, name);
     const { patience } = progress;
-    const wanted = untilInterrupted(frames, to);
+    const wanted = untilInterrupted(frames, driver);
     const restored = await restoreFrames(wanted, restoreTargetOf(store), { openFormats, at, patience }).catch(
       async (error: Error) => {
-        if (await store.meta.maybeRead().then(Boolean, Boolean)) progress.warn(notWhole(to));
+        if (await store.meta.maybeRead().then(Boolean, Boolean)) progress.warn(notWhole(driver));
         throw error;
       },
     );
@@ -123,9 +128,9 @@ async function restoreInto(
 }
 
 /** Throws when somebody ends it: what is there by then cannot be continued. */
-async function* untilInterrupted(frames: Frames, to: string): AsyncGenerator<Frame, void> {
+async function* untilInterrupted(frames: Frames, target: Driver): AsyncGenerator<Frame, void> {
   const signal = stopSignal(() => {
-    console.error(`walletd: ${notWhole(to)}`);
+    console.error(`walletd: ${notWhole(target)}`);
     return EXIT.failure;
   });
   for await (const frame of frames) {
@@ -134,9 +139,8 @@ async function* untilInterrupted(frames: Frames, to: string): AsyncGenerator<Fra
   }
 }
 
-function notWhole(to: string): string {
-  const how = to.startsWith('lmdb:') ? 'remove its folder' : 'remove the keys of its prefix';
-  return `the new store is not whole, and nothing will use it: ${how} before the next try`;
+function notWhole({ emptying }: Driver): string {
+  return `the new store is not whole, and nothing will use it: ${emptying} before the next try`;
 }
 
 async function mustBeEmpty(store: Store, name: string): Promise<void> {

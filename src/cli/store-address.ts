@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
+import { maybeStoreKind, STORE_FORMS } from '../config/store-kinds.js';
 
 const ENVIRONMENT = 'env:';
 /** Also one with a mistake in it: as the name of a file it would be printed, with its password. */
@@ -8,7 +9,7 @@ const SCHEME = /^(lmdb:|env:|redis[a-z+]*:|[a-z+]+:\/\/)/i;
 
 /** For the help of every verb that takes one. */
 export const STORE_ADDRESS_HELP =
-  'A STORE is lmdb:FOLDER, redis://…, rediss://… or redis+sentinel://…, or env:NAME, a variable that holds one of these:\n' +
+  `A STORE is ${STORE_FORMS}, or env:NAME, a variable that holds one of these:\n` +
   'what stands in an argument can be seen by others of this machine, so a password is safer there.';
 
 /** True for what names a store and not a file. */
@@ -20,7 +21,7 @@ export function isStoreAddress(text: string): boolean {
 export function settingsOfStore(address: string): Settings {
   const store = resolved(address);
   // The settings may be those of a store in Redis, which another one is being copied out of.
-  const durability = store.startsWith('lmdb:') ? { WALLETD_DURABILITY: 'fsync' } : {};
+  const durability = maybeStoreKind(store) === 'lmdb' ? { WALLETD_DURABILITY: 'fsync' } : {};
   return loadSettings({
     ...process.env,
     WALLETD_INSECURE: 'true',

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { ConfigError } from './config-error.js';
 import type { Settings } from './schema.js';
+import { maybeStoreKind, STORE_KINDS } from './store-kinds.js';
 
 /** What one setting alone cannot tell. Throws a `ConfigError`. */
 export function checkTogether(settings: Settings): void {
@@ -46,8 +47,9 @@ export function checkTogether(settings: Settings): void {
         'the one or lower the other',
     );
   }
-  if (settings.store.startsWith('lmdb:') && settings.durability !== 'fsync') {
-    throw new ConfigError(`durability is ${settings.durability}, but the embedded store knows fsync only`);
+  const kind = maybeStoreKind(settings.store);
+  if (kind !== undefined && !STORE_KINDS[kind].durability.test(settings.durability)) {
+    throw new ConfigError(`durability is ${settings.durability}, but ${STORE_KINDS[kind].durabilityRefusal}`);
   }
 }
 

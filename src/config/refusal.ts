@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { holdsSecret } from './secrets.js';
+import { STORE_FORMS } from './store-kinds.js';
 import { type Tree, valueAt } from './tree.js';
 
 /** Where a setting was given, for the message when it is wrong. */
@@ -22,7 +23,7 @@ function expectation(error: ErrorObject): string {
     const values = (error.params as { allowedValues: unknown[] }).allowedValues.filter((value) => value !== null);
     return `must be one of ${values.join(', ')}`;
   }
-  if (error.instancePath === '/store') return 'must be lmdb:FOLDER, redis://…, rediss://… or redis+sentinel://…';
+  if (error.instancePath === '/store') return `must be ${STORE_FORMS}`;
   if (/token$/.test(error.instancePath)) return 'must be 16 or more characters that a header can carry, without blanks';
   if (error.instancePath === '/durability') return 'must be fsync, os or replicas:N';
   if (/tokens\/\d+\/name$/.test(error.instancePath)) return 'must be 1 to 64 characters, no control characters';

@@ -12,6 +12,7 @@ import {
   string,
   type TypeOf,
 } from '../base/json-schema.js';
+import { STORE_PATTERN } from './store-kinds.js';
 
 /*
  * Every setting, its range and its meaning. Defaults are in config/default.json. The environment variable of a setting
@@ -95,7 +96,7 @@ export const settingsSchema = group({
     description: 'Lets callbacks in from elsewhere than this machine with neither signature.keys nor allow.networks.',
   }),
   store: string({
-    pattern: '^(lmdb:.|redis://.|rediss://.|redis\\+sentinel://.)',
+    pattern: STORE_PATTERN,
     description:
       'Where the logs are: `lmdb:FOLDER`, `redis://user:password@host:port/database`, `rediss://…` (TLS) or ' +
       '`redis+sentinel://host:port,host:port/name`.',

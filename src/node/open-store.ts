@@ -1,30 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
 import { HASH_NAME } from '../base/hash.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
+import { maybeStoreKind, STORE_KINDS } from '../config/store-kinds.js';
 import { differences, META_VERSION, type StoreMeta } from '../store/meta.js';
 import { NodeRecord } from '../store/node-record.js';
-import { type Durability, describeDurability, maybeDurability } from '../store/redis/durability.js';
-import { maybeRedisAddress, type RedisAddress } from '../store/redis/redis-address.js';
 import type { Store } from '../store/store.js';
+import type { Driver, StoreSettings } from './drivers/driver.js';
+import { driverOf } from './drivers/drivers.js';
+import { asStoreError, NoStoreError, StoreError } from './store-error.js';
 
-/** The store cannot be used as the settings want it. The message says what to do. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
-}
+/** What a new store is created with; an existing one must have been created with the same. */
+export type NewStoreSettings = Pick<Settings, 'shards' | 'money'>;
 
-/** Nothing is where the store should be. */
-export class NoStoreError extends StoreError {
-  constructor(readonly store: string) {
-    super(
-      `there is no store at ${store}: look for it elsewhere (WALLETD_STORE, and --store of commands that read), ` +
-        'or create one with `walletd init` or WALLETD_INIT=auto',
-    );
-  }
-}
-
-export interface ExistingStore extends Driver {
+export interface ExistingStore extends Pick<Driver, 'name' | 'durability'> {
+  readonly store: Store;
   readonly meta: StoreMeta;
 }
 
@@ -33,22 +23,16 @@ export interface OpenStore extends ExistingStore {
   readonly wasCreated: boolean;
 }
 
-export interface Driver {
-  readonly store: Store;
-  /** For people: what and where it is. */
-  readonly name: string;
-  readonly durability: string;
-}
-
-const LMDB = 'lmdb:';
-
 /**
  * Opens the store of the settings; creates it when it is empty and `init` allows that. A store that was created with
  * other shards or scales than the settings have is refused: both decide what its logs mean.
  */
-export async function openStore(settings: Settings, init: 'auto' | 'never', record?: NodeRecord): Promise<OpenStore> {
-  const driver = await driverOf(settings, init);
-  const { store, name } = driver;
+export async function openStore(
+  settings: StoreSettings & NewStoreSettings,
+  init: 'auto' | 'never',
+  record?: NodeRecord,
+): Promise<OpenStore> {
+  const { name, durability, store } = await opened(settings, init);
   try {
     let wasCreated = false;
     const found = await store.meta.maybeRead();
@@ -59,9 +43,9 @@ export async function openStore(settings: Settings, init: 'auto' | 'never', reco
     }
     const meta = await store.meta.maybeRead();
     if (meta === undefined) throw new StoreError(`${name} could not be created`);
-    const [difference] = differences(meta, settingsOfStore(settings));
+    const [difference] = differences(meta, metaSettings(settings));
     if (difference !== undefined) throw new ConfigError(`${difference} (store ${name})`);
-    return { ...driver, meta, wasCreated };
+    return { store, name, durability, meta, wasCreated };
   } catch (error) {
     await store.close();
     throw asStoreError(error as Error, name);
@@ -69,24 +53,35 @@ export async function openStore(settings: Settings, init: 'auto' | 'never', reco
 }
 
 /** Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. */
-export async function openAsItIs(settings: Settings): Promise<ExistingStore> {
-  const driver = await driverOf(settings, 'never');
+export async function openAsItIs(settings: StoreSettings): Promise<ExistingStore> {
+  const { name, durability, store } = await opened(settings, 'never');
   try {
-    const meta = await driver.store.meta.maybeRead();
-    if (meta === undefined) throw new NoStoreError(driver.name);
-    return { ...driver, meta };
+    const meta = await store.meta.maybeRead();
+    if (meta === undefined) throw new NoStoreError(name);
+    return { store, name, durability, meta };
   } catch (error) {
-    await driver.store.close();
-    throw asStoreError(error as Error, driver.name);
+    await store.close();
+    throw asStoreError(error as Error, name);
   }
 }
 
 /** This node's record of what it has acknowledged in the store of the settings. */
-export function recordOf(settings: Settings): NodeRecord {
-  const name = isRedis(settings)
-    ? `${redisAddress(settings).name} ${settings.storePrefix}`
-    : `${LMDB}${lmdbFolder(settings)}`;
-  return NodeRecord.open(settings.nodeFolder, name);
+export function recordOf(settings: StoreSettings & Pick<Settings, 'nodeFolder'>): NodeRecord {
+  return NodeRecord.open(settings.nodeFolder, driverOf(settings).recordName);
+}
+
+/** Whether an empty place becomes a store: as set, or what suits the kind of store. */
+export function initOf({ store, init }: Pick<Settings, 'store' | 'init'>): 'auto' | 'never' {
+  const kind = maybeStoreKind(store);
+  return init ?? (kind === undefined ? 'never' : STORE_KINDS[kind].init);
+}
+
+async function opened(
+  settings: StoreSettings,
+  init: 'auto' | 'never',
+): Promise<Pick<ExistingStore, 'name' | 'durability' | 'store'>> {
+  const driver = driverOf(settings);
+  return { name: driver.name, durability: driver.durability, store: await driver.open(init) };
 }
 
 /** An empty store where there was one would be a casino without players. */
@@ -99,82 +94,11 @@ function checkRecord({ storeId }: NodeRecord, found: StoreMeta | undefined, name
   );
 }
 
-/** Only the driver that is asked for is loaded. `never` refuses a folder without a store before it makes it one. */
-export async function driverOf(settings: Settings, init: 'auto' | 'never'): Promise<Driver> {
-  return isRedis(settings) ? redisDriver(settings) : lmdbDriver(settings, init);
-}
-
-/** Once more, for a thread of a process that has opened the store already. `onStuck`: see `LmdbStore.open`. */
-export async function driverAgain(settings: Settings, onStuck: (why: string) => void): Promise<Driver> {
-  return isRedis(settings) ? redisDriver(settings) : openLmdb(lmdbFolder(settings), 'never', onStuck);
-}
-
-/** `auto` for the embedded store, where a newcomer expects it; an empty shared one is more likely a mistake. */
-export function initOf(settings: Settings): 'auto' | 'never' {
-  return settings.init ?? (isRedis(settings) ? 'never' : 'auto');
-}
-
-function isRedis(settings: Settings): boolean {
-  return !settings.store.startsWith(LMDB);
-}
-
-async function redisDriver(settings: Settings): Promise<Driver> {
-  const { RedisStore } = await import('../store/redis/redis-store.js');
-  const address = redisAddress(settings);
-  const durability = maybeDurability(settings.durability) as Durability; // its pattern is in the schema
-  const store = new RedisStore({
-    address,
-    durability,
-    prefix: settings.storePrefix,
-    trustConfig: settings.redis.trustConfig,
-  });
-  return { store, name: address.name, durability: describeDurability(durability) };
-}
-
-function redisAddress(settings: Settings): RedisAddress {
-  const address = maybeRedisAddress(settings.store);
-  if (address !== undefined) return address;
-  throw new ConfigError('store is not an address of Redis: redis://user:password@host:port/database');
-}
-
-function lmdbFolder(settings: Settings): string {
-  const folder = settings.store.slice(LMDB.length);
-  if (/^~(\/|$)/.test(folder)) throw new ConfigError('store: nothing expands ~ here, write out the path of the folder');
-  return resolve(folder);
-}
-
-async function lmdbDriver(settings: Settings, init: 'auto' | 'never'): Promise<Driver> {
-  const { probe } = await import('../store/lmdb/probe.js');
-  const folder = lmdbFolder(settings);
-  await probe(folder).catch((error) => {
-    throw asStoreError(error as Error, `${LMDB}${folder}`);
-  });
-  return await openLmdb(folder, init);
-}
-
-async function openLmdb(folder: string, init: 'auto' | 'never', onStuck?: (why: string) => void): Promise<Driver> {
-  const { LmdbStore } = await import('../store/lmdb/lmdb-store.js');
-  const name = `${LMDB}${folder}`;
-  if (init === 'never' && !LmdbStore.exists(folder)) throw new NoStoreError(name);
-  try {
-    const store = LmdbStore.open(folder, onStuck);
-    return { store, name, durability: 'fsync: every answer waits for an LMDB commit with fdatasync' };
-  } catch (error) {
-    throw new StoreError(`cannot open the store ${name}: ${(error as Error).message}`);
-  }
-}
-
-export function asStoreError(error: Error, name: string): Error {
-  return error instanceof StoreError || error instanceof ConfigError
-    ? error
-    : new StoreError(`cannot use the store ${name}: ${error.message}`);
-}
-
-function newMeta(settings: Settings): StoreMeta {
+function newMeta(settings: NewStoreSettings): StoreMeta {
   const storeId = randomUUID();
-  return { storeId, formatVersion: META_VERSION, hash: HASH_NAME, createdMs: Date.now(), ...settingsOfStore(settings) };
+  return { storeId, formatVersion: META_VERSION, hash: HASH_NAME, createdMs: Date.now(), ...metaSettings(settings) };
 }
 
-function settingsOfStore(settings: Settings): Pick<StoreMeta, 'shards' | 'scales'> {
-  return { shards: settings.shards, scales: { default: settings.money.scale, byCurrency: settings.money.scales } };
+function metaSettings({ shards, money }: NewStoreSettings): Pick<StoreMeta, 'shards' | 'scales'> {
+  return { shards, scales: { default: money.scale, byCurrency: money.scales } };
 }

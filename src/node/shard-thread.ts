@@ -27,11 +27,11 @@ import { MemoryGuard } from '../worker/memory-guard.js';
 import { shardOf } from '../worker/placement.js';
 import { ShardHost } from '../worker/shard-host.js';
 import type { CallbackReply, SentCallback, ShardStatus, Shards } from '../worker/shards.js';
+import { driverOf } from './drivers/drivers.js';
 import { EXIT } from './exit-codes.js';
 import { youngBytes } from './heap.js';
 import { ShardTelemetry } from './metrics/shard-telemetry.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
-import { driverAgain } from './open-store.js';
 import { rulesOf } from './rules.js';
 
 /** A process, as its logs know it. */
@@ -102,7 +102,7 @@ export class ShardThread implements Shards {
       if (isMainThread) process.exit(EXIT.failure);
       else process.kill(process.pid, 'SIGKILL');
     };
-    const { store } = await driverAgain(options.settings, onStuck);
+    const store = await driverOf(options.settings).openAgain(onStuck);
     return new ShardThread(thread, store, options, codec, log, onFenced);
   }
 

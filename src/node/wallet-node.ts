@@ -31,7 +31,7 @@ import { CallbackMetrics } from './metrics/callback-metrics.js';
 import { scrape } from './metrics/scrape.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
 import { affordableConnections } from './open-files.js';
-import { initOf, type OpenStore, openStore, recordOf, StoreError } from './open-store.js';
+import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
 import { openapiDocument } from './openapi.js';
 import { Recorder } from './recorder.js';
 import {
@@ -42,6 +42,7 @@ import {
   ShardThread,
   type ShardThreadSettings,
 } from './shard-thread.js';
+import { StoreError } from './store-error.js';
 import { maybeTls } from './tls.js';
 import { VERSION } from './version.js';
 import type { WorkerSettings } from './worker-entry.js';

@@ -1,0 +1,18 @@
+import { ConfigError } from '../../config/config-error.js';
+import { maybeStoreKind, type StoreKind } from '../../config/store-kinds.js';
+import type { Driver, StoreSettings } from './driver.js';
+import { lmdbDriver } from './lmdb-driver.js';
+import { redisDriver } from './redis-driver.js';
+
+/** One row per kind of store. Each loads its library when it opens a store: the others cost a start nothing. */
+const DRIVERS: Readonly<Record<StoreKind, (settings: StoreSettings) => Driver>> = {
+  lmdb: lmdbDriver,
+  redis: redisDriver,
+};
+
+/** Opens nothing yet. Throws a `ConfigError` when the address cannot be one. */
+export function driverOf(settings: StoreSettings): Driver {
+  const kind = maybeStoreKind(settings.store);
+  if (kind === undefined) throw new ConfigError('store names no kind of store that walletd knows');
+  return DRIVERS[kind](settings);
+}

@@ -1,0 +1,48 @@
+import { resolve } from 'node:path';
+import { messageOf } from '../../base/message-of.js';
+import { ConfigError } from '../../config/config-error.js';
+import type { Store } from '../../store/store.js';
+import { asStoreError, NoStoreError, StoreError } from '../store-error.js';
+import type { Driver, StoreSettings } from './driver.js';
+
+const SCHEME = 'lmdb:';
+
+export function lmdbDriver(settings: StoreSettings): Driver {
+  const folder = folderOf(settings.store);
+  const name = SCHEME + folder;
+  return {
+    name,
+    recordName: name,
+    durability: 'fsync: every answer waits for an LMDB commit with fdatasync',
+    emptying: 'remove its folder',
+    async open(init) {
+      const { probe } = await import('../../store/lmdb/probe.js');
+      await probe(folder).catch((error: Error) => {
+        throw asStoreError(error, name);
+      });
+      return await openFolder(folder, name, init);
+    },
+    openAgain: (onStuck) => openFolder(folder, name, 'never', onStuck),
+  };
+}
+
+function folderOf(address: string): string {
+  const folder = address.slice(SCHEME.length);
+  if (/^~(\/|$)/.test(folder)) throw new ConfigError('store: nothing expands ~ here, write out the path of the folder');
+  return resolve(folder);
+}
+
+async function openFolder(
+  folder: string,
+  name: string,
+  init: 'auto' | 'never',
+  onStuck?: (why: string) => void,
+): Promise<Store> {
+  const { LmdbStore } = await import('../../store/lmdb/lmdb-store.js');
+  if (init === 'never' && !LmdbStore.exists(folder)) throw new NoStoreError(name);
+  try {
+    return LmdbStore.open(folder, onStuck);
+  } catch (error) {
+    throw new StoreError(`cannot open the store ${name}: ${messageOf(error)}`);
+  }
+}

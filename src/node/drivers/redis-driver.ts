@@ -1,0 +1,30 @@
+import { ConfigError } from '../../config/config-error.js';
+import { type Durability, describeDurability, maybeDurability } from '../../store/redis/durability.js';
+import { maybeRedisAddress, type RedisAddress } from '../../store/redis/redis-address.js';
+import type { Store } from '../../store/store.js';
+import type { Driver, StoreSettings } from './driver.js';
+
+export function redisDriver({ store, storePrefix: prefix, durability: text, redis }: StoreSettings): Driver {
+  const address = addressOf(store);
+  const durability = maybeDurability(text) as Durability; // the schema has its pattern
+  const { trustConfig } = redis;
+  const open = async (): Promise<Store> => {
+    const { RedisStore } = await import('../../store/redis/redis-store.js');
+    return new RedisStore({ address, durability, prefix, trustConfig });
+  };
+  return {
+    name: address.name,
+    recordName: `${address.name} ${prefix}`,
+    durability: describeDurability(durability),
+    emptying: 'remove the keys of its prefix',
+    // Connects at the first use: whether there is a store is seen by its meta record.
+    open,
+    openAgain: open,
+  };
+}
+
+function addressOf(store: string): RedisAddress {
+  const address = maybeRedisAddress(store);
+  if (address !== undefined) return address;
+  throw new ConfigError('store is not an address of Redis: redis://user:password@host:port/database');
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
+import { test } from 'node:test';
+import { maybeStoreKind } from '../../src/config/store-kinds.js';
+import { driverOf } from '../../src/node/drivers/drivers.js';
+import { initOf } from '../../src/node/open-store.js';
+import { settingsWith } from '../support/settings.js';
+
+test('the kind of a store follows from how its address begins', () => {
+  for (const [address, kind] of [
+    ['lmdb:./data', 'lmdb'],
+    ['redis://127.0.0.1', 'redis'],
+    ['rediss://127.0.0.1', 'redis'],
+    ['redis+sentinel://127.0.0.1/main', 'redis'],
+    ['redis+cluster://127.0.0.1', undefined],
+    ['redis:127.0.0.1', undefined],
+    ['postgres://127.0.0.1', undefined],
+    ['./data', undefined],
+  ] as const) {
+    assert.equal(maybeStoreKind(address), kind, address);
+  }
+});
+
+test('an address of no known kind is refused, and not taken for Redis', () => {
+  const settings = settingsWith({ store: 'postgres://user:hush@127.0.0.1/wallets' });
+  assert.throws(() => driverOf(settings), { name: 'ConfigError', message: /names no kind of store/ });
+  assert.throws(
+    () => driverOf(settings),
+    (error: Error) => !error.message.includes('hush'),
+  );
+});
+
+test('each driver says where its store is, what an answer waits for, and what tells its store from others', () => {
+  const { name, recordName, durability } = driverOf(settingsWith({ store: 'lmdb:./data' }));
+  assert.deepEqual([name, recordName], [`lmdb:${resolve('data')}`, `lmdb:${resolve('data')}`]);
+  assert.match(durability, /^fsync: /);
+  const redis = driverOf(
+    settingsWith({ store: 'redis://user:hush@127.0.0.1:1/2', storePrefix: 'w', durability: 'replicas:2' }),
+  );
+  assert.deepEqual([redis.name, redis.recordName], ['redis://127.0.0.1:1/2', 'redis://127.0.0.1:1/2 w']);
+  assert.match(redis.durability, /^replicas:2: /);
+});
+
+test('an embedded store is created where there is none, one in Redis is not', () => {
+  assert.equal(initOf(settingsWith({ store: 'lmdb:./data' })), 'auto');
+  assert.equal(initOf(settingsWith({ store: 'redis://127.0.0.1' })), 'never');
+  assert.equal(initOf(settingsWith({ store: 'redis://127.0.0.1', init: 'auto' })), 'auto');
+});
