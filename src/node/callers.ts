@@ -6,7 +6,7 @@ import { Callers } from '../http/callers.js';
 import { parseKeys, type SignatureKey, Signatures } from '../http/signature.js';
 
 /** Who may call, as the settings want it. Throws a `ConfigError` that names the setting and repeats no secret. */
-export function callersOf({ signature, allow }: Settings): Callers {
+export function callersOf({ signature, allow }: Pick<Settings, 'signature' | 'allow'>): Callers {
   const keys = keysOf(signature.keys);
   return new Callers({
     networks: listOf(allow.networks, 'allow.networks'),
@@ -17,7 +17,7 @@ export function callersOf({ signature, allow }: Settings): Callers {
 }
 
 /** The same for people. */
-export function describeCallers({ host, signature, allow }: Settings): string {
+export function describeCallers({ host, signature, allow }: Pick<Settings, 'host' | 'signature' | 'allow'>): string {
   const ids = keysOf(signature.keys).map(({ id }) => id);
   const conditions = [
     ...(ids.length === 0 ? [] : [`who signs with ${ids.join(' or ')}`]),

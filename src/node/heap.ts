@@ -19,20 +19,22 @@ const YOUNG_SHARE = 1 / 16;
 const YOUNG_MAX_BYTES = 16 * MIB;
 const FIRST_COLLECTION_MAX_BYTES = 1024 * MIB;
 
+type HeapSettings = Pick<Settings, 'workers' | 'shards' | 'memory'>;
+
 /** Worker threads: as set, or what the cores suggest: one front end feeds no more than three. */
-export function workerCount(settings: Settings): number {
+export function workerCount(settings: HeapSettings): number {
   const cores = availableParallelism();
   const wanted = settings.workers ?? (cores <= 2 ? 0 : Math.min(cores - 2, WORKERS_MAX));
   return Math.min(wanted, settings.shards);
 }
 
 /** Bytes that all heaps together may take: as set, or half of what the machine or the container has. */
-function heapMaxBytes(settings: Settings): number {
+function heapMaxBytes(settings: HeapSettings): number {
   return settings.memory.maxBytes ?? Math.floor(machineBytes() * SHARE_OF_MACHINE);
 }
 
 /** Of one worker. Throws a `ConfigError` when that is too little. */
-function workerHeapMaxBytes(settings: Settings): number {
+function workerHeapMaxBytes(settings: HeapSettings): number {
   const count = workerCount(settings);
   const all = heapMaxBytes(settings);
   const main = Math.min(all * MAIN_SHARE, MAIN_MAX_BYTES);
@@ -50,12 +52,12 @@ function workerHeapMaxBytes(settings: Settings): number {
  * V8 takes its heap limit only on its command line, and that one holds for each thread, whatever a worker is given. So
  * with workers it is theirs; the main thread stays far below it.
  */
-export function threadHeapMaxBytes(settings: Settings): number {
+export function threadHeapMaxBytes(settings: HeapSettings): number {
   return workerCount(settings) === 0 ? heapMaxBytes(settings) : workerHeapMaxBytes(settings);
 }
 
 /** What V8 was really started with can be less, when walletd was not started by its launcher. */
-export function effectiveHeapMaxBytes(settings: Settings): number {
+export function effectiveHeapMaxBytes(settings: HeapSettings): number {
   return Math.min(threadHeapMaxBytes(settings), getHeapStatistics().heap_size_limit);
 }
 
@@ -72,7 +74,7 @@ export function mainHeapMaxBytes(): number {
  * - The whole heap is collected for the first time when it has a quarter of what it may have, or 1 GiB. V8 by itself
  *   begins with some MiB, and each time holds callbacks up for 50 to 100 ms: at 10,000/s p99 was 24 ms and is 8.
  */
-export function heapOptions(settings: Settings): string[] {
+export function heapOptions(settings: HeapSettings): string[] {
   const bytes = threadHeapMaxBytes(settings);
   const firstBytes = Math.min(bytes / 4, FIRST_COLLECTION_MAX_BYTES);
   return [

@@ -3,7 +3,10 @@ import { callbackPaths } from '../callback/openapi.js';
 import type { Settings } from '../config/schema.js';
 
 /** Both listeners in one document: the callbacks' paths name their own server. */
-export function openapiDocument({ host, port, txnsMax }: Settings, version: string): object {
+export function openapiDocument(
+  { host, port, txnsMax }: Pick<Settings, 'host' | 'port' | 'txnsMax'>,
+  version: string,
+): object {
   const callbackServer = {
     url: '{scheme}://{host}:{port}',
     description: 'The callback listener',

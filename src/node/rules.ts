@@ -2,8 +2,13 @@ import { DAY_MS } from '../base/time.js';
 import type { Settings } from '../config/schema.js';
 import type { Rules } from '../wallet/decide/rules.js';
 
-/** The settings that `decide` asks. */
-export function rulesOf(settings: Settings): Rules {
+/** The settings that shape decisions. */
+export type RuleSettings = Pick<
+  Settings,
+  'duplicates' | 'round' | 'void' | 'tips' | 'tombstonesMax' | 'openBetsMax' | 'historyMax' | 'retention' | 'products'
+>;
+
+export function rulesOf(settings: RuleSettings): Rules {
   return {
     duplicates: settings.duplicates,
     roundEnded: settings.round.ended,

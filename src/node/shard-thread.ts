@@ -10,7 +10,7 @@ import type { Settings } from '../config/schema.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import { patiently } from '../shard/log/patience.js';
 import { RecoveryError } from '../shard/log/recovery-error.js';
-import type { Owner, Position, Takeover } from '../shard/log/wal.js';
+import type { Position, Takeover } from '../shard/log/wal.js';
 import type { BusyAnswer } from '../shard/request.js';
 import type { SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
@@ -30,34 +30,25 @@ import type { CallbackReply, SentCallback, ShardStatus, Shards } from '../worker
 import { driverOf } from './drivers/drivers.js';
 import { EXIT } from './exit-codes.js';
 import { youngBytes } from './heap.js';
+import { type Identity, newNonceOf } from './identity.js';
 import { ShardTelemetry } from './metrics/shard-telemetry.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
 import { rulesOf } from './rules.js';
-
-/** A process, as its logs know it. */
-export interface Identity {
-  readonly owner: Owner;
-  /** 8 random hexadecimal digits, which begin all its nonces. */
-  readonly ownerTag: string;
-}
-
-export const OWNER_TAG_BYTES = 4;
-const NONCE_TAIL_BYTES = 4;
+import type { ShardSettings } from './shard-settings.js';
 
 const RECENT_BYTES_MAX = 8 * 1024 * 1024;
 const RECENT_SHARE = 64;
 const SNAPSHOT_ID_BYTES = 8;
-
-export function newNonceOf(ownerTag: string): string {
-  return ownerTag + randomBytes(NONCE_TAIL_BYTES).toString('hex');
-}
 
 export function newSnapshotId(): string {
   return randomBytes(SNAPSHOT_ID_BYTES).toString('hex');
 }
 
 /** When snapshots are taken, and what is kept, as the settings want it. */
-export function policyOf({ snapshots, history }: Settings, { shards }: StoreMeta): SnapshotPolicy {
+export function policyOf(
+  { snapshots, history }: Pick<Settings, 'snapshots' | 'history'>,
+  { shards }: StoreMeta,
+): SnapshotPolicy {
   const { everyEntries, everySeconds, keep } = snapshots;
   return { everyEntries, everyMs: everySeconds * 1000, keep, historyBytesMax: history.maxBytes / shards };
 }
@@ -70,7 +61,7 @@ export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings'
 
 /** What a thread has to know of the process; it crosses the border to a worker as it is. */
 export interface ShardThreadSettings extends Identity {
-  readonly settings: Settings;
+  readonly settings: ShardSettings;
   readonly meta: StoreMeta;
   readonly shards: readonly number[];
   readonly heapMaxBytes: number;

@@ -1,0 +1,81 @@
+import { AdminServer } from '../admin/admin-server.js';
+import { systemClock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { CallbackCodec } from '../callback/callback-codec.js';
+import { operatorTokens } from '../config/check-together.js';
+import type { Settings } from '../config/schema.js';
+import { CallbackLog } from '../http/callback-log.js';
+import type { CallbackObserver } from '../http/callback-observer.js';
+import { CallbackServer } from '../http/callback-server.js';
+import type { Callers } from '../http/callers.js';
+import type { StoreMeta } from '../store/meta.js';
+import { ScaleTable } from '../wallet/amount.js';
+import type { Shards } from '../worker/shards.js';
+import type { WalletService } from '../worker/wallet-service.js';
+import { affordableConnections } from './open-files.js';
+import { openapiDocument } from './openapi.js';
+import type { Tls } from './tls.js';
+import { VERSION } from './version.js';
+
+export interface CallbackServerDeps {
+  readonly tls: Tls | undefined;
+  readonly callers: Callers;
+  readonly codec: CallbackCodec;
+  readonly shards: Shards;
+  readonly observer: CallbackObserver;
+  readonly meta: StoreMeta;
+  readonly log: Logger;
+}
+
+/** The platform's listener. It does not listen yet. */
+export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps): CallbackServer {
+  const { tls, callers, codec, shards, observer, meta, log } = deps;
+  const { host, port, requestDeadlineMs, limits } = settings;
+  const connectionsMax = affordableConnections(limits.connectionsMax);
+  if (connectionsMax < limits.connectionsMax) {
+    const message = 'too few files may be open for limits.connectionsMax, which is lowered: raise `ulimit -n`';
+    log.warn({ connectionsMax, connectionsWanted: limits.connectionsMax }, message);
+  }
+  return new CallbackServer(
+    {
+      settings: { host, port, requestDeadlineMs, ...limits, connectionsMax, tls },
+      codec,
+      service: shards,
+      clock: systemClock,
+      observer,
+      log: new CallbackLog(settings.log, log, new ScaleTable(meta.scales)),
+    },
+    callers,
+    log,
+  );
+}
+
+export interface AdminServerDeps {
+  readonly tls: Tls | undefined;
+  readonly service: WalletService;
+  readonly scrape: () => Promise<{ readonly type: string; readonly text: string }>;
+  readonly meta: StoreMeta;
+  readonly log: Logger;
+}
+
+/** The operator's listener. It does not listen yet. */
+export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
+  const { tls, service, scrape, meta, log } = deps;
+  const { admin, money, limits } = settings;
+  return new AdminServer({
+    settings: {
+      host: admin.host,
+      port: admin.port,
+      tokens: operatorTokens(settings),
+      tls,
+      storeId: meta.storeId,
+      scales: new ScaleTable(meta.scales),
+      amountMax: money.amountMax,
+      importLinesMax: limits.importLinesMax,
+    },
+    service,
+    observability: { metrics: scrape, openapi: openapiDocument(settings, VERSION) },
+    clock: systemClock,
+    log,
+  });
+}

@@ -1,0 +1,42 @@
+import { Worker } from 'node:worker_threads';
+import { systemClock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { SteadyClock } from '../base/steady-clock.js';
+import type { CallbackCodec } from '../callback/callback-codec.js';
+import { guessUsername } from '../callback/guess-username.js';
+import type { Shards } from '../worker/shards.js';
+import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
+import { ShardThread, type ShardThreadSettings } from './shard-thread.js';
+import type { WorkerSettings } from './worker-entry.js';
+
+export const MAIN_THREAD = 'main';
+
+export interface ShardsDeps {
+  /** Read when a worker starts, so that one that starts later begins with the time that the others believe. */
+  readonly clock: SteadyClock;
+  readonly codec: CallbackCodec;
+  readonly log: Logger;
+  readonly onFenced: (shard: number, takenBy: string) => void;
+  /** The file that worker threads run. */
+  readonly workerEntry: URL;
+}
+
+/** The shards, in this thread or on so many workers; `all` is what one thread for all shards gets. */
+export async function makeShards(all: ShardThreadSettings, workers: number, deps: ShardsDeps): Promise<Shards> {
+  const { clock, codec, log, onFenced, workerEntry } = deps;
+  if (workers === 0) return await ShardThread.open(MAIN_THREAD, all, codec, log, onFenced);
+  const spawn: PoolDeps['spawn'] = (worker, shards, fences, told) => {
+    const clockOffsetMs = clock.believedOffsetMs;
+    const workerData: WorkerSettings = { ...all, clockOffsetMs, worker, shards, fences, told };
+    return new Worker(workerEntry, { workerData });
+  };
+  const addressOf: PoolDeps['addressOf'] = (endpoint, text) => codec.addressOf(endpoint, text);
+  return new WorkerPool(all.shards.length, workers, {
+    clock: systemClock,
+    log,
+    spawn,
+    onFenced,
+    guessUsername,
+    addressOf,
+  });
+}

@@ -1,0 +1,109 @@
+import type { AdminServer } from '../admin/admin-server.js';
+import { systemClock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import { SteadyClock } from '../base/steady-clock.js';
+import type { Settings } from '../config/schema.js';
+import type { CallbackServer } from '../http/callback-server.js';
+import { shardsOf } from '../tools/store-reader.js';
+import type { Shards } from '../worker/shards.js';
+import { WalletService } from '../worker/wallet-service.js';
+import { callersOf } from './callers.js';
+import { EXIT } from './exit-codes.js';
+import { effectiveHeapMaxBytes, mainHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
+import { type Identity, newIdentity } from './identity.js';
+import { makeAdminServer, makeCallbackServer } from './listeners.js';
+import { MAIN_THREAD, makeShards } from './make-shards.js';
+import { CallbackMetrics } from './metrics/callback-metrics.js';
+import { scrape } from './metrics/scrape.js';
+import { ThreadVitals } from './metrics/thread-vitals.js';
+import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
+import { Recorder } from './recorder.js';
+import { shardSettingsOf } from './shard-settings.js';
+import { codecOf, type ShardThreadSettings } from './shard-thread.js';
+import { maybeTls } from './tls.js';
+
+/** What a running process is made of. */
+export interface Parts {
+  readonly settings: Settings;
+  readonly log: Logger;
+  /** Closed once the shards serve, each thread of which has opened the store for itself. */
+  readonly opened: OpenStore;
+  readonly identity: Identity;
+  /** Read every second, so that a worker that starts later begins with the time that the others believe. */
+  readonly clock: SteadyClock;
+  readonly shards: Shards;
+  readonly service: WalletService;
+  readonly callbacks: CallbackServer;
+  readonly admin: AdminServer;
+  readonly recorder: Recorder;
+}
+
+/** Called with an exit code when the process serves nobody any more. */
+export type OnUseless = (exitCode: number) => void;
+
+/** Makes everything; nothing listens yet, and nothing is taken over. Settings that cannot be used are refused first. */
+export async function makeParts(
+  settings: Settings,
+  log: Logger,
+  onUseless: OnUseless,
+  workerEntry: URL,
+): Promise<Parts> {
+  const callers = callersOf(settings);
+  const tls = maybeTls(settings.tls, 'tls');
+  const adminTls = maybeTls(settings.admin.tls, 'admin.tls');
+  const heapMaxBytes = effectiveHeapMaxBytes(settings);
+  if (heapMaxBytes < threadHeapMaxBytes(settings)) {
+    log.warn({ heapMaxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
+  }
+  const identity = newIdentity(systemClock.now());
+  const record = recordOf(settings);
+  const opened = await openStore(settings, initOf(settings), record);
+  const { meta, name, wasCreated } = opened;
+  if (wasCreated) log.info({ store: name, storeId: meta.storeId }, 'store created');
+  const clock = new SteadyClock(systemClock);
+  const thread: ShardThreadSettings = {
+    settings: shardSettingsOf(settings),
+    meta,
+    shards: shardsOf(meta),
+    heapMaxBytes,
+    clockOffsetMs: clock.believedOffsetMs,
+    acknowledged: record.all,
+    ...identity,
+  };
+  const codec = codecOf(thread);
+  const workers = workerCount(settings);
+  const onFenced = onceFenced(log, onUseless);
+  const shards = await makeShards(thread, workers, { clock, codec, log, onFenced, workerEntry });
+  const service = new WalletService(shards, meta.shards, systemClock, settings.requestDeadlineMs);
+  const callbackMetrics = new CallbackMetrics();
+  const callbacks = makeCallbackServer(settings, {
+    tls,
+    callers,
+    codec,
+    shards,
+    observer: callbackMetrics,
+    meta,
+    log,
+  });
+  // Without workers this is the shards' thread, which reports its own.
+  const vitals = workers === 0 ? undefined : new ThreadVitals(MAIN_THREAD, mainHeapMaxBytes());
+  const admin = makeAdminServer(settings, {
+    tls: adminTls,
+    service,
+    scrape: () => scrape({ service, shards, callbacks, callbackMetrics, vitals }),
+    meta,
+    log,
+  });
+  const recorder = new Recorder(record, meta.storeId, shards, log);
+  return { settings, log, opened, identity, clock, shards, service, callbacks, admin, recorder };
+}
+
+/** Logs the first shard that is fenced: each finds out for itself, and it is one piece of news. */
+function onceFenced(log: Logger, onUseless: OnUseless): (shard: number, takenBy: string) => void {
+  let isFenced = false;
+  return (shard, takenBy) => {
+    if (!isFenced) log.error({ shard, takenBy }, 'another process took this store over: ending');
+    isFenced = true;
+    onUseless(EXIT.fenced);
+  };
+}

@@ -1,0 +1,41 @@
+import type { Settings } from '../config/schema.js';
+
+/**
+ * The settings that a thread with shards takes. They cross into workers, so nothing is on this list that only listeners
+ * need: operator tokens, signature keys and TLS keys stay in the main thread. The password of the store does cross, in
+ * `store`: each worker has a connection of its own.
+ */
+const NAMES = [
+  // the store, and this node's own files
+  'store',
+  'storePrefix',
+  'durability',
+  'redis',
+  'nodeFolder',
+  // callbacks
+  'money',
+  'txnsMax',
+  'requestDeadlineMs',
+  // decisions
+  'duplicates',
+  'round',
+  'void',
+  'tips',
+  'products',
+  'tombstonesMax',
+  'openBetsMax',
+  'historyMax',
+  'retention',
+  // snapshots
+  'snapshots',
+  'history',
+  // limits and log
+  'limits',
+  'log',
+] as const satisfies readonly (keyof Settings)[];
+
+export type ShardSettings = Pick<Settings, (typeof NAMES)[number]>;
+
+export function shardSettingsOf(settings: Settings): ShardSettings {
+  return Object.fromEntries(NAMES.map((name) => [name, settings[name]])) as ShardSettings;
+}

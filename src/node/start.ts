@@ -1,0 +1,82 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../base/clock.js';
+import { ATTEMPTS_AT_START, isPermanent } from '../shard/log/patience.js';
+import { RecoveryError } from '../shard/log/recovery-error.js';
+import { takeOver } from '../shard/log/take-over.js';
+import type { Takeover } from '../shard/log/wal.js';
+import { EntryCodec } from '../store/format/entry-codec.js';
+import { shardsOf } from '../tools/store-reader.js';
+import type { Shards } from '../worker/shards.js';
+import { describeCallers } from './callers.js';
+import { effectiveHeapMaxBytes, workerCount } from './heap.js';
+import { newNonceOf } from './identity.js';
+import { urlOf } from './listener-url.js';
+import type { Parts } from './parts.js';
+import { StoreError } from './store-error.js';
+
+/** Takes the store over and recovers all shards. Resolves when each serves or is stopped; throws when none serves. */
+export async function startShards(parts: Parts): Promise<void> {
+  const { opened, shards, recorder } = parts;
+  await shards.start(await takeStoreOver(parts)).catch(asStoreProblem('recover from', opened.name));
+  mustServe(shards);
+  await recorder.write();
+  await opened.store.close();
+}
+
+async function takeStoreOver({ log, identity, opened }: Parts): Promise<readonly Takeover[]> {
+  const { store, meta, name } = opened;
+  const { owner, ownerTag } = identity;
+  const fences = await takeOver(shardsOf(meta), {
+    wal: store.wal,
+    format: new EntryCodec(meta.storeId),
+    clock: systemClock,
+    log,
+    owner,
+    newNonce: () => newNonceOf(ownerTag),
+    delay,
+    attemptsMax: ATTEMPTS_AT_START,
+  }).catch(asStoreProblem('take over', name));
+  const epochs = fences.map(({ entry }) => entry.head.lsn.epoch);
+  log.info({ store: name, shards: fences.length, epoch: Math.max(...epochs) }, 'fenced: the store is ours');
+  return fences;
+}
+
+/** For a catch: a transient error of the store becomes a sentence about the store; any other stays what it is. */
+function asStoreProblem(what: string, name: string): (error: Error) => never {
+  return (error) => {
+    throw isPermanent(error) ? error : new StoreError(`cannot ${what} the store ${name}: ${error.message}`);
+  };
+}
+
+/** One shard that is stopped does not keep the others from serving. */
+function mustServe(shards: Shards): void {
+  const status = shards.status();
+  const [first] = status;
+  if (first === undefined || status.some(({ state }) => state === 'serving')) return;
+  throw new RecoveryError(first.reason ?? 'no shard could be recovered');
+}
+
+export interface Ports {
+  readonly callbackPort: number;
+  readonly adminPort: number;
+}
+
+export function logReady(parts: Parts, { callbackPort, adminPort }: Ports): void {
+  const { settings, log, opened, identity, shards } = parts;
+  log.info(
+    {
+      callbacks: urlOf(settings.host, callbackPort, settings.tls),
+      operatorApi: urlOf(settings.admin.host, adminPort, settings.admin.tls),
+      callers: describeCallers(settings),
+      store: opened.name,
+      durability: opened.durability,
+      shards: opened.meta.shards,
+      workers: workerCount(settings),
+      players: shards.status().reduce((sum, shard) => sum + shard.players, 0),
+      heapMaxBytes: effectiveHeapMaxBytes(settings),
+      pid: process.pid,
+      tookMs: systemClock.now() - identity.owner.startedMs,
+    },
+    'walletd is ready',
+  );
+}

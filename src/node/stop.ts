@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../base/clock.js';
+import type { Shards } from '../worker/shards.js';
+import type { Parts } from './parts.js';
+
+/** Answers in flight get this long; with closing the end stays under the 5 s that operators are promised. */
+const DRAIN_MS = 3000;
+/** A snapshot that is not there by then is given up; the log has all of it. */
+const SNAPSHOTS_UNTIL_MS = 3500;
+const POLL_MS = 5;
+
+/**
+ * Finishes what is in flight, refuses the rest, and closes; also while the node starts and only some shards serve.
+ * Resolves to false when the store did not answer, and some outcomes are unknown.
+ */
+export async function stopParts({ log, service, shards, callbacks, admin, recorder }: Parts): Promise<boolean> {
+  const startedMs = systemClock.monotonicMs();
+  service.isReady = false;
+  callbacks.stopListening();
+  admin.drain();
+  const drained = await shards.drain(DRAIN_MS);
+  // Once at least: what was sent before the end may not have been read yet.
+  do await delay(POLL_MS);
+  while (callbacks.inFlight + admin.inFlight > 0 && systemClock.monotonicMs() < startedMs + DRAIN_MS);
+  const isAnswered = drained && callbacks.inFlight + admin.inFlight === 0;
+  callbacks.close();
+  await admin.close();
+  // A store that is away may come back without its newest entries, as a replica that was promoted: then only we have them.
+  const kept = shards.keepOrphans();
+  if (drained) await takeLastSnapshots(shards, startedMs + SNAPSHOTS_UNTIL_MS - systemClock.monotonicMs());
+  await kept;
+  recorder.stop();
+  await recorder.write();
+  await shards.close();
+  const tookMs = Math.round(systemClock.monotonicMs() - startedMs);
+  if (isAnswered) log.info({ tookMs }, 'stopped: everything in flight was answered');
+  else if (drained) log.warn({ tookMs }, 'stopped: requests still being received were cut off');
+  else log.warn({ tookMs }, 'stopped: the store did not answer, some outcomes are unknown');
+  return drained;
+}
+
+/** Saves the next start the replay. */
+async function takeLastSnapshots(shards: Shards, timeMs: number): Promise<void> {
+  const pace = { restMs: 0, deadlineMs: systemClock.monotonicMs() + timeMs };
+  await Promise.race([shards.takeSnapshots(pace), delay(timeMs, undefined, { ref: false })]);
+}
+
+/** Ends a start that failed. */
+export async function closeParts({ opened, shards, callbacks, admin, recorder }: Parts): Promise<void> {
+  recorder.stop();
+  callbacks.close();
+  await admin.close();
+  await shards.close();
+  await opened.store.close();
+}

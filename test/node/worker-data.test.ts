@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SECRETS } from '../../src/config/secrets.js';
+import { shardSettingsOf } from '../../src/node/shard-settings.js';
+import { settingsWith } from '../support/settings.js';
+import { TestNode } from '../support/test-node.js';
+
+const SECRETLESS_WORKER = new URL('../support/secretless-worker.js', import.meta.url);
+const LISTENER_SECRETS = {
+  'admin.token': 'hush-admin-token-of-all',
+  'admin.tokens': [{ name: 'ann', role: 'read', token: 'hush-admin-tokens-of-ann' }],
+  'signature.keys': 'platform:hush-signature-key',
+};
+
+test('no secret of a listener crosses into a worker', async () => {
+  const node = await TestNode.start({ ...LISTENER_SECRETS, workers: 2 }, SECRETLESS_WORKER);
+  await node.close();
+});
+
+test('the address of the store is the only secret that a thread with shards gets', () => {
+  const taken = Object.keys(shardSettingsOf(settingsWith(LISTENER_SECRETS)));
+  const secret = Object.keys(SECRETS).filter((path) => taken.includes(path.split('.')[0] as string));
+  assert.deepEqual(secret, ['store']);
+  for (const group of ['admin', 'tls', 'signature', 'allow']) assert.ok(!taken.includes(group), group);
+});
