@@ -7,7 +7,7 @@ import { deciding } from './decide.js';
 import { decoding, packing } from './entry-codec.js';
 import type { Group } from './group.js';
 import { hashing } from './hash.js';
-import { reading, validating } from './request-codec.js';
+import { reading } from './request-codec.js';
 import { responding } from './response-codec.js';
 import { admitting, signing } from './signature.js';
 import { counting } from './telemetry.js';
@@ -35,7 +35,6 @@ export type MicroReport = readonly MicroGroup[];
 const GROUPS = [
   deciding,
   reading,
-  validating,
   responding,
   signing,
   admitting,

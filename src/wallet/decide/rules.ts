@@ -1,8 +1,6 @@
 /** A product of the platform that the operator has listed. */
 export interface Product {
   readonly id: string;
-  readonly type?: string | undefined;
-  readonly isSingleState?: boolean | undefined;
   readonly blocked?: boolean | undefined;
 }
 
