@@ -1,5 +1,4 @@
-import { textOf } from '../../src/callback/request-codec.js';
-import { compileValidators } from '../../src/callback/request-schema.js';
+import { compileValidators, textOf } from '../../src/callback/request-codec.js';
 import { CALLBACKS, codecs, placeBodies } from './callbacks.js';
 import { type Group, keep } from './group.js';
 

@@ -1,5 +1,5 @@
-import { textOf } from '../../src/callback/request-codec.js';
-import { type Echo, ResponseCodec } from '../../src/callback/response-codec.js';
+import { type Echo, textOf } from '../../src/callback/request-codec.js';
+import { ResponseCodec } from '../../src/callback/response-codec.js';
 import { toDecimal } from '../../src/wallet/amount.js';
 import { CALLBACKS, codecs, NOW_MS, OPENING_BALANCE, placeBodies, scales } from './callbacks.js';
 import { type Group, keep } from './group.js';

@@ -4,10 +4,8 @@ import type { ScaleTable } from '../wallet/amount.js';
 import type { OperationCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
-import type { Busy } from '../wallet/rejection.js';
+import type { BusyAnswer } from '../wallet/rejection.js';
 import type { Operator } from '../wallet/state/operation.js';
-
-export type Failed = { readonly type: 'failed'; readonly failure: Busy };
 
 /** An operation, and who asks for it. */
 export type SignedCommand = OperationCommand & { readonly by: Operator };
@@ -16,8 +14,8 @@ export type SignedCommand = OperationCommand & { readonly by: Operator };
 export interface OperatorService {
   readonly shardCount: number;
   operate(command: SignedCommand): Promise<Answer>;
-  ask(question: PlayerQuery): Promise<QueryResult | Failed>;
-  askShard(shard: number, question: Query): Promise<QueryResult | Failed>;
+  ask(question: PlayerQuery): Promise<QueryResult | BusyAnswer>;
+  askShard(shard: number, question: Query): Promise<QueryResult | BusyAnswer>;
   readonly isReady: boolean;
   /** One result for each shard that serves. */
   takeSnapshots(): Promise<readonly object[]>;

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Slices } from '../base/slices.js';
-import { FAILURES } from '../wallet/rejection.js';
+import { FAILURES } from '../callback/failures.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, SignedCommand } from './admin-deps.js';
 import { mustUnits } from './money.js';

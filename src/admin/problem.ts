@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { FAILURES, type Failure } from '../wallet/rejection.js';
+import { FAILURES } from '../callback/failures.js';
+import type { Failure } from '../wallet/rejection.js';
 
 /** An error answer of RFC 9457. */
 export class Problem extends Error {

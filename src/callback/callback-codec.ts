@@ -1,17 +1,20 @@
 import type { Clock } from '../base/clock.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
-import type { Failure } from '../wallet/rejection.js';
-import { type CodecSettings, type ReadRequest, type RequestCodec, requestCodecs } from './request-codec.js';
-import { type Echo, ResponseCodec } from './response-codec.js';
+import type { CallbackFailure, Invalid } from './failures.js';
+import { type CodecSettings, type Echo, type ReadRequest, type RequestCodec, requestCodecs } from './request-codec.js';
+import { ResponseCodec } from './response-codec.js';
+
+/** What a callback is answered: its command's answer, or why there is no command. */
+export type CallbackAnswer = Answer | { readonly type: 'failed'; readonly failure: Invalid };
 
 export interface CallbackReply {
-  readonly answer: Answer;
-  /** Says it to the platform; empty when whoever answers has not read the callback. */
+  readonly answer: CallbackAnswer;
+  /** The response body; empty where the callback was refused unread. */
   readonly body: string;
 }
 
-export const MALFORMED: Answer = { type: 'failed', failure: 'malformed' };
+export const MALFORMED: CallbackAnswer = { type: 'failed', failure: 'malformed' };
 
 /**
  * From the text of a callback to its command, and from the answer to the body that says it. It works where the shards
@@ -33,18 +36,18 @@ export class CallbackCodec {
     return this.requests[endpoint].read(text);
   }
 
-  /** Whose callback it is; of one that is not valid, its answer. */
+  /** The player that a callback is about; for one that is not valid, its reply. */
   addressOf(endpoint: Endpoint, text: string): { readonly username: string } | CallbackReply {
     const request = this.read(endpoint, text);
     return request.command ?? this.reply(request, MALFORMED);
   }
 
-  reply(echo: Echo, answer: Answer): CallbackReply {
+  reply(echo: Echo, answer: CallbackAnswer): CallbackReply {
     if (answer.type === 'failed') return { answer, body: this.failure(echo, answer.failure) };
     return { answer, body: this.responses.success(echo, answer.before, answer.after, this.clock.now()) };
   }
 
-  failure(echo: Pick<Echo, 'id' | 'productId'>, failure: Failure): string {
+  failure(echo: Pick<Echo, 'id' | 'productId'>, failure: CallbackFailure): string {
     return this.responses.failure(echo, failure, this.clock.now());
   }
 }

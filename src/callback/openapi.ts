@@ -1,17 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { ENDPOINTS, type Endpoint } from '../wallet/command.js';
-import { FAILURES } from '../wallet/rejection.js';
-import { requestSchemas } from './request-schema.js';
+import { CALLBACKS } from './callbacks.js';
+import { FAILURES } from './failures.js';
 import { failureSchema, successSchema } from './response-codec.js';
-
-const SUMMARIES: Readonly<Record<Endpoint, string>> = {
-  placeBets: 'Bets are placed: stakes are taken',
-  settleBets: 'Bets or rounds are settled: payouts are given',
-  adjustBets: "An open bet's stake becomes another one",
-  voidSettled: 'What was settled is taken back',
-  cancelBets: 'Open bets or rounds are cancelled: stakes are given back',
-  cancelTips: 'A tip is given back',
-};
 
 /** Asked for where the settings have keys. */
 const SIGNATURE = [
@@ -29,20 +19,19 @@ const SIGNATURE = [
   },
 ];
 
-/** The six callbacks as OpenAPI paths, of the schemas that the listener checks requests and writes answers with. */
+/** The callbacks as OpenAPI paths, of the schemas that the listener checks requests and writes answers with. */
 export function callbackPaths(txnsMax: number): Record<string, object> {
-  const requests = requestSchemas(txnsMax);
   return Object.fromEntries(
-    ENDPOINTS.map((endpoint) => [
+    Object.entries(CALLBACKS).map(([endpoint, { summary, schema }]) => [
       `/${endpoint}`,
       {
         post: {
           operationId: endpoint,
           tags: ['callbacks'],
-          summary: SUMMARIES[endpoint],
+          summary,
           security: [],
           parameters: SIGNATURE,
-          requestBody: { required: true, content: json(standard(requests[endpoint])) },
+          requestBody: { required: true, content: json(standard(schema(txnsMax))) },
           responses: responses(),
         },
       },

@@ -1,8 +1,11 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { maybeUnits, type ScaleTable, type Units } from '../wallet/amount.js';
+import { Ajv, type ValidateFunction } from 'ajv';
+import type { ScaleTable } from '../wallet/amount.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
-import { isId } from '../wallet/identifier.js';
-import { compileValidators, type RequestBody } from './request-schema.js';
+import { isId, isLongerThan } from '../wallet/identifier.js';
+import type { CallbackType, Envelope } from './callback-type.js';
+import { CALLBACKS } from './callbacks.js';
+import { NOT_AN_AMOUNT } from './fields.js';
 
 export interface CodecSettings {
   readonly scales: ScaleTable;
@@ -11,56 +14,29 @@ export interface CodecSettings {
   readonly txnsMax: number;
 }
 
-/** A request that could be read. `command` is undefined when it is not valid; what names it is there all the same. */
-export interface ReadRequest {
+/** What of a request its answer repeats. */
+export interface Echo {
   readonly id: string;
   readonly productId: string;
   readonly currency: string;
   readonly username: string;
+}
+
+/** A request that could be read. `command` is undefined when it is not valid; what names it is there all the same. */
+export interface ReadRequest extends Echo {
   readonly command: CallbackCommand | undefined;
 }
 
-/** Makes commands of one endpoint's bodies, whose text `textOf` makes of their bytes. */
-export interface RequestCodec {
-  readonly endpoint: Endpoint;
-  read(text: string): ReadRequest;
-}
-
-/** Of a body that nobody can read, or may. */
+/** Stands for a body that could not be read, or must not be because its caller is not known. */
 export const NOTHING_READ: ReadRequest = { id: '', productId: '', currency: '', username: '', command: undefined };
 
-/** Thrown by a conversion that finds an amount which is none; caught where the request is read. */
-const NOT_AN_AMOUNT = new Error('not an amount');
+export type Validate = ValidateFunction<Envelope>;
 
-export function requestCodecs(settings: CodecSettings): Readonly<Record<Endpoint, RequestCodec>> {
-  const validators = compileValidators(settings.txnsMax);
-  const codec = <E extends Endpoint>(endpoint: E, toTxn: ToTxn<E>) =>
-    new EndpointCodec(endpoint, validators[endpoint] as unknown as Validate<E>, toTxn, settings);
-  return {
-    placeBets: codec('placeBets', toPlaceTxn),
-    settleBets: codec('settleBets', toSettleTxn),
-    adjustBets: codec('adjustBets', toAdjustTxn),
-    voidSettled: codec('voidSettled', toVoidTxn),
-    cancelBets: codec('cancelBets', toCancelTxn),
-    cancelTips: codec('cancelTips', toCancelTipTxn),
-  };
-}
-
-type Txn<E extends Endpoint> = RequestBody<E>['txns'][number];
-type Validate<E extends Endpoint> = (body: unknown) => body is RequestBody<E>;
-type ToTxn<E extends Endpoint> = (txn: Txn<E>, money: Money) => CallbackCommand['txns'][number];
-
-/** Money leaves the wire here and becomes units. */
-interface Money {
-  readonly scale: number;
-  readonly amountMax: number;
-}
-
-class EndpointCodec<E extends Endpoint> implements RequestCodec {
+/** Makes commands of one endpoint's bodies. */
+export class RequestCodec {
   constructor(
-    readonly endpoint: E,
-    private readonly validate: Validate<E>,
-    private readonly toTxn: ToTxn<E>,
+    private readonly type: CallbackType,
+    private readonly validate: Validate,
     private readonly settings: CodecSettings,
   ) {}
 
@@ -76,31 +52,43 @@ class EndpointCodec<E extends Endpoint> implements RequestCodec {
     if (!this.validate(body) || (text.includes('\\u') && hasLoneSurrogate(body))) return invalid(body);
     try {
       const { id, productId, currency, username } = body;
-      return { id, productId, currency, username, command: this.toCommand(body) };
+      const money = { scale: this.settings.scales.of(currency), amountMax: this.settings.amountMax };
+      return { id, productId, currency, username, command: this.type.toCommand(body, money) };
     } catch (error) {
       if (error === NOT_AN_AMOUNT) return invalid(body);
       throw error;
     }
   }
-
-  /** Copies into objects of one shape: parsed ones have as many shapes as there are orders of fields. */
-  private toCommand(body: RequestBody<E>): CallbackCommand {
-    const { id, timestampMillis, productId, currency, username } = body;
-    const money = { scale: this.settings.scales.of(currency), amountMax: this.settings.amountMax };
-    const txns = (body.txns as readonly Txn<E>[]).map((txn) => this.toTxn(txn, money));
-    return {
-      type: this.endpoint,
-      id,
-      timestampMillis,
-      productId,
-      currency,
-      username,
-      txns,
-    } as unknown as CallbackCommand;
-  }
 }
 
-/** Of bytes that are not UTF-8 an empty text: no JSON either. Most bodies are ASCII, which needs no decoding. */
+/** Compiles the schemas, once a thread. */
+export function requestCodecs(settings: CodecSettings): Readonly<Record<Endpoint, RequestCodec>> {
+  const validators = compileValidators(settings.txnsMax);
+  return mapCallbacks((endpoint, type) => new RequestCodec(type, validators[endpoint], settings));
+}
+
+/** Whether they are schemas is checked by a test, and not at each start. */
+export function compileValidators(txnsMax: number): Readonly<Record<Endpoint, Validate>> {
+  const ajv = new Ajv({ strict: true, validateSchema: false, meta: false });
+  ajv.addKeyword({
+    keyword: 'codePoints',
+    type: 'string',
+    schemaType: 'array',
+    // ajv's own maxLength counts code points of every string. Only one with more units than allowed needs that.
+    compile:
+      ([least, most]: [number, number]) =>
+      (value: string) =>
+        value.length >= least && !isLongerThan(value, most),
+  });
+  return mapCallbacks((_, type) => ajv.compile<Envelope>(type.schema(txnsMax)));
+}
+
+function mapCallbacks<T>(make: (endpoint: Endpoint, type: CallbackType) => T): Readonly<Record<Endpoint, T>> {
+  const entries = Object.entries(CALLBACKS) as [Endpoint, CallbackType][];
+  return Object.fromEntries(entries.map(([endpoint, type]) => [endpoint, make(endpoint, type)])) as Record<Endpoint, T>;
+}
+
+/** Bytes that are not UTF-8 become an empty text, which is no JSON either. Most bodies are ASCII and need no decoding. */
 export function textOf(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1');
   return isUtf8(bytes) ? bytes.toString() : '';
@@ -112,81 +100,19 @@ function invalid(body: object): ReadRequest {
   return { ...NOTHING_READ, id: text(id), productId: text(productId), username: text(username) };
 }
 
-function hasLoneSurrogate(body: RequestBody<Endpoint>): boolean {
-  const { id, productId, currency, username, txns } = body;
+function hasLoneSurrogate(body: Envelope & { readonly txns?: readonly NamedTxn[] }): boolean {
+  const { id, productId, currency, username, txns = [] } = body;
   return [id, productId, currency, username, ...txns.flatMap(textsOf)].some((text) => !text.isWellFormed());
 }
 
-/** Where an endpoint does not know a field, it may hold anything. */
-function textsOf(txn: { id: string; roundId: string; gameCode?: unknown; playInfo?: unknown }): string[] {
-  return [txn.id, txn.roundId, txn.gameCode, txn.playInfo].filter((value) => typeof value === 'string');
+interface NamedTxn {
+  readonly id: string;
+  readonly roundId: string;
+  readonly gameCode?: unknown;
+  readonly playInfo?: unknown;
 }
 
-function mustUnits(value: number, { scale, amountMax }: Money): Units {
-  const units = maybeUnits(value, scale);
-  if (units === undefined || value > amountMax) throw NOT_AN_AMOUNT;
-  return units;
-}
-
-function toPlaceTxn(txn: Txn<'placeBets'>, money: Money) {
-  const betAmount = mustUnits(txn.betAmount, money);
-  // A bet costs something, unless it is a feature spin.
-  if (betAmount === 0 && txn.isFeature !== true) throw NOT_AN_AMOUNT;
-  return {
-    id: txn.id,
-    roundId: txn.roundId,
-    status: txn.status,
-    betAmount,
-    isFeature: txn.isFeature === true,
-    isFeatureBuy: txn.isFeatureBuy === true,
-    skipBalanceUpdate: txn.skipBalanceUpdate === true,
-    gameCode: txn.gameCode,
-    playInfo: txn.playInfo,
-  };
-}
-
-function toSettleTxn(txn: Txn<'settleBets'>, money: Money) {
-  return {
-    id: txn.id,
-    roundId: txn.roundId,
-    betAmount: mustUnits(txn.betAmount, money),
-    payoutAmount: mustUnits(txn.payoutAmount, money),
-    turnOver: txn.turnOver,
-    isSingleState: txn.isSingleState,
-    byRound: txn.transactionType === 'BY_ROUND',
-    isEndRound: txn.isEndRound === true,
-    isFeature: txn.isFeature === true,
-    isFeatureBuy: txn.isFeatureBuy === true,
-    skipBalanceUpdate: txn.skipBalanceUpdate === true,
-    gameCode: txn.gameCode,
-    playInfo: txn.playInfo,
-  };
-}
-
-function toAdjustTxn(txn: Txn<'adjustBets'>, money: Money) {
-  return { id: txn.id, roundId: txn.roundId, betAmount: mustUnits(txn.betAmount, money) };
-}
-
-function toVoidTxn(txn: Txn<'voidSettled'>, money: Money) {
-  return {
-    id: txn.id,
-    roundId: txn.roundId,
-    betAmount: mustUnits(txn.betAmount, money),
-    payoutAmount: mustUnits(txn.payoutAmount, money),
-    byRound: txn.transactionType === 'BY_ROUND',
-  };
-}
-
-function toCancelTxn(txn: Txn<'cancelBets'>, money: Money) {
-  return {
-    id: txn.id,
-    roundId: txn.roundId,
-    status: txn.status,
-    betAmount: mustUnits(txn.betAmount, money),
-    byRound: txn.transactionType === 'BY_ROUND',
-  };
-}
-
-function toCancelTipTxn(txn: Txn<'cancelTips'>, money: Money) {
-  return { id: txn.id, roundId: txn.roundId, betAmount: mustUnits(txn.betAmount, money) };
+/** A field that an endpoint does not know may hold anything. */
+function textsOf({ id, roundId, gameCode, playInfo }: NamedTxn): string[] {
+  return [id, roundId, gameCode, playInfo].filter((value) => typeof value === 'string');
 }

@@ -2,17 +2,10 @@ import fastJson from 'fast-json-stringify';
 import { LosslessNumber, stringify } from 'lossless-json';
 import { integer, number, object, string } from '../base/json-schema.js';
 import { fitsDouble, formatUnits, type ScaleTable, toDecimal, type Units } from '../wallet/amount.js';
-import { FAILURES, type Failure } from '../wallet/rejection.js';
+import { type CallbackFailure, FAILURES } from './failures.js';
+import type { Echo } from './request-codec.js';
 
-/** What of a request its answer repeats. */
-export interface Echo {
-  readonly id: string;
-  readonly productId: string;
-  readonly currency: string;
-  readonly username: string;
-}
-
-/** callback-interface.md section 2.9. */
+/** docs/callbacks.md section 2.4. */
 export const successSchema = object({
   id: string(),
   statusCode: integer(),
@@ -55,7 +48,7 @@ export class ResponseCodec {
     return isExact ? successJson(body) : (stringify(body) as string);
   }
 
-  failure(echo: Pick<Echo, 'id' | 'productId'>, failure: Failure, nowMs: number): string {
+  failure(echo: Pick<Echo, 'id' | 'productId'>, failure: CallbackFailure, nowMs: number): string {
     const { statusCode } = FAILURES[failure];
     return failureJson({ id: echo.id, statusCode, timestampMillis: nowMs, productId: echo.productId });
   }

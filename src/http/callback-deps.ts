@@ -1,24 +1,16 @@
 import type { Clock } from '../base/clock.js';
 import type { Replier } from '../base/replier.js';
 import type { CallbackCodec, CallbackReply } from '../callback/callback-codec.js';
+import type { SentCallback } from '../callback/sent-callback.js';
 import type { RefusalLog } from '../telemetry/refusal-log.js';
-import type { Endpoint } from '../wallet/command.js';
 import type { Admission, AdmissionSettings } from './admission.js';
 import type { CallbackLog } from './callback-log.js';
 import type { CallbackObserver } from './callback-observer.js';
 import type { TlsFiles } from './uws.js';
 
-export interface SentCallback {
-  readonly endpoint: Endpoint;
-  /** Of its body; see `textOf`. */
-  readonly text: string;
-  /** Of the monotonic clock: then its sender is told that the outcome is unknown, and it must not be begun any more. */
-  readonly deadlineMs: number;
-}
-
-/** Whoever carries callbacks out, with a `CallbackCodec`, in whichever thread. */
+/** Carries callbacks out, with a `CallbackCodec`, in whichever thread. */
 export interface CallbackService {
-  /** The replier is called once, when the answer is durable. */
+  /** Calls the replier once, when the answer is durable. */
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void;
 }
 

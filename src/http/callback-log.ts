@@ -1,9 +1,9 @@
 import type { Logger } from '../base/logger.js';
+import type { CallbackAnswer } from '../callback/callback-codec.js';
+import { FAILURES } from '../callback/failures.js';
 import type { ReadRequest } from '../callback/request-codec.js';
 import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
-import type { Answer } from '../wallet/decision.js';
-import { FAILURES } from '../wallet/rejection.js';
 
 /** Which answers get a line: none, those with another statusCode than 0, those that took long, all. */
 export type CallbackLogging = 'none' | 'errors' | 'slow' | 'all';
@@ -38,7 +38,7 @@ export class CallbackLog {
     }
   }
 
-  write(endpoint: Endpoint, request: ReadRequest, answer: Answer, tookMs: number): void {
+  write(endpoint: Endpoint, request: ReadRequest, answer: CallbackAnswer, tookMs: number): void {
     const { id: requestId, username, productId, currency, command } = request;
     this.log.info(
       {
@@ -55,7 +55,7 @@ export class CallbackLog {
     );
   }
 
-  private result(answer: Answer, currency: string): object {
+  private result(answer: CallbackAnswer, currency: string): object {
     if (answer.type === 'failed') {
       const { statusCode, httpStatus } = FAILURES[answer.failure];
       return { statusCode, httpStatus, result: answer.failure };

@@ -1,8 +1,8 @@
+import type { CallbackFailure } from '../callback/failures.js';
 import type { Endpoint } from '../wallet/command.js';
-import type { Failure } from '../wallet/rejection.js';
 
 /** What became of a request: it was accepted, or the failure it was answered with. */
-export type Outcome = 'accepted' | Failure;
+export type Outcome = 'accepted' | CallbackFailure;
 /** 'other': no callback's path or method. */
 export type Addressed = Endpoint | 'other';
 

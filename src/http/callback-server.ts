@@ -1,8 +1,9 @@
 import type { Logger } from '../base/logger.js';
+import { ENDPOINTS } from '../callback/callbacks.js';
+import type { CallbackFailure } from '../callback/failures.js';
 import { NOTHING_READ } from '../callback/request-codec.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
-import { ENDPOINTS, type Endpoint } from '../wallet/command.js';
-import type { Failure } from '../wallet/rejection.js';
+import type { Endpoint } from '../wallet/command.js';
 import { Admission } from './admission.js';
 import { Callback, sendFailure } from './callback.js';
 import type { CallbackDeps } from './callback-deps.js';
@@ -119,7 +120,7 @@ export class CallbackServer {
     }
   }
 
-  private refuse(res: HttpResponse, req: HttpRequest, failure: Failure): void {
+  private refuse(res: HttpResponse, req: HttpRequest, failure: CallbackFailure): void {
     if (this.callers.isAllowed(res, req)) this.send(res, failure, isHead(req), false);
     else this.turnAway(res, req);
   }
@@ -143,7 +144,7 @@ export class CallbackServer {
   }
 
   /** To HEAD without a body: the library would send it, and a proxy take it for the beginning of the next answer. */
-  private send(res: HttpResponse, failure: Failure, isToHead: boolean, close: boolean): void {
+  private send(res: HttpResponse, failure: CallbackFailure, isToHead: boolean, close: boolean): void {
     sendFailure(res, failure, isToHead ? '' : this.deps.codec.failure(NOTHING_READ, failure), close);
     this.deps.observer.answered('other', failure);
   }

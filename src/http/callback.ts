@@ -1,9 +1,8 @@
 import type { Replier } from '../base/replier.js';
-import type { CallbackReply } from '../callback/callback-codec.js';
+import type { CallbackAnswer, CallbackReply } from '../callback/callback-codec.js';
+import { type CallbackFailure, FAILURES } from '../callback/failures.js';
 import { NOTHING_READ, type ReadRequest, textOf } from '../callback/request-codec.js';
 import type { Endpoint } from '../wallet/command.js';
-import type { Answer } from '../wallet/decision.js';
-import { FAILURES, type Failure } from '../wallet/rejection.js';
 import type { Pending } from './admission.js';
 import type { CallbackDeps } from './callback-deps.js';
 import type { Claim, Unsigned } from './signature.js';
@@ -89,12 +88,12 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.answerFailure('not-durable-in-time', !this.isExecuting);
   }
 
-  refuse(failure: Failure): void {
+  refuse(failure: CallbackFailure): void {
     this.answerFailure(failure, false);
   }
 
   /** For what is refused before all of it has been read. */
-  refuseAndClose(failure: Failure): void {
+  refuseAndClose(failure: CallbackFailure): void {
     this.answerFailure(failure, true);
   }
 
@@ -119,14 +118,14 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.answerFailure('invalid-signature', close);
   }
 
-  private answerFailure(failure: Failure, close: boolean, readyMs?: number, body = ''): void {
+  private answerFailure(failure: CallbackFailure, close: boolean, readyMs?: number, body = ''): void {
     if (this.isDone) return;
     this.done();
     sendFailure(this.res, failure, body === '' ? this.deps.codec.failure(this.read(), failure) : body, close);
     this.answered({ type: 'failed', failure }, readyMs);
   }
 
-  private answered(answer: Answer, readyMs: number | undefined): void {
+  private answered(answer: CallbackAnswer, readyMs: number | undefined): void {
     const { observer, log, clock, settings } = this.deps;
     const endedMs = clock.monotonicMs();
     // All have the same patience, so that their deadline tells when they came.
@@ -172,7 +171,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
 
 const RETRY_AFTER_SECONDS = '1';
 
-export function sendFailure(res: HttpResponse, failure: Failure, body: string, close = false): void {
+export function sendFailure(res: HttpResponse, failure: CallbackFailure, body: string, close = false): void {
   const { httpStatus } = FAILURES[failure];
   const statusLine = STATUS_LINES[httpStatus];
   res.cork(() => {

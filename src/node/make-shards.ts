@@ -3,10 +3,9 @@ import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { SteadyClock } from '../base/steady-clock.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
-import { guessUsername } from '../callback/guess-username.js';
 import type { Shards } from '../worker/shards.js';
 import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
-import { ShardThread, type ShardThreadSettings } from './shard-thread.js';
+import { openShardThread, type ShardThreadSettings } from './shard-thread.js';
 import type { WorkerSettings } from './worker-entry.js';
 
 export const MAIN_THREAD = 'main';
@@ -24,19 +23,17 @@ export interface ShardsDeps {
 /** The shards, in this thread or on so many workers; `all` is what one thread for all shards gets. */
 export async function makeShards(all: ShardThreadSettings, workers: number, deps: ShardsDeps): Promise<Shards> {
   const { clock, codec, log, onFenced, workerEntry } = deps;
-  if (workers === 0) return await ShardThread.open(MAIN_THREAD, all, codec, log, onFenced);
+  if (workers === 0) return await openShardThread(MAIN_THREAD, all, codec, log, onFenced);
   const spawn: PoolDeps['spawn'] = (worker, shards, fences, told) => {
     const clockOffsetMs = clock.believedOffsetMs;
     const workerData: WorkerSettings = { ...all, clockOffsetMs, worker, shards, fences, told };
     return new Worker(workerEntry, { workerData });
   };
-  const addressOf: PoolDeps['addressOf'] = (endpoint, text) => codec.addressOf(endpoint, text);
   return new WorkerPool(all.shards.length, workers, {
     clock: systemClock,
     log,
     spawn,
     onFenced,
-    guessUsername,
-    addressOf,
+    codec,
   });
 }

@@ -5,7 +5,7 @@ import type { Takeover } from '../shard/log/wal.js';
 import { createLogger } from '../telemetry/logger.js';
 import type { ToWorker } from '../worker/protocol.js';
 import { ShardServer } from '../worker/shard-server.js';
-import { codecOf, ShardThread, type ShardThreadSettings } from './shard-thread.js';
+import { codecOf, openShardThread, type ShardThreadSettings } from './shard-thread.js';
 
 export interface WorkerSettings extends ShardThreadSettings {
   readonly worker: number;
@@ -19,7 +19,7 @@ export interface WorkerSettings extends ShardThreadSettings {
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
 const { worker, fences, told, ...options } = workerData as WorkerSettings;
 const log = createLogger(options.settings.log.level).child({ worker });
-const shards = await ShardThread.open(`worker-${worker}`, options, codecOf(options), log, (shard, takenBy) =>
+const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, (shard, takenBy) =>
   port.postMessage({ type: 'fenced', shard, takenBy }),
 );
 const server = new ShardServer(shards, port, async () => {

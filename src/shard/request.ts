@@ -2,9 +2,7 @@ import type { Replier } from '../base/replier.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
-import type { Busy } from '../wallet/rejection.js';
-
-export type BusyAnswer = { readonly type: 'failed'; readonly failure: Busy };
+import type { Busy, BusyAnswer } from '../wallet/rejection.js';
 
 /** A command or a question, and whoever waits for the answer. */
 export type Request =

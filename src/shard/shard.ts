@@ -11,6 +11,7 @@ import type { Rules } from '../wallet/decide/rules.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Event } from '../wallet/event.js';
 import { type Query, type QueryResult, query } from '../wallet/query.js';
+import type { BusyAnswer } from '../wallet/rejection.js';
 import { hasForgettable } from '../wallet/retention.js';
 import type { Wallets } from '../wallet/state/wallets.js';
 import type { RoundMember } from './group-commit.js';
@@ -27,7 +28,7 @@ import {
   type SealedEntry,
 } from './log/wal.js';
 import { ReplyBarrier } from './reply-barrier.js';
-import { type BusyAnswer, MEMORY_FULL, OVERLOADED, type Request, STARTING, STOPPED, TOO_LATE } from './request.js';
+import { MEMORY_FULL, OVERLOADED, type Request, STARTING, STOPPED, TOO_LATE } from './request.js';
 import type { ShardObserver } from './shard-observer.js';
 import { Watermarks } from './watermarks.js';
 

@@ -7,7 +7,7 @@ import type { Operator } from './state/operation.js';
  */
 export type Command = CallbackCommand | OperatorCommand;
 
-/** The platform's six callbacks (callback-interface.md section 2). */
+/** The platform's callbacks (docs/callbacks.md section 2). */
 export type CallbackCommand =
   | PlaceBetsCommand
   | SettleBetsCommand
@@ -17,15 +17,6 @@ export type CallbackCommand =
   | CancelTipsCommand;
 
 export type Endpoint = CallbackCommand['type'];
-
-export const ENDPOINTS: readonly Endpoint[] = [
-  'placeBets',
-  'settleBets',
-  'adjustBets',
-  'voidSettled',
-  'cancelBets',
-  'cancelTips',
-];
 
 interface Envelope {
   /** The request's id. Only adjustBets is identified by it. */

@@ -1,7 +1,8 @@
+import type { CallbackReply } from '../callback/callback-codec.js';
+import type { CallbackFailure } from '../callback/failures.js';
+import type { SentCallback } from '../callback/sent-callback.js';
 import type { Units } from '../wallet/amount.js';
 import type { Endpoint } from '../wallet/command.js';
-import type { Failure } from '../wallet/rejection.js';
-import type { CallbackReply, SentCallback } from './shards.js';
 
 /*
  * Callbacks and their replies between threads, as columns: their bodies stay text. To copy the objects that are made of
@@ -39,7 +40,7 @@ export function callbackAt({ endpoints, texts, deadlinesMs }: CallbackColumns, i
 export class ReplyColumns {
   readonly ids: number[] = [];
   /** Undefined where it was accepted; the next three are of those only. */
-  readonly failures: (Failure | undefined)[] = [];
+  readonly failures: (CallbackFailure | undefined)[] = [];
   readonly befores: Units[] = [];
   readonly afters: Units[] = [];
   readonly areRepeats: boolean[] = [];

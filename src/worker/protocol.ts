@@ -1,12 +1,13 @@
 import type { Metric } from '../base/metric.js';
+import type { SentCallback } from '../callback/sent-callback.js';
 import type { Lsn } from '../shard/log/lsn.js';
-import type { BusyAnswer } from '../shard/request.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
+import type { BusyAnswer } from '../wallet/rejection.js';
 import type { CallbackColumns, ReplyColumns } from './columns.js';
-import type { SentCallback, ShardStatus } from './shards.js';
+import type { ShardStatus } from './shards.js';
 
 /*
  * What the main thread and a worker tell each other. All travels in batches: a message costs about as much as what is

@@ -1,12 +1,15 @@
-import { must } from '../base/assert.js';
+import { assert, must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
+import type { Metric } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
 import { RestartBudget } from '../base/restart-budget.js';
 import { SteadyClock } from '../base/steady-clock.js';
+import { type CallbackCodec, type CallbackReply, MALFORMED } from '../callback/callback-codec.js';
+import type { SentCallback } from '../callback/sent-callback.js';
 import { GroupCommit } from '../shard/group-commit.js';
 import { compareLsn, formatLsn, type Lsn } from '../shard/log/lsn.js';
-import { ATTEMPTS_AT_START, isPermanent, type Patience } from '../shard/log/patience.js';
+import { ATTEMPTS_AT_START, isPermanent, type Patience, patiently } from '../shard/log/patience.js';
 import { type Recovered, type RecoveryDeps, recover } from '../shard/log/recovery.js';
 import { RecoveryError, ShortLogError } from '../shard/log/recovery-error.js';
 import {
@@ -20,7 +23,6 @@ import {
 } from '../shard/log/take-over.js';
 import type { EntryFormat, Head, Owner, Position, SealedEntry, Takeover, Wal } from '../shard/log/wal.js';
 import { maybeMissing, ROUNDS_MAX, writeFence } from '../shard/log/write-fence.js';
-import type { BusyAnswer } from '../shard/request.js';
 import { Shard, type ShardLimits, type ShardMeasures } from '../shard/shard.js';
 import type { ShardObserver } from '../shard/shard-observer.js';
 import type { SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
@@ -30,9 +32,11 @@ import type { Command } from '../wallet/command.js';
 import type { Rules } from '../wallet/decide/rules.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
+import type { BusyAnswer } from '../wallet/rejection.js';
 import { ClockWatch } from './clock-watch.js';
 import { OrphanKeeper } from './orphan-keeper.js';
-import type { ShardStatus, Shards } from './shards.js';
+import { shardOf } from './placement.js';
+import type { ShardStatus, ThreadShards } from './shards.js';
 import { SnapshotQueue } from './snapshot-queue.js';
 
 /** What a host tells about its work, beside that of its shards. */
@@ -48,6 +52,14 @@ export interface HostMeasures extends ShardMeasures {
 }
 
 export interface HostDeps {
+  readonly codec: CallbackCodec;
+  /** Shards of the store; this thread may have fewer. */
+  readonly shardCount: number;
+  /** Throws a `RecoveryError` when the store is another one than the process was started on. */
+  readonly checkStore: () => Promise<void>;
+  /** These measures, and what the thread has counted. */
+  readonly metrics: (shards: readonly HostMeasures[]) => readonly Metric[];
+  readonly onClose: () => Promise<void>;
   readonly wal: Wal;
   readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
@@ -92,7 +104,7 @@ const SNAPSHOT_ATTEMPTS = 5;
 const SHORT_LOG_MS = 200;
 
 /** The shards of one thread: their recovery, their rounds, their restarts. Its observer does the counting. */
-export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
+export class ShardHost implements ThreadShards {
   private readonly shards = new Map<number, Shard>();
   /** Whoever starts the process waits for it, and wants to hear that the store is away. */
   private readonly atStart: RecoveryDeps & TakeOverDeps;
@@ -157,6 +169,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
   }
 
   async start(fences: readonly Takeover[]): Promise<void> {
+    await this.deps.checkStore();
     await Promise.all(fences.map((fenced) => this.recover(fenced, this.atStart)));
     this.begin();
   }
@@ -172,6 +185,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
    * before them has lost what nobody can put back; then it rejects. Bad weather is waited out.
    */
   async resume(told: ReadonlyMap<number, Lsn>): Promise<void> {
+    await patiently('find the store', this.later, () => this.deps.checkStore());
     const heads = new Map<number, Head>();
     for (const shard of this.shards.values()) {
       if (shard.state === 'starting') heads.set(shard.id, await headOf(shard.id, this.later));
@@ -205,12 +219,35 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     throw new FencedError(shard, head);
   }
 
-  execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
-    this.mustShard(shard).submit({ type: 'command', command, deadlineMs, replier });
+  carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
+    const elsewhere = this.maybeCarryOut(callback, replier);
+    assert(elsewhere === undefined, 'a thread that is asked for all shards has them');
   }
 
-  has(shard: number): boolean {
-    return this.shards.has(shard);
+  maybeCarryOut({ endpoint, text, deadlineMs }: SentCallback, replier: Replier<CallbackReply>): number | undefined {
+    const { codec, shardCount } = this.deps;
+    const request = codec.read(endpoint, text);
+    // The waiting replier keeps these, and not what was read.
+    const { id, productId, currency, username, command } = request;
+    if (command === undefined) {
+      replier.reply(codec.reply(request, MALFORMED));
+      return undefined;
+    }
+    const shard = this.shards.get(shardOf(username, shardCount));
+    if (shard === undefined) return shardOf(username, shardCount);
+    shard.submit({
+      type: 'command',
+      command,
+      deadlineMs,
+      replier: {
+        reply: (answer, readyMs) => replier.reply(codec.reply({ id, productId, currency, username }, answer), readyMs),
+      },
+    });
+    return undefined;
+  }
+
+  execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
+    this.mustShard(shard).submit({ type: 'command', command, deadlineMs, replier });
   }
 
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
@@ -239,6 +276,10 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     }));
   }
 
+  metrics(): readonly Metric[] {
+    return this.deps.metrics(this.measures());
+  }
+
   /** The newest durable entry of each shard. */
   durable(): [shard: number, lsn: Lsn][] {
     return [...this.shards.values()].flatMap(({ id, durableHead }) =>
@@ -254,6 +295,7 @@ export class ShardHost implements Omit<Shards, 'metrics' | 'carryOut'> {
     clearInterval(this.sweeper);
     await this.snapshots.close();
     await this.orphans.close();
+    await this.deps.onClose();
   }
 
   async drain(timeoutMs: number): Promise<boolean> {

@@ -1,22 +1,15 @@
 import type { Replier } from '../base/replier.js';
+import type { CallbackReply } from '../callback/callback-codec.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import { RecoveryError } from '../shard/log/recovery-error.js';
 import type { Takeover } from '../shard/log/wal.js';
 import type { Pace } from '../shard/snapshot/snapshotter.js';
 import { type CallbackColumns, callbackAt, ReplyColumns } from './columns.js';
 import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';
-import type { CallbackReply, SentCallback, Shards } from './shards.js';
+import type { ThreadShards } from './shards.js';
 
 const STATUS_MS = 100;
 const STATUSES_PER_METRICS = 10;
-
-/** Shards that can also take the place of some that died with their thread; see `ShardHost.resume`. */
-export interface ResumableShards extends Shards {
-  resume(told: ReadonlyMap<number, Lsn>): Promise<void>;
-  durable(): readonly (readonly [shard: number, lsn: Lsn])[];
-  /** Not all shards are here: returns the one that a callback is for when it is not, and tells the replier nothing. */
-  carryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined;
-}
 
 /** The worker's end of the wire: carries requests to the shards of this thread, and their results back. */
 export class ShardServer {
@@ -28,7 +21,7 @@ export class ShardServer {
   private statuses = 0;
 
   constructor(
-    private readonly shards: ResumableShards,
+    private readonly shards: ThreadShards,
     private readonly port: Port<FromWorker>,
     private readonly onClose: () => Promise<void>,
   ) {}
@@ -77,7 +70,7 @@ export class ShardServer {
       const id = columns.firstId + i;
       const callback = callbackAt(columns, i);
       const replier: Replier<CallbackReply> = { reply: (reply, readyMs) => this.replied(id, reply, readyMs) };
-      const shard = this.shards.carryOut(callback, replier);
+      const shard = this.shards.maybeCarryOut(callback, replier);
       if (shard !== undefined) this.port.postMessage({ type: 'misplaced-callback', id, shard, callback });
     }
   }

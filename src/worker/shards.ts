@@ -1,12 +1,15 @@
 import type { Metric } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
+import type { CallbackReply } from '../callback/callback-codec.js';
+import type { SentCallback } from '../callback/sent-callback.js';
+import type { Lsn } from '../shard/log/lsn.js';
 import type { Head, Takeover } from '../shard/log/wal.js';
-import type { BusyAnswer } from '../shard/request.js';
 import type { ShardState } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
-import type { Command, Endpoint } from '../wallet/command.js';
+import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
+import type { BusyAnswer } from '../wallet/rejection.js';
 
 export interface ShardStatus {
   readonly shard: number;
@@ -17,20 +20,6 @@ export interface ShardStatus {
   readonly head: Head | undefined;
   /** Why it is stopped. */
   readonly reason: string | undefined;
-}
-
-/** A callback as the platform sent it. */
-export interface SentCallback {
-  readonly endpoint: Endpoint;
-  /** Of its body. */
-  readonly text: string;
-  readonly deadlineMs: number;
-}
-
-/** The answer to a callback, and the body that says it to the platform; empty when nobody has read the callback. */
-export interface CallbackReply {
-  readonly answer: Answer;
-  readonly body: string;
 }
 
 /** The shards of a process, in its own thread or in workers. */
@@ -55,4 +44,13 @@ export interface Shards {
   /** After another process has taken over: puts what only this one still has where people find it. */
   keepOrphans(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The shards of one thread, which can also take the place of some that died with theirs; see `ShardHost.resume`. */
+export interface ThreadShards extends Shards {
+  resume(told: ReadonlyMap<number, Lsn>): Promise<void>;
+  /** The newest durable entry of each shard. */
+  durable(): readonly (readonly [shard: number, lsn: Lsn])[];
+  /** As `carryOut`, but a callback for a shard of another thread is left alone: returns that shard. */
+  maybeCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined;
 }

@@ -1,11 +1,12 @@
 import type { Clock } from '../base/clock.js';
 import type { Replier } from '../base/replier.js';
 import { formatLsn } from '../shard/log/lsn.js';
-import { type BusyAnswer, TOO_LATE } from '../shard/request.js';
+import { TOO_LATE } from '../shard/request.js';
 import { GENTLY, type SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
+import type { BusyAnswer } from '../wallet/rejection.js';
 import { shardOf } from './placement.js';
 import type { Shards } from './shards.js';
 

@@ -2,13 +2,16 @@ import type { Worker } from 'node:worker_threads';
 import { lastingMetrics, type Metric } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
 import { Watchdog } from '../base/watchdog.js';
+import type { CallbackReply } from '../callback/callback-codec.js';
+import type { SentCallback } from '../callback/sent-callback.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import { RecoveryError } from '../shard/log/recovery-error.js';
-import { type BusyAnswer, OVERLOADED, STARTING } from '../shard/request.js';
+import { OVERLOADED, STARTING } from '../shard/request.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
+import type { BusyAnswer } from '../wallet/rejection.js';
 import { columnsOf, replyAt } from './columns.js';
 import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from './protocol.js';
-import type { CallbackReply, SentCallback, ShardStatus } from './shards.js';
+import type { ShardStatus } from './shards.js';
 
 export interface WorkerEvents {
   /** All its shards serve. */

@@ -5,17 +5,21 @@ import type { Logger } from '../base/logger.js';
 import { type Metric, mergeMetrics } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
 import { RestartBudget } from '../base/restart-budget.js';
+import type { CallbackCodec, CallbackReply } from '../callback/callback-codec.js';
+import { guessUsername } from '../callback/guess-username.js';
+import type { SentCallback } from '../callback/sent-callback.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import type { Takeover } from '../shard/log/wal.js';
-import { type BusyAnswer, STARTING, STOPPED } from '../shard/request.js';
+import { STARTING, STOPPED } from '../shard/request.js';
 import type { ShardState } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
-import type { Command, Endpoint } from '../wallet/command.js';
+import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
+import type { BusyAnswer } from '../wallet/rejection.js';
 import { shardOf } from './placement.js';
 import type { NewRequest } from './protocol.js';
-import type { CallbackReply, SentCallback, ShardStatus, Shards } from './shards.js';
+import type { ShardStatus, Shards } from './shards.js';
 import { WorkerClient } from './worker-client.js';
 
 export interface PoolDeps {
@@ -29,10 +33,7 @@ export interface PoolDeps {
     told: ReadonlyMap<number, Lsn>,
   ) => Worker;
   readonly onFenced: (shard: number, takenBy: string) => void;
-  /** Whose a callback is, at a glance. When it is wrong the callback travels twice. */
-  readonly guessUsername: (text: string) => string;
-  /** Whose it is, exactly; the answer to one that is not valid. */
-  readonly addressOf: (endpoint: Endpoint, text: string) => { readonly username: string } | CallbackReply;
+  readonly codec: Pick<CallbackCodec, 'addressOf'>;
 }
 
 /** What one worker has, over the lives of its threads. */
@@ -91,8 +92,8 @@ export class WorkerPool implements Shards {
   }
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
-    // One worker has all shards.
-    const guessed = this.places.length === 1 ? 0 : shardOf(this.deps.guessUsername(callback.text), this.shardCount);
+    // One worker has all shards. A wrong guess makes the callback travel twice.
+    const guessed = this.places.length === 1 ? 0 : shardOf(guessUsername(callback.text), this.shardCount);
     const { client, state } = this.placeOf(guessed);
     if (state === 'serving') client?.carryOut(callback, replier);
     else this.forwardExactly(callback, replier);
@@ -154,7 +155,7 @@ export class WorkerPool implements Shards {
 
   /** Who does not serve cannot tell that the guess was wrong, or that there is nothing to carry out. */
   private forwardExactly(callback: SentCallback, replier: Replier<CallbackReply>): void {
-    const address = this.deps.addressOf(callback.endpoint, callback.text);
+    const address = this.deps.codec.addressOf(callback.endpoint, callback.text);
     if ('username' in address) this.forward(callback, shardOf(address.username, this.shardCount), replier);
     else replier.reply(address);
   }

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { AdminDeps } from '../../src/admin/admin-deps.js';
 import { AdminServer } from '../../src/admin/admin-server.js';
-import { ENDPOINTS } from '../../src/wallet/command.js';
+import { ENDPOINTS } from '../../src/callback/callbacks.js';
 import { bet, settlement } from '../support/client.js';
 import { METHODS, NDJSON, OpenApiDocument } from '../support/openapi-document.js';
 import { TestNode } from '../support/test-node.js';

@@ -1,5 +1,5 @@
+import { ENDPOINTS } from '../../src/callback/callbacks.js';
 import type { Endpoint } from '../../src/wallet/command.js';
-import { ENDPOINTS } from '../../src/wallet/command.js';
 import type { Random } from './random.js';
 
 /** Whom attacks are aimed at; honest players have other names. */

@@ -1,4 +1,4 @@
-import { ENDPOINTS } from '../../src/wallet/command.js';
+import { ENDPOINTS } from '../../src/callback/callbacks.js';
 import type { HttpAnswer, OpenApiDocument } from '../support/openapi-document.js';
 import type { Exchange } from './exchange.js';
 import { Finding } from './finding.js';

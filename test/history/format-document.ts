@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { ENDPOINTS } from '../../src/wallet/command.js';
 import type { Change, Event } from '../../src/wallet/event.js';
 import type { Operator } from '../../src/wallet/state/operation.js';
 
@@ -77,7 +76,7 @@ export class FormatDocument {
       const { by } = made as { by?: Operator };
       assert.deepEqual(value, by && [by.name, by.address], `who signed ${made.type}`);
     } else {
-      const read = field === 'endpoint' ? ENDPOINTS[value as number] : value;
+      const read = field === 'endpoint' ? this.endpoints[value as number] : value;
       assert.deepEqual(read, (made as unknown as Record<string, unknown>)[field], `${field} of ${made.type}`);
     }
   }

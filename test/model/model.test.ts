@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { FAILURES } from '../../src/callback/failures.js';
 import { rulesOf } from '../../src/node/rules.js';
 import type { CallbackCommand, Command } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide/decide.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { type Books, post, total } from '../../src/wallet/ledger.js';
-import { FAILURES } from '../../src/wallet/rejection.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { imageOf } from '../../src/wallet/state/wallet-image.js';
 import { Domain, throughSnapshot } from '../support/domain.js';

@@ -1,4 +1,5 @@
 import { atOnce } from '../../src/base/steps.js';
+import { FAILURES } from '../../src/callback/failures.js';
 import { rulesOf } from '../../src/node/rules.js';
 import type { ChunkWriter } from '../../src/shard/snapshot/snapshot-store.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
@@ -18,7 +19,6 @@ import { decide } from '../../src/wallet/decide/decide.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Decision } from '../../src/wallet/decision.js';
 import type { Event } from '../../src/wallet/event.js';
-import { FAILURES } from '../../src/wallet/rejection.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 import { settingsWith } from './settings.js';

@@ -35,9 +35,9 @@ export class FakePool {
   readonly pool: WorkerPool;
   nowMs = 0;
 
-  constructor(count: number, names: Pick<PoolDeps, 'guessUsername' | 'addressOf'>) {
+  constructor(count: number, addressOf: PoolDeps['codec']['addressOf']) {
     this.pool = new WorkerPool(count, count, {
-      ...names,
+      codec: { addressOf },
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
       log: silentLogger,
       spawn: () => {

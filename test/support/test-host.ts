@@ -1,23 +1,31 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../../src/base/clock.js';
 import type { Logger } from '../../src/base/logger.js';
+import { CallbackCodec } from '../../src/callback/callback-codec.js';
 import { rulesOf } from '../../src/node/rules.js';
 import { type TakeOverDeps, takeOver } from '../../src/shard/log/take-over.js';
 import type { Owner, Position, SealedEntry } from '../../src/shard/log/wal.js';
-import type { BusyAnswer } from '../../src/shard/request.js';
 import type { Shard, ShardLimits } from '../../src/shard/shard.js';
 import type { SnapshotPolicy } from '../../src/shard/snapshot/snapshot-policy.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import { ScaleTable } from '../../src/wallet/amount.js';
 import type { Command } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Answer } from '../../src/wallet/decision.js';
 import type { Query, QueryResult } from '../../src/wallet/query.js';
+import type { BusyAnswer } from '../../src/wallet/rejection.js';
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 import { type HostObserver, ShardHost } from '../../src/worker/shard-host.js';
 import { MemoryWal } from './memory-wal.js';
 import { settingsWith } from './settings.js';
 
+/** One for all: compiling it takes longer than most tests. */
+const CODEC = new CallbackCodec(
+  { scales: new ScaleTable({ default: 4, byCurrency: {} }), amountMax: 1e10, txnsMax: 200 },
+  systemClock,
+);
 const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };
 
 const DEAF: HostObserver = {
@@ -69,6 +77,11 @@ export class TestHost {
     this.shards = Array.from({ length: shards }, (_, shard) => shard);
     this.deps = { wal: this.wal, format, clock: this.clock, log, owner: OWNER, newNonce, delay, attemptsMax: 10 };
     this.host = new ShardHost(this.shards, {
+      codec: CODEC,
+      shardCount: shards,
+      checkStore: async () => {},
+      metrics: () => [],
+      onClose: async () => {},
       wal: this.wal,
       snapshots: this.wal,
       format,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { FAILURES } from '../../src/callback/failures.js';
 import { loadSettings, variableOf } from '../../src/config/load.js';
 import { settingsSchema } from '../../src/config/schema.js';
-import { FAILURES } from '../../src/wallet/rejection.js';
 import { TestNode } from '../support/test-node.js';
 
 const README = fileURLToPath(new URL('../../../README.md', import.meta.url));

@@ -7,7 +7,7 @@ import { turns } from '../support/test-host.js';
 
 class Pool extends FakePool {
   constructor() {
-    super(1, { guessUsername: () => 'ann', addressOf: () => ({ username: 'ann' }) });
+    super(1, () => ({ username: 'ann' }));
   }
 
   get newest(): FakeWorker {

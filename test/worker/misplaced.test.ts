@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Replier } from '../../src/base/replier.js';
+import type { CallbackReply } from '../../src/callback/callback-codec.js';
 import { callbackAt, columnsOf, ReplyColumns } from '../../src/worker/columns.js';
-import { type ResumableShards, ShardServer } from '../../src/worker/shard-server.js';
-import type { CallbackReply } from '../../src/worker/shards.js';
+import { ShardServer } from '../../src/worker/shard-server.js';
+import type { ThreadShards } from '../../src/worker/shards.js';
 import { FakePool, type FakeWorker } from '../support/fake-worker.js';
 import { heldAfter } from '../support/garbage.js';
 import { turns } from '../support/test-host.js';
@@ -14,7 +15,7 @@ const ACCEPTED: CallbackReply = { answer: { type: 'accepted', before: 2, after: 
 
 class Wire extends FakePool {
   constructor() {
-    super(2, { guessUsername: (text) => text[0] as string, addressOf: () => assert.fail('both serve') });
+    super(2, () => assert.fail('both serve'));
   }
 
   /** Sends a body; returns the worker that is guessed to have its player, the other one, and the replies that come. */
@@ -110,8 +111,8 @@ test('the main thread keeps no body of what waits for its reply', async () => {
 
 test('nor does a worker', async () => {
   const repliers: unknown[] = [];
-  const shards = { carryOut: (_: unknown, replier: unknown) => void repliers.push(replier) };
-  const server = new ShardServer(shards as unknown as ResumableShards, { postMessage() {} }, async () => {});
+  const shards = { maybeCarryOut: (_: unknown, replier: unknown) => void repliers.push(replier) };
+  const server = new ShardServer(shards as unknown as ThreadShards, { postMessage() {} }, async () => {});
   const held = await heldAfter(async () => {
     for (let i = 0; i < 40; i++) {
       const text = Buffer.alloc(200_000, 'a').toString();

@@ -1,10 +1,10 @@
 import type { Metric, MetricValue } from '../../base/metric.js';
+import { ENDPOINTS } from '../../callback/callbacks.js';
+import { FAILURES } from '../../callback/failures.js';
 import type { Addressed, CallbackObserver, Outcome } from '../../http/callback-observer.js';
 import type { ListenerMeasures } from '../../http/callback-server.js';
 import { Histogram, SECONDS_BOUNDS } from '../../telemetry/histogram.js';
 import { counter, gauge, histogram, perKey } from '../../telemetry/metric.js';
-import { ENDPOINTS } from '../../wallet/command.js';
-import { FAILURES } from '../../wallet/rejection.js';
 import { stageMetric } from './stages.js';
 
 type Counts = Record<Outcome, number>;

@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/assert.js';
-import { type CancelState, ENDPOINTS, type OpenState } from '../../wallet/command.js';
+import type { CancelState, Endpoint, OpenState } from '../../wallet/command.js';
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import type { Operator } from '../../wallet/state/operation.js';
 import { UnknownFormatError } from './format-error.js';
@@ -9,6 +9,19 @@ import { UnknownFormatError } from './format-error.js';
  * may be added at the end of an array with a default for logs that lack it; everything else is a new number.
  */
 type Tuple = readonly unknown[];
+
+/** The numbers of endpoints in the log. They are on disk for ever: none changes, and none is used again. */
+export const ENDPOINT_NUMBER: Readonly<Record<Endpoint, number>> = {
+  placeBets: 0,
+  settleBets: 1,
+  adjustBets: 2,
+  voidSettled: 3,
+  cancelBets: 4,
+  cancelTips: 5,
+};
+const ENDPOINT_BY_NUMBER = new Map(
+  Object.entries(ENDPOINT_NUMBER).map(([endpoint, number]) => [number, endpoint as Endpoint]),
+);
 
 const EVENT = {
   'player-created': 1,
@@ -79,7 +92,7 @@ export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
   switch (event.type) {
     case 'callback-applied': {
       const { requestId, productId, timestampMillis, before } = event;
-      const endpoint = ENDPOINTS.indexOf(event.endpoint);
+      const endpoint = ENDPOINT_NUMBER[event.endpoint];
       const changes = event.changes.map(changeToTuple);
       return [code, username, version, elapsedMs, endpoint, requestId, productId, timestampMillis, before, changes];
     }
@@ -191,7 +204,7 @@ function signer(pair: Read): Operator | undefined {
 }
 
 function callback(tuple: Read, stamp: { username: string; version: number; timeMs: number }): CallbackApplied {
-  const endpoint = ENDPOINTS[tuple[4]];
+  const endpoint = ENDPOINT_BY_NUMBER.get(tuple[4]);
   if (endpoint === undefined) {
     throw new UnknownFormatError(`endpoint ${tuple[4]} is not known: the log was written by a newer walletd`);
   }

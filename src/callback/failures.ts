@@ -1,0 +1,54 @@
+import type { Failure } from '../wallet/rejection.js';
+
+/** The request itself is wrong, which is decided before any shard sees it. */
+export type Invalid =
+  | 'malformed'
+  | 'invalid-signature'
+  | 'address-not-allowed'
+  | 'unknown-path'
+  | 'wrong-method'
+  | 'body-too-large';
+
+export type CallbackFailure = Failure | Invalid;
+
+export interface FailureRow {
+  readonly statusCode: number;
+  readonly httpStatus: number;
+  readonly sentence: string;
+}
+
+const row = (statusCode: number, httpStatus: number, sentence: string): FailureRow => ({
+  statusCode,
+  httpStatus,
+  sentence,
+});
+
+/** Every failure that the caller of a callback can meet: docs/decisions.md section 1 as a table. */
+export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = {
+  'user-not-found': row(10001, 200, 'no player has this username'),
+  'insufficient-balance': row(10002, 200, 'the balance does not cover the debit'),
+  'transaction-not-found': row(20001, 200, 'nothing is stored under this id or round'),
+  'duplicate-transaction': row(20002, 200, 'the id is taken by a transaction with other content'),
+  'already-cancelled': row(20003, 200, 'the transaction was cancelled or voided'),
+  'already-settled': row(20004, 200, 'the transaction is settled, or its round has ended'),
+  'currency-mismatch': row(40003, 200, "the currency is not the player's"),
+  'player-blocked': row(40003, 200, 'the player is blocked'),
+  'product-refused': row(40003, 200, 'the product is blocked or not listed'),
+  'amount-out-of-range': row(40003, 200, 'the balance would leave the range that is exact'),
+  'limit-reached': row(40003, 200, 'a limit on what one player, bet or round may hold is reached'),
+
+  malformed: row(40003, 400, 'the body is not a valid request of this endpoint'),
+  'invalid-signature': row(30002, 401, 'the signature is missing, wrong or stale'),
+  'address-not-allowed': row(40003, 403, 'callbacks may not come from this address'),
+  'unknown-path': row(40003, 404, 'there is no such endpoint'),
+  'wrong-method': row(40003, 405, 'callbacks are POST requests'),
+  'body-too-large': row(40003, 413, 'the body is larger than allowed'),
+
+  'tombstones-full': row(50001, 503, 'the player has too many cancels of unknown transactions'),
+  overloaded: row(50001, 503, 'too many requests are waiting'),
+  starting: row(50001, 503, "the player's shard is recovering"),
+  stopped: row(50001, 503, "the player's shard is stopped"),
+  'memory-full': row(50001, 503, 'memory is nearly full: only what closes a transaction is accepted'),
+  'not-durable-in-time': row(50001, 503, 'the outcome is unknown: the answer was not durable before the deadline'),
+  'shutting-down': row(50001, 503, 'the server is shutting down'),
+};

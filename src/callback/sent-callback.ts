@@ -1,0 +1,10 @@
+import type { Endpoint } from '../wallet/command.js';
+
+/** A callback as the platform sent it. */
+export interface SentCallback {
+  readonly endpoint: Endpoint;
+  /** The request body, decoded by `textOf`. */
+  readonly text: string;
+  /** On the monotonic clock: from then on the platform is told that the outcome is unknown, so it must not begin. */
+  readonly deadlineMs: number;
+}
