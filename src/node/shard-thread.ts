@@ -44,7 +44,7 @@ export function newSnapshotId(): string {
   return randomBytes(SNAPSHOT_ID_BYTES).toString('hex');
 }
 
-/** When snapshots are taken, and what is kept, as the settings want it. */
+/** When snapshots are taken, and what is kept. */
 export function policyOf(
   { snapshots, history }: Pick<Settings, 'snapshots' | 'history'>,
   { shards }: StoreMeta,
@@ -53,13 +53,13 @@ export function policyOf(
   return { everyEntries, everyMs: everySeconds * 1000, keep, historyBytesMax: history.maxBytes / shards };
 }
 
-/** What reads the callbacks of this store and writes their answers. To make one takes some 50 ms. */
+/** Reads the callbacks of this store and writes their answers. Takes some 50 ms to make. */
 export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings' | 'meta'>): CallbackCodec {
   const { money, txnsMax } = settings;
   return new CallbackCodec({ scales: new ScaleTable(meta.scales), amountMax: money.amountMax, txnsMax }, systemClock);
 }
 
-/** What a thread has to know of the process; it crosses the border to a worker as it is. */
+/** What a thread has to know of the process. Plain data: it crosses to a worker as it is. */
 export interface ShardThreadSettings extends Identity {
   readonly settings: ShardSettings;
   readonly meta: StoreMeta;
@@ -71,7 +71,7 @@ export interface ShardThreadSettings extends Identity {
   readonly acknowledged: ReadonlyMap<number, Position>;
 }
 
-/** All that the shards of one thread need, be it the main thread or a worker: their store, guard and telemetry. */
+/** The shards of one thread, main thread or worker, with their store, memory guard and telemetry. */
 export class ShardThread implements Shards {
   private readonly host: ShardHost;
   private readonly memory: MemoryGuard;
@@ -86,10 +86,10 @@ export class ShardThread implements Shards {
     log: Logger,
     onFenced: (shard: number, takenBy: string) => void,
   ): Promise<ShardThread> {
-    // Of no use any more, and a thread or process that ends is started again.
+    // This process cannot use the store any more; one that ends is started again.
     const onStuck = (why: string) => {
       log.error({ error: why }, 'the store does not answer any more: ending');
-      // A thread that ends takes nothing of LMDB with it: its successor would find the same environment.
+      // The end of a thread does not close LMDB: its successor would find the same broken environment.
       if (isMainThread) process.exit(EXIT.failure);
       else process.kill(process.pid, 'SIGKILL');
     };
@@ -107,7 +107,7 @@ export class ShardThread implements Shards {
   ) {
     const { settings, meta, shards, owner, ownerTag, heapMaxBytes, acknowledged } = options;
     const { nodeFolder } = settings;
-    // It lies outside the heap, and is to stay a small part of what the process takes.
+    // Recent entries lie outside the heap, and must stay a small part of the process's memory.
     const share = Math.floor(heapMaxBytes / RECENT_SHARE / shards.length);
     const recentBytesMax = store.canLoseTail ? Math.min(RECENT_BYTES_MAX, share) : 0;
     this.memory = new MemoryGuard(heapMaxBytes, youngBytes(heapMaxBytes));
@@ -148,7 +148,7 @@ export class ShardThread implements Shards {
     await this.host.start(fences);
   }
 
-  /** In bad weather it waits for better, however long: a thread that gave up would leave its shards stopped. */
+  /** Waits out an outage, however long: a thread that gave up would leave its shards stopped. */
   async resume(told: ReadonlyMap<number, Lsn>): Promise<void> {
     const patience = { attemptsMax: Number.POSITIVE_INFINITY, log: this.log, delay };
     await patiently('find the store', patience, () => this.checkStore());
@@ -212,7 +212,7 @@ export class ShardThread implements Shards {
     await this.store.close();
   }
 
-  /** The store is the one that the process has looked at; from now on its driver knows it again after a reconnect. */
+  /** Throws unless this is the store that the process opened. From here on its driver checks that after each reconnect. */
   private async checkStore(): Promise<void> {
     const meta = await this.store.meta.maybeRead();
     if (meta?.storeId !== this.options.meta.storeId) throw new RecoveryError('the store is another one than before');
