@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { ConfigError } from './config-error.js';
 import type { Settings } from './schema.js';
-import { maybeStoreKind, STORE_KINDS } from './store-kinds.js';
+import { maybeKindSettings } from './store-kinds.js';
 
 /** Checks the rules that span several settings. Throws a `ConfigError`. */
 export function checkTogether(settings: Settings): void {
@@ -49,9 +49,9 @@ export function checkTogether(settings: Settings): void {
         'the first or lower the second',
     );
   }
-  const kind = maybeStoreKind(settings.store);
-  if (kind !== undefined && !STORE_KINDS[kind].durability.test(settings.durability)) {
-    throw new ConfigError(`durability is ${settings.durability}, but ${STORE_KINDS[kind].durabilityRefusal}`);
+  const fsyncOnly = maybeKindSettings(settings.store)?.fsyncOnly;
+  if (fsyncOnly !== undefined && settings.durability !== 'fsync') {
+    throw new ConfigError(`durability is ${settings.durability}, but ${fsyncOnly} knows fsync only`);
   }
 }
 
