@@ -1,4 +1,4 @@
-/** Our own bug. It stops the shard that finds it; it is never an answer to a caller. */
+/** A bug of walletd. It stops the shard that finds it; it is never an answer to a caller. */
 export class AssertionFailure extends Error {
   override readonly name = 'AssertionFailure';
 }

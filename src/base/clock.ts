@@ -7,10 +7,10 @@ export interface Clock {
 
 const READINGS = 10;
 
-/** Each thread counts `performance.now` from a moment of its own; the system's clock behind it is the same for all. */
+/** Each thread counts `performance.now` from a moment of its own; the system clock behind it is the same for all. */
 const THREAD_STARTED_MS = threadStartedMs();
 
-/** By the pair of readings that took least: a busy machine can hold a thread up for milliseconds between the two. */
+/** Taken from the fastest pair of readings: a busy machine can hold a thread up for milliseconds between the two. */
 function threadStartedMs(): number {
   let startedMs = 0;
   let leastNs = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 /**
  * Hash of a string to 32 unsigned bits: FNV-1a over the two bytes of each UTF-16 unit, then MurmurHash3's finalizer,
  * so that the low bits (which pick the shard) depend on every unit. Its name in a store's meta record is `HASH_NAME`:
- * whoever changes one line of it moves players between shards, and must change the name.
+ * a change of one line here moves players between shards, and needs another name.
  */
 export function hashString(text: string): number {
   let hash = 0x811c9dc5;

@@ -2,8 +2,8 @@ const NAMES_MAX = 10_000;
 const names = new Map<string, string>();
 
 /**
- * One copy of a string that comes again and again (a product, a currency): each parsed request brings a new one, and
- * memory would keep as many as there are rounds. Past the limit strings stay as they come.
+ * One copy of a string that recurs (a product, a currency): each parsed request brings a new one, and memory would keep
+ * as many as there are rounds. Past the limit strings stay as they come.
  */
 export function intern(name: string): string {
   const known = names.get(name);

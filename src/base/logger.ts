@@ -1,4 +1,4 @@
-/** What the inner folders may say to people. pino's logger is one. */
+/** The log, as inner folders see it. pino's logger is one. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -3,7 +3,7 @@ export type Labels = Readonly<Record<string, string | number>>;
 export interface MetricValue {
   readonly value: number;
   readonly labels: Labels;
-  /** Of one series of a histogram: the metric's name with `_bucket`, `_sum` or `_count`. */
+  /** For a series of a histogram: the metric's name with `_bucket`, `_sum` or `_count`. */
   readonly metricName?: string;
 }
 
@@ -15,7 +15,7 @@ export interface Metric {
   readonly values: readonly MetricValue[];
 }
 
-/** Several threads' metrics as one list: series that several have are added up. */
+/** Merges the metrics of several threads: series with the same name and labels are added up. */
 export function mergeMetrics(metrics: readonly Metric[]): Metric[] {
   const byName = new Map<string, { metric: Metric; values: Map<string, MetricValue> }>();
   for (const metric of metrics) {
@@ -30,8 +30,8 @@ export function mergeMetrics(metrics: readonly Metric[]): Metric[] {
 }
 
 /**
- * What must outlive a thread that dies: to Prometheus a sum that falls is one that began anew at zero, and all that
- * the other threads had counted would count again.
+ * The metrics that must outlive a thread: to Prometheus a sum that falls has begun anew at zero, and all that the other
+ * threads have counted would count again.
  */
 export function lastingMetrics(metrics: readonly Metric[]): Metric[] {
   return metrics.filter(({ type }) => type !== 'gauge');

@@ -1,5 +1,5 @@
-/** Whoever waits for a result. Called once. */
+/** Takes a result. Called once. */
 export interface Replier<T> {
-  /** `readyMs` is when the result could be told, of the monotonic clock; nobody knows it of what was refused. */
+  /** `readyMs`, of the monotonic clock, is when the result could be sent; undefined for a refusal. */
   reply(result: T, readyMs?: number): void;
 }

@@ -1,22 +1,22 @@
 const WINDOW_MS = 60_000;
 
 /**
- * How often what fails is started again: not when it failed while it was coming back, nor in the minute after. From when
- * it is back, for what takes long to come back would fail for ever.
+ * Decides whether a part that failed is started again: not when it failed while coming back, nor in the minute after. The
+ * minute counts from when it is back: a part that takes long to come back must not be restarted for ever.
  */
 export class RestartBudget {
   private isComingBack = false;
   private backMs = Number.NEGATIVE_INFINITY;
 
-  /** It has failed, at this time of the monotonic clock. True: it may be started again, and is coming back from now on. */
+  /** Notes a failure at this time of the monotonic clock. True: the part may be started again, and counts as coming back. */
   failed(nowMs: number): boolean {
     if (this.isComingBack || nowMs - this.backMs < WINDOW_MS) return false;
     this.isComingBack = true;
     return true;
   }
 
-  /** It serves. The first time of all counts for nothing. */
-  isBack(nowMs: number): void {
+  /** Notes that the part serves. Its very first time does not begin a minute. */
+  recovered(nowMs: number): void {
     if (this.isComingBack) this.backMs = nowMs;
     this.isComingBack = false;
   }

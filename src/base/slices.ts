@@ -8,7 +8,7 @@ export class Slices {
 
   constructor(
     private readonly clock: Clock,
-    /** Gives way to other work of the thread. */
+    /** Lets other work of the thread run. */
     private readonly yieldTurn: () => Promise<void>,
   ) {
     this.endsMs = clock.monotonicMs() + TURN_MS;

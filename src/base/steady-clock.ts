@@ -1,19 +1,19 @@
 import type { Clock } from './clock.js';
 
-/** A machine that was asleep for less is right at once; and a log that is ahead by less is right again in a day. */
+/** A jump of up to a day is followed at once: a machine was asleep, or a log that is ahead by less is right again in a day. */
 const JUMP_MAX_MS = 86_400_000;
-/** So long somebody or something has to set a clock right. */
+/** How long people or programs have to set a clock right. */
 const PROBATION_MS = 3_600_000;
 
 /**
- * A clock for what cannot be taken back: a log whose time has once been in the year 2036 stays there. A wall clock that
+ * A clock for logs, whose time cannot be taken back: one that has once been in the year 2036 stays there. A wall clock that
  * jumps forward by more than a day is followed when it has stayed there for an hour; until then time goes on as before.
  */
 export class SteadyClock implements Clock {
   private offsetMs: number;
   private suspect: { readonly offsetMs: number; readonly sinceMs: number } | undefined = undefined;
 
-  /** `offsetMs` is believed from the beginning. */
+  /** `offsetMs` is trusted from the beginning. */
   constructor(
     private readonly clock: Clock,
     offsetMs: number = offsetOf(clock),
@@ -37,7 +37,7 @@ export class SteadyClock implements Clock {
     return this.clock.monotonicMs();
   }
 
-  /** Wall clock less monotonic clock, the highest that was believed: what goes back comes back at once. */
+  /** Wall clock minus monotonic clock, the highest that was trusted. */
   get believedOffsetMs(): number {
     return this.offsetMs;
   }
@@ -50,7 +50,7 @@ export class SteadyClock implements Clock {
   }
 }
 
-/** Wall clock less monotonic clock. */
+/** Wall clock minus monotonic clock. */
 export function offsetOf(clock: Clock): number {
   return clock.now() - clock.monotonicMs();
 }

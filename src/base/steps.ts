@@ -1,7 +1,7 @@
-/** Work in steps of a fraction of a millisecond each, between which others may have their turn; and what comes of it. */
+/** Work in steps of a fraction of a millisecond each, between which other work may run, and its result. */
 export type Steps<T> = Generator<void, T>;
 
-/** Does all of it without giving way. */
+/** Runs all steps without a break. */
 export function atOnce<T>(steps: Steps<T>): T {
   let step = steps.next();
   while (!step.done) step = steps.next();

@@ -1,14 +1,14 @@
 const TICK_MS = 1000;
 
 /**
- * Notices that somebody who should speak says nothing. It counts its own ticks and does not look at a clock: after a
- * pause (of the process, or of the whole machine) everybody has been silent for long, and nobody had a chance to speak.
+ * Notices that a part which should report falls silent. It counts its own ticks and reads no clock: after a pause of the
+ * process or the machine every part has been silent for long, and none had a chance to report.
  */
 export class Watchdog {
   private silentTicks = 0;
   private readonly timer: NodeJS.Timeout;
 
-  /** `onSilence` is called once `heard` has not been called for so many seconds, and after as many again. */
+  /** `onSilence` is called when `heard` has not been called for `secondsMax` seconds, and again after as many. */
   constructor(
     private readonly secondsMax: number,
     private readonly onSilence: () => void,

@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
-import { maybeStoreKind, STORE_FORMS } from '../config/store-kinds.js';
+import { maybeKindSettings, STORE_FORMS } from '../config/store-kinds.js';
 
 const ENVIRONMENT = 'env:';
 /** Also one with a mistake in it: as the name of a file it would be printed, with its password. */
@@ -21,7 +21,7 @@ export function isStoreAddress(text: string): boolean {
 export function settingsOfStore(address: string): Settings {
   const store = resolved(address);
   // The settings may be those of a store in Redis, which another one is being copied out of.
-  const durability = maybeStoreKind(store) === 'lmdb' ? { WALLETD_DURABILITY: 'fsync' } : {};
+  const durability = maybeKindSettings(store)?.fsyncOnly ? { WALLETD_DURABILITY: 'fsync' } : {};
   return loadSettings({
     ...process.env,
     WALLETD_INSECURE: 'true',

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { ConfigError } from './config-error.js';
 import type { Settings } from './schema.js';
-import { maybeStoreKind, STORE_KINDS } from './store-kinds.js';
+import { maybeKindSettings } from './store-kinds.js';
 
-/** What one setting alone cannot tell. Throws a `ConfigError`. */
+/** Checks the rules that span several settings. Throws a `ConfigError`. */
 export function checkTogether(settings: Settings): void {
   const { host, admin, insecure, signature, allow, tls, products } = settings;
   if (!isLoopback(host) && !insecure && signature.keys === null && allow.networks === null) {
@@ -13,7 +13,7 @@ export function checkTogether(settings: Settings): void {
     );
   }
   const twiceListed = maybeTwice(products.list.map(({ id }) => id));
-  if (twiceListed !== undefined) throw new ConfigError(`two entries of products.list are of ${twiceListed}`);
+  if (twiceListed !== undefined) throw new ConfigError(`products.list names ${twiceListed} twice`);
   const tokens = operatorTokens(settings);
   if (!isLoopback(admin.host) && tokens.length === 0) {
     throw new ConfigError(
@@ -21,9 +21,9 @@ export function checkTogether(settings: Settings): void {
     );
   }
   const names = tokens.map(({ name }) => name);
-  if (names.includes('local')) throw new ConfigError('no token can be of local: who needs no token is called so');
+  if (names.includes('local')) throw new ConfigError('"local" is reserved: it names operators when no token is set');
   const twice = maybeTwice(names);
-  if (twice !== undefined) throw new ConfigError(`two tokens of admin.tokens and admin.token are of ${twice}`);
+  if (twice !== undefined) throw new ConfigError(`admin.tokens and admin.token name the operator ${twice} twice`);
   if (new Set(tokens.map(({ token }) => token)).size < tokens.length) {
     throw new ConfigError('two operators of admin.tokens and admin.token have the same token');
   }
@@ -33,23 +33,25 @@ export function checkTogether(settings: Settings): void {
     }
   }
   if (allow.forwardedBy === 'proxy-protocol' && tls.keyFile !== null) {
-    throw new ConfigError('allow.forwardedBy is proxy-protocol, which does not go with TLS: end TLS at the proxy');
+    throw new ConfigError(
+      'allow.forwardedBy is proxy-protocol, which cannot be combined with TLS: end TLS at the proxy',
+    );
   }
   if (allow.forwardedBy === 'proxy-protocol' && allow.proxies === null) {
     throw new ConfigError(
-      'allow.forwardedBy is proxy-protocol, and nobody is believed: list the proxies in allow.proxies',
+      'allow.forwardedBy is proxy-protocol, but no proxy is trusted: list the proxies in allow.proxies',
     );
   }
   const { bodyBytesMax, inFlightBytesMax } = settings.limits;
   if (inFlightBytesMax < bodyBytesMax) {
     throw new ConfigError(
       `limits.inFlightBytesMax is ${inFlightBytesMax}, but one body may have ${bodyBytesMax} (limits.bodyBytesMax): raise ` +
-        'the one or lower the other',
+        'the first or lower the second',
     );
   }
-  const kind = maybeStoreKind(settings.store);
-  if (kind !== undefined && !STORE_KINDS[kind].durability.test(settings.durability)) {
-    throw new ConfigError(`durability is ${settings.durability}, but ${STORE_KINDS[kind].durabilityRefusal}`);
+  const fsyncOnly = maybeKindSettings(settings.store)?.fsyncOnly;
+  if (fsyncOnly !== undefined && settings.durability !== 'fsync') {
+    throw new ConfigError(`durability is ${settings.durability}, but ${fsyncOnly} knows fsync only`);
   }
 }
 
@@ -57,7 +59,7 @@ function maybeTwice(names: readonly string[]): string | undefined {
   return names.find((name, i) => names.indexOf(name) !== i);
 }
 
-/** All tokens of the operator API: also the one that needs no file. */
+/** All tokens of the operator API, `admin.token` among them. */
 export function operatorTokens({ admin }: Settings): Settings['admin']['tokens'] {
   const { token, tokens } = admin;
   return token === null ? tokens : [{ name: 'operator', role: 'operate', token }, ...tokens];

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
+import { messageOf } from '../base/message-of.js';
 import { checkTogether } from './check-together.js';
 import { ConfigError } from './config-error.js';
 import { type Sources, sentence } from './refusal.js';
@@ -12,7 +13,7 @@ const PREFIX = 'WALLETD_';
 const FILE_VARIABLE = 'WALLETD_CONFIG';
 const TABLES = [...SECRET_TABLES, 'money.scales', 'products.list'];
 
-// Used once a start: neither a check of the schema (a test has it) nor faster code is worth 50 ms of each.
+// Used once per start: neither a check of the schema (a test does that) nor faster code is worth 50 ms of each start.
 const ajv = new Ajv({
   strict: true,
   allowUnionTypes: true,
@@ -41,9 +42,9 @@ export function loadSettings(env: NodeJS.ProcessEnv, unread: readonly string[] =
 }
 
 /**
- * A running server's settings with who may call as `fresh` has it. Its listeners stay where they are, whatever else has
- * changed: `fresh` may bind loopback from the next start on and need no keys there, and this one would be open to all.
- * Throws a `ConfigError`.
+ * A running server's settings, with the callers that `fresh` allows. Its listeners stay where they are: were `fresh`
+ * checked with its own, it could bind loopback from the next start on and need no keys there, while this server would be
+ * open to all. Throws a `ConfigError`.
  */
 export function withCallersOf(running: Settings, { insecure, signature, allow }: Settings): Settings {
   const settings = { ...running, insecure, signature, allow };
@@ -56,7 +57,7 @@ export function variableOf(path: string): string {
   return PREFIX + path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase();
 }
 
-/** The paths of all settings that are a single value. */
+/** The paths of all settings with a single value. */
 export function scalarPaths(tree: Tree, prefix = ''): string[] {
   return Object.entries(tree).flatMap(([key, value]) => {
     const path = prefix + key;
@@ -81,7 +82,7 @@ function mergeEnvironment(settings: Tree, env: NodeJS.ProcessEnv, sources: Sourc
   }
 }
 
-/** A value of the environment overrides the name of a file in a file; in one place the file's name wins. */
+/** A value in the environment overrides a file named in a file; where both are in one place, the file wins. */
 function readSecret(path: string, filePath: string, settings: Tree, sources: Sources): void {
   const file = valueAt(settings, filePath);
   const isOverridden = sources.get(path) === variableOf(path) && sources.get(filePath) !== variableOf(filePath);
@@ -97,7 +98,7 @@ function setValue(settings: Tree, path: string, value: unknown): void {
   if (isTree(parent)) parent[last] = value;
 }
 
-/** Environment variables are text: read as a number or a truth value where the setting can be one. */
+/** Environment variables are text, and read as a number or a boolean where the setting can be one. */
 function parse(path: string, text: string): unknown {
   const types = typesOf(path);
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
@@ -115,7 +116,7 @@ function merge(into: Tree, from: unknown, source: string, sources: Sources, pref
   if (!isTree(from)) throw new ConfigError(`${source} must hold a JSON object`);
   for (const [key, value] of Object.entries(from)) {
     const path = prefix + key;
-    // To assign it would leave no trace of it.
+    // Assigned, it would leave no trace.
     if (key === '__proto__') throw new ConfigError(`${path} is not a setting of walletd (from ${source})`);
     const standing = Object.hasOwn(into, key) ? into[key] : undefined;
     if (isTree(standing) && !TABLES.includes(path)) {
@@ -131,12 +132,12 @@ function merge(into: Tree, from: unknown, source: string, sources: Sources, pref
 function readJson(file: URL | string): unknown {
   const text = readText(file, FILE_VARIABLE);
   try {
-    // Some editors begin a file with a mark.
+    // Some editors begin a file with a byte order mark.
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    // The parser shows what stands around the fault, which may be a secret.
-    const told = (error as Error).message.replace(/,? (?:\.\.\.)?".*$/s, '');
-    throw new ConfigError(`${file} is not JSON: ${told}`);
+    // The parser quotes the text around the fault, which may be a secret.
+    const reason = messageOf(error).replace(/,? (?:\.\.\.)?".*$/s, '');
+    throw new ConfigError(`${file} is not JSON: ${reason}`);
   }
 }
 
@@ -144,6 +145,6 @@ function readText(file: URL | string, setting: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigError(`cannot read ${file} (${setting}): ${(error as Error).message}`);
+    throw new ConfigError(`cannot read ${file} (${setting}): ${messageOf(error)}`);
   }
 }

@@ -3,7 +3,7 @@ import { holdsSecret } from './secrets.js';
 import { STORE_FORMS } from './store-kinds.js';
 import { type Tree, valueAt } from './tree.js';
 
-/** Where a setting was given, for the message when it is wrong. */
+/** Where each setting was given, for the message when it is wrong. */
 export type Sources = Map<string, string>;
 
 /** One sentence about the first thing that is wrong. The value of a secret is not repeated. */

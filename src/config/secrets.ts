@@ -1,13 +1,13 @@
-/** Their values are not repeated in messages. Each can be in a file of its own, which the setting behind it names. */
+/** Settings whose values no message repeats; behind each the setting that names a file to read it from. */
 export const SECRETS: Readonly<Record<string, string>> = {
   'admin.token': 'admin.tokenFile',
   'signature.keys': 'signature.keysFile',
   store: 'storeFile',
 };
-/** In a file of settings only. */
+/** Tables with secrets, which can only be set in a file of settings. */
 export const SECRET_TABLES = ['admin.tokens'];
 
-/** Also a group in the place of which something else was given, and what was put below a secret. */
+/** True also for a group that contains a secret, and for what was put below a secret. */
 export function holdsSecret(path: string): boolean {
   const secrets = [...Object.keys(SECRETS), ...SECRET_TABLES];
   return secrets.some((secret) => `${secret}.`.startsWith(`${path}.`) || path.startsWith(`${secret}.`));

@@ -7,18 +7,16 @@ export type StoreKind = 'lmdb' | 'redis';
 interface StoreKindSettings {
   /** How its addresses begin, each with the form that messages show. */
   readonly addresses: Readonly<Record<string, string>>;
-  /** Values of `durability` that it knows, and what to say of any other. */
-  readonly durability: RegExp;
-  readonly durabilityRefusal: string;
+  /** What a refusal calls it when `durability` is not fsync, the only value it knows; undefined when it knows all. */
+  readonly fsyncOnly: string | undefined;
   /** `init` where that is not set. */
   readonly init: 'auto' | 'never';
 }
 
-export const STORE_KINDS: Readonly<Record<StoreKind, StoreKindSettings>> = {
+const STORE_KINDS: Readonly<Record<StoreKind, StoreKindSettings>> = {
   lmdb: {
     addresses: { 'lmdb:': 'lmdb:FOLDER' },
-    durability: /^fsync$/,
-    durabilityRefusal: 'the embedded store knows fsync only',
+    fsyncOnly: 'the embedded store',
     // A newcomer expects an embedded store to be there.
     init: 'auto',
   },
@@ -28,15 +26,17 @@ export const STORE_KINDS: Readonly<Record<StoreKind, StoreKindSettings>> = {
       'rediss://': 'rediss://…',
       'redis+sentinel://': 'redis+sentinel://…',
     },
-    durability: /^(fsync|os|replicas:[1-9])$/,
-    durabilityRefusal: 'Redis knows fsync, os and replicas:N',
+    fsyncOnly: undefined,
     // An empty Redis is more likely a wrong address than a new casino.
     init: 'never',
   },
 };
 
 const KINDS = Object.keys(STORE_KINDS) as readonly StoreKind[];
-const ADDRESSES = Object.assign({}, ...Object.values(STORE_KINDS).map(({ addresses }) => addresses));
+const ADDRESSES: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...Object.values(STORE_KINDS).map(({ addresses }) => addresses),
+);
 
 /** Matches every address of a store. */
 export const STORE_PATTERN = `^(${Object.keys(ADDRESSES).map(escaped).join('|')}).`;
@@ -47,6 +47,12 @@ export const STORE_FORMS = listed(Object.values(ADDRESSES));
 /** Undefined when this is no address of a store. */
 export function maybeStoreKind(address: string): StoreKind | undefined {
   return KINDS.find((kind) => Object.keys(STORE_KINDS[kind].addresses).some((prefix) => address.startsWith(prefix)));
+}
+
+/** The settings that follow from the kind of store; undefined when this is no address of a store. */
+export function maybeKindSettings(address: string): StoreKindSettings | undefined {
+  const kind = maybeStoreKind(address);
+  return kind === undefined ? undefined : STORE_KINDS[kind];
 }
 
 function escaped(text: string): string {

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/message-of.js';
 import { isLoopback } from '../config/check-together.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
@@ -5,7 +6,7 @@ import { AddressList } from '../http/address-list.js';
 import { Callers } from '../http/callers.js';
 import { parseKeys, type SignatureKey, Signatures } from '../http/signature.js';
 
-/** Who may call, as the settings want it. Throws a `ConfigError` that names the setting and repeats no secret. */
+/** The callers that the settings allow. Throws a `ConfigError` that names the setting and repeats no secret. */
 export function callersOf({ signature, allow }: Pick<Settings, 'signature' | 'allow'>): Callers {
   const keys = keysOf(signature.keys);
   return new Callers({
@@ -16,7 +17,7 @@ export function callersOf({ signature, allow }: Pick<Settings, 'signature' | 'al
   });
 }
 
-/** The same for people. */
+/** The callers that the settings allow, in words for the log. */
 export function describeCallers({ host, signature, allow }: Pick<Settings, 'host' | 'signature' | 'allow'>): string {
   const ids = keysOf(signature.keys).map(({ id }) => id);
   const conditions = [
@@ -42,6 +43,6 @@ function named<T>(setting: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
-    throw new ConfigError(`${setting} cannot be used: ${(error as Error).message}`);
+    throw new ConfigError(`${setting} cannot be used: ${messageOf(error)}`);
   }
 }

@@ -1,4 +1,4 @@
-/** What scripts can tell from the way walletd ended. */
+/** How walletd ended, for scripts. */
 export const EXIT = {
   ok: 0,
   failure: 1,

@@ -5,35 +5,35 @@ import type { Settings } from '../config/schema.js';
 
 const MIB = 1024 * 1024;
 const SHARE_OF_MACHINE = 0.5;
-/** Beside workers the main thread holds what is in flight only. */
+/** With workers the main thread holds only what is in flight. */
 const MAIN_SHARE = 0.25;
 const MAIN_MAX_BYTES = 2048 * MIB;
-/** In a smaller heap a thread has collected more than it has worked. */
+/** In a smaller heap a thread spent more time collecting garbage than working. */
 const WORKER_MIN_BYTES = 128 * MIB;
 const WORKERS_MAX = 3;
 /** In a heap of this size V8's own young generation is too small. */
 const ROOMY_BYTES = 1024 * MIB;
 const ROOMY_YOUNG_BYTES = 32 * MIB;
-/** Of a heap; in a small one V8's own takes the room that the old generation needs. */
+/** Share of a heap; in a small heap V8's default takes the room that the old generation needs. */
 const YOUNG_SHARE = 1 / 16;
 const YOUNG_MAX_BYTES = 16 * MIB;
 const FIRST_COLLECTION_MAX_BYTES = 1024 * MIB;
 
 type HeapSettings = Pick<Settings, 'workers' | 'shards' | 'memory'>;
 
-/** Worker threads: as set, or what the cores suggest: one front end feeds no more than three. */
+/** Worker threads: as set, or as many as the cores suggest; one front end feeds no more than three. */
 export function workerCount(settings: HeapSettings): number {
   const cores = availableParallelism();
   const wanted = settings.workers ?? (cores <= 2 ? 0 : Math.min(cores - 2, WORKERS_MAX));
   return Math.min(wanted, settings.shards);
 }
 
-/** Bytes that all heaps together may take: as set, or half of what the machine or the container has. */
+/** Limit for all heaps together: as set, or half of the memory of the machine or container. */
 function heapMaxBytes(settings: HeapSettings): number {
   return settings.memory.maxBytes ?? Math.floor(machineBytes() * SHARE_OF_MACHINE);
 }
 
-/** Of one worker. Throws a `ConfigError` when that is too little. */
+/** One worker's share. Throws a `ConfigError` when that is too little. */
 function workerHeapMaxBytes(settings: HeapSettings): number {
   const count = workerCount(settings);
   const all = heapMaxBytes(settings);
@@ -49,30 +49,30 @@ function workerHeapMaxBytes(settings: HeapSettings): number {
 }
 
 /**
- * V8 takes its heap limit only on its command line, and that one holds for each thread, whatever a worker is given. So
- * with workers it is theirs; the main thread stays far below it.
+ * The heap limit that V8 is started with. It holds for every thread, whatever a worker is given: with workers it is
+ * theirs, and the main thread stays far below it.
  */
 export function threadHeapMaxBytes(settings: HeapSettings): number {
   return workerCount(settings) === 0 ? heapMaxBytes(settings) : workerHeapMaxBytes(settings);
 }
 
-/** What V8 was really started with can be less, when walletd was not started by its launcher. */
+/** The limit that holds: V8 was started with less when walletd was not started by its launcher. */
 export function effectiveHeapMaxBytes(settings: HeapSettings): number {
   return Math.min(threadHeapMaxBytes(settings), getHeapStatistics().heap_size_limit);
 }
 
-/** What V8 lets the main thread take beside workers. */
+/** The limit that V8 gives the main thread beside workers. */
 export function mainHeapMaxBytes(): number {
   return getHeapStatistics().heap_size_limit;
 }
 
 /**
- * Of V8's command line. Beside the limit of a heap, two that spend memory on fewer collections:
+ * Options for V8's command line. Beside the limit of a heap, two that spend memory on fewer collections:
  *
  * - The young generation is twice as large as V8's own, where there is room, and smaller in a small heap; a thread can
  *   take three times this much for it, beyond the limit. A replay of three million events took 9.6 s instead of 12.7.
- * - The whole heap is collected for the first time when it has a quarter of what it may have, or 1 GiB. V8 by itself
- *   begins with some MiB, and each time holds callbacks up for 50 to 100 ms: at 10,000/s p99 was 24 ms and is 8.
+ * - The whole heap is collected for the first time when it has a quarter of what it may have, or 1 GiB. V8 by
+ *   itself begins with some MiB, and each time holds callbacks up for 50 to 100 ms: at 10,000/s p99 was 24 ms and is 8.
  */
 export function heapOptions(settings: HeapSettings): string[] {
   const bytes = threadHeapMaxBytes(settings);

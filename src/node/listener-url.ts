@@ -1,6 +1,6 @@
 import type { Settings } from '../config/schema.js';
 
-/** Of a listener with these settings, without a slash at its end. */
+/** The URL of a listener, without a slash at its end. */
 export function urlOf(host: string, port: number, { certificateFile }: Settings['tls']): string {
   return `${certificateFile === null ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

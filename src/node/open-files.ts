@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** For the operator API, whose connections have a limit of their own, and for store, workers and log. */
-const OTHERS = 1200;
+/** File descriptors kept for the operator API, whose connections have a limit of their own, and for store, workers and log. */
+const RESERVED = 1200;
 
-/** How many connections of so many this process has files for; all of them where the system does not tell. */
+/** `wanted`, or fewer where this process may not open that many files. */
 export function affordableConnections(wanted: number): number {
   const files = openFilesMax();
-  return Math.min(wanted, Math.max(files - OTHERS, Math.floor(files / 2)));
+  return Math.min(wanted, Math.max(files - RESERVED, Math.floor(files / 2)));
 }
 
 /** Node has raised the soft limit to the hard one by now. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { HASH_NAME } from '../base/hash.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
-import { maybeStoreKind, STORE_KINDS } from '../config/store-kinds.js';
+import { maybeKindSettings } from '../config/store-kinds.js';
 import { differences, META_VERSION, type StoreMeta } from '../store/meta.js';
 import { NodeRecord } from '../store/node-record.js';
 import type { Store } from '../store/store.js';
@@ -72,8 +72,7 @@ export function recordOf(settings: StoreSettings & Pick<Settings, 'nodeFolder'>)
 
 /** Whether an empty place becomes a store: as set, or what suits the kind of store. */
 export function initOf({ store, init }: Pick<Settings, 'store' | 'init'>): 'auto' | 'never' {
-  const kind = maybeStoreKind(store);
-  return init ?? (kind === undefined ? 'never' : STORE_KINDS[kind].init);
+  return init ?? maybeKindSettings(store)?.init ?? 'never';
 }
 
 async function opened(

@@ -1,13 +1,14 @@
 import type { Logger } from '../base/logger.js';
+import { messageOf } from '../base/message-of.js';
 import type { NodeRecord } from '../store/node-record.js';
 import type { Shards } from '../worker/shards.js';
 
 const EVERY_MS = 1000;
 
-/** Keeps this node's record of what its shards have acknowledged, from the first that serves on. */
+/** Keeps this node's record of what its shards have acknowledged, from when the first one serves. */
 export class Recorder {
   private readonly timer: NodeJS.Timeout;
-  /** Why the record could not be written the last time. */
+  /** Why the last write failed; undefined when it succeeded. */
   private problem: string | undefined = undefined;
 
   constructor(
@@ -20,10 +21,10 @@ export class Recorder {
     this.timer.unref();
   }
 
-  /** Does not reject. A shard that does not serve keeps the record that it had. */
+  /** Does not reject. A shard that does not serve keeps its former record. */
   async write(): Promise<void> {
     const all = this.shards.status();
-    // Whoever has the store now keeps the record.
+    // The process that has taken the store over keeps the record now.
     if (all.some(({ state }) => state === 'fenced')) return;
     const serving = all.flatMap(({ shard, state, head }) =>
       state === 'serving' && head !== undefined ? [[shard, head] as const] : [],
@@ -33,9 +34,9 @@ export class Recorder {
       await this.record.write(this.storeId, serving);
       this.problem = undefined;
     } catch (error) {
-      const { message } = error as Error;
+      const message = messageOf(error);
       const at = { path: this.record.path, error: message };
-      // It is tried every second, and said once.
+      // It is tried every second, and logged once.
       if (message !== this.problem) this.log.warn(at, 'cannot write what this node has acknowledged');
       this.problem = message;
     }

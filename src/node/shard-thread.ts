@@ -32,7 +32,7 @@ export function newSnapshotId(): string {
   return randomBytes(SNAPSHOT_ID_BYTES).toString('hex');
 }
 
-/** When snapshots are taken, and what is kept, as the settings want it. */
+/** When snapshots are taken, and what is kept. */
 export function policyOf(
   { snapshots, history }: Pick<Settings, 'snapshots' | 'history'>,
   { shards }: StoreMeta,
@@ -41,13 +41,13 @@ export function policyOf(
   return { everyEntries, everyMs: everySeconds * 1000, keep, historyBytesMax: history.maxBytes / shards };
 }
 
-/** What reads the callbacks of this store and writes their answers. To make one takes some 50 ms. */
+/** Reads the callbacks of this store and writes their answers. Takes some 50 ms to make. */
 export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings' | 'meta'>): CallbackCodec {
   const { money, txnsMax } = settings;
   return new CallbackCodec({ scales: new ScaleTable(meta.scales), amountMax: money.amountMax, txnsMax }, systemClock);
 }
 
-/** What a thread has to know of the process; it crosses the border to a worker as it is. */
+/** What a thread has to know of the process. Plain data: it crosses to a worker as it is. */
 export interface ShardThreadSettings extends Identity {
   readonly settings: ShardSettings;
   readonly meta: StoreMeta;
@@ -60,8 +60,8 @@ export interface ShardThreadSettings extends Identity {
 }
 
 /**
- * The shards of one thread, be it the main thread or a worker, with all that they need: their store, memory guard and
- * telemetry. `thread` is its name in metrics.
+ * Opens the shards of one thread, main thread or worker, with their store, memory guard and telemetry. `thread` is its
+ * name in metrics.
  */
 export async function openShardThread(
   thread: string,
@@ -73,7 +73,7 @@ export async function openShardThread(
   const { settings, meta, shards, owner, ownerTag, heapMaxBytes, acknowledged } = options;
   const { nodeFolder } = settings;
   const store = await driverOf(settings).openAgain((why) => endStuckThread(why, log));
-  // Recent entries lie outside the heap, and are to stay a small part of what the process takes.
+  // Recent entries lie outside the heap, and must stay a small part of the process's memory.
   const share = Math.floor(heapMaxBytes / RECENT_SHARE / shards.length);
   const memory = new MemoryGuard(heapMaxBytes, youngBytes(heapMaxBytes));
   const vitals = new ThreadVitals(thread, heapMaxBytes);
@@ -86,7 +86,7 @@ export async function openShardThread(
   return new ShardHost(shards, {
     codec,
     shardCount: meta.shards,
-    // It also makes this thread's driver know the store again after a reconnect.
+    // From here on its driver checks the same after each reconnect.
     checkStore: async () => {
       const found = await store.meta.maybeRead();
       if (found?.storeId !== meta.storeId) throw new RecoveryError('the store is another one than before');
@@ -122,10 +122,10 @@ export async function openShardThread(
   });
 }
 
-/** A store that has stopped answering is of no use any more; a thread or process that ends is started again. */
+/** This process cannot use the store any more; one that ends is started again. */
 function endStuckThread(why: string, log: Logger): void {
   log.error({ error: why }, 'the store does not answer any more: ending');
-  // A thread that ends takes nothing of LMDB with it: its successor would find the same environment.
+  // The end of a thread does not close LMDB: its successor would find the same broken environment.
   if (isMainThread) process.exit(EXIT.failure);
   else process.kill(process.pid, 'SIGKILL');
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { messageOf } from '../base/message-of.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 
@@ -12,8 +13,8 @@ export interface Tls {
 }
 
 /**
- * Of the settings of one listener, `name` in messages; undefined where none are set. Throws a `ConfigError` when they
- * cannot be used: the callback listener's library says no more than that.
+ * The certificate and key of one listener, whose settings messages call `name`; undefined where none are set. Throws a
+ * `ConfigError` that says which of the two is wrong: the callback listener's library does not.
  */
 export function maybeTls({ certificateFile, keyFile }: Settings['tls'], name: string): Tls | undefined {
   if (certificateFile === null || keyFile === null) return undefined;
@@ -22,16 +23,14 @@ export function maybeTls({ certificateFile, keyFile }: Settings['tls'], name: st
   try {
     createSecureContext({ cert: certificate });
   } catch (error) {
-    throw new ConfigError(
-      `${certificateFile} (${name}.certificateFile) has no certificate: ${(error as Error).message}`,
-    );
+    throw new ConfigError(`${certificateFile} (${name}.certificateFile) has no certificate: ${messageOf(error)}`);
   }
   try {
     createSecureContext({ cert: certificate, key });
   } catch (error) {
     throw new ConfigError(
       `${keyFile} (${name}.keyFile) has no key that fits ${certificateFile} and needs no passphrase: ` +
-        (error as Error).message,
+        messageOf(error),
     );
   }
   return { certificateFile, keyFile, certificate, key };
@@ -41,6 +40,6 @@ function read(file: string, setting: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new ConfigError(`cannot read ${file} (${setting}): ${(error as Error).message}`);
+    throw new ConfigError(`cannot read ${file} (${setting}): ${messageOf(error)}`);
   }
 }

@@ -11,7 +11,7 @@ export interface WorkerSettings extends ShardThreadSettings {
   readonly worker: number;
   /** Undefined when this thread takes the place of one that died. */
   readonly fences: readonly Takeover[] | undefined;
-  /** Of that one: the newest entries whose answers have left. */
+  /** The newest entries of that thread whose answers have left. */
   readonly told: ReadonlyMap<number, Lsn>;
 }
 

@@ -25,7 +25,7 @@ export function encodeMeta(meta: StoreMeta): Buffer {
   return Buffer.from(JSON.stringify(meta));
 }
 
-/** Throws a `FormatError` when the record is damaged, newer than this walletd, or of a store that is not whole. */
+/** Throws a `FormatError` when the record is damaged, newer than this walletd, or of an incomplete store. */
 export function decodeMeta(bytes: Buffer): StoreMeta {
   const meta = decodeAnyMeta(bytes);
   if (meta.incomplete) {
@@ -34,7 +34,7 @@ export function decodeMeta(bytes: Buffer): StoreMeta {
   return meta;
 }
 
-/** As `decodeMeta`, also of a store that is being restored. */
+/** As `decodeMeta`, but accepts a store that is being restored. */
 export function decodeAnyMeta(bytes: Buffer): StoreMeta {
   let meta: StoreMeta;
   try {
@@ -64,7 +64,7 @@ export function differences(meta: StoreMeta, wanted: Pick<StoreMeta, 'shards' | 
   }
   const currencies = new Set([...Object.keys(meta.scales.byCurrency), ...Object.keys(wanted.scales.byCurrency)]);
   for (const currency of currencies) {
-    // An older walletd took any key; no player can have one that is no currency.
+    // An older walletd accepted any key; no player can have one that is not a currency.
     if (!CURRENCY.test(currency)) continue;
     const then = meta.scales.byCurrency[currency] ?? 'not listed';
     const now = wanted.scales.byCurrency[currency] ?? 'not listed';

@@ -10,7 +10,7 @@ import { FormatError } from './format/format-error.js';
 interface Stored {
   readonly store: string;
   readonly storeId: string;
-  /** Of each its LSN and, in hexadecimal digits, its checksum: `3-1042:9b1deb4d`. The first records had no checksum. */
+  /** LSN and checksum in hexadecimal digits: `3-1042:9b1deb4d`. The first records had no checksum. */
   readonly shards: Readonly<Record<string, string>>;
 }
 
@@ -18,13 +18,13 @@ interface Stored {
 const ENTRY = /^([^:]+)(?::([0-9a-f]{8}))?$/;
 
 /**
- * What this node knows to have acknowledged, beside the store and not in it: a store that comes back older than that,
- * or empty, or as another one, has lost something. One small file for each store, about a second behind; after a power
- * failure it is the former one or the new one, never half of it.
+ * What this node has acknowledged, recorded beside the store and not in it: a store that comes back older than that, or
+ * empty, or as another one, has lost something. One small file for each store, about a second behind; after a power
+ * failure it is the old file or the new one, never half of it.
  */
 export class NodeRecord {
   private writing: Promise<void> = Promise.resolve();
-  /** Of this process only: one that is being replaced still writes the same record. */
+  /** This process's own: a process that is being replaced still writes the same record. */
   private readonly newPath: string;
 
   private constructor(
@@ -55,12 +55,12 @@ export class NodeRecord {
     return this.shards.get(shard);
   }
 
-  /** All of it. */
+  /** The newest acknowledged entry of each shard. */
   get all(): ReadonlyMap<number, Position> {
     return this.shards;
   }
 
-  /** Resolves when it is in the file, which is not written when it says so already. Rejects when it cannot be. */
+  /** Resolves when the file has it; a file that has it already is not written. Rejects when it cannot be written. */
   async write(storeId: string, acknowledged: Iterable<readonly [shard: number, Position]>): Promise<void> {
     for (const [shard, entry] of acknowledged) this.shards.set(shard, entry);
     const text = this.text(storeId);
@@ -69,7 +69,7 @@ export class NodeRecord {
   }
 
   private async put(text: string): Promise<void> {
-    // What the file says is what counts: a process that was replaced may have put its own record back.
+    // The file is compared, not what was written last: a process that was replaced may have put its own record back.
     if ((await readFile(this.path, 'utf8').catch(() => '')) === text) return;
     await mkdir(dirname(this.path), { recursive: true });
     try {

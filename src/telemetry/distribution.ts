@@ -8,7 +8,7 @@ export class Distribution {
     this.histogram.record(Math.max(1, Math.round(value)));
   }
 
-  /** Undefined when nothing was recorded; then starts anew. */
+  /** Summarizes what was recorded since the last call; undefined when that is nothing. */
   take(): { count: number; p50: number; p99: number; max: number } | undefined {
     const { count, max } = this.histogram;
     if (count === 0) return undefined;

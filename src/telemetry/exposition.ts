@@ -5,7 +5,7 @@ export const EXPOSITION_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** The metrics as text, in Prometheus' format 0.0.4. Names are unique; see `mergeMetrics`. */
 export async function expose(metrics: readonly Metric[]): Promise<string> {
-  // What prom-client has for the metrics of several processes is what takes numbers that were counted elsewhere.
+  // prom-client accepts numbers that were counted elsewhere only as the metrics of several processes.
   const asJson = metrics.map((metric) => ({ ...metric, aggregator: 'sum' }));
   return await AggregatorRegistry.aggregate([asJson]).metrics();
 }

@@ -1,24 +1,24 @@
 import type { Labels, MetricValue } from '../base/metric.js';
 
-/** From 10 us, which a decision takes, to more than the deadline that is set where nothing else is. */
+/** From 10 us, which a decision takes, to beyond the default deadline. */
 export const SECONDS_BOUNDS: readonly number[] = [
   0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
   5, 10,
 ];
 
-/** The powers of two that a batch can have. */
+/** Powers of two, for the sizes of batches. */
 export const COUNT_BOUNDS: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /**
- * A distribution as Prometheus has it, in plain numbers. To record takes 0.09 us, and 0.8 to 1.2 us in prom-client's own
+ * A histogram as Prometheus defines it, in plain numbers. Recording takes 0.09 us, and 0.8 to 1.2 us in prom-client's own
  * histogram (random values, a busy machine); each callback records five times.
  */
 export class Histogram {
-  /** How many values lie in each bucket; the last one is for those beyond all bounds. */
+  /** Number of values in each bucket; the last bucket is for values beyond all bounds. */
   private readonly counts: Float64Array;
   private sum = 0;
 
-  /** Bounds are upper ones, rising; each belongs to its bucket. */
+  /** Bounds are upper and inclusive, in rising order. */
   constructor(private readonly bounds: readonly number[]) {
     this.counts = new Float64Array(bounds.length + 1);
   }
@@ -36,7 +36,7 @@ export class Histogram {
     this.sum += value;
   }
 
-  /** The series of the metric `name`: buckets count all up to their bound. */
+  /** The series of the metric `name`: each bucket counts all values up to its bound. */
   values(name: string, labels: Labels = {}): MetricValue[] {
     let count = 0;
     const buckets = Array.from(this.counts, (inBucket, i) => {

@@ -1,18 +1,21 @@
 import { writeSync } from 'node:fs';
 
 const STDOUT = 1;
-/** Of lines that nobody has read yet; what comes beyond is dropped, and counted. */
+/** Bytes of unread lines that wait in memory; further lines are dropped, and counted. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 const RETRY_MS = 100;
-/** At the end a slow reader gets so long for what still waits. */
+/** How long a slow reader gets at the end for the lines that still wait. */
 const END_MS = 500;
 const PAUSE_MS = 10;
 
 /**
- * Lines to stdout, in their order and at once, for the last ones before an end must not be lost. A reader that stalls
- * stops nothing: where the pipe is full a line waits in memory. (A write that blocks would stop callbacks, health and
- * signals with it.) That takes a pipe that does not block, which Node makes it when the main thread looks at
- * `process.stdout`; a terminal that stands still does block.
+ * Writes lines to stdout in order and at once: the last ones before an end must not be lost. A reader that stalls stops
+ * nothing: where the pipe is full a line waits in memory. (A write that blocks would stop callbacks, health checks and
+ * signals with it.) That takes a pipe that does not block, which Node makes it when the main thread first touches
+ * `process.stdout`; a stalled terminal does block.
+ *
+ * Why not `pino.destination({ sync: false })`: it writes a moment later, so a SIGKILL of our own or a crash in LMDB loses
+ * the lines that say why; and with a stalled reader its `flushSync` never returned (10 s, sonic-boom 4.2.1): no exit.
  */
 export class LogOutput {
   private waiting: Buffer[] = [];
@@ -25,7 +28,7 @@ export class LogOutput {
     private readonly waitingBytesMax = WAITING_BYTES_MAX,
   ) {}
 
-  /** With its line break. */
+  /** `line` ends with its line break. */
   write(line: string): void {
     const bytes = Buffer.from(line);
     if (this.waitingBytes + bytes.length > this.waitingBytesMax) {
@@ -37,7 +40,7 @@ export class LogOutput {
     this.flush();
   }
 
-  /** Before the process ends. */
+  /** Writes what still waits, before the process ends. */
   end(): void {
     const endMs = performance.now() + END_MS;
     const sleeper = new Int32Array(new SharedArrayBuffer(4));
@@ -58,7 +61,7 @@ export class LogOutput {
         this.retryLater();
         return false;
       }
-      // Nobody reads it any more, or its disk is full: service goes on.
+      // The reader is gone, or its disk is full: service goes on.
       this.dropped += this.waiting.length;
       this.waiting = [];
       this.waitingBytes = 0;

@@ -4,7 +4,7 @@ import { LogOutput } from './log-output.js';
 
 const SECRETS = ['token', 'authorization', 'keys', 'secret', 'password'];
 
-/** JSON lines on stdout. Secrets are named here, so that none is logged even when somebody passes one. */
+/** JSON lines on stdout. Fields with these names are redacted, so that a secret is not logged by mistake. */
 export function createLogger(level: string): Logger {
   const options = {
     level,

@@ -314,7 +314,7 @@ export class ShardHost implements ThreadShards {
     try {
       const recovered = await this.rebuilt(shard, fenced, deps);
       shard.open(recovered);
-      this.budgetOf(shard).isBack(this.deps.clock.monotonicMs());
+      this.budgetOf(shard).recovered(this.deps.clock.monotonicMs());
       this.snapshots.recovered(shard.id, recovered);
     } catch (error) {
       if (!isPermanent(error)) throw error;

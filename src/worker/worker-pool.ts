@@ -175,7 +175,7 @@ export class WorkerPool implements Shards {
     const events = {
       onOpened: () => {
         place.state = 'serving';
-        place.restarts.isBack(this.deps.clock.monotonicMs());
+        place.restarts.recovered(this.deps.clock.monotonicMs());
       },
       onFenced: (shard: number, takenBy: string) => void this.fenced(shard, takenBy),
       onMisplaced: this.forward.bind(this),

@@ -125,7 +125,7 @@ test('what is no group of settings, where one belongs, is said of the file and n
 
 test('a product that is listed twice stops the start: the second would undo that the first is blocked', () => {
   withFile('{"products": {"list": [{"id": "P", "blocked": true}, {"id": "P"}]}}', (file) => {
-    assert.equal(refused({ WALLETD_CONFIG: file }), 'two entries of products.list are of P');
+    assert.equal(refused({ WALLETD_CONFIG: file }), 'products.list names P twice');
   });
 });
 
@@ -205,10 +205,15 @@ test('operators have a name, a role and a token of their own; a secret among the
     assert.deepEqual(operatorTokens(loadSettings(env)), [anna, bert], 'is enough to bind beyond loopback');
     assert.match(refused({ ...env, WALLETD_ADMIN_TOKEN: anna.token }), /two operators .* the same token/);
   });
-  withTokens([anna, { ...bert, name: 'anna' }], (env) => assert.match(refused(env), /two tokens .* are of anna/));
-  withTokens([{ ...anna, name: 'local' }], (env) => assert.match(refused(env), /no token can be of local/));
+  withTokens([anna, { ...bert, name: 'anna' }], (env) =>
+    assert.match(refused(env), /admin\.tokens and admin\.token name the operator anna twice/),
+  );
+  withTokens([{ ...anna, name: 'local' }], (env) => assert.match(refused(env), /"local" is reserved/));
   withTokens([{ ...anna, name: 'operator' }], (env) => {
-    assert.match(refused({ ...env, WALLETD_ADMIN_TOKEN: bert.token }), /two tokens .* are of operator/);
+    assert.match(
+      refused({ ...env, WALLETD_ADMIN_TOKEN: bert.token }),
+      /admin\.tokens and admin\.token name the operator operator twice/,
+    );
   });
   withTokens([{ ...anna, role: 'admin' }], (env) =>
     assert.match(refused(env), /admin\.tokens\.0\.role .* one of read, operate/),
@@ -279,7 +284,7 @@ test('a certificate needs its key, and the PROXY protocol comes before TLS', () 
       assert.equal(refused({ [variableOf(`${name}.${file}`)]: 'x' }), sentence);
   }
   const tls = { WALLETD_TLS_CERTIFICATE_FILE: 'x', WALLETD_TLS_KEY_FILE: 'x' };
-  assert.match(refused({ ...tls, WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' }), /does not go with TLS/);
+  assert.match(refused({ ...tls, WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' }), /cannot be combined with TLS/);
   assert.match(refused({ WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' }), /list the proxies in allow\.proxies$/);
 });
 
@@ -293,7 +298,7 @@ test('what a running server reads again is held against the listeners that it ha
   assert.equal(withCallersOf(running, loadSettings({ WALLETD_INSECURE: 'true' })).signature.keys, null);
   const tls = loadSettings({ WALLETD_TLS_CERTIFICATE_FILE: 'x', WALLETD_TLS_KEY_FILE: 'x' });
   const plain = loadSettings({ WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol', WALLETD_ALLOW_PROXIES: '192.0.2.9' });
-  assert.throws(() => withCallersOf(tls, plain), /does not go with TLS/);
+  assert.throws(() => withCallersOf(tls, plain), /cannot be combined with TLS/);
 });
 
 test('the sample files in config/ are valid', () => {

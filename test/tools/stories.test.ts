@@ -7,7 +7,7 @@ import { StoryInterpreter } from './story-interpreter.js';
 /** After a change that is meant, run with REWRITE=1 and read the difference. */
 for (const name of ['inspect.txt', 'operators.txt', 'export.txt']) {
   test(`what ${name} tells`, async () => {
-    const file = new URL(`../../../test/restore/${name}`, import.meta.url);
+    const file = new URL(`../../../test/tools/${name}`, import.meta.url);
     const text = readFileSync(file, 'utf8');
     const interpreter = new StoryInterpreter();
     const outputs: string[] = [];

@@ -4,7 +4,7 @@ import { type ScaleTable, type Units, unitsPerWhole } from '../../wallet/amount.
 import type { Event } from '../../wallet/event.js';
 import { type Ledger, type LedgerKind, tellMoves } from '../../wallet/ledger.js';
 
-/** More currencies than this share one label: a scrape must not grow without a limit. */
+/** Currencies beyond this many share one label: a scrape must not grow without a limit. */
 const CURRENCIES_MAX = 100;
 const OTHERS = 'other';
 

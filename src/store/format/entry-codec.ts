@@ -22,14 +22,14 @@ const CHECKSUM_AT = 68;
 const NONCE_LENGTH = 8;
 const KIND_BATCH = 1;
 const KIND_FENCE = 2;
-/** A kind of its own: a reader that does not know what it says must not read on over it. */
+/** A kind of its own: a reader that does not know it must not read past it. */
 const KIND_FENCE_AFTER_LOSS = 3;
 const KINDS: readonly number[] = [KIND_BATCH, KIND_FENCE, KIND_FENCE_AFTER_LOSS];
 const WORKSPACE_LENGTH = 4096;
 
 const packr = newPackr();
 
-/** Packs into the same bytes each time, and tells where in them: a Buffer for each event cost as much as packing it. */
+/** Packs into the same bytes each time, and gives the range: a Buffer for each event cost as much as packing it. */
 const IN_PLACE = REUSE_BUFFER_MODE | RESET_BUFFER_MODE;
 type InPlace = Buffer & { readonly start: number; readonly end: number };
 
@@ -45,7 +45,7 @@ export class EntryCodec implements EntryFormat {
   beginBatch(timeMs: number): BatchWriter {
     const workspace = this.workspaces.pop() ?? Buffer.allocUnsafeSlow(WORKSPACE_LENGTH);
     return new Batch(timeMs, workspace, (used, length, header, count) => {
-      // Small ones come from a block that Node shares out.
+      // Node takes small ones from a shared pool.
       const bytes = Buffer.allocUnsafe(length);
       used.copy(bytes, 0, 0, length);
       this.workspaces.push(used);
@@ -77,7 +77,7 @@ export class EntryCodec implements EntryFormat {
     const timeMs = readUInt64(bytes, 40);
     const nonce = bytes.toString('hex', 32, 40);
     const kind = bytes.readUInt8(1);
-    // Before its payload, which may be anything.
+    // Checked before the payload, which may be anything.
     if (!KINDS.includes(kind)) {
       throw new UnknownFormatError(`entry ${formatLsn(lsn)} has unknown kind ${kind}: a newer walletd wrote it`);
     }
@@ -185,11 +185,11 @@ export function decodeHead(bytes: Buffer): Head {
   return { lsn: readLsn(bytes, 0), nonce: bytes.toString('hex', 12, 20), checksum: bytes.readUInt32BE(20) };
 }
 
-/** But for the byte that says so, which is damaged then. */
+/** True when only the version byte is damaged. */
 function isOfThisVersion(bytes: Buffer): boolean {
-  const mended = Buffer.from(bytes);
-  mended.writeUInt8(FORMAT_VERSION, 0);
-  return checksumOf(mended) === bytes.readUInt32BE(CHECKSUM_AT);
+  const repaired = Buffer.from(bytes);
+  repaired.writeUInt8(FORMAT_VERSION, 0);
+  return checksumOf(repaired) === bytes.readUInt32BE(CHECKSUM_AT);
 }
 
 function checksumOf(bytes: Buffer): number {

@@ -84,7 +84,7 @@ function flagsOf(change: Flagged): number {
   );
 }
 
-/** `batchTimeMs` is the time of the entry: events carry how long after it they came. */
+/** `batchTimeMs` is the time of the entry; an event carries how long after it the event happened. */
 export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
   const code = EVENT[event.type];
   const { username, version } = event;
@@ -117,7 +117,7 @@ export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
   }
 }
 
-/** Of an event that nobody signed the array ends before. */
+/** Adds the operator; the array of an event without one is shorter. */
 function signed(tuple: Tuple, by: Operator | undefined): Tuple {
   return by === undefined ? tuple : [...tuple, [by.name, by.address]];
 }

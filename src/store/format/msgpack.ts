@@ -1,7 +1,7 @@
 import { Packr } from 'msgpackr';
 import { FormatError } from './format-error.js';
 
-/** From 64 bytes on msgpackr reads strings in another way. */
+/** msgpackr reads strings of 64 bytes and more in another way. */
 const LONG_STRING = '\ufeff'.padEnd(64, 'x');
 
 /**

@@ -174,11 +174,11 @@ class Chunk implements ChunkWriter {
     this.bytes.writeUInt32BE(hashString(wallet.username), at + HASH_AT);
     this.bytes.writeDoubleBE(oldestMs, at + OLDEST_AT);
     this.bytes.writeUInt32BE(openBets, at + OPEN_BETS_AT);
-    this.added(end);
+    this.finishRecord(end);
   }
 
   addPacked(bytes: Uint8Array): void {
-    this.added(this.put(bytes, this.byteLength));
+    this.finishRecord(this.put(bytes, this.byteLength));
   }
 
   seal(): { bytes: Buffer; summary: ChunkSummary } {
@@ -189,7 +189,7 @@ class Chunk implements ChunkWriter {
     return { bytes, summary: { bytes: bytes.length, players: this.players, checksum } };
   }
 
-  /** Writes behind what is there; returns the end. */
+  /** Writes at `at`, growing the chunk where needed; returns the end. */
   private put(piece: Uint8Array, at: number): number {
     const end = at + piece.length;
     if (end > this.bytes.length) {
@@ -201,14 +201,14 @@ class Chunk implements ChunkWriter {
     return end;
   }
 
-  /** One more record is whole, and ends there. */
-  private added(end: number): void {
+  /** Completes one more record, which ends there. */
+  private finishRecord(end: number): void {
     this.byteLength = end;
     this.players++;
   }
 }
 
-/** As msgpack begins an array. */
+/** The bytes with which msgpack begins an array. */
 function arrayHeader(length: number): Uint8Array {
   if (length < 0x10) return Uint8Array.of(0x90 | length);
   if (length < 0x10000) return Uint8Array.of(0xdc, length >>> 8, length & 0xff);
@@ -220,13 +220,13 @@ function checksumOf(bytes: Buffer): number {
 }
 
 /**
- * Wallets in the chunks that they came in, and a table to find them by name: a million of them make four arrays of
+ * Wallets in the chunks that they came in, and a table that finds them by name: a million of them take a few arrays of
  * numbers, and no object each.
  */
 class PackedChunks implements PackedReader, PackedWallets {
   readonly count: number;
   private readonly chunks: Buffer[] = [];
-  /** By position. */
+  /** By position: the chunk, and the place in it. */
   private readonly chunkOf: Uint32Array;
   private readonly placeOf: Uint32Array;
   /** Position + 1 by hash of the name, with linear probing; 0 is free. */

@@ -1,16 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
+import { messageOf } from '../../base/message-of.js';
 import { Watchdog } from '../../base/watchdog.js';
 import type { FileGrowth } from './file-growth.js';
 
 const STUCK_SECONDS = 30;
-const HEARD_MS = 100;
+const CAUSE_REPORTED_MS = 100;
 const CAUSE_MS = 1000;
-const HOUSE_MS = 1000;
+const HOUSEKEEPING_MS = 1000;
 
-/** What has to be done about each commit of an environment, whoever wrote in it. */
+/** Watches each commit of an environment, and cleans up after it. */
 export class Commits {
-  private keptHouseMs = performance.now();
+  private housekeptMs = performance.now();
 
   constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
@@ -30,19 +31,19 @@ export class Commits {
     } finally {
       watchdog.stop();
       this.growth.committed();
-      this.keepHouse();
+      this.housekeep();
     }
   }
 
   /**
-   * Once a second. Frees what readers that were killed would keep: LMDB gives none of the pages that they saw to anybody,
-   * and its file grew by 25 MB/s under load (lmdb does so by itself every ten minutes). And looks whether the file is
-   * still where the next start will look for it.
+   * Once a second. Frees the pages that killed readers hold: LMDB reuses none of them, and its file grew by 25 MB/s under
+   * load (lmdb does this by itself every ten minutes). Also checks that the file is still where the next start will look
+   * for it.
    */
-  private keepHouse(): void {
+  private housekeep(): void {
     const nowMs = performance.now();
-    if (nowMs - this.keptHouseMs < HOUSE_MS) return;
-    this.keptHouseMs = nowMs;
+    if (nowMs - this.housekeptMs < HOUSEKEEPING_MS) return;
+    this.housekeptMs = nowMs;
     if (this.growth.isClosed) return;
     this.root.readerCheck();
     void this.growth.isInPlace().then((isInPlace) => {
@@ -51,16 +52,16 @@ export class Commits {
   }
 
   /**
-   * What a commit has failed of. Two failures leave nothing that could go on. When the meta page could not be written
-   * the environment is dead: commits are never heard of again, and reads say so at once. When another page could not be
-   * written lmdb has described that in a buffer too short for it, and the heap can be damaged (see `FileGrowth`).
+   * Why a commit failed. After two of the failures nothing can go on. When the meta page could not be written the
+   * environment is dead: commits neither succeed nor fail any more, and reads fail at once. When another page could not
+   * be written lmdb has described that in a buffer too short for it, and the heap can be damaged (see `FileGrowth`).
    */
   async causeOf(error: unknown): Promise<Error> {
     const cause = await commitErrorOf(error);
     if (/Attempting to write page/.test(cause.message)) this.onStuck(cause.message);
-    // The commit behind the one that failed can be heard of first, with nothing but MDB_PANIC. What the other has failed of
-    // lmdb then writes to standard error.
-    else if (this.isDead()) setTimeout(() => this.onStuck(cause.message), HEARD_MS);
+    // The commit behind the one that failed can report first, with nothing but MDB_PANIC; lmdb then writes the cause of the
+    // other to standard error.
+    else if (this.isDead()) setTimeout(() => this.onStuck(cause.message), CAUSE_REPORTED_MS);
     return cause;
   }
 
@@ -70,13 +71,13 @@ export class Commits {
       this.root.getStats();
       return false;
     } catch (error) {
-      return /MDB_PANIC/.test((error as Error).message);
+      return /MDB_PANIC/.test(messageOf(error));
     }
   }
 
   /**
-   * lmdb wraps the writes of an event turn into a batch whose own promise it gives to nobody; when a commit fails, that
-   * promise rejects unheard and ends the process. It is made right after this event, in the same stretch of code: before
+   * lmdb wraps the writes of an event turn into a batch whose own promise it does not hand out; when a commit fails, that
+   * promise rejects unhandled and ends the process. It is made right after this event, in the same stretch of code: before
    * any microtask, which could queue a write of the next batch and put another promise in its place.
    */
   private handleBatchPromises(): void {

@@ -8,13 +8,13 @@ const MAP_BYTES = 64 * 1024 ** 3;
 /**
  * `overlappingSync` is off: then a put resolves after LMDB's own commit, which syncs the data and then writes the meta
  * page through a descriptor opened with O_DSYNC. With it on (lmdb's default) a put resolves before any sync, `flushed`
- * never settles when the sync fails, and a round takes just as long (0.35 ms measured both ways).
+ * never settles when the sync fails, and a flush takes just as long (0.35 ms measured both ways).
  */
 export function openEnvironment(folder: string): RootDatabase<Buffer, Buffer> {
   return open({ path: folder, noSubdir: false, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 8, ...BINARY });
 }
 
-/** Of the file: up to the last page that LMDB has ever used. */
+/** Bytes of the file up to the last page that LMDB has ever used. */
 export function usedBytes(root: RootDatabase): number {
   const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber: number; pageSize: number };
   return (lastPageNumber + 1) * pageSize;

@@ -2,24 +2,24 @@ import { constants, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 
 const MIB = 1024 * 1024;
-/** Zeros are written in pieces, because a sync of LMDB's own that comes meanwhile has to wait for them. */
+/** Zeros are written in pieces: one of LMDB's own syncs that comes meanwhile has to wait for a piece. */
 const PIECE_BYTES = MIB;
-/** Kept ready: as much as is used already, up to this. A small store stays small. */
+/** As many bytes are kept ready as are used, up to this: a small store stays small. */
 const AHEAD_BYTES_MAX = 32 * MIB;
 const CHECK_EVERY = 16;
 /*
- * On a full disk there must be so much left behind the data, beside what a commit takes: for what removes something
- * least, so that it can always be done; where something was removed, for what goes into the pages that are free again;
- * and for what adds.
+ * Bytes that must be left behind the data, beside what a commit takes, so that a full disk is found before LMDB finds it.
+ * Least for removals, which must always be possible; more for writes into pages that a removal has freed; most for writes
+ * that need new pages.
  */
 const TO_REMOVE_BYTES = MIB / 2;
 const INTO_FREE_BYTES = MIB;
 const TO_ADD_BYTES = 2 * MIB;
-/** Of new pages that a commit may take all the same where some are free, before they count as used up. */
+/** Bytes of new pages that commits may take although some are free, before the free ones count as used up. */
 const STRAY_BYTES = MIB / 4;
-/** A commit takes what is written in it, and copies of pages on the way there: for each place that it writes to some. */
+/** A commit takes its data, and copies of the pages on the way to each place that it writes to. */
 const PLACE_BYTES = 3 * 4096;
-/** Both flights of a thread can ask before either has written. */
+/** Both flights of a thread can ask for room before either has written. */
 const FLIGHTS = 2;
 
 /**
@@ -36,9 +36,9 @@ export class FileGrowth {
   isClosed = false;
   private running: Promise<void> = Promise.resolve();
   private file: FileHandle | undefined = undefined;
-  /** Of the file when it was looked at last; it never becomes shorter. */
+  /** Length of the file when it was last looked at; it never becomes shorter. */
   private fileBytes = 0;
-  /** Of the data when something was removed last. */
+  /** Bytes in use when something was last removed. */
   private usedAtRemoval = Number.NEGATIVE_INFINITY;
   /** The file that LMDB has just opened. */
   private readonly identity: string;
@@ -58,13 +58,13 @@ export class FileGrowth {
     const done = () => {
       this.isBusy = false;
     };
-    // It only makes commits faster: when it cannot (a full disk), LMDB does with what is there.
+    // This only makes commits faster: where it fails (a full disk), LMDB makes do with what is there.
     void this.inTurn(() => this.keepAhead()).then(done, done);
   }
 
   /**
-   * Undefined when a commit of so many bytes to so many places has room in the file as it is. Else to be awaited before
-   * it; rejects when the disk is full. LMDB must not find that out by itself: when one of its writes fails, lmdb 3.5.6
+   * Undefined when a commit of `bytes` bytes to `places` places has room in the file as it is. Else it is to be awaited
+   * before the commit; it rejects when the disk is full. LMDB must not find that out by itself: when one of its writes fails, lmdb 3.5.6
    * prints what it tried into a buffer that can be too short for it (`last_error` in mdb.c), and damages the heap.
    * Provoked with chunks and appends on a full tmpfs: 4 of 5 processes aborted.
    */
@@ -93,7 +93,7 @@ export class FileGrowth {
     });
   }
 
-  /** False when it was removed or replaced: LMDB goes on in a file that nobody will find again. */
+  /** False when the file was removed or replaced: LMDB goes on in one that no start will find. */
   async isInPlace(): Promise<boolean> {
     try {
       return identityOf(await stat(this.path)) === this.identity;

@@ -14,7 +14,7 @@ const ATTEMPTS_MAX = 100;
  * until the loop of its thread comes round. Measured: 449 ms for another thread's append, behind a loop busy for 500.)
  */
 export class Heads {
-  /** Heads that appends have sent and that are not committed yet, by shard. */
+  /** By shard: heads that appends have sent and that are not committed yet. */
   private readonly sent = new Map<number, Head>();
 
   constructor(
@@ -22,13 +22,13 @@ export class Heads {
     private readonly commits: Commits,
   ) {}
 
-  /** As it is now, and not as it was when this turn's read transaction began. */
+  /** The head as it is now, not as it was when this turn's read transaction began. */
   newest(shard: number): Head {
     this.database.resetReadTxn();
     return this.must(shard);
   }
 
-  /** As it was when the read transaction of this turn began. Throws a `RecoveryError` when there is none. */
+  /** The head as it was when this turn's read transaction began. Throws a `RecoveryError` when there is none. */
   must(shard: number): Head {
     const bytes = this.database.get(headKey(shard));
     if (bytes === undefined)
@@ -36,7 +36,7 @@ export class Heads {
     return decodeHead(bytes);
   }
 
-  /** Within a transaction. */
+  /** To be called within a transaction. */
   put(shard: number, head: Head): void {
     this.database.put(headKey(shard), encodeHead(head), versionOf(head));
   }
@@ -65,7 +65,7 @@ export class Heads {
    */
   async writeAs(nonce: string, shard: number, write: () => void): Promise<boolean> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      // Behind an append that is on its way only the head that it brings can be the right one.
+      // Behind an append in flight only the head that it brings can be the right one.
       const head = this.sent.get(shard) ?? this.newest(shard);
       if (head.nonce !== nonce) return false;
       if (await this.compareAndWrite(shard, head, write)) return true;

@@ -7,7 +7,7 @@ import type { Heads } from './heads.js';
 import { chunkKey, entryKey, sequenceOf, snapshotIdOf, snapshotKey } from './keys.js';
 
 /**
- * Removed in one commit, for which an append that comes meanwhile has to wait: at most 4 MiB, in 1 ms. Measured with
+ * Removed in one commit, for which an append that arrives meanwhile has to wait: at most 4 MiB, in 1 ms. Measured with
  * entries of 60 KB: 0.7 ms for 64 of them, 3.4 ms for 256.
  */
 const CHUNKS_PER_SLICE = 16;
@@ -27,7 +27,7 @@ export interface Databases {
  * nonce, and its writes go one at a time.
  */
 export class LmdbSnapshots implements SnapshotStore {
-  /** The newest write of each shard, which may still be on its way. */
+  /** The newest write of each shard, which may still be in flight. */
   private readonly last = new Map<number, Promise<unknown>>();
   private isClosed = false;
 
@@ -83,7 +83,7 @@ export class LmdbSnapshots implements SnapshotStore {
     });
   }
 
-  /** Unfinished first, its place in `snapshots` last: what is half deleted is never whole, and can be deleted again. */
+  /** Marks it unfinished first and forgets its id last: a half deleted snapshot never looks whole, and can be deleted again. */
   deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
     const { snapshots, chunks } = this.databases;
     const key = snapshotKey(shard, id);
@@ -117,13 +117,13 @@ export class LmdbSnapshots implements SnapshotStore {
     });
   }
 
-  /** Writes that wait, and slices that are still to come, are not made. */
+  /** Drops writes that wait, and slices that are still to come. */
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.all(this.last.values());
   }
 
-  /** One write of a shard after the other. */
+  /** Runs the writes of a shard one after the other. */
   private inOrder(shard: number, run: () => Promise<boolean>): Promise<boolean> {
     const result = (this.last.get(shard) ?? Promise.resolve()).then(() => {
       this.checkOpen();
@@ -142,7 +142,7 @@ export class LmdbSnapshots implements SnapshotStore {
     return await this.heads.writeAs(nonce, shard, queue);
   }
 
-  /** Pages of so many chunks or entries are free when it is made. */
+  /** Frees the pages of `count` chunks or entries. */
   private async remove(shard: number, nonce: string, count: number, queue: () => void): Promise<boolean> {
     this.checkOpen();
     await this.growth.roomToRemove(1);
@@ -172,7 +172,7 @@ export class LmdbSnapshots implements SnapshotStore {
     return Array.from(this.databases.chunks.getKeys({ ...range, snapshot: false }), (key) => Buffer.from(key));
   }
 
-  /** Of entries before `before`, and never the newest one. */
+  /** Keys of entries before `before`, and never of the newest one. */
   private firstEntryKeys(shard: number, before: Lsn): Buffer[] {
     const end = Math.min(before.sequence, this.heads.newest(shard).lsn.sequence);
     const range = { start: entryKey(shard, LSN_ZERO), end: entryKey(shard + 1, LSN_ZERO), limit: ENTRIES_PER_SLICE };

@@ -9,15 +9,15 @@ const PROGRAM = fileURLToPath(new URL('./probe-program.js', import.meta.url));
 export const LOCK_MS = 10_000;
 const CRASHES: readonly unknown[] = ['SIGBUS', 'SIGSEGV', 'SIGABRT'];
 
-/** With this exit code the probe says that the file ends before its last page. */
+/** The probe's exit code for a file that ends before its last page. */
 export const CUT_OFF = 3;
 
 /**
  * Resolves when another process has opened the store in this folder without harm; rejects with what is wrong with it.
  *
- * Who is frozen in a commit, or whose disk hangs, keeps the store's lock, and lmdb asks for it in the thread that opens a
- * store: it would wait there without a word, deaf to signals too. And what LMDB does not find where its map says it is
- * ends the process with a signal.
+ * A process that is frozen in a commit, or whose disk hangs, keeps the store's lock, and lmdb waits for it in the thread
+ * that opens a store: without a word, and deaf to signals. And a page that is not where LMDB's map says it is ends the
+ * process with a signal.
  */
 export async function probe(folder: string): Promise<void> {
   if (!existsSync(join(folder, DATA_FILE))) return;
@@ -28,13 +28,13 @@ export async function probe(folder: string): Promise<void> {
   });
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
-  // A probe that cannot be started, or fails otherwise, says nothing: whoever opens the store will say what is wrong.
+  // A probe that cannot be started, or fails in another way, proves nothing: opening the store will show what is wrong.
   const [code, signal] = await once(child, 'exit').catch(() => [0, null]);
   process.off('exit', end);
   if (child.killed) {
     throw new Error(
       `another process has kept its lock for ${LOCK_MS / 1000} s: it is frozen, or its disk hangs; ` +
-        'look for it, and end it with kill -9',
+        'find it, and end it with kill -9',
     );
   }
   if (code === CUT_OFF || CRASHES.includes(signal)) {

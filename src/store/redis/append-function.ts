@@ -1,5 +1,5 @@
 /**
- * The compare-and-set of heads as a function of Redis: one call for all logs of a round. It is atomic, also against
+ * The compare-and-set of heads as a function of Redis: one call for all logs of a flush. It is atomic, also against
  * other owners, and Redis answers it like any write: with `appendfsync always` after the fsync.
  *
  *   keys   for each shard: its head, its log
@@ -10,8 +10,8 @@
  * With 'all' nothing is written unless all heads are the expected ones; then every reply is the head that was found.
  *
  * The head is written first, and put back when an entry cannot be: a user who may not write it leaves no entry behind
- * that nobody could follow. Only the first entry of all makes the log: one that is gone is not begun anew in its middle.
- * A take-over ('all') begins it all the same: the recovery that follows stops that shard, and not the others.
+ * that none could follow. Only the first entry of all makes the log: one that is gone is not begun anew in its middle. A
+ * take-over ('all') begins it all the same: the recovery that follows stops that shard, and not the others.
  *
  * Where nothing is written the head is written again as it is when 'confirm' asks for it: WAIT waits for the last write
  * of its own connection, and a connection that has written nothing would be told that all replicas have it. After a

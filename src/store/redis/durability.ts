@@ -1,21 +1,21 @@
 import type { Redis } from 'ioredis';
 
 /**
- * What has to have happened to a write before it is told:
+ * What must have happened to a write before it is acknowledged:
  *
  *   fsync       it is on the disk of the server: Redis with `appendfsync always` answers after the fsync
- *   os          the server's system has it: up to a second can be lost with the machine
- *   replicas    so many replicas have it
+ *   os          the server's operating system has it: up to a second can be lost with the machine
+ *   replicas    this many replicas have it
  */
 export type Durability =
   | { readonly type: 'fsync' }
   | { readonly type: 'os' }
   | { readonly type: 'replicas'; readonly count: number };
 
-/** A write waits so long for its replicas; then its outcome is unknown, and the same bytes go again. */
+/** How long a write waits for its replicas; then its outcome is unknown, and it is retried with the same bytes. */
 const WAIT_MS = 1000;
 
-/** The answer to what was sent on this connection just now, when it is as durable as it was set to be. */
+/** The answer to the command just sent on this connection, once it is as durable as the settings ask. */
 export async function confirmed<T>(client: Redis, durability: Durability, sent: Promise<T>): Promise<T> {
   if (durability.type !== 'replicas') return await sent;
   const waited = client.call('WAIT', durability.count, WAIT_MS) as Promise<number>;

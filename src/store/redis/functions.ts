@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { messageOf } from '../../base/message-of.js';
 import { APPEND_FUNCTION_NAME, APPEND_LIBRARY } from './append-function.js';
 import { ServerRefused } from './server-check.js';
 import { SNAPSHOT_FUNCTION_NAME, SNAPSHOT_LIBRARY } from './snapshot-function.js';
@@ -6,23 +7,22 @@ import { SNAPSHOT_FUNCTION_NAME, SNAPSHOT_LIBRARY } from './snapshot-function.js
 interface RedisFunction {
   readonly name: string;
   readonly library: string;
-  /** With these it does nothing. */
+  /** Arguments with which it does nothing. */
   readonly idleArgs: readonly string[];
 }
 
 export const APPEND: RedisFunction = { name: APPEND_FUNCTION_NAME, library: APPEND_LIBRARY, idleArgs: ['each', ''] };
 export const SNAPSHOT: RedisFunction = { name: SNAPSHOT_FUNCTION_NAME, library: SNAPSHOT_LIBRARY, idleArgs: [] };
 
-/** A failover or a new server can have lost it; whoever may load functions repairs that in passing. */
+/** Loads the function where it is missing, as after a failover or on a new server, if this user may do that. */
 export async function ensureFunction(client: Redis, wanted: RedisFunction): Promise<void> {
   if (await hasFunction(client, wanted)) return;
   try {
     await client.call('FUNCTION', 'LOAD', wanted.library);
   } catch (error) {
     if (await hasFunction(client, wanted)) return;
-    const { message } = error as Error;
     throw new ServerRefused(
-      `Redis lacks the function ${wanted.name} and does not let walletd load it (${message}): ` +
+      `Redis lacks the function ${wanted.name} and does not let walletd load it (${messageOf(error)}): ` +
         'run `walletd init` once as a user who may call FUNCTION LOAD',
     );
   }
@@ -33,7 +33,7 @@ async function hasFunction(client: Redis, { name, idleArgs }: RedisFunction): Pr
     await client.call('FCALL', name, 0, ...idleArgs);
     return true;
   } catch (error) {
-    if (/Function not found/.test((error as Error).message)) return false;
+    if (/Function not found/.test(messageOf(error))) return false;
     throw error;
   }
 }

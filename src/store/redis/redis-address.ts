@@ -1,6 +1,6 @@
 import type { RedisOptions } from 'ioredis';
 
-/** Where a Redis is. The text holds a password; `name` is for people and does not. */
+/** Where a Redis is. `options` hold its password; `name` is for people and does not. */
 export interface RedisAddress {
   readonly name: string;
   readonly options: RedisOptions;
@@ -26,8 +26,8 @@ export function maybeRedisAddress(text: string): RedisAddress | undefined {
   const name = isSentinel ? segments.shift() : undefined;
   const database = segments.shift() ?? '';
   const servers = hosts.split(',').map((host) => maybeServer(host, isSentinel ? SENTINEL_PORT : PORT));
-  const who = maybeCredentials(login);
-  if (segments.length > 0 || !/^\d{0,4}$/.test(database) || servers.includes(undefined) || who === undefined) {
+  const credentials = maybeCredentials(login);
+  if (segments.length > 0 || !/^\d{0,4}$/.test(database) || servers.includes(undefined) || credentials === undefined) {
     return undefined;
   }
   if (isSentinel ? name === undefined || name === '' : servers.length > 1) return undefined;
@@ -35,7 +35,7 @@ export function maybeRedisAddress(text: string): RedisAddress | undefined {
     name: `${scheme}://${hosts}${path}`,
     options: {
       ...(isSentinel ? { sentinels: servers as Server[], name: name as string } : (servers[0] as Server)),
-      ...who,
+      ...credentials,
       ...(scheme === 'rediss' ? { tls: {} } : {}),
       db: Number(database),
     },

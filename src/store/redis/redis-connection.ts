@@ -1,4 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
+import { messageOf } from '../../base/message-of.js';
 import { QuietSentinels } from './quiet-sentinels.js';
 import { explain } from './server-error.js';
 
@@ -9,14 +10,14 @@ const SENTINEL_RECONNECT_MS = 1000;
 
 /**
  * ioredis as a plain connection: it must not connect again by itself, keep commands while it is offline, or send one a
- * second time. Each of these by itself would let an old append arrive after a newer one without anybody knowing.
+ * second time. Each of these alone would let an old append arrive unnoticed after a newer one.
  */
 const PLAIN: RedisOptions = {
   lazyConnect: true,
   retryStrategy: () => null,
   sentinelRetryStrategy: () => null,
   sentinelReconnectStrategy: () => SENTINEL_RECONNECT_MS,
-  // An old master may go on answering for a while: the sentinels tell when another one has taken its place.
+  // An old master may go on answering for a while: the sentinels report when another one has taken its place.
   failoverDetector: true,
   reconnectOnError: null,
   autoResendUnfulfilledCommands: false,
@@ -33,8 +34,8 @@ const PLAIN: RedisOptions = {
 const GONE = /^Connection is closed|^Stream isn't writeable/;
 
 /**
- * One connection at a time, made when it is needed and checked before it is used. After an error its owner drops it,
- * and the next use makes a fresh one, by way of the sentinels where there are some.
+ * One connection at a time, made when it is needed and checked before it is used. After an error it is dropped, and the
+ * next use makes a fresh one, by way of the sentinels where there are some.
  */
 export class RedisConnection {
   private current: Promise<Redis> | undefined = undefined;
@@ -49,7 +50,7 @@ export class RedisConnection {
     private readonly commandTimeoutMs: number,
   ) {}
 
-  /** Rejects when there is no server, or not a right one. */
+  /** Rejects when there is no server, or one that must not be used. */
   client(): Promise<Redis> {
     if (this.isClosed) return Promise.reject(new Error('the store is closed'));
     if (this.current !== undefined) return this.current;
@@ -65,7 +66,7 @@ export class RedisConnection {
     return client;
   }
 
-  /** A connection on which something failed is not used again: the next one is checked anew. */
+  /** Drops the connection when `run` fails: the next one is checked anew. */
   async use<T>(run: (client: Redis) => Promise<T>): Promise<T> {
     const client = await this.client();
     try {
@@ -76,7 +77,7 @@ export class RedisConnection {
     }
   }
 
-  /** What was sent on it and not answered has an unknown outcome. */
+  /** Commands sent and not answered have an unknown outcome. */
   drop(redis: Redis): void {
     if (this.connected === redis) this.reset();
     redis.disconnect();
@@ -107,7 +108,7 @@ export class RedisConnection {
     const { options, commandTimeoutMs: commandTimeout } = this;
     const connector = options.sentinels === undefined ? {} : { Connector: QuietSentinels as unknown as Connector };
     const redis = new Redis({ ...options, ...PLAIN, ...connector, commandTimeout });
-    // What ioredis rejects with is often only that the connection is gone; the event before it has the cause.
+    // ioredis often rejects only with the loss of the connection; the event before it has the cause.
     let cause: Error | undefined;
     redis.on('error', (error: Error) => {
       cause = error;
@@ -120,7 +121,7 @@ export class RedisConnection {
       return redis;
     } catch (error) {
       redis.disconnect();
-      throw explain(GONE.test((error as Error).message) && cause !== undefined ? cause : (error as Error));
+      throw explain(GONE.test(messageOf(error)) && cause !== undefined ? cause : (error as Error));
     }
   }
 }

@@ -8,8 +8,8 @@ import type { RedisConnection } from './redis-connection.js';
 import { SNAPSHOT_FUNCTION_NAME } from './snapshot-function.js';
 
 /**
- * Removed in one call, during which Redis does nothing else: 1 ms for entries of 64 KiB. A node of a stream goes as a
- * whole, and has 100 entries unless Redis was told otherwise (`stream-node-max-entries`).
+ * Removed in one call, during which Redis does nothing else: 1 ms for entries of 64 KiB. A node of a stream is removed as
+ * a whole, and has 100 entries unless Redis is configured otherwise (`stream-node-max-entries`).
  */
 const ENTRIES_PER_CALL = 200;
 const REFUSED = 0;
@@ -17,13 +17,13 @@ const MORE = 2;
 
 type Argument = string | number | Buffer;
 
-/** The chunks that were sent of the snapshot that this process has begun last for a shard. */
+/** The newest snapshot that this process has begun for a shard, and the chunks sent of it. */
 interface Written {
   readonly id: string;
   readonly chunks: Set<number>;
 }
 
-/** The snapshots of a store in Redis, on a connection on which nobody waits for an append. */
+/** The snapshots of a store in Redis, on a connection that carries no appends. */
 export class RedisSnapshots implements SnapshotStore {
   private readonly written = new Map<number, Written>();
 

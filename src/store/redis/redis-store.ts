@@ -15,7 +15,7 @@ export interface RedisStoreOptions {
   /** Begins the names of all keys, so that several stores fit in one database. */
   readonly prefix: string;
   readonly durability: Durability;
-  /** True: the server's settings are not looked at. */
+  /** True: the server's settings are not checked. */
   readonly trustConfig: boolean;
 }
 

@@ -25,8 +25,8 @@ const NOTHING_THERE: Head = { lsn: { epoch: 0, sequence: 0 }, nonce: '0'.repeat(
 
 type StreamEntry = readonly [id: Buffer, fields: readonly [name: Buffer, value: Buffer]];
 
-/** As `walletd_append_2` tells it: a word, and for some a value. */
-type Told = readonly [word: Buffer, value?: Buffer];
+/** One outcome, as `walletd_append_2` replies: a word, and for some a value. */
+type Reply = readonly [word: Buffer, value?: Buffer];
 
 /** The logs of a store in Redis. */
 export class RedisWal implements Wal {
@@ -42,7 +42,7 @@ export class RedisWal implements Wal {
     try {
       return await this.call('each', appends);
     } catch (error) {
-      // Whatever was written or not: the same bytes go again, and the compare-and-set says which it was.
+      // Written or not: the retry sends the same bytes, and the compare-and-set shows which it was.
       const failed: AppendOutcome = { type: 'failed', error: error as Error };
       return appends.map(() => failed);
     }
@@ -59,7 +59,7 @@ export class RedisWal implements Wal {
       const outcomes = await this.call('all', fences.map(appendOf));
       if (outcomes.every(({ type }) => type === 'ok')) return fences;
       for (const outcome of outcomes) if (outcome.type === 'failed') throw outcome.error;
-      // Their owner has appended meanwhile. It does so about once in a millisecond, and this takes a fraction of one.
+      // Their owner has appended meanwhile. It does so about once a millisecond, and this takes a fraction of one.
     }
     throw new Error(`the owner of the logs was faster ${FENCE_ATTEMPTS_MAX} times`);
   }
@@ -75,13 +75,13 @@ export class RedisWal implements Wal {
     return { shard, head: await this.decodeHead(client, shard, head), bytes: entries[0]?.[1][1] };
   }
 
-  /** Sends one call, and waits until its effect is as durable as it was set to be. */
+  /** Sends one call, and waits until its effect is as durable as the settings ask. */
   private async call(mode: 'all' | 'each', appends: readonly Append[]): Promise<AppendOutcome[]> {
     return await this.appends.use(async (client) => {
-      const sent = client.callBuffer('FCALL', this.callOf(mode, appends)) as Promise<Told[]>;
-      const told = await confirmed(client, this.durability, sent);
-      const outcomes = told.map(outcomeOf);
-      // A head that is missing: when the whole store is gone its return is awaited, else this log needs a person.
+      const sent = client.callBuffer('FCALL', this.callOf(mode, appends)) as Promise<Reply[]>;
+      const replies = await confirmed(client, this.durability, sent);
+      const outcomes = replies.map(outcomeOf);
+      // A head is missing. When the whole store is gone the caller waits for its return, else this log needs a person.
       if (outcomes.some((outcome) => outcome.type === 'conflict' && outcome.head === NOTHING_THERE)) {
         await this.meta.checkStore(client);
       }
@@ -95,7 +95,7 @@ export class RedisWal implements Wal {
     );
   }
 
-  /** Throws a `RecoveryError` when there is none; when the whole store is gone, what makes the caller wait for it. */
+  /** Throws a `RecoveryError` when there is none; when the whole store is gone, an error that makes the caller wait for it. */
   private async decodeHead(client: Redis, shard: number, bytes: Buffer | null): Promise<Head> {
     if (bytes !== null) return decodeHead(bytes);
     await this.meta.checkStore(client);
@@ -126,7 +126,7 @@ export class RedisWal implements Wal {
   }
 }
 
-function outcomeOf([word, value]: Told): AppendOutcome {
+function outcomeOf([word, value]: Reply): AppendOutcome {
   switch (word.toString()) {
     case 'ok':
       return OK;

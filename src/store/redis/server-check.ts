@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { messageOf } from '../../base/message-of.js';
 import type { Durability } from './durability.js';
 
-/** The server is not as it has to be. The message says what, what it should be, and how to set it. */
+/** The server must not be used as it is. The message says what is wrong, what it should be, and how to set it. */
 export class ServerRefused extends Error {
   override readonly name = 'ServerRefused';
 }
 
 const VERSION_MIN = 7;
-/** For a rewrite; then a start is refused, and a server that runs tries again. */
+/** How long to wait for a rewrite; then a start is refused, and a running server tries again. */
 const REWRITE_WAIT_MS = 10_000;
 const REWRITE_POLL_MS = 200;
 
@@ -33,11 +34,11 @@ const OS: readonly Rule[] = [
 ];
 
 /**
- * What walletd relies on is never assumed: asked at the start and each time a connection is made, because a failover
- * may have led to another server.
+ * Checks what walletd relies on, at the start and each time a connection is made: a failover may have led to another
+ * server.
  */
 export class ServerCheck {
-  /** The server that was seen with its append-only file. */
+  /** The server that has been seen with a complete append-only file. */
   private whole: string | undefined = undefined;
 
   constructor(
@@ -53,7 +54,7 @@ export class ServerCheck {
     try {
       await checkConfig(client, this.durability.type === 'fsync' ? FSYNC : OS);
     } catch (error) {
-      // Seen without a file, perhaps: it has to begin one.
+      // It may have no append-only file, and then has to begin one.
       if (error instanceof ServerRefused) this.whole = undefined;
       throw error;
     }
@@ -62,15 +63,15 @@ export class ServerCheck {
   }
 }
 
-/** A process of Redis, as long as it has not been a replica. */
+/** Identifies a process of Redis for as long as it has not been a replica. */
 function serverOf(info: ReadonlyMap<string, string>): string {
   return `${info.get('run_id')} ${info.get('master_replid')}`;
 }
 
 /**
- * Redis that begins an append-only file, as `CONFIG SET appendonly yes` and each full copy of a master make it do, has it
- * when the first rewrite is done: what it answers before is lost with its process. Until then one is going on or due.
- * An ordinary rewrite looks the same, so this is not asked of a server that had its file already.
+ * A Redis that begins an append-only file, as after `CONFIG SET appendonly yes` and after each full copy of a master, has
+ * it once the first rewrite is done: what it answers before is lost with its process. Until then a rewrite is running or
+ * scheduled. An ordinary rewrite looks the same, so a server that had its file already is not checked.
  */
 async function waitForFile(client: Redis, first: ReadonlyMap<string, string>): Promise<void> {
   const endMs = performance.now() + REWRITE_WAIT_MS;
@@ -78,7 +79,7 @@ async function waitForFile(client: Redis, first: ReadonlyMap<string, string>): P
     if (performance.now() >= endMs) {
       throw new ServerRefused(
         'Redis is rewriting its append-only file, and may have none before that is done: ' +
-          'wait until INFO persistence says aof_rewrite_in_progress:0 and aof_rewrite_scheduled:0',
+          'wait until INFO persistence shows aof_rewrite_in_progress:0 and aof_rewrite_scheduled:0',
       );
     }
     await delay(REWRITE_POLL_MS);
@@ -126,7 +127,7 @@ async function askConfig(client: Redis, setting: string): Promise<unknown> {
   try {
     return await client.config('GET', setting);
   } catch (error) {
-    const { message } = error as Error;
+    const message = messageOf(error);
     if (!/NOPERM|unknown command/i.test(message)) throw error;
     throw new ServerRefused(
       `Redis does not let walletd see its settings (${message}): allow CONFIG GET to this user, ` +

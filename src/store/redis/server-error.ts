@@ -6,7 +6,7 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [/^NOREPLICAS/, 'Redis has too few replicas (min-replicas-to-write) and wrote nothing: start them'],
   [/^LOADING/, 'Redis is loading its data: waiting for it'],
   [/^MASTERDOWN/, 'this Redis is a replica whose master is down: waiting for a master'],
-  [/^BUSY/, 'a script of somebody else keeps Redis busy: end it with SCRIPT KILL or FUNCTION KILL'],
+  [/^BUSY/, 'another script keeps Redis busy: end it with SCRIPT KILL or FUNCTION KILL'],
   [/^(MOVED|ASK|CLUSTERDOWN|CROSSSLOT)/, 'this Redis is part of a cluster, which walletd does not support'],
   [
     /sentinels are unreachable.*NOAUTH/,
@@ -22,7 +22,7 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [/Function not found/, 'the function of walletd is missing in Redis: it is loaded again at the next connection'],
 ];
 
-/** The server's own words, behind a sentence for people where there is one. */
+/** Adds a sentence for people where there is one, in front of the server's own words. */
 export function explain(error: Error): Error {
   const sentence = SENTENCES.find(([beginning]) => beginning.test(error.message.replace(/^ERR /, '')))?.[1];
   return sentence === undefined ? error : new Error(`${sentence} (${error.message})`, { cause: error });

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RestartBudget } from '../../src/base/restart-budget.js';
+
+const MINUTE_MS = 60_000;
+
+test('what fails for the first time is started again', () => {
+  const budget = new RestartBudget();
+  budget.recovered(0);
+  assert.equal(budget.failed(1), true);
+});
+
+test('what fails while it comes back is not', () => {
+  const budget = new RestartBudget();
+  assert.equal(budget.failed(0), true);
+  assert.equal(budget.failed(10 * MINUTE_MS), false);
+});
+
+test('what fails within a minute of being back is not, however long it took to come back', () => {
+  const budget = new RestartBudget();
+  assert.equal(budget.failed(0), true);
+  budget.recovered(10 * MINUTE_MS);
+  assert.equal(budget.failed(11 * MINUTE_MS - 1), false);
+  assert.equal(budget.failed(11 * MINUTE_MS), true);
+});
