@@ -35,8 +35,8 @@ export interface OperatorToken {
 export interface Observability {
   /** In Prometheus' text format, and its content type. */
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
-  /** The OpenAPI document of both listeners. */
-  readonly openapi: object;
+  /** The OpenAPI document of both listeners, made of the paths and schemas of this one. */
+  readonly openapi: (paths: object, schemas: object) => object;
 }
 
 export interface AdminSettings {

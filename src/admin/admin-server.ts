@@ -2,17 +2,23 @@ import { isUtf8 } from 'node:buffer';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { ObjectSchema } from '../base/json-schema.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps } from './admin-deps.js';
 import { Authentication } from './authentication.js';
-import { IMPORT_PATH, importRoute, NO_LINES } from './import-players.js';
+import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
+import { operatorPaths } from './openapi.js';
 import { operationsRoute } from './operations.js';
 import { playerRoutes } from './players.js';
 import { badRequest, Problem, unsupportedMediaType } from './problem.js';
+import { processRoutes } from './process-routes.js';
+import { addRoute, type Route } from './route.js';
+import { operatorSchemas } from './schemas.js';
 import { shardPlayersRoute } from './shard-players.js';
 import { transactionRoutes } from './transactions.js';
+import { validatorOf } from './validation.js';
 
 const BODY_BYTES_MAX = 64 * 1024;
 /** A username of 256 characters of four bytes, each byte written as %xx. */
@@ -27,7 +33,6 @@ const SILENCE_MAX_MS = 30_000;
 const CONNECTIONS_MAX = 1000;
 /** Errors of Node's parser that have a status of their own. */
 const UNREADABLE: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
-const HEALTH_PATHS = ['/livez', '/readyz'];
 const RETRY_AFTER_SECONDS = '1';
 const NO_JSON = unsupportedMediaType('JSON with Content-Type: application/json');
 
@@ -40,14 +45,14 @@ declare module 'fastify' {
 
 /** The operator's own listener: players, transactions, health. */
 export class AdminServer {
-  /** All of them, as `GET /livez`: whoever describes this API can see whether something is missing. */
-  readonly routes: string[] = [];
   private readonly app: FastifyInstance;
   private isDraining = false;
   /** Of each connection the answer to its newest request, until all of that has left. */
   private readonly asking = new Map<Socket, ServerResponse>();
 
   constructor(private readonly deps: AdminDeps) {
+    const routes = this.routes();
+    const openPaths = routes.filter(({ isOpen }) => isOpen).map(({ path }) => path);
     const authentication = new Authentication(deps.settings.tokens, new RefusalLog(deps.log, 'operator API: refused'));
     const { tls } = deps.settings;
     const http = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CONNECTIONS_CHECK_MS };
@@ -66,14 +71,12 @@ export class AdminServer {
         this.sendProblem(reply as FastifyReply, toProblem(error, request as FastifyRequest, deps)),
     });
     this.parseJson();
-    this.app.addHook('onRoute', ({ method, url }) => {
-      if (method !== 'HEAD') this.routes.push(`${method} ${url}`);
-    });
     this.app.server.maxConnections = CONNECTIONS_MAX;
     // An answer that waits behind another one never hears that its connection has ended.
     this.app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
       socket.once('close', () => this.asking.delete(socket));
     });
+    this.app.setValidatorCompiler<ObjectSchema>(({ schema }) => validatorOf(schema));
     this.app.setSerializerCompiler(() => toJson);
     this.app.setReplySerializer(toJson);
     this.app.decorateRequest('operator', undefined as unknown as Operator);
@@ -90,11 +93,10 @@ export class AdminServer {
       reply.raw.once('close', () => {
         if (this.asking.get(socket) === reply.raw) this.asking.delete(socket);
       });
-      // Health is for whoever watches the process, and tells nothing about players.
-      if (!HEALTH_PATHS.includes(request.url)) request.operator = authentication.operatorOf(request);
-      if (this.isDraining && !HEALTH_PATHS.includes(request.url)) {
-        throw new Problem(503, 'the server is shutting down', 'shutting-down');
-      }
+      // Health is for anybody who watches the process, and tells nothing about players.
+      if (openPaths.includes(request.url)) return;
+      request.operator = authentication.operatorOf(request);
+      if (this.isDraining) throw new Problem(503, 'the server is shutting down', 'shutting-down');
     });
     // Whoever is answered before his body is there could go on sending it, and keep his place, for ten minutes.
     this.app.addHook('onSend', async ({ raw }, reply) => {
@@ -104,18 +106,7 @@ export class AdminServer {
     this.app.setNotFoundHandler((request, reply) =>
       this.sendProblem(reply, new Problem(404, `there is no ${request.method} ${request.url}`, 'not-found')),
     );
-    this.healthRoutes();
-    this.observabilityRoutes();
-    playerRoutes(this.app, deps);
-    transactionRoutes(this.app, deps, ({ raw }) => !this.isDraining && !raw.socket.destroyed);
-    operationsRoute(this.app, deps);
-    shardPlayersRoute(this.app, deps);
-    importRoute(this.app, deps);
-    this.app.post('/v1/snapshots', async (_request, reply) => {
-      // It can take minutes, in which nothing is said: who listens to silence keeps the connection.
-      reply.raw.on('timeout', () => {});
-      return { snapshots: await deps.service.takeSnapshots() };
-    });
+    for (const route of routes) addRoute(this.app, route);
   }
 
   /** Starts to listen; resolves to the port. Rejects when it cannot. */
@@ -149,8 +140,9 @@ export class AdminServer {
     this.app.removeAllContentTypeParsers();
     this.app.addContentTypeParser('*', (request, _payload, done) => {
       if (!announcesBody(request.raw)) done(null, undefined);
-      else done(request.routeOptions.url === IMPORT_PATH ? NO_LINES : NO_JSON);
+      else done(request.routeOptions.url?.endsWith(':import') ? NO_LINES : NO_JSON);
     });
+    this.app.addContentTypeParser(LINES_TYPES, (_request, payload, done) => done(null, payload));
     this.app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
       if (body.length === 0) done(null, undefined);
       else if (isUtf8(body)) parse(request, body.toString(), done);
@@ -158,25 +150,17 @@ export class AdminServer {
     });
   }
 
-  private healthRoutes(): void {
-    const { service } = this.deps;
-    this.app.get('/livez', async () => ({ status: 'ok' }));
-    this.app.get('/readyz', async (_request, reply) => {
-      const { isReady } = service;
-      reply.status(isReady ? 200 : 503);
-      return { status: isReady ? 'ready' : 'starting', shards: service.status() };
-    });
-  }
-
-  private observabilityRoutes(): void {
-    const { metrics, openapi } = this.deps.observability;
-    this.app.get('/metrics', async (_request, reply) => {
-      const { type, text } = await metrics();
-      // Without this the framework would write the text as a JSON string.
-      reply.serializer((payload: unknown) => String(payload));
-      return reply.type(type).send(text);
-    });
-    this.app.get('/openapi.json', async () => openapi);
+  private routes(): readonly Route[] {
+    const { deps } = this;
+    const routes: Route[] = [
+      ...playerRoutes(deps),
+      ...transactionRoutes(deps, ({ socket }) => !this.isDraining && !socket.destroyed),
+      operationsRoute(deps),
+      shardPlayersRoute(deps),
+      importRoute(deps),
+      ...processRoutes(deps, () => deps.observability.openapi(operatorPaths(routes), operatorSchemas)),
+    ];
+    return routes;
   }
 
   private sendProblem(reply: FastifyReply, problem: Problem): void {

@@ -1,17 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
+import { object, type TypeOf } from '../base/json-schema.js';
 import { Slices } from '../base/slices.js';
 import { FAILURES } from '../callback/failures.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, SignedCommand } from './admin-deps.js';
+import { amount, currency, id } from './fields.js';
 import { mustUnits } from './money.js';
-import { mustCurrency, mustId } from './players.js';
+import { answer } from './openapi.js';
 import { badRequest, Problem, unsupportedMediaType } from './problem.js';
+import { type Route, route } from './route.js';
+import { ref } from './schemas.js';
+import { validatorOf } from './validation.js';
 
-/** As the router has it: a colon stands for itself when there are two. */
-export const IMPORT_PATH = '/v1/players::import';
+export const LINES_TYPES = ['application/x-ndjson', 'application/jsonl'];
 export const NO_LINES = unsupportedMediaType('newline-delimited JSON with Content-Type: application/x-ndjson');
 const LINE_BYTES_MAX = 16 * 1024;
 /** Lines under way at once: enough to fill log entries, too few to fill a mailbox. */
@@ -30,19 +33,33 @@ interface ReadLine {
 
 type Result = { readonly result: 'created' | 'skipped' } | { readonly result: 'refused'; readonly reason: string };
 
+const line = object(
+  { id, username: id, currency, balance: amount },
+  {},
+  // A line may be taken from another system's export as it is.
+  { additionalProperties: true },
+);
+const validateLine = validatorOf(line, 'the line');
+
 /**
  * Creates players with their opening balances from newline-delimited JSON, and answers with a line for each: created,
  * skipped (the same line came before) or refused (and why); then one with the sums. It may be repeated as it is.
  */
-export function importRoute(app: FastifyInstance, deps: AdminDeps): void {
-  app.addContentTypeParser(['application/x-ndjson', 'application/jsonl'], (_request, payload, done) =>
-    done(null, payload),
-  );
-
-  app.post(IMPORT_PATH, async (request, reply) => {
-    if (!(request.body instanceof Readable)) throw NO_LINES;
-    reply.header('Content-Type', 'application/x-ndjson');
-    return reply.send(Readable.from(report(request.body, request.operator, deps)));
+export function importRoute(deps: AdminDeps): Route {
+  return route<object, object, unknown>('POST', '/v1/players:import', {
+    operationId: 'importPlayers',
+    tag: 'players',
+    summary: 'Creates players with their opening balances, a line of JSON each',
+    lines: line,
+    responses: {
+      200: answer('A line for each line, then one with the sums', ref('ImportLine'), 'application/x-ndjson'),
+    },
+    problems: [400, 403, 413, 415],
+    handle: async ({ body, operator }, reply) => {
+      if (!(body instanceof Readable)) throw NO_LINES;
+      reply.header('Content-Type', 'application/x-ndjson');
+      return reply.send(Readable.from(report(body, operator, deps)));
+    },
   });
 }
 
@@ -98,19 +115,12 @@ function toCommand(line: Buffer | undefined, by: Operator, deps: AdminDeps): Sig
   } catch {
     throw badRequest('the line is not JSON');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw badRequest('the line is not a JSON object');
-  }
-  const { id, username, currency, balance } = value as Record<string, unknown>;
-  const code = mustCurrency(currency);
-  return {
-    type: 'import-player',
-    id: mustId(id, 'id'),
-    username: mustId(username, 'username'),
-    currency: code,
-    balance: mustUnits(deps.settings.scales, code, balance, deps.settings.amountMax, 'balance'),
-    by,
-  };
+  const valid = validateLine(value);
+  if (valid !== true) throw valid.error;
+  const { id, username, currency, balance } = value as TypeOf<typeof line>;
+  const { scales, amountMax } = deps.settings;
+  const opening = mustUnits(scales, currency, balance, amountMax, 'balance');
+  return { type: 'import-player', id, username, currency, balance: opening, by };
 }
 
 /** An import is never urgent: where a shard is busy it waits, and gives up only when that does not end. */

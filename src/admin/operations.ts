@@ -1,30 +1,34 @@
-import type { FastifyInstance } from 'fastify';
+import { object } from '../base/json-schema.js';
 import type { OperationCursor, OperationView } from '../wallet/list-operations.js';
 import type { AdminDeps } from './admin-deps.js';
-import { cursorOf, encodeCursor, isCount, isObject, limitOf } from './cursor.js';
+import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
+import { before, id, page } from './fields.js';
 import { money } from './money.js';
+import { answer } from './openapi.js';
 import { noSuchPlayer, problemOf } from './problem.js';
-import type { QueryString } from './query-string.js';
+import { type Route, route } from './route.js';
+import { cursor, exactly, list, ref } from './schemas.js';
 
-/** The audit trail of a player: what operators did, who, when, from where and why; newest first, page by page. */
-export function operationsRoute(app: FastifyInstance, { service, settings }: AdminDeps): void {
-  app.get<{ Params: { username: string }; Querystring: QueryString }>(
-    '/v1/players/:username/operations',
-    async (request) => {
-      const { username } = request.params;
-      const result = await service.ask({
-        type: 'list-operations',
-        username,
-        limit: limitOf(request.query),
-        after: cursorOf(request.query, isOperationCursor),
-      });
+/** The audit trail of a player, page by page. */
+export function operationsRoute({ service, settings }: AdminDeps): Route {
+  return route('GET', '/v1/players/{username}/operations', {
+    operationId: 'listOperations',
+    tag: 'players',
+    summary: 'What operators did to a player: who, when, from where and why; newest first',
+    params: object({ username: id }),
+    query: object({}, { ...page, before }),
+    responses: { 200: answer('A page', exactly({ operations: list(ref('Operation')), next: cursor })) },
+    problems: [400, 404],
+    handle: async ({ params: { username }, query: { limit = 0, before } }) => {
+      const after = cursorOf(before, isOperationCursor);
+      const result = await service.ask({ type: 'list-operations', username, limit, after });
       if (result.type === 'failed') throw problemOf(result.failure);
       if (result.type !== 'operations' || result.page === undefined) throw noSuchPlayer(username);
       const { currency, items, next } = result.page;
       const operations = items.map((item) => body(item, currency));
       return { operations, next: next === undefined ? null : encodeCursor(next) };
     },
-  );
+  });
 
   function body({ type, id, amount, before, after, timeMs, by, reason }: OperationView, currency: string): object {
     const inCurrency = (units: number | undefined) =>

@@ -1,65 +1,115 @@
-import type { FastifyInstance } from 'fastify';
-import { CURRENCY } from '../base/currency.js';
+import { object } from '../base/json-schema.js';
 import type { Units } from '../wallet/amount.js';
 import type { Answer } from '../wallet/decision.js';
-import { isId, isReason, REASON_LENGTH_MAX } from '../wallet/identifier.js';
 import type { PlayerView } from '../wallet/query.js';
 import type { AdminDeps } from './admin-deps.js';
+import { amount, currency, flag, id, reason } from './fields.js';
 import { money, mustSignedUnits, mustUnits } from './money.js';
+import { answer as answered } from './openapi.js';
 import { badRequest, noSuchPlayer, problemOf } from './problem.js';
+import { type Route, route } from './route.js';
+import { ref } from './schemas.js';
 
-type ByUsername = { Params: { username: string } };
+const PLAYER = '/v1/players/{username}';
+const params = object({ username: id });
+const only = { additionalProperties: false };
+/** Of requests with a body that change a player. */
+const PROBLEMS = [400, 403, 404, 409, 413, 415];
 
 /** Creating, funding, correcting, blocking and reading players. */
-export function playerRoutes(app: FastifyInstance, deps: AdminDeps): void {
-  const { service, settings } = deps;
-
-  app.put<ByUsername>('/v1/players/:username', async (request, reply) => {
-    const username = mustId(request.params.username, 'username');
-    const currency = mustCurrency(field(request.body, 'currency'));
-    const answer = await service.operate({ type: 'create-player', username, currency, by: request.operator });
-    if (answer.type === 'failed') throw problemOf(answer.failure);
-    reply.status(answer.isRepeat ? 200 : 201);
-    return playerBody(await mustPlayer(username));
-  });
-
-  app.get<ByUsername>('/v1/players/:username', async (request) =>
-    playerBody(await mustPlayer(request.params.username)),
-  );
-
-  for (const type of ['block', 'unblock'] as const) {
-    app.post<ByUsername>(`/v1/players/:username/${type}`, async (request) => {
-      const { username } = request.params;
-      const answer = await service.operate({ type: `${type}-player`, username, by: request.operator });
+export function playerRoutes({ service, settings }: AdminDeps): Route[] {
+  const create = route('PUT', PLAYER, {
+    operationId: 'createPlayer',
+    tag: 'players',
+    summary: 'Creates a player',
+    params,
+    body: object({ currency }, {}, only),
+    responses: {
+      200: answered('The player was there already', ref('Player')),
+      201: answered('Created', ref('Player')),
+    },
+    problems: PROBLEMS,
+    handle: async ({ params: { username }, body, operator }, reply) => {
+      const answer = await service.operate({
+        type: 'create-player',
+        username,
+        currency: body.currency,
+        by: operator,
+      });
       if (answer.type === 'failed') throw problemOf(answer.failure);
+      reply.status(answer.isRepeat ? 200 : 201);
       return playerBody(await mustPlayer(username));
-    });
-  }
-
-  for (const [path, type] of [
-    ['deposits', 'deposit'],
-    ['withdrawals', 'withdraw'],
-  ] as const) {
-    app.post<ByUsername>(`/v1/players/:username/${path}`, async (request) => {
-      const { username, currency } = await mustPlayer(request.params.username);
-      const id = mustId(field(request.body, 'id'), 'id');
-      const amount = mustUnits(settings.scales, currency, field(request.body, 'amount'), settings.amountMax);
-      if (amount === 0) throw badRequest('amount must be more than 0');
-      const answer = await service.operate({ type, id, username, amount, by: request.operator });
-      return movementBody({ id, username, currency, amount }, answer);
-    });
-  }
-
-  app.post<ByUsername>('/v1/players/:username/corrections', async (request) => {
-    const { username, currency } = await mustPlayer(request.params.username);
-    const id = mustId(field(request.body, 'id'), 'id');
-    const amount = mustSignedUnits(settings.scales, currency, field(request.body, 'amount'), settings.amountMax);
-    const reason = mustReason(field(request.body, 'reason'));
-    const allowNegativeBalance = mustFlag(field(request.body, 'allowNegativeBalance'), 'allowNegativeBalance');
-    const by = request.operator;
-    const answer = await service.operate({ type: 'correct', id, username, amount, reason, allowNegativeBalance, by });
-    return { ...movementBody({ id, username, currency, amount }, answer), reason };
+    },
   });
+
+  const read = route('GET', PLAYER, {
+    operationId: 'readPlayer',
+    tag: 'players',
+    summary: 'Reads a player',
+    params,
+    responses: { 200: answered('The player', ref('Player')) },
+    problems: [400, 404],
+    handle: async ({ params: { username } }) => playerBody(await mustPlayer(username)),
+  });
+
+  const blocking = (verb: 'block' | 'unblock', operationId: string, summary: string) =>
+    route('POST', `${PLAYER}/${verb}`, {
+      operationId,
+      tag: 'players',
+      summary,
+      params,
+      responses: { 200: answered('The player', ref('Player')) },
+      problems: [400, 403, 404, 413, 415],
+      handle: async ({ params: { username }, operator }) => {
+        const answer = await service.operate({ type: `${verb}-player`, username, by: operator });
+        if (answer.type === 'failed') throw problemOf(answer.failure);
+        return playerBody(await mustPlayer(username));
+      },
+    });
+
+  const movement = (path: string, type: 'deposit' | 'withdraw', summary: string) =>
+    route('POST', `${PLAYER}/${path}`, {
+      operationId: type,
+      tag: 'players',
+      summary,
+      params,
+      body: object({ id, amount: { ...amount, exclusiveMinimum: 0, message: 'must be more than 0' } }, {}, only),
+      responses: { 200: answered('Done, now or by an earlier request with this id', ref('Movement')) },
+      problems: PROBLEMS,
+      handle: async ({ params, body: { id, amount: sent }, operator }) => {
+        const { username, currency } = await mustPlayer(params.username);
+        const amount = mustUnits(settings.scales, currency, sent, settings.amountMax);
+        if (amount === 0) throw badRequest('amount must be more than 0');
+        const answer = await service.operate({ type, id, username, amount, by: operator });
+        return movementBody({ id, username, currency, amount }, answer);
+      },
+    });
+
+  const correct = route('POST', `${PLAYER}/corrections`, {
+    operationId: 'correct',
+    tag: 'players',
+    summary: 'Corrects a balance by an amount of either sign, for a reason',
+    params,
+    body: object({ id, amount, reason }, { allowNegativeBalance: flag }, only),
+    responses: { 200: answered('Done, now or by an earlier request with this id', ref('Correction')) },
+    problems: PROBLEMS,
+    handle: async ({ params, body: { id, amount: sent, reason, allowNegativeBalance = false }, operator: by }) => {
+      const { username, currency } = await mustPlayer(params.username);
+      const amount = mustSignedUnits(settings.scales, currency, sent, settings.amountMax);
+      const answer = await service.operate({ type: 'correct', id, username, amount, reason, allowNegativeBalance, by });
+      return { ...movementBody({ id, username, currency, amount }, answer), reason };
+    },
+  });
+
+  return [
+    create,
+    read,
+    movement('deposits', 'deposit', 'Gives money to a player'),
+    movement('withdrawals', 'withdraw', 'Takes money from a player'),
+    correct,
+    blocking('block', 'blockPlayer', 'Refuses bets of a player'),
+    blocking('unblock', 'unblockPlayer', 'Takes bets of a player again'),
+  ];
 
   function movementBody(
     { id, username, currency, amount }: { id: string; username: string; currency: string; amount: Units },
@@ -87,31 +137,4 @@ export function playerRoutes(app: FastifyInstance, deps: AdminDeps): void {
   function playerBody(player: PlayerView): object {
     return { ...player, balance: money(settings.scales, player.currency, player.balance) };
   }
-}
-
-function field(body: unknown, name: string): unknown {
-  if (typeof body !== 'object' || body === null) throw badRequest('the body must be a JSON object');
-  return (body as Record<string, unknown>)[name];
-}
-
-export function mustId(value: unknown, name: string): string {
-  if (!isId(value)) throw badRequest(`${name} must be a string of 1 to 256 characters`);
-  return value;
-}
-
-function mustReason(value: unknown): string {
-  if (!isReason(value)) throw badRequest(`reason must be a text of 1 to ${REASON_LENGTH_MAX} characters`);
-  return value;
-}
-
-function mustFlag(value: unknown, name: string): boolean {
-  if (value !== undefined && typeof value !== 'boolean') throw badRequest(`${name} must be true or false`);
-  return value === true;
-}
-
-export function mustCurrency(value: unknown): string {
-  if (typeof value !== 'string' || !CURRENCY.test(value)) {
-    throw badRequest('currency must be a code of 3 to 10 capital letters or digits, such as THB');
-  }
-  return value;
 }

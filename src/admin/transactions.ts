@@ -1,56 +1,73 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
+import { object } from '../base/json-schema.js';
 import type { ScanCursor, TransactionCursor, TransactionView } from '../wallet/query.js';
 import type { TransactionState } from '../wallet/state/transaction-record.js';
 import type { AdminDeps } from './admin-deps.js';
-import { cursorOf, encodeCursor, isCount, isObject, limitOf } from './cursor.js';
+import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
+import { before, id, oneOf, page, wholeNumber } from './fields.js';
 import { money } from './money.js';
-import { badRequest, noSuchPlayer, Problem, problemOf } from './problem.js';
-import { type QueryString, wholeNumber } from './query-string.js';
+import { answer } from './openapi.js';
+import { noSuchPlayer, Problem, problemOf } from './problem.js';
+import { type Route, route } from './route.js';
+import { cursor as cursorSchema, exactly, list, ref, STATES } from './schemas.js';
 
-const STATES: readonly string[] = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT'];
 /** Each goes through all players, between the callbacks. */
 const SCANS_MAX = 4;
 
 /** Reading transactions, of one player or over all of them, page by page. A scan ends when its answer is not wanted. */
 export function transactionRoutes(
-  app: FastifyInstance,
-  deps: AdminDeps,
-  isWanted: (request: FastifyRequest) => boolean,
-): void {
-  const { service, settings, clock } = deps;
+  { service, settings, clock }: AdminDeps,
+  isWanted: (request: FastifyRequest['raw']) => boolean,
+): Route[] {
   let scans = 0;
 
-  app.get<{ Params: { username: string }; Querystring: QueryString }>(
-    '/v1/players/:username/transactions',
-    async (request) => {
-      const { username } = request.params;
-      const result = await service.ask({
-        type: 'list-transactions',
-        username,
-        limit: limitOf(request.query),
-        after: cursorOf(request.query, isPlayerCursor),
-      });
+  const ofPlayer = route('GET', '/v1/players/{username}/transactions', {
+    operationId: 'listTransactions',
+    tag: 'transactions',
+    summary: "A player's transactions, newest first",
+    params: object({ username: id }),
+    query: object({}, { ...page, before }),
+    responses: { 200: answer('A page', exactly({ transactions: list(ref('Transaction')), next: cursorSchema })) },
+    problems: [400, 404],
+    handle: async ({ params: { username }, query: { limit = 0, before } }) => {
+      const after = cursorOf(before, isPlayerCursor);
+      const result = await service.ask({ type: 'list-transactions', username, limit, after });
       if (result.type === 'failed') throw problemOf(result.failure);
       if (result.type !== 'transactions' || result.page === undefined) throw noSuchPlayer(username);
       const { items, next } = result.page;
       return { transactions: items.map(body), next: next === undefined ? null : encodeCursor(next) };
     },
-  );
-
-  /** Bets that hang: by default those that are OPEN, however old. */
-  app.get<{ Querystring: QueryString }>('/v1/transactions', async (request) => {
-    const state = stateOf(request.query);
-    const createdBeforeMs = clock.now() - wholeNumber(request.query, 'olderThanMs', 0, Number.MAX_SAFE_INTEGER, 0);
-    const limit = limitOf(request.query);
-    const cursor = cursorOf(request.query, isShardCursor) ?? { shard: 0 };
-    if (scans >= SCANS_MAX) throw new Problem(503, `${SCANS_MAX} scans are under way: come again`, 'overloaded');
-    scans++;
-    try {
-      return await scan({ state, createdBeforeMs, limit }, cursor, () => isWanted(request));
-    } finally {
-      scans--;
-    }
   });
+
+  const stuck = route('GET', '/v1/transactions', {
+    operationId: 'findTransactions',
+    tag: 'transactions',
+    summary: 'Bets that hang, over all players',
+    query: object(
+      {},
+      {
+        state: oneOf(STATES, 'OPEN', 'The state that they are in.'),
+        olderThanMs: wholeNumber(0, Number.MAX_SAFE_INTEGER, 0, 'Created at least so long ago.'),
+        ...page,
+        before,
+      },
+    ),
+    responses: { 200: answer('A page', exactly({ transactions: list(ref('PlayerTransaction')), next: cursorSchema })) },
+    problems: [400],
+    handle: async ({ query: { state = 'OPEN', olderThanMs = 0, limit = 0, before }, raw }) => {
+      const createdBeforeMs = clock.now() - olderThanMs;
+      const cursor = cursorOf(before, isShardCursor) ?? { shard: 0 };
+      if (scans >= SCANS_MAX) throw new Problem(503, `${SCANS_MAX} scans are under way: come again`, 'overloaded');
+      scans++;
+      try {
+        return await scan({ state, createdBeforeMs, limit }, cursor, () => isWanted(raw));
+      } finally {
+        scans--;
+      }
+    },
+  });
+
+  return [ofPlayer, stuck];
 
   async function scan(what: Scan, { shard: first, after }: ShardCursor, isWanted: () => boolean): Promise<object> {
     const transactions: object[] = [];
@@ -102,13 +119,6 @@ interface Scan {
 interface ShardCursor {
   readonly shard: number;
   readonly after?: ScanCursor;
-}
-
-function stateOf(query: QueryString): TransactionState {
-  const state = query.state ?? 'OPEN';
-  if (typeof state !== 'string' || !STATES.includes(state))
-    throw badRequest(`state must be one of ${STATES.join(', ')}`);
-  return state as TransactionState;
 }
 
 function isPlayerCursor(value: unknown): value is TransactionCursor {

@@ -68,3 +68,24 @@ export function nullable<T>(schema: Schema<T>): Schema<T | null> {
   const { type, enum: values } = schema as { type: string; enum?: unknown[] };
   return { ...schema, type: [type, 'null'], ...(values && { enum: [...values, null] }) };
 }
+
+/**
+ * A schema in JSON Schema's own words, for OpenAPI: what our own keywords say becomes what the standard has for it.
+ *
+ *   codePoints [least, most]   minLength and maxLength, which count code points too
+ *   wholeNumber [least, most]  an integer: in a query string or path it is text
+ *   wellFormed, message        nothing
+ */
+export function asPublished(schema: object): object {
+  return JSON.parse(JSON.stringify(schema), (_key, value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const { codePoints, wholeNumber, wellFormed: _wellFormed, message, ...rest } = value;
+    // A property that is called like one of ours is no keyword.
+    if (message !== undefined && typeof message !== 'string') return value;
+    if (codePoints !== undefined) return { ...rest, minLength: codePoints[0], maxLength: codePoints[1] };
+    if (wholeNumber !== undefined) {
+      return { type: 'integer', minimum: wholeNumber[0], maximum: wholeNumber[1], ...rest };
+    }
+    return rest;
+  }) as object;
+}

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { asPublished } from '../base/json-schema.js';
 import { CALLBACKS } from './callbacks.js';
 import { FAILURES } from './failures.js';
 import { failureSchema, successSchema } from './response-codec.js';
@@ -31,7 +32,7 @@ export function callbackPaths(txnsMax: number): Record<string, object> {
           summary,
           security: [],
           parameters: SIGNATURE,
-          requestBody: { required: true, content: json(standard(schema(txnsMax))) },
+          requestBody: { required: true, content: json(asPublished(schema(txnsMax))) },
           responses: responses(),
         },
       },
@@ -67,21 +68,11 @@ function responses(): Record<string, object> {
 /** An answer whose statusCode is one of these outcomes'. */
 function schemaOf(schema: object, outcomes: readonly string[]): object {
   const codes = outcomes.map((name) => (name === 'accepted' ? 0 : FAILURES[name as keyof typeof FAILURES].statusCode));
-  const { properties, ...rest } = standard(schema) as { properties: object };
+  const { properties, ...rest } = asPublished(schema) as { properties: object };
   const statusCode = { type: 'integer', enum: [...new Set(codes)] };
   return { ...rest, properties: { ...properties, statusCode }, additionalProperties: false };
 }
 
 function json(schema: object): object {
   return { 'application/json': { schema } };
-}
-
-/** Our own keyword in the standard's words; both count code points. */
-function standard(schema: object): object {
-  return JSON.parse(JSON.stringify(schema), (_key, value) => {
-    if (value?.codePoints === undefined) return value;
-    const { codePoints, ...rest } = value;
-    const [minLength, maxLength] = codePoints;
-    return { ...rest, minLength, maxLength };
-  }) as object;
 }

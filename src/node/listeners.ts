@@ -74,7 +74,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
       importLinesMax: limits.importLinesMax,
     },
     service,
-    observability: { metrics: scrape, openapi: openapiDocument(settings, VERSION) },
+    observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
     clock: systemClock,
     log,
   });

@@ -1,4 +1,3 @@
-import { operatorPaths, operatorSchemas } from '../admin/openapi.js';
 import { callbackPaths } from '../callback/openapi.js';
 import type { Settings } from '../config/schema.js';
 
@@ -6,6 +5,8 @@ import type { Settings } from '../config/schema.js';
 export function openapiDocument(
   { host, port, txnsMax }: Pick<Settings, 'host' | 'port' | 'txnsMax'>,
   version: string,
+  operatorPaths: object,
+  operatorSchemas: object,
 ): object {
   const callbackServer = {
     url: '{scheme}://{host}:{port}',

@@ -170,6 +170,13 @@ describe('the operator API', () => {
     assert.deepEqual(JSON.parse(report.at(-1) as string), { created: count, skipped: 0, refused: 0 });
   });
 
+  test('an unknown field is refused by its name: a slip of the keyboard must not pass for an option', async () => {
+    const body = '{"id":"c","amount":-1,"reason":"why","allowNegativBalance":true}';
+    const response = await call('POST', '/v1/players/nobody/corrections', body);
+    assert.equal(response.status, 400);
+    assert.equal(JSON.parse(response.text).detail, 'the body has an unknown field: allowNegativBalance');
+  });
+
   test('a line has the number that it has in the file', async () => {
     const numbered = '\n{broken\n\n  \r\n[]\n{"id":"n","username":"numbered","currency":"THB","balance":1}\n\n';
     const answer = await call('POST', '/v1/players:import', numbered, ndjson);
@@ -181,7 +188,7 @@ describe('the operator API', () => {
       }),
       [
         [2, 'the line is not JSON'],
-        [5, 'the line is not a JSON object'],
+        [5, 'the line must be a JSON object'],
         [6, undefined],
       ],
     );

@@ -3,8 +3,11 @@ import { test } from 'node:test';
 import fastify from 'fastify';
 import type { AdminDeps } from '../../src/admin/admin-deps.js';
 import type { Problem } from '../../src/admin/problem.js';
+import { addRoute } from '../../src/admin/route.js';
 import { transactionRoutes } from '../../src/admin/transactions.js';
+import { validatorOf } from '../../src/admin/validation.js';
 import { systemClock } from '../../src/base/clock.js';
+import type { ObjectSchema } from '../../src/base/json-schema.js';
 import type { QueryResult } from '../../src/wallet/query.js';
 
 const STEP: QueryResult = { type: 'scan', items: [], next: { position: 1, within: undefined } };
@@ -20,7 +23,8 @@ function withShard() {
     reply.status((error as Problem).status).send((error as Problem).detail),
   );
   const deps = { service: { shardCount: 1, askShard }, settings: {}, clock: systemClock } as unknown as AdminDeps;
-  transactionRoutes(app, deps, () => isWanted);
+  app.setValidatorCompiler<ObjectSchema>(({ schema }) => validatorOf(schema));
+  for (const route of transactionRoutes(deps, () => isWanted)) addRoute(app, route);
   const scan = () => app.inject('/v1/transactions').then(({ statusCode }) => statusCode);
   const turns = async () => {
     for (let n = 0; n < 20; n++) await new Promise(setImmediate);

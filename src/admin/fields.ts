@@ -1,0 +1,52 @@
+import { CURRENCY } from '../base/currency.js';
+import { boolean, choice, number, type Schema, string } from '../base/json-schema.js';
+import { ID_LENGTH_MAX, REASON_LENGTH_MAX } from '../wallet/identifier.js';
+
+/*
+ * Fields of requests. `message` is what a caller is told about a value that does not fit; `codePoints`, `wellFormed` and
+ * `wholeNumber` are checked by `validation.ts`.
+ */
+const PAGE_DEFAULT = 50;
+const PAGE_MAX = 1000;
+
+/** A lone surrogate has no UTF-8: two ids that differ in one would become the same id in the log. */
+export const id = string({
+  codePoints: [1, ID_LENGTH_MAX],
+  wellFormed: true,
+  message: `must be a string of 1 to ${ID_LENGTH_MAX} characters`,
+});
+
+export const reason = string({
+  codePoints: [1, REASON_LENGTH_MAX],
+  wellFormed: true,
+  pattern: '\\S',
+  message: `must be a text of 1 to ${REASON_LENGTH_MAX} characters`,
+});
+
+export const currency = string({
+  pattern: CURRENCY.source,
+  message: 'must be a code of 3 to 10 capital letters or digits, such as THB',
+});
+
+/** Range and decimals depend on the currency: see `mustUnits`. */
+export const amount = number({
+  description: 'In whole currency, exact to its last decimal.',
+  message: 'must be a number',
+});
+
+export const flag = boolean({ default: false, message: 'must be true or false' });
+
+/** A whole number in a query string or path, where all values come as text. */
+export function wholeNumber(least: number, most: number, absent: number, description: string): Schema<number> {
+  const message = `must be a whole number from ${least} to ${most}`;
+  return { wholeNumber: [least, most], default: absent, description, message };
+}
+
+export function oneOf<const T extends string>(values: readonly T[], absent: T, description: string): Schema<T> {
+  return choice(values, { default: absent, description, message: `must be one of ${values.join(', ')}` });
+}
+
+export const page = {
+  limit: wholeNumber(1, PAGE_MAX, PAGE_DEFAULT, 'How many at the most.'),
+};
+export const before = string({ description: '`next` of the page before.', message: 'must come once' });

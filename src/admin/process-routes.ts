@@ -1,0 +1,66 @@
+import type { AdminDeps } from './admin-deps.js';
+import { answer } from './openapi.js';
+import { type Route, route } from './route.js';
+import { exactly, list, ref, text } from './schemas.js';
+
+const readiness = (status: string) => exactly({ status: { const: status }, shards: list(ref('Shard')) });
+
+/** Health, metrics, the OpenAPI document, and snapshots on demand: what is about the process and not about a player. */
+export function processRoutes({ service, observability }: AdminDeps, openapi: () => object): Route[] {
+  return [
+    route('GET', '/livez', {
+      operationId: 'isLive',
+      tag: 'health',
+      summary: 'Whether the process runs',
+      isOpen: true,
+      responses: { 200: answer('It does', exactly({ status: { const: 'ok' } })) },
+      handle: async () => ({ status: 'ok' }),
+    }),
+    route('GET', '/readyz', {
+      operationId: 'isReady',
+      tag: 'health',
+      summary: 'Whether the start is over',
+      isOpen: true,
+      responses: {
+        200: answer('Every shard has recovered once', readiness('ready')),
+        503: answer('Not yet', readiness('starting')),
+      },
+      handle: async (_request, reply) => {
+        const { isReady } = service;
+        reply.status(isReady ? 200 : 503);
+        return { status: isReady ? 'ready' : 'starting', shards: service.status() };
+      },
+    }),
+    route('GET', '/metrics', {
+      operationId: 'scrape',
+      tag: 'operations',
+      summary: 'Metrics in the text format of Prometheus, version 0.0.4',
+      responses: { 200: answer('Metrics', text, 'text/plain') },
+      handle: async (_request, reply) => {
+        const { type, text } = await observability.metrics();
+        // Without this the framework would write the text as a JSON string.
+        reply.serializer((payload: unknown) => String(payload));
+        return reply.type(type).send(text);
+      },
+    }),
+    route('GET', '/openapi.json', {
+      operationId: 'describe',
+      tag: 'operations',
+      summary: 'This document',
+      responses: { 200: answer('An OpenAPI document', { type: 'object', required: ['openapi'] }) },
+      handle: async () => openapi(),
+    }),
+    route('POST', '/v1/snapshots', {
+      operationId: 'takeSnapshots',
+      tag: 'operations',
+      summary: 'Takes a snapshot of each shard that has changed',
+      responses: { 200: answer('They are there', exactly({ snapshots: list(ref('Snapshot')) })) },
+      problems: [400, 403, 413, 415],
+      handle: async (_request, reply) => {
+        // It can take minutes in silence, which must not end the connection.
+        reply.raw.on('timeout', () => {});
+        return { snapshots: await service.takeSnapshots() };
+      },
+    }),
+  ];
+}

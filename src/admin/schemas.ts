@@ -1,0 +1,99 @@
+import { CURRENCY } from '../base/currency.js';
+import { REASON_LENGTH_MAX } from '../wallet/identifier.js';
+
+/*
+ * What the operator API answers, in OpenAPI's words. A test holds real answers against it.
+ */
+export const text = { type: 'string' };
+const amount = { type: 'number', description: 'In whole currency, exact to its last decimal.' };
+const reason = { type: 'string', minLength: 1, maxLength: REASON_LENGTH_MAX };
+export const count = { type: 'integer', minimum: 0 };
+const millis = { type: 'integer', minimum: 0, description: 'Milliseconds since 1970.' };
+export const cursor = { type: ['string', 'null'], description: '`before` of the next page; null: there is none.' };
+const currency = { type: 'string', pattern: CURRENCY.source };
+export const STATES = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT'] as const;
+
+type Properties = Readonly<Record<string, object>>;
+
+/** Every property is there, but for the optional ones; and no other. */
+export function exactly(properties: Properties, optional: Properties = {}): object {
+  return {
+    type: 'object',
+    required: Object.keys(properties),
+    properties: { ...properties, ...optional },
+    additionalProperties: false,
+  };
+}
+
+export const list = (items: object) => ({ type: 'array', items });
+export const ref = (name: keyof typeof operatorSchemas) => ({ $ref: `#/components/schemas/${name}` });
+export const problemSchema = { $ref: '#/components/schemas/Problem' };
+
+const transaction = {
+  kind: { enum: ['bet', 'settlement', 'tip'] },
+  id: text,
+  productId: text,
+  roundId: text,
+  state: { enum: STATES },
+  held: amount,
+  paid: amount,
+  createdMillis: millis,
+  updatedMillis: millis,
+};
+const shard = { type: 'integer', minimum: 0 };
+const lsn = { type: 'string', pattern: '^\\d+-\\d+$', description: 'epoch-sequence' };
+const movement = { id: text, username: text, currency, amount, balanceBefore: amount, balanceAfter: amount };
+
+export const operatorSchemas = {
+  Problem: exactly({ type: text, title: text, status: { type: 'integer' }, detail: text, code: text }),
+  Player: exactly({ username: text, currency, balance: amount, status: { enum: ['active', 'blocked'] } }),
+  ShardPlayer: exactly({ username: text, currency, version: count, balance: amount }),
+  Movement: exactly(movement),
+  Correction: exactly({ ...movement, reason }),
+  Operation: exactly(
+    {
+      type: { enum: ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'] },
+      timeMillis: millis,
+      by: {
+        oneOf: [
+          exactly({ name: text, address: text }),
+          { type: 'null', description: 'It was before operators had names.' },
+        ],
+      },
+    },
+    { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
+  ),
+  Transaction: exactly(transaction, { betAmount: amount, payoutAmount: amount }),
+  PlayerTransaction: exactly({ username: text, currency, ...transaction }, { betAmount: amount, payoutAmount: amount }),
+  Shard: exactly(
+    {
+      shard,
+      state: { enum: ['starting', 'serving', 'failing', 'fenced', 'stopped'] },
+      players: count,
+      waiting: count,
+    },
+    { lsn, reason: text },
+  ),
+  Snapshot: {
+    oneOf: [
+      exactly({
+        type: { const: 'taken' },
+        shard,
+        id: { type: 'string', pattern: '^[0-9a-f]{16}$' },
+        lsn,
+        players: count,
+        bytes: count,
+        tookMs: count,
+      }),
+      exactly({ type: { const: 'unchanged' }, shard }),
+      exactly({ type: { const: 'abandoned' }, shard, reason: text }),
+    ],
+  },
+  ImportLine: {
+    oneOf: [
+      exactly({ line: count, id: text, username: text, result: { enum: ['created', 'skipped'] } }),
+      exactly({ line: count, result: { const: 'refused' }, reason: text }, { id: text, username: text }),
+      exactly({ created: count, skipped: count, refused: count }),
+    ],
+  },
+};
