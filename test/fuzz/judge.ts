@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.js';
 import { Finding } from './finding.js';
 import type { RequestLine, Sending } from './sending.js';
 
-/** What the HTTP library of the callback listener answers by itself (README, Limits). */
+/** What the HTTP library of the callback listener answers by itself (docs/limits.md). */
 const REFUSAL_STATUSES = [400, 431, 505];
 const REFUSAL = /^<h1>[\w ]+<\/h1>(?:<p>[^<]*<\/p>)?<hr><i>uWebSockets\/20 Server<\/i>$/;
 /** And that of the operator API. */

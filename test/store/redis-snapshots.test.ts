@@ -51,11 +51,11 @@ async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>,
   }
 }
 
-/** The ACL line of the README, for a user with the password `secret`. */
-const [, RULES = ''] = /^ACL SETUSER walletd on >PASSWORD (.*)$/m.exec(fileOf('README.md')) ?? [];
+/** The ACL line of docs/redis.md, for a user with the password `secret`. */
+const [, RULES = ''] = /^ACL SETUSER walletd on >PASSWORD (.*)$/m.exec(fileOf('docs/redis.md')) ?? [];
 const setUser = (rules: string) => server.call('ACL', 'SETUSER', 'walletd', 'on', '>secret', ...rules.split(' '));
 
-test('the rights that the README gives are those of config/redis.conf', () => {
+test('the rights that docs/redis.md gives are those of config/redis.conf', () => {
   assert.match(RULES, /^resetkeys ~walletd:\* .*\)$/);
   assert.ok(fileOf('config/redis.conf').includes(`\n# user walletd on >CHANGE-ME ${RULES}\n`));
 });

@@ -1,0 +1,43 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** A page of documentation, with its path from the top. */
+export interface Page {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The page at this path as it is now. */
+export function readPage(path: string): Page {
+  return { path, text: readFileSync(join(ROOT, path), 'utf8') };
+}
+
+/** README, every page of docs/, the stored formats and the changelog. */
+export function readPages(): Page[] {
+  const docs = readdirSync(join(ROOT, 'docs')).map((file) => `docs/${file}`);
+  const others = ['README.md', 'CHANGELOG.md', 'src/store/format/FORMAT.md'].filter((path) =>
+    existsSync(join(ROOT, path)),
+  );
+  return [...others, ...docs.filter((path) => path.endsWith('.md')).sort()].map(readPage);
+}
+
+/** The page without its code blocks: links and headings in these are none. */
+export function proseOf({ text }: Page): string {
+  return text.replace(/^( *)```[\s\S]*?^\1```$/gm, '');
+}
+
+/** The anchors of a page as GitHub makes them of its headings. */
+export function anchorsOf(page: Page): Set<string> {
+  const seen = new Map<string, number>();
+  const anchors = [...proseOf(page).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => {
+    const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const slug = plain.replace(/[^\p{L}\p{N}\p{M} _-]/gu, '').replaceAll(' ', '-');
+    const count = seen.get(slug) ?? 0;
+    seen.set(slug, count + 1);
+    return count === 0 ? slug : `${slug}-${count}`;
+  });
+  return new Set(anchors);
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { FAILURES } from '../../src/callback/failures.js';
+import { loadSettings, variableOf } from '../../src/config/load.js';
+import { settingsSchema } from '../../src/config/schema.js';
+import { ROOT, readPage } from './pages.js';
+
+/** A table between two comments that name it: what is before its lines, its lines, what is behind. */
+const tableOf = (name: string) =>
+  new RegExp(`(<!-- ${name}: [^\\n]*\\n[^\\n]*\\n\\|[-|]+\\n)([\\s\\S]*?)(<!-- ${name} end -->)`);
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly (string | null)[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+/** One line per setting, from the schema and config/default.json. */
+function settingLines(schema: Schema, defaults: Record<string, unknown>, prefix = ''): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, child]) => {
+    const path = prefix + key;
+    const value = defaults[key];
+    if (child.properties !== undefined) {
+      return settingLines(child, value as Record<string, unknown>, `${path}.`);
+    }
+    const isTable = child.type === 'array' || (child.type === 'object' && child.properties === undefined);
+    const name = isTable ? `\`${path}\` (in a file only)` : `\`${path}\`<br>\`${variableOf(path)}\``;
+    const shown = value === null ? 'unset' : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
+    const choices = child.enum?.filter((one) => one !== null).map((one) => `\`${one}\``) ?? [];
+    const choice = choices.length === 0 ? '' : ` One of ${choices.join(', ')}.`;
+    return [`| ${name} | ${shown} | ${child.description}${choice} |`];
+  });
+}
+
+/** With REWRITE=1 the page gets the table that it should have. */
+function checkTable(page: string, name: string, lines: readonly string[]): void {
+  const wanted = lines.map((line) => `${line}\n`).join('');
+  const table = tableOf(name);
+  if (process.env.REWRITE === '1') {
+    const { text } = readPage(page);
+    writeFileSync(
+      join(ROOT, page),
+      text.replace(table, (_, head: string, __, end: string) => head + wanted + end),
+    );
+  }
+  assert.equal(table.exec(readPage(page).text)?.[2], wanted);
+}
+
+test('the table of settings is that of the schema', () => {
+  const lines = settingLines(settingsSchema as Schema, loadSettings({}));
+  assert.ok(lines.length > 30);
+  checkTable('docs/settings.md', 'settings', lines);
+});
+
+test('the table of status codes has every failure', () => {
+  const lines = Object.entries(FAILURES).map(
+    ([name, { statusCode, httpStatus, sentence }]) => `| ${statusCode} | ${httpStatus} | ${sentence} | \`${name}\` |`,
+  );
+  assert.ok(lines.length > 20);
+  checkTable('docs/callbacks.md', 'failures', lines);
+});
