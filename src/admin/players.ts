@@ -73,13 +73,13 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
       tag: 'players',
       summary,
       params,
-      body: object({ id, amount: { ...amount, exclusiveMinimum: 0, message: 'must be more than 0' } }, {}, only),
+      body: object({ id, amount: { ...amount, exclusiveMinimum: 0, message: 'must be a number above 0' } }, {}, only),
       responses: { 200: answered('Done, now or by an earlier request with this id', ref('Movement')) },
       problems: PROBLEMS,
       handle: async ({ params, body: { id, amount: sent }, operator }) => {
         const { username, currency } = await mustPlayer(params.username);
         const amount = mustUnits(settings.scales, currency, sent, settings.amountMax);
-        if (amount === 0) throw badRequest('amount must be more than 0');
+        if (amount === 0) throw badRequest('amount must be a number above 0');
         const answer = await service.operate({ type, id, username, amount, by: operator });
         return movementBody({ id, username, currency, amount }, answer);
       },
