@@ -34,7 +34,7 @@ function operation(route: Route): object {
   const { operationId, tag, summary, params, query, responses, problems = [], isOpen } = route;
   const parameters = [...parametersOf(params, 'path'), ...parametersOf(query, 'query')];
   const body = bodyOf(route);
-  const statuses = isOpen ? [] : [...ALWAYS, ...problems].filter((status) => !(status in responses));
+  const statuses = (isOpen ? [400] : [...ALWAYS, ...problems]).filter((status) => !(status in responses));
   return {
     operationId,
     tags: [tag],

@@ -47,7 +47,9 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
       operationId: 'describe',
       tag: 'operations',
       summary: 'This document',
-      responses: { 200: answer('An OpenAPI document', { type: 'object', required: ['openapi'] }) },
+      responses: {
+        200: answer('An OpenAPI document', { type: 'object', required: ['openapi'], properties: { openapi: text } }),
+      },
       handle: async () => openapi(),
     }),
     route('POST', '/v1/snapshots', {

@@ -8,58 +8,83 @@ import {
   type TypeOf,
 } from '../base/json-schema.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
-import { id, type Money } from './fields.js';
+import { idOf, type Money } from './fields.js';
+import { InvalidField, type Refusal } from './refusal.js';
 
 type CommandOf<E extends Endpoint> = Extract<CallbackCommand, { type: E }>;
 type TxnOf<E extends Endpoint> = CommandOf<E> extends { readonly txns: readonly (infer T)[] } ? T : never;
 
 const envelope = {
-  id,
-  timestampMillis: number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-  productId: id,
-  currency: id,
-  username: id,
+  id: idOf('Request id'),
+  timestampMillis: number({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: "When it was sent, by the platform's clock: milliseconds since 1970",
+  }),
+  productId: idOf('Product'),
+  currency: idOf("The player's currency, as ISO 4217 has it"),
+  username: idOf('Player'),
 };
-const txnFields = { id, roundId: id };
+const txnFields = { id: idOf('Transaction id'), roundId: idOf('Round id') };
+const EXAMPLE = {
+  id: 'req-1',
+  timestampMillis: 1_795_000_000_000,
+  productId: 'SLOTS',
+  currency: 'THB',
+  username: 'ann',
+};
 
 /** What every request says about itself (docs/callbacks.md section 2). */
 export type Envelope = TypeOf<ObjectSchema<{ [K in keyof typeof envelope]: TypeOf<(typeof envelope)[K]> }>>;
 
-/** All that the platform's language says about one callback: its shape, what it means as a command, a sentence for the docs. */
+/** One callback in the platform's language: its shape, what it means as a command, and what the docs say. */
 export interface CallbackType<E extends Endpoint = Endpoint> {
   readonly summary: string;
+  /** A body of it, for the docs. */
+  readonly example: object;
   /** Of its body. Unknown fields are tolerated: real traffic carries some in many places. */
   schema(txnsMax: number): ObjectSchema;
-  /** Of a body that the schema accepts. Throws `NOT_AN_AMOUNT`. */
-  toCommand(body: Envelope, money: Money): CommandOf<E>;
+  /** Of a body that the schema accepts; a refusal of what the schema cannot judge. */
+  toCommand(body: Envelope, money: Money): CommandOf<E> | Refusal;
 }
 
 type TxnBody<P extends Properties, O extends Properties> = TypeOf<ReturnType<typeof object<typeof txnFields & P, O>>>;
 
-/** A callback that carries an array of transactions: `txn` has the fields of an element beside its ids. */
+interface WithTxns<E extends Endpoint, P extends Properties, O extends Properties> {
+  readonly summary: string;
+  /** A valid element. */
+  readonly example: object;
+  /** The fields of an element beside its ids. */
+  readonly txn: P;
+  readonly optional?: O;
+  /** What `toTxn` checks and JSON Schema could say too: for the docs. */
+  readonly rules?: object;
+  /** Throws an `InvalidField`. */
+  readonly toTxn: (txn: TxnBody<P, O>, money: Money) => TxnOf<E>;
+}
+
+/** A callback that carries an array of transactions. */
 export function withTxns<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
   type: E,
-  {
-    summary,
-    txn,
-    optional,
-    toTxn,
-  }: {
-    readonly summary: string;
-    readonly txn: P;
-    readonly optional?: O;
-    readonly toTxn: (txn: TxnBody<P, O>, money: Money) => TxnOf<E>;
-  },
+  { summary, example, txn, optional, rules, toTxn }: WithTxns<E, P, O>,
 ): CallbackType<E> {
-  const txnSchema = object({ ...txnFields, ...txn }, optional);
+  const txnSchema = object({ ...txnFields, ...txn }, optional, rules && { published: rules });
   return {
     summary,
+    example: { ...EXAMPLE, txns: [example] },
     schema: (txnsMax) => object({ ...envelope, txns: array(txnSchema, { minItems: 1, maxItems: txnsMax }) }),
     // Copies into objects of one shape: parsed ones have as many shapes as there are orders of fields.
     toCommand: (body, money) => {
       const { id, timestampMillis, productId, currency, username, txns } = body as Envelope & {
         readonly txns: readonly TxnBody<P, O>[];
       };
+      const converted: TxnOf<E>[] = [];
+      try {
+        for (const txn of txns) converted.push(toTxn(txn, money));
+      } catch (error) {
+        if (error instanceof InvalidField) return error.inTxn(converted.length);
+        throw error;
+      }
       return {
         type,
         id,
@@ -67,7 +92,7 @@ export function withTxns<E extends Endpoint, P extends Properties, O extends Pro
         productId,
         currency,
         username,
-        txns: txns.map((one) => toTxn(one, money)),
+        txns: converted,
       } as unknown as CommandOf<E>;
     },
   };

@@ -1,15 +1,24 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
-import { amount, game, mustUnits, transactionType } from './fields.js';
+import { game, mustUnits, stake, transactionType } from './fields.js';
 
 export const cancelBets = withTxns('cancelBets', {
   summary: 'Open bets or rounds are cancelled: stakes are given back',
-  txn: { status: choice(['REFUND', 'REJECT']), betAmount: amount, transactionType, ...game },
+  txn: { status: choice(['REFUND', 'REJECT']), betAmount: stake, transactionType, ...game },
+  example: {
+    id: 'bet-1',
+    roundId: 'round-1',
+    status: 'REFUND',
+    betAmount: 10,
+    transactionType: 'BY_TRANSACTION',
+    gameCode: 'fortune',
+    playInfo: 'spin',
+  },
   toTxn: (txn, money) => ({
     id: txn.id,
     roundId: txn.roundId,
     status: txn.status,
-    betAmount: mustUnits(txn.betAmount, money),
+    betAmount: mustUnits(txn.betAmount, money, 'betAmount'),
     byRound: txn.transactionType === 'BY_ROUND',
   }),
 });

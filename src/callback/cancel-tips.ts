@@ -1,9 +1,10 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
-import { amount, mustUnits } from './fields.js';
+import { amountOf, mustUnits } from './fields.js';
 
 export const cancelTips = withTxns('cancelTips', {
   summary: 'A tip is given back',
-  txn: { status: choice(['REFUND']), betAmount: amount },
-  toTxn: ({ id, roundId, betAmount }, money) => ({ id, roundId, betAmount: mustUnits(betAmount, money) }),
+  txn: { status: choice(['REFUND']), betAmount: amountOf('The tip') },
+  example: { id: 'tip-1', roundId: 'round-1', status: 'REFUND', betAmount: 5 },
+  toTxn: ({ id, roundId, betAmount }, money) => ({ id, roundId, betAmount: mustUnits(betAmount, money, 'betAmount') }),
 });

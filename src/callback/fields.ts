@@ -1,6 +1,7 @@
 import { boolean, choice, number, string } from '../base/json-schema.js';
 import { maybeUnits, type Units } from '../wallet/amount.js';
 import { ID_LENGTH_MAX } from '../wallet/identifier.js';
+import { InvalidField } from './refusal.js';
 
 /*
  * The fields that several callbacks have (docs/callbacks.md), with the limits of docs/decisions.md section 1. What a
@@ -8,14 +9,29 @@ import { ID_LENGTH_MAX } from '../wallet/identifier.js';
  */
 const PLAY_INFO_LENGTH_MAX = 1024;
 
-const text = (least: number, most: number) => string({ codePoints: [least, most] });
+const text = (least: number, most: number, description: string) => string({ codePoints: [least, most], description });
 
-export const id = text(1, ID_LENGTH_MAX);
-export const amount = number({ minimum: 0 });
-export const flag = boolean();
-export const game = { gameCode: id, playInfo: text(0, PLAY_INFO_LENGTH_MAX) };
-export const features = { isFeature: flag, isFeatureBuy: flag };
-export const transactionType = choice(['BY_TRANSACTION', 'BY_ROUND']);
+export const idOf = (what: string) => text(1, ID_LENGTH_MAX, what);
+export const amountOf = (what: string) =>
+  number({
+    minimum: 0,
+    description: `${what}, in whole currency. More decimals than the currency has (money.scales) are malformed.`,
+  });
+export const flag = (description: string) => boolean({ default: false, description });
+export const stake = amountOf('Stake');
+export const payout = amountOf('Payout: the stake and what was won');
+export const game = {
+  gameCode: idOf('Game code'),
+  playInfo: text(0, PLAY_INFO_LENGTH_MAX, "The player's choice, the name of the game, or UNKNOWN"),
+};
+export const features = {
+  isFeature: flag('A feature spin or feature game'),
+  isFeatureBuy: flag('Buys a feature spin or feature game'),
+};
+export const skipBalanceUpdate = flag('Changes states and not the balance');
+export const transactionType = choice(['BY_TRANSACTION', 'BY_ROUND'], {
+  description: 'Whether it is about the transaction of this id or about all of the round',
+});
 
 /** How amounts of a request's currency leave the wire and become units. */
 export interface Money {
@@ -24,11 +40,10 @@ export interface Money {
   readonly amountMax: number;
 }
 
-/** Thrown by a conversion that finds an amount which is none; caught where the request is read. */
-export const NOT_AN_AMOUNT = new Error('not an amount');
-
-export function mustUnits(value: number, { scale, amountMax }: Money): Units {
+/** Throws an `InvalidField`, in which the amount is called `field`. */
+export function mustUnits(value: number, { scale, amountMax }: Money, field: string): Units {
   const units = maybeUnits(value, scale);
-  if (units === undefined || value > amountMax) throw NOT_AN_AMOUNT;
+  if (value > amountMax) throw new InvalidField(field, 'range', `must be at most ${amountMax} (money.amountMax)`);
+  if (units === undefined) throw new InvalidField(field, 'decimals', `must have at most ${scale} decimals`);
   return units;
 }

@@ -20,10 +20,11 @@ const SIGNATURE = [
   },
 ];
 
-/** The callbacks as OpenAPI paths, of the schemas that the listener checks requests and writes answers with. */
-export function callbackPaths(txnsMax: number): Record<string, object> {
+/** The callbacks as OpenAPI paths. */
+export function callbackPaths(): Record<string, object> {
+  const answers = responses();
   return Object.fromEntries(
-    Object.entries(CALLBACKS).map(([endpoint, { summary, schema }]) => [
+    Object.entries(CALLBACKS).map(([endpoint, { summary, example }]) => [
       `/${endpoint}`,
       {
         post: {
@@ -32,18 +33,44 @@ export function callbackPaths(txnsMax: number): Record<string, object> {
           summary,
           security: [],
           parameters: SIGNATURE,
-          requestBody: { required: true, content: json(asPublished(schema(txnsMax))) },
-          responses: responses(),
+          requestBody: { required: true, content: json(ref(nameOf(endpoint)), example) },
+          responses: answers,
         },
       },
     ]),
   );
 }
 
+/** The named schemas behind them: those that the listener checks requests and writes answers with. */
+export function callbackSchemas(txnsMax: number): Record<string, object> {
+  const requests = Object.entries(CALLBACKS).map(([endpoint, { schema }]) => [
+    nameOf(endpoint),
+    asPublished(schema(txnsMax)),
+  ]);
+  return { ...Object.fromEntries(requests), CallbackSuccess: schemaOf(successSchema, ['accepted']) };
+}
+
+/** `PlaceBets` for placeBets. */
+function nameOf(endpoint: string): string {
+  return endpoint.charAt(0).toUpperCase() + endpoint.slice(1);
+}
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+const SUCCESS_EXAMPLE = {
+  id: 'req-1',
+  statusCode: 0,
+  timestampMillis: 1_795_000_000_020,
+  productId: 'SLOTS',
+  currency: 'THB',
+  balanceBefore: 1000,
+  balanceAfter: 990,
+  username: 'ann',
+};
+
 /** Business failures come with HTTP 200 as well. */
 function responses(): Record<string, object> {
   const statuses = new Set(Object.values(FAILURES).map(({ httpStatus }) => httpStatus));
-  const success = schemaOf(successSchema, ['accepted']);
   return Object.fromEntries(
     [...statuses].sort().map((status) => {
       const names = Object.entries(FAILURES).filter(([, { httpStatus }]) => httpStatus === status);
@@ -58,7 +85,7 @@ function responses(): Record<string, object> {
             '; ',
           ),
           ...(status === 503 && { headers: { 'Retry-After': { schema: { type: 'string' } } } }),
-          content: json(status === 200 ? { oneOf: [success, failure] } : failure),
+          content: status === 200 ? json({ oneOf: [ref('CallbackSuccess'), failure] }, SUCCESS_EXAMPLE) : json(failure),
         },
       ];
     }),
@@ -73,6 +100,6 @@ function schemaOf(schema: object, outcomes: readonly string[]): object {
   return { ...rest, properties: { ...properties, statusCode }, additionalProperties: false };
 }
 
-function json(schema: object): object {
-  return { 'application/json': { schema } };
+function json(schema: object, example?: object): object {
+  return { 'application/json': { schema, ...(example && { example }) } };
 }

@@ -1,15 +1,19 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
-import { amount, features, flag, game, mustUnits, NOT_AN_AMOUNT } from './fields.js';
+import { amountOf, features, game, mustUnits, skipBalanceUpdate } from './fields.js';
+import { InvalidField } from './refusal.js';
 
 export const placeBets = withTxns('placeBets', {
   summary: 'Bets are placed: stakes are taken',
-  txn: { status: choice(['OPEN', 'WAITING']), betAmount: amount, ...game },
-  optional: { skipBalanceUpdate: flag, ...features },
+  txn: { status: choice(['OPEN', 'WAITING']), betAmount: amountOf('Stake; 0 only with isFeature'), ...game },
+  optional: { skipBalanceUpdate, ...features },
+  // No element has betAmount 0 and isFeature absent or false.
+  rules: { not: { required: ['betAmount'], properties: { betAmount: { const: 0 }, isFeature: { const: false } } } },
+  example: { id: 'bet-1', roundId: 'round-1', status: 'OPEN', betAmount: 10, gameCode: 'fortune', playInfo: 'spin' },
   toTxn: (txn, money) => {
-    const betAmount = mustUnits(txn.betAmount, money);
-    // A bet costs something, unless it is a feature spin.
-    if (betAmount === 0 && txn.isFeature !== true) throw NOT_AN_AMOUNT;
+    const betAmount = mustUnits(txn.betAmount, money, 'betAmount');
+    if (betAmount === 0 && txn.isFeature !== true)
+      throw new InvalidField('betAmount', 'zero-stake', '0 only with isFeature');
     return {
       id: txn.id,
       roundId: txn.roundId,

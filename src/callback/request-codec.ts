@@ -1,11 +1,11 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { Ajv, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { ScaleTable } from '../wallet/amount.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
 import { isId, isLongerThan } from '../wallet/identifier.js';
 import type { CallbackType, Envelope } from './callback-type.js';
 import { CALLBACKS } from './callbacks.js';
-import { NOT_AN_AMOUNT } from './fields.js';
+import { NOT_JSON, type Refusal, refusalOf } from './refusal.js';
 
 export interface CodecSettings {
   readonly scales: ScaleTable;
@@ -22,13 +22,22 @@ export interface Echo {
   readonly username: string;
 }
 
-/** A request that could be read. `command` is undefined when it is not valid; what names it is there all the same. */
-export interface ReadRequest extends Echo {
-  readonly command: CallbackCommand | undefined;
-}
+/** A request that could be read: its command, or why there is none; what names it is there all the same. */
+export type ReadRequest = Echo &
+  (
+    | { readonly command: CallbackCommand; readonly refusal: undefined }
+    | { readonly command: undefined; readonly refusal: Refusal }
+  );
 
 /** Stands for a body that could not be read, or must not be because its caller is not known. */
-export const NOTHING_READ: ReadRequest = { id: '', productId: '', currency: '', username: '', command: undefined };
+export const NOTHING_READ: ReadRequest = {
+  id: '',
+  productId: '',
+  currency: '',
+  username: '',
+  command: undefined,
+  refusal: NOT_JSON,
+};
 
 export type Validate = ValidateFunction<Envelope>;
 
@@ -48,16 +57,15 @@ export class RequestCodec {
       return NOTHING_READ;
     }
     if (typeof body !== 'object' || body === null) return NOTHING_READ;
+    if (!this.validate(body)) return invalid(body, refusalOf(this.validate.errors?.[0] as ErrorObject));
     // A lone surrogate can only come as an escape, so most bodies are not searched for one.
-    if (!this.validate(body) || (text.includes('\\u') && hasLoneSurrogate(body))) return invalid(body);
-    try {
-      const { id, productId, currency, username } = body;
-      const money = { scale: this.settings.scales.of(currency), amountMax: this.settings.amountMax };
-      return { id, productId, currency, username, command: this.type.toCommand(body, money) };
-    } catch (error) {
-      if (error === NOT_AN_AMOUNT) return invalid(body);
-      throw error;
-    }
+    const surrogate = text.includes('\\u') ? maybeLoneSurrogate(body) : undefined;
+    if (surrogate !== undefined) return invalid(body, surrogate);
+    const { id, productId, currency, username } = body;
+    const money = { scale: this.settings.scales.of(currency), amountMax: this.settings.amountMax };
+    const command = this.type.toCommand(body, money);
+    if ('kind' in command) return invalid(body, command);
+    return { id, productId, currency, username, command, refusal: undefined };
   }
 }
 
@@ -69,7 +77,8 @@ export function requestCodecs(settings: CodecSettings): Readonly<Record<Endpoint
 
 /** Whether they are schemas is checked by a test, and not at each start. */
 export function compileValidators(txnsMax: number): Readonly<Record<Endpoint, Validate>> {
-  const ajv = new Ajv({ strict: true, validateSchema: false, meta: false });
+  const ajv = new Ajv({ strict: true, validateSchema: false, meta: false, verbose: true });
+  ajv.addVocabulary(['published']);
   ajv.addKeyword({
     keyword: 'codePoints',
     type: 'string',
@@ -94,25 +103,30 @@ export function textOf(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString() : '';
 }
 
-function invalid(body: object): ReadRequest {
+function invalid(body: object, refusal: Refusal): ReadRequest {
   const { id, productId, username } = body as { id?: unknown; productId?: unknown; username?: unknown };
   const text = (value: unknown) => (isId(value) ? value : '');
-  return { ...NOTHING_READ, id: text(id), productId: text(productId), username: text(username) };
+  return {
+    id: text(id),
+    productId: text(productId),
+    currency: '',
+    username: text(username),
+    command: undefined,
+    refusal,
+  };
 }
 
-function hasLoneSurrogate(body: Envelope & { readonly txns?: readonly NamedTxn[] }): boolean {
-  const { id, productId, currency, username, txns = [] } = body;
-  return [id, productId, currency, username, ...txns.flatMap(textsOf)].some((text) => !text.isWellFormed());
-}
-
-interface NamedTxn {
-  readonly id: string;
-  readonly roundId: string;
-  readonly gameCode?: unknown;
-  readonly playInfo?: unknown;
-}
-
+const NAMES = ['id', 'productId', 'currency', 'username'] as const;
 /** A field that an endpoint does not know may hold anything. */
-function textsOf({ id, roundId, gameCode, playInfo }: NamedTxn): string[] {
-  return [id, roundId, gameCode, playInfo].filter((value) => typeof value === 'string');
+const TXN_NAMES = ['id', 'roundId', 'gameCode', 'playInfo'] as const;
+type NamedTxn = { readonly [N in (typeof TXN_NAMES)[number]]?: unknown };
+
+function maybeLoneSurrogate(body: Envelope & { readonly txns?: readonly NamedTxn[] }): Refusal | undefined {
+  const isIllFormed = (value: unknown) => typeof value === 'string' && !value.isWellFormed();
+  const at = (path: string): Refusal => ({ kind: 'lone-surrogate', path, rule: 'must not hold half a character' });
+  for (const name of NAMES) if (isIllFormed(body[name])) return at(name);
+  for (const [i, txn] of (body.txns ?? []).entries()) {
+    for (const name of TXN_NAMES) if (isIllFormed(txn[name])) return at(`txns[${i}].${name}`);
+  }
+  return undefined;
 }

@@ -1,24 +1,36 @@
-import { choice } from '../base/json-schema.js';
+import { boolean, choice, number } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
-import { amount, features, flag, game, mustUnits, transactionType } from './fields.js';
+import { features, flag, game, mustUnits, payout, skipBalanceUpdate, stake, transactionType } from './fields.js';
 
 export const settleBets = withTxns('settleBets', {
   summary: 'Bets or rounds are settled: payouts are given',
   txn: {
     status: choice(['SETTLED']),
-    betAmount: amount,
-    payoutAmount: amount,
-    turnOver: amount,
-    isSingleState: flag,
+    betAmount: stake,
+    payoutAmount: payout,
+    turnOver: number({ minimum: 0, description: 'Valid stake of the round: a statistic' }),
+    isSingleState: boolean({ description: 'The round begins and ends in this request' }),
     transactionType,
     ...game,
   },
-  optional: { isEndRound: flag, skipBalanceUpdate: flag, ...features },
+  optional: { isEndRound: flag('The last payout of the round'), skipBalanceUpdate, ...features },
+  example: {
+    id: 'bet-1',
+    roundId: 'round-1',
+    status: 'SETTLED',
+    betAmount: 10,
+    payoutAmount: 25.5,
+    turnOver: 10,
+    isSingleState: false,
+    transactionType: 'BY_TRANSACTION',
+    gameCode: 'fortune',
+    playInfo: 'spin',
+  },
   toTxn: (txn, money) => ({
     id: txn.id,
     roundId: txn.roundId,
-    betAmount: mustUnits(txn.betAmount, money),
-    payoutAmount: mustUnits(txn.payoutAmount, money),
+    betAmount: mustUnits(txn.betAmount, money, 'betAmount'),
+    payoutAmount: mustUnits(txn.payoutAmount, money, 'payoutAmount'),
     turnOver: txn.turnOver,
     isSingleState: txn.isSingleState,
     byRound: txn.transactionType === 'BY_ROUND',

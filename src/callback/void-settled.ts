@@ -1,15 +1,25 @@
 import { choice } from '../base/json-schema.js';
 import { withTxns } from './callback-type.js';
-import { amount, game, mustUnits, transactionType } from './fields.js';
+import { game, mustUnits, payout, stake, transactionType } from './fields.js';
 
 export const voidSettled = withTxns('voidSettled', {
   summary: 'What was settled is taken back',
-  txn: { status: choice(['VOID']), betAmount: amount, payoutAmount: amount, transactionType, ...game },
+  txn: { status: choice(['VOID']), betAmount: stake, payoutAmount: payout, transactionType, ...game },
+  example: {
+    id: 'bet-1',
+    roundId: 'round-1',
+    status: 'VOID',
+    betAmount: 10,
+    payoutAmount: 25.5,
+    transactionType: 'BY_TRANSACTION',
+    gameCode: 'fortune',
+    playInfo: 'spin',
+  },
   toTxn: (txn, money) => ({
     id: txn.id,
     roundId: txn.roundId,
-    betAmount: mustUnits(txn.betAmount, money),
-    payoutAmount: mustUnits(txn.payoutAmount, money),
+    betAmount: mustUnits(txn.betAmount, money, 'betAmount'),
+    payoutAmount: mustUnits(txn.payoutAmount, money, 'payoutAmount'),
     byRound: txn.transactionType === 'BY_ROUND',
   }),
 });

@@ -32,6 +32,8 @@ export interface CallbackDeps {
   readonly service: CallbackService;
   readonly admission: Admission;
   readonly refusals: RefusalLog;
+  /** Tells which rules malformed callbacks break. */
+  readonly malformed: RefusalLog;
   readonly clock: Clock;
   readonly observer: CallbackObserver;
   readonly log: CallbackLog;

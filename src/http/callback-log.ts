@@ -1,6 +1,7 @@
 import type { Logger } from '../base/logger.js';
 import type { CallbackAnswer } from '../callback/callback-codec.js';
 import { FAILURES } from '../callback/failures.js';
+import { describeRefusal } from '../callback/refusal.js';
 import type { ReadRequest } from '../callback/request-codec.js';
 import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
 import type { CallbackCommand, Endpoint } from '../wallet/command.js';
@@ -39,7 +40,7 @@ export class CallbackLog {
   }
 
   write(endpoint: Endpoint, request: ReadRequest, answer: CallbackAnswer, tookMs: number): void {
-    const { id: requestId, username, productId, currency, command } = request;
+    const { id: requestId, username, productId, currency, command, refusal } = request;
     this.log.info(
       {
         endpoint,
@@ -48,6 +49,7 @@ export class CallbackLog {
         productId,
         currency,
         ...this.result(answer, currency),
+        ...(refusal !== undefined && { reason: describeRefusal(refusal) }),
         ...(command !== undefined && { txns: this.txns(command), txnCount: command.txns.length }),
         tookMs: Math.round(tookMs * 1000) / 1000,
       },

@@ -37,14 +37,15 @@ export class CallbackServer {
 
   /** Throws when the library takes the certificate or the key for none. */
   constructor(
-    deps: Omit<CallbackDeps, 'admission' | 'refusals'>,
+    deps: Omit<CallbackDeps, 'admission' | 'refusals' | 'malformed'>,
     private callers: Callers,
     log: Logger,
   ) {
     const { settings, clock } = deps;
     this.app = createApp(settings.tls);
     const refusals = new RefusalLog(log, 'callbacks refused');
-    this.deps = { ...deps, admission: new Admission(settings, clock), refusals };
+    const malformed = new RefusalLog(log, 'callbacks malformed');
+    this.deps = { ...deps, admission: new Admission(settings, clock), refusals, malformed };
     this.app.filter((res, change) => this.count(res, change));
     for (const endpoint of ENDPOINTS) {
       this.app.post(`/${endpoint}`, (res, req) => this.handle(res, req, endpoint));

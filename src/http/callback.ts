@@ -1,6 +1,7 @@
 import type { Replier } from '../base/replier.js';
 import type { CallbackAnswer, CallbackReply } from '../callback/callback-codec.js';
 import { type CallbackFailure, FAILURES } from '../callback/failures.js';
+import { fieldOf } from '../callback/refusal.js';
 import { NOTHING_READ, type ReadRequest, textOf } from '../callback/request-codec.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { Pending } from './admission.js';
@@ -133,11 +134,20 @@ export class Callback implements Pending, Replier<CallbackReply> {
     const isFailure = answer.type === 'failed';
     observer.answered(this.endpoint, isFailure ? answer.failure : 'accepted');
     observer.took(startedMs, readyMs, endedMs);
+    if (isFailure && answer.failure === 'malformed') this.noteMalformed();
     // Whoever is not let in gets this far too, and must not fill the log; of what was not read it could say nothing.
     if (this.text !== undefined && log.wants(isFailure, endedMs - startedMs)) {
       log.write(this.endpoint, this.read(), answer, endedMs - startedMs);
     }
     this.text = undefined;
+  }
+
+  /** The answer to the platform does not say why; the log and a counter do. */
+  private noteMalformed(): void {
+    const { id, refusal } = this.read();
+    if (refusal === undefined) return;
+    this.deps.observer.malformed(this.endpoint, refusal);
+    this.deps.malformed.note(`${this.endpoint} ${fieldOf(refusal)}: ${refusal.rule}`, () => `request ${id}`);
   }
 
   /** Once more, for the few that need it here: who carries callbacks out reads them by himself. */

@@ -1,5 +1,13 @@
-import { callbackPaths } from '../callback/openapi.js';
+import { callbackPaths, callbackSchemas } from '../callback/openapi.js';
 import type { Settings } from '../config/schema.js';
+
+const TAGS = {
+  callbacks: 'What the platform sends, to a listener of its own',
+  players: 'Creating, funding, correcting, blocking and reading players',
+  transactions: 'Bets and what became of them',
+  operations: 'Running the process',
+  health: 'For balancers and supervisors; needs no token',
+};
 
 /** Both listeners in one document: the callbacks' paths name their own server. */
 export function openapiDocument(
@@ -17,7 +25,7 @@ export function openapiDocument(
       port: { default: String(port) },
     },
   };
-  const callbacks = Object.entries(callbackPaths(txnsMax)).map(([path, item]) => [
+  const callbacks = Object.entries(callbackPaths()).map(([path, item]) => [
     path,
     { servers: [callbackServer], ...item },
   ]);
@@ -27,15 +35,16 @@ export function openapiDocument(
       title: 'walletd',
       version,
       description: "The operator's side of a game platform's wallet callbacks, and the operator's own API.",
+      license: { name: 'UNLICENSED', identifier: 'LicenseRef-UNLICENSED' },
     },
     servers: [{ url: '/', description: 'The operator API, which serves this document' }],
     // Without a token in the settings none is needed; then the listener is bound to loopback.
     security: [{ operatorToken: [] }, {}],
-    tags: ['callbacks', 'players', 'transactions', 'operations', 'health'].map((name) => ({ name })),
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: { ...Object.fromEntries(callbacks), ...operatorPaths },
     components: {
       securitySchemes: { operatorToken: { type: 'http', scheme: 'bearer' } },
-      schemas: operatorSchemas,
+      schemas: { ...callbackSchemas(txnsMax), ...operatorSchemas },
     },
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../src/callback/callbacks.js';
-import { bet, settlement } from '../support/client.js';
+import { bet, importPlayers, settlement } from '../support/client.js';
 import { METHODS, NDJSON, OpenApiDocument } from '../support/openapi-document.js';
 import { TestNode } from '../support/test-node.js';
 
@@ -77,6 +77,32 @@ describe('GET /openapi.json', () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document.content) as never);
     assert.ok(valid, JSON.stringify(errors));
     assert.match((document.content as unknown as { openapi: string }).openapi, /^3\.1\./);
+  });
+
+  test('a linter of OpenAPI finds nothing to say', async () => {
+    const { createConfig, lintFromString } = await import('@redocly/openapi-core');
+    const config = await createConfig({ extends: ['recommended'] });
+    const source = JSON.stringify(document.content);
+    const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
+    assert.deepEqual(
+      problems.map(({ ruleId, message }) => `${ruleId}: ${message}`),
+      [],
+    );
+  });
+
+  test('its examples of callbacks are accepted as they are', async () => {
+    const funded = await TestNode.start();
+    try {
+      await importPlayers(funded.adminUrl, ['ann'], 1000);
+      for (const endpoint of ENDPOINTS) {
+        const content = document.content.paths[`/${endpoint}`]?.post?.requestBody?.content['application/json'];
+        const body = JSON.stringify((content as unknown as { example: object }).example);
+        const response = await fetch(`${funded.callbackUrl}/${endpoint}`, { method: 'POST', body });
+        assert.equal(response.status, 200, endpoint);
+      }
+    } finally {
+      await funded.close();
+    }
   });
 
   test('has every callback; the routes of the operator API are those that it is made of', () => {
@@ -235,6 +261,7 @@ describe('GET /openapi.json', () => {
         { ...body, txns: [] },
         { ...body, txns: [{ ...txn, betAmount: -1 }] },
         { ...body, txns: [{ ...txn, status: 'LOST' }] },
+        ...(endpoint === 'placeBets' ? [{ ...body, txns: [{ ...txn, betAmount: 0 }] }] : []),
       ];
       for (const request of wrong) {
         assert.ok(!validate(request), JSON.stringify(request));

@@ -60,6 +60,32 @@ async function aLineEach(workers: number): Promise<void> {
   ];
   assert.deepEqual(of(refused as LogLine), ['q-b2', 'ann', 10002, 200, 'insufficient-balance']);
   assert.deepEqual(of(broken as LogLine), ['broken', 'ann', 40003, 400, 'malformed']);
+  assert.equal((broken as LogLine).reason, 'timestampMillis: is missing');
+}
+
+// On workers a callback is read there; the reason is found here.
+for (const workers of [0, 2]) {
+  test(`malformed callbacks: a line with field and rule, few however many come, and a counter; ${workers} workers`, async () => {
+    const node = await TestNode.start({ workers });
+    const client = new PlatformClient(node.callbackUrl);
+    try {
+      await importPlayers(node.adminUrl, ['ann'], 1000);
+      for (let n = 0; n < 3; n++) await client.post('placeBets', bet('ann', `b${n}`, 0));
+      const lines = node.logLines.filter(({ message }) => message === 'callbacks malformed');
+      assert.deepEqual(
+        lines.map(({ refused, from }) => [refused, from]),
+        [[{ 'placeBets txns[].betAmount: 0 only with isFeature': 1 }, 'request q-b0']],
+      );
+      const metrics = await (await fetch(`${node.adminUrl}/metrics`)).text();
+      assert.match(
+        metrics,
+        /^walletd_callbacks_malformed_total\{endpoint="placeBets",field="txns\[\]\.betAmount",rule="zero-stake"\} 3$/m,
+      );
+    } finally {
+      client.close();
+      await node.close();
+    }
+  });
 }
 
 test('log.callbacks=errors: a line for each answer with another statusCode than 0', async () => {

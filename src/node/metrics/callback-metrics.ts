@@ -1,10 +1,12 @@
-import type { Metric, MetricValue } from '../../base/metric.js';
+import type { Labels, Metric, MetricValue } from '../../base/metric.js';
 import { ENDPOINTS } from '../../callback/callbacks.js';
 import { FAILURES } from '../../callback/failures.js';
+import { fieldOf, type Refusal } from '../../callback/refusal.js';
 import type { Addressed, CallbackObserver, Outcome } from '../../http/callback-observer.js';
 import type { ListenerMeasures } from '../../http/callback-server.js';
 import { Histogram, SECONDS_BOUNDS } from '../../telemetry/histogram.js';
 import { counter, gauge, histogram, perKey } from '../../telemetry/metric.js';
+import type { Endpoint } from '../../wallet/command.js';
 import { stageMetric } from './stages.js';
 
 type Counts = Record<Outcome, number>;
@@ -17,6 +19,8 @@ export class CallbackMetrics implements CallbackObserver {
   private readonly totals = new Histogram(SECONDS_BOUNDS);
   private readonly replies = new Histogram(SECONDS_BOUNDS);
   private aborts = 0;
+  /** By endpoint, field and kind of rule, which are few. */
+  private readonly malformedCounts = new Map<string, { readonly labels: Labels; value: number }>();
 
   constructor() {
     const addressed = [...ENDPOINTS, 'other'] as const;
@@ -33,6 +37,14 @@ export class CallbackMetrics implements CallbackObserver {
     if (readyMs !== undefined) this.replies.record((endedMs - readyMs) / 1000);
   }
 
+  malformed(endpoint: Endpoint, refusal: Refusal): void {
+    const labels = { endpoint, field: fieldOf(refusal), rule: refusal.kind };
+    const key = `${endpoint} ${labels.field} ${labels.rule}`;
+    const series = this.malformedCounts.get(key) ?? { labels, value: 0 };
+    series.value++;
+    this.malformedCounts.set(key, series);
+  }
+
   aborted(): void {
     this.aborts++;
   }
@@ -40,6 +52,9 @@ export class CallbackMetrics implements CallbackObserver {
   metrics({ inFlight, connections, usesByKey }: ListenerMeasures): Metric[] {
     return [
       counter('walletd_callbacks_total', 'Answers to the platform.', this.answers()),
+      counter('walletd_callbacks_malformed_total', 'Malformed callbacks, by the field and the rule that it breaks.', [
+        ...this.malformedCounts.values(),
+      ]),
       counter('walletd_callbacks_aborted_total', 'Callbacks whose connection ended before their answer.', this.aborts),
       gauge('walletd_callbacks_in_flight', 'Callbacks that wait for their answer.', inFlight),
       gauge('walletd_connections', 'Connections to the callback listener.', connections),

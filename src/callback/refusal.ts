@@ -1,0 +1,90 @@
+import type { ErrorObject } from 'ajv';
+
+/** Why a body is not a valid request, as one of few words for counters. */
+export type RefusalKind =
+  | 'not-json'
+  | 'missing'
+  | 'type'
+  | 'choice'
+  | 'range'
+  | 'length'
+  | 'decimals'
+  | 'zero-stake'
+  | 'lone-surrogate';
+
+/** Why a body is not a valid request: where, and which rule it breaks, for people. It quotes nothing of the body. */
+export interface Refusal {
+  readonly kind: RefusalKind;
+  /** As `txns[0].betAmount`; empty for the body as a whole. */
+  readonly path: string;
+  readonly rule: string;
+}
+
+export const NOT_JSON: Refusal = { kind: 'not-json', path: '', rule: 'must be a JSON object in UTF-8' };
+
+/** `txns[].betAmount: 0 only with isFeature`; of an element its index only where `path` has it. */
+export function describeRefusal({ path, rule }: Refusal): string {
+  return path === '' ? rule : `${path}: ${rule}`;
+}
+
+/** The same field of all elements: few, whatever is sent. */
+export function fieldOf({ path }: Refusal): string {
+  return path.replace(/\[\d+\]/, '[]');
+}
+
+/** A field of an element that the schema takes and the conversion does not. Thrown where the element is converted. */
+export class InvalidField {
+  constructor(
+    readonly field: string,
+    readonly kind: RefusalKind,
+    readonly rule: string,
+  ) {}
+
+  inTxn(index: number): Refusal {
+    const { kind, rule, field } = this;
+    return { kind, path: `txns[${index}].${field}`, rule };
+  }
+}
+
+/** What the validator complained about first. */
+export function refusalOf(error: ErrorObject): Refusal {
+  const path = pathOf(error.instancePath);
+  const { params, parentSchema = {} } = error;
+  switch (error.keyword) {
+    case 'required':
+      return { kind: 'missing', path: join(path, params.missingProperty), rule: 'is missing' };
+    case 'type':
+      return { kind: 'type', path, rule: `must be ${withArticle(params.type)}` };
+    case 'enum':
+      return { kind: 'choice', path, rule: `must be ${(params.allowedValues as string[]).join(' or ')}` };
+    case 'minimum':
+    case 'maximum':
+      return { kind: 'range', path, rule: `must be ${params.comparison} ${params.limit}` };
+    case 'minItems':
+      return { kind: 'length', path, rule: `must have at least ${params.limit} element` };
+    case 'maxItems':
+      return { kind: 'length', path, rule: `must have at most ${params.limit} elements (txnsMax)` };
+    case 'codePoints': {
+      const [least, most] = parentSchema.codePoints as [number, number];
+      return { kind: 'length', path, rule: `must have ${least} to ${most} characters` };
+    }
+    default:
+      return { kind: 'type', path, rule: error.message ?? 'is not valid' };
+  }
+}
+
+/** `/txns/0/betAmount` is `txns[0].betAmount`. */
+function pathOf(pointer: string): string {
+  return pointer
+    .slice(1)
+    .replace(/\/(\d+)/, '[$1]')
+    .replace('/', '.');
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function withArticle(type: string): string {
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
