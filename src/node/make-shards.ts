@@ -24,9 +24,9 @@ export interface ShardsDeps {
 export async function makeShards(all: ShardThreadSettings, workers: number, deps: ShardsDeps): Promise<Shards> {
   const { clock, codec, log, onFenced, workerEntry } = deps;
   if (workers === 0) return await openShardThread(MAIN_THREAD, all, codec, log, onFenced);
-  const spawn: PoolDeps['spawn'] = (worker, shards, fences, told) => {
+  const spawn: PoolDeps['spawn'] = (worker, shards, fences, acknowledgedHere) => {
     const clockOffsetMs = clock.believedOffsetMs;
-    const workerData: WorkerSettings = { ...all, clockOffsetMs, worker, shards, fences, told };
+    const workerData: WorkerSettings = { ...all, clockOffsetMs, worker, shards, fences, acknowledgedHere };
     return new Worker(workerEntry, { workerData });
   };
   return new WorkerPool(all.shards.length, workers, {

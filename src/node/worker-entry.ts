@@ -12,12 +12,12 @@ export interface WorkerSettings extends ShardThreadSettings {
   /** Undefined when this thread takes the place of one that died. */
   readonly fences: readonly Takeover[] | undefined;
   /** The newest entries of that thread whose answers have left. */
-  readonly told: ReadonlyMap<number, Lsn>;
+  readonly acknowledgedHere: ReadonlyMap<number, Lsn>;
 }
 
 /** A worker thread: its shards, and the wire to the main thread. */
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
-const { worker, fences, told, ...options } = workerData as WorkerSettings;
+const { worker, fences, acknowledgedHere, ...options } = workerData as WorkerSettings;
 const log = createLogger(options.settings.log.level).child({ worker });
 const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, (shard, takenBy) =>
   port.postMessage({ type: 'fenced', shard, takenBy }),
@@ -27,4 +27,4 @@ const server = new ShardServer(shards, port, async () => {
   process.exit();
 });
 port.on('message', (message: ToWorker) => server.receive(message));
-await server.start(fences, told);
+await server.start(fences, acknowledgedHere);

@@ -1,7 +1,7 @@
 import type { Append, AppendOutcome, Wal } from './log/wal.js';
 
-/** A shard, as seen by its rounds. */
-export interface RoundMember {
+/** A shard, as group commit sees it. */
+export interface FlightMember {
   /** What it has for the next flight, or the same again when the outcome of the last one is unknown. */
   depart(): Append | undefined;
   /** What became of `append`, which it had given, after so many milliseconds. */
@@ -14,15 +14,15 @@ export type Defer = (callback: () => void) => void;
 const BACKOFF_MIN_MS = 20;
 const BACKOFF_MAX_MS = 1000;
 /**
- * A round departs with this many commands at the latest, or so long after the first of them when each turn brings more.
+ * A flight departs with this many commands at the latest, or so long after the first of them when each turn brings more.
  * By the clock, not by turns: with 8,000 busy connections one turn of the event loop takes 100 ms.
  */
-const ROUND_COMMANDS = 256;
-const ROUND_WAIT_MS = 2;
+const FLIGHT_COMMANDS = 256;
+const FLIGHT_WAIT_MS = 2;
 
 /**
- * Group commit in rounds: one flight to the store at a time for all members. What arrives while a flight is in the air
- * forms the next round. A round departs at the end of the first turn of the event loop that brought no further command:
+ * Group commit: one flight to the store at a time for all members. What arrives while a flight is in the air forms the
+ * next one. A flight departs at the end of the first turn of the event loop that brought no further command:
  * an idle server answers at once, a busy one fills its entries by itself, and no timer is needed.
  *
  *   commands   c1 c2 c3 | c4 c5 c6 c7 c8  | c9 ...
@@ -33,11 +33,11 @@ const ROUND_WAIT_MS = 2;
  * departing at the end of every turn, in twice as many flights of half the size, costs 6 %.
  */
 export class GroupCommit {
-  private readonly members: RoundMember[] = [];
+  private readonly members: FlightMember[] = [];
   private isScheduled = false;
   private isFlying = false;
   private backoffMs = 0;
-  /** Commands that the round being formed has so far. */
+  /** Commands that the next flight has so far. */
   private commands = 0;
 
   constructor(
@@ -47,7 +47,7 @@ export class GroupCommit {
     private readonly monotonicMs: () => number,
   ) {}
 
-  join(member: RoundMember): void {
+  join(member: FlightMember): void {
     this.members.push(member);
   }
 
@@ -56,13 +56,13 @@ export class GroupCommit {
     this.commands++;
     if (this.isScheduled || this.isFlying) return;
     this.isScheduled = true;
-    this.awaitQuietTurn(this.commands, this.monotonicMs() + ROUND_WAIT_MS);
+    this.awaitQuietTurn(this.commands, this.monotonicMs() + FLIGHT_WAIT_MS);
   }
 
   private awaitQuietTurn(commandsBefore: number, departsByMs: number): void {
     this.defer(() => {
       const isQuiet = this.commands === commandsBefore;
-      if (isQuiet || this.commands >= ROUND_COMMANDS || this.monotonicMs() >= departsByMs) {
+      if (isQuiet || this.commands >= FLIGHT_COMMANDS || this.monotonicMs() >= departsByMs) {
         this.isScheduled = false;
         void this.fly();
       } else {
@@ -72,7 +72,7 @@ export class GroupCommit {
   }
 
   private async fly(): Promise<void> {
-    const travellers: RoundMember[] = [];
+    const travellers: FlightMember[] = [];
     const appends: Append[] = [];
     // First of all: a member that departs takes what waited in its mailbox, and asks for the next flight.
     this.isFlying = true;
@@ -92,17 +92,17 @@ export class GroupCommit {
     for (let i = 0; i < travellers.length; i++) {
       const outcome = outcomes[i] as AppendOutcome;
       if (outcome.type === 'failed') failures++;
-      (travellers[i] as RoundMember).land(appends[i] as Append, outcome, tookMs);
+      (travellers[i] as FlightMember).land(appends[i] as Append, outcome, tookMs);
     }
-    // Where some got through the others are tried again with the next round: they do not hold anybody up.
-    const isBadWeather = failures === travellers.length;
-    this.backoffMs = isBadWeather ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
+    // Where some got through, the others are tried again with the next flight: they hold up nobody.
+    const isOutage = failures === travellers.length;
+    this.backoffMs = isOutage ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
     this.isScheduled = true;
-    if (isBadWeather) this.pause();
-    else this.awaitQuietTurn(0, this.monotonicMs() + ROUND_WAIT_MS);
+    if (isOutage) this.pause();
+    else this.awaitQuietTurn(0, this.monotonicMs() + FLIGHT_WAIT_MS);
   }
 
-  /** A store that rejects, though it must not, has an unknown outcome like any other weather. */
+  /** A store that rejects, though it must not, leaves the outcome as unknown as any other transient error. */
   private async outcomesOf(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     try {
       return await this.wal.append(appends);
@@ -111,7 +111,7 @@ export class GroupCommit {
     }
   }
 
-  /** Bad weather: the same bytes go again, less and less often. */
+  /** In an outage the same bytes go again, less and less often. */
   private pause(): void {
     this.delay(() => {
       this.isScheduled = false;

@@ -24,7 +24,7 @@ export class ReplyBarrier<T> {
     }
   }
 
-  /** What was decided will not be told: everyone gets this instead. */
+  /** What was decided will not be told: every replier gets this instead. */
   replaceBy(result: T): void {
     for (const replier of this.repliers) replier.reply(result);
   }

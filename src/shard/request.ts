@@ -4,7 +4,7 @@ import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import type { Busy, BusyAnswer } from '../wallet/rejection.js';
 
-/** A command or a question, and whoever waits for the answer. */
+/** A command or a query, and the replier that waits for the answer. */
 export type Request =
   | {
       readonly type: 'command';

@@ -1,4 +1,4 @@
-import { AssertionFailure, assert, must, unreachable } from '../base/assert.js';
+import { AssertionFailure, assert } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { Queue } from '../base/queue.js';
@@ -14,23 +14,15 @@ import { type Query, type QueryResult, query } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import { hasForgettable } from '../wallet/retention.js';
 import type { Wallets } from '../wallet/state/wallets.js';
-import type { RoundMember } from './group-commit.js';
+import { answerAll, type Batch, hasReplies, newBatch } from './batch.js';
+import type { FlightMember } from './group-commit.js';
 import { formatLsn } from './log/lsn.js';
-import { PIECE_ENTRIES, type RecentEntries } from './log/recent-entries.js';
 import type { Recovered } from './log/recovery.js';
-import {
-  type Append,
-  type AppendOutcome,
-  type BatchWriter,
-  type EntryFormat,
-  type Head,
-  isSameHead,
-  type SealedEntry,
-} from './log/wal.js';
-import { ReplyBarrier } from './reply-barrier.js';
+import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry } from './log/wal.js';
+import { type Flight, type Landed, LogTail } from './log-tail.js';
 import { MEMORY_FULL, OVERLOADED, type Request, STARTING, STOPPED, TOO_LATE } from './request.js';
 import type { ShardObserver } from './shard-observer.js';
-import { Watermarks } from './watermarks.js';
+import type { Watermarks } from './watermarks.js';
 
 /**
  *                 ┌──────────────── recovered ───────────────┐
@@ -61,7 +53,7 @@ export interface ShardMeasures {
   readonly waiting: number;
   readonly watermarks: Pick<Watermarks, 'applied' | 'appended' | 'durable'>;
   readonly epoch: number;
-  /** Of all players those that nobody has touched since they came with a snapshot. */
+  /** Players that no command has touched since they came with a snapshot. */
   readonly playersPacked: number;
   /** Of the players who are not packed. */
   readonly transactions: number;
@@ -77,8 +69,8 @@ export interface ShardDeps {
   readonly memory: { readonly isFull: boolean };
   readonly observer: ShardObserver;
   /** Asks for a flight; see GroupCommit. */
-  readonly requestRound: () => void;
-  /** The shard has no state any more and wants to be recovered from its log. */
+  readonly requestFlight: () => void;
+  /** The shard has dropped its memory, to be recovered from its log. */
   readonly onFailed: (shard: Shard) => void;
   /** The shard's log is another owner's from `head` on. */
   readonly onFenced: (shard: Shard, head: Head) => void;
@@ -101,48 +93,29 @@ export interface SnapshotSource {
   readonly entriesSinceSnapshot: number;
 }
 
-/** What is decided for one entry: its events, and the answers that wait for it. */
-interface Batch {
-  writer: BatchWriter | undefined;
-  readonly commands: ReplyBarrier<Answer>;
-  /** When each of the commands had been decided. */
-  readonly decidedMs: number[];
-  readonly queries: ReplyBarrier<QueryResult | BusyAnswer>;
-}
-
-interface Flight extends Batch {
-  readonly entry: SealedEntry | undefined;
-  readonly append: Append;
-  /** What the store had lost goes in again in pieces: the ones behind `append`, up to `entry`. */
-  readonly toFollow: readonly SealedEntry[];
-  /** How many entries the store had lost. */
-  readonly lost: number;
-}
-
 const WARN_EVERY_MS = 1000;
-const NOTHING: readonly SealedEntry[] = [];
-const NOBODY: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
+const NONE: readonly SealedEntry[] = [];
+const NOT_YET: Pick<Watermarks, 'applied' | 'appended' | 'durable'> = { applied: 0, appended: 0, durable: 0 };
+/** Receives answers that nobody waits for. */
+const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 
 /**
  * The actor: owns the wallets of one shard, decides one command at a time, in order, and tells nobody before the log
  * holds what it tells. It talks to ports only.
  *
  *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> flying ─land─> replies
+ *
+ * This file has the states and the turns; what flies, and what happens to it, is in log-tail.ts.
  */
-export class Shard implements RoundMember {
+export class Shard implements FlightMember {
   state: ShardState = 'starting';
   private wallets: Wallets | undefined = undefined;
-  private watermarks = new Watermarks({ epoch: 0, sequence: 0 });
-  /** The newest entry this owner knows to be durable. */
-  private head: Head | undefined = undefined;
-  private recent: RecentEntries | undefined = undefined;
+  /** Undefined before the first recovery. */
+  private tail: LogTail | undefined = undefined;
   private nowMs = 0;
   private readonly mailbox = new Queue<Request>();
   private forming: Batch = newBatch();
-  private flying: Flight | undefined = undefined;
   private nextToForget = 0;
-  private logBytes = 0;
-  private entriesSinceSnapshot = 0;
   private stopReason: string | undefined = undefined;
   private warnedMs = Number.NEGATIVE_INFINITY;
 
@@ -157,39 +130,39 @@ export class Shard implements RoundMember {
 
   /** The newest entry known to be durable; undefined before the first recovery. */
   get durableHead(): Head | undefined {
-    return this.head;
+    return this.tail?.head;
   }
 
-  /** The newest entries whose answers may have been told. */
+  /** The newest entries whose answers may have left. */
   get recentEntries(): readonly SealedEntry[] {
-    return this.recent?.all() ?? [];
+    return this.tail?.recentEntries ?? NONE;
   }
 
-  /** Of the newest entries those that follow `head`; undefined when it is none of them. */
+  /** Those of the newest entries that follow `head`; undefined when it is none of them. */
   maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
-    return this.recent?.maybeAfter(head);
+    return this.tail?.maybeEntriesAfter(head);
   }
 
-  /** Of the log: no entry of it is newer. */
+  /** The time of the log: no entry of it is newer. */
   get timeMs(): number {
     return this.nowMs;
   }
 
   get waiting(): number {
-    return this.mailbox.length + this.forming.commands.length + (this.flying?.commands.length ?? 0);
+    return this.mailbox.length + this.forming.commands.length + (this.tail?.flying?.commands.length ?? 0);
   }
 
   get measures(): ShardMeasures {
-    const { id: shard, waiting, watermarks, entriesSinceSnapshot } = this;
+    const { id: shard, waiting, tail, wallets } = this;
     return {
       shard,
       mailbox: this.mailbox.length,
       waiting,
-      watermarks,
-      epoch: this.head?.lsn.epoch ?? 0,
-      playersPacked: this.wallets?.packedCount ?? 0,
-      transactions: this.wallets?.transactionCount ?? 0,
-      entriesSinceSnapshot,
+      watermarks: tail?.watermarks ?? NOT_YET,
+      epoch: tail?.head.lsn.epoch ?? 0,
+      playersPacked: wallets?.packedCount ?? 0,
+      transactions: wallets?.transactionCount ?? 0,
+      entriesSinceSnapshot: tail?.entriesSinceSnapshot ?? 0,
     };
   }
 
@@ -201,26 +174,22 @@ export class Shard implements RoundMember {
   /** What a snapshot is taken of, as it is now; undefined while the shard does not serve. */
   get source(): SnapshotSource | undefined {
     if (this.state !== 'serving' || this.wallets === undefined) return undefined;
-    const { wallets, logBytes, entriesSinceSnapshot, nowMs } = this;
-    const { applied } = this.watermarks;
-    return { wallets, head: this.mustHead(), applied, timeMs: nowMs, logBytes, entriesSinceSnapshot };
+    const { wallets, nowMs } = this;
+    const { head, watermarks, logBytes, entriesSinceSnapshot } = this.mustTail();
+    return { wallets, head, applied: watermarks.applied, timeMs: nowMs, logBytes, entriesSinceSnapshot };
   }
 
   /** A snapshot holds all but the `entries` newest entries. */
   snapshotTaken(entries: number): void {
-    this.entriesSinceSnapshot = entries;
+    this.mustTail().entriesSinceSnapshot = entries;
   }
 
   /** Serves from a state that has been recovered from the log, after this owner's fence. */
   open(recovered: Recovered): void {
-    assert(this.state === 'starting' && this.flying === undefined, 'a shard opens once per recovery');
+    assert(this.state === 'starting' && this.tail?.flying === undefined, 'a shard opens once per recovery');
     this.wallets = recovered.wallets;
-    this.head = recovered.head;
-    this.recent = recovered.recent;
+    this.tail = new LogTail(this.id, recovered);
     this.nowMs = recovered.timeMs;
-    this.logBytes = recovered.logBytes;
-    this.entriesSinceSnapshot = recovered.tailEntries;
-    this.watermarks = new Watermarks(recovered.head.lsn);
     this.state = 'serving';
   }
 
@@ -243,7 +212,7 @@ export class Shard implements RoundMember {
     }
   }
 
-  /** While the store is away, what waits takes memory that nobody counts once its sender has been told "unknown". */
+  /** During an outage of the store, what waits takes memory that nobody counts once its sender was told "unknown". */
   private dropLate(): void {
     const nowMs = this.deps.clock.monotonicMs();
     for (
@@ -256,32 +225,32 @@ export class Shard implements RoundMember {
     }
   }
 
-  /** Asks the log whether it is still ours, also when nobody asks the shard: who has been fenced must not linger. */
+  /** Checks that the log is still ours, even while no request comes: a fenced owner must not linger. */
   confirmOwnership(): void {
-    if (this.state !== 'serving' || this.flying !== undefined || hasReplies(this.forming)) return;
-    this.forming.queries.hold(NOBODY, { type: 'player', player: undefined });
-    this.deps.requestRound();
+    if (this.state !== 'serving' || this.tail?.flying !== undefined || hasReplies(this.forming)) return;
+    this.forming.queries.hold(DISCARD, { type: 'player', player: undefined });
+    this.deps.requestFlight();
   }
 
   /** Forgets what is older than the rules want it remembered, for the next `count` players in turn. */
   forgetSome(count: number): void {
     const wallets = this.wallets;
     if (wallets === undefined || this.state !== 'serving' || this.mailbox.length > 0) return;
-    // By the day: to forget costs a walk over all that a player has.
+    // By the day: forgetting walks over all that a player has.
     const beforeMs = startOfDay(this.deps.clock.now() - this.deps.rules.retentionMs);
     for (let i = 0; i < Math.min(count, wallets.count) && this.state === 'serving' && !this.isFull(); i++) {
       if (this.nextToForget >= wallets.count) this.nextToForget = 0;
       const username = this.maybeForgettable(wallets, this.nextToForget++, beforeMs);
       if (username === undefined) continue;
       const command = { type: 'forget', username, beforeMs } as const;
-      this.take({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY });
+      this.take({ type: 'command', command, replier: DISCARD, deadlineMs: Number.POSITIVE_INFINITY });
     }
   }
 
-  /** The player at this position, when there is something of him to forget. */
+  /** The player at this position, if the player has something to forget. */
   private maybeForgettable(wallets: Wallets, position: number, beforeMs: number): string | undefined {
     if (!wallets.mayHaveOlderThan(position, beforeMs)) return undefined;
-    // Forgetting frees little of a packed wallet, and takes more than that.
+    // Unpacking a wallet takes more memory than forgetting frees.
     if (this.deps.memory.isFull && wallets.isPacked(position)) return undefined;
     try {
       const wallet = wallets.peek(position);
@@ -293,135 +262,94 @@ export class Shard implements RoundMember {
   }
 
   depart(): Append | undefined {
-    if (this.flying !== undefined) return this.flying.append;
+    const flying = this.tail?.flying;
+    if (flying !== undefined) return flying.append;
     if (this.state !== 'serving' || !hasReplies(this.forming)) return undefined;
     const batch = this.forming;
     this.forming = newBatch();
-    let entry: SealedEntry | undefined;
+    let append: Append;
     try {
-      entry = this.seal(batch);
+      append = this.mustTail().depart(batch);
     } catch (error) {
-      batch.commands.replaceBy(STARTING);
-      batch.queries.replaceBy(STARTING);
+      answerAll(batch, STARTING);
       this.fail(error);
       return undefined;
     }
-    const append = { shard: this.id, expected: this.mustHead(), entries: entry === undefined ? [] : [entry] };
-    // Field by field: V8 fills a spread object on a slow path, which took 2 % of a lone callback.
-    const { writer, commands, decidedMs, queries } = batch;
-    this.flying = { writer, commands, decidedMs, queries, entry, append, toFollow: NOTHING, lost: 0 };
     this.drainMailbox();
     return append;
   }
 
   land(append: Append, outcome: AppendOutcome, tookMs: number): void {
-    const flight = this.flying;
+    const tail = this.mustTail();
+    const flight = tail.flying;
     try {
-      assert(flight?.append === append, 'what lands is what has departed');
-      this.landed(flight as Flight, outcome, tookMs);
+      this.landed(tail.land(append, outcome), tookMs);
     } catch (error) {
-      flight?.commands.replaceBy(STARTING);
-      flight?.queries.replaceBy(STARTING);
-      this.flying = undefined;
+      if (flight !== undefined) answerAll(flight, STARTING);
+      tail.flying = undefined;
       this.fail(error);
     }
   }
 
-  private landed(flight: Flight, outcome: AppendOutcome, tookMs: number): void {
-    switch (outcome.type) {
-      case 'ok':
-      case 'duplicate':
-        if (flight.toFollow.length > 0) {
-          this.appendAgain(flight, must(flight.append.entries.at(-1), 'a piece has entries').head, flight.toFollow);
-          return;
-        }
-        this.flying = undefined;
-        this.arrived(flight, tookMs);
+  private landed(landed: Landed, tookMs: number): void {
+    switch (landed.type) {
+      case 'arrived':
+        this.release(landed.flight, tookMs);
         if (this.state === 'failing') this.restart();
         return;
-      case 'failed':
-        // Unknown: memory is kept, and the same bytes go again.
-        this.deps.observer.appendFailed(this.id);
-        this.warnOfWeather(outcome.error);
+      case 'again':
+        if (landed.error !== undefined) {
+          this.deps.observer.appendFailed(this.id);
+          this.warnOfOutage(landed.error);
+        } else if (landed.found !== undefined) {
+          const at = { shard: this.id, found: formatLsn(landed.found.lsn), lost: landed.lost };
+          this.deps.log.warn(at, 'the store has lost acknowledged entries: appending them again');
+        }
         return;
-      case 'conflict':
-        this.conflicted(flight, outcome.head);
+      case 'foreign':
+        this.surrender(landed.flight, landed.head);
         return;
-      default:
-        unreachable(outcome);
     }
   }
 
-  /** Once a second at the most: bad weather is one piece of news, however often an append is tried. */
-  private warnOfWeather(error: Error): void {
+  /** At most once a second: an outage is one piece of news, however often an append is tried. */
+  private warnOfOutage(error: Error): void {
     const nowMs = this.deps.clock.monotonicMs();
     if (nowMs - this.warnedMs < WARN_EVERY_MS) return;
     this.warnedMs = nowMs;
     this.deps.log.warn({ shard: this.id, error: error.message }, 'append failed; trying again');
   }
 
-  private arrived(flight: Flight, tookMs: number): void {
-    const { entry, lost } = flight;
+  private release({ entry, lost, writer, decidedMs, commands, queries }: Flight, tookMs: number): void {
     if (lost > 0) this.deps.observer.healed(this.id, lost);
-    if (entry !== undefined) {
-      this.head = entry.head;
-      this.recent?.add(entry);
-      this.logBytes += entry.bytes.length;
-      this.entriesSinceSnapshot++;
-      this.watermarks.durable = entry.head.lsn.sequence;
-      this.watermarks.check();
-    }
     const landedMs = this.deps.clock.monotonicMs();
     this.deps.observer.landed(this.id, {
-      decidedMs: flight.decidedMs,
+      decidedMs,
       landedMs,
-      replies: flight.commands.length + flight.queries.length,
-      events: flight.writer?.count ?? 0,
+      replies: commands.length + queries.length,
+      events: writer?.count ?? 0,
       bytes: entry?.bytes.length ?? 0,
       tookMs,
     });
-    flight.commands.release(landedMs);
-    flight.queries.release(landedMs);
+    commands.release(landedMs);
+    queries.release(landedMs);
   }
 
-  /** The log's head is not what this owner wrote last. */
-  private conflicted(flight: Flight, head: Head): void {
-    const { entry } = flight;
-    if (entry !== undefined && isSameHead(head, entry.head)) {
-      // All of it is there after all, as when a former master is back. The entry goes again: a duplicate is durable.
-      this.appendAgain(flight, this.mustHead(), [entry]);
-      return;
-    }
-    const lost = this.recent?.maybeAfter(head);
-    if (lost === undefined) {
-      this.flying = undefined;
-      this.lost(flight, head);
-      return;
-    }
-    const at = { shard: this.id, found: formatLsn(head.lsn), lost: lost.length };
-    this.deps.log.warn(at, 'the store has lost entries that it had confirmed: they go in again');
-    const entries = entry === undefined ? lost : [...lost, entry];
-    this.appendAgain({ ...flight, lost: lost.length }, head, entries);
-  }
-
-  /** The next flight carries as many of these entries as fit into a piece. */
-  private appendAgain(flight: Flight, expected: Head, entries: readonly SealedEntry[]): void {
-    const append = { shard: this.id, expected, entries: entries.slice(0, PIECE_ENTRIES) };
-    this.flying = { ...flight, append, toFollow: entries.slice(PIECE_ENTRIES) };
-  }
-
-  /** The log is not ours any more. Nothing that waits for it may be told. */
-  private lost(flight: Flight, head: Head): void {
-    flight.commands.replaceBy(STOPPED);
-    flight.queries.replaceBy(STOPPED);
-    const mine = this.mustHead();
-    const kept = this.recentEntries.length;
-    const at = { shard: this.id, expected: formatLsn(mine.lsn), found: formatLsn(head.lsn), kept };
+  /** The log is not ours any more, so nothing that waits for it may be told. */
+  private surrender(flight: Flight, head: Head): void {
+    answerAll(flight, STOPPED);
+    const { head: mine, recentEntries } = this.mustTail();
     if (head.lsn.epoch > mine.lsn.epoch) {
       this.state = 'fenced';
       this.drop(STOPPED);
       this.deps.onFenced(this, head);
     } else {
+      const at = {
+        shard: this.id,
+        expected: formatLsn(mine.lsn),
+        found: formatLsn(head.lsn),
+        kept: recentEntries.length,
+      };
       const reason = "the log's head is not ours, and no newer owner's: shard stopped; its log needs a person";
       this.stop(reason);
       this.deps.log.error(at, reason);
@@ -432,7 +360,7 @@ export class Shard implements RoundMember {
   private isFull(): boolean {
     const { writer, commands, queries } = this.forming;
     const { batchEventsMax, batchBytesMax, mailboxMax } = this.deps.limits;
-    // Repeats, rejections and reads leave no event, and have to be held back all the same.
+    // Repeats, rejections and reads leave no event, and are held back all the same.
     if (commands.length + queries.length >= mailboxMax) return true;
     return writer !== undefined && (writer.count >= batchEventsMax || writer.byteLength >= batchBytesMax);
   }
@@ -446,7 +374,7 @@ export class Shard implements RoundMember {
   /** One turn of the actor. */
   private take(request: Request): void {
     const startedMs = this.deps.clock.monotonicMs();
-    // Whoever has been told "unknown" meanwhile must not find it done: he may have sent a cancel behind it.
+    // A sender that was told "unknown" meanwhile may have sent a cancel behind it: it must not be done now.
     if (request.deadlineMs <= startedMs) {
       request.replier.reply(TOO_LATE);
       return;
@@ -459,7 +387,7 @@ export class Shard implements RoundMember {
       this.fail(error, request);
       return;
     }
-    this.deps.requestRound();
+    this.deps.requestFlight();
   }
 
   private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>, startedMs: number): void {
@@ -477,7 +405,7 @@ export class Shard implements RoundMember {
       else applyIn(wallets, wallet, event as WalletEvent);
       if (this.forming.writer === undefined) {
         this.forming.writer = this.deps.format.beginBatch(nowMs);
-        this.watermarks.applied++;
+        this.mustTail().watermarks.applied++;
       }
       this.forming.writer.add(event);
     }
@@ -488,15 +416,6 @@ export class Shard implements RoundMember {
     this.deps.observer.decided(this.id, { command, decision, currency, deadlineMs, startedMs, endedMs });
   }
 
-  private seal(batch: Batch): SealedEntry | undefined {
-    if (batch.writer === undefined) return undefined;
-    const previous = this.mustHead();
-    const lsn = { epoch: previous.lsn.epoch, sequence: previous.lsn.sequence + 1 };
-    this.watermarks.appended = lsn.sequence;
-    this.watermarks.check();
-    return batch.writer.seal({ shard: this.id, lsn, nonce: previous.nonce, previous });
-  }
-
   /** The shard's clock never goes back. */
   private now(): number {
     this.nowMs = Math.max(this.nowMs, this.deps.clock.now());
@@ -504,8 +423,9 @@ export class Shard implements RoundMember {
   }
 
   /**
-   * One of our assertions failed: memory can no longer be believed. What is in flight was decided before and is told
-   * when it is durable; everything later is dropped, and the shard recovers from its log. `request` is what it was at.
+   * One of our assertions failed: memory can no longer be trusted. What is in flight was decided before, and its answers
+   * leave when it is durable; everything later is dropped, and the shard recovers from its log. `request` is the one that
+   * failed.
    */
   private fail(error: unknown, request?: Request): void {
     this.state = 'failing';
@@ -517,7 +437,7 @@ export class Shard implements RoundMember {
       `${kind}: shard drops its memory and recovers from its log`,
     );
     this.drop(STARTING);
-    if (this.flying === undefined) this.restart();
+    if (this.tail?.flying === undefined) this.restart();
   }
 
   private restart(): void {
@@ -527,10 +447,9 @@ export class Shard implements RoundMember {
 
   private drop(answer: BusyAnswer): void {
     this.wallets = undefined;
-    const { commands, queries } = this.forming;
+    const batch = this.forming;
     this.forming = newBatch();
-    commands.replaceBy(answer);
-    queries.replaceBy(answer);
+    answerAll(batch, answer);
     for (let request = this.mailbox.shift(); request !== undefined; request = this.mailbox.shift()) {
       request.replier.reply(answer);
     }
@@ -541,14 +460,10 @@ export class Shard implements RoundMember {
     return this.wallets;
   }
 
-  private mustHead(): Head {
-    assert(this.head !== undefined, 'a serving shard knows the head of its log');
-    return this.head;
+  private mustTail(): LogTail {
+    assert(this.tail !== undefined, 'a shard that has served knows the end of its log');
+    return this.tail;
   }
-}
-
-function newBatch(): Batch {
-  return { writer: undefined, commands: new ReplyBarrier(), decidedMs: [], queries: new ReplyBarrier() };
 }
 
 /** What people look for in a log. */
@@ -559,10 +474,6 @@ function aboutOf(request: Request): { request: string; requestId?: string; usern
     ...('id' in asked && { requestId: asked.id }),
     ...('username' in asked && { username: asked.username }),
   };
-}
-
-function hasReplies(batch: Batch): boolean {
-  return batch.commands.length > 0 || batch.queries.length > 0;
 }
 
 /** True when an event makes memory grow by something that must be kept until it is closed. */

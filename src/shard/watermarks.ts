@@ -8,7 +8,7 @@ import type { Lsn } from './log/lsn.js';
  *
  * applied   newest entry (also one still being formed) whose events are in memory
  * appended  newest entry handed to the store
- * durable   newest entry that the store has confirmed; replies show nothing newer
+ * durable   newest entry that the store has made durable; replies show nothing newer
  */
 export class Watermarks {
   applied: number;

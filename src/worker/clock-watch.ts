@@ -7,7 +7,7 @@ const REST_MS = 3_600_000;
 
 /**
  * Whether the time can be trusted to decide what is old: not for an hour after a start or a jump, which is how long
- * somebody or something has to set a clock right.
+ * people and programs have to set a clock right.
  */
 export class ClockWatch {
   /** Wall clock less monotonic clock: constant, unless the wall clock is set. */
@@ -23,7 +23,7 @@ export class ClockWatch {
     this.trustedFromMs = clock.monotonicMs() + REST_MS;
   }
 
-  /** To be asked again and again: a jump is noticed by that. */
+  /** Must be called again and again: that is how a jump is noticed. */
   isTrusted(): boolean {
     const { clock, log } = this;
     const offsetMs = offsetOf(clock);

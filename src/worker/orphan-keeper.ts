@@ -7,14 +7,14 @@ export interface OrphanKeeperDeps {
   readonly wal: Wal;
   readonly format: EntryFormat;
   readonly log: Logger;
-  /** Puts what the log has lost for good where people find it; resolves to the place. */
+  /** Writes what the log has lost for good to a file; resolves to its path. */
   readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
 }
 
-/** Whoever has lost his log mostly has to end soon. */
+/** The process is probably shutting down: do not wait long. */
 const READ_MS = 1000;
 
-/** What this owner has told and its logs do not hold any more must not end with this process. */
+/** Keeps acknowledged entries that the logs do not hold any more: they must not end with this process. */
 export class OrphanKeeper {
   /** On their way to their files, by shard: this process must not end before they are there. */
   private readonly writing = new Map<number, Promise<void>>();
@@ -22,7 +22,7 @@ export class OrphanKeeper {
 
   constructor(private readonly deps: OrphanKeeperDeps) {}
 
-  /** As often as one likes: each entry goes into one file, and a log may lose more later. */
+  /** May be called again: each entry goes into one file, and a log may lose more later. */
   keep(shard: Shard): Promise<void> {
     const before = this.writing.get(shard.id) ?? Promise.resolve();
     const written = before.then(() => this.write(shard));
@@ -36,28 +36,28 @@ export class OrphanKeeper {
 
   private async write(shard: Shard): Promise<void> {
     const { wal, format, log } = this.deps;
-    const told = shard.recentEntries;
+    const acknowledged = shard.recentEntries;
     const isNew = (entry: SealedEntry) => !this.inFiles.has(entry);
-    if (!told.some(isNew)) return;
+    if (!acknowledged.some(isNew)) return;
     const asked: Pick<Wal, 'head' | 'read'> = {
       head: (...of) => inTime(wal.head(...of)),
       read: (...range) => inTime(wal.read(...range)),
     };
-    const orphans = (await findOrphans(asked, format, shard.id, told)).filter(isNew);
+    const orphans = (await findOrphans(asked, format, shard.id, acknowledged)).filter(isNew);
     if (orphans.length === 0) return;
     for (const entry of orphans) this.inFiles.add(entry);
     try {
       const path = await this.deps.writeOrphans(shard.id, orphans);
       log.error(
         { shard: shard.id, entries: orphans.length, path },
-        'answered entries that the log has lost, or that it could not be asked for, are kept here',
+        'acknowledged entries that the log has lost, or that could not be checked, are kept here',
       );
     } catch (error) {
       const bytes = orphans.map((entry) => entry.bytes.toString('base64'));
       const { message } = error as Error;
       log.error(
         { shard: shard.id, error: message, bytes },
-        'answered entries that the log has lost, or that it could not be asked for, and no file to keep them',
+        'acknowledged entries that the log has lost, or that could not be checked, and no file to keep them',
       );
     }
   }

@@ -39,7 +39,7 @@ export type ToWorker =
 interface Durable {
   /** The newest entries of the shards: what is answered here is in the log up to them. */
   readonly durable: readonly (readonly [shard: number, lsn: Lsn])[];
-  /** Since when they may be told. They come in one stretch of code, so that one time says it for all. */
+  /** Since when they may leave. They come in one stretch of code, so one time stands for all. */
   readonly readyMs: number | undefined;
 }
 

@@ -26,10 +26,10 @@ export class ShardServer {
     private readonly onClose: () => Promise<void>,
   ) {}
 
-  /** Without fences this thread takes the place of one that died, after entries up to `told` had been answered. */
-  async start(fences: readonly Takeover[] | undefined, told: ReadonlyMap<number, Lsn>): Promise<void> {
+  /** Without fences this thread takes the place of one that died, after entries up to `acknowledged` had been. */
+  async start(fences: readonly Takeover[] | undefined, acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
     try {
-      await (fences === undefined ? this.shards.resume(told) : this.shards.start(fences.map(withBuffer)));
+      await (fences === undefined ? this.shards.resume(acknowledged) : this.shards.start(fences.map(withBuffer)));
     } catch (error) {
       const isTheirs = error instanceof RecoveryError;
       const message = isTheirs ? error.message : String((error as Error).stack);

@@ -48,7 +48,7 @@ export interface Shards {
 
 /** The shards of one thread, which can also take the place of some that died with theirs; see `ShardHost.resume`. */
 export interface ThreadShards extends Shards {
-  resume(told: ReadonlyMap<number, Lsn>): Promise<void>;
+  resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void>;
   /** The newest durable entry of each shard. */
   durable(): readonly (readonly [shard: number, lsn: Lsn])[];
   /** As `carryOut`, but a callback for a shard of another thread is left alone: returns that shard. */

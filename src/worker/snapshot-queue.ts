@@ -24,7 +24,7 @@ export interface SnapshotQueueDeps {
 const REST_MS = 10_000;
 const END_MS = 500;
 
-/** The snapshots of one thread's shards, one after the other: when they are due, or somebody asks. */
+/** The snapshots of one thread's shards, one after the other: when they are due, or on demand. */
 export class SnapshotQueue {
   private last: Promise<unknown> = Promise.resolve();
   private isTaking = false;
@@ -58,7 +58,7 @@ export class SnapshotQueue {
       return [];
     }
     snapshotter.hurry(pace);
-    // Whoever is in a hurry wants no news of shards that do not serve.
+    // Snapshots in a hurry leave out shards that do not serve.
     const serving = shards.filter(({ source }) => source !== undefined);
     return await this.queued(serving, pace);
   }

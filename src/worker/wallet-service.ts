@@ -45,7 +45,7 @@ export class WalletService {
     });
   }
 
-  /** One round at a time. Whoever asks meanwhile shares the next one: that which runs may lack what he just did. */
+  /** One at a time. Calls that come meanwhile share the next one: the one that runs may lack what was just done. */
   takeSnapshots(): Promise<readonly SnapshotResult[]> {
     this.nextSnapshots ??= this.snapshotting
       .catch(() => {})

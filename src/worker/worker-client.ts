@@ -19,7 +19,7 @@ export interface WorkerEvents {
   onFenced(shard: number, takenBy: string): void;
   /** It has a callback of a shard that it does not have. */
   onMisplaced(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void;
-  /** The thread has ended without being told to. */
+  /** The thread has ended by itself. */
   onDied(error: Error): void;
 }
 
@@ -30,12 +30,12 @@ const SILENCE_MAX_SECONDS = 10;
 const WAITING_MAX = 100_000;
 
 /**
- * The main thread's end of the wire to one worker. When the worker dies, everyone who waits is told to come again: what
+ * The main thread's end of the wire to one worker. When the worker dies, every waiting replier is told to come again: what
  * became of it is unknown, and a repeat finds out.
  */
 export class WorkerClient {
   status: readonly ShardStatus[] = [];
-  /** As it last told them. */
+  /** As of its last message. */
   metrics: readonly Metric[] = [];
   private readonly waiting = new Map<number, Replier<WireResult>>();
   /** Who waits for the reply to a callback; its text is not kept. */
@@ -62,7 +62,7 @@ export class WorkerClient {
     private readonly worker: Worker,
     private readonly events: WorkerEvents,
     /** The newest entries whose answers have come, by shard; the places of a worker keep them over its lives. */
-    private readonly told: Map<number, Lsn>,
+    private readonly acknowledged: Map<number, Lsn>,
   ) {
     this.opened = new Promise((resolve, reject) => {
       this.settleOpened = { resolve, reject };
@@ -233,7 +233,7 @@ export class WorkerClient {
   }
 
   private noteTold(durable: readonly (readonly [shard: number, lsn: Lsn])[]): void {
-    for (const [shard, lsn] of durable) this.told.set(shard, lsn);
+    for (const [shard, lsn] of durable) this.acknowledged.set(shard, lsn);
   }
 
   private ended(error: Error): void {

@@ -25,23 +25,23 @@ import { WorkerClient } from './worker-client.js';
 export interface PoolDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Starts a thread for these shards. Without fences it takes the place of one that died, after `told` was answered. */
+  /** Starts a thread for these shards. Without fences it takes the place of one that died, after entries up to `acknowledged`. */
   readonly spawn: (
     worker: number,
     shards: readonly number[],
     fences: readonly Takeover[] | undefined,
-    told: ReadonlyMap<number, Lsn>,
+    acknowledged: ReadonlyMap<number, Lsn>,
   ) => Worker;
   readonly onFenced: (shard: number, takenBy: string) => void;
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
 }
 
-/** What one worker has, over the lives of its threads. */
-interface Place {
+/** What one worker has, over the lives of its threads. Its state is the thread's, and stands above that of its shards. */
+interface WorkerSlot {
   readonly worker: number;
   readonly shards: readonly number[];
-  /** The newest entry of each shard that has been answered. */
-  readonly told: Map<number, Lsn>;
+  /** The newest entry of each shard whose answers have come. */
+  readonly acknowledged: Map<number, Lsn>;
   client: WorkerClient | undefined;
   state: ShardState;
   /** Why it is stopped. */
@@ -58,20 +58,20 @@ const THREAD_ENDED = 'its thread has ended';
  * that dies twice in a minute stays dead, and its shards stopped.
  */
 export class WorkerPool implements Shards {
-  private readonly places: Place[];
-  private readonly byShard = new Map<number, Place>();
+  private readonly slots: WorkerSlot[];
+  private readonly byShard = new Map<number, WorkerSlot>();
 
   constructor(
     private readonly shardCount: number,
     workerCount: number,
     private readonly deps: PoolDeps,
   ) {
-    this.places = range(Math.min(workerCount, shardCount)).map((worker) => {
+    this.slots = range(Math.min(workerCount, shardCount)).map((worker) => {
       const shards = range(shardCount).filter((shard) => shard % workerCount === worker);
       return {
         worker,
         shards,
-        told: new Map(),
+        acknowledged: new Map(),
         client: undefined,
         state: 'starting',
         reason: undefined,
@@ -79,12 +79,12 @@ export class WorkerPool implements Shards {
         counted: [],
       };
     });
-    for (const place of this.places) for (const shard of place.shards) this.byShard.set(shard, place);
+    for (const slot of this.slots) for (const shard of slot.shards) this.byShard.set(shard, slot);
   }
 
   async start(fences: readonly Takeover[]): Promise<void> {
-    const of = ({ shards }: Place) => fences.filter(({ shard }) => shards.includes(shard));
-    await Promise.all(this.places.map((place) => this.open(place, of(place))));
+    const of = ({ shards }: WorkerSlot) => fences.filter(({ shard }) => shards.includes(shard));
+    await Promise.all(this.slots.map((slot) => this.open(slot, of(slot))));
   }
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
@@ -93,8 +93,8 @@ export class WorkerPool implements Shards {
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
     // One worker has all shards. A wrong guess makes the callback travel twice.
-    const guessed = this.places.length === 1 ? 0 : shardOf(guessUsername(callback.text), this.shardCount);
-    const { client, state } = this.placeOf(guessed);
+    const guessed = this.slots.length === 1 ? 0 : shardOf(guessUsername(callback.text), this.shardCount);
+    const { client, state } = this.slotOf(guessed);
     if (state === 'serving') client?.carryOut(callback, replier);
     else this.forwardExactly(callback, replier);
   }
@@ -104,10 +104,10 @@ export class WorkerPool implements Shards {
   }
 
   status(): ShardStatus[] {
-    const all = this.places.flatMap(({ shards, client, state, reason }) =>
+    const all = this.slots.flatMap(({ shards, client, state, reason }) =>
       shards.map((shard) => {
-        const told = client?.status.find((status) => status.shard === shard);
-        if (told !== undefined) return state === 'serving' ? told : { ...told, state, reason };
+        const known = client?.status.find((status) => status.shard === shard);
+        if (known !== undefined) return state === 'serving' ? known : { ...known, state, reason };
         return { shard, state, players: 0, waiting: 0, head: undefined, reason };
       }),
     );
@@ -115,14 +115,14 @@ export class WorkerPool implements Shards {
   }
 
   metrics(): readonly Metric[] {
-    return this.places.flatMap(({ client, counted }) => [...counted, ...(client?.metrics ?? [])]);
+    return this.slots.flatMap(({ client, counted }) => [...counted, ...(client?.metrics ?? [])]);
   }
 
   async drain(timeoutMs: number): Promise<boolean> {
     const endMs = this.deps.clock.monotonicMs() + timeoutMs;
     // What one worker gives back goes to another, which may have been empty a moment ago.
     for (let leftMs = timeoutMs; leftMs > 0; leftMs = endMs - this.deps.clock.monotonicMs()) {
-      const drained = await Promise.all(this.places.map(({ client }) => client?.drain(leftMs) ?? true));
+      const drained = await Promise.all(this.slots.map(({ client }) => client?.drain(leftMs) ?? true));
       if (drained.every(Boolean)) return true;
     }
     return false;
@@ -130,25 +130,25 @@ export class WorkerPool implements Shards {
 
   async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
     const results = await Promise.all(
-      this.places.map(async ({ client, shards }) => {
-        const told = (await client?.takeSnapshots(pace)) ?? [];
-        const missing = shards.filter((id) => !told.some(({ shard }) => shard === id));
-        return [...told, ...missing.map((shard) => ({ type: 'abandoned', shard, reason: THREAD_ENDED }) as const)];
+      this.slots.map(async ({ client, shards }) => {
+        const results = (await client?.takeSnapshots(pace)) ?? [];
+        const missing = shards.filter((id) => !results.some(({ shard }) => shard === id));
+        return [...results, ...missing.map((shard) => ({ type: 'abandoned', shard, reason: THREAD_ENDED }) as const)];
       }),
     );
     return results.flat().sort((a, b) => a.shard - b.shard);
   }
 
   async keepOrphans(): Promise<void> {
-    await Promise.all(this.places.map(({ client }) => client?.keepOrphans()));
+    await Promise.all(this.slots.map(({ client }) => client?.keepOrphans()));
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.places.map(({ client }) => client?.close()));
+    await Promise.all(this.slots.map(({ client }) => client?.close()));
   }
 
   private forward(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void {
-    const { client, state } = this.placeOf(shard);
+    const { client, state } = this.slotOf(shard);
     if (state === 'serving') client?.carryOut(callback, replier);
     else replier.reply({ answer: busyIn(state), body: '' });
   }
@@ -161,28 +161,28 @@ export class WorkerPool implements Shards {
   }
 
   private submit(request: NewRequest, replier: Replier<never>): void {
-    const { client, state } = this.placeOf(request.shard);
+    const { client, state } = this.slotOf(request.shard);
     if (state === 'serving') client?.submit(request, replier);
     else (replier as Replier<BusyAnswer>).reply(busyIn(state));
   }
 
-  private placeOf(shard: number): Place {
-    return must(this.byShard.get(shard), 'a shard has a place');
+  private slotOf(shard: number): WorkerSlot {
+    return must(this.byShard.get(shard), 'a shard has a slot');
   }
 
-  private async open(place: Place, fences: readonly Takeover[] | undefined): Promise<void> {
-    const { worker, shards, told } = place;
+  private async open(slot: WorkerSlot, fences: readonly Takeover[] | undefined): Promise<void> {
+    const { worker, shards, acknowledged } = slot;
     const events = {
       onOpened: () => {
-        place.state = 'serving';
-        place.restarts.recovered(this.deps.clock.monotonicMs());
+        slot.state = 'serving';
+        slot.restarts.recovered(this.deps.clock.monotonicMs());
       },
       onFenced: (shard: number, takenBy: string) => void this.fenced(shard, takenBy),
       onMisplaced: this.forward.bind(this),
-      onDied: (error: Error) => this.died(place, error),
+      onDied: (error: Error) => this.died(slot, error),
     };
-    place.client = new WorkerClient(this.deps.spawn(worker, shards, fences, told), events, told);
-    await place.client.open();
+    slot.client = new WorkerClient(this.deps.spawn(worker, shards, fences, acknowledged), events, acknowledged);
+    await slot.client.open();
   }
 
   /** Who takes one shard takes all: also those of workers that have not noticed yet. */
@@ -191,33 +191,33 @@ export class WorkerPool implements Shards {
     this.deps.onFenced(shard, takenBy);
   }
 
-  private died(place: Place, error: Error): void {
-    const { worker, shards } = place;
+  private died(slot: WorkerSlot, error: Error): void {
+    const { worker, shards } = slot;
     const at = { worker, shards, error: error.stack ?? error.message };
-    place.counted = mergeMetrics([...place.counted, ...(place.client?.takeCounted() ?? [])]);
-    if (!place.restarts.failed(this.deps.clock.monotonicMs())) {
-      place.state = 'stopped';
-      place.reason = 'its worker died twice in a minute';
+    slot.counted = mergeMetrics([...slot.counted, ...(slot.client?.takeCounted() ?? [])]);
+    if (!slot.restarts.failed(this.deps.clock.monotonicMs())) {
+      slot.state = 'stopped';
+      slot.reason = 'its worker died twice in a minute';
       this.deps.log.error(at, 'worker died twice in a minute: its shards stay stopped');
-    } else if (place.state === 'serving') {
-      place.state = 'starting';
+    } else if (slot.state === 'serving') {
+      slot.state = 'starting';
       this.deps.log.error(at, 'worker died: starting it again');
-      void this.restart(place);
+      void this.restart(slot);
     }
   }
 
-  private async restart(place: Place): Promise<void> {
-    const { worker, shards } = place;
+  private async restart(slot: WorkerSlot): Promise<void> {
+    const { worker, shards } = slot;
     try {
-      await this.open(place, undefined);
-      if (place.state === 'serving') this.deps.log.info({ worker, shards }, 'worker is back');
+      await this.open(slot, undefined);
+      if (slot.state === 'serving') this.deps.log.info({ worker, shards }, 'worker is back');
     } catch (error) {
       const { message } = error as Error;
-      place.state = 'stopped';
-      place.reason = message;
+      slot.state = 'stopped';
+      slot.reason = message;
       const at = { worker, shards, error: message };
       this.deps.log.error(at, 'worker cannot recover its shards: they stay stopped');
-      await place.client?.close();
+      await slot.client?.close();
     }
   }
 }

@@ -15,7 +15,7 @@ import { fault, type Scene } from './scene.js';
 import { Sentinels } from './sentinels.js';
 import { shardStates } from './shard-states.js';
 
-const HEALED = 'the store has lost entries that it had confirmed: they go in again';
+const HEALED = 'the store has lost acknowledged entries: appending them again';
 const BACK_MS = 2000;
 const FENCED = 3;
 /** More than a log has after some seconds. */
@@ -144,7 +144,7 @@ fault(
     await next.stop();
     assert.deepEqual(await shardStates(walletd), ['stopped', 'serving', 'serving', 'serving']);
     await walletd.waitFor(({ msg }) => /its log needs a person/.test(msg));
-    await walletd.waitFor(({ msg }) => /answered entries that the log has lost, .* are kept here/.test(msg));
+    await walletd.waitFor(({ msg }) => /acknowledged entries that the log has lost, .* are kept here/.test(msg));
     assert.deepEqual(readOrphans(scene.nodeFolder), new Map([['orphans-0-1', lost]]));
     scene.say(`kept ${lost.length} entries; ${describe([next])}`);
   },

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GroupCommit, type RoundMember } from '../../src/shard/group-commit.js';
+import { type FlightMember, GroupCommit } from '../../src/shard/group-commit.js';
 import type { Append, AppendOutcome, Head } from '../../src/shard/log/wal.js';
 
 const HEAD: Head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 0 };
 const OK: AppendOutcome = { type: 'ok' };
 
 /** Rounds of one member, with turns, clock and store in the hands of the test. */
-class Scene implements RoundMember {
+class Scene implements FlightMember {
   /** How many commands each flight took. */
   readonly flights: number[] = [];
   readonly landed: string[] = [];

@@ -27,7 +27,7 @@ test('a thread takes the place of one that died, with all that it had answered',
 test('a log that has lost what was answered is not taken up: nobody gets an old balance', async () => {
   const { wal, told, next } = await deathOfAThread();
   wal.loseTail(0, 1);
-  await assert.rejects(next.host.resume(told), /the log of shard 0 ends at 1-4, but 1-5 has been answered/);
+  await assert.rejects(next.host.resume(told), /the log of shard 0 ends at 1-4, but 1-5 has been acknowledged/);
   assert.deepEqual(await next.ask({ type: 'read-player', username: 'ann' }), { type: 'failed', failure: 'starting' });
 });
 

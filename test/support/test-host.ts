@@ -17,7 +17,8 @@ import type { Answer } from '../../src/wallet/decision.js';
 import type { Query, QueryResult } from '../../src/wallet/query.js';
 import type { BusyAnswer } from '../../src/wallet/rejection.js';
 import type { Wallets } from '../../src/wallet/state/wallets.js';
-import { type HostObserver, ShardHost } from '../../src/worker/shard-host.js';
+import type { HostObserver } from '../../src/worker/host-observer.js';
+import { ShardHost } from '../../src/worker/shard-host.js';
 import { MemoryWal } from './memory-wal.js';
 import { settingsWith } from './settings.js';
 

@@ -7,8 +7,9 @@ import { counter, gauge, histogram, perKey, perShard } from '../../telemetry/met
 import type { ScaleTable } from '../../wallet/amount.js';
 import { REMARKS, type Remark } from '../../wallet/decision.js';
 import type { Failure } from '../../wallet/rejection.js';
+import type { HostObserver } from '../../worker/host-observer.js';
 import type { MemoryGuard } from '../../worker/memory-guard.js';
-import type { HostMeasures, HostObserver } from '../../worker/shard-host.js';
+import type { HostMeasures } from '../../worker/shard-host.js';
 import { VoidWarning } from '../void-warning.js';
 import { MetricsLine } from './metrics-line.js';
 import { MoneyMoved } from './money-moved.js';

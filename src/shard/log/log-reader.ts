@@ -19,7 +19,7 @@ const PAGE_ENTRIES = 64;
  * The entries of a shard's log after the entry `after`, page by page, to the end that the log has by then. Each is
  * proved to follow the one before it, the first to follow `after`. Throws a `RecoveryError` at a hole, a foreign or a
  * damaged entry, and at the fence of an accepted loss, unless it is only about the entries as they are; what the store
- * throws in bad weather comes through.
+ * throws during an outage comes through.
  *
  * A page can be gone through once; one that is not gone through to its end is the last. Entries are decoded as they are
  * asked for: kept till the end of the page their events grow old, and then the collector took as long as all the rest
@@ -85,7 +85,7 @@ export function newestTimeOf(entry: Entry): number {
   return entry.events[entry.events.length - 1]?.timeMs ?? entry.timeMs;
 }
 
-/** What cannot be read is no weather. Throws a `RecoveryError`. */
+/** An entry that cannot be read is no transient error. Throws a `RecoveryError`. */
 export function decodeEntry(bytes: Buffer, shard: number, format: EntryFormat): Entry {
   try {
     return format.decode(bytes);

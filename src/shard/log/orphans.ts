@@ -1,7 +1,7 @@
 import { type EntryFormat, type Head, isSameHead, type SealedEntry, type Wal } from './wal.js';
 
 /**
- * Of entries whose answers have been told, those that the log does not hold (any more): nobody but this owner has them.
+ * The acknowledged entries that the log does not hold (any more): only this owner has them.
  * When the log cannot be read, all of them: better one too many in the hands of a person than one lost.
  */
 export async function findOrphans(

@@ -2,19 +2,19 @@ import { AssertionFailure } from '../../base/assert.js';
 import type { Logger } from '../../base/logger.js';
 import { RecoveryError } from './recovery-error.js';
 
-/** How often something is tried in bad weather before it is given up. */
+/** How often something is tried during an outage before it is given up. */
 export interface Patience {
   readonly attemptsMax: number;
   readonly log: Logger;
   readonly delay: (ms: number) => Promise<void>;
 }
 
-/** About ten seconds: for a start, which somebody is waiting for. */
+/** About ten seconds: for a start, which people wait for. */
 export const ATTEMPTS_AT_START = 10;
 const RETRY_MS = 200;
 const RETRY_MAX_MS = 2000;
 
-/** Bad weather at the store: tries again, less and less often, and gives up after the last attempt. */
+/** During an outage of the store: tries again, less and less often, and gives up after the last attempt. */
 export async function patiently<T>(what: string, patience: Patience, run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

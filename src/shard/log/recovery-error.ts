@@ -26,7 +26,7 @@ export class ShortLogError extends LossError {}
 /** Nothing is lost: what wrote this can read it. */
 export class NewerEntryError extends RecoveryError {}
 
-/** The fence with which somebody has accepted a loss: whoever has read up to it cannot read on. */
+/** The fence of an accepted loss: a reader that has come up to it cannot read on. */
 export class AcceptedLossError extends LossError {
   constructor(readonly fence: Entry) {
     const at = `entry ${formatLsn(fence.lsn)} of shard ${fence.shard}`;

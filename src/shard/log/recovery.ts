@@ -113,7 +113,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   return { wallets, head: target, marks, damaged, snapshotMs, ...tail };
 }
 
-/** What was told to somebody must be in the log, at its place; or be so old that it has been trimmed. */
+/** What was acknowledged must be in the log, at its place; or be so old that it has been trimmed. */
 async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<void> {
   const told = deps.acknowledged(shard);
   if (told === undefined || told.lsn.sequence === 0) return;

@@ -35,7 +35,7 @@ export class FencedError extends RecoveryError {
   }
 }
 
-/** Takes shards over, whoever owns them: the start of a process is an act of somebody who wants that. */
+/** Takes shards over from any owner: starting a process is a deliberate act. */
 export async function takeOver(shards: readonly number[], deps: TakeOverDeps): Promise<readonly Takeover[]> {
   const seal: SealFence = (shard, head, newest) => {
     return sealFence(shard, head, newest === undefined ? 0 : timeOf(newest, deps), deps);

@@ -12,7 +12,7 @@ export interface Head {
   readonly checksum: number;
 }
 
-/** An entry that somebody remembers: with its checksum when it is known which one it was. */
+/** A remembered entry: with its checksum when it is known which one it was. */
 export interface Position {
   readonly lsn: Lsn;
   readonly checksum: number | undefined;
@@ -36,12 +36,12 @@ export interface SealedEntry {
 }
 
 /**
- * One shard's part in a round: an entry to append; or, when it has only answers to confirm, none, and the head is
+ * One shard's part in a flight: an entry to append; or, when it has only answers to confirm, none, and the head is
  * checked; or several, when the store has lost some that it had confirmed.
  */
 export interface Append {
   readonly shard: number;
-  /** The head this owner knows; whatever else is there wins. */
+  /** The head this owner knows; any other head wins. */
   readonly expected: Head;
   /** In order; each follows the one before, the first follows `expected`. All are written or none. */
   readonly entries: readonly SealedEntry[];
@@ -51,7 +51,7 @@ export interface Append {
  * ok         the head was the expected one; the entries are durable
  * duplicate  the head is the last of these very entries: an earlier attempt got through; they are durable
  * conflict   the head is another one; nothing was written
- * failed     weather: not written, or not known whether; the same bytes must go again
+ * failed     a transient error: not written, or not known whether; the same bytes must go again
  */
 export type AppendOutcome =
   | { readonly type: 'ok' }
@@ -80,8 +80,8 @@ export type SealFence = (shard: number, head: Head, newest: Buffer | undefined) 
 export interface Wal {
   /**
    * Takes these logs over, whoever owns them: appends to each the fence that `seal` makes for it, to all or to none. Of
-   * two owners who start together the later one has all, durably, and the other none. Rejects in bad weather; then it
-   * may be called again, for a fence that nobody knows of is only one more.
+   * two owners who start together the later one has all, durably, and the other none. Rejects during an outage; then it
+   * may be called again: a fence that was written unseen is only one more.
    */
   fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]>;
   /**
@@ -95,7 +95,7 @@ export interface Wal {
   read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]>;
 }
 
-/** Who owns a shard, as its fence tells whoever comes next. */
+/** Who owns a shard, as its fence tells the next owner. */
 export interface Owner {
   readonly host: string;
   readonly pid: number;

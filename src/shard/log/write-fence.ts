@@ -11,7 +11,7 @@ export interface OwnTail {
 }
 
 /** A store that loses its tail again and again is left to people. */
-export const ROUNDS_MAX = 5;
+export const ATTEMPTS_MAX = 5;
 
 /**
  * Writes a fence of this very owner over its own log, and before it what a store that failed over has lost meanwhile of
@@ -24,7 +24,7 @@ export async function writeFence(
   deps: Patience & { readonly wal: Wal },
 ): Promise<number> {
   let append = appendOf(fenced);
-  for (let round = 1; round <= ROUNDS_MAX; round++) {
+  for (let round = 1; round <= ATTEMPTS_MAX; round++) {
     const found = await conflictOf(append, deps);
     if (found === undefined) return append.entries.length - 1;
     const missing = maybeMissing(found, fenced, tail);

@@ -66,7 +66,7 @@ export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], 
 
 /**
  * Loads the chunks of a whole snapshot. Throws a `DamagedSnapshotError` when one is missing or not what the manifest
- * names; what the store throws in bad weather comes through.
+ * names; what the store throws during an outage comes through.
  */
 export async function readSnapshot(manifest: Manifest, deps: SnapshotReaderDeps): Promise<PackedWallets> {
   const reader = deps.snapshotFormat.beginReading(manifest);
@@ -98,7 +98,7 @@ function openManifest(shard: number, stored: StoredSnapshot & { manifest: Buffer
   return manifest;
 }
 
-/** What cannot be read is no weather. */
+/** What cannot be read is no transient error. */
 function orDamaged<T>({ shard, id }: Manifest, read: () => T): T {
   try {
     return read();

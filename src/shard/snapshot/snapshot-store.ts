@@ -55,7 +55,7 @@ export interface StoredSnapshot {
 /**
  * The snapshots of all shards in one store. Each write names its writer by the nonce of the log's head, and is refused
  * (false) when that is another one by now: who has been fenced can neither publish nor delete nor trim. All methods
- * reject in bad weather; then nothing is known about the write, and it may be made again as it is.
+ * reject during an outage; then nothing is known about the write, and it may be made again as it is.
  */
 export interface SnapshotStore {
   snapshots(shard: number): Promise<readonly StoredSnapshot[]>;
@@ -81,7 +81,7 @@ export interface ChunkWriter {
   readonly byteLength: number;
   /** Ends with false, and nothing added, when the wallet was changed between two steps. */
   add(wallet: Wallet): Steps<boolean>;
-  /** One that nobody has touched since it came from a snapshot, as it is. */
+  /** A wallet that is unchanged since it came from a snapshot, as it is. */
   addPacked(bytes: Uint8Array): void;
   seal(): { readonly bytes: Buffer; readonly summary: ChunkSummary };
 }

@@ -59,14 +59,14 @@ export interface Pace {
 
 /** A tenth of the thread's time. */
 export const GENTLY: Pace = { restMs: 9, deadlineMs: Number.POSITIVE_INFINITY };
-/** Where nobody else needs the thread. */
+/** For a thread that serves nobody. */
 export const AT_ONCE: Pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
 /** Of wallets, before others have their turn. */
 const SLICE_MS = 1;
 const CHUNK_BYTES = 128 * 1024;
 /** So often a wallet may be changed while it is added in steps. */
 const ADD_ATTEMPTS = 3;
-/** What the chunks hold is durable after the flight that is in the air and the next; later means bad weather. */
+/** What the chunks hold is durable after the flight that is in the air and the next; later means an outage. */
 const DURABLE_MAX_MS = 30_000;
 const DURABLE_POLL_MS = 5;
 

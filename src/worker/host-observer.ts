@@ -1,0 +1,9 @@
+import type { ShardObserver } from '../shard/shard-observer.js';
+import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
+
+/** Hears what a host does, beside what its shards do. */
+export interface HostObserver extends ShardObserver {
+  snapshotEnded(result: SnapshotResult): void;
+  /** Another owner has the shard's log. */
+  fenced(shard: number): void;
+}

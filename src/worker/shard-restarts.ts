@@ -1,0 +1,193 @@
+import { must } from '../base/assert.js';
+import type { Clock } from '../base/clock.js';
+import { RestartBudget } from '../base/restart-budget.js';
+import { compareLsn, formatLsn, type Lsn } from '../shard/log/lsn.js';
+import { ATTEMPTS_AT_START, isPermanent, patiently } from '../shard/log/patience.js';
+import { type Recovered, type RecoveryDeps, recover } from '../shard/log/recovery.js';
+import { RecoveryError, ShortLogError } from '../shard/log/recovery-error.js';
+import {
+  describeOwner,
+  FencedError,
+  fenceAgain,
+  headOf,
+  ownerOf,
+  sealFenceOver,
+  type TakeOverDeps,
+} from '../shard/log/take-over.js';
+import type { Head, Takeover } from '../shard/log/wal.js';
+import { ATTEMPTS_MAX, maybeMissing, writeFence } from '../shard/log/write-fence.js';
+import type { Shard } from '../shard/shard.js';
+import type { HostObserver } from './host-observer.js';
+import type { OrphanKeeper } from './orphan-keeper.js';
+
+export interface RestartDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
+  /** The machine's, as it is: restart budgets count real time, whatever the logs are told. */
+  readonly realClock: Clock;
+  /** Throws a `RecoveryError` when the store is another one than the process was started on. */
+  readonly checkStore: () => Promise<void>;
+  readonly genesis: (shard: number) => Head;
+  /** Begins the nonce of each fence of this process, and of no other one. */
+  readonly ownerTag: string;
+  readonly observer: HostObserver;
+  readonly onRecovered: (shard: number, recovered: Recovered) => void;
+  /** Another process took a shard over: this one must end and not fight back. */
+  readonly onFenced: (shard: number, takenBy: string) => void;
+  readonly orphans: OrphanKeeper;
+}
+
+/** What was missing is there again as soon as it is read: another look will do. */
+const SHORT_LOG_MS = 200;
+
+/**
+ * Brings shards back: at a start, after a thread that died, after an assertion that failed. This is where a shard is
+ * found to have a log that cannot be continued, and stops.
+ */
+export class ShardRestarts {
+  /** At a start somebody waits, and must hear of an outage of the store. */
+  private readonly atStart: RecoveryDeps & TakeOverDeps;
+  /** Later an outage is waited out, however long. */
+  private readonly later: RecoveryDeps & TakeOverDeps;
+  private readonly budgets = new Map<number, RestartBudget>();
+
+  constructor(
+    private readonly shards: ReadonlyMap<number, Shard>,
+    private readonly deps: RestartDeps,
+  ) {
+    this.atStart = { ...deps, attemptsMax: ATTEMPTS_AT_START };
+    this.later = { ...deps, attemptsMax: Number.POSITIVE_INFINITY };
+  }
+
+  async start(takeovers: readonly Takeover[]): Promise<void> {
+    await Promise.all(takeovers.map((takeover) => this.recover(takeover, this.atStart)));
+  }
+
+  async resume(acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
+    await patiently('find the store', this.later, () => this.deps.checkStore());
+    const heads = new Map<number, Head>();
+    for (const shard of this.shards.values()) {
+      if (shard.state === 'starting') heads.set(shard.id, await headOf(shard.id, this.later));
+    }
+    for (const [shard, head] of heads) {
+      if (!this.isOurs(head)) await this.giveUp(shard, head);
+      const newest = acknowledged.get(shard);
+      if (newest !== undefined && compareLsn(head.lsn, newest) < 0) {
+        throw new RecoveryError(
+          `the log of shard ${shard} ends at ${formatLsn(head.lsn)}, but ${formatLsn(newest)} has been acknowledged`,
+        );
+      }
+    }
+    try {
+      for (const takeover of await fenceAgain(heads, this.later)) await this.recover(takeover, this.later);
+    } catch (error) {
+      if (!(error instanceof FencedError)) throw error;
+      // The last append of the dead thread can still arrive; then its head is the one to go on from.
+      if (!this.isOurs(error.head)) await this.giveUp(error.shard, error.head);
+      await this.resume(acknowledged);
+    }
+  }
+
+  private isOurs(head: Head): boolean {
+    return head.nonce.startsWith(this.deps.ownerTag);
+  }
+
+  private async giveUp(shard: number, head: Head): Promise<never> {
+    this.deps.onFenced(shard, await this.nameOwner(shard, head));
+    throw new FencedError(shard, head);
+  }
+
+  /** A log that cannot be continued stops its shard; the others serve. Rejects during an outage. */
+  private async recover(takeover: Takeover, deps: RecoveryDeps & TakeOverDeps): Promise<void> {
+    const shard = must(this.shards.get(takeover.shard), 'a fence is for a shard of this thread');
+    try {
+      const recovered = await this.rebuilt(shard, takeover, deps);
+      shard.open(recovered);
+      this.budgetOf(shard).recovered(this.deps.realClock.monotonicMs());
+      this.deps.onRecovered(shard.id, recovered);
+    } catch (error) {
+      if (!isPermanent(error)) throw error;
+      const { message } = error as Error;
+      shard.stop(message);
+      // Another owner has new snapshots by now and trims the log: nothing is lost.
+      const head = await headOf(shard.id, deps);
+      if (head.lsn.epoch >= takeover.entry.head.lsn.epoch && !this.isOurs(head)) return await this.fenced(shard, head);
+      this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
+    }
+  }
+
+  /** A shard that failed an assertion recovers by itself, once; twice in a minute means that it would go on so. */
+  async restart(shard: Shard): Promise<void> {
+    if (!this.budgetOf(shard).failed(this.deps.realClock.monotonicMs())) {
+      shard.stop('it failed twice in a minute');
+      this.deps.log.error({ shard: shard.id }, 'shard failed twice in a minute: it stays stopped');
+      await this.deps.orphans.keep(shard);
+      return;
+    }
+    try {
+      // The head this owner knows, or a later one of its own: a foreign one must not be fenced over.
+      const known = must(shard.durableHead, 'a shard that served knows its head');
+      const found = await headOf(shard.id, this.later);
+      const previous = this.isOurs(found) && found.lsn.sequence > known.lsn.sequence ? found : known;
+      const takeover = sealFenceOver(shard.id, previous, shard.timeMs, this.later);
+      await this.writeFence(shard, takeover, this.later);
+      await this.recover(takeover, this.later);
+    } catch (error) {
+      const isTail = error instanceof FencedError && this.isOurs(error.head);
+      const message = isTail
+        ? `its log ends at ${formatLsn(error.head.lsn)}, and has lost more of its newest entries than are kept here`
+        : (error as Error).message;
+      shard.stop(message);
+      if (error instanceof FencedError && !isTail) return this.fenced(shard, error.head);
+      this.deps.log.error({ shard: shard.id, error: message }, 'shard cannot recover: it stays stopped');
+    }
+    if (shard.state === 'stopped') await this.deps.orphans.keep(shard);
+  }
+
+  private budgetOf({ id }: Shard): RestartBudget {
+    const budget = this.budgets.get(id) ?? new RestartBudget();
+    this.budgets.set(id, budget);
+    return budget;
+  }
+
+  /** A store that fails over meanwhile can lose the fence, and what was before it: it goes in again. */
+  private async rebuilt(shard: Shard, takeover: Takeover, deps: RecoveryDeps & TakeOverDeps): Promise<Recovered> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await recover(takeover, this.deps.genesis(shard.id), deps);
+      } catch (error) {
+        if (!isPermanent(error) || attempt === ATTEMPTS_MAX) throw error;
+        const missing = maybeMissing(await headOf(shard.id, deps), takeover, shard);
+        if (missing === undefined) throw error;
+        if (missing.length > 0) await this.writeFence(shard, takeover, deps);
+        else if (error instanceof ShortLogError) await deps.delay(SHORT_LOG_MS);
+        else throw error;
+      }
+    }
+  }
+
+  private async writeFence(shard: Shard, takeover: Takeover, deps: TakeOverDeps): Promise<void> {
+    const lost = await writeFence(takeover, shard, deps);
+    if (lost === 0) return;
+    this.deps.log.warn({ shard: shard.id, lost }, 'the store had lost acknowledged entries: they are appended again');
+    this.deps.observer.healed(shard.id, lost);
+  }
+
+  /** The shard's log is another owner's from `head` on. */
+  async fenced(shard: Shard, head: Head): Promise<void> {
+    this.deps.observer.fenced(shard.id);
+    const takenBy = await this.nameOwner(shard.id, head);
+    // An owner that takes one shard takes all, also those that have not noticed yet.
+    await this.keepOrphans();
+    this.deps.onFenced(shard.id, takenBy);
+  }
+
+  private async nameOwner(shard: number, head: Head): Promise<string> {
+    return await ownerOf(shard, head, this.later).then(
+      describeOwner,
+      (error: Error) => `an unknown owner (${error.message})`,
+    );
+  }
+
+  async keepOrphans(): Promise<void> {
+    await Promise.all([...this.shards.values()].map((shard) => this.deps.orphans.keep(shard)));
+  }
+}
