@@ -9,9 +9,9 @@ import type { NodeRecord } from '../store/node-record.js';
 import { createLogger } from '../telemetry/logger.js';
 import { acceptLoss, findLosses, type Loss } from '../tools/loss/accept-loss.js';
 import { shardsOf } from '../tools/store-reader.js';
-import { mustBeStopped, offlineDeps } from './offline.js';
-import { Progress } from './progress.js';
-import { printable } from './table.js';
+import { Progress } from './print/progress.js';
+import { printable } from './print/table.js';
+import { mustBeStopped, offlineDeps } from './stopped-store.js';
 
 interface AcceptLossOptions {
   readonly yes?: boolean;

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { EXIT } from '../node/exit-codes.js';
 import { openAsItIs } from '../node/open-store.js';
+import { openFormats } from '../store/format/store-formats.js';
 import { encodeMeta, type StoreMeta } from '../store/meta.js';
 import { checkBackup } from '../tools/backup/backup-reader.js';
 import { BackupWriter, exists, writeNewBackup } from '../tools/backup/backup-writer.js';
@@ -12,13 +13,12 @@ import { Tally } from '../tools/backup/tally.js';
 import type { Contents } from '../tools/contents.js';
 import { patientSource } from '../tools/patience.js';
 import { type StoreReader, ToolError } from '../tools/store-reader.js';
-import { type CopiedShard, copyJson, copyTable } from './copy-report.js';
-import { readerOf } from './open-to-read.js';
-import { Progress } from './progress.js';
+import { type CopiedShard, copyJson, copyTable } from './print/copied-shards.js';
+import { formatBytes, isoTime, plural } from './print/format.js';
+import { Progress } from './print/progress.js';
+import { readerOf } from './read-store.js';
 import { stopSignal } from './stop-signal.js';
 import { STORE_ADDRESS_HELP, settingsToRead } from './store-address.js';
-import { openFormats } from './store-formats.js';
-import { formatBytes, isoTime, plural } from './units.js';
 
 interface BackupOptions {
   readonly to: string;

@@ -8,8 +8,8 @@ import { type ExportSink, pumpExport } from '../tools/export/export-pump.js';
 import { startOf } from '../tools/export/export-start.js';
 import { parsePlaces } from '../tools/restore/point-in-time.js';
 import { type StoreReader, shardsOf, ToolError } from '../tools/store-reader.js';
-import { type ReadStore, readsStore, withStoreToRead } from './open-to-read.js';
-import { orInvalid } from './place.js';
+import { orInvalid } from './entry-address.js';
+import { type ReadStore, readsStore, withStoreToRead } from './read-store.js';
 import { stopSignal } from './stop-signal.js';
 
 interface ExportOptions {

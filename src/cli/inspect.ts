@@ -8,10 +8,17 @@ import type { Question } from '../tools/inspect/question.js';
 import { parseAt } from '../tools/restore/point-in-time.js';
 import { type StoreReader, shardsOf, ToolError } from '../tools/store-reader.js';
 import { shardOf } from '../worker/placement.js';
-import { entryLines, entryText, inspectionLines, inspectionText, orphansLines, orphansText } from './inspect-output.js';
-import { readsStore, withStoreToRead } from './open-to-read.js';
-import { type Place, parsePlace } from './place.js';
-import { printable } from './table.js';
+import { type Place, parsePlace } from './entry-address.js';
+import {
+  entryLines,
+  entryText,
+  inspectionLines,
+  inspectionText,
+  orphansLines,
+  orphansText,
+} from './print/inspection.js';
+import { printable } from './print/table.js';
+import { readsStore, withStoreToRead } from './read-store.js';
 
 interface InspectOptions {
   readonly store?: string;

@@ -59,7 +59,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   const { name, message, stack } = error as Error;
-  const { printable } = await import('./table.js');
+  const { printable } = await import('./print/table.js');
   console.error(`walletd: ${THEIRS.includes(name) || isSystemError(error) ? printable(message) : stack}`);
   process.exit(name === 'ConfigError' ? EXIT.usage : EXIT.failure);
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT } from '../node/exit-codes.js';
 import { asStoreError, driverOf, openAsItIs, StoreError } from '../node/open-store.js';
+import { openFormats } from '../store/format/store-formats.js';
 import { encodeMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import { checkBackup, framesOfFile } from '../tools/backup/backup-reader.js';
@@ -10,15 +11,14 @@ import { patientSource } from '../tools/patience.js';
 import { type At, checkReach, parseAt, reachesOf } from '../tools/restore/point-in-time.js';
 import { type Restored, restoreFrames } from '../tools/restore/restore.js';
 import { ToolError } from '../tools/store-reader.js';
-import { copyJson, copyTable } from './copy-report.js';
-import { readerOf } from './open-to-read.js';
-import { orInvalid } from './place.js';
-import { Progress } from './progress.js';
+import { orInvalid } from './entry-address.js';
+import { copyJson, copyTable } from './print/copied-shards.js';
+import { isoTime } from './print/format.js';
+import { Progress } from './print/progress.js';
+import { readerOf } from './read-store.js';
 import { restoreTargetOf } from './restore-target.js';
 import { stopSignal } from './stop-signal.js';
 import { isStoreAddress, STORE_ADDRESS_HELP, settingsOfStore, settingsToRead } from './store-address.js';
-import { openFormats } from './store-formats.js';
-import { isoTime } from './units.js';
 
 interface RestoreOptions {
   readonly from: string;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { type SnapshotLine, snapshotLines } from '../tools/snapshots/snapshot-overview.js';
-import { readsStore, withStoreToRead } from './open-to-read.js';
-import { formatTable } from './table.js';
-import { formatAge, formatBytes, isoTime } from './units.js';
+import { formatAge, formatBytes, isoTime } from './print/format.js';
+import { formatTable } from './print/table.js';
+import { readsStore, withStoreToRead } from './read-store.js';
 
 interface ListOptions {
   readonly store?: string;

@@ -7,11 +7,11 @@ import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import { createLogger } from '../telemetry/logger.js';
 import { takeSnapshots } from '../tools/snapshots/take-snapshots.js';
 import { shardsOf } from '../tools/store-reader.js';
-import { mustBeStopped, offlineDeps } from './offline.js';
-import { Progress } from './progress.js';
+import { formatBytes } from './print/format.js';
+import { Progress } from './print/progress.js';
+import { formatTable } from './print/table.js';
 import { maybeRunningServer, operatorApiUrl } from './running-server.js';
-import { formatTable } from './table.js';
-import { formatBytes } from './units.js';
+import { mustBeStopped, offlineDeps } from './stopped-store.js';
 
 interface TakeOptions {
   readonly stopped?: boolean;

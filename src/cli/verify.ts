@@ -7,10 +7,10 @@ import { LEDGER_KINDS, type StoreBooks } from '../tools/verify/books.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
 import { type ShardReport, type VerifyReport, verify } from '../tools/verify/verify.js';
 import { formatSum, type ScaleTable } from '../wallet/amount.js';
-import { type ReadStore, readsStore, withStoreToRead } from './open-to-read.js';
+import { plural } from './print/format.js';
+import { formatTable, printable } from './print/table.js';
+import { type ReadStore, readsStore, withStoreToRead } from './read-store.js';
 import { maybeRunningServer, tokenForTools } from './running-server.js';
-import { formatTable, printable } from './table.js';
-import { plural } from './units.js';
 
 interface VerifyOptions {
   readonly deep?: true;

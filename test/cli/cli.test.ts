@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } fro
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { restoreTargetOf } from '../../src/cli/restore-target.js';
-import { openFormats } from '../../src/cli/store-formats.js';
+import { openFormats } from '../../src/store/format/store-formats.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { restoreFrames } from '../../src/tools/restore/restore.js';
 import { ToolError } from '../../src/tools/store-reader.js';

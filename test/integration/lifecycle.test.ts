@@ -192,7 +192,7 @@ test('help, version and wrong words', () => {
 });
 
 test('the launcher gives Node a heap for the arguments of serve, too', () => {
-  const program = fileURLToPath(new URL('../../src/cli/node-options.js', import.meta.url));
+  const program = fileURLToPath(new URL('../../src/cli/programs/node-options.js', import.meta.url));
   const env = { ...process.env, NODE_OPTIONS: '', WALLETD_HOST: '0.0.0.0' };
   const optionsOf = (...args: string[]) => spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8' });
   assert.match(optionsOf('serve', '--insecure').stdout, /^--max-old-space-size=\d+ .*--max-semi-space-size=\d+\n$/);

@@ -9,12 +9,12 @@ import { newSnapshotId, policyOf } from '../node/shard-thread.js';
 import { ATTEMPTS_AT_START } from '../shard/log/patience.js';
 import { describeOwner, ownerOf } from '../shard/log/take-over.js';
 import type { Owner } from '../shard/log/wal.js';
+import { formatsOf } from '../store/format/store-formats.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { writeEntries } from '../store/orphans-file.js';
 import type { Store } from '../store/store.js';
 import type { AcceptLossDeps } from '../tools/loss/accept-loss.js';
-import { formatsOf } from './store-formats.js';
 
 /** What works on the shards of a store that no server runs on. */
 export function offlineDeps(

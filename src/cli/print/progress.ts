@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Presets, SingleBar } from 'cli-progress';
-import { silentLogger } from '../base/logger.js';
-import type { Patience } from '../shard/log/patience.js';
-import type { OnProgress } from '../tools/frame.js';
+import { silentLogger } from '../../base/logger.js';
+import type { Patience } from '../../shard/log/patience.js';
+import type { OnProgress } from '../../tools/frame.js';
+import { formatAge } from './format.js';
 import { printable } from './table.js';
-import { formatAge } from './units.js';
 
 /** Quick work needs no bar. */
 const QUICK_MS = 1000;

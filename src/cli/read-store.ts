@@ -2,15 +2,15 @@ import { setImmediate as yieldTurn } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Settings } from '../config/schema.js';
 import { openAsItIs } from '../node/open-store.js';
+import { formatsOf } from '../store/format/store-formats.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import { patientSource } from '../tools/patience.js';
 import type { StoreReader } from '../tools/store-reader.js';
 import { ScaleTable } from '../wallet/amount.js';
 import { shardOf } from '../worker/placement.js';
-import { Progress } from './progress.js';
+import { Progress } from './print/progress.js';
 import { STORE_ADDRESS_HELP, settingsToRead } from './store-address.js';
-import { formatsOf } from './store-formats.js';
 
 /** A store that is only looked at. Shards and scales are those that it was created with. */
 export interface ReadStore {

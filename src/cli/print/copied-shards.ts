@@ -1,6 +1,6 @@
-import { formatLsn, type Lsn } from '../shard/log/lsn.js';
+import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { formatBytes } from './format.js';
 import { formatTable } from './table.js';
-import { formatBytes } from './units.js';
 
 /** What was copied of one shard. */
 export interface CopiedShard {

@@ -1,5 +1,5 @@
-import { loadSettings } from '../config/load.js';
-import { heapOptions } from '../node/heap.js';
+import { loadSettings } from '../../config/load.js';
+import { heapOptions } from '../../node/heap.js';
 
 /** Prints the options that walletd.sh gives to Node, for these arguments. Wrong settings are for `serve` to report. */
 if (!/--max-old-space-size/.test(process.env.NODE_OPTIONS ?? '')) {

@@ -1,13 +1,13 @@
-import { formatLsn } from '../shard/log/lsn.js';
-import type { Entry } from '../shard/log/wal.js';
-import type { Happening } from '../tools/happening.js';
-import type { Inspection, Player } from '../tools/inspect/inspect.js';
-import type { inspectEntry, Orphan } from '../tools/inspect/inspect-entry.js';
-import type { Question } from '../tools/inspect/question.js';
-import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
-import type { Transaction } from '../wallet/state/round.js';
+import { formatLsn } from '../../shard/log/lsn.js';
+import type { Entry } from '../../shard/log/wal.js';
+import type { Happening } from '../../tools/happening.js';
+import type { Inspection, Player } from '../../tools/inspect/inspect.js';
+import type { inspectEntry, Orphan } from '../../tools/inspect/inspect-entry.js';
+import type { Question } from '../../tools/inspect/question.js';
+import { formatUnits, type ScaleTable, type Units } from '../../wallet/amount.js';
+import type { Transaction } from '../../wallet/state/round.js';
+import { isoTime, plural } from './format.js';
 import { formatTable, printable } from './table.js';
-import { isoTime, plural } from './units.js';
 
 type InspectedEntry = NonNullable<Awaited<ReturnType<typeof inspectEntry>>>;
 type InspectedOrphans = Inspection & { readonly orphans: readonly Orphan[] };

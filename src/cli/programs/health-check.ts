@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { get as getOverTls } from 'node:https';
-import { loadSettings } from '../config/load.js';
-import { operatorApiUrl } from './running-server.js';
+import { loadSettings } from '../../config/load.js';
+import { operatorApiUrl } from '../running-server.js';
 
 const TIMEOUT_MS = 4000;
 /** No secret is needed, nor any setting but where to ask. */
