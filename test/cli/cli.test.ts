@@ -257,7 +257,11 @@ test('what is refused is refused in one sentence, with an exit code for scripts,
         2,
         /^walletd: store cannot be what is given \(from WALLETD_STORE\)/m,
       ],
-      [['verify', '--store', from, '--server', 'http://ann:hush@127.0.0.1'], 2, /^walletd: --server is an address as/m],
+      [
+        ['verify', '--store', from, '--server', 'http://ann:hush@127.0.0.1'],
+        2,
+        /^walletd: --server must be an address such as/m,
+      ],
       [['restore', '--from', `${folder}/\u001b[2J`, ...newStore], 1, /^walletd: "ENOENT: .*\\u001b\[2J/m],
       [['restore', '--from', file], 2, /required option '--to <store>' not specified/],
     ];

@@ -149,7 +149,7 @@ test('a server whose fence has been trimmed is not taken for one that has stoppe
   for (const args of [['snapshot', 'take'], ['accept-loss']]) {
     const refused = runWalletd(args, { ...place.env, WALLETD_ADMIN_PORT: '1' });
     assert.equal(refused.status, 1, refused.stdout);
-    assert.match(refused.stderr, /does not name its owner any more: when no server runs on it, say so with --stopped/);
+    assert.match(refused.stderr, /does not name its owner any more: if no server runs on it, add --stopped/);
   }
   await place.stop('SIGKILL');
   assert.match(place.run(['accept-loss', '--stopped']).stdout, /Nothing is missing/);
@@ -166,7 +166,7 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     await assert.rejects(place.start(), /there is no store at lmdb:.*, where this node has served .*accept-loss/);
     const asked = place.run(['accept-loss']);
     assert.equal(asked.status, 1);
-    assert.match(asked.stderr, /there is nobody to ask/);
+    assert.match(asked.stderr, /cannot ask without a terminal/);
     const accepted = place.run(['accept-loss', '--yes']);
     assert.equal(accepted.status, 0, accepted.stderr);
     assert.match(accepted.stdout, /This node has forgotten it/);

@@ -4,12 +4,12 @@ import { loadSettings } from '../../config/load.js';
 import { operatorApiUrl } from '../running-server.js';
 
 const TIMEOUT_MS = 4000;
-/** No secret is needed, nor any setting but where to ask. */
-const UNASKED = { WALLETD_INSECURE: 'true', WALLETD_ADMIN_TOKEN: 'none-is-needed-here', WALLETD_ADMIN_TOKEN_FILE: '' };
+/** Needed are the address and the port alone: no secret and no other setting. */
+const UNNEEDED = { WALLETD_INSECURE: 'true', WALLETD_ADMIN_TOKEN: 'none-is-needed-here', WALLETD_ADMIN_TOKEN_FILE: '' };
 
-/** For the HEALTHCHECK of an image: ends with 0 when the server of these settings is ready, whatever its certificate. */
+/** The HEALTHCHECK of an image: exits with 0 when the server of these settings is ready, whatever its certificate. */
 try {
-  const url = operatorApiUrl(loadSettings({ ...process.env, ...UNASKED }, ['signature.keys', 'store']));
+  const url = operatorApiUrl(loadSettings({ ...process.env, ...UNNEEDED }, ['signature.keys', 'store']));
   const options = { timeout: TIMEOUT_MS, rejectUnauthorized: false };
   const request = (url.startsWith('https') ? getOverTls : get)(`${url}/readyz`, options, ({ statusCode }) =>
     process.exit(statusCode === 200 ? 0 : 1),
