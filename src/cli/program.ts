@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type OutputConfiguration } from 'commander';
 import { EXIT } from '../node/exit-codes.js';
 import { VERSION } from '../node/version.js';
 import { printable } from './print/printable.js';
@@ -21,8 +21,11 @@ const NEED_NO_VERB = ['--version', '-V'];
 /** Errors that people can mend: they get one sentence. All others are bugs of ours, and show their stack. */
 const MENDABLE = ['ConfigError', 'StoreError', 'RecoveryError', 'FormatError', 'ToolError'];
 
-/** The command line with the verb that is called; for the help, with all of them, which take half a second to load. */
-export async function makeProgram(called = ''): Promise<Command> {
+/**
+ * The command line with the verb that is called; for the help, with all of them, which take half a second to load.
+ * `output` is where help and wrong arguments are printed.
+ */
+export async function makeProgram(called = '', output: OutputConfiguration = {}): Promise<Command> {
   const program = new Command('walletd')
     .description("The operator's side of a game platform's wallet callbacks.")
     .version(VERSION)
@@ -35,7 +38,8 @@ Settings come from config/default.json, a file named in WALLETD_CONFIG, and WALL
 Exit codes: ${EXIT.ok} ended in good order, ${EXIT.failure} failed, ${EXIT.usage} wrong settings or arguments, \
 ${EXIT.fenced} another process took the store over.`,
     )
-    .exitOverride();
+    .exitOverride()
+    .configureOutput(output);
   const isOne = Object.hasOwn(VERBS, called);
   for (const [verb, load] of Object.entries(VERBS)) {
     if (verb === called || !(isOne || NEED_NO_VERB.includes(called))) (await load())(program);
