@@ -33,7 +33,7 @@ export async function makeProgram(called = '', output: OutputConfiguration = {})
     .addHelpText(
       'after',
       `
-Settings come from config/default.json, a file named in WALLETD_CONFIG, and WALLETD_… variables; the README lists them.
+Settings come from config/default.json, a file named in WALLETD_CONFIG, and WALLETD_… variables: see docs/settings.md.
 
 Exit codes: ${EXIT.ok} ended in good order, ${EXIT.failure} failed, ${EXIT.usage} wrong settings or arguments, \
 ${EXIT.fenced} another process took the store over.`,
