@@ -1,5 +1,5 @@
-import { type Column, formatTable } from '../../src/cli/table.js';
-import { plural } from '../../src/cli/units.js';
+import { plural } from '../../src/cli/print/format.js';
+import { type Column, formatTable } from '../../src/cli/print/table.js';
 import { generate, warmUp } from '../load/generate.js';
 import type { LoadResult } from '../load/generator.js';
 import { announce, type RaceSettings } from '../load/race.js';

@@ -1,5 +1,5 @@
-import { type Column, formatTable } from '../../src/cli/table.js';
-import { plural } from '../../src/cli/units.js';
+import { plural } from '../../src/cli/print/format.js';
+import { type Column, formatTable } from '../../src/cli/print/table.js';
 import type { LoadResult } from './generator.js';
 import { describeLoad, medianOf, type Raced, spreadOf } from './raced.js';
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Column, formatTable } from '../../src/cli/table.js';
+import { type Column, formatTable } from '../../src/cli/print/table.js';
 
 /** Bytes of heap. Every bet is in a round of its own. */
 export interface MemoryReport {

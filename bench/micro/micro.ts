@@ -1,5 +1,5 @@
 import Benchmark from 'benchmark';
-import { type Column, formatTable } from '../../src/cli/table.js';
+import { type Column, formatTable } from '../../src/cli/print/table.js';
 import { machine } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
 import { formatting, parsing } from './amount.js';

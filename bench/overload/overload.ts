@@ -1,4 +1,4 @@
-import { type Column, formatTable } from '../../src/cli/table.js';
+import { type Column, formatTable } from '../../src/cli/print/table.js';
 import { generate, warmUp } from '../load/generate.js';
 import type { LoadResult } from '../load/generator.js';
 import type { LatencySummary } from '../load/latencies.js';

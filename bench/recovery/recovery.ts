@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Column, formatTable } from '../../src/cli/table.js';
+import { type Column, formatTable } from '../../src/cli/print/table.js';
 import type { LoadReport } from '../load/load.js';
 import { announce, type RaceSettings, race } from '../load/race.js';
 import { withCleanUp } from '../support/clean-up.js';

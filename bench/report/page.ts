@@ -1,4 +1,4 @@
-import type { Column } from '../../src/cli/table.js';
+import type { Column } from '../../src/cli/print/table.js';
 import { escapeHtml } from './chart.js';
 
 const STYLE = `

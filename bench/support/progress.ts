@@ -1,4 +1,4 @@
-import { Progress } from '../../src/cli/progress.js';
+import { Progress } from '../../src/cli/print/progress.js';
 
 const STEP_MS = 200;
 

@@ -3,66 +3,63 @@ import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { EXIT } from '../node/exit-codes.js';
-import { type ExistingStore, openAsItIs, recordOf } from '../node/open-store.js';
+import { type ExistingStore, recordOf } from '../node/open-store.js';
 import { NoStoreError, StoreError } from '../node/store-error.js';
 import { formatLsn } from '../shard/log/lsn.js';
 import type { NodeRecord } from '../store/node-record.js';
-import { createLogger } from '../telemetry/logger.js';
 import { acceptLoss, findLosses, type Loss } from '../tools/loss/accept-loss.js';
 import { shardsOf } from '../tools/store-reader.js';
-import { mustBeStopped, offlineDeps } from './offline.js';
-import { Progress } from './progress.js';
-import { printable } from './table.js';
+import { printable } from './print/printable.js';
+import { Progress } from './print/progress.js';
+import { mustBeStopped, STOPPED_OPTION, stoppedStoreDeps } from './stopped-store.js';
+import { conclude, helpText } from './verb.js';
+import { withStore } from './with-store.js';
 
 interface AcceptLossOptions {
-  readonly yes?: boolean;
-  readonly stopped?: boolean;
+  readonly yes?: true;
+  readonly stopped?: true;
 }
 
 export function addAcceptLoss(program: Command): void {
   program
     .command('accept-loss')
-    .description('show what a store has lost, and let its shards go on without it: asks before it changes anything')
+    .description('show what a store has lost, and let its shards go on without it; asks before it changes anything')
     .option('--yes', 'do not ask')
-    .option('--stopped', 'the server that owned the store last does not run any more')
+    .option(...STOPPED_OPTION)
     .addHelpText(
       'after',
-      `
-A shard stays stopped when its store lacks what it should have: entries that this node has acknowledged, or that a
-snapshot holds, or some in the middle of its log. Whatever can bring them back (the right server, its disk, a backup) is
-better than this. With your yes each such shard goes on from what can be proved; entries that cannot be used are kept in
-a file of WALLETD_NODE_FOLDER, which \`walletd inspect orphans FILE\` shows.
-
-Exit codes: ${EXIT.ok} nothing is missing, or the shards can go on, ${EXIT.failure} you said no, or it could not be done.
-
-Example:
-  walletd accept-loss`,
+      helpText({
+        notes: [
+          `\
+A shard stays stopped when its store lacks what it should have: entries that this node has acknowledged, entries that a
+snapshot contains, or entries in the middle of its log. Anything that can bring them back (the right server, its disk, a
+backup) is better than this. With your yes each such shard goes on from what can be proved; entries that cannot be used
+are kept in a file in WALLETD_NODE_FOLDER, which \`walletd inspect orphans FILE\` shows.`,
+        ],
+        exitCodes: `${EXIT.ok} nothing is missing, or the shards can go on, ${EXIT.failure} you said no, or it could not be done.`,
+        examples: ['walletd accept-loss'],
+      }),
     )
-    .action(async (options: AcceptLossOptions) => {
-      process.exitCode = await run(options);
-    });
+    .action((options: AcceptLossOptions) => conclude(acceptWhatIsLost(options), {}));
 }
 
-async function run(options: AcceptLossOptions): Promise<number> {
+async function acceptWhatIsLost(options: AcceptLossOptions): Promise<number> {
   const settings = loadSettings(process.env);
   const record = recordOf(settings);
   try {
-    const opened = await openAsItIs(settings);
-    try {
+    return await withStore(settings, async (opened) => {
       const { storeId } = opened.meta;
       const isKnown = record.storeId === undefined || record.storeId === storeId;
       if (isKnown) return await acceptLostEntries(settings, opened, record, options);
       return await acceptLostStore(`There is another store, ${storeId},`, opened.name, record, options);
-    } finally {
-      await opened.store.close();
-    }
+    });
   } catch (error) {
     if (!(error instanceof NoStoreError) || record.storeId === undefined) throw error;
     return await acceptLostStore('There is no store', error.store, record, options);
   }
 }
 
-/** Of a node that has served another store than what there is. */
+/** Lets this node forget the store that it has served, when there is another one in its place, or none. */
 async function acceptLostStore(
   what: string,
   name: string,
@@ -71,7 +68,7 @@ async function acceptLostStore(
 ): Promise<number> {
   console.log(`${what} at ${name}. This node has served ${record.storeId} there, up to`);
   for (const [shard, { lsn }] of record.all) console.log(`  shard ${shard}: ${formatLsn(lsn)}`);
-  if (!(await isAccepted('Go on, and forget that store with all its players?', options))) return EXIT.failure;
+  if (!(await confirm('Go on, and forget that store with all its players?', options))) return EXIT.failure;
   record.remove();
   console.log('This node has forgotten it.');
   return EXIT.ok;
@@ -84,21 +81,21 @@ async function acceptLostEntries(
   options: AcceptLossOptions,
 ): Promise<number> {
   const shards = shardsOf(opened.meta);
-  const deps = offlineDeps(settings, opened, record, createLogger('silent'));
+  const deps = stoppedStoreDeps(settings, opened, record);
   await mustBeStopped(shards, deps, options.stopped === true);
-  const progress = new Progress('Looking', true);
+  const progress = new Progress('Looking');
   const losses = await findLosses(shards, deps, progress.update).finally(() => progress.stop());
   if (losses.length === 0) {
     console.log('Nothing is missing: all shards would start.');
     return EXIT.ok;
   }
   for (const loss of losses) console.log(describe(loss));
-  if (!(await isAccepted('Go on without what is missing?', options))) return EXIT.failure;
+  if (!(await confirm('Go on without what is missing?', options))) return EXIT.failure;
   for (const loss of losses) {
     const { shard, head, players, kept } = await acceptLoss(loss, deps);
     await record.write(opened.meta.storeId, [[shard, head]]);
-    const place = kept === undefined ? '' : `; what could not be used is in ${kept}`;
-    console.log(`Shard ${shard} goes on from ${formatLsn(head.lsn)} with ${players} players${place}.`);
+    const rest = kept === undefined ? '' : `; what could not be used is in ${kept}`;
+    console.log(`Shard ${shard} goes on from ${formatLsn(head.lsn)} with ${players} players${rest}.`);
   }
   return EXIT.ok;
 }
@@ -110,16 +107,16 @@ function describe({ shard, reason, salvaged }: Loss): string {
     `Shard ${shard}: ${reason}.`,
     `  It can go on with ${wallets.count} players from ${base} and the log up to ${formatLsn(reached.lsn)}.`,
   ];
-  if (problem !== undefined) lines.push(`  There the log ends for us: ${problem}.`);
-  if (beyond > 0) lines.push(`  ${beyond} entries after that cannot be used; they are kept in a file.`);
+  if (problem !== undefined) lines.push(`  The log cannot be used further: ${problem}.`);
+  if (beyond > 0) lines.push(`  ${beyond} entries after that cannot be used; they will be kept in a file.`);
   return lines.map(printable).join('\n');
 }
 
-async function isAccepted(question: string, { yes = false }: AcceptLossOptions): Promise<boolean> {
+async function confirm(question: string, { yes }: AcceptLossOptions): Promise<boolean> {
   if (yes) return true;
-  if (!process.stdin.isTTY) throw new StoreError('there is nobody to ask: on a terminal, or with --yes');
+  if (!process.stdin.isTTY) throw new StoreError('cannot ask without a terminal: run it on one, or with --yes');
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // Rejects with Ctrl-C and with the end of the input: no yes.
+  // Ctrl-C and the end of the input reject: that is not a yes.
   const answer = await terminal.question(`${question} Type yes: `).catch(() => '\n');
   terminal.close();
   if (answer.trim() === 'yes') return true;

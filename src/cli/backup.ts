@@ -2,8 +2,8 @@ import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { EXIT } from '../node/exit-codes.js';
-import { openAsItIs } from '../node/open-store.js';
-import { encodeMeta, type StoreMeta } from '../store/meta.js';
+import { openFormats } from '../store/format/store-formats.js';
+import { encodeMeta } from '../store/meta.js';
 import { checkBackup } from '../tools/backup/backup-reader.js';
 import { BackupWriter, exists, writeNewBackup } from '../tools/backup/backup-writer.js';
 import { framesAfter } from '../tools/backup/follow.js';
@@ -11,57 +11,47 @@ import { framesOfStore } from '../tools/backup/store-frames.js';
 import { Tally } from '../tools/backup/tally.js';
 import type { Contents } from '../tools/contents.js';
 import { patientSource } from '../tools/patience.js';
-import { type StoreReader, ToolError } from '../tools/store-reader.js';
-import { type CopiedShard, copyJson, copyTable } from './copy-report.js';
-import { readerOf } from './open-to-read.js';
-import { Progress } from './progress.js';
+import { ToolError } from '../tools/store-reader.js';
+import { type CopiedShard, copyJson, copyTable } from './print/copied-shards.js';
+import { formatBytes, isoTime, plural } from './print/format.js';
+import { Progress } from './print/progress.js';
 import { stopSignal } from './stop-signal.js';
-import { STORE_ADDRESS_HELP, settingsToRead } from './store-address.js';
-import { openFormats } from './store-formats.js';
-import { formatBytes, isoTime, plural } from './units.js';
+import { STORE_ADDRESS_HELP } from './store-address.js';
+import { helpText, type OutputOptions, print } from './verb.js';
+import { type ReadStore, withStoreToRead } from './with-store.js';
 
-interface BackupOptions {
+interface BackupOptions extends OutputOptions {
   readonly to: string;
   readonly from?: string;
   readonly follow?: true;
-  readonly json?: true;
 }
 
 export function addBackup(program: Command): void {
   program
     .command('backup')
     .description('write a store, serving or not, into one compressed file; the store is only read')
-    .requiredOption('--to <file>', 'the file; it must not be there yet, except with --follow')
+    .requiredOption('--to <file>', 'a new file; with --follow, a file that exists is continued')
     .option('--from <store>', 'the store (default: WALLETD_STORE)')
-    .option('--follow', 'append what comes, until SIGINT or SIGTERM; a file that is there is continued')
-    .option('--json', 'one JSON object for each step instead of tables')
+    .option('--follow', 'append what comes, until SIGINT or SIGTERM')
+    .option('--json', 'print one JSON object for each step instead of tables')
     .addHelpText(
       'after',
-      `
-${STORE_ADDRESS_HELP}
-
-Exit codes: ${EXIT.ok} written, or followed until a signal; ${EXIT.failure} failed; a file that is there is whole.
-
-Examples:
-  walletd backup --to /var/backups/wallets-2026-01-31
-  walletd backup --to /var/backups/wallets --follow --from env:WALLETS_REDIS`,
+      helpText({
+        notes: [STORE_ADDRESS_HELP],
+        exitCodes: `${EXIT.ok} written, or followed until a signal; ${EXIT.failure} failed; a file that is there is whole.`,
+        examples: [
+          'walletd backup --to /var/backups/wallets-2026-01-31',
+          'walletd backup --to /var/backups/wallets --follow --from env:WALLETS_REDIS',
+        ],
+      }),
     )
-    .action((options: BackupOptions) => backup(options));
+    .action((options: BackupOptions) =>
+      withStoreToRead(options.from, progressOf('Backing up', options), (source) => new Backup(source, options).run()),
+    );
 }
 
-async function backup(options: BackupOptions): Promise<void> {
-  const { store, meta, name } = await openAsItIs(settingsToRead(options.from));
-  try {
-    await new Backup({ reader: readerOf(store, meta), meta, name }, options).run();
-  } finally {
-    await store.close();
-  }
-}
-
-interface Source {
-  readonly reader: StoreReader;
-  readonly meta: StoreMeta;
-  readonly name: string;
+function progressOf(what: string, { json }: BackupOptions): Progress {
+  return new Progress(what, !json);
 }
 
 interface Begun {
@@ -79,7 +69,7 @@ class Backup {
   });
 
   constructor(
-    private readonly source: Source,
+    private readonly source: ReadStore,
     private readonly options: BackupOptions,
   ) {}
 
@@ -96,29 +86,29 @@ class Backup {
 
   private async begin(): Promise<Begun> {
     const { source, options, signal } = this;
+    const { live, meta, progress } = source;
+    const { update: onProgress, warn } = progress;
+    // A signal ends the wait for a store in an outage.
+    const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal }) };
     const tally = new Tally();
-    const progress = this.progress('Backing up');
-    try {
-      const { update: onProgress, warn } = progress;
-      // Whoever ends it does not have to wait for better weather.
-      const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal }) };
-      const reading = { meta: encodeMeta(source.meta), now: Date.now, warn, onProgress };
-      const frames = framesOfStore(patientSource(source.reader, patience), reading);
-      const writer = await writeNewBackup(options.to, tally.counted(frames), signal);
-      progress.stop();
-      this.report(writer.byteLength, tally);
-      return { writer, contents: tally.contents };
-    } finally {
-      progress.stop();
-    }
+    const frames = framesOfStore(patientSource(live, patience), {
+      meta: encodeMeta(meta),
+      now: Date.now,
+      warn,
+      onProgress,
+    });
+    const writer = await writeNewBackup(options.to, tally.counted(frames), signal);
+    progress.stop();
+    this.reportBegun(writer.byteLength, tally);
+    return { writer, contents: tally.contents };
   }
 
-  /** Behind the last whole segment of the file. */
+  /** Goes on behind the last whole segment of the file. */
   private async continue(): Promise<Begun> {
     const { to } = this.options;
     const { storeId } = this.source.reader;
     this.isThere = true;
-    const progress = this.progress('Checking the file');
+    const progress = progressOf('Checking the file', this.options);
     try {
       await access(to, constants.W_OK);
       const whole = await checkBackup(to, progress.update);
@@ -136,11 +126,12 @@ class Backup {
 
   private async follow({ writer, contents }: Begun): Promise<void> {
     const { source, signal, options } = this;
-    this.say('Following: what comes is in the file a second or two later. Ctrl-C ends it in good order.');
-    const { warn } = this.progress('');
+    this.say('Following: new entries are in the file a second or two later. Ctrl-C ends it in good order.');
+    const { live, progress } = source;
+    const { warn } = progress;
     let segments = 0;
     let entries = 0;
-    for await (const frame of framesAfter(source.reader, contents, { now: Date.now, warn, signal })) {
+    for await (const frame of framesAfter(live, contents, { now: Date.now, warn, signal })) {
       if (frame.type === 'end') {
         await writer.endSegment(frame);
         segments++;
@@ -149,13 +140,19 @@ class Backup {
         entries++;
       }
     }
+    const file = options.to;
     const bytes = writer.byteLength;
-    if (options.json) this.print({ file: options.to, bytes, segments, entries });
     const what = `${plural(entries, 'entry', 'entries')} in ${plural(segments, 'segment')}`;
-    this.say(`Appended ${what}; the file has ${formatBytes(bytes)}.`);
+    print(
+      {
+        text: () => `Appended ${what}; the file has ${formatBytes(bytes)}.`,
+        json: () => [{ file, bytes, segments, entries }],
+      },
+      options,
+    );
   }
 
-  private report(bytes: number, tally: Tally): void {
+  private reportBegun(bytes: number, tally: Tally): void {
     const { source, options } = this;
     const { timeMs, shards } = tally.contents;
     const copied = shards.map(
@@ -167,22 +164,21 @@ class Backup {
         bytes: tally.bytesOf(shard),
       }),
     );
-    const { storeId } = source.reader;
+    const { storeId } = source.meta;
+    const file = options.to;
     const time = isoTime(timeMs);
-    if (options.json) this.print({ file: options.to, bytes, storeId, time, shards: copyJson(copied) });
-    this.say(copyTable(copied));
-    this.say(`\nStore ${source.name}, id ${storeId}, as of ${time}: ${formatBytes(bytes)} in ${options.to}`);
+    const sentence = `Store ${source.name}, id ${storeId}, as of ${time}: ${formatBytes(bytes)} in ${file}`;
+    print(
+      {
+        text: () => `${copyTable(copied)}\n\n${sentence}`,
+        json: () => [{ file, bytes, storeId, time, shards: copyJson(copied) }],
+      },
+      options,
+    );
   }
 
-  private progress(what: string): Progress {
-    return new Progress(what, !this.options.json);
-  }
-
+  /** Says how it goes on to people only. */
   private say(text: string): void {
     if (!this.options.json) console.log(text);
-  }
-
-  private print(result: object): void {
-    console.log(JSON.stringify(result));
   }
 }

@@ -8,9 +8,12 @@ import { type ExportSink, pumpExport } from '../tools/export/export-pump.js';
 import { startOf } from '../tools/export/export-start.js';
 import { parsePlaces } from '../tools/restore/point-in-time.js';
 import { type StoreReader, shardsOf, ToolError } from '../tools/store-reader.js';
-import { type ReadStore, readsStore, withStoreToRead } from './open-to-read.js';
-import { orInvalid } from './place.js';
+import { argument } from './argument.js';
+import { Progress } from './print/progress.js';
 import { stopSignal } from './stop-signal.js';
+import { STORE_ADDRESS_HELP } from './store-address.js';
+import { helpText } from './verb.js';
+import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
 
 interface ExportOptions {
   readonly store?: string;
@@ -19,30 +22,37 @@ interface ExportOptions {
   readonly cursor?: string;
 }
 
-/** After which entries to begin, or with the oldest that is still there. */
+/** The entries after which to begin; or the oldest that is still there. */
 type From = 'oldest' | ReadonlyMap<number, Lsn>;
 
 export function addExport(program: Command): void {
-  const command = program
+  program
     .command('export')
     .description('write every event to stdout, a JSON object per line; changes nothing')
-    .option('--from <place>', 'after SHARD:LSN[,SHARD:LSN...]; or oldest: from what is still there', parseFrom)
-    .option('--follow', 'go on with what comes, until SIGINT or SIGTERM or until nobody reads')
-    .option('--cursor <file>', 'keep the position in this file, and go on from there: each event comes at least once')
+    .option('--from <lsns>', 'after SHARD:LSN[,SHARD:LSN...]; or oldest: what is still there', argument(parseFrom))
+    .option('--follow', 'go on with new events, until SIGINT or SIGTERM, or until the reader of the output ends')
+    .option('--cursor <file>', 'keep the position in this file and go on from there: each event comes at least once')
+    .option(...STORE_OPTION)
     .addHelpText(
       'after',
-      `
-Without --from and --cursor everything is exported, from the first entry of all. Where the log does not have any more
-what is asked for, nothing is exported, unless with --from oldest. A cursor that is there goes before --from SHARD:LSN.
-
-Exit codes: ${EXIT.ok} exported, ${EXIT.failure} something cannot be had any more, or cannot be read.`,
+      helpText({
+        notes: [
+          `\
+Without --from and --cursor everything is exported, from the very first entry. If the log does not hold all of that any
+more, nothing is exported, unless with --from oldest. A cursor file that exists takes precedence over --from SHARD:LSN.`,
+          STORE_ADDRESS_HELP,
+        ],
+        exitCodes: `${EXIT.ok} exported, ${EXIT.failure} something is not there any more, or cannot be read.`,
+        examples: ['walletd export --follow --cursor /var/lib/feed/cursor --from oldest | feed-the-database'],
+      }),
     )
-    .action((options: ExportOptions) => withStoreToRead(options.store, 'Exporting', (opened) => run(opened, options)));
-  readsStore(command, 'walletd export --follow --cursor /var/lib/feed/cursor --from oldest | feed-the-database');
+    .action((options: ExportOptions) =>
+      withStoreToRead(options.store, new Progress('Exporting'), (opened) => exportStore(opened, options)),
+    );
 }
 
-async function run({ reader, live, progress }: ReadStore, options: ExportOptions): Promise<void> {
-  // Who follows has no end; what was not noted comes again.
+async function exportStore({ reader, live, progress }: ReadStore, options: ExportOptions): Promise<void> {
+  // Following has no end; events that were not noted come again.
   const signal = stopSignal(() => (options.follow ? EXIT.ok : EXIT.failure));
   const cursor =
     options.cursor === undefined ? undefined : new ExportCursor(options.cursor, reader.storeId, reader.shards);
@@ -80,14 +90,14 @@ function positionOf(lsn: Lsn | undefined): Position | undefined {
 }
 
 function stdoutSink(): ExportSink {
-  // Each write hears of its own error.
+  // Each write is told its own error.
   process.stdout.on('error', () => {});
   return {
     write: (text) =>
       new Promise((resolve, reject) => {
         process.stdout.write(text, (error) => {
           if (error === null || error === undefined) resolve(true);
-          // Whoever reads has seen enough.
+          // The reader has seen enough.
           else if ((error as NodeJS.ErrnoException).code === 'EPIPE') resolve(false);
           else reject(error);
         });
@@ -96,5 +106,5 @@ function stdoutSink(): ExportSink {
 }
 
 function parseFrom(text: string): From {
-  return text === 'oldest' ? text : orInvalid(parsePlaces, text);
+  return text === 'oldest' ? text : parsePlaces(text);
 }

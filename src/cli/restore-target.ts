@@ -2,7 +2,7 @@ import { decodeMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import type { TargetStore } from '../tools/ports.js';
 
-/** An empty store that nothing else may use until all is in it. */
+/** An empty store, which nothing else may use until the restore is complete. */
 export function restoreTargetOf(store: Store): TargetStore {
   return {
     append: (appends) => store.wal.append(appends),

@@ -2,32 +2,30 @@ import type { Command } from 'commander';
 import type { Driver } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
 import { EXIT } from '../node/exit-codes.js';
-import { openAsItIs } from '../node/open-store.js';
 import { asStoreError, StoreError } from '../node/store-error.js';
+import { openFormats } from '../store/format/store-formats.js';
 import { encodeMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import { checkBackup, framesOfFile } from '../tools/backup/backup-reader.js';
 import { framesOfStore } from '../tools/backup/store-frames.js';
 import type { Frame, Frames } from '../tools/frame.js';
-import { patientSource } from '../tools/patience.js';
 import { type At, checkReach, parseAt, reachesOf } from '../tools/restore/point-in-time.js';
-import { type Restored, restoreFrames } from '../tools/restore/restore.js';
+import { restoreFrames } from '../tools/restore/restore.js';
 import { ToolError } from '../tools/store-reader.js';
-import { copyJson, copyTable } from './copy-report.js';
-import { readerOf } from './open-to-read.js';
-import { orInvalid } from './place.js';
-import { Progress } from './progress.js';
+import { argument } from './argument.js';
+import { copyJson, copyTable } from './print/copied-shards.js';
+import { isoTime } from './print/format.js';
+import { Progress } from './print/progress.js';
 import { restoreTargetOf } from './restore-target.js';
 import { stopSignal } from './stop-signal.js';
-import { isStoreAddress, STORE_ADDRESS_HELP, settingsOfStore, settingsToRead } from './store-address.js';
-import { openFormats } from './store-formats.js';
-import { isoTime } from './units.js';
+import { isStoreAddress, STORE_ADDRESS_HELP, settingsOfStore } from './store-address.js';
+import { conclude, helpText, type OutputOptions, type Report } from './verb.js';
+import { withStoreToRead } from './with-store.js';
 
-interface RestoreOptions {
+interface RestoreOptions extends OutputOptions {
   readonly from: string;
   readonly to: string;
   readonly at?: At;
-  readonly json?: true;
 }
 
 export function addRestore(program: Command): void {
@@ -39,57 +37,48 @@ export function addRestore(program: Command): void {
       'a file that backup has written; or a store, serving or not, which is only read',
     )
     .requiredOption('--to <store>', 'an empty store')
-    .option('--at <time|lsn>', 'not to the end: to a moment of the past, see below', (text: string) =>
-      orInvalid(parseAt, text),
-    )
-    .option('--json', 'one JSON object instead of a table')
+    .option('--at <time|lsn>', 'stop at a moment of the past, see below', argument(parseAt))
+    .option('--json', 'print one JSON object instead of a table')
     .addHelpText(
       'after',
-      `
-${STORE_ADDRESS_HELP}
-
+      helpText({
+        notes: [
+          STORE_ADDRESS_HELP,
+          `\
 --at TIME is ISO 8601 with its zone (2026-01-31T12:00:00Z, 2026-01-31T19:00:00+07:00) or milliseconds since 1970. Each
-shard comes back as it was behind its last log entry whose newest event is not later, by its own clock: between players
-of different shards the cut can be some milliseconds apart.
-
---at SHARD:LSN,SHARD:LSN… brings these shards back as they were behind these entries, and all others as they are now.
-
-A copy of a store that goes on serving lacks what comes later: to move a store, end its server first.
-
-Exit codes: ${EXIT.ok} restored; ${EXIT.failure} refused or failed: a store that was begun cannot serve, empty it and restore again.
-
-Examples:
-  walletd restore --from /var/backups/wallets-2026-01-31 --to lmdb:./restored
-  walletd restore --from /var/backups/wallets --to lmdb:./restored --at 2026-01-31T12:00:00Z
-  walletd restore --from lmdb:./data --to env:WALLETS_REDIS`,
+shard is restored up to its last log entry whose newest event is not later, by its own clock: between players of
+different shards the cut can be some milliseconds apart.`,
+          '--at SHARD:LSN,SHARD:LSN… restores these shards up to these entries, and all others up to their end.',
+          'A copy of a store that goes on serving lacks what comes later: to move a store, stop its server first.',
+        ],
+        exitCodes: `\
+${EXIT.ok} restored; ${EXIT.failure} refused or failed: a store that was begun cannot serve, so empty it and restore again.`,
+        examples: [
+          'walletd restore --from /var/backups/wallets-2026-01-31 --to lmdb:./restored',
+          'walletd restore --from /var/backups/wallets --to lmdb:./restored --at 2026-01-31T12:00:00Z',
+          'walletd restore --from lmdb:./data --to env:WALLETS_REDIS',
+        ],
+      }),
     )
-    .action((options: RestoreOptions) => restore(options));
+    .action((options: RestoreOptions) => conclude(restore(options), options));
 }
 
-async function restore(options: RestoreOptions): Promise<void> {
+async function restore(options: RestoreOptions): Promise<Report> {
   const progress = new Progress('Restoring', !options.json);
-  try {
-    if (isStoreAddress(options.from)) await restoreStore(options, progress);
-    else await restoreFile(options, progress);
-  } finally {
-    progress.stop();
-  }
+  const restoring = isStoreAddress(options.from) ? restoreStore(options, progress) : restoreFile(options, progress);
+  return await restoring.finally(() => progress.stop());
 }
 
-async function restoreStore(options: RestoreOptions, progress: Progress): Promise<void> {
-  const { update: onProgress, warn, patience } = progress;
-  const { store, meta, name } = await openAsItIs(settingsToRead(options.from));
-  try {
+async function restoreStore(options: RestoreOptions, progress: Progress): Promise<Report> {
+  return await withStoreToRead(options.from, progress, ({ reader, meta, name }) => {
+    const { update: onProgress, warn } = progress;
     const reading = { meta: encodeMeta(meta), at: options.at, now: Date.now, warn, onProgress };
-    const frames = framesOfStore(patientSource(readerOf(store, meta), patience), reading);
-    await restoreInto(frames, name, options, progress);
-  } finally {
-    await store.close();
-  }
+    return restoreInto(framesOfStore(reader, reading), name, options, progress);
+  });
 }
 
-/** The whole file is proved before anything is written. */
-async function restoreFile(options: RestoreOptions, progress: Progress): Promise<void> {
+/** Proves the whole file before it writes anything. */
+async function restoreFile(options: RestoreOptions, progress: Progress): Promise<Report> {
   const { from, at, json } = options;
   const checking = new Progress('Checking the file', !json);
   const whole = await checkBackup(from, checking.update).finally(() => checking.stop());
@@ -97,15 +86,15 @@ async function restoreFile(options: RestoreOptions, progress: Progress): Promise
   if (whole.cutBytes > 0) {
     progress.warn(`the last segment of ${from} was cut off; what is whole goes to ${isoTime(whole.contents.timeMs)}`);
   }
-  await restoreInto(framesOfFile(from, whole, progress.update), from, options, progress);
+  return await restoreInto(framesOfFile(from, whole, progress.update), from, options, progress);
 }
 
 async function restoreInto(
   frames: Frames,
   source: string,
-  { to, at, json }: RestoreOptions,
+  { to, at }: RestoreOptions,
   progress: Progress,
-): Promise<void> {
+): Promise<Report> {
   const driver = driverOf(settingsOfStore(to));
   const { name } = driver;
   const store = await driver.open('auto');
@@ -119,15 +108,17 @@ async function restoreInto(
         throw error;
       },
     );
-    progress.stop();
-    if (json) console.log(JSON.stringify(toJson(restored, name)));
-    else print(restored, source, name);
+    const { storeId, shards } = restored;
+    return {
+      text: () => `${copyTable(shards)}\n\nStore ${storeId} from ${source} is in ${name}.`,
+      json: () => [{ store: name, storeId, shards: copyJson(shards) }],
+    };
   } finally {
     await store.close();
   }
 }
 
-/** Throws when somebody ends it: what is there by then cannot be continued. */
+/** Throws when a signal ends the restore: what has been written by then cannot be continued. */
 async function* untilInterrupted(frames: Frames, target: Driver): AsyncGenerator<Frame, void> {
   const signal = stopSignal(() => {
     console.error(`walletd: ${notWhole(target)}`);
@@ -152,13 +143,4 @@ async function mustBeEmpty(store: Store, name: string): Promise<void> {
   }
   if (storeId === undefined) return;
   throw new StoreError(`there is a store at ${name} already, ${storeId}: a restore needs an empty place`);
-}
-
-function print({ storeId, shards }: Restored, source: string, name: string): void {
-  console.log(copyTable(shards));
-  console.log(`\nStore ${storeId} from ${source} is in ${name}.`);
-}
-
-function toJson({ storeId, shards }: Restored, name: string): object {
-  return { store: name, storeId, shards: copyJson(shards) };
 }

@@ -4,7 +4,7 @@ import { urlOf } from '../node/listener-url.js';
 import { maybeTls } from '../node/tls.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
 
-/** The server of these settings, if it answers and serves this store: another walletd can have the same port. */
+/** The server of these settings, if it answers and serves this store: the port can be that of another walletd. */
 export async function maybeRunningServer(settings: Settings, storeId: string): Promise<OperatorApi | undefined> {
   const { port, tls } = settings.admin;
   if (port === 0) return undefined;
@@ -17,7 +17,7 @@ export function operatorApiUrl({ admin: { host, port, tls } }: Settings): string
   return urlOf(host, port, tls);
 }
 
-/** A token of the settings with which tools ask their server; one that may do everything, if there is one. */
+/** The token with which verbs ask the server: one that may do everything, if the settings have one. */
 export function tokenForTools(settings: Settings): string | null {
   const tokens = operatorTokens(settings);
   const [first] = [...tokens.filter(({ role }) => role === 'operate'), ...tokens];

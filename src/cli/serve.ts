@@ -1,16 +1,26 @@
+import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import { EXIT } from '../node/exit-codes.js';
-import { WalletNode } from '../node/wallet-node.js';
+import type { WalletNode } from '../node/wallet-node.js';
 import { createLogger } from '../telemetry/logger.js';
 
+/** Operators are promised that a process ends within 5 s of its signal. */
 const STOP_MAX_MS = 4800;
 
-export interface ServeOptions {
-  readonly insecure?: boolean;
+interface ServeOptions {
+  readonly insecure?: true;
 }
 
-/** Runs until a signal ends it, or another process takes its store. */
-export async function serve(options: ServeOptions): Promise<void> {
+export function addServe(program: Command): void {
+  program
+    .command('serve')
+    .description('answer callbacks and the operator API until SIGTERM or SIGINT')
+    .option('--insecure', 'accept unauthenticated callbacks from other machines')
+    .action((options: ServeOptions) => serve(options));
+}
+
+/** Runs until a signal ends it, or another process takes its store over. */
+async function serve(options: ServeOptions): Promise<void> {
   const env = options.insecure ? { ...process.env, WALLETD_INSECURE: 'true' } : process.env;
   let hasMissedSighup = false;
   const settings = loadSettings(env);
@@ -18,9 +28,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   let isEnding = false;
   let node: WalletNode | undefined;
 
-  /** Once: npm passes on a signal that the terminal has sent to the whole group already. */
+  /** May be called again: npm passes on a signal that the terminal has already sent to the whole group. */
   const end = (exitCode: number) => {
-    // Whatever hangs: a process that was told to end ends within the 5 s that operators are promised.
     setTimeout(() => {
       log.error({}, 'could not stop in time: some outcomes are unknown');
       process.exit(EXIT.failure);
@@ -42,7 +51,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     });
   }
 
-  /** Keys and networks change while callbacks come. Settings that cannot be used leave those that there are. */
+  /** Keys and networks can change while callbacks arrive. Unusable settings leave the current ones in force. */
   const readCallersAgain = () => {
     hasMissedSighup = node === undefined;
     try {
@@ -53,6 +62,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   };
   process.on('SIGHUP', readCallersAgain);
   try {
+    // Loaded late, because wrong settings and the help do not need it: it takes a third of a second.
+    const { WalletNode } = await import('../node/wallet-node.js');
     node = await WalletNode.open(settings, log, end);
     if (hasMissedSighup) readCallersAgain();
     await node.start();

@@ -1,39 +1,45 @@
 import type { Command } from 'commander';
 import { type SnapshotLine, snapshotLines } from '../tools/snapshots/snapshot-overview.js';
-import { readsStore, withStoreToRead } from './open-to-read.js';
-import { formatTable } from './table.js';
-import { formatAge, formatBytes, isoTime } from './units.js';
+import { formatAge, formatBytes, isoTime } from './print/format.js';
+import { Progress } from './print/progress.js';
+import { formatTable } from './print/table.js';
+import { STORE_ADDRESS_HELP } from './store-address.js';
+import { conclude, helpText, type OutputOptions, type Report } from './verb.js';
+import { STORE_OPTION, withStoreToRead } from './with-store.js';
 
-interface ListOptions {
+interface ListOptions extends OutputOptions {
   readonly store?: string;
-  readonly json?: true;
 }
 
 export function addSnapshotList(group: Command): void {
-  const command = group
+  group
     .command('list')
-    .description('list the snapshots of each shard, newest first, also those that are damaged or unfinished')
-    .option('--json', 'a JSON object per line instead of a table')
+    .description('list the snapshots of each shard, newest first, with those that are damaged or unfinished')
+    .option('--json', 'print a JSON object per line instead of a table')
+    .option(...STORE_OPTION)
     .addHelpText(
       'after',
-      '\nRecovery replays the log after the LSN in "from"; nothing after the LSN in "to" is in the snapshot.',
+      helpText({
+        notes: [
+          'Recovery replays the log after the LSN in "from"; a snapshot holds nothing after the LSN in "to".',
+          STORE_ADDRESS_HELP,
+        ],
+        examples: ['walletd snapshot list --store env:WALLETD_STORE'],
+      }),
     )
-    .action((options: ListOptions) => withStoreToRead(options.store, 'Listing', ({ reader }) => list(reader, options)));
-  readsStore(command, 'walletd snapshot list --store env:WALLETD_STORE');
+    .action((options: ListOptions) => conclude(listSnapshots(options), options));
 }
 
-async function list(reader: Parameters<typeof snapshotLines>[0], { json }: ListOptions): Promise<void> {
-  const lines = await snapshotLines(reader);
+async function listSnapshots({ store }: ListOptions): Promise<Report> {
+  const lines = await withStoreToRead(store, new Progress('Listing'), ({ reader }) => snapshotLines(reader));
   const nowMs = Date.now();
-  if (json) for (const line of lines) console.log(JSON.stringify(toJson(line, nowMs)));
-  else if (lines.length === 0) console.log('There are no snapshots.');
-  else
-    console.log(
-      formatTable(
-        COLUMNS,
-        lines.map((line) => row(line, nowMs)),
-      ),
-    );
+  return { text: () => textOf(lines, nowMs), json: () => lines.map((line) => jsonOf(line, nowMs)) };
+}
+
+function textOf(lines: readonly SnapshotLine[], nowMs: number): string {
+  if (lines.length === 0) return 'There are no snapshots.';
+  const rows = lines.map((line) => row(line, nowMs));
+  return formatTable(COLUMNS, rows);
 }
 
 const COLUMNS = [
@@ -65,7 +71,7 @@ function row(line: SnapshotLine, nowMs: number): string[] {
   ];
 }
 
-function toJson({ timeMs, ...line }: SnapshotLine, nowMs: number): object {
+function jsonOf({ timeMs, ...line }: SnapshotLine, nowMs: number): object {
   if (timeMs === undefined) return line;
   return { ...line, time: isoTime(timeMs), ageSeconds: Math.round((nowMs - timeMs) / 1000) };
 }

@@ -2,79 +2,67 @@ import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { EXIT } from '../node/exit-codes.js';
-import { type ExistingStore, openAsItIs, recordOf } from '../node/open-store.js';
+import { type ExistingStore, recordOf } from '../node/open-store.js';
 import { StoreError } from '../node/store-error.js';
 import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
-import { createLogger } from '../telemetry/logger.js';
 import { takeSnapshots } from '../tools/snapshots/take-snapshots.js';
 import { shardsOf } from '../tools/store-reader.js';
-import { mustBeStopped, offlineDeps } from './offline.js';
-import { Progress } from './progress.js';
+import { formatBytes } from './print/format.js';
+import { Progress } from './print/progress.js';
+import { formatTable } from './print/table.js';
 import { maybeRunningServer, operatorApiUrl } from './running-server.js';
-import { formatTable } from './table.js';
-import { formatBytes } from './units.js';
+import { mustBeStopped, STOPPED_OPTION, stoppedStoreDeps } from './stopped-store.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
+import { withStore } from './with-store.js';
 
-interface TakeOptions {
-  readonly stopped?: boolean;
-  readonly json?: boolean;
+interface TakeOptions extends OutputOptions {
+  readonly stopped?: true;
 }
 
 export function addSnapshotTake(group: Command): void {
   group
     .command('take')
-    .description('take a snapshot of each shard that has changed: asks the running server, or works on a stopped store')
-    .option('--stopped', 'the server that owned the store last does not run any more')
-    .option('--json', 'a JSON object per line instead of a table')
+    .description('take a snapshot of each shard that has changed, through the running server or on a stopped store')
+    .option(...STOPPED_OPTION)
+    .option('--json', 'print a JSON object per line instead of a table')
     .addHelpText(
       'after',
-      `
-Exit codes: ${EXIT.ok} taken, or nothing had changed, ${EXIT.failure} one was abandoned or could not be begun.
-
-Example:
-  walletd snapshot take`,
+      helpText({
+        exitCodes: `${EXIT.ok} taken, or nothing had changed, ${EXIT.failure} a snapshot was abandoned or could not be begun.`,
+        examples: ['walletd snapshot take'],
+      }),
     )
-    .action(async (options: TakeOptions) => {
-      process.exitCode = await take(options);
-    });
+    .action((options: TakeOptions) => conclude(take(options), options));
 }
 
-async function take({ stopped = false, json = false }: TakeOptions): Promise<number> {
+async function take({ stopped }: TakeOptions): Promise<Outcome> {
   const settings = loadSettings(process.env);
-  const results = await takeAnywhere(settings, stopped);
-  if (json) for (const result of results) console.log(JSON.stringify(result));
-  else console.log(formatTable(COLUMNS, results.map(row)));
-  return results.some(({ type }) => type === 'abandoned') ? EXIT.failure : EXIT.ok;
-}
-
-async function takeAnywhere(settings: Settings, isVouchedFor: boolean): Promise<readonly SnapshotResult[]> {
-  const opened = await openAsItIs(settings);
-  try {
+  const results = await withStore(settings, async (opened) => {
     const server = await maybeRunningServer(settings, opened.meta.storeId);
-    return await (server === undefined ? takeOffline(opened, settings, isVouchedFor) : server.takeSnapshots());
-  } finally {
-    await opened.store.close();
-  }
+    return await (server === undefined ? takeOffline(opened, settings, stopped === true) : server.takeSnapshots());
+  });
+  return {
+    text: () => formatTable(COLUMNS, results.map(row)),
+    json: () => results,
+    exitCode: results.some(({ type }) => type === 'abandoned') ? EXIT.failure : EXIT.ok,
+  };
 }
 
-/** Nobody is fenced: should a server start meanwhile, it is the snapshot that is refused. */
+/** Fences no server: should one start meanwhile, the store refuses the snapshot. */
 async function takeOffline(
   opened: ExistingStore,
   settings: Settings,
   isVouchedFor: boolean,
 ): Promise<readonly SnapshotResult[]> {
-  const progress = new Progress('Taking snapshots', true);
-  try {
-    const shards = shardsOf(opened.meta);
-    const deps = offlineDeps(settings, opened, recordOf(settings), createLogger('silent'));
-    await mustBeStopped(shards, deps, isVouchedFor).catch((error: unknown) => {
-      if (!(error instanceof StoreError)) throw error;
-      const url = operatorApiUrl(settings);
-      throw new StoreError(`no server of this store answers at ${url} (admin.host, admin.port), and ${error.message}`);
-    });
-    return await takeSnapshots(shards, deps, (done, total) => progress.update(done, total));
-  } finally {
-    progress.stop();
-  }
+  const shards = shardsOf(opened.meta);
+  const deps = stoppedStoreDeps(settings, opened, recordOf(settings));
+  await mustBeStopped(shards, deps, isVouchedFor).catch((error: unknown) => {
+    if (!(error instanceof StoreError)) throw error;
+    const url = operatorApiUrl(settings);
+    throw new StoreError(`no server of this store answers at ${url} (admin.host, admin.port), and ${error.message}`);
+  });
+  const progress = new Progress('Taking snapshots');
+  return await takeSnapshots(shards, deps, progress.update).finally(() => progress.stop());
 }
 
 const COLUMNS = [{ right: 'shard' }, 'result', 'snapshot', 'up to', { right: 'players' }, { right: 'bytes' }];

@@ -1,9 +1,9 @@
-/** Whatever hangs: a process that was told to end ends. */
+/** After this time the process ends, whatever hangs. */
 const STOP_MAX_MS = 3000;
 
 /**
- * Aborted by SIGTERM and SIGINT; the work ends itself in good order then. When it has not in some seconds, for its store
- * does not answer, the process ends with what `exitCode` says.
+ * A signal that SIGTERM and SIGINT abort, for work that then ends in good order. If it has not ended some seconds later,
+ * because its store does not answer, the process exits with `exitCode()`.
  */
 export function stopSignal(exitCode: () => number): AbortSignal {
   const stop = new AbortController();

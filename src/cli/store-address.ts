@@ -4,23 +4,23 @@ import type { Settings } from '../config/schema.js';
 import { maybeKindSettings, STORE_FORMS } from '../config/store-kinds.js';
 
 const ENVIRONMENT = 'env:';
-/** Also one with a mistake in it: as the name of a file it would be printed, with its password. */
+/** Matches misspelt addresses too: taken for the name of a file, one would be printed with its password. */
 const SCHEME = /^(lmdb:|env:|redis[a-z+]*:|[a-z+]+:\/\/)/i;
 
-/** For the help of every verb that takes one. */
+/** A paragraph for the help of every verb that takes a store. */
 export const STORE_ADDRESS_HELP =
   `A STORE is ${STORE_FORMS}, or env:NAME, a variable that holds one of these:\n` +
-  'what stands in an argument can be seen by others of this machine, so a password is safer there.';
+  'other users of this machine can read arguments, so a password is safer in a variable.';
 
-/** True for what names a store and not a file. */
+/** True when the text names a store and not a file. */
 export function isStoreAddress(text: string): boolean {
   return SCHEME.test(text);
 }
 
-/** The settings, for the store that an argument names. Throws a `ConfigError`. */
+/** The settings with the store that an argument names. Throws a `ConfigError`. */
 export function settingsOfStore(address: string): Settings {
   const store = resolved(address);
-  // The settings may be those of a store in Redis, which another one is being copied out of.
+  // The settings may be those of the Redis that is being copied into an embedded store.
   const durability = maybeKindSettings(store)?.fsyncOnly ? { WALLETD_DURABILITY: 'fsync' } : {};
   return loadSettings({
     ...process.env,
@@ -32,8 +32,8 @@ export function settingsOfStore(address: string): Settings {
 }
 
 /**
- * The same for who only reads: that promises nothing about what is durable, and does not listen, so the settings for
- * these are not asked. Those of a server in production may be of no use where its store is looked at.
+ * The settings for a verb that only reads. It promises nothing about durability and does not listen, so the settings
+ * about these are overridden: those of a production server may be unusable on the machine that reads its store.
  */
 export function settingsToRead(address: string | undefined): Settings {
   const env = {
@@ -46,13 +46,13 @@ export function settingsToRead(address: string | undefined): Settings {
   return loadSettings(env, ['signature.keys']);
 }
 
-/** What WALLETD_STORE would have to be, for an argument that names a store. Throws a `ConfigError`. */
+/** The value of WALLETD_STORE that an argument stands for. Throws a `ConfigError`. */
 export function resolved(address: string): string {
   if (address.startsWith(ENVIRONMENT)) return fromEnvironment(address.slice(ENVIRONMENT.length));
-  // The settings would name their own variable. The address is not repeated: it can have a password.
+  // An error of the settings would blame WALLETD_STORE. The address is not repeated: it can hold a password.
   if (!isStoreAddress(address)) {
     throw new ConfigError(
-      'the argument is no STORE: lmdb:FOLDER, redis://…, rediss://…, redis+sentinel://… or env:NAME',
+      'the argument is not a STORE: lmdb:FOLDER, redis://…, rediss://…, redis+sentinel://… or env:NAME',
     );
   }
   return address;

@@ -7,63 +7,74 @@ import { LEDGER_KINDS, type StoreBooks } from '../tools/verify/books.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
 import { type ShardReport, type VerifyReport, verify } from '../tools/verify/verify.js';
 import { formatSum, type ScaleTable } from '../wallet/amount.js';
-import { type ReadStore, readsStore, withStoreToRead } from './open-to-read.js';
+import { plural } from './print/format.js';
+import { printable } from './print/printable.js';
+import { Progress } from './print/progress.js';
+import { formatTable } from './print/table.js';
 import { maybeRunningServer, tokenForTools } from './running-server.js';
-import { formatTable, printable } from './table.js';
-import { plural } from './units.js';
+import { STORE_ADDRESS_HELP } from './store-address.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
+import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
 
-interface VerifyOptions {
+interface VerifyOptions extends OutputOptions {
   readonly deep?: true;
   readonly store?: string;
-  /** False: none is wanted. */
+  /** False with --no-server. */
   readonly server?: string | false;
-  readonly json?: true;
 }
 
-/** More than these beside each other do not fit a terminal. */
+/** More columns of currencies do not fit a terminal. */
 const CURRENCIES_PER_TABLE = 5;
 
 export function addVerify(program: Command): void {
-  const command = program
+  program
     .command('verify')
     .description('check a store: logs, snapshots, wallets, books, and what a running server holds; changes nothing')
-    .option('--deep', 'replay from the oldest place there is, and prove every snapshot against it')
+    .option('--deep', 'replay from the oldest entry or snapshot there is, and check every snapshot against the replay')
     .option(
       '--server <url>',
-      'operator API to compare with (default: that of the settings, if it answers)',
+      'the operator API to compare with (default: that of the settings, if it answers)',
       parseServer,
     )
     .option('--no-server', 'compare with no server')
-    .option('--json', 'print the result for scripts')
+    .option('--json', 'print one JSON object instead of tables')
+    .option(...STORE_OPTION)
     .addHelpText(
       'after',
-      `\nExit codes: ${EXIT.ok} nothing differs, ${EXIT.failure} something does, or it could not be checked.`,
+      helpText({
+        notes: [STORE_ADDRESS_HELP],
+        exitCodes: `${EXIT.ok} nothing differs, ${EXIT.failure} something differs, or the check could not be done.`,
+        examples: ['walletd verify --deep --store lmdb:/var/lib/walletd --no-server'],
+      }),
     )
-    .action(async (options: VerifyOptions) => {
-      process.exitCode = await withStoreToRead(options.store, 'Verifying', (opened) => run(opened, options));
-    });
-  readsStore(command, 'walletd verify --deep --store lmdb:/var/lib/walletd --no-server');
+    .action((options: VerifyOptions) => conclude(verifyStore(options), options));
 }
 
-async function run(opened: ReadStore, options: VerifyOptions): Promise<number> {
-  const server = await serverOf(opened, options);
-  const { reader, progress } = opened;
-  const report = await verify(reader, { isDeep: options.deep === true, server, onProgress: progress.update });
-  progress.stop();
-  if (options.json) console.log(JSON.stringify(toJson(report, opened, server)));
-  else print(report, opened, server);
-  return report.findings.total === 0 ? EXIT.ok : EXIT.failure;
+async function verifyStore(options: VerifyOptions): Promise<Outcome> {
+  return await withStoreToRead(options.store, new Progress('Verifying'), async (opened) => {
+    const server = await serverOf(opened, options);
+    const { reader, progress } = opened;
+    const report = await verify(reader, { isDeep: options.deep === true, server, onProgress: progress.update });
+    return {
+      text: () => textOf(report, opened, server),
+      json: () => [jsonOf(report, opened, server)],
+      exitCode: report.findings.total === 0 ? EXIT.ok : EXIT.failure,
+    };
+  });
 }
 
-/** Without what fetch refuses, and would print. */
 function parseServer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isOne = url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-  if (!isOne) throw new ConfigError('--server is an address as http://127.0.0.1:3001; its token is admin.token');
+  const isUsable = url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  if (!isUsable) {
+    throw new ConfigError(
+      '--server must be an address such as http://127.0.0.1:3001; its token comes from admin.token',
+    );
+  }
   return text.replace(/\/+$/, '');
 }
 
-/** Of another store than that of the settings the running server knows nothing. */
+/** The server to compare with. That of the settings knows only the store that the settings name. */
 async function serverOf(
   { settings, meta }: ReadStore,
   { server, store }: VerifyOptions,
@@ -81,21 +92,26 @@ async function serverAt(url: string, settings: Settings, storeId: string): Promi
   throw new ToolError(`the server at ${url} serves another store: ${served}, not ${storeId}`);
 }
 
-function print(report: VerifyReport, { name, reader, meta }: ReadStore, server: OperatorApi | undefined): void {
+function textOf(report: VerifyReport, { name, reader, meta }: ReadStore, server: OperatorApi | undefined): string {
   const { shards, books, findings } = report;
-  console.log(`Store ${name}, id ${meta.storeId}\n`);
-  console.log(formatTable(SHARD_COLUMNS, shards.map(shardRow)));
-  console.log(`\n${booksTables(books, reader.scales).join('\n\n')}\n`);
-  console.log(serverSentence(shards, server));
-  for (const { accepted } of shards) for (const what of accepted) console.log(printable(what));
-  if (findings.total === 0) {
-    console.log('Nothing differs.');
-    return;
-  }
-  const more = findings.total - findings.listed.length;
-  console.log(`\n${findings.total} found:`);
-  for (const { type, message } of findings.listed) console.log(`  ${type}: ${printable(message)}`);
-  if (more > 0) console.log(`  and ${more} more`);
+  return [
+    `Store ${name}, id ${meta.storeId}\n`,
+    formatTable(SHARD_COLUMNS, shards.map(shardRow)),
+    `\n${booksTables(books, reader.scales).join('\n\n')}\n`,
+    serverSentence(shards, server),
+    ...shards.flatMap(({ accepted }) => accepted.map(printable)),
+    ...findingLines(findings),
+  ].join('\n');
+}
+
+function findingLines({ total, listed }: VerifyReport['findings']): string[] {
+  if (total === 0) return ['Nothing differs.'];
+  const more = total - listed.length;
+  return [
+    `\n${total} found:`,
+    ...listed.map(({ type, message }) => `  ${type}: ${printable(message)}`),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ];
 }
 
 const SHARD_COLUMNS = [
@@ -115,7 +131,7 @@ function shardRow(report: ShardReport): string[] {
   return [...[shard, first ?? '-', lsn, entries, events, players, snapshots].map(String), replayed];
 }
 
-/** A column for each currency, a line for each reason why money moved. */
+/** Tables with a column for each currency and a line for each reason why money moved. */
 function booksTables(books: StoreBooks, scales: ScaleTable): string[] {
   const all = books.all();
   const tables: string[] = [];
@@ -152,11 +168,11 @@ function serverSentence(shards: readonly ShardReport[], server: OperatorApi | un
   return `Compared with ${server.url}: the balances of ${compared}${passed}.`;
 }
 
-function toJson(
+function jsonOf(
   { shards, books, findings }: VerifyReport,
   { name, meta, reader }: ReadStore,
   server: OperatorApi | undefined,
-) {
+): object {
   const decimals = (units: bigint, currency: string) => formatSum(units, reader.scales.of(currency));
   return {
     store: name,

@@ -8,7 +8,7 @@ if [ ! -e "$root/dist/src/cli/main.js" ]; then
   exit 1
 fi
 options=
-if [ "${1-}" = serve ]; then options=$(node "$root/dist/src/cli/node-options.js" "$@"); fi
+if [ "${1-}" = serve ]; then options=$(node "$root/dist/src/cli/programs/node-options.js" "$@"); fi
 # It may run beside a server, which is to have the processor first.
 niceness=
 if [ "${1-}" = backup ]; then niceness='nice -n 10'; fi

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { WalletdProcess } from '../support/walletd-process.js';
+import { LAUNCHED, WalletdProcess } from '../support/walletd-process.js';
 
 const MIB = 1024 * 1024;
 const BETS_AT_ONCE = 200;
@@ -15,12 +15,16 @@ test('the heap of a worker that fills up does the same', () => fillHeap(192 * MI
 
 async function fillHeap(maxBytes: number, workers: number): Promise<void> {
   const folder = makeTempFolder();
-  const walletd = await WalletdProcess.start({
-    WALLETD_STORE: `lmdb:${folder.path}`,
-    WALLETD_MEMORY_MAX_BYTES: String(maxBytes),
-    WALLETD_OPEN_BETS_MAX: '1000000',
-    WALLETD_WORKERS: String(workers),
-  });
+  const walletd = await WalletdProcess.start(
+    {
+      WALLETD_STORE: `lmdb:${folder.path}`,
+      WALLETD_MEMORY_MAX_BYTES: String(maxBytes),
+      WALLETD_OPEN_BETS_MAX: '1000000',
+      WALLETD_WORKERS: String(workers),
+    },
+    [],
+    LAUNCHED,
+  );
   try {
     const ready = await walletd.waitFor((line) => line.msg === 'walletd is ready');
     assert.ok(Number(ready.heapMaxBytes) <= 150 * MIB, 'the limit that was asked for has been set');

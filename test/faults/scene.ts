@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { importPlayers } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { UNLAUNCHED, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
+import { LAUNCHED, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 import { Load, OPENING_BALANCE, PLAYERS, type Target } from './load.js';
 import type { PlayRound } from './rounds.js';
 
@@ -60,7 +60,7 @@ export class Scene {
     env: Record<string, string> = {},
     wrap: readonly string[] = [],
   ): Promise<WalletdProcess> {
-    const program = env.WALLETD_MEMORY_MAX_BYTES === undefined ? UNLAUNCHED : undefined;
+    const program = env.WALLETD_MEMORY_MAX_BYTES === undefined ? undefined : LAUNCHED;
     const walletd = await WalletdProcess.start(this.environment(store, env), wrap, program);
     this.atEnd(() => walletd.end('SIGKILL'));
     return walletd;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { formatTable } from '../../src/cli/table.js';
+import { formatTable } from '../../src/cli/print/table.js';
 import { Finding } from './finding.js';
 import { HonestPlayer } from './honest-player.js';
 import { KINDS } from './kinds.js';

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
-import { Progress } from '../../src/cli/progress.js';
+import { Progress } from '../../src/cli/print/progress.js';
 import { Finding } from './finding.js';
 import { fuzz } from './fuzz.js';
 

@@ -5,7 +5,7 @@ import { Scrape } from '../support/scrape.js';
 import { signedHeaders } from '../support/signed-headers.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
-import { UNLAUNCHED, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
+import { WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 import { VICTIMS } from './callbacks.js';
 import { exchange } from './exchange.js';
 import { Finding } from './finding.js';
@@ -57,7 +57,7 @@ export class Target {
     const env = { WALLETD_CONFIG: config, WALLETD_STORE: `lmdb:${folder.path}/data` };
     let walletd: WalletdProcess | undefined;
     try {
-      walletd = await WalletdProcess.start(env, [], UNLAUNCHED);
+      walletd = await WalletdProcess.start(env);
       const judge = new Judge(await OpenApiDocument.of(walletd.adminUrl, headersFor(kind)), kind.secrets !== undefined);
       const target = new Target(kind, folder, env, walletd, judge);
       await target.importVictims();

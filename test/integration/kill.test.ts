@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
-import { UNLAUNCHED, WalletdProcess } from '../support/walletd-process.js';
+import { WalletdProcess } from '../support/walletd-process.js';
 
 /** npm run test:faults has more of them. */
 const KILLS = 2;
@@ -32,12 +32,12 @@ async function killTwice(workers: string): Promise<void> {
   const folder = makeTempFolder();
   const env = { WALLETD_STORE: `lmdb:${folder.path}`, WALLETD_WORKERS: workers };
   const sent: Sent[] = [];
-  let walletd = await WalletdProcess.start(env, [], UNLAUNCHED);
+  let walletd = await WalletdProcess.start(env);
   try {
     await importPlayers(walletd.adminUrl, PLAYERS, OPENING_BALANCE);
     for (let kill = 0; kill < KILLS; kill++) {
       await loadUntilKilled(walletd, kill, sent);
-      walletd = await WalletdProcess.start(env, [], UNLAUNCHED);
+      walletd = await WalletdProcess.start(env);
       await checkBalances(walletd, sent);
     }
     const unanswered = sent.filter(({ answer }) => answer === undefined).length;

@@ -10,7 +10,7 @@ test('one line per start, recovery, snapshot, fence, stop and refusal; none per 
   const folder = makeTempFolder();
   const env = { WALLETD_STORE: `lmdb:${folder.path}/data` };
   try {
-    const first = await WalletdProcess.start(env);
+    const first = await WalletdProcess.start(env, [], LAUNCHED);
     const lines = (msg: string) => first.log.filter((line) => line.msg === msg);
     await importPlayers(first.adminUrl, ['ann'], 1000);
     const client = new PlatformClient(first.callbackUrl);

@@ -5,7 +5,7 @@ import { type CertificateFiles, makeCertificate } from '../support/certificate.j
 import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { runWalletd, UNLAUNCHED, WalletdProcess } from '../support/walletd-process.js';
+import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 const PASSWORD = 'p@ss/word:%';
 const DATABASE = 3;
@@ -35,14 +35,14 @@ after(async () => {
 const trusting = () => ({ WALLETD_STORE: store, NODE_EXTRA_CA_CERTS: certificate.certificateFile });
 
 test('over TLS, as a user, in a database of its own: bets are there after kill -9', async () => {
-  const first = await WalletdProcess.start({ ...trusting(), WALLETD_INIT: 'auto' }, [], UNLAUNCHED);
+  const first = await WalletdProcess.start({ ...trusting(), WALLETD_INIT: 'auto' });
   await importPlayers(first.adminUrl, ['ann'], 100);
   const platform = new PlatformClient(first.callbackUrl);
   assert.equal((await platform.post('placeBets', bet('ann', 't1', 10))).balanceAfter, 90);
   platform.close();
   await first.end('SIGKILL');
 
-  const second = await WalletdProcess.start(trusting(), [], UNLAUNCHED);
+  const second = await WalletdProcess.start(trusting());
   assert.equal(await balanceOf(second.adminUrl, 'ann'), 90);
   assert.equal(await second.end('SIGTERM'), 0);
   assert.match(String(await redis.call('INFO', 'keyspace')), new RegExp(`^db${DATABASE}:`, 'm'));

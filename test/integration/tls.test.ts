@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { after, before, test } from 'node:test';
 import { connect } from 'node:tls';
 import { type CertificateFiles, makeCertificate } from '../support/certificate.js';
 import { bet } from '../support/client.js';
 import { postOf, rawRequest } from '../support/raw-request.js';
+import { runVerb } from '../support/run-verb.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
+import { WalletdProcess } from '../support/walletd-process.js';
 
 const TOKEN = 'a-token-of-operators';
 const folder = makeTempFolder();
@@ -103,37 +104,13 @@ test('versions before TLS 1.2 are refused, and plain HTTP gets nothing', async (
 test('walletd itself finds its server behind TLS, and believes only the certificate of the settings', async () => {
   const port = new URL(walletd.adminUrl).port;
   const env = { ...environment(), WALLETD_ADMIN_PORT: port, WALLETD_STORE: `lmdb:${folder.path}/data-0` };
-  const taken = runWalletd(['snapshot', 'take', '--json'], env);
+  const taken = await runVerb(['snapshot', 'take', '--json'], env);
   assert.equal(taken.status, 0, taken.stderr);
   assert.match(taken.stdout, /"type":"taken"/);
   const others = {
     WALLETD_ADMIN_TLS_CERTIFICATE_FILE: callbacks.certificateFile,
     WALLETD_ADMIN_TLS_KEY_FILE: callbacks.keyFile,
   };
-  const refused = runWalletd(['snapshot', 'take'], { ...env, ...others });
+  const refused = await runVerb(['snapshot', 'take'], { ...env, ...others });
   assert.equal(refused.status, 1, refused.stdout);
-});
-
-test('files that are missing, are none or do not fit stop the start, in one sentence that names the setting', () => {
-  const file = `${folder.path}/text`;
-  writeFileSync(file, 'secret words');
-  for (const [changes, sentence] of [
-    [
-      { WALLETD_TLS_KEY_FILE: '' },
-      /^walletd: tls\.certificateFile and tls\.keyFile belong together: set both or none\n$/,
-    ],
-    [{ WALLETD_TLS_KEY_FILE: '/nowhere.key' }, /^walletd: cannot read \/nowhere\.key \(tls\.keyFile\): ENOENT.*\n$/],
-    [{ WALLETD_ADMIN_TLS_KEY_FILE: folder.path }, /^walletd: cannot read .* \(admin\.tls\.keyFile\): EISDIR.*\n$/],
-    [{ WALLETD_TLS_CERTIFICATE_FILE: file }, /^walletd: .*text \(tls\.certificateFile\) has no certificate: .*\n$/],
-    [{ WALLETD_TLS_KEY_FILE: file }, /^walletd: .*text \(tls\.keyFile\) has no key that fits .*\n$/],
-    [
-      { WALLETD_TLS_KEY_FILE: operators.keyFile },
-      /^walletd: .*operators.* \(tls\.keyFile\) has no key that fits .*\n$/,
-    ],
-  ] as const) {
-    const refused = runWalletd(['serve'], { ...environment(), ...changes, WALLETD_STORE: newStore() });
-    assert.match(refused.stderr, sentence);
-    assert.equal(refused.status, 2);
-    assert.doesNotMatch(refused.stderr, /secret words/);
-  }
 });

@@ -7,3 +7,13 @@ export function makeTempFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'walletd-test-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
+
+/** Runs in a new folder, which is removed at the end. */
+export async function inTempFolder(run: (path: string) => Promise<void>): Promise<void> {
+  const folder = makeTempFolder();
+  try {
+    await run(folder.path);
+  } finally {
+    folder.remove();
+  }
+}

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { endAfterTests } from './children.js';
 import { until } from './until.js';
 
-const LAUNCHER = fileURLToPath(new URL('../../../src/cli/walletd.sh', import.meta.url));
+export const LAUNCHER = fileURLToPath(new URL('../../../src/cli/walletd.sh', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const READY_MS = 60_000;
 const NODE_FOLDER = join(tmpdir(), `walletd-test-${process.pid}`);
@@ -16,9 +16,9 @@ process.on('exit', () => rmSync(NODE_FOLDER, { recursive: true, force: true }));
 
 type LogLine = { msg: string; level: string; [field: string]: unknown };
 
-/** As a user starts it. */
+/** As a user starts it, with the limit of the heap that the settings ask for. */
 export const LAUNCHED = ['sh', LAUNCHER];
-/** Without the launcher, which sets the limit of the heap and takes a third of a start. */
+/** Without the launcher, which takes a third of a start. */
 export const UNLAUNCHED = [process.execPath, MAIN];
 
 /** A real walletd. */
@@ -40,7 +40,7 @@ export class WalletdProcess {
   static async start(
     env: Record<string, string>,
     wrap: readonly string[] = [],
-    program: readonly string[] = LAUNCHED,
+    program: readonly string[] = UNLAUNCHED,
   ): Promise<WalletdProcess> {
     const [command = 'sh', ...args] = [...wrap, ...program, 'serve'];
     const child = endAfterTests(spawn(command, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] }));
@@ -97,7 +97,7 @@ export class WalletdProcess {
   }
 }
 
-/** Runs a verb that ends by itself. */
+/** Runs a verb that ends by itself, in a process of its own: see `runVerb` for one that takes a tenth of the time. */
 export function runWalletd(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -109,7 +109,7 @@ export function runWalletd(
   return { status, stdout, stderr };
 }
 
-function environment(env: Record<string, string>): NodeJS.ProcessEnv {
+export function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WALLETD_')));
   // Beside the store, wherever that is, so that tests leave nothing in the folder they run in.
   const folder = /^lmdb:(.+)$/.exec(env.WALLETD_STORE ?? '')?.[1];

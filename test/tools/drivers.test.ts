@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { restoreTargetOf } from '../../src/cli/restore-target.js';
-import { openFormats } from '../../src/cli/store-formats.js';
+import { openFormats } from '../../src/store/format/store-formats.js';
 import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
 import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openFormats } from '../../src/cli/store-formats.js';
 import { isSameHead } from '../../src/shard/log/wal.js';
 import { listSnapshots } from '../../src/shard/snapshot/snapshot-reader.js';
+import { openFormats } from '../../src/store/format/store-formats.js';
 import type { Frame } from '../../src/tools/frame.js';
 import { restoreFrames } from '../../src/tools/restore/restore.js';
 import { ToolError } from '../../src/tools/store-reader.js';

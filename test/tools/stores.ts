@@ -1,10 +1,10 @@
 import { silentLogger } from '../../src/base/logger.js';
-import { openFormats } from '../../src/cli/store-formats.js';
 import { LSN_ZERO } from '../../src/shard/log/lsn.js';
 import type { Patience } from '../../src/shard/log/patience.js';
 import { rebuild } from '../../src/shard/log/recovery.js';
 import type { Entry, Wal } from '../../src/shard/log/wal.js';
 import type { SnapshotStore } from '../../src/shard/snapshot/snapshot-store.js';
+import { openFormats } from '../../src/store/format/store-formats.js';
 import { encodeMeta, META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { framesOfStore } from '../../src/tools/backup/store-frames.js';
 import type { Frame, Frames } from '../../src/tools/frame.js';

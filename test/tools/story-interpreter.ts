@@ -1,5 +1,5 @@
 import { must } from '../../src/base/assert.js';
-import { entryText, inspectionLines, inspectionText, orphansText } from '../../src/cli/inspect-output.js';
+import { entryText, inspectionLines, inspectionText, orphansText } from '../../src/cli/print/inspection.js';
 import { maybeLsn } from '../../src/shard/log/lsn.js';
 import type { Head } from '../../src/shard/log/wal.js';
 import { listSnapshots } from '../../src/shard/snapshot/snapshot-reader.js';

@@ -1,21 +1,20 @@
-import { formatLsn, type Lsn } from '../shard/log/lsn.js';
+import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { formatBytes } from './format.js';
 import { formatTable } from './table.js';
-import { formatBytes } from './units.js';
 
 /** What was copied of one shard. */
 export interface CopiedShard {
   readonly shard: number;
-  /** The newest entry that its snapshot holds something of; undefined without a snapshot. */
+  /** The newest entry whose effects are in its snapshot; undefined without a snapshot. */
   readonly snapshot: Lsn | undefined;
   readonly lsn: Lsn;
   readonly entries: number;
-  /** Of snapshot and entries, uncompressed. */
+  /** The size of snapshot and entries, uncompressed. */
   readonly bytes: number;
 }
 
 const COLUMNS = [{ right: 'shard' }, 'snapshot', 'up to', { right: 'entries' }, { right: 'size' }];
 
-/** For people. */
 export function copyTable(shards: readonly CopiedShard[]): string {
   const rows = shards.map(({ shard, snapshot, lsn, entries, bytes }) => {
     const place = snapshot === undefined ? '-' : formatLsn(snapshot);
@@ -24,7 +23,6 @@ export function copyTable(shards: readonly CopiedShard[]): string {
   return formatTable(COLUMNS, rows);
 }
 
-/** For scripts. */
 export function copyJson(shards: readonly CopiedShard[]): object[] {
   return shards.map(({ shard, snapshot, lsn, entries, bytes }) => ({
     shard,

@@ -1,6 +1,7 @@
 import Table from 'cli-table3';
+import { printable } from './printable.js';
 
-/** No lines, so that a table can also be cut with awk and compared in a test. */
+/** No lines between cells, so that awk can cut a table and a test can compare it. */
 const PLAIN = Object.fromEntries(
   [
     ...['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'],
@@ -8,7 +9,7 @@ const PLAIN = Object.fromEntries(
   ].map((part) => [part, '']),
 );
 
-/** A column; numbers stand on the right. */
+/** A column; numbers are aligned right. */
 export type Column = string | { readonly right: string };
 
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
@@ -21,15 +22,4 @@ export function formatTable(columns: readonly Column[], rows: readonly (readonly
   for (const row of rows) table.push(row.map(printable));
   const lines = table.toString().split('\n');
   return lines.map((line) => line.trimEnd()).join('\n');
-}
-
-/** Names come from outside: what would move the cursor of a terminal is shown as in JSON. */
-export function printable(text: string): string {
-  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)
-    ? JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)
-    : text;
-}
-
-function escaped(character: string): string {
-  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }

@@ -2,33 +2,35 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay, setImmediate as yieldTurn } from 'node:timers/promises';
 import { systemClock } from '../base/clock.js';
-import type { Logger } from '../base/logger.js';
+import { silentLogger } from '../base/logger.js';
 import type { Settings } from '../config/schema.js';
 import { newSnapshotId, policyOf } from '../node/shard-thread.js';
 import { StoreError } from '../node/store-error.js';
 import { ATTEMPTS_AT_START } from '../shard/log/patience.js';
 import { describeOwner, ownerOf } from '../shard/log/take-over.js';
 import type { Owner } from '../shard/log/wal.js';
+import { formatsOf } from '../store/format/store-formats.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { writeEntries } from '../store/orphans-file.js';
 import type { Store } from '../store/store.js';
 import type { AcceptLossDeps } from '../tools/loss/accept-loss.js';
-import { formatsOf } from './store-formats.js';
 
-/** What works on the shards of a store that no server runs on. */
-export function offlineDeps(
+/** The option with which an operator vouches for a server that cannot be seen from here. */
+export const STOPPED_OPTION = ['--stopped', 'the server that last owned the store is not running any more'] as const;
+
+/** What it takes to work on the shards of a store while no server owns them. */
+export function stoppedStoreDeps(
   settings: Settings,
   { store, meta }: { readonly store: Store; readonly meta: StoreMeta },
   record: NodeRecord,
-  log: Logger,
 ): AcceptLossDeps {
   return {
     ...formatsOf(meta),
     wal: store.wal,
     snapshots: store.snapshots,
     clock: systemClock,
-    log,
+    log: silentLogger,
     delay,
     attemptsMax: ATTEMPTS_AT_START,
     yieldTurn,
@@ -43,8 +45,8 @@ export function offlineDeps(
 }
 
 /**
- * Throws a `StoreError` while the last owner of a shard may still run: here that can be seen, of another machine
- * somebody has to say it.
+ * Throws a `StoreError` while the last owner of a shard may still be running. A process of this machine can be seen;
+ * for one of another machine the operator has to vouch.
  */
 export async function mustBeStopped(
   shards: readonly number[],
@@ -58,23 +60,23 @@ export async function mustBeStopped(
     const owner = await ownerOf(shard, head, deps).catch(() => undefined);
     if (owner === undefined) {
       throw new StoreError(
-        `the log of shard ${shard} does not name its owner any more: when no server runs on it, say so with --stopped`,
+        `the log of shard ${shard} does not name its owner any more: if no server runs on it, add --stopped`,
       );
     }
     const name = describeOwner(owner);
     if (owner.host !== hostname()) {
-      throw new StoreError(`the last owner of shard ${shard} is ${name}: when it is stopped, say so with --stopped`);
+      throw new StoreError(`the last owner of shard ${shard} is ${name}: if that is stopped, add --stopped`);
     }
     if (owner.pid === process.pid) {
       throw new StoreError(
-        `the last owner of shard ${shard} is ${name}, which may be the process 1 of another container with the name of ` +
-          'this one: when it is stopped, say so with --stopped',
+        `the last owner of shard ${shard} is ${name}, which may be process 1 of another container of the same name: ` +
+          'if that is stopped, add --stopped',
       );
     }
     if (isAlive(owner)) {
       throw new StoreError(
-        `shard ${shard} is owned by ${name}. A process with this id runs: this works on a stopped server only. When that ` +
-          'process is not a walletd, say so with --stopped',
+        `shard ${shard} is owned by ${name}. A process with this id is running, and this works on a stopped server only; ` +
+          'if that process is not walletd, add --stopped',
       );
     }
   }

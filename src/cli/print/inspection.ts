@@ -1,18 +1,19 @@
-import { formatLsn } from '../shard/log/lsn.js';
-import type { Entry } from '../shard/log/wal.js';
-import type { Happening } from '../tools/happening.js';
-import type { Inspection, Player } from '../tools/inspect/inspect.js';
-import type { inspectEntry, Orphan } from '../tools/inspect/inspect-entry.js';
-import type { Question } from '../tools/inspect/question.js';
-import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
-import type { Transaction } from '../wallet/state/round.js';
-import { formatTable, printable } from './table.js';
-import { isoTime, plural } from './units.js';
+import { formatLsn } from '../../shard/log/lsn.js';
+import type { Entry } from '../../shard/log/wal.js';
+import type { Happening } from '../../tools/happening.js';
+import type { Inspection, Player } from '../../tools/inspect/inspect.js';
+import type { inspectEntry, Orphan } from '../../tools/inspect/inspect-entry.js';
+import type { Question } from '../../tools/inspect/question.js';
+import { formatUnits, type ScaleTable, type Units } from '../../wallet/amount.js';
+import type { Transaction } from '../../wallet/state/round.js';
+import { isoTime, plural } from './format.js';
+import { printable } from './printable.js';
+import { formatTable } from './table.js';
 
 type InspectedEntry = NonNullable<Awaited<ReturnType<typeof inspectEntry>>>;
 type InspectedOrphans = Inspection & { readonly orphans: readonly Orphan[] };
 
-/** A table for people ends somewhere; --json does not. */
+/** The limit of a table for people; --json has none. */
 const ROWS_MAX = 1000;
 
 const HAPPENING_COLUMNS = [
@@ -100,7 +101,7 @@ function happeningsTable(happenings: readonly Happening[], players: readonly Pla
     shown.map((one) => happeningRow(one, money)),
   );
   const left = happenings.length - shown.length;
-  return left === 0 ? table : `${table}\n\n${left} earlier ones are left out; --json has all.`;
+  return left === 0 ? table : `${table}\n\n${left} earlier ones are left out; --json shows all.`;
 }
 
 function happeningRow(one: Happening, money: Money): string[] {
@@ -170,7 +171,7 @@ function maybeList(items: readonly string[]): readonly string[] | undefined {
   return items.length === 0 ? undefined : items;
 }
 
-/** Decimals of each player's currency. */
+/** Formats amounts in the currency of their player. */
 class Money {
   private readonly currencies = new Map<string, string>();
 
@@ -188,7 +189,7 @@ class Money {
     return this.currencies.get(username);
   }
 
-  /** Of a player whose currency is not known in the scale that currencies have when they are not listed. */
+  /** Uses the default scale when the currency of the player is unknown. */
   format(username: string, units: Units): string {
     return formatUnits(units, this.scales.of(this.currencyOf(username) ?? ''));
   }
@@ -225,7 +226,7 @@ interface Concerned {
   readonly item: Transaction;
 }
 
-/** The transactions of the round, or of the id, as they are now; oldest first. */
+/** The transactions of the round, or with the id, as they are now; oldest first. */
 function* concernedNow(players: readonly Player[], question: Question): Generator<Concerned> {
   if (question.type === 'player' || question.type === 'operators') return;
   for (const player of players) {

@@ -9,7 +9,7 @@ export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-/** In the largest unit that leaves two digits to see: 90 s, 119 min, 47 h, 12 d. */
+/** An age in the largest unit that leaves two digits: 90 s, 119 min, 47 h, 12 d. */
 export function formatAge(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < SECONDS_MAX) return `${seconds} s`;
@@ -19,7 +19,7 @@ export function formatAge(ms: number): string {
   return hours < HOURS_MAX ? `${hours} h` : `${Math.round(hours / 24)} d`;
 }
 
-/** To three digits: 940 B, 1.21 KiB, 305 MiB. */
+/** A size to three digits: 940 B, 1.21 KiB, 305 MiB. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;

@@ -1,7 +1,7 @@
-import { loadSettings } from '../config/load.js';
-import { heapOptions } from '../node/heap.js';
+import { loadSettings } from '../../config/load.js';
+import { heapOptions } from '../../node/heap.js';
 
-/** Prints the options that walletd.sh gives to Node, for these arguments. Wrong settings are for `serve` to report. */
+/** Prints the options that walletd.sh gives to Node for these arguments. Wrong settings are left to `serve` to report. */
 if (!/--max-old-space-size/.test(process.env.NODE_OPTIONS ?? '')) {
   const isInsecure = process.argv.includes('--insecure');
   try {

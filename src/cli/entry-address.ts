@@ -1,0 +1,16 @@
+import type { Lsn } from '../shard/log/lsn.js';
+import { parsePlaces } from '../tools/restore/point-in-time.js';
+import { ToolError } from '../tools/store-reader.js';
+
+/** Where an entry of a store is. */
+export interface EntryAddress {
+  readonly shard: number;
+  readonly lsn: Lsn;
+}
+
+/** `SHARD:LSN`. Throws a `ToolError` that says what is wrong with the text. */
+export function parseEntryAddress(text: string): EntryAddress {
+  const [[shard, lsn] = [], ...others] = parsePlaces(text);
+  if (shard === undefined || lsn === undefined || others.length > 0) throw new ToolError('one entry is expected');
+  return { shard, lsn };
+}

@@ -1,0 +1,64 @@
+import { Command, CommanderError, type OutputConfiguration } from 'commander';
+import { EXIT } from '../node/exit-codes.js';
+import { VERSION } from '../node/version.js';
+import { printable } from './print/printable.js';
+
+/** The verbs in the order of the help. */
+const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
+  serve: async () => (await import('./serve.js')).addServe,
+  init: async () => (await import('./init.js')).addInit,
+  backup: async () => (await import('./backup.js')).addBackup,
+  restore: async () => (await import('./restore.js')).addRestore,
+  verify: async () => (await import('./verify.js')).addVerify,
+  inspect: async () => (await import('./inspect.js')).addInspect,
+  export: async () => (await import('./export.js')).addExport,
+  snapshot: async () => (await import('./snapshot.js')).addSnapshot,
+  'accept-loss': async () => (await import('./accept-loss.js')).addAcceptLoss,
+};
+
+const NEED_NO_VERB = ['--version', '-V'];
+
+/** Errors that people can mend: they get one sentence. All others are bugs of ours, and show their stack. */
+const MENDABLE = ['ConfigError', 'StoreError', 'RecoveryError', 'FormatError', 'ToolError'];
+
+/**
+ * The command line with the verb that is called; for the help, with all of them, which take half a second to load.
+ * `output` is where help and wrong arguments are printed.
+ */
+export async function makeProgram(called = '', output: OutputConfiguration = {}): Promise<Command> {
+  const program = new Command('walletd')
+    .description("The operator's side of a game platform's wallet callbacks.")
+    .version(VERSION)
+    .showHelpAfterError('(walletd --help lists the commands)')
+    .addHelpText(
+      'after',
+      `
+Settings come from config/default.json, a file named in WALLETD_CONFIG, and WALLETD_… variables: see docs/settings.md.
+
+Exit codes: ${EXIT.ok} ended in good order, ${EXIT.failure} failed, ${EXIT.usage} wrong settings or arguments, \
+${EXIT.fenced} another process took the store over.`,
+    )
+    .exitOverride()
+    .configureOutput(output);
+  const isOne = Object.hasOwn(VERBS, called);
+  for (const [verb, load] of Object.entries(VERBS)) {
+    if (verb === called || !(isOne || NEED_NO_VERB.includes(called))) (await load())(program);
+  }
+  return program;
+}
+
+/** Says why a verb failed, and returns the exit code. */
+export function explain(error: unknown): number {
+  // Commander has said it already; its help and version end here, too.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  const { name, message, stack } = error as Error;
+  console.error(`walletd: ${MENDABLE.includes(name) || isSystemError(error) ? printable(message) : stack}`);
+  return name === 'ConfigError' ? EXIT.usage : EXIT.failure;
+}
+
+/** A port that is taken, a folder that cannot be written. */
+function isSystemError(error: unknown): boolean {
+  return (
+    typeof (error as { syscall?: unknown }).syscall === 'string' || /^cannot listen/.test((error as Error).message)
+  );
+}

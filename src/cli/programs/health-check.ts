@@ -1,0 +1,21 @@
+import { get } from 'node:http';
+import { get as getOverTls } from 'node:https';
+import { loadSettings } from '../../config/load.js';
+import { operatorApiUrl } from '../running-server.js';
+
+const TIMEOUT_MS = 4000;
+/** Needed are the address and the port alone: no secret and no other setting. */
+const UNNEEDED = { WALLETD_INSECURE: 'true', WALLETD_ADMIN_TOKEN: 'none-is-needed-here', WALLETD_ADMIN_TOKEN_FILE: '' };
+
+/** The HEALTHCHECK of an image: exits with 0 when the server of these settings is ready, whatever its certificate. */
+try {
+  const url = operatorApiUrl(loadSettings({ ...process.env, ...UNNEEDED }, ['signature.keys', 'store']));
+  const options = { timeout: TIMEOUT_MS, rejectUnauthorized: false };
+  const request = (url.startsWith('https') ? getOverTls : get)(`${url}/readyz`, options, ({ statusCode }) =>
+    process.exit(statusCode === 200 ? 0 : 1),
+  );
+  request.on('error', () => process.exit(1)).on('timeout', () => process.exit(1));
+} catch (error) {
+  console.error((error as Error).message);
+  process.exit(1);
+}

@@ -1,0 +1,66 @@
+import { setImmediate as yieldTurn } from 'node:timers/promises';
+import type { Settings } from '../config/schema.js';
+import { type ExistingStore, openAsItIs } from '../node/open-store.js';
+import { formatsOf } from '../store/format/store-formats.js';
+import type { StoreMeta } from '../store/meta.js';
+import type { Store } from '../store/store.js';
+import { patientSource } from '../tools/patience.js';
+import type { StoreReader } from '../tools/store-reader.js';
+import { ScaleTable } from '../wallet/amount.js';
+import { shardOf } from '../worker/placement.js';
+import type { Progress } from './print/progress.js';
+import { settingsToRead } from './store-address.js';
+
+/** A store that is only read. Shards and scales are those that it was created with. */
+export interface ReadStore {
+  /** Retries what fails in an outage of some seconds, and says so. */
+  readonly reader: StoreReader;
+  /** Does not retry: for work that goes on by itself after an outage. */
+  readonly live: StoreReader;
+  readonly meta: StoreMeta;
+  /** For people: what and where it is. */
+  readonly name: string;
+  readonly settings: Settings;
+  readonly progress: Progress;
+}
+
+/** The option with which a verb that reads takes its store, for `command.option(...STORE_OPTION)`. */
+export const STORE_OPTION = ['--store <store>', 'the store (default: WALLETD_STORE)'] as const;
+
+/** Opens the store of these settings, does the work, and closes it. Throws a `StoreError` when it cannot be opened. */
+export async function withStore<T>(settings: Settings, work: (opened: ExistingStore) => Promise<T>): Promise<T> {
+  const opened = await openAsItIs(settings);
+  try {
+    return await work(opened);
+  } finally {
+    await opened.store.close();
+  }
+}
+
+/**
+ * Does the same for work that only reads the store at an address, or that of the settings. The bar stops when the work
+ * ends. Throws a `ConfigError` when the address is invalid.
+ */
+export async function withStoreToRead<T>(
+  address: string | undefined,
+  progress: Progress,
+  work: (opened: ReadStore) => Promise<T>,
+): Promise<T> {
+  const settings = settingsToRead(address);
+  return await withStore(settings, async ({ store, meta, name }) => {
+    const live = readerOf(store, meta);
+    const reader = patientSource(live, progress.patience);
+    return await work({ reader, live, meta, name, settings, progress }).finally(() => progress.stop());
+  });
+}
+
+export function readerOf(store: Store, meta: StoreMeta): StoreReader {
+  return {
+    ...formatsOf(meta),
+    scales: new ScaleTable(meta.scales),
+    wal: store.wal,
+    snapshots: store.snapshots,
+    shardOf: (username) => shardOf(username, meta.shards),
+    yieldTurn,
+  };
+}

@@ -1,0 +1,28 @@
+import type { EntryFormat, Head } from '../../shard/log/wal.js';
+import type { SnapshotFormat } from '../../shard/snapshot/snapshot-store.js';
+import { decodeMeta, type StoreMeta } from '../meta.js';
+import { EntryCodec, genesisHead } from './entry-codec.js';
+import { SnapshotCodec } from './snapshot-codec.js';
+
+/** How one store's bytes are read: its id is in each entry, chunk and manifest. */
+export interface StoreFormats extends Pick<StoreMeta, 'storeId' | 'createdMs' | 'shards'> {
+  readonly format: EntryFormat;
+  readonly snapshotFormat: SnapshotFormat;
+  readonly genesis: (shard: number) => Head;
+}
+
+export function formatsOf({ storeId, createdMs, shards }: StoreMeta): StoreFormats {
+  return {
+    storeId,
+    createdMs,
+    shards,
+    format: new EntryCodec(storeId),
+    snapshotFormat: new SnapshotCodec(storeId),
+    genesis: (shard) => genesisHead(storeId, shard),
+  };
+}
+
+/** The formats that a meta record asks for. Throws a `FormatError` when it is damaged or newer than this walletd. */
+export function openFormats(meta: Buffer): StoreFormats {
+  return formatsOf(decodeMeta(meta));
+}

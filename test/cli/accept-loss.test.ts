@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { open } from 'lmdb';
+import { importPlayers } from '../support/client.js';
+import { runVerb } from '../support/run-verb.js';
+import { NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
+import { inTempFolder } from '../support/temp-folder.js';
+import { runWalletd } from '../support/walletd-process.js';
+
+test('accept-loss makes no store where a name was mistyped', () =>
+  inTempFolder(async (folder) => {
+    const mistyped = join(folder, 'mistyped');
+    const { status, stderr } = await runVerb(['accept-loss', '--yes'], { WALLETD_STORE: `lmdb:${mistyped}` });
+    assert.equal(status, 1);
+    assert.match(stderr, /^walletd: there is no store at lmdb:.*mistyped[^\n]*\n$/);
+    assert.equal(existsSync(mistyped), false);
+  }));
+
+for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+  test(`an empty store where one was ready, if only till ${signal}, is refused until somebody accepts the loss`, async (t) => {
+    const node = new StoredNode(t, 2);
+    const { log } = await node.start();
+    await node.stop(signal);
+    const stopped = log.filter(({ msg }) => /^stopped: everything/.test(String(msg)));
+    assert.equal(stopped.length, signal === 'SIGTERM' ? 1 : 0);
+    rmSync(node.store, { recursive: true });
+    await assert.rejects(node.start(), /there is no store at lmdb:.*, where this node has served .*accept-loss/);
+    const asked = runWalletd(['accept-loss'], node.env);
+    assert.equal(asked.status, 1);
+    assert.match(asked.stderr, /cannot ask without a terminal/);
+    const accepted = await node.run(['accept-loss', '--yes']);
+    assert.equal(accepted.status, 0, accepted.stderr);
+    assert.match(accepted.stdout, /This node has forgotten it/);
+    await node.start();
+  });
+}
+
+test('a store that is older than what this node has acknowledged stops, and goes on when somebody accepts that', async (t) => {
+  const node = new StoredNode(t, 2);
+  const { adminUrl } = await node.start();
+  await importPlayers(adminUrl, NODE_PLAYERS, 100);
+  await node.stop();
+  cpSync(node.store, `${node.store}-old`, { recursive: true });
+  await node.start();
+  await node.play(16);
+  await node.stop();
+  rmSync(node.store, { recursive: true });
+  cpSync(`${node.store}-old`, node.store, { recursive: true });
+  await assert.rejects(node.start(), /the log of shard \d lacks \d+-\d+, which this node has acknowledged/);
+  const accepted = await node.run(['accept-loss', '--yes']);
+  assert.equal(accepted.status, 0, accepted.stderr);
+  assert.match(accepted.stdout, /Shard 0 goes on from .* players/);
+  await node.start();
+  assert.deepEqual(
+    await node.balances(),
+    NODE_PLAYERS.map(() => 100),
+  );
+  await node.play(8);
+  await node.stop();
+  assert.match((await node.run(['accept-loss', '--yes'])).stdout, /Nothing is missing/);
+});
+
+test('a hole in the log stops its shard only; after accept-loss it goes on from before the hole, and keeps the rest', async (t) => {
+  const node = new StoredNode(t, 2);
+  const never = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '0' };
+  const { adminUrl } = await node.start(never);
+  await importPlayers(adminUrl, NODE_PLAYERS, 100);
+  await node.play(40);
+  const before = await node.balances();
+  await node.stop('SIGKILL');
+  await removeEntry(node.store, 0, 12);
+  const broken = await node.start(never);
+  const { shards } = (await (await fetch(`${broken.adminUrl}/readyz`)).json()) as {
+    shards: { state: string; reason?: string }[];
+  };
+  assert.deepEqual(
+    shards.map(({ state }) => state),
+    ['stopped', 'serving'],
+  );
+  assert.match(shards[0]?.reason ?? '', /does not follow 1-11: the log has a hole .*accept-loss/);
+  await node.stop('SIGKILL');
+  const accepted = await node.run(['accept-loss', '--yes']);
+  assert.equal(accepted.status, 0, accepted.stderr);
+  assert.match(accepted.stdout, /log up to 1-11/);
+  assert.equal(readdirSync(`${node.folder.path}/node`).filter((name) => name.startsWith('lost-0-')).length, 1);
+  await node.start(never);
+  const after = await node.balances();
+  after.forEach((balance, i) => {
+    assert.ok(balance >= (before[i] as number), 'later bets of shard 0 are gone, and nothing else');
+  });
+  assert.notDeepEqual(after, before);
+  await node.play(8);
+  await node.stop('SIGKILL');
+  await node.start(never);
+});
+
+async function removeEntry(folder: string, shard: number, sequence: number): Promise<void> {
+  const db = open({ path: folder, encoding: 'binary', keyEncoding: 'binary' });
+  const log = db.openDB<Buffer, Buffer>({ name: 'log', encoding: 'binary', keyEncoding: 'binary' });
+  const key = Buffer.alloc(14);
+  key.writeUInt16BE(shard, 0);
+  key.writeUInt32BE(1, 2);
+  key.writeUIntBE(sequence, 8, 6);
+  assert.equal(await log.remove(key), true);
+  await db.close();
+}

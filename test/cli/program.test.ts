@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { runVerb } from '../support/run-verb.js';
+import { inTempFolder } from '../support/temp-folder.js';
+import { LAUNCHED, LAUNCHER, runWalletd } from '../support/walletd-process.js';
+import { serving } from './served-store.js';
+
+test('help, version and wrong words', async () => {
+  const help = runWalletd(['--help']);
+  assert.equal(help.status, 0);
+  assert.match(help.stdout, /serve [\s\S]*init [\s\S]*accept-loss /);
+  assert.match(runWalletd(['--version']).stdout, /^\d+\.\d+\.\d+\n$/);
+  assert.equal(runWalletd(['swerve']).status, 2);
+  assert.equal((await runVerb(['serve', '--nonsense'])).status, 2);
+  const wrong = runWalletd(['serve'], { WALLETD_PORT: 'abc' }, LAUNCHED);
+  assert.equal(wrong.status, 2);
+  assert.equal(wrong.stderr, 'walletd: port cannot be "abc" (from WALLETD_PORT): it must be integer\n');
+});
+
+test('every verb has its help; with an example, except serve and init', async () => {
+  const inspect = ['player', 'round', 'txn', 'operators', 'entry', 'orphans'].map((what) => `inspect ${what}`);
+  const verbs = ['backup', 'restore', 'verify', 'inspect', ...inspect, 'export', 'snapshot list', 'snapshot take'];
+  for (const verb of ['serve', 'init', ...verbs, 'accept-loss']) {
+    const { status, stdout } = await runVerb([...verb.split(' '), '--help']);
+    assert.equal(status, 0, verb);
+    assert.match(stdout, new RegExp(`^Usage: walletd ${verb} `));
+    if (verb !== 'serve' && verb !== 'init') assert.match(stdout, /\nExamples?:\n {2}walletd /, verb);
+  }
+});
+
+test('a store that is not there, and a variable that is not set, are said in one sentence', async () => {
+  const none = await runVerb(['verify', '--store', 'lmdb:/nonexistent/store']);
+  assert.deepEqual([none.status, none.stdout], [1, '']);
+  assert.match(none.stderr, /^walletd: there is no store at lmdb:\/nonexistent\/store[^\n]*\n$/);
+  const unset = await runVerb(['export', '--store', 'env:WALLETD_NOWHERE']);
+  assert.deepEqual([unset.status, unset.stderr], [2, 'walletd: the variable WALLETD_NOWHERE is not set\n']);
+  for (const args of [
+    ['verify', '--store', 'foo'],
+    ['init', 'foo'],
+  ]) {
+    const wrong = await runVerb(args);
+    assert.equal(wrong.status, 2);
+    assert.match(wrong.stderr, /^walletd: the argument is not a STORE: lmdb:FOLDER, [^\n]*\n$/);
+  }
+});
+
+const noFullDisk = existsSync('/dev/full') ? false : 'no /dev/full';
+test('what could not be written is a failure, however short it is', { skip: noFullDisk }, () =>
+  serving(async ({ env }) => {
+    const verbs = ['inspect player ann', 'inspect player ann --json', 'verify --no-server', 'export'];
+    await Promise.all(verbs.map((verb) => failsOnFullDisk(verb, env)));
+  }),
+);
+
+async function failsOnFullDisk(verb: string, env: Record<string, string>): Promise<void> {
+  const child = spawn('sh', ['-c', `"${LAUNCHER}" ${verb} > /dev/full`], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (text) => {
+    said += text;
+  });
+  const [code] = await once(child, 'close');
+  assert.equal(code, 1, verb);
+  assert.match(said, /^walletd: ENOSPC: no space left on device/m);
+}
+
+test('without the part of msgpackr that reads all strings right nothing starts, in one sentence', () =>
+  inTempFolder(async (folder) => {
+    const env = { WALLETD_STORE: `lmdb:${folder}/data`, MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true' };
+    for (const verb of ['serve', 'verify']) {
+      const refused = runWalletd([verb], env);
+      assert.equal(refused.status, 1);
+      assert.match(refused.stderr, /^walletd: msgpackr reads some strings wrong .*\n$/);
+    }
+  }));
