@@ -7,6 +7,7 @@ import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps } from './admin-deps.js';
 import { Authentication } from './authentication.js';
+import { cannotListen } from './cannot-listen.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
 import { operatorPaths } from './openapi.js';
@@ -113,9 +114,7 @@ export class AdminServer {
   async listen(): Promise<number> {
     const { host, port } = this.deps.settings;
     await this.app.listen({ host, port }).catch((error: Error) => {
-      throw new Error(
-        `cannot listen on ${host}:${port} for the operator API (admin.host, admin.port): ${error.message}`,
-      );
+      throw cannotListen(host, port, error);
     });
     return (this.app.server.address() as AddressInfo).port;
   }

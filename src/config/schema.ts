@@ -162,6 +162,11 @@ export const settingsSchema = group({
       description: 'Largest single amount, in whole currency units.',
     }),
   }),
+  storeWaitSeconds: count(
+    0,
+    86_400,
+    'How long a start waits for a store that is away (refuses connections, loads its data). 0: it does not wait.',
+  ),
   requestDeadlineMs: count(
     1,
     60_000,

@@ -8,6 +8,7 @@ import { shardsOf } from '../tools/store-reader.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
 import { callersOf } from './callers.js';
+import { EarlyListener } from './early-listener.js';
 import { EXIT } from './exit-codes.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
 import { type Identity, newIdentity } from './identity.js';
@@ -21,6 +22,7 @@ import { Recorder } from './recorder.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, type ShardThreadSettings } from './shard-thread.js';
 import { maybeTls } from './tls.js';
+import { waitForStore } from './wait-for-store.js';
 
 /** What a running process is made of. */
 export interface Parts {
@@ -57,7 +59,12 @@ export async function makeParts(
   }
   const identity = newIdentity(systemClock.now());
   const record = recordOf(settings);
-  const opened = await openStore(settings, initOf(settings), record);
+  const early = await EarlyListener.open(settings.admin, adminTls);
+  const opened = await waitForStore(() => openStore(settings, initOf(settings), record), {
+    waitMs: settings.storeWaitSeconds * 1000,
+    clock: systemClock,
+    log,
+  }).finally(() => early.close());
   const { meta, name, wasCreated } = opened;
   if (wasCreated) log.info({ store: name, storeId: meta.storeId }, 'store created');
   const clock = new SteadyClock(systemClock);

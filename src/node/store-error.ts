@@ -19,5 +19,5 @@ export class NoStoreError extends StoreError {
 export function asStoreError(error: Error, name: string): Error {
   return error instanceof StoreError || error instanceof ConfigError
     ? error
-    : new StoreError(`cannot use the store ${name}: ${error.message}`);
+    : new StoreError(`cannot use the store ${name}: ${error.message}`, { cause: error });
 }

@@ -122,8 +122,7 @@ test('a user with the rights of walletd 0.1 is told which ones are missing', asy
   const url = `redis://walletd:secret@127.0.0.1:${server.port}`;
   await withStore(
     async (store, log) => {
-      const sentence =
-        /the ACL of this Redis user lacks a right that walletd needs; the README's Redis chapter has all/;
+      const sentence = /the ACL of this Redis user lacks a right that walletd needs; docs\/redis\.md has all/;
       await assert.rejects(store.snapshots.beginSnapshot(0, log.nonce, ID), sentence);
       await assert.rejects(store.snapshots.snapshots(0), sentence);
       await log.append(0);

@@ -105,7 +105,8 @@ export class RedisConnection {
   }
 
   private async connect(): Promise<Redis> {
-    const { options, commandTimeoutMs: commandTimeout } = this;
+    const { commandTimeoutMs: commandTimeout } = this;
+    const { username, password, ...options } = this.options;
     const connector = options.sentinels === undefined ? {} : { Connector: QuietSentinels as unknown as Connector };
     const redis = new Redis({ ...options, ...PLAIN, ...connector, commandTimeout });
     // ioredis often rejects only with the loss of the connection; the event before it has the cause.
@@ -115,8 +116,12 @@ export class RedisConnection {
     });
     try {
       await redis.connect();
+      // Not left to ioredis: it goes on as the user `default` when its own AUTH is refused, and what that user is refused
+      // hides the reason.
+      if (password !== undefined)
+        await (username === undefined ? redis.auth(password) : redis.auth(username, password));
       // ioredis goes on in database 0 when its own SELECT is refused.
-      if (this.options.db) await redis.select(this.options.db);
+      if (options.db) await redis.select(options.db);
       await this.check(redis);
       return redis;
     } catch (error) {

@@ -1,3 +1,5 @@
+import { OutageError } from '../../base/outage-error.js';
+
 /** What Redis says when it refuses a command, and what a person can do about it. */
 const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [/^OOM/, 'Redis is at its memory limit and wrote nothing: raise maxmemory'],
@@ -16,14 +18,31 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [/^WRONGPASS/, 'Redis does not accept the user or password in WALLETD_STORE'],
   [
     /^(NOPERM|The user executing the script)/,
-    "the ACL of this Redis user lacks a right that walletd needs; the README's Redis chapter has all",
+    'the ACL of this Redis user lacks a right that walletd needs; docs/redis.md has all',
   ],
   [/^(Connection is closed|Stream isn't writeable|read ECONNRESET|write EPIPE)/, 'the connection to Redis was lost'],
   [/Function not found/, 'the function of walletd is missing in Redis: it is loaded again at the next connection'],
 ];
 
-/** Adds a sentence for people where there is one, in front of the server's own words. */
+/** The server is not there now, or not ready: another try may find it. */
+const OUTAGE =
+  /^(LOADING|MASTERDOWN|BUSY|Connection is closed|Stream isn't writeable|Command timed out|connect E|read E|write E|getaddrinfo )/;
+const SENTINELS_AWAY = /^All sentinels are unreachable/;
+const LOCKED_OUT = /NOAUTH|WRONGPASS|NOPERM/;
+
+/**
+ * Adds a sentence for people where there is one, in front of the server's own words; an `OutageError` when another try may
+ * find the server.
+ */
 export function explain(error: Error): Error {
+  const words = sentenceOf(error);
+  if (OUTAGE.test(error.message) || (SENTINELS_AWAY.test(error.message) && !LOCKED_OUT.test(error.message))) {
+    return new OutageError(words?.message ?? error.message, { cause: error });
+  }
+  return words ?? error;
+}
+
+function sentenceOf(error: Error): Error | undefined {
   const sentence = SENTENCES.find(([beginning]) => beginning.test(error.message.replace(/^ERR /, '')))?.[1];
-  return sentence === undefined ? error : new Error(`${sentence} (${error.message})`, { cause: error });
+  return sentence === undefined ? undefined : new Error(`${sentence} (${error.message})`, { cause: error });
 }

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { cannotListen } from '../admin/cannot-listen.js';
+import type { Settings } from '../config/schema.js';
+import type { Tls } from './tls.js';
+
+const STATUS: Readonly<Record<string, readonly [status: number, body: object]>> = {
+  '/livez': [200, { status: 'ok' }],
+  '/readyz': [503, { status: 'starting', shards: [] }],
+};
+const ELSEWHERE = {
+  type: 'about:blank',
+  title: 'Service Unavailable',
+  status: 503,
+  detail: 'the server is starting',
+  code: 'starting',
+};
+
+/**
+ * Holds the operator API's port before there is a store: a port that is taken stops the process before it creates one, and
+ * a supervisor that asks `/livez` during a long wait for the store is answered.
+ */
+export class EarlyListener {
+  private constructor(private readonly server: Server | undefined) {}
+
+  /** Rejects with a sentence when the port is taken. A port that the system chooses is left to the operator API. */
+  static async open({ host, port }: Pick<Settings['admin'], 'host' | 'port'>, tls: Tls | undefined) {
+    if (port === 0) return new EarlyListener(undefined);
+    const server =
+      tls === undefined ? createHttpServer(answer) : createHttpsServer({ cert: tls.certificate, key: tls.key }, answer);
+    server.listen(port, host);
+    await once(server, 'listening').catch((error: Error) => {
+      throw cannotListen(host, port, error);
+    });
+    return new EarlyListener(server);
+  }
+
+  async close(): Promise<void> {
+    if (this.server === undefined || !this.server.listening) return;
+    const closed = once(this.server, 'close');
+    this.server.close();
+    this.server.closeAllConnections();
+    await closed;
+  }
+}
+
+const answer: RequestListener = (request, response) => {
+  const [status, body] = STATUS[request.url ?? ''] ?? [503, ELSEWHERE];
+  const type = status === 503 && body === ELSEWHERE ? 'application/problem+json' : 'application/json';
+  response.writeHead(status, { 'Content-Type': type, 'Retry-After': '1', Connection: 'close' });
+  response.end(JSON.stringify(body));
+};

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { freePort } from '../../bench/support/free-port.js';
+import { WalletNode } from '../../src/node/wallet-node.js';
+import { RedisServer } from '../support/redis-server.js';
+import { settingsWith } from '../support/settings.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+
+/** What a node logs, and the settings of one on this store. */
+function nodeOn(store: string, adminPort: number, changes: Record<string, unknown> = {}) {
+  const folder = makeTempFolder();
+  const lines: string[] = [];
+  const write = (fields: object, message: string) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  const log = { debug() {}, info: write, warn: write, error: write };
+  const settings = settingsWith({
+    store,
+    nodeFolder: `${folder.path}/node`,
+    port: 0,
+    'admin.port': adminPort,
+    init: 'auto',
+    'log.metricsSeconds': 0,
+    ...changes,
+  });
+  return { open: () => WalletNode.open(settings, log, () => {}), lines, folder };
+}
+
+const statusOf = (url: string) =>
+  fetch(url).then(
+    ({ status }) => status,
+    () => undefined,
+  );
+
+test('a Redis that starts after walletd: it waits, is live and not ready meanwhile, and serves', async () => {
+  const redis = await RedisServer.start();
+  await redis.end();
+  const adminPort = await freePort();
+  const { open, lines, folder } = nodeOn(redis.url, adminPort);
+  const opening = open();
+  const url = `http://127.0.0.1:${adminPort}`;
+  await until('it is live', async () => (await statusOf(`${url}/livez`)) === 200);
+  assert.equal(await statusOf(`${url}/readyz`), 503);
+  assert.equal(await statusOf(`${url}/v1/players/ann`), 503);
+  await until('it says so', () => lines.some((line) => /^waiting for the store .*ECONNREFUSED/.test(line)));
+  await redis.start();
+  const node = await opening;
+  await node.start();
+  assert.equal(await statusOf(`${url}/readyz`), 200);
+  await node.stop();
+  await redis.destroy();
+  folder.remove();
+});
+
+test('a Redis that does not come, one that does not accept the password, and one that is no master end the start', async () => {
+  const redis = await RedisServer.start();
+  const port = await freePort();
+  const nobody = nodeOn(`redis://127.0.0.1:${port}`, 0, { storeWaitSeconds: 0 });
+  await assert.rejects(nobody.open(), /ECONNREFUSED/);
+  const stranger = nodeOn(`redis://somebody:wrong@127.0.0.1:${redis.port}`, 0);
+  await assert.rejects(stranger.open(), /does not accept the user or password in WALLETD_STORE/);
+  await redis.call('REPLICAOF', '127.0.0.1', port);
+  const misled = nodeOn(redis.url, 0);
+  await assert.rejects(misled.open(), /read-only replica/);
+  assert.ok(![...stranger.lines, ...misled.lines].some((line) => line.startsWith('waiting')), 'without waiting');
+  await redis.destroy();
+  for (const { folder } of [nobody, stranger, misled]) folder.remove();
+});
+
+test("an operator API's port that is taken stops the start before a store is created", async () => {
+  const blocker = createServer().listen(0, '127.0.0.1');
+  await once(blocker, 'listening');
+  const { port } = blocker.address() as { port: number };
+  const folder = makeTempFolder();
+  const { open, folder: own } = nodeOn(`lmdb:${folder.path}/store`, port);
+  await assert.rejects(open(), /cannot listen on 127\.0\.0\.1:\d+ for the operator API \(admin\.host, admin\.port\)/);
+  assert.ok(!existsSync(`${folder.path}/store`));
+  blocker.close();
+  folder.remove();
+  own.remove();
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../src/base/logger.js';
+import { OutageError } from '../../src/base/outage-error.js';
+import { StoreError } from '../../src/node/store-error.js';
+import { waitForStore } from '../../src/node/wait-for-store.js';
+
+const away = () => new StoreError('cannot use the store', { cause: new OutageError('connect ECONNREFUSED') });
+
+/** A clock that goes on by a second whenever it is read. */
+function ticking() {
+  let nowMs = 0;
+  return { monotonicMs: () => (nowMs += 1000) };
+}
+
+test('a store that is away is waited for, with a line every few seconds, and one when it is there', async () => {
+  const lines: string[] = [];
+  const log = {
+    ...silentLogger,
+    info: (_: object, message: string) => void lines.push(message),
+    warn: (_: object, message: string) => void lines.push(message),
+  };
+  let attempts = 0;
+  const open = async () => {
+    if (++attempts <= 7) throw away();
+    return 'the store';
+  };
+  assert.equal(await waitForStore(open, { waitMs: 60_000, clock: ticking(), log }), 'the store');
+  assert.deepEqual(lines, ['waiting for the store', 'waiting for the store', 'the store is there']);
+});
+
+test('the wait ends after its time with what was wrong', async () => {
+  const open = () => Promise.reject(away());
+  await assert.rejects(
+    waitForStore(open, { waitMs: 3000, clock: ticking(), log: silentLogger }),
+    /cannot use the store/,
+  );
+});
+
+test('what is no outage ends the wait at once', async () => {
+  let attempts = 0;
+  const open = async () => {
+    attempts++;
+    throw new StoreError('Redis does not accept the user or password');
+  };
+  await assert.rejects(waitForStore(open, { waitMs: 60_000, clock: ticking(), log: silentLogger }), /password/);
+  assert.equal(attempts, 1);
+});
