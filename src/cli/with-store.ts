@@ -28,8 +28,12 @@ export interface ReadStore {
 export const STORE_OPTION = ['--store <store>', 'the store (default: WALLETD_STORE)'] as const;
 
 /** Opens the store of these settings, does the work, and closes it. Throws a `StoreError` when it cannot be opened. */
-export async function withStore<T>(settings: Settings, work: (opened: ExistingStore) => Promise<T>): Promise<T> {
-  const opened = await openAsItIs(settings);
+export async function withStore<T>(
+  settings: Settings,
+  work: (opened: ExistingStore) => Promise<T>,
+  use: 'read' | 'write' = 'write',
+): Promise<T> {
+  const opened = await openAsItIs(settings, use);
   try {
     return await work(opened);
   } finally {
@@ -47,11 +51,12 @@ export async function withStoreToRead<T>(
   work: (opened: ReadStore) => Promise<T>,
 ): Promise<T> {
   const settings = settingsToRead(address);
-  return await withStore(settings, async ({ store, meta, name }) => {
+  const read = async ({ store, meta, name }: ExistingStore) => {
     const live = readerOf(store, meta);
     const reader = patientSource(live, progress.patience);
     return await work({ reader, live, meta, name, settings, progress }).finally(() => progress.stop());
-  });
+  };
+  return await withStore(settings, read, 'read');
 }
 
 export function readerOf(store: Store, meta: StoreMeta): StoreReader {

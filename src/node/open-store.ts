@@ -53,8 +53,10 @@ export async function openStore(
 }
 
 /** Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. */
-export async function openAsItIs(settings: StoreSettings): Promise<ExistingStore> {
-  const { name, durability, store } = await opened(settings, 'never');
+export async function openAsItIs(settings: StoreSettings, use: 'read' | 'write' = 'write'): Promise<ExistingStore> {
+  const driver = driverOf(settings);
+  const { name, durability } = driver;
+  const store = await (use === 'read' ? driver.openToRead() : driver.open('never'));
   try {
     const meta = await store.meta.maybeRead();
     if (meta === undefined) throw new NoStoreError(name);

@@ -20,7 +20,13 @@ export async function startShards(parts: Parts): Promise<void> {
   await shards.start(await takeStoreOver(parts)).catch(asStoreProblem('recover from', opened.name));
   mustServe(shards);
   await recorder.write();
-  await opened.store.close();
+  void logConcerns(parts).finally(() => opened.store.close());
+}
+
+/** Beside the start, which must not wait for a replica that does not answer. */
+async function logConcerns({ opened, log }: Parts): Promise<void> {
+  const concerns = await opened.store.concerns().catch(() => []);
+  for (const concern of concerns) log.warn({ store: opened.name, concern }, 'the store will be in trouble one day');
 }
 
 async function takeStoreOver({ log, identity, opened }: Parts): Promise<readonly Takeover[]> {

@@ -9,6 +9,8 @@ export interface Store {
   readonly meta: MetaStore;
   /** True when the store can lose what it has acknowledged, as asynchronous replication does in a failover. */
   readonly canLoseTail: boolean;
+  /** What is not wrong now and will be some day: sentences for people. Rejects during an outage. */
+  concerns(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

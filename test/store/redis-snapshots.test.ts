@@ -38,7 +38,7 @@ async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>,
   const storeId = randomUUID();
   const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
   const address = maybeRedisAddress(url) as RedisAddress;
-  const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false });
+  const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false, isReadOnly: false });
   try {
     assert.equal(await store.meta.maybeRead(), undefined);
     await store.meta.create(meta);
@@ -55,9 +55,9 @@ async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>,
 const [, RULES = ''] = /^ACL SETUSER walletd on >PASSWORD (.*)$/m.exec(fileOf('docs/redis.md')) ?? [];
 const setUser = (rules: string) => server.call('ACL', 'SETUSER', 'walletd', 'on', '>secret', ...rules.split(' '));
 
-test('the rights that docs/redis.md gives are those of config/redis.conf', () => {
+test('the rights that docs/redis.md gives are those of config/users.acl', () => {
   assert.match(RULES, /^resetkeys ~walletd:\* .*\)$/);
-  assert.ok(fileOf('config/redis.conf').includes(`\n# user walletd on >CHANGE-ME ${RULES}\n`));
+  assert.ok(fileOf('config/users.acl').includes(`\nuser walletd on >CHANGE-ME ${RULES}\n`));
 });
 
 test('they are enough for logs and snapshots, also when they are given twice', async () => {

@@ -16,6 +16,8 @@ export interface Driver {
   readonly emptying: string;
   /** Throws a `StoreError` when that cannot be; where there is none, `never` refuses before anything is made. */
   open(init: 'auto' | 'never'): Promise<Store>;
+  /** Opens it to read only: of Redis also a replica, or with a user who may do no more. */
+  openToRead(): Promise<Store>;
   /**
    * Opens it once more, in a process that has opened it already. `onStuck` is called when only another process can go
    * on with it.

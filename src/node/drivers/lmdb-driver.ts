@@ -10,18 +10,20 @@ const SCHEME = 'lmdb:';
 export function lmdbDriver(settings: StoreSettings): Driver {
   const folder = folderOf(settings.store);
   const name = SCHEME + folder;
+  const open = async (init: 'auto' | 'never') => {
+    const { probe } = await import('../../store/lmdb/probe.js');
+    await probe(folder).catch((error: Error) => {
+      throw asStoreError(error, name);
+    });
+    return await openFolder(folder, name, init);
+  };
   return {
     name,
     recordName: name,
     durability: 'fsync: every answer waits for an LMDB commit with fdatasync',
     emptying: 'remove its folder',
-    async open(init) {
-      const { probe } = await import('../../store/lmdb/probe.js');
-      await probe(folder).catch((error: Error) => {
-        throw asStoreError(error, name);
-      });
-      return await openFolder(folder, name, init);
-    },
+    open,
+    openToRead: () => open('never'),
     openAgain: (onStuck) => openFolder(folder, name, 'never', onStuck),
   };
 }

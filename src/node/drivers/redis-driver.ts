@@ -8,9 +8,9 @@ export function redisDriver({ store, storePrefix: prefix, durability: text, redi
   const address = addressOf(store);
   const durability = maybeDurability(text) as Durability; // the schema has its pattern
   const { trustConfig } = redis;
-  const open = async (): Promise<Store> => {
+  const openAs = async (isReadOnly: boolean): Promise<Store> => {
     const { RedisStore } = await import('../../store/redis/redis-store.js');
-    return new RedisStore({ address, durability, prefix, trustConfig });
+    return new RedisStore({ address, durability, prefix, trustConfig, isReadOnly });
   };
   return {
     name: address.name,
@@ -18,8 +18,9 @@ export function redisDriver({ store, storePrefix: prefix, durability: text, redi
     durability: describeDurability(durability),
     emptying: 'remove the keys of its prefix',
     // Connects at the first use: whether there is a store is seen by its meta record.
-    open,
-    openAgain: open,
+    open: () => openAs(false),
+    openToRead: () => openAs(true),
+    openAgain: () => openAs(false),
   };
 }
 

@@ -59,6 +59,10 @@ export class LmdbStore implements Store {
     return existsSync(join(folder, DATA_FILE));
   }
 
+  async concerns(): Promise<readonly string[]> {
+    return [];
+  }
+
   async close(): Promise<void> {
     await this.snapshots.close();
     await this.growth.close();

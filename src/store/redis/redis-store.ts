@@ -8,6 +8,7 @@ import { RedisConnection } from './redis-connection.js';
 import { RedisMeta } from './redis-meta.js';
 import { RedisSnapshots } from './redis-snapshots.js';
 import { RedisWal } from './redis-wal.js';
+import { replicaConcerns } from './replicas.js';
 import { ServerCheck } from './server-check.js';
 
 export interface RedisStoreOptions {
@@ -17,6 +18,8 @@ export interface RedisStoreOptions {
   readonly durability: Durability;
   /** True: the server's settings are not checked. */
   readonly trustConfig: boolean;
+  /** True: nothing is written, so any server with the store will do, also a replica, and a user who may only read. */
+  readonly isReadOnly?: boolean;
 }
 
 const APPEND_TIMEOUT_MS = 2000;
@@ -42,16 +45,27 @@ export class RedisStore implements Store {
   private readonly appends: RedisConnection;
   private readonly reads: RedisConnection;
   private readonly serverCheck: ServerCheck;
+  private readonly address: RedisAddress;
+  private readonly keys: Keys;
 
-  constructor({ address, prefix, durability, trustConfig }: RedisStoreOptions) {
-    const check = (client: Redis) => this.checkForAppends(client);
+  constructor({ address, prefix, durability, trustConfig, isReadOnly = false }: RedisStoreOptions) {
+    this.address = address;
+    const check = isReadOnly
+      ? (client: Redis) => this.meta.checkStore(client)
+      : (client: Redis) => this.checkForAppends(client);
+    const checkReads = isReadOnly ? check : (client: Redis) => ensureFunction(client, SNAPSHOT);
     this.appends = new RedisConnection(address.options, check, APPEND_TIMEOUT_MS);
-    this.reads = new RedisConnection(address.options, (client) => ensureFunction(client, SNAPSHOT), READ_TIMEOUT_MS);
+    this.reads = new RedisConnection(address.options, checkReads, READ_TIMEOUT_MS);
     this.serverCheck = new ServerCheck(durability, trustConfig);
     const keys = new Keys(prefix);
+    this.keys = keys;
     this.meta = new RedisMeta(this.appends, keys, durability, address.name);
     this.wal = new RedisWal(this.appends, this.reads, keys, durability, this.meta);
     this.snapshots = new RedisSnapshots(this.reads, keys, durability);
+  }
+
+  concerns(): Promise<readonly string[]> {
+    return this.reads.use((client) => replicaConcerns(client, this.address, this.keys));
   }
 
   async close(): Promise<void> {
