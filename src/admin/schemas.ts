@@ -1,5 +1,6 @@
 import { CURRENCY } from '../base/currency.js';
 import { REASON_LENGTH_MAX } from '../wallet/identifier.js';
+import { TRANSACTION_STATES } from '../wallet/state/transaction-record.js';
 
 /*
  * What the operator API answers, in OpenAPI's words. A test holds real answers against it.
@@ -11,7 +12,6 @@ export const count = { type: 'integer', minimum: 0 };
 const millis = { type: 'integer', minimum: 0, description: 'Milliseconds since 1970.' };
 export const cursor = { type: ['string', 'null'], description: '`before` of the next page; null: there is none.' };
 const currency = { type: 'string', pattern: CURRENCY.source };
-export const STATES = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT'] as const;
 
 type Properties = Readonly<Record<string, object>>;
 
@@ -34,7 +34,7 @@ const transaction = {
   id: text,
   productId: text,
   roundId: text,
-  state: { enum: STATES },
+  state: { enum: TRANSACTION_STATES },
   held: amount,
   paid: amount,
   createdMillis: millis,

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { object } from '../base/json-schema.js';
 import type { ScanCursor, TransactionCursor, TransactionView } from '../wallet/query.js';
-import type { TransactionState } from '../wallet/state/transaction-record.js';
+import { TRANSACTION_STATES, type TransactionState } from '../wallet/state/transaction-record.js';
 import type { AdminDeps } from './admin-deps.js';
 import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
 import { before, id, oneOf, page, wholeNumber } from './fields.js';
@@ -9,7 +9,7 @@ import { money } from './money.js';
 import { answer } from './openapi.js';
 import { noSuchPlayer, Problem, problemOf } from './problem.js';
 import { type Route, route } from './route.js';
-import { cursor as cursorSchema, exactly, list, ref, STATES } from './schemas.js';
+import { cursor as cursorSchema, exactly, list, ref } from './schemas.js';
 
 /** Each goes through all players, between the callbacks. */
 const SCANS_MAX = 4;
@@ -46,7 +46,7 @@ export function transactionRoutes(
     query: object(
       {},
       {
-        state: oneOf(STATES, 'OPEN', 'The state that they are in.'),
+        state: oneOf(TRANSACTION_STATES, 'OPEN', 'The state that they are in.'),
         olderThanMs: wholeNumber(0, Number.MAX_SAFE_INTEGER, 0, 'Created at least so long ago.'),
         ...page,
         before,

@@ -18,7 +18,7 @@ export interface CallerRules {
 
 const FORWARDED_FOR = 'x-forwarded-for';
 
-/** Who may call: decisions.md section 6. Rules that change are another object, so a request has one set of them. */
+/** Who may call: docs/decisions.md section 6. Rules that change are another object, so a request has one set of them. */
 export class Callers {
   constructor(private readonly rules: CallerRules) {}
 

@@ -36,7 +36,7 @@ export function parseKeys(text: string): readonly SignatureKey[] {
   return keys;
 }
 
-/** hex(HMAC-SHA256(secret, body + "." + timestamp)): decisions.md section 6. */
+/** hex(HMAC-SHA256(secret, body + "." + timestamp)): docs/decisions.md section 6. */
 export function sign(secret: KeyObject, body: Uint8Array, timestamp: string): string {
   return createHmac('sha256', secret).update(body).update(`.${timestamp}`).digest('hex');
 }

@@ -5,6 +5,7 @@ import { Queue } from '../base/queue.js';
 import type { Replier } from '../base/replier.js';
 import { startOfDay } from '../base/time.js';
 import { apply, applyIn, type WalletEvent } from '../wallet/apply.js';
+import { CHANGES } from '../wallet/changes.js';
 import type { Command } from '../wallet/command.js';
 import { decide } from '../wallet/decide/decide.js';
 import type { Rules } from '../wallet/decide/rules.js';
@@ -480,5 +481,5 @@ function aboutOf(request: Request): { request: string; requestId?: string; usern
 function opensSomething(event: Event): boolean {
   if (event.type === 'player-created' || event.type === 'player-imported') return true;
   if (event.type !== 'callback-applied') return false;
-  return event.changes.some((change) => change.type === 'bet-placed' || change.type === 'single-state-settled');
+  return event.changes.some(({ type }) => CHANGES[type].opens);
 }

@@ -1,5 +1,5 @@
 /**
- * Money is a whole number of units of 10^-scale (decisions.md section 2). Floats exist only on the wire.
+ * Money is a whole number of units of 10^-scale (docs/decisions.md section 2). Floats exist only on the wire.
  */
 export type Units = number;
 

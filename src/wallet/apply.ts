@@ -50,7 +50,7 @@ function createWallet(event: Extract<Event, { type: 'player-created' | 'player-i
 
 const MOVEMENTS = { deposited: 'deposit', withdrawn: 'withdrawal', corrected: 'correction' } as const;
 
-/** For whoever asks who it was; what nobody has signed answers no question, and takes no memory. */
+/** Kept to tell who did it; an operation without a signature tells nothing, and takes no memory. */
 function rememberMoneyless(wallet: Wallet, type: OperationType, { timeMs, by }: OperatorEvent): void {
   if (by !== undefined) wallet.addOperation({ type, id: '', amount: 0, after: wallet.balance, timeMs, by });
 }

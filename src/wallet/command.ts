@@ -120,7 +120,7 @@ export interface CancelTipTxn {
   readonly betAmount: Units;
 }
 
-/** What the operator's own API asks (decisions.md section 5). */
+/** What the operator's own API asks (docs/decisions.md section 5). */
 export type OperatorCommand = OperationCommand | ForgetCommand;
 
 /** `by` is written down with what it does, and decides nothing. */

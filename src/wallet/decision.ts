@@ -6,7 +6,7 @@ export type Answer =
   | { readonly type: 'accepted'; readonly before: Units; readonly after: Units; readonly isRepeat: boolean }
   | { readonly type: 'failed'; readonly failure: Failure };
 
-/** What a command comes to. Nothing has changed yet: whoever takes the decision applies its event. */
+/** What a command comes to. Nothing has changed yet: the shard applies its event. */
 export interface Decision {
   readonly answer: Answer;
   /** Undefined when nothing changes: a repeat, a rejection. A failed cancel can have one. */

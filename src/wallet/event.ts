@@ -19,7 +19,7 @@ interface Stamp {
   readonly timeMs: number;
 }
 
-/** Who it was decides nothing: it is kept for people. */
+/** The operator decides nothing: it is kept for people. */
 interface Signed extends Stamp {
   /** Undefined in logs from before operators had names. */
   readonly by?: Operator | undefined;

@@ -1,18 +1,8 @@
 import { unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
-import type { CallbackApplied, Change, Event } from './event.js';
-
-/** Why money moved. Every move of a balance has one kind, or (single-state) two. */
-export type LedgerKind =
-  | 'deposits'
-  | 'withdrawals'
-  | 'corrections'
-  | 'stakes'
-  | 'payouts'
-  | 'adjustments'
-  | 'refunds'
-  | 'voids'
-  | 'tip-refunds';
+import { CHANGES } from './changes.js';
+import type { CallbackApplied, Event } from './event.js';
+import type { LedgerKind } from './ledger-kind.js';
 
 /**
  * The books of one currency: what moved, by kind, from the player's side (stakes and withdrawals are negative).
@@ -20,7 +10,7 @@ export type LedgerKind =
  */
 export type Books = Map<LedgerKind, bigint>;
 
-/** Whoever keeps account of what moves. Some moves are of nothing. */
+/** Keeps account of what moves. Some moves are of nothing. */
 export interface Ledger {
   moved(kind: LedgerKind, amount: Units): void;
 }
@@ -66,36 +56,9 @@ function tellCallback(event: CallbackApplied, ledger: Ledger): void {
       ledger.moved('stakes', -change.stake);
       ledger.moved('payouts', moved + change.stake);
     } else if (moved !== 0) {
-      ledger.moved(kindOf(change), moved);
+      ledger.moved(CHANGES[change.type].kind, moved);
     }
     before = change.after;
-  }
-}
-
-function kindOf(change: Change): LedgerKind {
-  switch (change.type) {
-    case 'bet-placed':
-    case 'bet-confirmed':
-      return 'stakes';
-    case 'bet-settled':
-    case 'single-state-settled':
-    case 'round-settled':
-      return 'payouts';
-    case 'bet-adjusted':
-      return 'adjustments';
-    case 'bet-voided':
-    case 'round-voided':
-      return 'voids';
-    case 'bet-cancelled':
-    case 'round-cancelled':
-      return 'refunds';
-    case 'tip-credited':
-      return 'tip-refunds';
-    case 'round-marked':
-    case 'cancel-remembered':
-      return 'refunds';
-    default:
-      return unreachable(change);
   }
 }
 

@@ -55,7 +55,7 @@ export type QueryResult =
       readonly next: number | undefined;
     };
 
-/** What two who keep the same player must agree on. */
+/** What two copies of a player must agree on. */
 export interface PlayerVersion {
   readonly username: string;
   readonly currency: string;

@@ -4,7 +4,7 @@ import type { Round } from './state/round.js';
 import type { Wallet } from './state/wallet.js';
 
 /**
- * Ids are remembered for months, not for ever (decisions.md section 3). A round leaves as a whole, once nothing of it
+ * Ids are remembered for months, not for ever (docs/decisions.md section 3). A round leaves as a whole, once nothing of it
  * is open and nothing of it has changed since; so a late message finds all of a round or nothing of it.
  */
 export function roundsToKeep(wallet: Wallet, beforeMs: number): Set<Round> {

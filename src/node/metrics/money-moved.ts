@@ -2,7 +2,8 @@ import type { Metric } from '../../base/metric.js';
 import { counter } from '../../telemetry/metric.js';
 import { type ScaleTable, type Units, unitsPerWhole } from '../../wallet/amount.js';
 import type { Event } from '../../wallet/event.js';
-import { type Ledger, type LedgerKind, tellMoves } from '../../wallet/ledger.js';
+import { type Ledger, tellMoves } from '../../wallet/ledger.js';
+import type { LedgerKind } from '../../wallet/ledger-kind.js';
 
 /** Currencies beyond this many share one label: a scrape must not grow without a limit. */
 const CURRENCIES_MAX = 100;

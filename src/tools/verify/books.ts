@@ -1,19 +1,6 @@
 import type { Event } from '../../wallet/event.js';
-import { type Books, type LedgerKind, post, total } from '../../wallet/ledger.js';
+import { type Books, post, total } from '../../wallet/ledger.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
-
-/** In the order in which they are printed. */
-export const LEDGER_KINDS: readonly LedgerKind[] = [
-  'deposits',
-  'withdrawals',
-  'corrections',
-  'stakes',
-  'payouts',
-  'adjustments',
-  'refunds',
-  'voids',
-  'tip-refunds',
-];
 
 /** The books of one currency. All sums are in units. */
 export class CurrencyBooks {

@@ -5,7 +5,7 @@ import { adjustmentBy } from './idempotency.js';
 import type { Rules } from './rules.js';
 import { change, closedFailure, fail, repeat, type Verdict } from './verdict.js';
 
-/** decisions.md section 4, adjustBets. */
+/** docs/decisions.md section 4, adjustBets. */
 export function decideAdjustBet(wallet: Wallet, command: AdjustBetsCommand, txn: AdjustTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
   if (bet === undefined) return fail('transaction-not-found');

@@ -7,7 +7,7 @@ import type { Rules } from './rules.js';
 import { change, closedFailure, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /**
- * decisions.md section 4, cancelBets. `hasBegun`: an earlier element of the same array has cancelled something of this
+ * docs/decisions.md section 4, cancelBets. `hasBegun`: an earlier element of the same array has cancelled something of this
  * one's round.
  */
 export function decideCancelBet(

@@ -6,7 +6,7 @@ import { firstAnswer } from './idempotency.js';
 import type { Rules } from './rules.js';
 import { change, closedFailure, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
-/** decisions.md section 4, cancelTips. */
+/** docs/decisions.md section 4, cancelTips. */
 export function decideCancelTip(
   wallet: Wallet,
   command: CancelTipsCommand,

@@ -26,7 +26,7 @@ import { decideVoidSettled } from './void-settled.js';
 
 /**
  * Decides a command against the wallet of its player. Pure: reads no clock, changes nothing.
- * The order of checks is that of decisions.md section 1: player, currency, repeat, blocked, state, round, balance.
+ * The order of checks is that of docs/decisions.md section 1: player, currency, repeat, blocked, state, round, balance.
  */
 export function decide(wallet: Wallet | undefined, command: Command, rules: Rules, nowMs: number): Decision {
   switch (command.type) {
@@ -129,7 +129,7 @@ function isSameEffect(a: Repeat, b: Repeat): boolean {
 
 /** The rounds that an array of cancels or voids has been at: as a whole, or in one of their bets. */
 class ClosedHere {
-  /** Something of them was closed here, and not before: whoever names one of them now means the same. */
+  /** Something of them was closed here, and not before: an element that names one of them means the same. */
   private readonly begun = new Set<string>();
   /** Closed as a whole, here or when this array came first. */
   private readonly wholly = new Set<string>();

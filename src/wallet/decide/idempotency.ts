@@ -1,7 +1,7 @@
 import type { Units } from '../amount.js';
 import type { EffectType, FirstAnswer, TransactionRecord } from '../state/transaction-record.js';
 
-/** The message whose first answer is wanted (decisions.md section 3). Amount undefined: any amount is the same. */
+/** The message whose first answer is wanted (docs/decisions.md section 3). Amount undefined: any amount is the same. */
 interface Message {
   readonly type: EffectType;
   readonly amount?: Units;

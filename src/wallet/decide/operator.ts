@@ -8,7 +8,7 @@ import { hasForgettable } from '../retention.js';
 import { movedBy, type Operation } from '../state/operation.js';
 import type { Wallet } from '../state/wallet.js';
 
-/** decisions.md section 5: the operator owns the players. Every operation may be repeated. */
+/** docs/decisions.md section 5: the operator owns the players. Every operation may be repeated. */
 export function decideOperator(wallet: Wallet | undefined, command: OperatorCommand, nowMs: number): Decision {
   if (command.type === 'create-player') return decideCreate(wallet, command, nowMs);
   if (command.type === 'import-player') return decideImport(wallet, command, nowMs);
@@ -49,7 +49,7 @@ function decideCreate(
   };
 }
 
-/** A player who is there already is never funded by an import: only the line that created him is a repeat. */
+/** An import never funds an existing player: only the line that created the player is a repeat. */
 function decideImport(
   wallet: Wallet | undefined,
   command: Extract<OperationCommand, { type: 'import-player' }>,
@@ -103,8 +103,8 @@ function decideMovement(
 }
 
 /**
- * Nobody means to leave a player in debt by a slip of the keyboard, and sometimes it has to be: what was paid wrongly
- * has been spent. So that takes a word of its own. Who gives never fails, also to a player who stays in debt.
+ * A correction must not leave a player in debt by a slip of the keyboard, and sometimes it has to: what was paid wrongly
+ * has been spent. So a debt takes a word of its own. Giving never fails, also where the player stays in debt.
  */
 function decideCorrection(
   wallet: Wallet,

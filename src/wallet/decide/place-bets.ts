@@ -5,7 +5,7 @@ import { firstAnswer } from './idempotency.js';
 import { type Rules, refusesProduct } from './rules.js';
 import { change, covers, fail, repeat, type Verdict } from './verdict.js';
 
-/** decisions.md section 4, placeBets. */
+/** docs/decisions.md section 4, placeBets. */
 export function decidePlaceBet(wallet: Wallet, command: PlaceBetsCommand, txn: PlaceTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
   return bet === undefined

@@ -5,7 +5,7 @@ export interface Product {
 }
 
 /**
- * The knobs of decisions.md that `decide` asks. They shape decisions only: events carry results, so replay reads none
+ * The knobs of docs/decisions.md that `decide` reads. They shape decisions only: events carry results, so replay reads none
  * of these, and a knob may change between two starts.
  */
 export interface Rules {

@@ -6,7 +6,7 @@ import { firstAnswer } from './idempotency.js';
 import { type Rules, refusesProduct } from './rules.js';
 import { change, closedFailure, covers, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
-/** decisions.md section 4, settleBets. */
+/** docs/decisions.md section 4, settleBets. */
 export function decideSettleBet(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn, rules: Rules): Verdict {
   if (txn.isSingleState) return decideSingleState(wallet, command, txn, rules);
   if (txn.byRound) return decideByRound(wallet, command, txn, rules);

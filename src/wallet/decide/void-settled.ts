@@ -7,7 +7,7 @@ import type { Rules } from './rules.js';
 import { change, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /**
- * decisions.md section 4, voidSettled. After it the player stands as before the bet: what is moved back is what was
+ * docs/decisions.md section 4, voidSettled. After it the player stands as before the bet: what is moved back is what was
  * recorded as held and paid, not what the request says (unless the rules want it so). `hasBegun`: an earlier element of
  * the same array has voided something of this one's round.
  */

@@ -8,7 +8,7 @@ export interface Operator {
 
 export type OperationType = 'create' | 'import' | 'deposit' | 'withdrawal' | 'correction' | 'block' | 'unblock';
 
-/** What an operator did to a player (decisions.md section 5). */
+/** What an operator did to a player (docs/decisions.md section 5). */
 export interface OperationFacts {
   readonly type: OperationType;
   /** One id space per player; empty where a repeat is harmless without an id: create, block, unblock. */

@@ -2,7 +2,7 @@ import type { Wallet } from './wallet.js';
 
 /**
  * Wallets as a snapshot has them, in the order in which they were created: a few hundred bytes each instead of a dozen
- * objects. Those that nobody touches stay so.
+ * objects. Those that no command touches stay so.
  */
 export interface PackedWallets {
   readonly count: number;

@@ -9,10 +9,11 @@ import type { Units } from '../amount.js';
  * mark        a cancel of an unknown round: REFUND, no id.
  */
 export type TransactionKind = 'bet' | 'tip' | 'settlement' | 'tombstone' | 'mark';
-export type TransactionState = 'OPEN' | 'WAITING' | 'SETTLED' | 'VOID' | 'REFUND' | 'REJECT';
+export const TRANSACTION_STATES = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT'] as const;
+export type TransactionState = (typeof TRANSACTION_STATES)[number];
 
 const KINDS: readonly TransactionKind[] = ['bet', 'tip', 'settlement', 'tombstone', 'mark'];
-const STATES: readonly TransactionState[] = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT'];
+const STATES: readonly TransactionState[] = TRANSACTION_STATES;
 
 /** What the first answer to a message was; see idempotency.ts. */
 export interface FirstAnswer {

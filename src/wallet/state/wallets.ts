@@ -21,7 +21,7 @@ export class Wallets {
   private readonly partitions: Map<string, Wallet>[] = Array.from({ length: PARTITIONS }, () => new Map());
   /** By order of creation; a hole for one that is packed. */
   private readonly unpacked: (Wallet | undefined)[];
-  /** Of the wallets that are not packed; kept by whoever applies events. */
+  /** Counts those of the wallets that are not packed; `apply` keeps it. */
   transactionCount = 0;
   private packedLeft: number;
   private peeked: { readonly position: number; readonly wallet: Wallet } | undefined = undefined;
@@ -35,7 +35,7 @@ export class Wallets {
     return this.unpacked.length;
   }
 
-  /** Those that nobody has asked for yet. */
+  /** Those that no command has touched yet. */
   get packedCount(): number {
     return this.packedLeft;
   }
@@ -98,7 +98,7 @@ export class Wallets {
     for (const wallet of this.unpacked) if (wallet !== undefined) yield wallet;
   }
 
-  /** The last one is kept: whoever pages through a long wallet would unpack all of it for each page. */
+  /** The last one is kept: paging through a long wallet would unpack all of it for each page. */
   private peekPacked(position: number): Wallet {
     if (this.peeked?.position !== position) this.peeked = { position, wallet: this.packed.unpack(position) };
     return this.peeked.wallet;

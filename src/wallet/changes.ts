@@ -1,0 +1,29 @@
+import type { Change } from './event.js';
+import type { LedgerKind } from './ledger-kind.js';
+
+/** What everybody but `apply` and the codec has to know about a kind of change. */
+interface ChangeFacts {
+  /** Its place in the books. */
+  readonly kind: LedgerKind;
+  /** It makes memory grow by something that must be kept until it is closed: refused while memory is full. */
+  readonly opens: boolean;
+  /** It gives an id its round; other messages name a bet by its id alone. */
+  readonly namesRound: boolean;
+}
+
+/** One row for each change: a new one does not compile until it has its own. */
+export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
+  'bet-placed': { kind: 'stakes', opens: true, namesRound: true },
+  'bet-confirmed': { kind: 'stakes', opens: false, namesRound: false },
+  'bet-settled': { kind: 'payouts', opens: false, namesRound: false },
+  'single-state-settled': { kind: 'payouts', opens: true, namesRound: true },
+  'round-settled': { kind: 'payouts', opens: false, namesRound: false },
+  'bet-adjusted': { kind: 'adjustments', opens: false, namesRound: false },
+  'bet-voided': { kind: 'voids', opens: false, namesRound: false },
+  'round-voided': { kind: 'voids', opens: false, namesRound: false },
+  'bet-cancelled': { kind: 'refunds', opens: false, namesRound: false },
+  'round-cancelled': { kind: 'refunds', opens: false, namesRound: false },
+  'round-marked': { kind: 'refunds', opens: false, namesRound: false },
+  'cancel-remembered': { kind: 'refunds', opens: false, namesRound: true },
+  'tip-credited': { kind: 'tip-refunds', opens: false, namesRound: true },
+};

@@ -1,0 +1,14 @@
+/** Why money moved, in the order in which books are printed. Every move of a balance has one kind, or (single-state) two. */
+export const LEDGER_KINDS = [
+  'deposits',
+  'withdrawals',
+  'corrections',
+  'stakes',
+  'payouts',
+  'adjustments',
+  'refunds',
+  'voids',
+  'tip-refunds',
+] as const;
+
+export type LedgerKind = (typeof LEDGER_KINDS)[number];
