@@ -3,6 +3,14 @@
 # also where NODE_ENV is production.
 set -eu
 cd -- "$(dirname -- "$0")/../.."
+version=$(node -p process.versions.node)
+major=${version%%.*}
+minor=${version#*.}
+minor=${minor%%.*}
+if [ "$major" -lt 20 ] || [ "$major" -gt 22 ] || { [ "$major" -eq 20 ] && [ "$minor" -lt 15 ]; }; then
+  echo "walletd needs Node 20 (20.15 or later) or 22, and this is Node $version: its HTTP library has no binary for others" >&2
+  exit 1
+fi
 if [ ! node_modules/.package-lock.json -nt package-lock.json ] || [ ! -e node_modules/.bin/tsc ]; then
   npm ci --include=dev --no-audit --no-fund
 fi
