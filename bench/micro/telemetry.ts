@@ -19,7 +19,7 @@ const decisions = places.map((command) => decide(wallet, command, rules, NOW_MS)
 
 const memory = new MemoryGuard(Number.POSITIVE_INFINITY, 16e6);
 memory.close();
-const options = { thread: 'main', scales, requestDeadlineMs: PATIENCE_MS, everySeconds: 0 };
+const options = { thread: 'main', scales, requestDeadlineMs: PATIENCE_MS, everySeconds: 0, server: () => undefined };
 const shards = new ShardTelemetry(silentLogger, memory, options);
 const callbacks = new CallbackMetrics();
 

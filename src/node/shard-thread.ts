@@ -82,6 +82,7 @@ export async function openShardThread(
     scales: new ScaleTable(meta.scales),
     requestDeadlineMs: settings.requestDeadlineMs,
     everySeconds: settings.log.metricsSeconds,
+    server: () => store.server,
   });
   return new ShardHost(shards, {
     codec,

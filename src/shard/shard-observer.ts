@@ -28,8 +28,8 @@ export interface Landing {
 export interface ShardObserver {
   decided(shard: number, turn: Turn): void;
   landed(shard: number, landing: Landing): void;
-  /** An append did not get through; it goes again. */
-  appendFailed(shard: number): void;
+  /** An append did not get through; it goes again. `nowMs` is of the monotonic clock. */
+  appendFailed(shard: number, error: Error, nowMs: number): void;
   /** The store had lost so many entries; they are there again. */
   healed(shard: number, entries: number): void;
   /** An assertion failed: the shard drops its memory. */

@@ -94,7 +94,6 @@ export interface SnapshotSource {
   readonly entriesSinceSnapshot: number;
 }
 
-const WARN_EVERY_MS = 1000;
 const NONE: readonly SealedEntry[] = [];
 const NOT_YET: Pick<Watermarks, 'applied' | 'appended' | 'durable'> = { applied: 0, appended: 0, durable: 0 };
 /** Receives answers that nobody waits for. */
@@ -118,7 +117,6 @@ export class Shard implements FlightMember {
   private forming: Batch = newBatch();
   private nextToForget = 0;
   private stopReason: string | undefined = undefined;
-  private warnedMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     readonly id: number,
@@ -300,8 +298,7 @@ export class Shard implements FlightMember {
         return;
       case 'again':
         if (landed.error !== undefined) {
-          this.deps.observer.appendFailed(this.id);
-          this.warnOfOutage(landed.error);
+          this.deps.observer.appendFailed(this.id, landed.error, this.deps.clock.monotonicMs());
         } else if (landed.found !== undefined) {
           const at = { shard: this.id, found: formatLsn(landed.found.lsn), lost: landed.lost };
           this.deps.log.warn(at, 'the store has lost acknowledged entries: appending them again');
@@ -311,14 +308,6 @@ export class Shard implements FlightMember {
         this.surrender(landed.flight, landed.head);
         return;
     }
-  }
-
-  /** At most once a second: an outage is one piece of news, however often an append is tried. */
-  private warnOfOutage(error: Error): void {
-    const nowMs = this.deps.clock.monotonicMs();
-    if (nowMs - this.warnedMs < WARN_EVERY_MS) return;
-    this.warnedMs = nowMs;
-    this.deps.log.warn({ shard: this.id, error: error.message }, 'append failed; trying again');
   }
 
   private release({ entry, lost, writer, decidedMs, commands, queries }: Flight, tookMs: number): void {

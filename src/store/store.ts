@@ -11,6 +11,8 @@ export interface Store {
   readonly canLoseTail: boolean;
   /** What is not wrong now and will be some day: sentences for people. Rejects during an outage. */
   concerns(): Promise<readonly string[]>;
+  /** For people: the server that appends go to now; undefined where there is none, or no connection. */
+  readonly server: string | undefined;
   close(): Promise<void>;
 }
 

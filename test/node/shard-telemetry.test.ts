@@ -16,7 +16,7 @@ const { place } = commands;
 async function watched(run: (test: TestHost) => Promise<void>, rules = {}): Promise<Scrape> {
   const memory = new MemoryGuard(1e9, 16e6);
   const scales = new ScaleTable({ default: 4, byCurrency: {} });
-  const options = { thread: 'main', scales, requestDeadlineMs: 3000, everySeconds: 0 };
+  const options = { thread: 'main', scales, requestDeadlineMs: 3000, everySeconds: 0, server: () => undefined };
   const telemetry = new ShardTelemetry(silentLogger, memory, options);
   const host = await TestHost.started({
     observer: telemetry,

@@ -59,6 +59,8 @@ export class LmdbStore implements Store {
     return existsSync(join(folder, DATA_FILE));
   }
 
+  readonly server = undefined;
+
   async concerns(): Promise<readonly string[]> {
     return [];
   }

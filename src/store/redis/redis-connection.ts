@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
 import { QuietSentinels } from './quiet-sentinels.js';
@@ -49,6 +50,12 @@ export class RedisConnection {
     /** A command that takes longer counts as unanswered: its outcome is unknown. */
     private readonly commandTimeoutMs: number,
   ) {}
+
+  /** Where the connection leads now, as host:port; undefined where there is none. */
+  get server(): string | undefined {
+    const stream = this.connected?.stream as Socket | undefined;
+    return stream?.remoteAddress === undefined ? undefined : `${stream.remoteAddress}:${stream.remotePort}`;
+  }
 
   /** Rejects when there is no server, or one that must not be used. */
   client(): Promise<Redis> {

@@ -64,6 +64,10 @@ export class RedisStore implements Store {
     this.snapshots = new RedisSnapshots(this.reads, keys, durability);
   }
 
+  get server(): string | undefined {
+    return this.appends.server;
+  }
+
   concerns(): Promise<readonly string[]> {
     return this.reads.use((client) => replicaConcerns(client, this.address, this.keys));
   }
