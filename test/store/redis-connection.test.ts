@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { messageOf } from '../../src/base/message-of.js';
 import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { RedisServer } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 
 test('a wrong password is called one, however the answer to it meets the first command', async () => {
   const server = await RedisServer.start();
@@ -17,6 +19,24 @@ test('a wrong password is called one, however the answer to it meets the first c
       await store.close();
     }
   } finally {
+    await server.destroy();
+  }
+});
+
+test('a server that is set to promise less while walletd runs is refused, and used again when it is mended', async () => {
+  const server = await RedisServer.start();
+  const address = maybeRedisAddress(server.url) as RedisAddress;
+  const durability = { type: 'fsync' } as const;
+  const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false, recheckMs: 20 });
+  const refused = () => store.meta.maybeRead().then(() => undefined, messageOf);
+  try {
+    assert.equal(await store.meta.maybeRead(), undefined);
+    await server.call('CONFIG', 'SET', 'appendfsync', 'everysec');
+    await until('it is refused', async () => (await refused())?.startsWith('Redis has appendfsync everysec') === true);
+    await server.call('CONFIG', 'SET', 'appendfsync', 'always');
+    await until('it is used again', async () => (await refused()) === undefined);
+  } finally {
+    await store.close();
     await server.destroy();
   }
 });

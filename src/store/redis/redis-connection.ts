@@ -51,6 +51,11 @@ export class RedisConnection {
     private readonly commandTimeoutMs: number,
   ) {}
 
+  /** The connection that is there now; undefined where none is. */
+  get maybeClient(): Redis | undefined {
+    return this.connected;
+  }
+
   /** Where the connection leads now, as host:port; undefined where there is none. */
   get server(): string | undefined {
     const stream = this.connected?.stream as Socket | undefined;

@@ -9,7 +9,7 @@ import { RedisMeta } from './redis-meta.js';
 import { RedisSnapshots } from './redis-snapshots.js';
 import { RedisWal } from './redis-wal.js';
 import { replicaConcerns } from './replicas.js';
-import { ServerCheck } from './server-check.js';
+import { ServerCheck, ServerRefused } from './server-check.js';
 
 export interface RedisStoreOptions {
   readonly address: RedisAddress;
@@ -20,11 +20,14 @@ export interface RedisStoreOptions {
   readonly trustConfig: boolean;
   /** True: nothing is written, so any server with the store will do, also a replica, and a user who may only read. */
   readonly isReadOnly?: boolean;
+  /** How often the server's settings are looked at again while a connection lasts. */
+  readonly recheckMs?: number;
 }
 
 const APPEND_TIMEOUT_MS = 2000;
 /** A page of a log can be some megabytes, over a slow line. */
 const READ_TIMEOUT_MS = 30_000;
+const RECHECK_MS = 60_000;
 
 /**
  * A store in Redis: one stream and one head per shard, and its snapshots.
@@ -47,8 +50,16 @@ export class RedisStore implements Store {
   private readonly serverCheck: ServerCheck;
   private readonly address: RedisAddress;
   private readonly keys: Keys;
+  private readonly rechecks: NodeJS.Timeout | undefined = undefined;
 
-  constructor({ address, prefix, durability, trustConfig, isReadOnly = false }: RedisStoreOptions) {
+  constructor({
+    address,
+    prefix,
+    durability,
+    trustConfig,
+    isReadOnly = false,
+    recheckMs = RECHECK_MS,
+  }: RedisStoreOptions) {
     this.address = address;
     const check = isReadOnly
       ? (client: Redis) => this.meta.checkStore(client)
@@ -57,6 +68,7 @@ export class RedisStore implements Store {
     this.appends = new RedisConnection(address.options, check, APPEND_TIMEOUT_MS);
     this.reads = new RedisConnection(address.options, checkReads, READ_TIMEOUT_MS);
     this.serverCheck = new ServerCheck(durability, trustConfig);
+    if (!isReadOnly) this.rechecks = setInterval(() => void this.recheck(), recheckMs).unref();
     const keys = new Keys(prefix);
     this.keys = keys;
     this.meta = new RedisMeta(this.appends, keys, durability, address.name);
@@ -73,8 +85,18 @@ export class RedisStore implements Store {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.rechecks);
     this.appends.close();
     this.reads.close();
+  }
+
+  /** A server that promises less than it did is left: the next append finds it refused, and says how to mend it. */
+  private async recheck(): Promise<void> {
+    const client = this.appends.maybeClient;
+    if (client === undefined) return;
+    await this.serverCheck.run(client).catch((error: Error) => {
+      if (error instanceof ServerRefused) this.appends.drop(client);
+    });
   }
 
   private async checkForAppends(client: Redis): Promise<void> {
