@@ -50,6 +50,7 @@ test('no help and no sentence about wrong settings repeats a secret', async () =
     WALLETD_ADMIN_TOKEN: SECRETS.token,
     WALLETD_SIGNATURE_KEYS: `now:${SECRETS.key}`,
     WALLETD_STORE: 'redis://walletd:hunter2-of-the-store@127.0.0.1:1/0',
+    WALLETD_STORE_WAIT_SECONDS: '0',
   };
   const wrong = [{ WALLETD_PORT: 'abc' }, { WALLETD_SIGNATURE_KEYS: SECRETS.key }, { WALLETD_ADMIN_TOKEN: 'hunter2' }];
   const outcomes = [runWalletd(['serve'], env)];
