@@ -83,7 +83,7 @@ async function isListed({ shard, id }: Manifest, { snapshots }: StoreReader): Pr
 }
 
 /** Calls `look` with each wallet, to look at only, in slices. */
-export async function lookAtAll(
+export async function forEachWallet(
   wallets: Wallets,
   { yieldTurn }: Pick<StoreReader, 'yieldTurn'>,
   look: (wallet: Wallet, position: number) => void,

@@ -99,13 +99,13 @@ function readerOf(wal: MemoryWal): StoreReader {
 async function follow(wal: MemoryWal, head: Head): Promise<void> {
   const stop = new AbortController();
   const options = { now: () => 0, warn: () => {}, signal: stop.signal };
-  const contents = { timeMs: 0, shards: [{ head, snapshot: undefined }] };
-  for await (const { type } of framesAfter(readerOf(wal), contents, options)) if (type === 'end') stop.abort();
+  const coverage = { timeMs: 0, shards: [{ head, snapshot: undefined }] };
+  for await (const { type } of framesAfter(readerOf(wal), coverage, options)) if (type === 'end') stop.abort();
 }
 
 /** How many entries there are to restore up to this one. */
 async function entriesUpTo(wal: MemoryWal, { lsn }: Head): Promise<number> {
-  const at = { type: 'places', lsns: new Map([[0, lsn]]) } as const;
+  const at = { type: 'lsns', lsns: new Map([[0, lsn]]) } as const;
   const options = { meta: Buffer.alloc(0), now: () => 1, warn: () => {}, at, onProgress: () => {} };
   let entries = 0;
   for await (const { type } of framesOfStore(readerOf(wal), options)) if (type === 'entry') entries++;

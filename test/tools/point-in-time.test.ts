@@ -4,7 +4,7 @@ import { newestTimeOf } from '../../src/shard/log/log-reader.js';
 import { formatLsn } from '../../src/shard/log/lsn.js';
 import type { Entry } from '../../src/shard/log/wal.js';
 import { listSnapshots } from '../../src/shard/snapshot/snapshot-reader.js';
-import { type At, parseAt } from '../../src/tools/restore/point-in-time.js';
+import { type At, parseAt } from '../../src/tools/point-in-time.js';
 import { apply } from '../../src/wallet/apply.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 import type { MemoryWal } from '../support/memory-wal.js';
@@ -134,7 +134,7 @@ test('--at is a time with its zone, milliseconds, or places', () => {
   }
   assert.deepEqual(parseAt('2026-01-31T12:00:00.123Z'), { type: 'time', timeMs: timeMs + 123 });
   assert.deepEqual(parseAt('0:1-5,12:3-400'), {
-    type: 'places',
+    type: 'lsns',
     lsns: new Map([
       [0, { epoch: 1, sequence: 5 }],
       [12, { epoch: 3, sequence: 400 }],

@@ -5,12 +5,13 @@ import { AcceptedLossError, RecoveryError } from '../../shard/log/recovery-error
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
 import { chunksOf, sortSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
-import type { Contents, SnapshotPlace } from '../contents.js';
-import type { Frame, OnProgress } from '../frame.js';
-import type { SourceStore } from '../ports.js';
-import { type At, checkReach, isEarlyEnough, isPast, type Reach } from '../restore/point-in-time.js';
+import type { SourceStore } from '../copy-ports.js';
+import type { Coverage, SnapshotEnd } from '../coverage.js';
+import type { Frame } from '../frame.js';
+import { type At, checkReach, isEarlyEnough, isPast, type Reach } from '../point-in-time.js';
+import type { OnProgress } from '../progress.js';
 import { ToolError } from '../store-reader.js';
-import { orTrimmed, TrimmedError } from '../trimmed.js';
+import { orTrimmed, TrimmedError } from '../trimmed-error.js';
 
 export interface StoreFramesOptions {
   /** The record, as the store has it. */
@@ -49,8 +50,8 @@ export async function* framesOfStore(store: SourceStore, options: StoreFramesOpt
     yield* shard.news();
     shard.checkReached();
   }
-  const contents: Contents = { timeMs: now(), shards: shards.map(({ head, snapshot }) => ({ head, snapshot })) };
-  yield { type: 'end', contents };
+  const coverage: Coverage = { timeMs: now(), shards: shards.map(({ head, snapshot }) => ({ head, snapshot })) };
+  yield { type: 'end', coverage };
 }
 
 class Progress {
@@ -85,7 +86,7 @@ class ShardSource {
     this.head = store.genesis(shard);
   }
 
-  get snapshot(): SnapshotPlace | undefined {
+  get snapshot(): SnapshotEnd | undefined {
     return this.manifest && placeOf(this.manifest);
   }
 
@@ -222,6 +223,6 @@ function isComplete(first: Entry | undefined, end: Lsn): boolean {
   return first === undefined ? end.sequence === 0 : first.lsn.sequence === 1;
 }
 
-function placeOf({ end, timeMs }: Manifest): SnapshotPlace {
+function placeOf({ end, timeMs }: Manifest): SnapshotEnd {
   return { end: end.lsn, timeMs };
 }

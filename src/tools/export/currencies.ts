@@ -3,7 +3,7 @@ import { readLog } from '../../shard/log/log-reader.js';
 import { formatLsn } from '../../shard/log/lsn.js';
 import { RecoveryError } from '../../shard/log/recovery-error.js';
 import type { Entry, Head } from '../../shard/log/wal.js';
-import { firstView, lookAtAll, ShardView } from '../shard-view.js';
+import { firstView, forEachWallet, ShardView } from '../shard-view.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 
 /**
@@ -19,7 +19,7 @@ export class Currencies {
   static async at(at: Head, shard: number, reader: StoreReader): Promise<Currencies> {
     const currencies = new Currencies(shard);
     const view = (await firstView(shard, reader, 'newest-first')) ?? ShardView.ofNothing(reader.genesis(shard));
-    await lookAtAll(view.wallets, reader, ({ username, currency }) => {
+    await forEachWallet(view.wallets, reader, ({ username, currency }) => {
       currencies.byUsername.set(username, intern(currency));
     });
     if (view.start.lsn.sequence < at.lsn.sequence) await currencies.readUpTo(at, view.start, reader);

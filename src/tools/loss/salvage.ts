@@ -1,5 +1,5 @@
 import { maybeEntry, newestTimeOf, readLog } from '../../shard/log/log-reader.js';
-import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import { NewerEntryError, RecoveryError } from '../../shard/log/recovery-error.js';
 import { type Entry, type EntryFormat, type Head, isSameHead, type Wal } from '../../shard/log/wal.js';
 import { DamagedSnapshotError, listSnapshots, readSnapshot } from '../../shard/snapshot/snapshot-reader.js';
@@ -8,6 +8,7 @@ import { apply } from '../../wallet/apply.js';
 import type { Event } from '../../wallet/event.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import { Wallets } from '../../wallet/state/wallets.js';
+import { rawEntriesAfter } from '../raw-entries.js';
 
 export interface SalvageDeps {
   readonly wal: Pick<Wal, 'read'>;
@@ -39,8 +40,6 @@ interface Start {
   readonly snapshot: Manifest | undefined;
   readonly head: Head;
 }
-
-const PAGE_ENTRIES = 256;
 
 /**
  * Rebuilds what can be proved of a shard whose log has lost something: begins with the newest snapshot that the log
@@ -108,7 +107,7 @@ async function replayFrom(shard: number, start: Start, deps: SalvageDeps): Promi
 
 async function countBeyond(shard: number, after: Lsn, deps: SalvageDeps): Promise<number> {
   let count = 0;
-  for await (const page of entriesAfter(shard, after, deps)) {
+  for await (const page of rawEntriesAfter(shard, after, deps)) {
     count += page.filter((bytes) => maybeEntry(bytes, deps.format)?.owner === undefined).length;
     await deps.yieldTurn();
   }
@@ -138,20 +137,4 @@ function applyWhole(wallets: Wallets, entry: Entry, heldUpTo: number): void {
     fresh.push(event);
   }
   for (const event of fresh) apply(wallets, event);
-}
-
-/** What a log has after an entry, as it is: also what is damaged or follows from nothing. */
-export async function* entriesAfter(
-  shard: number,
-  after: Lsn,
-  { wal, format }: Pick<SalvageDeps, 'wal' | 'format'>,
-): AsyncGenerator<readonly Buffer[], void> {
-  let last = after;
-  for (;;) {
-    const page = await wal.read(shard, last, PAGE_ENTRIES);
-    if (page.length > 0) yield page;
-    const lsn = page.map((bytes) => format.maybeLsn(bytes)).findLast((one) => one !== undefined);
-    if (lsn === undefined || compareLsn(lsn, last) <= 0) return;
-    last = lsn;
-  }
 }

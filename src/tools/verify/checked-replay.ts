@@ -3,7 +3,7 @@ import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import type { Entry } from '../../shard/log/wal.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
-import { lookAtAll, type ShardView } from '../shard-view.js';
+import { forEachWallet, type ShardView } from '../shard-view.js';
 import type { StoreReader } from '../store-reader.js';
 import { StoreBooks } from './books.js';
 import type { Findings } from './findings.js';
@@ -34,7 +34,7 @@ export class CheckedReplay {
 
   async begin(): Promise<void> {
     try {
-      await lookAtAll(this.wallets, this.reader, (wallet) => {
+      await forEachWallet(this.wallets, this.reader, (wallet) => {
         this.books.open(wallet);
         this.comparison?.begin(wallet, this.view);
       });
@@ -61,7 +61,7 @@ export class CheckedReplay {
   /** `isWhole`: the log has been read to its head. */
   async finish(isWhole: boolean): Promise<void> {
     const { books, comparison, findings, shard, reader } = this;
-    await lookAtAll(this.wallets, reader, (wallet) => {
+    await forEachWallet(this.wallets, reader, (wallet) => {
       books.close(wallet);
       // There may be another wallet of this player where nobody looks for this one.
       const home = reader.shardOf(wallet.username);

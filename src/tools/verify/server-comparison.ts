@@ -5,7 +5,7 @@ import type { ShardView } from '../shard-view.js';
 import type { Findings } from './findings.js';
 
 /** A player as the running server holds it. */
-export interface ToldPlayer {
+export interface ServerPlayer {
   readonly username: string;
   readonly currency: string;
   readonly version: number;
@@ -16,10 +16,10 @@ export interface ToldPlayer {
 /** Whoever holds the wallets now. */
 export interface PlayerSource {
   /** All players of a shard. Throws a `ToolError` when it cannot tell. */
-  players(shard: number): Promise<readonly ToldPlayer[]>;
+  players(shard: number): Promise<readonly ServerPlayer[]>;
 }
 
-interface Expected extends ToldPlayer {
+interface Expected extends ServerPlayer {
   isDone: boolean;
 }
 
@@ -38,7 +38,7 @@ export class ServerComparison {
 
   constructor(
     private readonly shard: number,
-    told: readonly ToldPlayer[],
+    told: readonly ServerPlayer[],
     /** The log's newest entry before the server was asked: who was created up to here was told. */
     private readonly askedAfter: Lsn,
     private readonly scales: ScaleTable,

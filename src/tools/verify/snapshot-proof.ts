@@ -4,7 +4,7 @@ import type { Entry } from '../../shard/log/wal.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import { imageOf } from '../../wallet/state/wallet-image.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
-import { lookAtAll, type ShardView } from '../shard-view.js';
+import { forEachWallet, type ShardView } from '../shard-view.js';
 import type { StoreReader } from '../store-reader.js';
 import { assertionOf } from './checked-replay.js';
 import type { Findings } from './findings.js';
@@ -45,7 +45,7 @@ export class SnapshotProof {
     const mine = this.view.wallets;
     if (mine.count > wallets.count) this.add(`gives ${mine.count} players, and the log ${wallets.count}`);
     try {
-      await lookAtAll(wallets, reader, (wallet, position) => {
+      await forEachWallet(wallets, reader, (wallet, position) => {
         const other = position < mine.count ? mine.peek(position) : undefined;
         if (other === undefined) this.add(`does not give ${wallet.username}`);
         else if (!isDeepStrictEqual(imageOf(other), imageOf(wallet))) this.add(differenceOf(other, wallet));
