@@ -1,7 +1,7 @@
 import { entryAt, firstEntry, readLog } from '../../shard/log/log-reader.js';
 import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import { checkAgainstLog, checkEnds, checkReached } from '../../shard/log/recovery.js';
 import { AcceptedLossError, RecoveryError } from '../../shard/log/recovery-error.js';
+import { checkAgainstLog, checkEnds, checkReached } from '../../shard/log/snapshot-ends.js';
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
 import { chunksOf, sortSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
@@ -137,7 +137,7 @@ class ShardSource {
         for (const { entry, bytes } of page) {
           this.isPast = isPast(this.options.at, entry);
           if (this.isPast) return;
-          checkEnds(this, entry);
+          checkEnds(this.ends, entry);
           this.head = entry.head;
           this.onStep();
           yield { type: 'entry', shard, bytes };
@@ -161,7 +161,7 @@ class ShardSource {
   }
 
   checkReached(): void {
-    checkReached(this.shard, this, this.head.lsn);
+    checkReached(this.ends, this.shard, this.head.lsn);
   }
 
   /** Returns what is wrong with them; undefined when all have come. */

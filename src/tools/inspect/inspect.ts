@@ -1,9 +1,10 @@
 import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import type { Entry } from '../../shard/log/wal.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
+import { forEachWallet } from '../each-wallet.js';
 import { logLength } from '../log-length.js';
 import type { OnProgress } from '../progress.js';
-import { firstView, forEachWallet } from '../shard-view.js';
+import { snapshotReplay } from '../snapshot-replay.js';
 import type { StoreReader } from '../store-reader.js';
 import { itemsFromSnapshot } from './from-snapshot.js';
 import { type HistoryItem, itemsOf, typeInLog } from './history-item.js';
@@ -133,21 +134,21 @@ class ShardSearch {
   private async searchSnapshot(first: Entry): Promise<readonly HistoryItem[]> {
     const { shard, reader, query, rounds } = this;
     const remembered: HistoryItem[] = [];
-    const view = await firstView(shard, reader, 'oldest-first', ({ message }) => this.notes.push(message));
+    const replay = await snapshotReplay(shard, reader, 'oldest-first', ({ message }) => this.notes.push(message));
     const begins = `the log of shard ${shard} begins at ${formatLsn(first.lsn)} (${new Date(first.timeMs).toISOString()})`;
-    if (view === undefined) {
+    if (replay === undefined) {
       this.notes.push(`${begins}, and no snapshot tells what was before`);
       return [];
     }
-    this.notes.push(`${begins}; what was before is what ${view.name} remembers`);
+    this.notes.push(`${begins}; what was before is what ${replay.name} remembers`);
     const search = (wallet: Wallet) => {
       rounds.noteAll(wallet);
       for (const one of itemsFromSnapshot(wallet, shard)) if (isWanted(query, one)) remembered.push(one);
     };
     if (query.username === undefined) {
-      await forEachWallet(view.wallets, reader, search);
+      await forEachWallet(replay.wallets, reader, search);
     } else {
-      const wallet = view.wallets.get(query.username);
+      const wallet = replay.wallets.get(query.username);
       if (wallet !== undefined) search(wallet);
     }
     return remembered;

@@ -1,7 +1,7 @@
 import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
+import type { Replay } from '../../shard/log/replay.js';
 import { formatUnits, type ScaleTable } from '../../wallet/amount.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
-import type { ShardView } from '../shard-view.js';
 import type { Findings } from './findings.js';
 
 /** A player as the running server holds it. */
@@ -48,15 +48,15 @@ export class ServerComparison {
   }
 
   /** A wallet with which the replay begins. */
-  begin(wallet: Wallet, view: ShardView): void {
+  begin(wallet: Wallet, { end }: Replay): void {
     const expected = this.expected.get(wallet.username);
     if (expected === undefined) {
-      if (compareLsn(view.end, this.askedAfter) > 0) this.late.add(wallet.username);
+      if (compareLsn(end, this.askedAfter) > 0) this.late.add(wallet.username);
     } else if (!expected.isDone && wallet.version > expected.version) {
       expected.isDone = true;
       this.movedOn++;
     } else {
-      this.pass(wallet, view.end);
+      this.pass(wallet, end);
     }
   }
 
