@@ -10,7 +10,7 @@ import type { Frame } from '../../src/tools/frame.js';
 import { restoreFrames } from '../../src/tools/restore/restore.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { targetOf } from '../tools/stores.js';
+import { targetOf } from '../tools/recorded-store.js';
 import { describeWallet } from './describe-wallet.js';
 import { recoveryDeps } from './store-writer.js';
 import { HISTORY_FOLDER, readHistories, type StoredHistory } from './stored-history.js';

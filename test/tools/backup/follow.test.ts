@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LSN_ZERO } from '../../src/shard/log/lsn.js';
-import type { SealedEntry } from '../../src/shard/log/wal.js';
-import { framesAfter } from '../../src/tools/backup/follow.js';
-import type { Coverage } from '../../src/tools/coverage.js';
-import type { Frame } from '../../src/tools/frame.js';
-import { MemoryWal } from '../support/memory-wal.js';
-import { formats, framesOf, goOn, recordedHistory, restored, SHARDS, STORE_ID, sourceOf, walletsOf } from './stores.js';
+import { LSN_ZERO } from '../../../src/shard/log/lsn.js';
+import type { SealedEntry } from '../../../src/shard/log/wal.js';
+import { framesAfter } from '../../../src/tools/backup/follow.js';
+import type { Coverage } from '../../../src/tools/coverage.js';
+import type { Frame } from '../../../src/tools/frame.js';
+import { MemoryWal } from '../../support/memory-wal.js';
+import {
+  formats,
+  framesOf,
+  goOn,
+  recordedHistory,
+  restored,
+  SHARDS,
+  STORE_ID,
+  sourceOf,
+  walletsOf,
+} from '../recorded-store.js';
 
 /** What a follower says and gives, up to the `end` that makes `isEnough` true. */
 async function followed(

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { checkBackup, framesOfFile, type WholePart } from '../../src/tools/backup/backup-reader.js';
-import { BackupWriter, writeNewBackup } from '../../src/tools/backup/backup-writer.js';
-import { framesAfter } from '../../src/tools/backup/follow.js';
-import type { Frame, Frames } from '../../src/tools/frame.js';
-import { parseAt } from '../../src/tools/point-in-time.js';
-import type { MemoryWal } from '../support/memory-wal.js';
-import { makeTempFolder } from '../support/temp-folder.js';
-import { until } from '../support/until.js';
-import { framesOf, goOn, logsOf, recordedHistory, restored, sourceOf, walletsOf } from './stores.js';
+import { checkBackup, framesOfFile, type WholePart } from '../../../src/tools/backup/backup-reader.js';
+import { BackupWriter, writeNewBackup } from '../../../src/tools/backup/backup-writer.js';
+import { framesAfter } from '../../../src/tools/backup/follow.js';
+import type { Frame, Frames } from '../../../src/tools/frame.js';
+import { parseAt } from '../../../src/tools/point-in-time.js';
+import type { MemoryWal } from '../../support/memory-wal.js';
+import { makeTempFolder } from '../../support/temp-folder.js';
+import { until } from '../../support/until.js';
+import { framesOf, goOn, logsOf, recordedHistory, restored, sourceOf, walletsOf } from '../recorded-store.js';
 
 const NEVER = new AbortController().signal;
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatLsn, type Lsn } from '../../src/shard/log/lsn.js';
-import type { Manifest } from '../../src/shard/snapshot/snapshot-store.js';
-import type { StoreReader } from '../../src/tools/store-reader.js';
-import type { PlayerSource, ServerPlayer } from '../../src/tools/verify/server-comparison.js';
-import { type VerifyReport, verify } from '../../src/tools/verify/verify.js';
-import { formatSum, formatUnits } from '../../src/wallet/amount.js';
-import type { Command } from '../../src/wallet/command.js';
-import { total } from '../../src/wallet/ledger.js';
-import { arbitraryStep, USERNAMES } from '../model/arbitrary-commands.js';
-import { commands } from '../support/domain.js';
-import { richer, WrittenStore, withEntry } from './written-store.js';
+import { formatLsn, type Lsn } from '../../../src/shard/log/lsn.js';
+import type { Manifest } from '../../../src/shard/snapshot/snapshot-store.js';
+import type { StoreReader } from '../../../src/tools/store-reader.js';
+import type { PlayerSource, ServerPlayer } from '../../../src/tools/verify/server-comparison.js';
+import { type VerifyReport, verify } from '../../../src/tools/verify/verify.js';
+import { formatSum, formatUnits } from '../../../src/wallet/amount.js';
+import type { Command } from '../../../src/wallet/command.js';
+import { total } from '../../../src/wallet/ledger.js';
+import { arbitraryStep, USERNAMES } from '../../model/arbitrary-commands.js';
+import { commands } from '../../support/domain.js';
+import { richer, WrittenStore, withEntry } from '../written-store.js';
 
 const { place, settle } = commands;
 

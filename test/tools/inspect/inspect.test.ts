@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inspect } from '../../src/tools/inspect/inspect.js';
-import { inspectOrphans } from '../../src/tools/inspect/inspect-entry.js';
-import { ToolError } from '../../src/tools/store-reader.js';
-import { commands } from '../support/domain.js';
+import { inspect } from '../../../src/tools/inspect/inspect.js';
+import { inspectOrphans } from '../../../src/tools/inspect/inspect-entry.js';
+import { ToolError } from '../../../src/tools/store-reader.js';
+import { commands } from '../../support/domain.js';
 
-import { WrittenStore, withEntry } from './written-store.js';
+import { WrittenStore, withEntry } from '../written-store.js';
 
 test('what can be read of a broken log is shown, and said to be broken', async () => {
   const store = new WrittenStore();
