@@ -7,10 +7,10 @@ import { encodeMeta } from '../store/meta.js';
 import { checkBackup } from '../tools/backup/backup-reader.js';
 import { BackupWriter, exists, writeNewBackup } from '../tools/backup/backup-writer.js';
 import { framesAfter } from '../tools/backup/follow.js';
+import { FrameCounts } from '../tools/backup/frame-counts.js';
 import { framesOfStore } from '../tools/backup/store-frames.js';
-import { Tally } from '../tools/backup/tally.js';
-import type { Contents } from '../tools/contents.js';
-import { patientSource } from '../tools/patience.js';
+import type { Coverage } from '../tools/coverage.js';
+import { patientSource } from '../tools/patient-source.js';
 import { ToolError } from '../tools/store-reader.js';
 import { type CopiedShard, copyJson, copyTable } from './print/copied-shards.js';
 import { formatBytes, isoTime, plural } from './print/format.js';
@@ -56,7 +56,7 @@ function progressOf(what: string, { json }: BackupOptions): Progress {
 
 interface Begun {
   readonly writer: BackupWriter;
-  readonly contents: Contents;
+  readonly coverage: Coverage;
 }
 
 class Backup {
@@ -90,17 +90,17 @@ class Backup {
     const { update: onProgress, warn } = progress;
     // A signal ends the wait for a store in an outage.
     const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal }) };
-    const tally = new Tally();
+    const counts = new FrameCounts();
     const frames = framesOfStore(patientSource(live, patience), {
       meta: encodeMeta(meta),
       now: Date.now,
       warn,
       onProgress,
     });
-    const writer = await writeNewBackup(options.to, tally.counted(frames), signal);
+    const writer = await writeNewBackup(options.to, counts.counted(frames), signal);
     progress.stop();
-    this.reportBegun(writer.byteLength, tally);
-    return { writer, contents: tally.contents };
+    this.reportBegun(writer.byteLength, counts);
+    return { writer, coverage: counts.coverage };
   }
 
   /** Goes on behind the last whole segment of the file. */
@@ -117,21 +117,21 @@ class Backup {
       if (whole.cutBytes > 0) {
         progress.warn(`the last segment of ${to} was cut off: ${whole.cutBytes} bytes are dropped`);
       }
-      this.say(`Continuing ${to}, which goes to ${isoTime(whole.contents.timeMs)}.`);
-      return { writer: await BackupWriter.continue(to, whole), contents: whole.contents };
+      this.say(`Continuing ${to}, which goes to ${isoTime(whole.coverage.timeMs)}.`);
+      return { writer: await BackupWriter.continue(to, whole), coverage: whole.coverage };
     } finally {
       progress.stop();
     }
   }
 
-  private async follow({ writer, contents }: Begun): Promise<void> {
+  private async follow({ writer, coverage }: Begun): Promise<void> {
     const { source, signal, options } = this;
     this.say('Following: new entries are in the file a second or two later. Ctrl-C ends it in good order.');
     const { live, progress } = source;
     const { warn } = progress;
     let segments = 0;
     let entries = 0;
-    for await (const frame of framesAfter(live, contents, { now: Date.now, warn, signal })) {
+    for await (const frame of framesAfter(live, coverage, { now: Date.now, warn, signal })) {
       if (frame.type === 'end') {
         await writer.endSegment(frame);
         segments++;
@@ -152,16 +152,16 @@ class Backup {
     );
   }
 
-  private reportBegun(bytes: number, tally: Tally): void {
+  private reportBegun(bytes: number, counts: FrameCounts): void {
     const { source, options } = this;
-    const { timeMs, shards } = tally.contents;
+    const { timeMs, shards } = counts.coverage;
     const copied = shards.map(
       ({ head, snapshot }, shard): CopiedShard => ({
         shard,
         snapshot: snapshot?.end,
         lsn: head.lsn,
-        entries: tally.entriesOf(shard),
-        bytes: tally.bytesOf(shard),
+        entries: counts.entriesOf(shard),
+        bytes: counts.bytesOf(shard),
       }),
     );
     const { storeId } = source.meta;

@@ -1,5 +1,5 @@
 import type { Lsn } from '../shard/log/lsn.js';
-import { parsePlaces } from '../tools/restore/point-in-time.js';
+import { parseLsns } from '../tools/point-in-time.js';
 import { ToolError } from '../tools/store-reader.js';
 
 /** Where an entry of a store is. */
@@ -10,7 +10,7 @@ export interface EntryAddress {
 
 /** `SHARD:LSN`. Throws a `ToolError` that says what is wrong with the text. */
 export function parseEntryAddress(text: string): EntryAddress {
-  const [[shard, lsn] = [], ...others] = parsePlaces(text);
+  const [[shard, lsn] = [], ...others] = parseLsns(text);
   if (shard === undefined || lsn === undefined || others.length > 0) throw new ToolError('one entry is expected');
   return { shard, lsn };
 }

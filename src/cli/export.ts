@@ -6,7 +6,7 @@ import { exportEvents } from '../tools/export/export.js';
 import { ExportCursor } from '../tools/export/export-cursor.js';
 import { type ExportSink, pumpExport } from '../tools/export/export-pump.js';
 import { startOf } from '../tools/export/export-start.js';
-import { parsePlaces } from '../tools/restore/point-in-time.js';
+import { parseLsns } from '../tools/point-in-time.js';
 import { type StoreReader, shardsOf, ToolError } from '../tools/store-reader.js';
 import { argument } from './argument.js';
 import { Progress } from './print/progress.js';
@@ -106,5 +106,5 @@ function stdoutSink(): ExportSink {
 }
 
 function parseFrom(text: string): From {
-  return text === 'oldest' ? text : parsePlaces(text);
+  return text === 'oldest' ? text : parseLsns(text);
 }

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { EXIT } from '../node/exit-codes.js';
-import type { OnProgress } from '../tools/frame.js';
 import { type Inspection, inspect } from '../tools/inspect/inspect.js';
 import { inspectEntry, inspectOrphans } from '../tools/inspect/inspect-entry.js';
-import type { Question } from '../tools/inspect/question.js';
-import { parseAt } from '../tools/restore/point-in-time.js';
+import type { InspectQuery } from '../tools/inspect/inspect-query.js';
+import { parseAt } from '../tools/point-in-time.js';
+import type { OnProgress } from '../tools/progress.js';
 import { type StoreReader, shardsOf, ToolError } from '../tools/store-reader.js';
 import { shardOf } from '../worker/placement.js';
 import { argument } from './argument.js';
@@ -119,18 +119,18 @@ function nothingFound(): number {
   return EXIT.failure;
 }
 
-async function search(question: Question, options: InspectOptions): Promise<void> {
+async function search(query: InspectQuery, options: InspectOptions): Promise<void> {
   await show(options, async (reader, onProgress) => {
-    const { username } = question;
+    const { username } = query;
     const shards = username === undefined ? shardsOf(reader) : [shardOf(username, reader.shards)];
-    const found: Inspection = await inspect(reader, shards, question, onProgress);
-    if (found.happenings.length === 0 && found.players.length === 0) {
+    const found: Inspection = await inspect(reader, shards, query, onProgress);
+    if (found.items.length === 0 && found.players.length === 0) {
       for (const note of found.notes) console.error(`walletd: ${printable(note)}`);
       return undefined;
     }
     return {
-      text: () => inspectionText(found, question, reader.scales),
-      json: () => inspectionLines(found, question, reader.scales),
+      text: () => inspectionText(found, query, reader.scales),
+      json: () => inspectionLines(found, query, reader.scales),
     };
   });
 }

@@ -1,6 +1,6 @@
 import { decodeMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
-import type { TargetStore } from '../tools/ports.js';
+import type { TargetStore } from '../tools/copy-ports.js';
 
 /** An empty store, which nothing else may use until the restore is complete. */
 export function restoreTargetOf(store: Store): TargetStore {

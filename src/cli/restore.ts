@@ -9,7 +9,7 @@ import type { Store } from '../store/store.js';
 import { checkBackup, framesOfFile } from '../tools/backup/backup-reader.js';
 import { framesOfStore } from '../tools/backup/store-frames.js';
 import type { Frame, Frames } from '../tools/frame.js';
-import { type At, checkReach, parseAt, reachesOf } from '../tools/restore/point-in-time.js';
+import { type At, checkReach, parseAt, reachesOf } from '../tools/point-in-time.js';
 import { restoreFrames } from '../tools/restore/restore.js';
 import { ToolError } from '../tools/store-reader.js';
 import { argument } from './argument.js';
@@ -82,9 +82,9 @@ async function restoreFile(options: RestoreOptions, progress: Progress): Promise
   const { from, at, json } = options;
   const checking = new Progress('Checking the file', !json);
   const whole = await checkBackup(from, checking.update).finally(() => checking.stop());
-  checkReach(at, reachesOf(whole.contents));
+  checkReach(at, reachesOf(whole.coverage));
   if (whole.cutBytes > 0) {
-    progress.warn(`the last segment of ${from} was cut off; what is whole goes to ${isoTime(whole.contents.timeMs)}`);
+    progress.warn(`the last segment of ${from} was cut off; what is whole goes to ${isoTime(whole.coverage.timeMs)}`);
   }
   return await restoreInto(framesOfFile(from, whole, progress.update), from, options, progress);
 }

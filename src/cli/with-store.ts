@@ -4,7 +4,7 @@ import { type ExistingStore, openAsItIs } from '../node/open-store.js';
 import { formatsOf } from '../store/format/store-formats.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
-import { patientSource } from '../tools/patience.js';
+import { patientSource } from '../tools/patient-source.js';
 import type { StoreReader } from '../tools/store-reader.js';
 import { ScaleTable } from '../wallet/amount.js';
 import { shardOf } from '../worker/placement.js';

@@ -1,16 +1,12 @@
 import { type LogReaderDeps, maybeEntry } from '../shard/log/log-reader.js';
 import type { Lsn } from '../shard/log/lsn.js';
-import { entriesAfter } from './loss/salvage.js';
+import { rawEntriesAfter } from './raw-entries.js';
 
-/** The first fence behind `after` with which somebody has accepted a loss; undefined when there is none. */
-export async function maybeAcceptedLoss(
-  shard: number,
-  after: Lsn,
-  { wal, format }: LogReaderDeps,
-): Promise<Lsn | undefined> {
-  for await (const page of entriesAfter(shard, after, { wal, format })) {
+/** The place of the first fence after `after` that accepts a loss; undefined when there is none. */
+export async function maybeAcceptedLoss(shard: number, after: Lsn, deps: LogReaderDeps): Promise<Lsn | undefined> {
+  for await (const page of rawEntriesAfter(shard, after, deps)) {
     for (const bytes of page) {
-      const entry = maybeEntry(bytes, format);
+      const entry = maybeEntry(bytes, deps.format);
       if (entry?.owner?.afterLoss) return entry.lsn;
     }
   }

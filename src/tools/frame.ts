@@ -1,4 +1,4 @@
-import type { Contents } from './contents.js';
+import type { Coverage } from './coverage.js';
 
 /**
  * A store in motion, from a store or a file into a store or a file:
@@ -7,7 +7,7 @@ import type { Contents } from './contents.js';
  *   snapshot-begun, chunk ...  of a shard that has a snapshot; before its entries
  *   snapshot-abandoned         it vanished or proved damaged while it was read: what came of it does not count
  *   entry ...                  of a shard, in order: from the one at the snapshot's start, or from the first of the log
- *   end                        all that `contents` says has come by now; more may follow
+ *   end                        all that `coverage` says has come by now; more may follow
  */
 export type Frame =
   | { readonly type: 'meta'; readonly bytes: Buffer }
@@ -15,9 +15,6 @@ export type Frame =
   | { readonly type: 'chunk'; readonly shard: number; readonly index: number; readonly bytes: Buffer }
   | { readonly type: 'snapshot-abandoned'; readonly shard: number }
   | { readonly type: 'entry'; readonly shard: number; readonly bytes: Buffer }
-  | { readonly type: 'end'; readonly contents: Contents };
+  | { readonly type: 'end'; readonly coverage: Coverage };
 
 export type Frames = AsyncIterable<Frame>;
-
-/** Told while long work goes on; `total` is the best that is known by then. */
-export type OnProgress = (done: number, total: number) => void;

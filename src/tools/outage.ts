@@ -4,12 +4,12 @@ export class Outage {
 
   constructor(private readonly warn: (sentence: string) => void) {}
 
-  begins({ message }: Error): void {
+  begin({ message }: Error): void {
     if (!this.isOn) this.warn(`the store cannot be read, trying again: ${message}`);
     this.isOn = true;
   }
 
-  isOver(): void {
+  end(): void {
     if (this.isOn) this.warn('the store can be read again');
     this.isOn = false;
   }

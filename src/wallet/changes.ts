@@ -7,23 +7,21 @@ interface ChangeFacts {
   readonly kind: LedgerKind;
   /** It makes memory grow by something that must be kept until it is closed: refused while memory is full. */
   readonly opens: boolean;
-  /** It gives an id its round; other messages name a bet by its id alone. */
-  readonly namesRound: boolean;
 }
 
 /** One row for each change: a new one does not compile until it has its own. */
 export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
-  'bet-placed': { kind: 'stakes', opens: true, namesRound: true },
-  'bet-confirmed': { kind: 'stakes', opens: false, namesRound: false },
-  'bet-settled': { kind: 'payouts', opens: false, namesRound: false },
-  'single-state-settled': { kind: 'payouts', opens: true, namesRound: true },
-  'round-settled': { kind: 'payouts', opens: false, namesRound: false },
-  'bet-adjusted': { kind: 'adjustments', opens: false, namesRound: false },
-  'bet-voided': { kind: 'voids', opens: false, namesRound: false },
-  'round-voided': { kind: 'voids', opens: false, namesRound: false },
-  'bet-cancelled': { kind: 'refunds', opens: false, namesRound: false },
-  'round-cancelled': { kind: 'refunds', opens: false, namesRound: false },
-  'round-marked': { kind: 'refunds', opens: false, namesRound: false },
-  'cancel-remembered': { kind: 'refunds', opens: false, namesRound: true },
-  'tip-credited': { kind: 'tip-refunds', opens: false, namesRound: true },
+  'bet-placed': { kind: 'stakes', opens: true },
+  'bet-confirmed': { kind: 'stakes', opens: false },
+  'bet-settled': { kind: 'payouts', opens: false },
+  'single-state-settled': { kind: 'payouts', opens: true },
+  'round-settled': { kind: 'payouts', opens: false },
+  'bet-adjusted': { kind: 'adjustments', opens: false },
+  'bet-voided': { kind: 'voids', opens: false },
+  'round-voided': { kind: 'voids', opens: false },
+  'bet-cancelled': { kind: 'refunds', opens: false },
+  'round-cancelled': { kind: 'refunds', opens: false },
+  'round-marked': { kind: 'refunds', opens: false },
+  'cancel-remembered': { kind: 'refunds', opens: false },
+  'tip-credited': { kind: 'tip-refunds', opens: false },
 };

@@ -89,8 +89,8 @@ test('a backup while a server answers: restored elsewhere it has all that was an
 
 /** The newest entry of each shard. */
 async function headsOfFile(file: string): Promise<string[]> {
-  const { contents } = await checkBackup(file);
-  return contents.shards.map(({ head }) => formatLsn(head.lsn));
+  const { coverage } = await checkBackup(file);
+  return coverage.shards.map(({ head }) => formatLsn(head.lsn));
 }
 
 async function headsOfStore(env: Record<string, string>): Promise<string[]> {

@@ -9,7 +9,7 @@ import { ToolError } from '../../src/tools/store-reader.js';
 import { Writer } from '../contract/writer.js';
 import { runVerb } from '../support/run-verb.js';
 import { inTempFolder } from '../support/temp-folder.js';
-import { AT_ONCE, framesOf, META, recordedHistory, walletsOf } from '../tools/stores.js';
+import { AT_ONCE, framesOf, META, recordedHistory, walletsOf } from '../tools/recorded-store.js';
 
 /** A store in a folder that nobody serves. */
 async function storedHistory(folder: string): Promise<Map<string, unknown>> {

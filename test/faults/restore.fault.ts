@@ -16,7 +16,7 @@ import { encodeMeta } from '../../src/store/meta.js';
 import { checkBackup, framesOfFile } from '../../src/tools/backup/backup-reader.js';
 import { framesOfStore } from '../../src/tools/backup/store-frames.js';
 import type { Frames } from '../../src/tools/frame.js';
-import { type At, parseAt } from '../../src/tools/restore/point-in-time.js';
+import { type At, parseAt } from '../../src/tools/point-in-time.js';
 import { restoreFrames } from '../../src/tools/restore/restore.js';
 import type { WalletImage } from '../../src/wallet/state/wallet-image.js';
 import { balanceOf, type CallbackAnswer } from '../support/client.js';
@@ -300,8 +300,8 @@ function balancesOf(entries: readonly Entry[]): Map<string, number> {
 }
 
 async function reaches(file: string, logs: readonly RecordedEntry[][]): Promise<boolean> {
-  const { contents } = await checkBackup(file);
-  return logs.every((log, shard) => contents.shards[shard]?.head.lsn.sequence === log.at(-1)?.lsn.sequence);
+  const { coverage } = await checkBackup(file);
+  return logs.every((log, shard) => coverage.shards[shard]?.head.lsn.sequence === log.at(-1)?.lsn.sequence);
 }
 
 /** Each gets its first answer again, or hears that its round has been cancelled or voided since. */

@@ -5,12 +5,12 @@ import { rebuild } from '../../src/shard/log/recovery.js';
 import { openFormats } from '../../src/store/format/store-formats.js';
 import { checkBackup, framesOfFile } from '../../src/tools/backup/backup-reader.js';
 import { BackupWriter } from '../../src/tools/backup/backup-writer.js';
-import type { Contents } from '../../src/tools/contents.js';
+import type { Coverage } from '../../src/tools/coverage.js';
 import type { Frame } from '../../src/tools/frame.js';
 import { restoreFrames } from '../../src/tools/restore/restore.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { makeTempFolder } from '../support/temp-folder.js';
-import { targetOf } from '../tools/stores.js';
+import { targetOf } from '../tools/recorded-store.js';
 import { describeWallet } from './describe-wallet.js';
 import { recoveryDeps } from './store-writer.js';
 import { HISTORY_FOLDER, readHistories, type StoredHistory } from './stored-history.js';
@@ -81,7 +81,7 @@ function framesOf({ bytes, logs, meta }: StoredHistory, snapshots: readonly Stor
     );
   const place = { end: first.head.lsn, timeMs: newest.entry.timeMs };
   const end = (count?: number): Frame => {
-    const contents: Contents = {
+    const coverage: Coverage = {
       timeMs: meta.createdMs + (count ?? 1000),
       shards: [
         { head: first.head, snapshot: place },
@@ -91,7 +91,7 @@ function framesOf({ bytes, logs, meta }: StoredHistory, snapshots: readonly Stor
         })),
       ],
     };
-    return { type: 'end', contents };
+    return { type: 'end', coverage };
   };
   return [
     { type: 'meta', bytes: bytes.meta },

@@ -60,6 +60,15 @@ test('a folder imports only along its arrow', () => {
   assert.deepEqual(wrong, []);
 });
 
+test('a room of tools imports no other one: what several share stands beside them', () => {
+  const roomOf = (file: string) => /^tools\/([^/]+)\//.exec(file)?.[1];
+  const wrong = imports.filter((one) => {
+    const to = roomOf(target(one) ?? '');
+    return folderOf(one.from) === 'tools' && to !== undefined && to !== roomOf(one.from);
+  });
+  assert.deepEqual(wrong, []);
+});
+
 test('every folder has its arrow', () => {
   const folders = new Set(files.map(folderOf));
   for (const folder of folders) assert.ok(folder in ARROWS || folder in MEETING_PLACES, folder);

@@ -4,33 +4,15 @@ import { newestTimeOf } from '../../src/shard/log/log-reader.js';
 import { formatLsn } from '../../src/shard/log/lsn.js';
 import type { Entry } from '../../src/shard/log/wal.js';
 import { listSnapshots } from '../../src/shard/snapshot/snapshot-reader.js';
-import { type At, parseAt } from '../../src/tools/restore/point-in-time.js';
-import { apply } from '../../src/wallet/apply.js';
-import { Wallets } from '../../src/wallet/state/wallets.js';
+import { type At, parseAt } from '../../src/tools/point-in-time.js';
+import { folded } from '../faults/recorded.js';
 import type { MemoryWal } from '../support/memory-wal.js';
-import {
-  addImages,
-  entriesOf,
-  formats,
-  framesOf,
-  META,
-  recordedHistory,
-  restored,
-  SHARDS,
-  walletsOf,
-} from './stores.js';
+import { entriesOf, formats, framesOf, META, recordedHistory, restored, SHARDS, walletsOf } from './recorded-store.js';
 
 /** The wallets after the entries that `isWanted` takes, by nothing but `apply`. */
-async function folded(wal: MemoryWal, isWanted: (entry: Entry) => boolean): Promise<Map<string, unknown>> {
-  const all = new Map<string, unknown>();
-  for (let shard = 0; shard < SHARDS; shard++) {
-    const wallets = new Wallets();
-    for (const entry of (await entriesOf(wal, shard)).filter(isWanted)) {
-      for (const event of entry.events) apply(wallets, event);
-    }
-    addImages(all, wallets);
-  }
-  return all;
+async function foldedWhere(wal: MemoryWal, isWanted: (entry: Entry) => boolean): Promise<Map<string, unknown>> {
+  const logs = await Promise.all(Array.from({ length: SHARDS }, (_, shard) => entriesOf(wal, shard)));
+  return folded(logs.flat().filter(isWanted));
 }
 
 async function restoredAt(wal: MemoryWal, at: At): Promise<Map<string, unknown>> {
@@ -44,7 +26,7 @@ test('up to any entry of a shard: that shard as it was behind it, the others as 
     const entries = await entriesOf(wal, shard);
     assert.ok(entries.length > 15);
     for (const { lsn } of entries) {
-      const expected = await folded(wal, (entry) => entry.shard !== shard || entry.lsn.sequence <= lsn.sequence);
+      const expected = await foldedWhere(wal, (entry) => entry.shard !== shard || entry.lsn.sequence <= lsn.sequence);
       assert.deepEqual(await restoredAt(wal, parseAt(`${shard}:${formatLsn(lsn)}`)), expected, formatLsn(lsn));
     }
   }
@@ -58,7 +40,7 @@ test('up to a time: each shard with the entries whose newest event is not later'
   }
   assert.ok(times.size > 20);
   for (const timeMs of times) {
-    const expected = await folded(wal, (entry) => newestTimeOf(entry) <= timeMs);
+    const expected = await foldedWhere(wal, (entry) => newestTimeOf(entry) <= timeMs);
     assert.deepEqual(await restoredAt(wal, { type: 'time', timeMs }), expected, String(timeMs));
   }
 });
@@ -134,7 +116,7 @@ test('--at is a time with its zone, milliseconds, or places', () => {
   }
   assert.deepEqual(parseAt('2026-01-31T12:00:00.123Z'), { type: 'time', timeMs: timeMs + 123 });
   assert.deepEqual(parseAt('0:1-5,12:3-400'), {
-    type: 'places',
+    type: 'lsns',
     lsns: new Map([
       [0, { epoch: 1, sequence: 5 }],
       [12, { epoch: 3, sequence: 400 }],

@@ -7,7 +7,7 @@ import { exportEvents } from '../../src/tools/export/export.js';
 import { startOf } from '../../src/tools/export/export-start.js';
 import { inspect } from '../../src/tools/inspect/inspect.js';
 import { inspectEntry, inspectOrphans } from '../../src/tools/inspect/inspect-entry.js';
-import type { Question } from '../../src/tools/inspect/question.js';
+import type { InspectQuery } from '../../src/tools/inspect/inspect-query.js';
 import { shardsOf } from '../../src/tools/store-reader.js';
 import { unitsPerWhole } from '../../src/wallet/amount.js';
 import type { Command } from '../../src/wallet/command.js';
@@ -134,22 +134,22 @@ export class StoryInterpreter {
     await this.store.trim({ epoch: lsn.epoch, sequence: lsn.sequence + 1 }, shard);
   }
 
-  private async inspect(question: Question): Promise<string> {
-    const found = await this.search(question);
-    if (found.happenings.length === 0 && found.players.length === 0) return 'nothing';
-    return withoutBlanks(inspectionText(found, question, this.store.scales));
+  private async inspect(query: InspectQuery): Promise<string> {
+    const found = await this.search(query);
+    if (found.items.length === 0 && found.players.length === 0) return 'nothing';
+    return withoutBlanks(inspectionText(found, query, this.store.scales));
   }
 
-  private async inspectJson(question: Question): Promise<string> {
-    const found = await this.search(question);
-    return [...inspectionLines(found, question, this.store.scales)].map((line) => JSON.stringify(line)).join('\n');
+  private async inspectJson(query: InspectQuery): Promise<string> {
+    const found = await this.search(query);
+    return [...inspectionLines(found, query, this.store.scales)].map((line) => JSON.stringify(line)).join('\n');
   }
 
-  private async search(question: Question) {
+  private async search(query: InspectQuery) {
     const { reader } = this.store;
-    const { username } = question;
+    const { username } = query;
     const shards = username === undefined ? shardsOf(reader) : [this.store.shardOf(username)];
-    return await inspect(reader, shards, question);
+    return await inspect(reader, shards, query);
   }
 
   private async entry(place: string): Promise<string> {
@@ -195,7 +195,7 @@ function withoutBlanks(text: string): string {
   return text.replace(/^$/gm, '.');
 }
 
-function operatorsSince(words: readonly string[]): Question {
+function operatorsSince(words: readonly string[]): InspectQuery {
   return { type: 'operators', sinceMs: Date.parse(words[0] ?? '1970-01-01'), username: undefined };
 }
 

@@ -1,9 +1,9 @@
 import { formatLsn } from '../../shard/log/lsn.js';
 import type { Entry } from '../../shard/log/wal.js';
-import type { Happening } from '../../tools/happening.js';
+import type { HistoryItem } from '../../tools/inspect/history-item.js';
 import type { Inspection, Player } from '../../tools/inspect/inspect.js';
 import type { inspectEntry, Orphan } from '../../tools/inspect/inspect-entry.js';
-import type { Question } from '../../tools/inspect/question.js';
+import type { InspectQuery } from '../../tools/inspect/inspect-query.js';
 import { formatUnits, type ScaleTable, type Units } from '../../wallet/amount.js';
 import type { Transaction } from '../../wallet/state/round.js';
 import { isoTime, plural } from './format.js';
@@ -16,7 +16,7 @@ type InspectedOrphans = Inspection & { readonly orphans: readonly Orphan[] };
 /** The limit of a table for people; --json has none. */
 const ROWS_MAX = 1000;
 
-const HAPPENING_COLUMNS = [
+const ITEM_COLUMNS = [
   'time',
   'entry',
   'player',
@@ -31,44 +31,44 @@ const HAPPENING_COLUMNS = [
   '',
 ];
 
-export function inspectionText(found: Inspection, question: Question, scales: ScaleTable): string {
-  const { happenings, players, notes } = found;
+export function inspectionText(found: Inspection, query: InspectQuery, scales: ScaleTable): string {
+  const { items, players, notes } = found;
   const parts = [
-    question.type === 'player' ? players.map((player) => playerLine(player, scales)).join('\n') : '',
-    happeningsTable(happenings, players, scales),
-    nowTable(players, question, scales),
+    query.type === 'player' ? players.map((player) => playerLine(player, scales)).join('\n') : '',
+    itemsTable(items, players, scales),
+    nowTable(players, query, scales),
     notes.map((note) => `Note: ${printable(note)}.`).join('\n'),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-export function* inspectionLines(found: Inspection, question: Question, scales: ScaleTable): Generator<object> {
-  const { happenings, players, notes } = found;
+export function* inspectionLines(found: Inspection, query: InspectQuery, scales: ScaleTable): Generator<object> {
+  const { items, players, notes } = found;
   for (const note of notes) yield { record: 'note', note };
-  if (question.type === 'player') for (const player of players) yield playerJson(player, scales);
-  yield* happeningLines(happenings, players, scales);
-  for (const { player, item } of concernedNow(players, question)) yield transactionJson(player, item, scales);
+  if (query.type === 'player') for (const player of players) yield playerJson(player, scales);
+  yield* itemLines(items, players, scales);
+  for (const { player, item } of concernedNow(players, query)) yield transactionJson(player, item, scales);
 }
 
-export function entryText({ entry, happenings, players, notes }: InspectedEntry, scales: ScaleTable): string {
+export function entryText({ entry, items, players, notes }: InspectedEntry, scales: ScaleTable): string {
   const { shard, lsn, previousLsn, timeMs, nonce, owner, events } = entry;
   const what = owner === undefined ? plural(events.length, 'event') : `a fence of ${ownerName(entry)}`;
   const parts = [
     `Entry ${formatLsn(lsn)} of shard ${shard}: ${what}, ${isoTime(timeMs)}, nonce ${nonce}, after ${formatLsn(previousLsn)}`,
-    happeningsTable(happenings, players, scales),
+    itemsTable(items, players, scales),
     notes.map((note) => `Note: ${printable(note)}.`).join('\n'),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
 export function* entryLines(found: InspectedEntry, scales: ScaleTable): Generator<object> {
-  const { entry, happenings, players, notes } = found;
+  const { entry, items, players, notes } = found;
   for (const note of notes) yield { record: 'note', note };
   yield entryJson(entry);
-  yield* happeningLines(happenings, players, scales);
+  yield* itemLines(items, players, scales);
 }
 
-export function orphansText({ orphans, happenings, players, notes }: InspectedOrphans, scales: ScaleTable): string {
+export function orphansText({ orphans, items, players, notes }: InspectedOrphans, scales: ScaleTable): string {
   const rows = orphans.map(({ entry, isInLog }) => [
     String(entry.shard),
     formatLsn(entry.lsn),
@@ -79,32 +79,32 @@ export function orphansText({ orphans, happenings, players, notes }: InspectedOr
   const columns = [{ right: 'shard' }, 'entry', 'time', { right: 'events' }, 'in the log'];
   const parts = [
     formatTable(columns, rows),
-    happeningsTable(happenings, players, scales),
+    itemsTable(items, players, scales),
     notes.map((note) => `Note: ${printable(note)}.`).join('\n'),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
 export function* orphansLines(found: InspectedOrphans, scales: ScaleTable): Generator<object> {
-  const { orphans, happenings, players, notes } = found;
+  const { orphans, items, players, notes } = found;
   for (const note of notes) yield { record: 'note', note };
   for (const { entry, isInLog } of orphans) yield { ...entryJson(entry), isInLog };
-  yield* happeningLines(happenings, players, scales);
+  yield* itemLines(items, players, scales);
 }
 
-function happeningsTable(happenings: readonly Happening[], players: readonly Player[], scales: ScaleTable): string {
-  if (happenings.length === 0) return '';
-  const money = new Money(happenings, players, scales);
-  const shown = happenings.slice(-ROWS_MAX);
+function itemsTable(items: readonly HistoryItem[], players: readonly Player[], scales: ScaleTable): string {
+  if (items.length === 0) return '';
+  const money = new Money(items, players, scales);
+  const shown = items.slice(-ROWS_MAX);
   const table = formatTable(
-    HAPPENING_COLUMNS,
-    shown.map((one) => happeningRow(one, money)),
+    ITEM_COLUMNS,
+    shown.map((one) => itemRow(one, money)),
   );
-  const left = happenings.length - shown.length;
+  const left = items.length - shown.length;
   return left === 0 ? table : `${table}\n\n${left} earlier ones are left out; --json shows all.`;
 }
 
-function happeningRow(one: Happening, money: Money): string[] {
+function itemRow(one: HistoryItem, money: Money): string[] {
   const { shard, username, lsn, timeMs, type, requestId, productId, roundId, id, stake, others, remarks, by, reason } =
     one;
   const amount = (units: Units | undefined) => (units === undefined ? '' : money.format(username, units));
@@ -131,13 +131,9 @@ function happeningRow(one: Happening, money: Money): string[] {
   ];
 }
 
-function* happeningLines(
-  happenings: readonly Happening[],
-  players: readonly Player[],
-  scales: ScaleTable,
-): Generator<object> {
-  const money = new Money(happenings, players, scales);
-  for (const one of happenings) {
+function* itemLines(items: readonly HistoryItem[], players: readonly Player[], scales: ScaleTable): Generator<object> {
+  const money = new Money(items, players, scales);
+  for (const one of items) {
     const { shard, lsn, index, timeMs, username, version, type, requestId, productId, roundId, id } = one;
     const decimals = (units: Units | undefined) => (units === undefined ? undefined : money.format(username, units));
     yield {
@@ -176,12 +172,11 @@ class Money {
   private readonly currencies = new Map<string, string>();
 
   constructor(
-    happenings: readonly Happening[],
+    items: readonly HistoryItem[],
     players: readonly Player[],
     private readonly scales: ScaleTable,
   ) {
-    for (const { username, currency } of happenings)
-      if (currency !== undefined) this.currencies.set(username, currency);
+    for (const { username, currency } of items) if (currency !== undefined) this.currencies.set(username, currency);
     for (const { wallet } of players) this.currencies.set(wallet.username, wallet.currency);
   }
 
@@ -227,22 +222,20 @@ interface Concerned {
 }
 
 /** The transactions of the round, or with the id, as they are now; oldest first. */
-function* concernedNow(players: readonly Player[], question: Question): Generator<Concerned> {
-  if (question.type === 'player' || question.type === 'operators') return;
+function* concernedNow(players: readonly Player[], query: InspectQuery): Generator<Concerned> {
+  if (query.type === 'player' || query.type === 'operators') return;
   for (const player of players) {
     for (const item of [...player.wallet.transactions()].reverse()) {
       const { id, round } = item;
       const isIt =
-        question.type === 'round'
-          ? round.productId === question.productId && round.id === question.roundId
-          : id === question.id;
+        query.type === 'round' ? round.productId === query.productId && round.id === query.roundId : id === query.id;
       if (isIt && !item.isTombstone) yield { player, item };
     }
   }
 }
 
-function nowTable(players: readonly Player[], question: Question, scales: ScaleTable): string {
-  const rows = [...concernedNow(players, question)].map(({ player, item }) => {
+function nowTable(players: readonly Player[], query: InspectQuery, scales: ScaleTable): string {
+  const rows = [...concernedNow(players, query)].map(({ player, item }) => {
     const { username, currency } = player.wallet;
     const amount = (units: Units | undefined) => (units === undefined ? '' : formatUnits(units, scales.of(currency)));
     const { round, kind, id, state, stake, payout, held, paid } = item;

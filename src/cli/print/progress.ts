@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Presets, SingleBar } from 'cli-progress';
 import { silentLogger } from '../../base/logger.js';
 import type { Patience } from '../../shard/log/patience.js';
-import type { OnProgress } from '../../tools/frame.js';
+import type { OnProgress } from '../../tools/progress.js';
 import { formatAge } from './format.js';
 import { printable } from './printable.js';
 

@@ -1,28 +1,19 @@
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { Slices } from '../../base/slices.js';
-import { apply } from '../../wallet/apply.js';
-import type { Event } from '../../wallet/event.js';
 import { checkWallet } from '../../wallet/invariants.js';
-import { Wallets } from '../../wallet/state/wallets.js';
-import { DamagedSnapshotError, listSnapshots, readSnapshot } from '../snapshot/snapshot-reader.js';
-import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../snapshot/snapshot-store.js';
-import { decodeEntry, entryAt, firstEntry, newestTimeOf, readLog } from './log-reader.js';
-import { compareLsn, formatLsn, isSameLsn, type Lsn } from './lsn.js';
+import type { Wallets } from '../../wallet/state/wallets.js';
+import { listSnapshots, type SnapshotReaderDeps } from '../snapshot/snapshot-reader.js';
+import type { LogMark, SnapshotFormat, SnapshotStore } from '../snapshot/snapshot-store.js';
+import { decodeEntry, entryAt, firstEntry, type ReadEntry, readLog } from './log-reader.js';
+import { formatLsn, isSameLsn } from './lsn.js';
 import { type Patience, patiently } from './patience.js';
 import { RecentEntries } from './recent-entries.js';
 import { LossError, RecoveryError, ShortLogError } from './recovery-error.js';
 import { RecoveryProgress } from './recovery-progress.js';
-import {
-  type Entry,
-  type EntryFormat,
-  type Head,
-  isAt,
-  isSameHead,
-  type Position,
-  type Takeover,
-  type Wal,
-} from './wal.js';
+import { firstReplay, Replay } from './replay.js';
+import { checkAgainstLog, checkEnds, checkReached } from './snapshot-ends.js';
+import { type EntryFormat, type Head, isAt, isSameHead, type Position, type Takeover, type Wal } from './wal.js';
 
 export interface RecoveryDeps extends Patience {
   readonly wal: Wal;
@@ -58,25 +49,21 @@ export interface Recovered {
   readonly snapshotMs: number | undefined;
 }
 
-/** Where replay begins. */
-interface Base {
-  readonly wallets: Wallets;
-  /** All up to here is in `wallets`. */
-  readonly start: Head;
-  /** Nothing after this is; undefined without a snapshot. */
-  readonly end: Head | undefined;
-  /** Ends of this snapshot and of newer ones that are damaged: the log held them all, and must still do. */
+/** A replay that has not begun, and what it must come by. */
+interface Beginning {
+  readonly replay: Replay;
+  /** Ends of its snapshot and of newer ones that are damaged: the log held them all, and must still do so. */
   readonly ends: readonly Head[];
-  readonly marks: readonly LogMark[];
+  /** Ids of the damaged ones. */
   readonly damaged: readonly string[];
-  /** When the snapshot was whole. */
-  readonly snapshotMs: number | undefined;
 }
 
 /** Rebuilds a shard that has been taken over, up to its own fence. */
 export async function recover({ shard, previous, entry }: Takeover, genesis: Head, deps: RecoveryDeps) {
   return await rebuild({ shard, genesis, found: previous, target: entry.head }, deps);
 }
+
+type Yield = () => Promise<void>;
 
 /** What is to be rebuilt. */
 export interface Rebuild {
@@ -97,20 +84,23 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   const { shard, target } = what;
   const startedMs = clock.monotonicMs();
   const slices = new Slices(clock, deps.yieldTurn);
+  const maybeYield = () => slices.maybeYield();
   await checkAcknowledged(shard, deps);
-  const base = await newestBase(what, slices, deps);
-  const { wallets } = base;
-  const tail = await replayTail(shard, base, target, slices, deps);
+  const beginning = await begin(what, maybeYield, deps);
+  const { replay, damaged } = beginning;
+  const recent = await recentBefore(replay, shard, deps);
+  await replayTo(what, beginning, recent, maybeYield, deps);
+  const { wallets, events, timeMs, logBytes, marks, manifest } = replay;
   for (const wallet of wallets.touched()) {
     checkWallet(wallet);
     await slices.maybeYield();
   }
-  const { events } = tail;
   const tookMs = Math.round(clock.monotonicMs() - startedMs);
-  const from = formatLsn(base.start.lsn);
+  const from = formatLsn(replay.start.lsn);
   log.info({ shard, lsn: formatLsn(target.lsn), from, events, players: wallets.count, tookMs }, 'shard recovered');
-  const { marks, damaged, snapshotMs } = base;
-  return { wallets, head: target, marks, damaged, snapshotMs, ...tail };
+  const tailEntries = replay.batches;
+  const snapshotMs = manifest?.timeMs;
+  return { wallets, head: target, timeMs, recent, logBytes, tailEntries, events, marks, damaged, snapshotMs };
 }
 
 /** What was acknowledged must be in the log, at its place; or be so old that it has been trimmed. */
@@ -129,101 +119,61 @@ async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<voi
   throw new LossError(`the log of shard ${shard} lacks ${formatLsn(lsn)}, which this node has acknowledged: ${why}`);
 }
 
-async function newestBase({ shard, genesis, found }: Rebuild, slices: Slices, deps: RecoveryDeps): Promise<Base> {
+/** The newest snapshot that is not damaged, or the beginning of the log. */
+async function begin({ shard, genesis, found }: Rebuild, maybeYield: Yield, deps: RecoveryDeps): Promise<Beginning> {
   const { log } = deps;
-  const { whole, damaged } = await patiently('list the snapshots', deps, () => listSnapshots(shard, deps));
-  for (const { id, reason } of damaged) log.warn({ shard, snapshot: id, reason }, 'snapshot skipped');
+  const { whole, damaged: illegible } = await patiently('list the snapshots', deps, () => listSnapshots(shard, deps));
+  for (const { id, reason } of illegible) log.warn({ shard, snapshot: id, reason }, 'snapshot skipped');
   for (const manifest of whole) checkAgainstLog(manifest, found);
   const ends: Head[] = [];
-  const useless: string[] = [];
-  for (const manifest of whole) {
-    const packed = await tryRead(manifest, slices, deps);
-    const { id, start, end, marks, timeMs: snapshotMs } = manifest;
+  const damaged: string[] = [];
+  const newest = await firstReplay(whole, patientSnapshots(maybeYield, deps), ({ id, message }, { end }) => {
+    log.warn({ shard, snapshot: id, reason: message }, 'snapshot skipped');
     ends.push(end);
-    if (packed !== undefined) {
-      return { wallets: new Wallets(packed), start, end, ends, marks, damaged: useless, snapshotMs };
-    }
-    useless.push(id);
-  }
+    damaged.push(id);
+  });
+  if (newest?.manifest !== undefined) return { replay: newest, ends: [...ends, newest.manifest.end], damaged };
   const first = await firstEntry(shard, patientReader(deps));
   if (first !== undefined && first.lsn.sequence !== 1) {
     throw new RecoveryError(
       `the log of shard ${shard} begins with ${formatLsn(first.lsn)}, and there is no whole snapshot to begin with: restore a backup`,
     );
   }
-  return {
-    wallets: new Wallets(),
-    start: genesis,
-    end: undefined,
-    ends,
-    marks: [],
-    damaged: useless,
-    snapshotMs: undefined,
+  return { replay: Replay.ofNothing(genesis), ends, damaged };
+}
+
+/** Replays the log up to the target. */
+async function replayTo(
+  { shard, target }: Rebuild,
+  { replay, ends }: Beginning,
+  recent: RecentEntries,
+  maybeYield: Yield,
+  deps: RecoveryDeps,
+): Promise<void> {
+  const look = ({ entry, bytes }: ReadEntry) => {
+    checkEnds(ends, entry);
+    recent.add({ head: entry.head, bytes });
   };
-}
-
-/** Throws a `LossError` when the snapshot holds more than the log with this head. */
-export function checkAgainstLog({ id, shard, end }: Manifest, head: Head): void {
-  if (compareLsn(end.lsn, head.lsn) <= 0) return;
-  throw new LossError(
-    `snapshot ${id} of shard ${shard} holds entries up to ${formatLsn(end.lsn)}, but the log ends at ${formatLsn(head.lsn)}: the log has lost what is between`,
-  );
-}
-
-/** Undefined when it is damaged: there may be an older one. */
-async function tryRead(manifest: Manifest, slices: Slices, deps: RecoveryDeps) {
-  const { id, shard } = manifest;
-  const yieldTurn = () => slices.maybeYield();
-  try {
-    return await patiently('read a snapshot', deps, () => readSnapshot(manifest, { ...deps, yieldTurn }));
-  } catch (error) {
-    if (!(error instanceof DamagedSnapshotError)) throw error;
-    deps.log.warn({ shard, snapshot: id, reason: error.message }, 'snapshot skipped');
-    return undefined;
-  }
-}
-
-/** Applies the log after `base` up to the entry `target`. */
-async function replayTail(shard: number, base: Base, target: Head, slices: Slices, deps: RecoveryDeps) {
-  const recent = await recentBefore(shard, base, deps);
-  const pages = readLog(shard, base.start, patientReader(deps));
-  let last = base.start;
-  // Time does not go back within a shard, whatever an entry says.
-  let timeMs = base.snapshotMs ?? 0;
-  let events = 0;
-  let tailEntries = 0;
-  let logBytes = base.marks.at(-1)?.bytes ?? 0;
   const progress = new RecoveryProgress(deps.clock, deps.log);
-  const done = () => {
-    checkReached(shard, base, last.lsn);
-    return { recent, timeMs, events, tailEntries, logBytes };
-  };
-  if (isSameHead(last, target)) return done();
-  for await (const page of pages) {
-    for (const { entry, bytes } of page) {
-      checkEnds(base, entry);
-      applyEntry(base, entry);
-      events += entry.events.length;
-      if (entry.owner === undefined) tailEntries++;
-      logBytes += bytes.length;
-      timeMs = Math.max(timeMs, newestTimeOf(entry));
-      last = entry.head;
-      recent.add({ head: last, bytes });
-      if (isSameHead(last, target)) return done();
-      await slices.maybeYield();
+  const to = formatLsn(target.lsn);
+  let isThere = isSameHead(replay.head, target);
+  if (!isThere) {
+    for await (const page of readLog(shard, replay.head, patientReader(deps))) {
+      isThere = await replay.takePage(page, target, maybeYield, look);
+      if (isThere) break;
+      progress.tell({ shard, at: formatLsn(replay.head.lsn), to, events: replay.events });
     }
-    progress.tell({ shard, at: formatLsn(last.lsn), to: formatLsn(target.lsn), events });
   }
-  throw new ShortLogError(
-    `the log of shard ${shard} ends at ${formatLsn(last.lsn)}, before its head ${formatLsn(target.lsn)}`,
-  );
+  const at = replay.head.lsn;
+  if (!isThere) throw new ShortLogError(`the log of shard ${shard} ends at ${formatLsn(at)}, before its head ${to}`);
+  checkReached(ends, shard, at);
 }
 
 /**
  * The newest entries that a snapshot holds: a store that can lose its tail can lose those too. As far as the log has
  * them, and has them whole.
  */
-async function recentBefore(shard: number, { start, marks }: Base, deps: RecoveryDeps): Promise<RecentEntries> {
+async function recentBefore({ start, marks }: Replay, shard: number, deps: RecoveryDeps): Promise<RecentEntries> {
   const none = new RecentEntries(start, deps.recentBytesMax);
   const place = marks.at(-1);
   if (deps.recentBytesMax === 0 || place === undefined) return none;
@@ -253,41 +203,8 @@ function patientReader(deps: RecoveryDeps) {
   return { wal: { read }, format: deps.format };
 }
 
-function applyEntry({ wallets, end }: Base, entry: Entry): void {
-  if (end === undefined || entry.lsn.sequence > end.lsn.sequence) {
-    for (const event of entry.events) apply(wallets, event);
-    return;
-  }
-  for (const event of entry.events) applyUnlessHeld(wallets, event);
-}
-
-/** Throws a `LossError` when the entry stands where a snapshot ends, and is another one than it was taken of. */
-export function checkEnds({ ends }: Pick<Base, 'ends'>, { shard, lsn, head }: Entry): void {
-  for (const end of ends) {
-    if (lsn.sequence !== end.lsn.sequence || isSameHead(head, end)) continue;
-    throw new LossError(
-      `entry ${formatLsn(lsn)} of shard ${shard} is not the one that a snapshot was taken of, ${formatLsn(end.lsn)}`,
-    );
-  }
-}
-
-/**
- * Throws a `LossError` when the log ends before a snapshot does. One that lost its tail goes on in a new epoch: by LSN
- * its fences are newer than what was lost.
- */
-export function checkReached(shard: number, { ends }: Pick<Base, 'ends'>, last: Lsn): void {
-  for (const end of ends) {
-    if (end.lsn.sequence <= last.sequence) continue;
-    throw new LossError(
-      `the log of shard ${shard} ends at ${formatLsn(last)}, but a snapshot holds entries up to ${formatLsn(end.lsn)}: the log has lost some of them`,
-    );
-  }
-}
-
-/** While a snapshot is taken the shard goes on: what a wallet in it already has is left out; then it returns false. */
-export function applyUnlessHeld(wallets: Wallets, event: Event): boolean {
-  const wallet = wallets.get(event.username);
-  if (wallet !== undefined && event.version <= wallet.version) return false;
-  apply(wallets, event);
-  return true;
+function patientSnapshots(yieldTurn: Yield, deps: RecoveryDeps): SnapshotReaderDeps {
+  const readChunks: SnapshotStore['readChunks'] = (...args) =>
+    patiently('read a snapshot', deps, () => deps.snapshots.readChunks(...args));
+  return { snapshots: { readChunks }, snapshotFormat: deps.snapshotFormat, yieldTurn };
 }

@@ -1,7 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { Contents } from '../contents.js';
-import type { Frame, OnProgress } from '../frame.js';
+import type { Coverage } from '../coverage.js';
+import type { Frame } from '../frame.js';
+import type { OnProgress } from '../progress.js';
 import { ToolError } from '../store-reader.js';
 import {
   BLOCK_HEADER_LENGTH,
@@ -22,7 +23,7 @@ export interface WholePart {
   readonly cutBytes: number;
   /** The meta record of the store. */
   readonly meta: Buffer;
-  readonly contents: Contents;
+  readonly coverage: Coverage;
 }
 
 interface Block {
@@ -59,7 +60,7 @@ export async function checkBackup(path: string, onProgress: OnProgress = () => {
     const end = (await reader.open(last)).at(-1);
     if (meta?.type !== 'meta' || end?.type !== 'end') throw new ToolError(`${path} lacks its meta record or its end`);
     const cutBytes = reader.size - whole;
-    return { bytes: whole, blocks, segments, cutBytes, meta: meta.bytes, contents: end.contents };
+    return { bytes: whole, blocks, segments, cutBytes, meta: meta.bytes, coverage: end.coverage };
   } finally {
     await reader.close();
   }

@@ -4,12 +4,12 @@ import { compareLsn, formatLsn } from '../../shard/log/lsn.js';
 import { isPermanent } from '../../shard/log/patience.js';
 import { RecoveryError } from '../../shard/log/recovery-error.js';
 import { type Head, isSameHead } from '../../shard/log/wal.js';
-import type { Contents, ShardContents } from '../contents.js';
+import type { SourceStore } from '../copy-ports.js';
+import type { Coverage, ShardCoverage } from '../coverage.js';
 import type { Frame } from '../frame.js';
 import { Outage } from '../outage.js';
-import type { SourceStore } from '../ports.js';
 import { ToolError } from '../store-reader.js';
-import { orTrimmed, TrimmedError } from '../trimmed.js';
+import { orTrimmed, TrimmedError } from '../trimmed-error.js';
 
 export interface FollowOptions {
   readonly now: () => number;
@@ -22,17 +22,17 @@ const PAUSE_MS = 1000;
 const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
- * The entries that come after `contents`, with an `end` once a second and every few megabytes, when there are any. Bad
+ * The entries that come after `coverage`, with an `end` once a second and every few megabytes, when there are any. Bad
  * weather is waited out, however long. Throws a `ToolError` when the log does not have the next entry any more.
  */
 export async function* framesAfter(
   store: SourceStore,
-  contents: Contents,
+  coverage: Coverage,
   { now, warn, signal }: FollowOptions,
 ): AsyncGenerator<Frame, void> {
-  const shards = contents.shards.map((shard, i) => new Follower(i, shard, store));
+  const shards = coverage.shards.map((shard, i) => new Follower(i, shard, store));
   const outage = new Outage(warn);
-  const end = (): Frame => ({ type: 'end', contents: { timeMs: now(), shards: shards.map((one) => one.contents()) } });
+  const end = (): Frame => ({ type: 'end', coverage: { timeMs: now(), shards: shards.map((one) => one.coverage()) } });
   while (!signal.aborted) {
     let bytes = 0;
     try {
@@ -48,10 +48,10 @@ export async function* framesAfter(
           if (signal.aborted) return;
         }
       }
-      outage.isOver();
+      outage.end();
     } catch (error) {
       if (isPermanent(error) || error instanceof ToolError) throw error;
-      outage.begins(error as Error);
+      outage.begin(error as Error);
     }
     if (bytes > 0) yield end();
     await pause(signal);
@@ -64,13 +64,13 @@ class Follower {
 
   constructor(
     readonly shard: number,
-    private readonly beginning: ShardContents,
+    private readonly beginning: ShardCoverage,
     private readonly store: SourceStore,
   ) {
     this.head = beginning.head;
   }
 
-  contents(): ShardContents {
+  coverage(): ShardCoverage {
     return { head: this.head, snapshot: this.beginning.snapshot };
   }
 

@@ -1,6 +1,6 @@
 import { formatLsn, type Lsn, maybeLsn } from '../../shard/log/lsn.js';
 import type { Head } from '../../shard/log/wal.js';
-import type { Contents, ShardContents, SnapshotPlace } from '../contents.js';
+import type { Coverage, ShardCoverage, SnapshotEnd } from '../coverage.js';
 import type { Frame } from '../frame.js';
 import { ToolError } from '../store-reader.js';
 
@@ -55,7 +55,7 @@ function bytesOf(frame: Frame): Buffer {
     case 'snapshot-abandoned':
       return NOTHING;
     case 'end':
-      return Buffer.from(JSON.stringify(contentsToStored(frame.contents)));
+      return Buffer.from(JSON.stringify(coverageToStored(frame.coverage)));
     default:
       return frame.bytes;
   }
@@ -77,13 +77,13 @@ function openFrame(frame: Buffer): Frame {
     case 'entry':
       return { type, shard, bytes };
     case 'end':
-      return { type, contents: storedToContents(JSON.parse(bytes.toString()) as StoredContents) };
+      return { type, coverage: storedToCoverage(JSON.parse(bytes.toString()) as StoredCoverage) };
     default:
       throw new ToolError(`frame type ${frame.readUInt8(0)} is not known: a newer walletd wrote it`);
   }
 }
 
-interface StoredContents {
+interface StoredCoverage {
   readonly timeMs: number;
   readonly shards: readonly {
     readonly head: readonly [lsn: string, nonce: string, checksum: number];
@@ -91,7 +91,7 @@ interface StoredContents {
   }[];
 }
 
-function contentsToStored({ timeMs, shards }: Contents): StoredContents {
+function coverageToStored({ timeMs, shards }: Coverage): StoredCoverage {
   const stored = shards.map(({ head: { lsn, nonce, checksum }, snapshot }) => ({
     head: [formatLsn(lsn), nonce, checksum] as const,
     snapshot: snapshot === undefined ? null : { end: formatLsn(snapshot.end), timeMs: snapshot.timeMs },
@@ -99,16 +99,16 @@ function contentsToStored({ timeMs, shards }: Contents): StoredContents {
   return { timeMs, shards: stored };
 }
 
-function storedToContents({ timeMs, shards }: StoredContents): Contents {
-  const contents = shards.map(({ head, snapshot }): ShardContents => {
-    const place: SnapshotPlace | undefined =
+function storedToCoverage({ timeMs, shards }: StoredCoverage): Coverage {
+  const coverage = shards.map(({ head, snapshot }): ShardCoverage => {
+    const place: SnapshotEnd | undefined =
       snapshot === null ? undefined : { end: mustLsn(snapshot.end), timeMs: snapshot.timeMs };
     return { head: storedToHead(head), snapshot: place };
   });
-  return { timeMs, shards: contents };
+  return { timeMs, shards: coverage };
 }
 
-function storedToHead([lsn, nonce, checksum]: StoredContents['shards'][number]['head']): Head {
+function storedToHead([lsn, nonce, checksum]: StoredCoverage['shards'][number]['head']): Head {
   return { lsn: mustLsn(lsn), nonce, checksum };
 }
 

@@ -1,16 +1,17 @@
 import { entryAt, firstEntry, readLog } from '../../shard/log/log-reader.js';
 import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import { checkAgainstLog, checkEnds, checkReached } from '../../shard/log/recovery.js';
 import { AcceptedLossError, RecoveryError } from '../../shard/log/recovery-error.js';
+import { checkAgainstLog, checkEnds, checkReached } from '../../shard/log/snapshot-ends.js';
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
 import { chunksOf, sortSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
-import type { Contents, SnapshotPlace } from '../contents.js';
-import type { Frame, OnProgress } from '../frame.js';
-import type { SourceStore } from '../ports.js';
-import { type At, checkReach, isEarlyEnough, isPast, type Reach } from '../restore/point-in-time.js';
+import type { SourceStore } from '../copy-ports.js';
+import type { Coverage, SnapshotEnd } from '../coverage.js';
+import type { Frame } from '../frame.js';
+import { type At, checkReach, isEarlyEnough, isPast, type Reach } from '../point-in-time.js';
+import type { OnProgress } from '../progress.js';
 import { ToolError } from '../store-reader.js';
-import { orTrimmed, TrimmedError } from '../trimmed.js';
+import { orTrimmed, TrimmedError } from '../trimmed-error.js';
 
 export interface StoreFramesOptions {
   /** The record, as the store has it. */
@@ -49,8 +50,8 @@ export async function* framesOfStore(store: SourceStore, options: StoreFramesOpt
     yield* shard.news();
     shard.checkReached();
   }
-  const contents: Contents = { timeMs: now(), shards: shards.map(({ head, snapshot }) => ({ head, snapshot })) };
-  yield { type: 'end', contents };
+  const coverage: Coverage = { timeMs: now(), shards: shards.map(({ head, snapshot }) => ({ head, snapshot })) };
+  yield { type: 'end', coverage };
 }
 
 class Progress {
@@ -85,7 +86,7 @@ class ShardSource {
     this.head = store.genesis(shard);
   }
 
-  get snapshot(): SnapshotPlace | undefined {
+  get snapshot(): SnapshotEnd | undefined {
     return this.manifest && placeOf(this.manifest);
   }
 
@@ -136,7 +137,7 @@ class ShardSource {
         for (const { entry, bytes } of page) {
           this.isPast = isPast(this.options.at, entry);
           if (this.isPast) return;
-          checkEnds(this, entry);
+          checkEnds(this.ends, entry);
           this.head = entry.head;
           this.onStep();
           yield { type: 'entry', shard, bytes };
@@ -160,7 +161,7 @@ class ShardSource {
   }
 
   checkReached(): void {
-    checkReached(this.shard, this, this.head.lsn);
+    checkReached(this.ends, this.shard, this.head.lsn);
   }
 
   /** Returns what is wrong with them; undefined when all have come. */
@@ -222,6 +223,6 @@ function isComplete(first: Entry | undefined, end: Lsn): boolean {
   return first === undefined ? end.sequence === 0 : first.lsn.sequence === 1;
 }
 
-function placeOf({ end, timeMs }: Manifest): SnapshotPlace {
+function placeOf({ end, timeMs }: Manifest): SnapshotEnd {
   return { end: end.lsn, timeMs };
 }

@@ -3,7 +3,8 @@ import { readLog } from '../../shard/log/log-reader.js';
 import { formatLsn } from '../../shard/log/lsn.js';
 import { RecoveryError } from '../../shard/log/recovery-error.js';
 import type { Entry, Head } from '../../shard/log/wal.js';
-import { firstView, lookAtAll, ShardView } from '../shard-view.js';
+import { forEachWallet } from '../each-wallet.js';
+import { newestReplay } from '../snapshot-replay.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 
 /**
@@ -18,11 +19,11 @@ export class Currencies {
   /** Of all who exist after the entry `at`, and perhaps of some who come later. Throws a `ToolError` or `RecoveryError`. */
   static async at(at: Head, shard: number, reader: StoreReader): Promise<Currencies> {
     const currencies = new Currencies(shard);
-    const view = (await firstView(shard, reader, 'newest-first')) ?? ShardView.ofNothing(reader.genesis(shard));
-    await lookAtAll(view.wallets, reader, ({ username, currency }) => {
+    const { wallets, start } = await newestReplay(shard, reader);
+    await forEachWallet(wallets, reader, ({ username, currency }) => {
       currencies.byUsername.set(username, intern(currency));
     });
-    if (view.start.lsn.sequence < at.lsn.sequence) await currencies.readUpTo(at, view.start, reader);
+    if (start.lsn.sequence < at.lsn.sequence) await currencies.readUpTo(at, start, reader);
     return currencies;
   }
 

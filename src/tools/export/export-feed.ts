@@ -4,7 +4,7 @@ import { RecoveryError } from '../../shard/log/recovery-error.js';
 import type { Entry, Head } from '../../shard/log/wal.js';
 import { maybeAcceptedLoss } from '../accepted-loss.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
-import { orTrimmed } from '../trimmed.js';
+import { orTrimmed } from '../trimmed-error.js';
 import { Currencies } from './currencies.js';
 import { lineOf } from './export-line.js';
 

@@ -1,19 +1,20 @@
 import { formatLsn } from '../../shard/log/lsn.js';
 import { formatUnits, type Units } from '../../wallet/amount.js';
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
-import type { EventPlace } from '../happening.js';
+import type { EventAddress } from '../event-address.js';
+import { changeKind, type Decimal, eventKind } from '../event-kinds.js';
 
 /**
  * An event as a line of an export: amounts as text in decimals of the player's currency, our times in ISO 8601, the
  * platform's as it sent them (`…Millis`).
  */
-export function lineOf(event: Event, place: EventPlace, currency: string, scale: number): string {
+export function lineOf(event: Event, address: EventAddress, currency: string, scale: number): string {
   const { username, version, type, timeMs } = event;
   const decimal = (units: Units) => formatUnits(units, scale);
   return JSON.stringify({
-    shard: place.shard,
-    lsn: formatLsn(place.lsn),
-    index: place.index,
+    shard: address.shard,
+    lsn: formatLsn(address.lsn),
+    index: address.index,
     time: new Date(timeMs).toISOString(),
     username,
     currency,
@@ -23,28 +24,8 @@ export function lineOf(event: Event, place: EventPlace, currency: string, scale:
   });
 }
 
-type Decimal = (units: Units) => string;
-
 function fieldsOf(event: Event, decimal: Decimal): object {
-  switch (event.type) {
-    case 'player-created':
-    case 'player-blocked':
-    case 'player-unblocked':
-      return { by: event.by };
-    case 'player-imported':
-      return { id: event.id, balance: decimal(event.balance), by: event.by };
-    case 'deposited':
-    case 'withdrawn':
-    case 'corrected': {
-      const { id, amount, before, after, by } = event;
-      const reason = event.type === 'corrected' ? event.reason : undefined;
-      return { id, amount: decimal(amount), before: decimal(before), after: decimal(after), reason, by };
-    }
-    case 'rounds-forgotten':
-      return { beforeTime: new Date(event.beforeMs).toISOString() };
-    case 'callback-applied':
-      return callbackFields(event, decimal);
-  }
+  return event.type === 'callback-applied' ? callbackFields(event, decimal) : eventKind(event).line(event, decimal);
 }
 
 function callbackFields(event: CallbackApplied, decimal: Decimal): object {
@@ -61,18 +42,10 @@ function callbackFields(event: CallbackApplied, decimal: Decimal): object {
   };
 }
 
-/** As it is, but for its amounts and the platform's times. */
+/** The change as it is, but for its amounts and the platform's times. */
 function changeFields(change: Change, decimal: Decimal): object {
-  const fields: Record<string, unknown> = { ...change };
-  for (const name of ['stake', 'payout', 'amount', 'after'] as const) {
-    if (name in change) fields[name] = decimal(fields[name] as Units);
-  }
-  if (change.type === 'bet-voided') {
-    fields.takenBack = change.takenBack.map(([id, amount]) => ({ id, amount: decimal(amount) }));
-  }
-  if ('markMs' in change) {
-    delete fields.markMs;
-    fields.markMillis = change.markMs;
-  }
+  const { amounts, line } = changeKind(change);
+  const fields: Record<string, unknown> = { ...change, after: decimal(change.after), ...line?.(change, decimal) };
+  for (const name of amounts) fields[name] = decimal(fields[name] as Units);
   return fields;
 }

@@ -76,8 +76,8 @@ async function nextLines(
     text += next.take();
     if (!isOpen(next)) open.delete(next);
   }
-  if (failure === undefined) outage?.isOver();
-  else outage?.begins(failure);
+  if (failure === undefined) outage?.end();
+  else outage?.begin(failure);
   return text;
 }
 

@@ -2,8 +2,8 @@ import { entryAt, hasEntry } from '../../shard/log/log-reader.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { Entry } from '../../shard/log/wal.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
-import { type Happening, happeningsOf } from '../happening.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
+import { type HistoryItem, itemsOf } from './history-item.js';
 import { type Inspection, playersConcerned } from './inspect.js';
 
 /** Before each entry in an orphans file. */
@@ -16,7 +16,7 @@ export async function inspectEntry(
   lsn: Lsn,
 ): Promise<(Inspection & { readonly entry: Entry }) | undefined> {
   const found = await entryAt(shard, lsn, reader);
-  return found && { entry: found.entry, ...(await contentsOf(reader, [found.entry])) };
+  return found && { entry: found.entry, ...(await inspectionOf(reader, [found.entry])) };
 }
 
 export interface Orphan {
@@ -41,8 +41,8 @@ export async function inspectOrphans(
   const [first] = errors;
   if (orphans.length === 0 && first !== undefined) throw first;
   const entries = orphans.map(({ entry }) => entry);
-  const { notes, ...contents } = await contentsOf(reader, entries);
-  return { orphans, ...contents, notes: [...errors.map(({ message }) => message), ...notes] };
+  const { notes, ...inspection } = await inspectionOf(reader, entries);
+  return { orphans, ...inspection, notes: [...errors.map(({ message }) => message), ...notes] };
 }
 
 function* entriesOf(file: Buffer, reader: StoreReader, errors: Error[]): Generator<Entry> {
@@ -67,17 +67,17 @@ function maybeEntry(bytes: Buffer, reader: StoreReader, errors: Error[]): Entry 
   }
 }
 
-async function contentsOf(reader: StoreReader, entries: readonly Entry[]): Promise<Inspection> {
+async function inspectionOf(reader: StoreReader, entries: readonly Entry[]): Promise<Inspection> {
   const known = entries.flatMap(({ shard, lsn, events }) =>
-    events.flatMap((event, index) => happeningsOf(event, { shard, lsn, index }, () => undefined)),
+    events.flatMap((event, index) => itemsOf(event, { shard, lsn, index }, () => undefined)),
   );
   const concerned = await playersConcerned(reader, known);
   const wallets = new Map(concerned.players.map(({ wallet }) => [wallet.username, wallet]));
-  return { happenings: known.map((one) => withRound(one, wallets)), ...concerned };
+  return { items: known.map((one) => withRound(one, wallets)), ...concerned };
 }
 
 /** Many messages name a bet by its id alone; the wallet knows its round, if it still remembers it. */
-function withRound(one: Happening, wallets: ReadonlyMap<string, Wallet>): Happening {
+function withRound(one: HistoryItem, wallets: ReadonlyMap<string, Wallet>): HistoryItem {
   const { username, productId, id } = one;
   if (one.roundId !== undefined || productId === undefined || id === undefined) return one;
   return { ...one, roundId: wallets.get(username)?.bet(productId, id)?.round.id };

@@ -1,14 +1,16 @@
 import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import type { Entry } from '../../shard/log/wal.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
-import type { OnProgress } from '../frame.js';
-import { type Happening, happeningsOf } from '../happening.js';
-import { firstView, lookAtAll } from '../shard-view.js';
+import { forEachWallet } from '../each-wallet.js';
+import { logLength } from '../log-length.js';
+import type { OnProgress } from '../progress.js';
+import { snapshotReplay } from '../snapshot-replay.js';
 import type { StoreReader } from '../store-reader.js';
-import { readTolerantly } from '../tolerant-log.js';
-import { entriesOf } from '../verify/verify.js';
-import { isAbout, isWanted, mayBeBefore, type Question, RoundNames } from './question.js';
-import { rememberedOf } from './remembered.js';
+import { itemsFromSnapshot } from './from-snapshot.js';
+import { type HistoryItem, itemsOf, typeInLog } from './history-item.js';
+import { type InspectQuery, isAbout, isWanted, mayBeBefore } from './inspect-query.js';
+import { readDamagedLog } from './read-damaged-log.js';
+import { RoundNames } from './round-names.js';
 import { walletsAtHead } from './wallets-at-head.js';
 
 /** A player as of an entry. */
@@ -20,7 +22,7 @@ export interface Player {
 
 export interface Inspection {
   /** In time order. */
-  readonly happenings: readonly Happening[];
+  readonly items: readonly HistoryItem[];
   /** The players concerned as they are now. */
   readonly players: readonly Player[];
   /** Sentences about what cannot be known. */
@@ -31,22 +33,22 @@ export interface Inspection {
 export async function inspect(
   reader: StoreReader,
   shards: readonly number[],
-  question: Question,
+  query: InspectQuery,
   onProgress: OnProgress = () => {},
 ): Promise<Inspection> {
   const progress = await searchProgress(reader, shards, onProgress);
-  const happenings: Happening[] = [];
+  const items: HistoryItem[] = [];
   const notes: string[] = [];
   for (const shard of shards) {
-    const search = new ShardSearch(shard, reader, question, progress);
+    const search = new ShardSearch(shard, reader, query, progress);
     await search.run();
-    for (const one of search.happenings) happenings.push(one);
+    for (const one of search.items) items.push(one);
     notes.push(...search.notes);
   }
   // A player to whom nothing happened that anybody remembers is a player all the same.
-  const asked = question.type === 'player' ? shards.map((shard) => ({ shard, username: question.username })) : [];
-  const concerned = await playersConcerned(reader, [...happenings, ...asked]);
-  return { happenings: inTimeOrder(happenings), players: concerned.players, notes: [...notes, ...concerned.notes] };
+  const asked = query.type === 'player' ? shards.map((shard) => ({ shard, username: query.username })) : [];
+  const concerned = await playersConcerned(reader, [...items, ...asked]);
+  return { items: inTimeOrder(items), players: concerned.players, notes: [...notes, ...concerned.notes] };
 }
 
 /** To be called for each entry. */
@@ -56,7 +58,7 @@ async function searchProgress(
   onProgress: OnProgress,
 ): Promise<() => void> {
   let total = 0;
-  for (const shard of shards) total += await entriesOf(shard, reader);
+  for (const shard of shards) total += await logLength(shard, reader);
   let done = 0;
   return () => onProgress(Math.min(++done, total), total);
 }
@@ -64,7 +66,7 @@ async function searchProgress(
 /** Those to whom something happened. */
 export async function playersConcerned(
   reader: StoreReader,
-  concerned: readonly Pick<Happening, 'shard' | 'username'>[],
+  concerned: readonly Pick<HistoryItem, 'shard' | 'username'>[],
 ): Promise<Pick<Inspection, 'players' | 'notes'>> {
   const names = new Map<number, Set<string>>();
   for (const { shard, username } of concerned) names.set(shard, (names.get(shard) ?? new Set()).add(username));
@@ -79,9 +81,9 @@ export async function playersConcerned(
 }
 
 /** Of several shards; within a player the order stays, also where a time is not known. */
-function inTimeOrder(happenings: readonly Happening[]): Happening[] {
+function inTimeOrder(items: readonly HistoryItem[]): HistoryItem[] {
   const newest = new Map<string, number>();
-  const timed = happenings.map((one) => {
+  const timed = items.map((one) => {
     const timeMs = one.timeMs ?? newest.get(one.username) ?? 0;
     newest.set(one.username, timeMs);
     return { one, timeMs };
@@ -90,63 +92,63 @@ function inTimeOrder(happenings: readonly Happening[]): Happening[] {
 }
 
 class ShardSearch {
-  happenings: Happening[] = [];
+  items: HistoryItem[] = [];
   readonly notes: string[] = [];
   private readonly rounds: RoundNames;
 
   constructor(
     private readonly shard: number,
     private readonly reader: StoreReader,
-    private readonly question: Question,
+    private readonly query: InspectQuery,
     private readonly onEntry: () => void,
   ) {
-    this.rounds = new RoundNames(question);
+    this.rounds = new RoundNames(query);
   }
 
   async run(): Promise<void> {
     const { shard, reader, notes } = this;
-    let remembered: readonly Happening[] = [];
+    let remembered: readonly HistoryItem[] = [];
     let isFirst = true;
-    for await (const entry of readTolerantly(shard, reader, notes)) {
-      if (isFirst && entry.previousLsn.sequence > 0 && mayBeBefore(this.question, entry.timeMs))
+    for await (const entry of readDamagedLog(shard, reader, notes)) {
+      if (isFirst && entry.previousLsn.sequence > 0 && mayBeBefore(this.query, entry.timeMs))
         remembered = await this.searchSnapshot(entry);
       isFirst = false;
       this.onEntry();
       this.searchEntry(entry);
     }
-    this.happenings = [...withoutRepeats(remembered, this.happenings), ...this.happenings];
+    this.items = [...withoutRepeats(remembered, this.items), ...this.items];
   }
 
   private searchEntry({ lsn, events }: Entry): void {
-    const { shard, question, rounds } = this;
+    const { shard, query, rounds } = this;
     events.forEach((event, index) => {
-      if (!isAbout(question, event.username)) return;
-      for (const one of happeningsOf(event, { shard, lsn, index }, rounds.find)) {
+      if (!isAbout(query, event.username)) return;
+      for (const one of itemsOf(event, { shard, lsn, index }, rounds.find)) {
         rounds.note(one);
-        if (isWanted(question, one)) this.happenings.push(one);
+        if (isWanted(query, one)) this.items.push(one);
       }
     });
   }
 
   /** What the oldest snapshot remembers. */
-  private async searchSnapshot(first: Entry): Promise<readonly Happening[]> {
-    const { shard, reader, question, rounds } = this;
-    const remembered: Happening[] = [];
-    const view = await firstView(shard, reader, 'oldest-first', ({ message }) => this.notes.push(message));
+  private async searchSnapshot(first: Entry): Promise<readonly HistoryItem[]> {
+    const { shard, reader, query, rounds } = this;
+    const remembered: HistoryItem[] = [];
+    const replay = await snapshotReplay(shard, reader, 'oldest-first', ({ message }) => this.notes.push(message));
     const begins = `the log of shard ${shard} begins at ${formatLsn(first.lsn)} (${new Date(first.timeMs).toISOString()})`;
-    if (view === undefined) {
+    if (replay === undefined) {
       this.notes.push(`${begins}, and no snapshot tells what was before`);
       return [];
     }
-    this.notes.push(`${begins}; what was before is what ${view.name} remembers`);
+    this.notes.push(`${begins}; what was before is what ${replay.name} remembers`);
     const search = (wallet: Wallet) => {
       rounds.noteAll(wallet);
-      for (const one of rememberedOf(wallet, shard)) if (isWanted(question, one)) remembered.push(one);
+      for (const one of itemsFromSnapshot(wallet, shard)) if (isWanted(query, one)) remembered.push(one);
     };
-    if (question.username === undefined) {
-      await lookAtAll(view.wallets, reader, search);
+    if (query.username === undefined) {
+      await forEachWallet(replay.wallets, reader, search);
     } else {
-      const wallet = view.wallets.get(question.username);
+      const wallet = replay.wallets.get(query.username);
       if (wallet !== undefined) search(wallet);
     }
     return remembered;
@@ -154,7 +156,7 @@ class ShardSearch {
 }
 
 /** Of what a snapshot remembers, that which the log does not tell better. */
-function withoutRepeats(remembered: readonly Happening[], logged: readonly Happening[]): Happening[] {
+function withoutRepeats(remembered: readonly HistoryItem[], logged: readonly HistoryItem[]): HistoryItem[] {
   const versions = new Set(logged.map(({ username, version }) => JSON.stringify([username, version])));
   const ids = new Set(logged.map(keyOfUnversioned));
   return remembered.filter((one) =>
@@ -164,18 +166,9 @@ function withoutRepeats(remembered: readonly Happening[], logged: readonly Happe
   );
 }
 
-const NAMES_IN_LOG: Readonly<Record<string, string>> = {
-  deposit: 'deposited',
-  withdrawal: 'withdrawn',
-  import: 'player-imported',
-  correction: 'corrected',
-  create: 'player-created',
-  block: 'player-blocked',
-  unblock: 'player-unblocked',
-};
-
 /** Operations without an id are told apart by their time. */
-function keyOfUnversioned({ username, type, productId, roundId, id, timeMs }: Happening): string {
+function keyOfUnversioned(item: HistoryItem): string {
+  const { username, productId, roundId, id, timeMs } = item;
   const place = productId === undefined && id === undefined ? [timeMs] : [productId, roundId, id];
-  return JSON.stringify([username, NAMES_IN_LOG[type] ?? type, ...place]);
+  return JSON.stringify([username, typeInLog(item), ...place]);
 }

@@ -2,8 +2,9 @@ import { AssertionFailure } from '../../base/assert.js';
 import { readLog } from '../../shard/log/log-reader.js';
 import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import { RecoveryError } from '../../shard/log/recovery-error.js';
+import { Replay } from '../../shard/log/replay.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
-import { firstView, ShardView } from '../shard-view.js';
+import { newestReplay } from '../snapshot-replay.js';
 import type { StoreReader } from '../store-reader.js';
 
 /** Some players of a shard as they are at the end of its log. */
@@ -22,15 +23,15 @@ export async function walletsAtHead(
 ): Promise<WalletsAtHead> {
   const head = await reader.wal.head(shard);
   let lsn = reader.genesis(shard).lsn;
-  let view = ShardView.ofNothing(reader.genesis(shard));
+  let replay = Replay.ofNothing(reader.genesis(shard));
   let problem: string | undefined;
   try {
-    view = (await firstView(shard, reader, 'newest-first')) ?? view;
-    lsn = view.start.lsn;
-    for await (const page of readLog(shard, view.start, reader)) {
+    replay = await newestReplay(shard, reader);
+    lsn = replay.start.lsn;
+    for await (const page of readLog(shard, replay.start, reader)) {
       for (const { entry } of page) {
         if (compareLsn(entry.lsn, head.lsn) > 0) break;
-        for (const event of entry.events) if (usernames.has(event.username)) view.apply(event, entry.lsn);
+        for (const event of entry.events) if (usernames.has(event.username)) replay.apply(event, entry.lsn);
         lsn = entry.lsn;
       }
       await reader.yieldTurn();
@@ -40,7 +41,7 @@ export async function walletsAtHead(
     problem = `what players have now is that at ${formatLsn(lsn)} of shard ${shard}: ${error.message}`;
   }
   const found = [...usernames].flatMap((username) => {
-    const wallet = view.wallets.get(username);
+    const wallet = replay.wallets.get(username);
     return wallet === undefined ? [] : ([[username, wallet]] as const);
   });
   return { lsn, wallets: new Map(found), problem };

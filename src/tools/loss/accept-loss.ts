@@ -7,9 +7,10 @@ import { type TakeOverDeps, takeOver } from '../../shard/log/take-over.js';
 import { type EntryFormat, type Head, isSameHead, type Takeover } from '../../shard/log/wal.js';
 import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import { AT_ONCE, type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../../shard/snapshot/snapshotter.js';
-import type { OnProgress } from '../frame.js';
+import type { OnProgress } from '../progress.js';
+import { rawEntriesAfter } from '../raw-entries.js';
 import { ToolError } from '../store-reader.js';
-import { entriesAfter, type Salvaged, salvage } from './salvage.js';
+import { type Salvaged, salvage } from './salvage.js';
 
 export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<SnapshotterDeps, 'policy' | 'newId'> {
   readonly format: EntryFormat;
@@ -29,7 +30,7 @@ export interface Loss {
   readonly salvaged: Salvaged;
 }
 
-export interface Mended {
+export interface Repaired {
   readonly shard: number;
   /** Where it goes on. */
   readonly head: Head;
@@ -73,10 +74,10 @@ export async function findLosses(
  * is left as it is; entries that could not be used are kept in a file. Throws when somebody has written to the log since
  * it was looked at.
  */
-export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptLossDeps): Promise<Mended> {
+export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptLossDeps): Promise<Repaired> {
   const { wallets, beyond, marks, logBytes, reached } = salvaged;
   checkUntouched(shard, await deps.wal.head(shard), found);
-  const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, entriesAfter(shard, reached.lsn, deps));
+  const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, rawEntriesAfter(shard, reached.lsn, deps));
   const { whole } = await listSnapshots(shard, deps);
   const newestEpoch = Math.max(0, ...whole.map(({ end }) => end.lsn.epoch));
   // The machine's clock may be behind that of the shard, and nothing in a snapshot is newer than it says.

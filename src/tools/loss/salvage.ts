@@ -1,13 +1,13 @@
-import { maybeEntry, newestTimeOf, readLog } from '../../shard/log/log-reader.js';
-import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { maybeEntry, readLog } from '../../shard/log/log-reader.js';
+import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import { NewerEntryError, RecoveryError } from '../../shard/log/recovery-error.js';
-import { type Entry, type EntryFormat, type Head, isSameHead, type Wal } from '../../shard/log/wal.js';
-import { DamagedSnapshotError, listSnapshots, readSnapshot } from '../../shard/snapshot/snapshot-reader.js';
+import { openReplay, Replay } from '../../shard/log/replay.js';
+import type { Entry, EntryFormat, Head, Wal } from '../../shard/log/wal.js';
+import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../../shard/snapshot/snapshot-store.js';
-import { apply } from '../../wallet/apply.js';
-import type { Event } from '../../wallet/event.js';
 import { checkWallet } from '../../wallet/invariants.js';
-import { Wallets } from '../../wallet/state/wallets.js';
+import type { Wallets } from '../../wallet/state/wallets.js';
+import { rawEntriesAfter } from '../raw-entries.js';
 
 export interface SalvageDeps {
   readonly wal: Pick<Wal, 'read'>;
@@ -34,14 +34,6 @@ export interface Salvaged {
   readonly beyond: number;
 }
 
-interface Start {
-  readonly wallets: Wallets;
-  readonly snapshot: Manifest | undefined;
-  readonly head: Head;
-}
-
-const PAGE_ENTRIES = 256;
-
 /**
  * Rebuilds what can be proved of a shard whose log has lost something: begins with the newest snapshot that the log
  * does not contradict, and replays as far as entries follow one another. A snapshot that reaches beyond the log is
@@ -49,8 +41,8 @@ const PAGE_ENTRIES = 256;
  */
 export async function salvage(shard: number, genesis: Head, deps: SalvageDeps): Promise<Salvaged> {
   let best: Salvaged | undefined;
-  for await (const start of starts(shard, genesis, deps)) {
-    const salvaged = await replayFrom(shard, start, deps);
+  for await (const replay of replays(shard, genesis, deps)) {
+    const salvaged = await replayed(shard, replay, deps);
     if (salvaged === undefined) continue;
     // Each start that failed has left a fence. A snapshot that reaches further has lost nothing to them.
     if (salvaged.problem === undefined || salvaged.beyond === 0) return salvaged;
@@ -62,37 +54,29 @@ export async function salvage(shard: number, genesis: Head, deps: SalvageDeps): 
   );
 }
 
-/** Newest first. */
-async function* starts(shard: number, genesis: Head, deps: SalvageDeps): AsyncGenerator<Start> {
+/** From each snapshot that is not damaged, newest first, and at last from the beginning of the log. */
+async function* replays(shard: number, genesis: Head, deps: SalvageDeps): AsyncGenerator<Replay> {
   const { whole } = await listSnapshots(shard, deps);
-  for (const snapshot of whole) {
-    try {
-      yield { wallets: new Wallets(await readSnapshot(snapshot, deps)), snapshot, head: snapshot.start };
-    } catch (error) {
-      if (!(error instanceof DamagedSnapshotError)) throw error;
-    }
+  for (const manifest of whole) {
+    const opened = await openReplay(manifest, deps);
+    if (opened instanceof Replay) yield opened;
   }
-  yield { wallets: new Wallets(), snapshot: undefined, head: genesis };
+  yield Replay.ofNothing(genesis);
 }
 
 /** Undefined when the log has gone another way than the snapshot, or does not reach back to the start. */
-async function replayFrom(shard: number, start: Start, deps: SalvageDeps): Promise<Salvaged | undefined> {
-  const { wallets, snapshot } = start;
-  const marks = snapshot?.marks ?? [];
-  let reached = start.head;
-  let timeMs = snapshot?.timeMs ?? 0;
-  let logBytes = marks.at(-1)?.bytes ?? 0;
+async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promise<Salvaged | undefined> {
+  const { wallets, manifest: snapshot, marks, start } = replay;
   let problem: string | undefined;
   let isElsewhere = false;
   try {
-    for await (const page of readLog(shard, start.head, deps)) {
-      for (const { entry, bytes } of page) {
-        isElsewhere ||= snapshot !== undefined && isAnotherWay(entry, snapshot.end);
+    for await (const page of readLog(shard, start, deps)) {
+      for (const read of page) {
+        const { entry } = read;
+        isElsewhere ||= replay.contradicts(entry);
         if (isElsewhere && entry.owner === undefined) return undefined;
-        applyWhole(wallets, entry, snapshot?.end.lsn.sequence ?? 0);
-        reached = entry.head;
-        timeMs = Math.max(timeMs, newestTimeOf(entry));
-        logBytes += bytes.length;
+        checkFits(replay, entry);
+        replay.take(read);
       }
       await deps.yieldTurn();
     }
@@ -100,7 +84,8 @@ async function replayFrom(shard: number, start: Start, deps: SalvageDeps): Promi
     if (!(error instanceof RecoveryError) || error instanceof NewerEntryError) throw error;
     problem = error.fact;
   }
-  if (snapshot === undefined && reached === start.head && problem !== undefined) return undefined;
+  const { head: reached, timeMs, logBytes } = replay;
+  if (snapshot === undefined && reached === start && problem !== undefined) return undefined;
   for (const wallet of wallets.touched()) checkWallet(wallet);
   const beyond = await countBeyond(shard, reached.lsn, deps);
   return { wallets, snapshot, reached, timeMs, marks, logBytes, problem, beyond };
@@ -108,50 +93,24 @@ async function replayFrom(shard: number, start: Start, deps: SalvageDeps): Promi
 
 async function countBeyond(shard: number, after: Lsn, deps: SalvageDeps): Promise<number> {
   let count = 0;
-  for await (const page of entriesAfter(shard, after, deps)) {
+  for await (const page of rawEntriesAfter(shard, after, deps)) {
     count += page.filter((bytes) => maybeEntry(bytes, deps.format)?.owner === undefined).length;
     await deps.yieldTurn();
   }
   return count;
 }
 
-/** An entry in the place of one that the snapshot holds. */
-function isAnotherWay({ lsn, head }: Entry, end: Head): boolean {
-  if (lsn.sequence > end.lsn.sequence) return false;
-  return lsn.epoch > end.lsn.epoch || (lsn.sequence === end.lsn.sequence && !isSameHead(head, end));
-}
-
-/** All of the entry, or a `RecoveryError` and nothing of it. */
-function applyWhole(wallets: Wallets, entry: Entry, heldUpTo: number): void {
+/** Throws a `RecoveryError` unless all of the entry can be applied: of one that does not fit nothing must be. */
+function checkFits(replay: Replay, { lsn, events }: Entry): void {
   const versions = new Map<string, number>();
-  const fresh: Event[] = [];
-  for (const event of entry.events) {
-    const { username } = event;
-    const version = versions.get(username) ?? wallets.get(username)?.version ?? 0;
-    if (event.version <= version && entry.lsn.sequence <= heldUpTo) continue;
-    if (event.version !== version + 1) {
+  for (const { username, version: next } of events) {
+    const version = versions.get(username) ?? replay.wallets.get(username)?.version ?? 0;
+    if (next <= version && replay.mayHold(lsn)) continue;
+    if (next !== version + 1) {
       throw new RecoveryError(
-        `entry ${formatLsn(entry.lsn)} makes version ${event.version} of ${username}, who has version ${version}`,
+        `entry ${formatLsn(lsn)} makes version ${next} of ${username}, who has version ${version}`,
       );
     }
-    versions.set(username, event.version);
-    fresh.push(event);
-  }
-  for (const event of fresh) apply(wallets, event);
-}
-
-/** What a log has after an entry, as it is: also what is damaged or follows from nothing. */
-export async function* entriesAfter(
-  shard: number,
-  after: Lsn,
-  { wal, format }: Pick<SalvageDeps, 'wal' | 'format'>,
-): AsyncGenerator<readonly Buffer[], void> {
-  let last = after;
-  for (;;) {
-    const page = await wal.read(shard, last, PAGE_ENTRIES);
-    if (page.length > 0) yield page;
-    const lsn = page.map((bytes) => format.maybeLsn(bytes)).findLast((one) => one !== undefined);
-    if (lsn === undefined || compareLsn(lsn, last) <= 0) return;
-    last = lsn;
+    versions.set(username, next);
   }
 }

@@ -1,14 +1,14 @@
 import { must } from '../../base/assert.js';
 import { LSN_ZERO } from '../../shard/log/lsn.js';
 import type { Patience } from '../../shard/log/patience.js';
-import type { Contents } from '../contents.js';
+import type { OpenFormats, StoreFormats, TargetStore } from '../copy-ports.js';
+import type { Coverage } from '../coverage.js';
 import type { Frame, Frames } from '../frame.js';
-import { keepTrying } from '../patience.js';
-import type { OpenFormats, StoreFormats, TargetStore } from '../ports.js';
+import { keepTrying } from '../patient-source.js';
+import type { At } from '../point-in-time.js';
 import { ToolError } from '../store-reader.js';
-import type { At } from './point-in-time.js';
 import { type RestoredShard, ShardRestore } from './shard-restore.js';
-import { SomebodyElseError } from './snapshot-restore.js';
+import { ForeignWriterError } from './snapshot-restore.js';
 
 export interface Restored {
   readonly storeId: string;
@@ -41,7 +41,7 @@ class Restore {
   private readonly shards: readonly ShardRestore[];
   /** Entries that have been checked and not been appended. */
   private waitingBytes = 0;
-  private contents: Contents | undefined = undefined;
+  private coverage: Coverage | undefined = undefined;
 
   private constructor(
     private readonly meta: Buffer,
@@ -71,7 +71,7 @@ class Restore {
 
   async take(frame: Exclude<Frame, { type: 'meta' }>): Promise<void> {
     if (frame.type === 'end') {
-      this.contents = frame.contents;
+      this.coverage = frame.coverage;
       return;
     }
     const shard = this.shards[frame.shard];
@@ -91,9 +91,9 @@ class Restore {
 
   async finish(): Promise<Restored> {
     await this.append();
-    const contents = must(this.contents, 'an end comes last');
+    const coverage = must(this.coverage, 'an end comes last');
     for (const shard of this.shards) {
-      shard.checkEnd(must(contents.shards[shard.shard], 'an end tells of all shards').head);
+      shard.checkEnd(must(coverage.shards[shard.shard], 'an end tells of all shards').head);
     }
     await keepTrying('complete the store', this.patience, () => this.target.complete(this.meta));
     return { storeId: this.formats.storeId, shards: this.shards.map((shard) => shard.summary()) };
@@ -109,7 +109,7 @@ class Restore {
       for (const outcome of attempted) if (outcome.type === 'failed') throw outcome.error;
       return attempted;
     });
-    if (outcomes.some(({ type }) => type === 'conflict')) throw new SomebodyElseError();
+    if (outcomes.some(({ type }) => type === 'conflict')) throw new ForeignWriterError();
     for (const shard of busy) shard.appended();
   }
 }

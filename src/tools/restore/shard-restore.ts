@@ -3,9 +3,9 @@ import { checkContinuity, checkNoLoss, decodeEntry } from '../../shard/log/log-r
 import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
 import type { Patience } from '../../shard/log/patience.js';
 import { type Append, type Head, isSameHead, type SealedEntry } from '../../shard/log/wal.js';
-import type { StoreFormats, TargetStore } from '../ports.js';
+import type { StoreFormats, TargetStore } from '../copy-ports.js';
+import { type At, isEarlyEnough, isPast } from '../point-in-time.js';
 import { ToolError } from '../store-reader.js';
-import { type At, isEarlyEnough, isPast } from './point-in-time.js';
 import { SnapshotRestore } from './snapshot-restore.js';
 
 /** What has been restored of one shard. */
@@ -100,7 +100,7 @@ export class ShardRestore {
     if (!isWhole || compareLsn(this.lsn, end) < 0) {
       throw new ToolError(`shard ${shard} ends at ${formatLsn(this.lsn)}, and should go to ${formatLsn(head.lsn)}`);
     }
-    const wanted = at?.type === 'places' ? at.lsns.get(shard) : undefined;
+    const wanted = at?.type === 'lsns' ? at.lsns.get(shard) : undefined;
     if (wanted !== undefined && !isSameLsn(this.lsn, wanted)) {
       const before = `the one before is ${formatLsn(this.lsn)}`;
       throw new ToolError(`shard ${shard} has no entry ${formatLsn(wanted)}: ${before}`);

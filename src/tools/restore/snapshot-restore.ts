@@ -1,11 +1,11 @@
 import { assert } from '../../base/assert.js';
 import type { Patience } from '../../shard/log/patience.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
-import { keepTrying } from '../patience.js';
-import type { StoreFormats, TargetStore } from '../ports.js';
+import type { StoreFormats, TargetStore } from '../copy-ports.js';
+import { keepTrying } from '../patient-source.js';
 import { ToolError } from '../store-reader.js';
 
-export class SomebodyElseError extends ToolError {
+export class ForeignWriterError extends ToolError {
   constructor() {
     super('somebody else has written to the store that is being restored: empty it and restore again');
   }
@@ -70,6 +70,6 @@ export class SnapshotRestore {
   }
 
   private async write(what: string, run: () => Promise<boolean>): Promise<void> {
-    if (!(await keepTrying(what, this.patience, run))) throw new SomebodyElseError();
+    if (!(await keepTrying(what, this.patience, run))) throw new ForeignWriterError();
   }
 }

@@ -1,7 +1,7 @@
 import { type RecoveryDeps, rebuild } from '../../shard/log/recovery.js';
 import type { Head } from '../../shard/log/wal.js';
 import { AT_ONCE, type SnapshotResult, Snapshotter, type SnapshotterDeps } from '../../shard/snapshot/snapshotter.js';
-import type { OnProgress } from '../frame.js';
+import type { OnProgress } from '../progress.js';
 
 interface TakeSnapshotsDeps extends RecoveryDeps, SnapshotterDeps {
   readonly genesis: (shard: number) => Head;

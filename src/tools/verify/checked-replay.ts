@@ -1,9 +1,10 @@
-import { AssertionFailure } from '../../base/assert.js';
+import { AssertionFailure, must } from '../../base/assert.js';
 import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import type { Replay } from '../../shard/log/replay.js';
 import type { Entry } from '../../shard/log/wal.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
-import { lookAtAll, type ShardView } from '../shard-view.js';
+import { forEachWallet } from '../each-wallet.js';
 import type { StoreReader } from '../store-reader.js';
 import { StoreBooks } from './books.js';
 import type { Findings } from './findings.js';
@@ -16,7 +17,7 @@ export class CheckedReplay {
   isBroken = false;
 
   constructor(
-    private readonly view: ShardView,
+    private readonly replay: Replay,
     private readonly shard: number,
     private readonly reader: StoreReader,
     private readonly comparison: ServerComparison | undefined,
@@ -25,31 +26,31 @@ export class CheckedReplay {
 
   /** Entries after this one are replayed. */
   get start(): Lsn {
-    return this.view.start.lsn;
+    return this.replay.start.lsn;
   }
 
   get wallets(): Wallets {
-    return this.view.wallets;
+    return this.replay.wallets;
   }
 
   async begin(): Promise<void> {
     try {
-      await lookAtAll(this.wallets, this.reader, (wallet) => {
+      await forEachWallet(this.wallets, this.reader, (wallet) => {
         this.books.open(wallet);
-        this.comparison?.begin(wallet, this.view);
+        this.comparison?.begin(wallet, this.replay);
       });
     } catch (error) {
-      this.break(error, 'wallet', `a wallet of ${this.view.name} contradicts itself`);
+      this.break(error, 'wallet', `a wallet of ${this.replay.name} contradicts itself`);
     }
   }
 
   take({ lsn, events }: Entry): void {
-    if (compareLsn(lsn, this.view.start.lsn) <= 0) return;
+    if (compareLsn(lsn, this.replay.start.lsn) <= 0) return;
     for (const event of events) {
       if (this.isBroken) return;
       try {
-        const wallet = this.view.apply(event, lsn);
-        if (wallet === undefined) continue;
+        if (!this.replay.apply(event, lsn)) continue;
+        const wallet = must(this.wallets.get(event.username), 'an event leaves its wallet');
         this.books.post(wallet, event);
         this.comparison?.pass(wallet, lsn);
       } catch (error) {
@@ -61,7 +62,7 @@ export class CheckedReplay {
   /** `isWhole`: the log has been read to its head. */
   async finish(isWhole: boolean): Promise<void> {
     const { books, comparison, findings, shard, reader } = this;
-    await lookAtAll(this.wallets, reader, (wallet) => {
+    await forEachWallet(this.wallets, reader, (wallet) => {
       books.close(wallet);
       // There may be another wallet of this player where nobody looks for this one.
       const home = reader.shardOf(wallet.username);
@@ -83,7 +84,7 @@ export class CheckedReplay {
 
   private break(error: unknown, type: 'wallet' | 'event', what: string): void {
     const { message } = assertionOf(error);
-    this.findings.add(type, `shard ${this.shard}: ${what}: ${message}; the replay from ${this.view.name} ends there`);
+    this.findings.add(type, `shard ${this.shard}: ${what}: ${message}; the replay from ${this.replay.name} ends there`);
     this.isBroken = true;
   }
 }

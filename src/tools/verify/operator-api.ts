@@ -4,7 +4,7 @@ import { request as tlsRequest } from 'node:https';
 import { parse } from 'lossless-json';
 import type { SnapshotResult } from '../../shard/snapshot/snapshotter.js';
 import { ToolError } from '../store-reader.js';
-import type { PlayerSource, ToldPlayer } from './server-comparison.js';
+import type { PlayerSource, ServerPlayer } from './server-comparison.js';
 
 const TIMEOUT_MS = 30_000;
 const SNAPSHOTS_TIMEOUT_MS = 600_000;
@@ -53,8 +53,8 @@ export class OperatorApi implements PlayerSource {
     }
   }
 
-  async players(shard: number): Promise<readonly ToldPlayer[]> {
-    const players: ToldPlayer[] = [];
+  async players(shard: number): Promise<readonly ServerPlayer[]> {
+    const players: ServerPlayer[] = [];
     let after: string | null = '0';
     while (after !== null) {
       const text = await this.ask('GET', `/v1/shards/${shard}/players?after=${after}`, TIMEOUT_MS);

@@ -1,11 +1,11 @@
 import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
+import type { Replay } from '../../shard/log/replay.js';
 import { formatUnits, type ScaleTable } from '../../wallet/amount.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
-import type { ShardView } from '../shard-view.js';
 import type { Findings } from './findings.js';
 
 /** A player as the running server holds it. */
-export interface ToldPlayer {
+export interface ServerPlayer {
   readonly username: string;
   readonly currency: string;
   readonly version: number;
@@ -16,10 +16,10 @@ export interface ToldPlayer {
 /** Whoever holds the wallets now. */
 export interface PlayerSource {
   /** All players of a shard. Throws a `ToolError` when it cannot tell. */
-  players(shard: number): Promise<readonly ToldPlayer[]>;
+  players(shard: number): Promise<readonly ServerPlayer[]>;
 }
 
-interface Expected extends ToldPlayer {
+interface Expected extends ServerPlayer {
   isDone: boolean;
 }
 
@@ -38,7 +38,7 @@ export class ServerComparison {
 
   constructor(
     private readonly shard: number,
-    told: readonly ToldPlayer[],
+    told: readonly ServerPlayer[],
     /** The log's newest entry before the server was asked: who was created up to here was told. */
     private readonly askedAfter: Lsn,
     private readonly scales: ScaleTable,
@@ -48,15 +48,15 @@ export class ServerComparison {
   }
 
   /** A wallet with which the replay begins. */
-  begin(wallet: Wallet, view: ShardView): void {
+  begin(wallet: Wallet, { end }: Replay): void {
     const expected = this.expected.get(wallet.username);
     if (expected === undefined) {
-      if (compareLsn(view.end, this.askedAfter) > 0) this.late.add(wallet.username);
+      if (compareLsn(end, this.askedAfter) > 0) this.late.add(wallet.username);
     } else if (!expected.isDone && wallet.version > expected.version) {
       expected.isDone = true;
       this.movedOn++;
     } else {
-      this.pass(wallet, view.end);
+      this.pass(wallet, end);
     }
   }
 

@@ -1,11 +1,11 @@
 import { firstEntry, hasEntry, readLog } from '../../shard/log/log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, type Lsn } from '../../shard/log/lsn.js';
 import { AcceptedLossError, RecoveryError } from '../../shard/log/recovery-error.js';
+import { Replay } from '../../shard/log/replay.js';
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
 import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
 import { maybeAcceptedLoss } from '../accepted-loss.js';
-import { ShardView } from '../shard-view.js';
 import { predecessorOf, type StoreReader } from '../store-reader.js';
 import { CheckedReplay } from './checked-replay.js';
 import { Findings } from './findings.js';
@@ -66,9 +66,9 @@ export class ShardVerification {
     const before = this.first === undefined ? reader.genesis(shard) : predecessorOf(this.first);
     const snapshots = new SnapshotCheck(shard, list, this.head, before, reader, this.findings);
     this.snapshots = snapshots;
-    const view = await this.openBase(snapshots, before);
-    if (view !== undefined) {
-      await this.replayFrom(view);
+    const base = await this.openBase(snapshots, before);
+    if (base !== undefined) {
+      await this.replayFrom(base);
     } else {
       const begins = `the log of shard ${shard} begins at ${this.first && formatLsn(this.first.lsn)}`;
       this.findings.add('log', `${begins}, and there is no snapshot of what was before`);
@@ -99,17 +99,17 @@ export class ShardVerification {
     this.comparison = new ServerComparison(shard, told, askedAfter, reader.scales, findings);
   }
 
-  private async openBase(snapshots: SnapshotCheck, before: Head): Promise<ShardView | undefined> {
+  private async openBase(snapshots: SnapshotCheck, before: Head): Promise<Replay | undefined> {
     const hasAll = before.lsn.sequence === 0;
     const { usable } = snapshots;
-    const genesis = hasAll ? ShardView.ofNothing(this.reader.genesis(this.shard)) : undefined;
-    if (!this.options.isDeep) return (await snapshots.openFirst(usable)) ?? genesis;
-    return genesis ?? (await snapshots.openFirst(oldestFirst(usable)));
+    const genesis = hasAll ? Replay.ofNothing(this.reader.genesis(this.shard)) : undefined;
+    if (!this.options.isDeep) return (await snapshots.open(...usable)) ?? genesis;
+    return genesis ?? (await snapshots.open(...oldestFirst(usable)));
   }
 
-  private async replayFrom(view: ShardView): Promise<void> {
-    this.base = view.manifest?.id ?? 'genesis';
-    this.replay = new CheckedReplay(view, this.shard, this.reader, this.comparison, this.findings);
+  private async replayFrom(begun: Replay): Promise<void> {
+    this.base = begun.manifest?.id ?? 'genesis';
+    this.replay = new CheckedReplay(begun, this.shard, this.reader, this.comparison, this.findings);
     await this.replay.begin();
   }
 
@@ -118,11 +118,11 @@ export class ShardVerification {
     this.proofs.clear();
     for (const manifest of oldestFirst(snapshots.usable)) {
       if (manifest.start.lsn.sequence <= sequence || !(await this.isInLog(manifest.start))) continue;
-      const view = await snapshots.open(manifest);
-      if (view === undefined) continue;
+      const opened = await snapshots.open(manifest);
+      if (opened === undefined) continue;
       // A replay that has begun beyond the fault itself has lost nothing.
       if (this.replay === undefined || this.replay.start.sequence < manifest.start.lsn.sequence) {
-        await this.replayFrom(view);
+        await this.replayFrom(opened);
       }
       this.last = manifest.start;
       return true;
@@ -167,8 +167,8 @@ export class ShardVerification {
     if (!this.options.isDeep || replay === undefined) return;
     for (const manifest of snapshots.usable) {
       if (manifest.id === this.base || !isSameLsn(manifest.start.lsn, lsn)) continue;
-      const view = await snapshots.open(manifest);
-      if (view !== undefined) this.proofs.set(manifest, new SnapshotProof(view, this.shard, this.findings));
+      const opened = await snapshots.open(manifest);
+      if (opened !== undefined) this.proofs.set(manifest, new SnapshotProof(opened, this.shard, this.findings));
     }
     for (const [manifest, proof] of this.proofs) {
       if (!isSameLsn(manifest.end.lsn, lsn)) continue;

@@ -1,8 +1,8 @@
 import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { firstReplay, type Replay } from '../../shard/log/replay.js';
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
-import { DamagedSnapshotError, type SnapshotList } from '../../shard/snapshot/snapshot-reader.js';
+import type { SnapshotList } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
-import { ShardView } from '../shard-view.js';
 import type { StoreReader } from '../store-reader.js';
 import type { Findings } from './findings.js';
 
@@ -38,29 +38,17 @@ export class SnapshotCheck {
     return this.read.size;
   }
 
-  /** The wallets of a snapshot; undefined when it is damaged. */
-  async open(manifest: Manifest): Promise<ShardView | undefined> {
-    const isNew = !this.read.has(manifest.id);
-    this.read.add(manifest.id);
-    try {
-      return await ShardView.ofSnapshot(manifest, this.reader);
-    } catch (error) {
-      if (!(error instanceof DamagedSnapshotError)) throw error;
-      if (isNew) this.findings.add('snapshot', error.message);
-      return undefined;
-    }
+  /** From the first of these that is not damaged. */
+  async open(...manifests: readonly Manifest[]): Promise<Replay | undefined> {
+    const replay = await firstReplay(manifests, this.reader, ({ message }, { id }) => {
+      if (!this.read.has(id)) this.findings.add('snapshot', message);
+      this.read.add(id);
+    });
+    if (replay?.manifest !== undefined) this.read.add(replay.manifest.id);
+    return replay;
   }
 
-  /** The first of these that is not damaged. */
-  async openFirst(manifests: readonly Manifest[]): Promise<ShardView | undefined> {
-    for (const manifest of manifests) {
-      const view = await this.open(manifest);
-      if (view !== undefined) return view;
-    }
-    return undefined;
-  }
-
-  /** Whatever no replay has asked for. */
+  /** Reads those that no replay has begun with. */
   async readRest(): Promise<void> {
     for (const manifest of this.whole) if (!this.read.has(manifest.id)) await this.open(manifest);
   }

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatLsn } from '../../shard/log/lsn.js';
+import type { Replay } from '../../shard/log/replay.js';
 import type { Entry } from '../../shard/log/wal.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import { imageOf } from '../../wallet/state/wallet-image.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
-import { lookAtAll, type ShardView } from '../shard-view.js';
+import { forEachWallet } from '../each-wallet.js';
 import type { StoreReader } from '../store-reader.js';
 import { assertionOf } from './checked-replay.js';
 import type { Findings } from './findings.js';
@@ -21,7 +22,7 @@ export class SnapshotProof {
   private hasFailed = false;
 
   constructor(
-    private readonly view: ShardView,
+    private readonly replay: Replay,
     private readonly shard: number,
     private readonly findings: Findings,
   ) {}
@@ -30,7 +31,7 @@ export class SnapshotProof {
     for (const event of events) {
       if (this.hasFailed) return;
       try {
-        this.view.apply(event, lsn);
+        this.replay.apply(event, lsn);
       } catch (error) {
         const { message } = assertionOf(error);
         this.add(`does not take the event of ${event.username} in entry ${formatLsn(lsn)}: ${message}`);
@@ -42,10 +43,10 @@ export class SnapshotProof {
   /** With the wallets of the long replay, at the end of the snapshot. */
   async compare(wallets: Wallets, reader: StoreReader): Promise<void> {
     if (this.hasFailed) return;
-    const mine = this.view.wallets;
+    const mine = this.replay.wallets;
     if (mine.count > wallets.count) this.add(`gives ${mine.count} players, and the log ${wallets.count}`);
     try {
-      await lookAtAll(wallets, reader, (wallet, position) => {
+      await forEachWallet(wallets, reader, (wallet, position) => {
         const other = position < mine.count ? mine.peek(position) : undefined;
         if (other === undefined) this.add(`does not give ${wallet.username}`);
         else if (!isDeepStrictEqual(imageOf(other), imageOf(wallet))) this.add(differenceOf(other, wallet));
@@ -56,7 +57,7 @@ export class SnapshotProof {
   }
 
   private add(what: string): void {
-    this.findings.add('snapshot', `shard ${this.shard}: ${this.view.name} ${what}`);
+    this.findings.add('snapshot', `shard ${this.shard}: ${this.replay.name} ${what}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { firstEntry } from '../../shard/log/log-reader.js';
 import { formatLsn } from '../../shard/log/lsn.js';
 import { RecoveryError } from '../../shard/log/recovery-error.js';
+import { logLength } from '../log-length.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';
 import { StoreBooks } from './books.js';
 import { Findings } from './findings.js';
@@ -91,19 +92,12 @@ async function storeProgress(
 ): Promise<(shard: number, done: number) => void> {
   if (onProgress === undefined) return () => {};
   const totals: number[] = [];
-  for (const shard of shardsOf(reader)) totals.push(await entriesOf(shard, reader));
+  for (const shard of shardsOf(reader)) totals.push(await logLength(shard, reader));
   const total = totals.reduce((sum, entries) => sum + entries, 0);
   return (shard, done) => {
     const before = totals.slice(0, shard).reduce((sum, entries) => sum + entries, 0);
     onProgress(Math.min(before + done, total), total);
   };
-}
-
-/** As many as its log still has, or a few more. */
-export async function entriesOf(shard: number, reader: StoreReader): Promise<number> {
-  const { lsn } = await reader.wal.head(shard);
-  const first = await firstEntry(shard, reader).catch(() => undefined);
-  return lsn.sequence - (first?.previousLsn.sequence ?? lsn.sequence);
 }
 
 function reportOf(shard: number, verification: ShardVerification): ShardReport {

@@ -1,17 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LSN_ZERO } from '../../src/shard/log/lsn.js';
-import type { SealedEntry } from '../../src/shard/log/wal.js';
-import { framesAfter } from '../../src/tools/backup/follow.js';
-import type { Contents } from '../../src/tools/contents.js';
-import type { Frame } from '../../src/tools/frame.js';
-import { MemoryWal } from '../support/memory-wal.js';
-import { formats, framesOf, goOn, recordedHistory, restored, SHARDS, STORE_ID, sourceOf, walletsOf } from './stores.js';
+import { LSN_ZERO } from '../../../src/shard/log/lsn.js';
+import type { SealedEntry } from '../../../src/shard/log/wal.js';
+import { framesAfter } from '../../../src/tools/backup/follow.js';
+import type { Coverage } from '../../../src/tools/coverage.js';
+import type { Frame } from '../../../src/tools/frame.js';
+import { MemoryWal } from '../../support/memory-wal.js';
+import {
+  formats,
+  framesOf,
+  goOn,
+  recordedHistory,
+  restored,
+  SHARDS,
+  STORE_ID,
+  sourceOf,
+  walletsOf,
+} from '../recorded-store.js';
 
 /** What a follower says and gives, up to the `end` that makes `isEnough` true. */
 async function followed(
   wal: MemoryWal,
-  contents: Contents,
+  coverage: Coverage,
   isEnough: (frames: readonly Frame[], warnings: readonly string[]) => boolean,
 ): Promise<{ frames: Frame[]; warnings: string[] }> {
   const [frames, warnings]: [Frame[], string[]] = [[], []];
@@ -23,19 +33,19 @@ async function followed(
     warnings.push(sentence);
     check();
   };
-  for await (const frame of framesAfter(sourceOf(wal), contents, { now: () => 2, warn, signal: stop.signal })) {
+  for await (const frame of framesAfter(sourceOf(wal), coverage, { now: () => 2, warn, signal: stop.signal })) {
     frames.push(frame);
     if (frame.type === 'end') check();
   }
   return { frames, warnings };
 }
 
-async function copied(wal: MemoryWal): Promise<{ frames: Frame[]; contents: Contents }> {
+async function copied(wal: MemoryWal): Promise<{ frames: Frame[]; coverage: Coverage }> {
   const frames: Frame[] = [];
   for await (const frame of framesOf(wal)) frames.push(frame);
   const end = frames.at(-1);
   assert.ok(end?.type === 'end');
-  return { frames, contents: end.contents };
+  return { frames, coverage: end.coverage };
 }
 
 async function* stream(frames: readonly Frame[]): AsyncGenerator<Frame> {
@@ -46,10 +56,10 @@ const entriesIn = (frames: readonly Frame[]) => frames.filter(({ type }) => type
 
 test('what comes later continues what was copied, over owners, segment by segment', async () => {
   const wal = await recordedHistory();
-  const { frames, contents } = await copied(wal);
+  const { frames, coverage } = await copied(wal);
   await goOn(wal, 4, 'late');
   let later = 0;
-  const more = await followed(wal, contents, (found) => {
+  const more = await followed(wal, coverage, (found) => {
     const ends = found.filter(({ type }) => type === 'end').length;
     if (ends === 1 && later++ === 0) void goOn(wal, 3, 'later');
     return ends === 2;
@@ -61,10 +71,10 @@ test('what comes later continues what was copied, over owners, segment by segmen
 
 test('where nothing comes nothing is written', async () => {
   const wal = await recordedHistory();
-  const { contents } = await copied(wal);
+  const { coverage } = await copied(wal);
   const stop = new AbortController();
   setTimeout(() => stop.abort(), 1200);
-  for await (const frame of framesAfter(sourceOf(wal), contents, {
+  for await (const frame of framesAfter(sourceOf(wal), coverage, {
     now: () => 2,
     warn: assert.fail,
     signal: stop.signal,
@@ -75,20 +85,20 @@ test('where nothing comes nothing is written', async () => {
 
 test('a log that was trimmed before it was copied: one sentence that says what is missing', async () => {
   const wal = await recordedHistory();
-  const { contents } = await copied(wal);
+  const { coverage } = await copied(wal);
   await goOn(wal, 8, 'late', { keep: 1 });
   const { sequence } =
     (await wal.read(0, LSN_ZERO, 1)).map((bytes) => formats.format.decode(bytes).lsn)[0] ?? assert.fail();
-  assert.ok(sequence > (contents.shards[0]?.head.lsn.sequence ?? 0) + 1);
+  assert.ok(sequence > (coverage.shards[0]?.head.lsn.sequence ?? 0) + 1);
   await assert.rejects(
-    followed(wal, contents, () => false),
+    followed(wal, coverage, () => false),
     /the log of shard 0 was trimmed before it was copied: the entries after 3-\d+ and before 4-\d+ are missing; begin/,
   );
 });
 
 test('bad weather is waited out, and said once', async () => {
   const wal = await recordedHistory();
-  const { contents } = await copied(wal);
+  const { coverage } = await copied(wal);
   const head = wal.head.bind(wal);
   let isAway = true;
   wal.head = async (shard) => {
@@ -96,7 +106,7 @@ test('bad weather is waited out, and said once', async () => {
     return head(shard);
   };
   await goOn(wal, 2, 'late');
-  const { frames, warnings } = await followed(wal, contents, (found, said) => {
+  const { frames, warnings } = await followed(wal, coverage, (found, said) => {
     if (said.length === 1) setTimeout(() => (isAway = false), 1500);
     return entriesIn(found) > 0;
   });
@@ -110,11 +120,11 @@ test('bad weather is waited out, and said once', async () => {
 
 test('a store that lost its newest entries is waited for: its owner puts them back', async () => {
   const wal = await recordedHistory();
-  const { frames, contents } = await copied(wal);
+  const { frames, coverage } = await copied(wal);
   const all = await wal.read(0, LSN_ZERO, 1000);
   const lost = all.slice(-2).map((bytes): SealedEntry => ({ head: formats.format.decode(bytes).head, bytes }));
   wal.loseTail(0, 2);
-  const more = await followed(wal, contents, (found, said) => {
+  const more = await followed(wal, coverage, (found, said) => {
     if (said.length === 1 && entriesIn(found) === 0) {
       setTimeout(async () => {
         wal.intrude(0, { shard: 0, expected: await wal.head(0), entries: lost });
@@ -133,25 +143,25 @@ test('a store that lost its newest entries is waited for: its owner puts them ba
 });
 
 test('a store with another history at the same places is not followed', async () => {
-  const { contents } = await copied(await recordedHistory());
+  const { coverage } = await copied(await recordedHistory());
   const refusal =
     /the log of shard 0 does not go on from 3-\d+, where the backup ends: it is damaged, or of another hist/;
   const longer = await recordedHistory({ bets: 40 });
   await assert.rejects(
-    followed(longer, contents, () => false),
+    followed(longer, coverage, () => false),
     refusal,
   );
   const ofOneOwner = new MemoryWal(STORE_ID, SHARDS);
   await goOn(ofOneOwner, 150, 'other');
   await assert.rejects(
-    followed(ofOneOwner, contents, () => false),
+    followed(ofOneOwner, coverage, () => false),
     refusal,
   );
 });
 
 test('another entry at the very place of the last one is another history too', async () => {
   const wal = await recordedHistory();
-  const { contents } = await copied(wal);
+  const { coverage } = await copied(wal);
   wal.loseTail(0, 1);
   const previous = await wal.head(0);
   const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
@@ -159,14 +169,14 @@ test('another entry at the very place of the last one is another history too', a
   const fence = formats.format.sealFence(header, { host: 'elsewhere', pid: 1, startedMs: 0 });
   wal.intrude(0, { shard: 0, expected: previous, entries: [fence] });
   await assert.rejects(
-    followed(wal, contents, () => false),
+    followed(wal, coverage, () => false),
     /the log of shard 0 does not go on from/,
   );
 });
 
 test('many entries make several segments', async () => {
   const wal = await recordedHistory({ bets: 2 });
-  const { contents } = await copied(wal);
+  const { coverage } = await copied(wal);
   const previous = await wal.head(0);
   const text = 'x'.repeat(250);
   let last = previous;
@@ -188,6 +198,6 @@ test('many entries make several segments', async () => {
     last = entry.head;
   }
   wal.intrude(0, { shard: 0, expected: previous, entries });
-  const { frames } = await followed(wal, contents, (found) => entriesIn(found) === entries.length);
+  const { frames } = await followed(wal, coverage, (found) => entriesIn(found) === entries.length);
   assert.ok(frames.filter(({ type }) => type === 'end').length >= 3);
 });

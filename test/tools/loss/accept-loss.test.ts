@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '../../src/base/clock.js';
-import { silentLogger } from '../../src/base/logger.js';
-import { formatLsn, LSN_ZERO } from '../../src/shard/log/lsn.js';
-import type { EntryFormat, Head } from '../../src/shard/log/wal.js';
-import { listSnapshots } from '../../src/shard/snapshot/snapshot-reader.js';
-import { AT_ONCE } from '../../src/shard/snapshot/snapshotter.js';
-import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
-import { UnknownFormatError } from '../../src/store/format/format-error.js';
-import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
-import { framesAfter } from '../../src/tools/backup/follow.js';
-import { framesOfStore } from '../../src/tools/backup/store-frames.js';
-import { exportEvents } from '../../src/tools/export/export.js';
-import { type AcceptLossDeps, acceptLoss, findLosses, type Loss } from '../../src/tools/loss/accept-loss.js';
-import type { StoreReader } from '../../src/tools/store-reader.js';
-import { verify } from '../../src/tools/verify/verify.js';
-import { ScaleTable } from '../../src/wallet/amount.js';
-import { commands } from '../support/domain.js';
-import { MemoryWal } from '../support/memory-wal.js';
-import { TestHost } from '../support/test-host.js';
+import { systemClock } from '../../../src/base/clock.js';
+import { silentLogger } from '../../../src/base/logger.js';
+import { formatLsn, LSN_ZERO } from '../../../src/shard/log/lsn.js';
+import type { EntryFormat, Head } from '../../../src/shard/log/wal.js';
+import { listSnapshots } from '../../../src/shard/snapshot/snapshot-reader.js';
+import { AT_ONCE } from '../../../src/shard/snapshot/snapshotter.js';
+import { EntryCodec, genesisHead } from '../../../src/store/format/entry-codec.js';
+import { UnknownFormatError } from '../../../src/store/format/format-error.js';
+import { SnapshotCodec } from '../../../src/store/format/snapshot-codec.js';
+import { framesAfter } from '../../../src/tools/backup/follow.js';
+import { framesOfStore } from '../../../src/tools/backup/store-frames.js';
+import { exportEvents } from '../../../src/tools/export/export.js';
+import { type AcceptLossDeps, acceptLoss, findLosses, type Loss } from '../../../src/tools/loss/accept-loss.js';
+import type { StoreReader } from '../../../src/tools/store-reader.js';
+import { verify } from '../../../src/tools/verify/verify.js';
+import { ScaleTable } from '../../../src/wallet/amount.js';
+import { commands } from '../../support/domain.js';
+import { MemoryWal } from '../../support/memory-wal.js';
+import { TestHost } from '../../support/test-host.js';
 
 const STORE_ID = '00000000-0000-4000-8000-00000000000a';
 const newId = () => randomBytes(8).toString('hex');
@@ -99,13 +99,13 @@ function readerOf(wal: MemoryWal): StoreReader {
 async function follow(wal: MemoryWal, head: Head): Promise<void> {
   const stop = new AbortController();
   const options = { now: () => 0, warn: () => {}, signal: stop.signal };
-  const contents = { timeMs: 0, shards: [{ head, snapshot: undefined }] };
-  for await (const { type } of framesAfter(readerOf(wal), contents, options)) if (type === 'end') stop.abort();
+  const coverage = { timeMs: 0, shards: [{ head, snapshot: undefined }] };
+  for await (const { type } of framesAfter(readerOf(wal), coverage, options)) if (type === 'end') stop.abort();
 }
 
 /** How many entries there are to restore up to this one. */
 async function entriesUpTo(wal: MemoryWal, { lsn }: Head): Promise<number> {
-  const at = { type: 'places', lsns: new Map([[0, lsn]]) } as const;
+  const at = { type: 'lsns', lsns: new Map([[0, lsn]]) } as const;
   const options = { meta: Buffer.alloc(0), now: () => 1, warn: () => {}, at, onProgress: () => {} };
   let entries = 0;
   for await (const { type } of framesOfStore(readerOf(wal), options)) if (type === 'entry') entries++;

@@ -1,17 +1,17 @@
 import { movedBy, type Operation } from '../../wallet/state/operation.js';
 import type { Round, Transaction } from '../../wallet/state/round.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
-import { type Happening, happening } from '../happening.js';
+import { type HistoryItem, historyItem } from './history-item.js';
 
 /**
  * What a wallet of a snapshot remembers: its transactions with the messages that had an effect, the cancels and voids
  * of its rounds, and what operators did. In time order, as far as a wallet knows times: that of the first message of
  * each transaction, and mostly that of the last.
  */
-export function rememberedOf(wallet: Wallet, shard: number): Happening[] {
+export function itemsFromSnapshot(wallet: Wallet, shard: number): HistoryItem[] {
   const base = { shard, username: wallet.username };
-  const versioned: Happening[] = [];
-  const timed: Happening[] = [];
+  const versioned: HistoryItem[] = [];
+  const timed: HistoryItem[] = [];
   const rounds = new Set<Round>();
   for (const item of wallet.transactions()) {
     rounds.add(item.round);
@@ -25,9 +25,9 @@ export function rememberedOf(wallet: Wallet, shard: number): Happening[] {
   return merge(versioned, timed);
 }
 
-type Base = Pick<Happening, 'shard' | 'username'>;
+type Base = Pick<HistoryItem, 'shard' | 'username'>;
 
-function effectsOf(item: Transaction, base: Base): Happening[] {
+function effectsOf(item: Transaction, base: Base): HistoryItem[] {
   const { round, id, kind, createdMs, updatedMs, adjustmentIds } = item;
   const last = item.effectCount - 1;
   // What was done to the whole round has touched the transaction as well, later than its own last message.
@@ -36,7 +36,7 @@ function effectsOf(item: Transaction, base: Base): Happening[] {
   return Array.from({ length: item.effectCount }, (_, i) => {
     const { type, waiting, skip, amount, before, after, version } = item.effect(i);
     const lastMs = i === last && !isTouched ? updatedMs : undefined;
-    return happening({
+    return historyItem({
       ...base,
       version,
       timeMs: i === 0 ? createdMs : lastMs,
@@ -57,38 +57,38 @@ function effectsOf(item: Transaction, base: Base): Happening[] {
   });
 }
 
-function closingsOf({ productId, id: roundId, facts }: Round, base: Base): Happening[] {
+function closingsOf({ productId, id: roundId, facts }: Round, base: Base): HistoryItem[] {
   return facts.closings.map(({ type, id, before, after, version }) =>
-    happening({ ...base, version, type, productId, roundId, id, before, after, remarks: ['of the round'] }),
+    historyItem({ ...base, version, type, productId, roundId, id, before, after, remarks: ['of the round'] }),
   );
 }
 
-function tombstone({ kind, id, round, createdMs }: Transaction, base: Base): Happening {
+function tombstone({ kind, id, round, createdMs }: Transaction, base: Base): HistoryItem {
   const type = kind === 'mark' ? 'round-marked' : 'cancel-remembered';
   const { productId, id: roundId } = round;
-  return happening({ ...base, timeMs: createdMs, type, productId, roundId, id: kind === 'mark' ? undefined : id });
+  return historyItem({ ...base, timeMs: createdMs, type, productId, roundId, id: kind === 'mark' ? undefined : id });
 }
 
-function operated(operation: Operation, base: Base): Happening {
+function operated(operation: Operation, base: Base): HistoryItem {
   const { type, id, amount, after, timeMs, by, reason } = operation;
   const known = { ...base, type, timeMs, by };
   // An operation without an id has moved nothing.
-  if (id === '') return happening(known);
-  return happening({ ...known, id, amount, before: after - movedBy(operation), after, reason });
+  if (id === '') return historyItem(known);
+  return historyItem({ ...known, id, amount, before: after - movedBy(operation), after, reason });
 }
 
 /** Those with a version keep their order; the others go in by their time. */
-function merge(versioned: readonly Happening[], timed: readonly Happening[]): Happening[] {
-  const merged: Happening[] = [];
+function merge(versioned: readonly HistoryItem[], timed: readonly HistoryItem[]): HistoryItem[] {
+  const merged: HistoryItem[] = [];
   let next = 0;
   for (const one of versioned) {
-    for (; next < timed.length && isBefore(timed[next] as Happening, one); next++)
-      merged.push(timed[next] as Happening);
+    for (; next < timed.length && isBefore(timed[next] as HistoryItem, one); next++)
+      merged.push(timed[next] as HistoryItem);
     merged.push(one);
   }
   return [...merged, ...timed.slice(next)];
 }
 
-function isBefore(a: Happening, b: Happening): boolean {
+function isBefore(a: HistoryItem, b: HistoryItem): boolean {
   return b.timeMs !== undefined && (a.timeMs as number) <= b.timeMs;
 }

@@ -1,5 +1,5 @@
 import { isPermanent, type Patience, patiently } from '../shard/log/patience.js';
-import type { SourceStore } from './ports.js';
+import type { SourceStore } from './copy-ports.js';
 import { ToolError } from './store-reader.js';
 
 /** Waits for better weather, and rejects with a `ToolError` when it does not come. */

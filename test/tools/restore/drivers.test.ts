@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { restoreTargetOf } from '../../src/cli/restore-target.js';
-import { openFormats } from '../../src/store/format/store-formats.js';
-import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
-import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
-import { RedisStore } from '../../src/store/redis/redis-store.js';
-import type { Store } from '../../src/store/store.js';
-import { checkBackup, framesOfFile } from '../../src/tools/backup/backup-reader.js';
-import { writeNewBackup } from '../../src/tools/backup/backup-writer.js';
-import type { Frame, Frames } from '../../src/tools/frame.js';
-import { restoreFrames } from '../../src/tools/restore/restore.js';
-import { ToolError } from '../../src/tools/store-reader.js';
-import { RedisServer } from '../support/redis-server.js';
-import { makeTempFolder } from '../support/temp-folder.js';
-import { AT_ONCE, framesOf, logsOf, META, recordedHistory, SHARDS, walletsOf } from './stores.js';
+import { restoreTargetOf } from '../../../src/cli/restore-target.js';
+import { openFormats } from '../../../src/store/format/store-formats.js';
+import { LmdbStore } from '../../../src/store/lmdb/lmdb-store.js';
+import { maybeRedisAddress, type RedisAddress } from '../../../src/store/redis/redis-address.js';
+import { RedisStore } from '../../../src/store/redis/redis-store.js';
+import type { Store } from '../../../src/store/store.js';
+import { checkBackup, framesOfFile } from '../../../src/tools/backup/backup-reader.js';
+import { writeNewBackup } from '../../../src/tools/backup/backup-writer.js';
+import type { Frame, Frames } from '../../../src/tools/frame.js';
+import { restoreFrames } from '../../../src/tools/restore/restore.js';
+import { ToolError } from '../../../src/tools/store-reader.js';
+import { RedisServer } from '../../support/redis-server.js';
+import { makeTempFolder } from '../../support/temp-folder.js';
+import { AT_ONCE, framesOf, logsOf, META, recordedHistory, SHARDS, walletsOf } from '../recorded-store.js';
 
 let server: RedisServer;
 

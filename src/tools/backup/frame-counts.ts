@@ -1,10 +1,10 @@
 import { must } from '../../base/assert.js';
-import type { Contents } from '../contents.js';
+import type { Coverage } from '../coverage.js';
 import type { Frame, Frames } from '../frame.js';
 
 /** Counts what goes by, per shard. */
-export class Tally {
-  private end: Contents | undefined = undefined;
+export class FrameCounts {
+  private end: Coverage | undefined = undefined;
   private readonly counts = new Map<number, { entries: number; entryBytes: number; chunkBytes: number }>();
 
   async *counted(frames: Frames): AsyncGenerator<Frame, void> {
@@ -15,7 +15,7 @@ export class Tally {
   }
 
   /** Of the last `end`. */
-  get contents(): Contents {
+  get coverage(): Coverage {
     return must(this.end, 'an end has gone by');
   }
 
@@ -30,7 +30,7 @@ export class Tally {
   }
 
   private count(frame: Frame): void {
-    if (frame.type === 'end') this.end = frame.contents;
+    if (frame.type === 'end') this.end = frame.coverage;
     if (!('shard' in frame)) return;
     const counts = this.of(frame.shard);
     if (frame.type === 'chunk') {

@@ -1,8 +1,8 @@
-import { decodeEntry } from '../shard/log/log-reader.js';
-import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from '../shard/log/lsn.js';
-import { RecoveryError } from '../shard/log/recovery-error.js';
-import type { Entry } from '../shard/log/wal.js';
-import type { StoreReader } from './store-reader.js';
+import { decodeEntry } from '../../shard/log/log-reader.js';
+import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
+import { RecoveryError } from '../../shard/log/recovery-error.js';
+import type { Entry } from '../../shard/log/wal.js';
+import type { StoreReader } from '../store-reader.js';
 
 const PAGE_ENTRIES = 64;
 const FAULTS_MAX = 10;
@@ -11,7 +11,7 @@ const FAULTS_MAX = 10;
  * All entries of a log that can be read, for who looks for the cause of a fault: what is damaged or missing is skipped,
  * and said in `notes`. Nothing is built on them.
  */
-export async function* readTolerantly(
+export async function* readDamagedLog(
   shard: number,
   reader: StoreReader,
   notes: string[],

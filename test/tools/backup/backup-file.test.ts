@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { checkBackup, framesOfFile, type WholePart } from '../../src/tools/backup/backup-reader.js';
-import { BackupWriter, writeNewBackup } from '../../src/tools/backup/backup-writer.js';
-import { framesAfter } from '../../src/tools/backup/follow.js';
-import type { Frame, Frames } from '../../src/tools/frame.js';
-import { parseAt } from '../../src/tools/restore/point-in-time.js';
-import type { MemoryWal } from '../support/memory-wal.js';
-import { makeTempFolder } from '../support/temp-folder.js';
-import { until } from '../support/until.js';
-import { framesOf, goOn, logsOf, recordedHistory, restored, sourceOf, walletsOf } from './stores.js';
+import { checkBackup, framesOfFile, type WholePart } from '../../../src/tools/backup/backup-reader.js';
+import { BackupWriter, writeNewBackup } from '../../../src/tools/backup/backup-writer.js';
+import { framesAfter } from '../../../src/tools/backup/follow.js';
+import type { Frame, Frames } from '../../../src/tools/frame.js';
+import { parseAt } from '../../../src/tools/point-in-time.js';
+import type { MemoryWal } from '../../support/memory-wal.js';
+import { makeTempFolder } from '../../support/temp-folder.js';
+import { until } from '../../support/until.js';
+import { framesOf, goOn, logsOf, recordedHistory, restored, sourceOf, walletsOf } from '../recorded-store.js';
 
 const NEVER = new AbortController().signal;
 
@@ -32,7 +32,7 @@ async function append(path: string, wal: MemoryWal, whole: WholePart): Promise<v
   const writer = await BackupWriter.continue(path, whole);
   const stop = new AbortController();
   const options = { now: () => 2, warn: assert.fail, signal: stop.signal };
-  for await (const frame of framesAfter(sourceOf(wal), whole.contents, options)) {
+  for await (const frame of framesAfter(sourceOf(wal), whole.coverage, options)) {
     if (frame.type !== 'end') {
       await writer.add(frame);
       continue;
@@ -267,7 +267,7 @@ test('a point in time can be had of a file as well, not before its snapshots', (
     const wal = await recordedHistory();
     await write(path, framesOf(wal));
     const whole = await checkBackup(path);
-    const { head, snapshot } = whole.contents.shards[0] ?? assert.fail();
+    const { head, snapshot } = whole.coverage.shards[0] ?? assert.fail();
     assert.ok(snapshot !== undefined && snapshot.end.sequence < head.lsn.sequence);
     const at = parseAt(`0:${snapshot.end.epoch}-${snapshot.end.sequence}`);
     const { wal: copy } = await restored(framesOfFile(path, whole), at);
@@ -298,7 +298,7 @@ test('two that write the same file are noticed by the first that goes on', () =>
     const writer = await BackupWriter.continue(path, whole);
     await goOn(wal, 2, 'late');
     await append(path, wal, whole);
-    const end: Frame = { type: 'end', contents: whole.contents };
+    const end: Frame = { type: 'end', coverage: whole.coverage };
     await assert.rejects(writer.endSegment(end), /another process writes to .* as well/);
     await writer.close();
   }));

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSameHead } from '../../src/shard/log/wal.js';
-import { listSnapshots } from '../../src/shard/snapshot/snapshot-reader.js';
-import { openFormats } from '../../src/store/format/store-formats.js';
-import type { Frame } from '../../src/tools/frame.js';
-import { restoreFrames } from '../../src/tools/restore/restore.js';
-import { ToolError } from '../../src/tools/store-reader.js';
-import { MemoryWal } from '../support/memory-wal.js';
+import { isSameHead } from '../../../src/shard/log/wal.js';
+import { listSnapshots } from '../../../src/shard/snapshot/snapshot-reader.js';
+import { openFormats } from '../../../src/store/format/store-formats.js';
+import type { Frame } from '../../../src/tools/frame.js';
+import { restoreFrames } from '../../../src/tools/restore/restore.js';
+import { MemoryWal } from '../../support/memory-wal.js';
 import {
   AT_ONCE,
   formats,
@@ -19,7 +18,7 @@ import {
   STORE_ID,
   targetOf,
   walletsOf,
-} from './stores.js';
+} from '../recorded-store.js';
 
 const newest = async (wal: MemoryWal, shard = 0) => {
   const [manifest] = (await listSnapshots(shard, { snapshots: wal, snapshotFormat: formats.snapshotFormat })).whole;
@@ -65,13 +64,6 @@ test('a store without snapshots is restored with its whole log', async () => {
 test('a store that nobody has served yet is restored as it is', async () => {
   const { wal: copy } = await restored(framesOf(new MemoryWal(STORE_ID, SHARDS)));
   assert.deepEqual(await copy.head(1), formats.genesis(1));
-});
-
-test('a copy of a copy is the copy', async () => {
-  const { wal: first } = await restored(framesOf(await recordedHistory()));
-  const { wal: second } = await restored(framesOf(first));
-  assert.deepEqual(await logsOf(second), await logsOf(first));
-  assert.deepEqual(await walletsOf(second), await walletsOf(first));
 });
 
 test('damaged snapshots and those that lack a chunk are skipped, and said; the one before is taken', async () => {
@@ -208,20 +200,6 @@ test('an entry that is missing, foreign or damaged stops the restore, and the ta
     await assert.rejects(restoreFrames(frames, target, options), /does not follow|cannot be read/);
     assert.equal(target.completed, 0);
   }
-});
-
-test('a stream that ends before its end leaves the target unfit to serve', async () => {
-  const wal = await recordedHistory({ bets: 4 });
-  const target = targetOf(new MemoryWal(STORE_ID, SHARDS));
-  const cut = async function* () {
-    let entries = 0;
-    for await (const frame of framesOf(wal)) {
-      if (frame.type === 'entry' && entries++ === 5) throw new ToolError('cut off');
-      yield frame;
-    }
-  };
-  await assert.rejects(restoreFrames(cut(), target, { openFormats, patience: AT_ONCE }), /cut off/);
-  assert.equal(target.completed, 0);
 });
 
 test('somebody else who writes into the target is noticed', async () => {

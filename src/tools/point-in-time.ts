@@ -1,20 +1,20 @@
-import { newestTimeOf } from '../../shard/log/log-reader.js';
-import { compareLsn, formatLsn, type Lsn, maybeLsn } from '../../shard/log/lsn.js';
-import type { Entry } from '../../shard/log/wal.js';
-import type { Contents, SnapshotPlace } from '../contents.js';
-import { ToolError } from '../store-reader.js';
+import { newestTimeOf } from '../shard/log/log-reader.js';
+import { compareLsn, formatLsn, type Lsn, maybeLsn } from '../shard/log/lsn.js';
+import type { Entry } from '../shard/log/wal.js';
+import type { Coverage, SnapshotEnd } from './coverage.js';
+import { ToolError } from './store-reader.js';
 
 /** Up to where a restore goes: a time for all shards; or a place for some of them, and the others go to their end. */
 export type At =
   | { readonly type: 'time'; readonly timeMs: number }
-  | { readonly type: 'places'; readonly lsns: ReadonlyMap<number, Lsn> };
+  | { readonly type: 'lsns'; readonly lsns: ReadonlyMap<number, Lsn> };
 
 const ISO = /^(\d{4}-\d\d-(\d\d))[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?$/;
 
 /** Throws a `ToolError` that says what is wrong with the text. */
 export function parseAt(text: string): At {
   if (/^\d{1,15}$/.test(text)) return { type: 'time', timeMs: Number(text) };
-  if (/^\d+:\d/.test(text)) return { type: 'places', lsns: parsePlaces(text) };
+  if (/^\d+:\d/.test(text)) return { type: 'lsns', lsns: parseLsns(text) };
   const [, date, day, time, zone] = ISO.exec(text) ?? [];
   if (date === undefined) {
     throw new ToolError('it is neither a time (2026-01-31T12:00:00Z, or milliseconds since 1970) nor SHARD:LSN');
@@ -29,7 +29,7 @@ export function parseAt(text: string): At {
 }
 
 /** `SHARD:LSN,SHARD:LSN…`. Throws a `ToolError` that says what is wrong with the text. */
-export function parsePlaces(text: string): Map<number, Lsn> {
+export function parseLsns(text: string): Map<number, Lsn> {
   const lsns = new Map<number, Lsn>();
   for (const part of text.split(',')) {
     const [, shard, place = ''] = /^(\d{1,4}):(.*)$/.exec(part) ?? [];
@@ -50,7 +50,7 @@ export function isPast(at: At | undefined, entry: Entry): boolean {
 }
 
 /** True when nothing in the snapshot is later than what is wanted. */
-export function isEarlyEnough(at: At | undefined, shard: number, snapshot: SnapshotPlace): boolean {
+export function isEarlyEnough(at: At | undefined, shard: number, snapshot: SnapshotEnd): boolean {
   if (at === undefined) return true;
   if (at.type === 'time') return snapshot.timeMs <= at.timeMs;
   const lsn = at.lsns.get(shard);
@@ -61,12 +61,12 @@ export function isEarlyEnough(at: At | undefined, shard: number, snapshot: Snaps
 export interface Reach {
   /** The log is there from its first entry on. */
   readonly isComplete: boolean;
-  readonly snapshots: readonly SnapshotPlace[];
+  readonly snapshots: readonly SnapshotEnd[];
   /** The newest entry. */
   readonly end: Lsn;
 }
 
-export function reachesOf({ shards }: Contents): Reach[] {
+export function reachesOf({ shards }: Coverage): Reach[] {
   return shards.map(({ head, snapshot }) => ({
     isComplete: snapshot === undefined,
     snapshots: snapshot === undefined ? [] : [snapshot],
@@ -76,7 +76,7 @@ export function reachesOf({ shards }: Contents): Reach[] {
 
 /** Throws a `ToolError` with the earliest that can be had, when `at` is before it, or when it is nowhere. */
 export function checkReach(at: At | undefined, reaches: readonly Reach[]): void {
-  if (at?.type === 'places') checkPlaces(at.lsns, reaches);
+  if (at?.type === 'lsns') checkLsns(at.lsns, reaches);
   const short = reaches.flatMap(({ isComplete, snapshots }, shard) => {
     if (isComplete || snapshots.some((snapshot) => isEarlyEnough(at, shard, snapshot))) return [];
     const [earliest] = [...snapshots].sort((a, b) => a.timeMs - b.timeMs);
@@ -88,12 +88,12 @@ export function checkReach(at: At | undefined, reaches: readonly Reach[]): void 
   }
   if (short.length === 0) return;
   const earliestMs = Math.max(...short.map(({ earliest }) => earliest?.timeMs ?? 0));
-  const places = short.map(({ shard, earliest }) => `${shard}:${formatLsn((earliest as SnapshotPlace).end)}`);
+  const places = short.map(({ shard, earliest }) => `${shard}:${formatLsn((earliest as SnapshotEnd).end)}`);
   const what = at?.type === 'time' ? new Date(earliestMs).toISOString() : places.join(',');
   throw new ToolError(`nothing that early is there any more: the earliest that can be restored is ${what}`);
 }
 
-function checkPlaces(lsns: ReadonlyMap<number, Lsn>, reaches: readonly Reach[]): void {
+function checkLsns(lsns: ReadonlyMap<number, Lsn>, reaches: readonly Reach[]): void {
   for (const [shard, lsn] of lsns) {
     const reach = reaches[shard];
     if (reach === undefined) throw new ToolError(`there is no shard ${shard}: the store has ${reaches.length}`);

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatLsn, type Lsn } from '../../src/shard/log/lsn.js';
-import type { Manifest } from '../../src/shard/snapshot/snapshot-store.js';
-import type { StoreReader } from '../../src/tools/store-reader.js';
-import type { PlayerSource, ToldPlayer } from '../../src/tools/verify/server-comparison.js';
-import { type VerifyReport, verify } from '../../src/tools/verify/verify.js';
-import { formatSum, formatUnits } from '../../src/wallet/amount.js';
-import type { Command } from '../../src/wallet/command.js';
-import { total } from '../../src/wallet/ledger.js';
-import { arbitraryStep, USERNAMES } from '../model/arbitrary-commands.js';
-import { commands } from '../support/domain.js';
-import { richer, WrittenStore, withEntry } from './written-store.js';
+import { formatLsn, type Lsn } from '../../../src/shard/log/lsn.js';
+import type { Manifest } from '../../../src/shard/snapshot/snapshot-store.js';
+import type { StoreReader } from '../../../src/tools/store-reader.js';
+import type { PlayerSource, ServerPlayer } from '../../../src/tools/verify/server-comparison.js';
+import { type VerifyReport, verify } from '../../../src/tools/verify/verify.js';
+import { formatSum, formatUnits } from '../../../src/wallet/amount.js';
+import type { Command } from '../../../src/wallet/command.js';
+import { total } from '../../../src/wallet/ledger.js';
+import { arbitraryStep, USERNAMES } from '../../model/arbitrary-commands.js';
+import { commands } from '../../support/domain.js';
+import { richer, WrittenStore, withEntry } from '../written-store.js';
 
 const { place, settle } = commands;
 
@@ -49,7 +49,7 @@ function flip(bytes: Buffer): Buffer {
 }
 
 /** A server that holds what the store's wallets are now, but for some. */
-function serverOf(store: WrittenStore, change: (player: ToldPlayer) => ToldPlayer[] = (player) => [player]) {
+function serverOf(store: WrittenStore, change: (player: ServerPlayer) => ServerPlayer[] = (player) => [player]) {
   const players = async (shard: number) =>
     [...(store.wallets[shard] ?? [])].flatMap(({ username, currency, version, balance }) =>
       change({ username, currency, version, balance: formatUnits(balance, store.scales.of(currency)) }),
@@ -237,7 +237,7 @@ test('an event that does not fit the wallet is found', async () => {
 
 test('a server that holds another balance, another version, a player more or less, is found out', async () => {
   const store = await storyOf();
-  const found = async (change: (player: ToldPlayer) => ToldPlayer[]) => {
+  const found = async (change: (player: ServerPlayer) => ServerPlayer[]) => {
     const report = await look(
       store.reader,
       serverOf(store, (player) => (player.username === 'ann' ? change(player) : [player])),
@@ -265,7 +265,7 @@ test('a server is compared at the version that it told, whatever happens afterwa
   const store = await storyOf();
   const told = await serverOf(store).players(0);
   const wrong = told.map((player) => ({ ...player, balance: '7' }));
-  const later = async (players: readonly ToldPlayer[]) => {
+  const later = async (players: readonly ServerPlayer[]) => {
     const server = {
       players: async () => {
         await store.run(place([{ id: `late-${store.nowMs}` }]));

@@ -1,19 +1,18 @@
 import { silentLogger } from '../../src/base/logger.js';
 import { LSN_ZERO } from '../../src/shard/log/lsn.js';
 import type { Patience } from '../../src/shard/log/patience.js';
-import { rebuild } from '../../src/shard/log/recovery.js';
 import type { Entry, Wal } from '../../src/shard/log/wal.js';
 import type { SnapshotStore } from '../../src/shard/snapshot/snapshot-store.js';
 import { openFormats } from '../../src/store/format/store-formats.js';
 import { encodeMeta, META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { framesOfStore } from '../../src/tools/backup/store-frames.js';
+import type { SourceStore, TargetStore } from '../../src/tools/copy-ports.js';
 import type { Frame, Frames } from '../../src/tools/frame.js';
-import type { SourceStore, TargetStore } from '../../src/tools/ports.js';
-import type { At } from '../../src/tools/restore/point-in-time.js';
+import type { At } from '../../src/tools/point-in-time.js';
 import { type Restored, restoreFrames } from '../../src/tools/restore/restore.js';
-import { imageOf } from '../../src/wallet/state/wallet-image.js';
-import type { Wallets } from '../../src/wallet/state/wallets.js';
+import type { WalletImage } from '../../src/wallet/state/wallet-image.js';
 import type { LogsAndSnapshots } from '../contract/store-under-test.js';
+import { recovered } from '../faults/recorded.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { TestHost } from '../support/test-host.js';
@@ -122,30 +121,8 @@ export function targetOf(wal: MemoryWal): TargetStore & { completed: number } {
 }
 
 /** What a server that starts on this store would hold, as plain data by player. */
-export async function walletsOf(store: Stored, shards = SHARDS): Promise<Map<string, unknown>> {
-  const all = new Map<string, unknown>();
-  const parts = partsOf(store);
-  for (let shard = 0; shard < shards; shard++) {
-    const head = await parts.wal.head(shard);
-    if (head.lsn.sequence === 0) continue;
-    const deps = {
-      ...AT_ONCE,
-      ...parts,
-      format: formats.format,
-      snapshotFormat: formats.snapshotFormat,
-      acknowledged: () => undefined,
-      clock: { now: () => 0, monotonicMs: () => 0 },
-      yieldTurn: async () => {},
-      recentBytesMax: 0,
-    };
-    const { wallets } = await rebuild({ shard, genesis: formats.genesis(shard), found: head, target: head }, deps);
-    addImages(all, wallets);
-  }
-  return all;
-}
-
-export function addImages(all: Map<string, unknown>, wallets: Wallets): void {
-  for (const wallet of wallets) all.set(wallet.username, imageOf(wallet));
+export function walletsOf(store: Stored): Promise<Map<string, WalletImage>> {
+  return recovered(partsOf(store), META);
 }
 
 /** All entries of all logs, in hexadecimal digits. */

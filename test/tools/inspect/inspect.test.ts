@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inspect } from '../../src/tools/inspect/inspect.js';
-import { inspectOrphans } from '../../src/tools/inspect/inspect-entry.js';
-import { ToolError } from '../../src/tools/store-reader.js';
-import { commands } from '../support/domain.js';
+import { inspect } from '../../../src/tools/inspect/inspect.js';
+import { inspectOrphans } from '../../../src/tools/inspect/inspect-entry.js';
+import { ToolError } from '../../../src/tools/store-reader.js';
+import { commands } from '../../support/domain.js';
 
-import { WrittenStore, withEntry } from './written-store.js';
+import { WrittenStore, withEntry } from '../written-store.js';
 
 test('what can be read of a broken log is shown, and said to be broken', async () => {
   const store = new WrittenStore();
@@ -16,7 +16,7 @@ test('what can be read of a broken log is shown, and said to be broken', async (
   damaged?.writeUInt8(damaged.readUInt8(80) ^ 1, 80);
   const found = await inspect(store.reader, [0], { type: 'player', username: 'ann' });
   assert.deepEqual(
-    found.happenings.map(({ type, id }) => [type, id]),
+    found.items.map(({ type, id }) => [type, id]),
     [
       ['player-imported', 'open-ann'],
       ['bet-placed', 't1'],
@@ -36,7 +36,7 @@ test('an entry in the place of another one is said, and does not lead back', asy
   const reader = withEntry(store, '1-5', () => copy);
   const found = await inspect(reader, [0], { type: 'player', username: 'ann' });
   assert.deepEqual(
-    found.happenings.map(({ id }) => id),
+    found.items.map(({ id }) => id),
     ['open-ann', 't1', 't2'],
   );
   assert.match(found.notes.join(), /in the log of shard 0 1-2 comes after 1-4/);
@@ -58,8 +58,8 @@ test('a player of whom nothing is remembered is found all the same', async () =>
   await store.snapshot();
   await store.takeOver();
   await store.trim((await store.wal.head(0)).lsn);
-  const { happenings, players } = await inspect(store.reader, [0], { type: 'player', username: 'ann' });
-  assert.deepEqual([happenings.length, players.length], [0, 1]);
+  const { items, players } = await inspect(store.reader, [0], { type: 'player', username: 'ann' });
+  assert.deepEqual([items.length, players.length], [0, 1]);
 });
 
 test('an operation that both the log and a snapshot know is told once, and each of several', async () => {
@@ -76,9 +76,9 @@ test('an operation that both the log and a snapshot know is told once, and each 
   await snapshot.chunk(1);
   await store.trim({ epoch: 1, sequence: (await snapshot.publish()).start.lsn.sequence + 1 });
   await operate('block');
-  const { happenings } = await inspect(store.reader, [0], { type: 'operators', sinceMs: 0, username: undefined });
+  const { items } = await inspect(store.reader, [0], { type: 'operators', sinceMs: 0, username: undefined });
   assert.deepEqual(
-    happenings.map(({ type, by }) => `${type} by ${by?.name}`),
+    items.map(({ type, by }) => `${type} by ${by?.name}`),
     [
       'import by undefined',
       ...['block', 'unblock', 'player-blocked', 'player-unblocked', 'player-blocked'].map((type) => `${type} by anna`),
@@ -100,7 +100,7 @@ test('more happenings than a call can have arguments', async () => {
   await store.takeOver();
   await store.trim((await store.wal.head(0)).lsn);
   const found = await inspect(store.reader, [0], { type: 'player', username: 'ann' });
-  assert.equal(found.happenings.length, rounds * count + 1);
+  assert.equal(found.items.length, rounds * count + 1);
 });
 
 test('of an orphans file with a damaged entry the others are shown', async () => {

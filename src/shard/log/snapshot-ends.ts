@@ -1,0 +1,40 @@
+import type { Manifest } from '../snapshot/snapshot-store.js';
+import { compareLsn, formatLsn, type Lsn } from './lsn.js';
+import { LossError } from './recovery-error.js';
+import { type Entry, type Head, isSameHead } from './wal.js';
+
+/*
+ * A log once held every entry that a snapshot ends with, and must still do so, be the snapshot whole or damaged. Where it
+ * does not, it has lost entries that were perhaps acknowledged.
+ */
+
+/** Throws a `LossError` when the snapshot holds more than the log with this head. */
+export function checkAgainstLog({ id, shard, end }: Manifest, head: Head): void {
+  if (compareLsn(end.lsn, head.lsn) <= 0) return;
+  throw new LossError(
+    `snapshot ${id} of shard ${shard} holds entries up to ${formatLsn(end.lsn)}, but the log ends at ${formatLsn(head.lsn)}: the log has lost what is between`,
+  );
+}
+
+/** Throws a `LossError` when the entry stands where a snapshot ends, and is another one than it was taken of. */
+export function checkEnds(ends: readonly Head[], { shard, lsn, head }: Entry): void {
+  for (const end of ends) {
+    if (lsn.sequence !== end.lsn.sequence || isSameHead(head, end)) continue;
+    throw new LossError(
+      `entry ${formatLsn(lsn)} of shard ${shard} is not the one that a snapshot was taken of, ${formatLsn(end.lsn)}`,
+    );
+  }
+}
+
+/**
+ * Throws a `LossError` when the log ends before a snapshot does. A log that lost its tail goes on in a new epoch: by LSN
+ * its fences are newer than what was lost.
+ */
+export function checkReached(ends: readonly Head[], shard: number, last: Lsn): void {
+  for (const end of ends) {
+    if (end.lsn.sequence <= last.sequence) continue;
+    throw new LossError(
+      `the log of shard ${shard} ends at ${formatLsn(last)}, but a snapshot holds entries up to ${formatLsn(end.lsn)}: the log has lost some of them`,
+    );
+  }
+}

@@ -1,0 +1,193 @@
+import type { Units } from '../wallet/amount.js';
+import type { BalanceCorrected, CallbackApplied, Change, Event, MoneyMoved, PlayerBlocked } from '../wallet/event.js';
+import type { Operator } from '../wallet/state/operation.js';
+
+/*
+ * What `inspect` and `export` tell of an event: a row for each kind of event, and one for each kind of change in a
+ * callback. A kind without a row does not compile. Inspect has one item for each change, and words for people; export
+ * has one line for each event, with every field of its changes.
+ */
+
+/** What an item of an inspection says beside its place, player, version, time, type, ids and the balances around it. */
+interface Details {
+  readonly id?: string;
+  readonly currency?: string;
+  readonly amount?: Units;
+  readonly before?: Units;
+  readonly after?: Units;
+  readonly stake?: Units;
+  readonly others?: readonly string[];
+  readonly remarks?: readonly string[];
+  readonly by?: Operator | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** Formats an amount as text in decimals of the player's currency. */
+export type Decimal = (units: Units) => string;
+
+/** Every event but those of callbacks, whose changes have kinds of their own. */
+export type PlainEvent = Exclude<Event, CallbackApplied>;
+
+interface EventKind<E> {
+  readonly item: (event: E) => Details;
+  /** The fields of its line, in the order in which they are printed. */
+  readonly line: (event: E, decimal: Decimal) => object;
+}
+
+interface ChangeKind<C> {
+  /** The change says which round its id belongs to. Settlements, and cancels and voids of rounds, have ids of their own. */
+  readonly namesRound: boolean;
+  readonly item: (change: C) => Pick<Details, 'amount' | 'stake' | 'others' | 'remarks'>;
+  /** Its amounts, beside the balance after it. */
+  readonly amounts: readonly (keyof C)[];
+  /** Other fields that are not printed as they are. */
+  readonly line?: (change: C, decimal: Decimal) => object;
+}
+
+const movement: EventKind<MoneyMoved | BalanceCorrected> = {
+  item: (event) => {
+    const { id, amount, before, after, by } = event;
+    return { id, amount, before, after, by, reason: reasonOf(event) };
+  },
+  line: (event, decimal) => {
+    const { id, amount, before, after, by } = event;
+    const amounts = { amount: decimal(amount), before: decimal(before), after: decimal(after) };
+    return { id, ...amounts, reason: reasonOf(event), by };
+  },
+};
+
+const block: EventKind<PlayerBlocked> = {
+  item: ({ by }) => ({ by }),
+  line: ({ by }) => ({ by }),
+};
+
+const EVENT_KINDS: { readonly [E in PlainEvent as E['type']]: EventKind<E> } = {
+  'player-created': {
+    item: ({ currency, by }) => ({ currency, before: 0, after: 0, by }),
+    line: ({ by }) => ({ by }),
+  },
+  'player-imported': {
+    item: ({ currency, id, balance, by }) => ({ currency, id, amount: balance, before: 0, after: balance, by }),
+    line: ({ id, balance, by }, decimal) => ({ id, balance: decimal(balance), by }),
+  },
+  deposited: movement,
+  withdrawn: movement,
+  corrected: movement,
+  'player-blocked': block,
+  'player-unblocked': block,
+  'rounds-forgotten': {
+    item: ({ beforeMs }) => ({ remarks: [`unchanged since ${new Date(beforeMs).toISOString()}`] }),
+    line: ({ beforeMs }) => ({ beforeTime: new Date(beforeMs).toISOString() }),
+  },
+};
+
+const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
+  'bet-placed': {
+    namesRound: true,
+    item: (change) => ({ amount: change.stake, remarks: [change.status, ...wordsOf(change)] }),
+    amounts: ['stake'],
+  },
+  'bet-confirmed': {
+    namesRound: false,
+    item: (change) => ({
+      remarks: [change.status, ...wordsOf(change), ...(change.takes ? ['stake taken'] : [])],
+    }),
+    amounts: [],
+  },
+  'bet-settled': {
+    namesRound: false,
+    item: (change) => ({ amount: change.payout, remarks: wordsOf(change) }),
+    amounts: ['payout'],
+  },
+  'single-state-settled': {
+    namesRound: true,
+    item: (change) => ({ amount: change.payout, stake: change.stake, remarks: wordsOf(change) }),
+    amounts: ['stake', 'payout'],
+  },
+  'round-settled': {
+    namesRound: false,
+    item: (change) => ({ amount: change.payout, others: change.bets, remarks: wordsOf(change) }),
+    amounts: ['payout'],
+  },
+  'bet-adjusted': {
+    namesRound: false,
+    item: ({ stake }) => ({ amount: stake }),
+    amounts: ['stake'],
+  },
+  'bet-voided': {
+    namesRound: false,
+    item: ({ takenBack }) => ({ others: takenBack.map(([settlementId]) => settlementId) }),
+    amounts: [],
+    line: ({ takenBack }, decimal) => ({
+      takenBack: takenBack.map(([id, amount]) => ({ id, amount: decimal(amount) })),
+    }),
+  },
+  'round-voided': {
+    namesRound: false,
+    item: ({ bets }) => ({ others: bets }),
+    amounts: [],
+  },
+  'bet-cancelled': {
+    namesRound: false,
+    item: ({ state }) => ({ remarks: [state] }),
+    amounts: [],
+  },
+  'round-cancelled': {
+    namesRound: false,
+    item: ({ bets, state }) => ({ others: bets, remarks: [state] }),
+    amounts: [],
+    line: platformTime,
+  },
+  'round-marked': {
+    namesRound: false,
+    item: () => ({}),
+    amounts: [],
+    line: platformTime,
+  },
+  'cancel-remembered': {
+    namesRound: true,
+    item: () => ({}),
+    amounts: [],
+  },
+  'tip-credited': {
+    namesRound: true,
+    item: ({ amount }) => ({ amount }),
+    amounts: ['amount'],
+  },
+};
+
+export function eventKind(event: PlainEvent): EventKind<PlainEvent> {
+  return EVENT_KINDS[event.type] as EventKind<PlainEvent>;
+}
+
+export function changeKind(change: Change): ChangeKind<Change> {
+  return CHANGE_KINDS[change.type] as unknown as ChangeKind<Change>;
+}
+
+/** True for the type of a change that says which round its id belongs to. */
+export function namesRound(type: string): boolean {
+  return type in CHANGE_KINDS && CHANGE_KINDS[type as Change['type']].namesRound;
+}
+
+function reasonOf(event: MoneyMoved | BalanceCorrected): string | undefined {
+  return event.type === 'corrected' ? event.reason : undefined;
+}
+
+/** The platform's times are printed as it sent them, under names that end in `Millis`. */
+function platformTime({ markMs }: { readonly markMs: number }): object {
+  return { markMs: undefined, markMillis: markMs };
+}
+
+function wordsOf(flags: {
+  readonly skip?: boolean;
+  readonly endsRound?: boolean;
+  readonly isFeature?: boolean;
+  readonly isFeatureBuy?: boolean;
+}): string[] {
+  return [
+    ...(flags.skip ? ['no money moved'] : []),
+    ...(flags.endsRound ? ['ends the round'] : []),
+    ...(flags.isFeature ? ['feature'] : []),
+    ...(flags.isFeatureBuy ? ['feature buy'] : []),
+  ];
+}

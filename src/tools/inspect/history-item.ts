@@ -1,0 +1,116 @@
+import type { Lsn } from '../../shard/log/lsn.js';
+import type { Units } from '../../wallet/amount.js';
+import type { CallbackApplied, Event, OperatorEvent } from '../../wallet/event.js';
+import type { OperationType, Operator } from '../../wallet/state/operation.js';
+import type { EventAddress } from '../event-address.js';
+import { changeKind, eventKind } from '../event-kinds.js';
+
+/** One thing that happened to one wallet: an event without changes, a change of a callback, or what a snapshot remembers. */
+export interface HistoryItem {
+  readonly shard: number;
+  readonly username: string;
+  /** Undefined for what only a snapshot knows (any more). */
+  readonly lsn: Lsn | undefined;
+  /** The event's place in its entry. */
+  readonly index: number | undefined;
+  /** The shard's clock, milliseconds; undefined where a snapshot does not tell. */
+  readonly timeMs: number | undefined;
+  /** The wallet's version that it made. */
+  readonly version: number | undefined;
+  /** The type of the event or change; of what a snapshot knows the kind of message. */
+  readonly type: string;
+  readonly requestId: string | undefined;
+  readonly productId: string | undefined;
+  readonly roundId: string | undefined;
+  readonly id: string | undefined;
+  /** What the message was about: a stake, a payout, money moved. */
+  readonly amount: Units | undefined;
+  /** Balances; undefined where nothing moved and nothing says. */
+  readonly before: Units | undefined;
+  readonly after: Units | undefined;
+  /** Of a player who is created. */
+  readonly currency: string | undefined;
+  /** Of what has both an amount and a stake. */
+  readonly stake: Units | undefined;
+  /** Other transactions that it settled, cancelled, voided or took something back from. */
+  readonly others: readonly string[];
+  /** Words about it. */
+  readonly remarks: readonly string[];
+  /** The operator who did it; undefined of what the platform did, and where nobody wrote it down. */
+  readonly by: Operator | undefined;
+  /** Why an operator corrected a balance. */
+  readonly reason: string | undefined;
+}
+
+/** An operation as the log names it, by the name that a snapshot has for it. */
+const LOGGED_AS: Readonly<Record<OperationType, OperatorEvent['type']>> = {
+  create: 'player-created',
+  import: 'player-imported',
+  deposit: 'deposited',
+  withdrawal: 'withdrawn',
+  correction: 'corrected',
+  block: 'player-blocked',
+  unblock: 'player-unblocked',
+};
+
+const OPERATIONS: ReadonlySet<string> = new Set([...Object.keys(LOGGED_AS), ...Object.values(LOGGED_AS)]);
+
+/** True for what an operator did, whether or not it was recorded who that was. */
+export function isOperation({ type }: HistoryItem): boolean {
+  return OPERATIONS.has(type);
+}
+
+/** The type that the log has for an item, which may come from a snapshot. */
+export function typeInLog({ type }: HistoryItem): string {
+  return LOGGED_AS[type as OperationType] ?? type;
+}
+
+/** Finds the round of a transaction that a change only names by its id. */
+export type FindRound = (username: string, productId: string, id: string) => string | undefined;
+
+const NOTHING = {
+  requestId: undefined,
+  productId: undefined,
+  roundId: undefined,
+  id: undefined,
+  amount: undefined,
+  before: undefined,
+  after: undefined,
+  currency: undefined,
+  stake: undefined,
+  others: [],
+  remarks: [],
+  by: undefined,
+  reason: undefined,
+};
+
+/** A happening of which only this much is known. */
+export function historyItem(
+  known: Partial<HistoryItem> & Pick<HistoryItem, 'shard' | 'username' | 'type'>,
+): HistoryItem {
+  return { lsn: undefined, index: undefined, timeMs: undefined, version: undefined, ...NOTHING, ...known };
+}
+
+/** One for each change of a callback, one for every other event. */
+export function itemsOf(event: Event, address: EventAddress, findRound: FindRound): HistoryItem[] {
+  const { username, version, timeMs, type } = event;
+  const base = { ...address, username, version, timeMs };
+  if (type === 'callback-applied') return changesOf(event, base, findRound);
+  return [historyItem({ ...base, type, ...eventKind(event).item(event) })];
+}
+
+type Base = EventAddress & Pick<Event, 'username' | 'version' | 'timeMs'>;
+
+function changesOf(event: CallbackApplied, base: Base, findRound: FindRound): HistoryItem[] {
+  const { requestId, productId } = event;
+  let { before } = event;
+  return event.changes.map((change) => {
+    const { type, after } = change;
+    const id = 'id' in change ? change.id : undefined;
+    const roundId = 'roundId' in change ? change.roundId : findRound(base.username, productId, change.id);
+    const details = changeKind(change).item(change);
+    const one = historyItem({ ...base, type, requestId, productId, id, roundId, before, after, ...details });
+    before = after;
+    return one;
+  });
+}

@@ -1,0 +1,20 @@
+import type { LogReaderDeps } from '../shard/log/log-reader.js';
+import { compareLsn, type Lsn } from '../shard/log/lsn.js';
+
+const PAGE_ENTRIES = 256;
+
+/** The entries after `after` as the store has them, page by page: also damaged ones, and those that do not follow. */
+export async function* rawEntriesAfter(
+  shard: number,
+  after: Lsn,
+  { wal, format }: LogReaderDeps,
+): AsyncGenerator<readonly Buffer[], void> {
+  let last = after;
+  for (;;) {
+    const page = await wal.read(shard, last, PAGE_ENTRIES);
+    if (page.length > 0) yield page;
+    const lsn = page.map((bytes) => format.maybeLsn(bytes)).findLast((one) => one !== undefined);
+    if (lsn === undefined || compareLsn(lsn, last) <= 0) return;
+    last = lsn;
+  }
+}

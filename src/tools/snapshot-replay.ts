@@ -1,0 +1,39 @@
+import { openReplay, Replay } from '../shard/log/replay.js';
+import { type DamagedSnapshotError, listSnapshots } from '../shard/snapshot/snapshot-reader.js';
+import type { Manifest } from '../shard/snapshot/snapshot-store.js';
+import type { StoreReader } from './store-reader.js';
+
+const ATTEMPTS_MAX = 3;
+
+/**
+ * From the first snapshot in this order that is not damaged; undefined without one. A running server deletes old
+ * snapshots: when one that was listed is gone, the list is read again. `onDamaged` is told of the others.
+ */
+export async function snapshotReplay(
+  shard: number,
+  reader: StoreReader,
+  order: 'newest-first' | 'oldest-first',
+  onDamaged: (error: DamagedSnapshotError) => void = () => {},
+): Promise<Replay | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const { whole } = await listSnapshots(shard, reader);
+    let isGone = false;
+    for (const manifest of order === 'newest-first' ? whole : [...whole].reverse()) {
+      const opened = await openReplay(manifest, reader);
+      if (opened instanceof Replay) return opened;
+      isGone = attempt < ATTEMPTS_MAX && !(await isListed(manifest, reader));
+      if (isGone) break;
+      onDamaged(opened);
+    }
+    if (!isGone) return undefined;
+  }
+}
+
+/** From the newest snapshot that is not damaged, or else from before the first entry of all. */
+export async function newestReplay(shard: number, reader: StoreReader): Promise<Replay> {
+  return (await snapshotReplay(shard, reader, 'newest-first')) ?? Replay.ofNothing(reader.genesis(shard));
+}
+
+async function isListed({ shard, id }: Manifest, { snapshots }: StoreReader): Promise<boolean> {
+  return (await snapshots.snapshots(shard)).some((stored) => stored.id === id);
+}

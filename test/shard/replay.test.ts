@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ReadEntry, readLog } from '../../src/shard/log/log-reader.js';
+import { firstReplay, Replay } from '../../src/shard/log/replay.js';
+import { isSameHead } from '../../src/shard/log/wal.js';
+import { imageOf } from '../../src/wallet/state/wallet-image.js';
+import type { Wallets } from '../../src/wallet/state/wallets.js';
+import { commands } from '../support/domain.js';
+import { WrittenStore } from '../tools/written-store.js';
+
+const { place } = commands;
+
+/** Ann and bob play while a snapshot is taken: ann's wallet is of its beginning, bob's of its end. */
+async function fuzzyStore() {
+  const store = new WrittenStore();
+  await store.takeOver();
+  for (const username of ['ann', 'bob']) await store.fund(username, 1000);
+  const snapshot = await store.beginSnapshot();
+  await snapshot.chunk(1);
+  await play(store, 'during');
+  await snapshot.chunk(1);
+  const manifest = await snapshot.publish();
+  await play(store, 'after');
+  return { store, manifest };
+}
+
+async function play(store: WrittenStore, id: string): Promise<void> {
+  for (const username of ['ann', 'bob']) await store.run(place([{ id, roundId: id }], { username }));
+}
+
+async function entriesAfter({ reader }: WrittenStore, { head }: Replay): Promise<ReadEntry[]> {
+  const entries: ReadEntry[] = [];
+  for await (const page of readLog(0, head, reader)) entries.push(...page);
+  return entries;
+}
+
+const images = (wallets: Wallets) => [...wallets].map(imageOf);
+
+test('what a wallet of the snapshot has already is left out, entry by entry and event by event', async () => {
+  const { store, manifest } = await fuzzyStore();
+  const replay = await Replay.ofSnapshot(manifest, store.reader);
+  for (const read of await entriesAfter(store, replay)) replay.take(read);
+  assert.deepEqual(images(replay.wallets), images(store.wallets[0] as Wallets));
+  assert.deepEqual([replay.head, replay.batches, replay.events], [await store.wal.head(0), 4, 4]);
+  assert.equal(replay.timeMs, store.nowMs);
+
+  const single = await Replay.ofSnapshot(manifest, store.reader);
+  const applied = (await entriesAfter(store, single)).flatMap(({ entry }) =>
+    entry.events.map((event) => [event.username, single.apply(event, entry.lsn)]),
+  );
+  assert.deepEqual(applied, [
+    ['ann', true],
+    ['bob', false],
+    ['ann', true],
+    ['bob', true],
+  ]);
+  assert.deepEqual(images(single.wallets), images(store.wallets[0] as Wallets));
+});
+
+test('a page is taken up to the target, and each entry is seen before it is taken', async () => {
+  const { store, manifest } = await fuzzyStore();
+  const replay = await Replay.ofSnapshot(manifest, store.reader);
+  const page = await entriesAfter(store, replay);
+  const target = page[1]?.entry.head;
+  let yields = 0;
+  const seen: [number, number][] = [];
+  const maybeYield = async () => void yields++;
+  const look = ({ entry }: ReadEntry) => void seen.push([entry.lsn.sequence, replay.head.lsn.sequence]);
+  assert.equal(await replay.takePage(page, target, maybeYield, look), true);
+  const start = manifest.start.lsn.sequence;
+  assert.deepEqual(seen, [
+    [start + 1, start],
+    [start + 2, start + 1],
+  ]);
+  assert.equal(yields, 1);
+  assert.equal(await replay.takePage(page.slice(2), undefined, maybeYield, look), false);
+  assert.ok(isSameHead(replay.head, await store.wal.head(0)));
+});
+
+test('an entry of a later owner in the place of one that the snapshot holds is not held, and is not applied', async () => {
+  const { store, manifest } = await fuzzyStore();
+  const lost = store.wal.entries(0).length - manifest.start.lsn.sequence;
+  store.wal.loseTail(0, lost);
+  await store.takeOver();
+  const elsewhere = await Replay.ofSnapshot(manifest, store.reader);
+  const [fence] = await entriesAfter(store, elsewhere);
+  assert.ok(fence !== undefined && fence.entry.lsn.sequence <= manifest.end.lsn.sequence);
+  assert.deepEqual([elsewhere.contradicts(fence.entry), elsewhere.mayHold(fence.entry.lsn)], [true, false]);
+  const before = images(elsewhere.wallets);
+  const [stranger] = await strangersOf(store);
+  assert.ok(stranger !== undefined && stranger.entry.events.length > 0);
+  elsewhere.take(stranger);
+  assert.deepEqual(images(elsewhere.wallets), before);
+  assert.equal(Replay.ofNothing(store.reader.genesis(0)).contradicts(fence.entry), false);
+});
+
+/** The entries behind the new owner's fence. */
+async function strangersOf(store: WrittenStore): Promise<ReadEntry[]> {
+  await store.write(0, { type: 'player-blocked', username: 'ann', version: 2, timeMs: store.nowMs });
+  const head = await store.wal.head(0);
+  const [bytes] = await store.wal.read(0, { epoch: head.lsn.epoch, sequence: head.lsn.sequence - 1 }, 1);
+  assert.ok(bytes !== undefined);
+  return [{ entry: store.format.decode(bytes), bytes }];
+}
+
+test('the first snapshot that is not damaged is taken, and the ones before are told', async () => {
+  const { store, manifest } = await fuzzyStore();
+  const newer = await store.snapshot();
+  store.wal.snapshotsOf(0).damageChunk(newer.id, 0);
+  const told: string[] = [];
+  const replay = await firstReplay([newer, manifest], store.reader, ({ id }) => void told.push(id));
+  assert.deepEqual([replay?.manifest?.id, told], [manifest.id, [newer.id]]);
+  assert.equal(await firstReplay([newer], store.reader, () => {}), undefined);
+  const snapshots = { ...store.reader.snapshots, readChunks: () => Promise.reject(new Error('the store is away')) };
+  await assert.rejects(
+    firstReplay([newer, manifest], { ...store.reader, snapshots }, () => {}),
+    /the store is away/,
+  );
+});
