@@ -6,6 +6,7 @@ import { printable } from './print/printable.js';
 /** The verbs in the order of the help. */
 const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   serve: async () => (await import('./serve.js')).addServe,
+  config: async () => (await import('./config.js')).addConfig,
   init: async () => (await import('./init.js')).addInit,
   backup: async () => (await import('./backup.js')).addBackup,
   restore: async () => (await import('./restore.js')).addRestore,

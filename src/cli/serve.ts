@@ -9,6 +9,7 @@ const STOP_MAX_MS = 4800;
 
 interface ServeOptions {
   readonly insecure?: true;
+  readonly check?: true;
 }
 
 export function addServe(program: Command): void {
@@ -16,12 +17,24 @@ export function addServe(program: Command): void {
     .command('serve')
     .description('answer callbacks and the operator API until SIGTERM or SIGINT')
     .option('--insecure', 'accept unauthenticated callbacks from other machines')
-    .action((options: ServeOptions) => serve(options));
+    .option('--check', 'only say whether it would start: settings, certificates, store; nothing is changed')
+    .action((options: ServeOptions) => (options.check ? check(options) : serve(options)));
+}
+
+/** As `nginx -t`: throws what the start would refuse. */
+async function check(options: ServeOptions): Promise<void> {
+  const { checkStart } = await import('../node/check-start.js');
+  for (const sentence of await checkStart(loadSettings(environmentOf(options)))) console.log(sentence);
+  console.log('It would start.');
+}
+
+function environmentOf({ insecure }: ServeOptions): NodeJS.ProcessEnv {
+  return insecure ? { ...process.env, WALLETD_INSECURE: 'true' } : process.env;
 }
 
 /** Runs until a signal ends it, or another process takes its store over. */
 async function serve(options: ServeOptions): Promise<void> {
-  const env = options.insecure ? { ...process.env, WALLETD_INSECURE: 'true' } : process.env;
+  const env = environmentOf(options);
   let hasMissedSighup = false;
   const settings = loadSettings(env);
   const log = createLogger(settings.log.level);

@@ -11,7 +11,8 @@ import { isTree, type Tree, valueAt } from './tree.js';
 const DEFAULTS_FILE = new URL('../../../config/default.json', import.meta.url);
 const PREFIX = 'WALLETD_';
 const FILE_VARIABLE = 'WALLETD_CONFIG';
-const TABLES = [...SECRET_TABLES, 'money.scales', 'products.list'];
+/** Settings that are tables or lists: they have one source as a whole. */
+export const TABLES: readonly string[] = [...SECRET_TABLES, 'money.scales', 'products.list'];
 
 // Used once per start: neither a check of the schema (a test does that) nor faster code is worth 50 ms of each start.
 const ajv = new Ajv({
@@ -28,6 +29,14 @@ const validate = ajv.compile<Settings>(settingsSchema);
  * the secrets `unread` are left alone. Throws a `ConfigError`.
  */
 export function loadSettings(env: NodeJS.ProcessEnv, unread: readonly string[] = []): Settings {
+  return loadWithSources(env, unread).settings;
+}
+
+/** The same, and where each setting comes from: a file or a variable; the defaults name no source. */
+export function loadWithSources(
+  env: NodeJS.ProcessEnv,
+  unread: readonly string[] = [],
+): { readonly settings: Settings; readonly sources: Sources } {
   const settings = readJson(DEFAULTS_FILE) as Tree;
   const sources: Sources = new Map();
   const file = env[FILE_VARIABLE];
@@ -38,7 +47,7 @@ export function loadSettings(env: NodeJS.ProcessEnv, unread: readonly string[] =
   }
   if (!validate(settings)) throw new ConfigError(sentence(validate.errors?.[0], settings, sources));
   checkTogether(settings);
-  return settings;
+  return { settings, sources };
 }
 
 /**

@@ -122,3 +122,23 @@ test('files of TLS that are missing, are none or do not fit stop the start, in o
       assert.doesNotMatch(refused.stderr, /secret words/);
     }
   }));
+
+test('serve --check says whether it would start, and changes nothing', () =>
+  withStore(async (store) => {
+    const none = await runVerb(['serve', '--check'], { WALLETD_STORE: store });
+    assert.equal(none.status, 0);
+    assert.match(none.stdout, /there is none yet; the start creates it\.\nIt would start\.\n$/);
+    const refused = await runVerb(['serve', '--check'], { WALLETD_STORE: store, WALLETD_INIT: 'never' });
+    assert.equal(refused.status, 1);
+    await runVerb(['init'], { WALLETD_STORE: store });
+    const there = await runVerb(['serve', '--check'], { WALLETD_STORE: store });
+    assert.match(there.stdout, /4 shards; fsync: .*\nIt would start\.\n$/);
+    const differs = await runVerb(['serve', '--check'], { WALLETD_STORE: store, WALLETD_SHARDS: '8' });
+    assert.equal(differs.status, 2);
+    const missing = await runVerb(['serve', '--check'], {
+      WALLETD_STORE: store,
+      WALLETD_TLS_CERTIFICATE_FILE: '/nowhere.pem',
+      WALLETD_TLS_KEY_FILE: '/nowhere.key',
+    });
+    assert.match(missing.stderr, /cannot read \/nowhere\.pem \(tls\.certificateFile\)/);
+  }));

@@ -41,7 +41,12 @@ async function withStore(run: (store: RedisStore, log: Writer) => Promise<void>,
   const store = new RedisStore({ address, prefix: 'walletd', durability, trustConfig: false, isReadOnly: false });
   try {
     assert.equal(await store.meta.maybeRead(), undefined);
-    await store.meta.create(meta);
+    // On a busy machine a replica can be late with the first write: the same again finds it there.
+    const isLate = (error: Error) => {
+      if (!/replicas have it/.test(error.message)) throw error;
+      return false;
+    };
+    await until('the store', () => store.meta.create(meta).then(() => true, isLate));
     await store.meta.maybeRead();
     const log = new Writer(store.wal, storeId);
     await log.append(0);

@@ -1,0 +1,30 @@
+import type { Settings } from '../config/schema.js';
+import { callersOf, describeCallers } from './callers.js';
+import { driverOf } from './drivers/drivers.js';
+import { threadHeapMaxBytes } from './heap.js';
+import { initOf, openStore, recordOf } from './open-store.js';
+import { NoStoreError } from './store-error.js';
+import { maybeTls } from './tls.js';
+
+/**
+ * What a start with these settings would refuse, short of taking the store over and listening: keys, networks,
+ * certificates, memory, the store and what it was created with. Throws as the start would; returns sentences about the
+ * rest. Nothing is created, and no owner is disturbed.
+ */
+export async function checkStart(settings: Settings): Promise<readonly string[]> {
+  callersOf(settings);
+  maybeTls(settings.tls, 'tls');
+  maybeTls(settings.admin.tls, 'admin.tls');
+  threadHeapMaxBytes(settings);
+  const { name } = driverOf(settings);
+  const callers = `Callbacks: ${describeCallers(settings)}.`;
+  try {
+    const { store, meta, durability } = await openStore(settings, 'never', recordOf(settings));
+    const concerns = await store.concerns();
+    await store.close();
+    return [callers, `Store ${name}: id ${meta.storeId}, ${meta.shards} shards; ${durability}.`, ...concerns];
+  } catch (error) {
+    if (!(error instanceof NoStoreError) || initOf(settings) === 'never') throw error;
+    return [callers, `Store ${name}: there is none yet; the start creates it.`];
+  }
+}
