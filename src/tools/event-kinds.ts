@@ -35,7 +35,7 @@ interface EventKind<E> {
 }
 
 interface ChangeKind<C> {
-  /** The change says which round its id belongs to. Settlements, and cancels and voids of rounds, have ids of their own. */
+  /** The change names the round of its id. Settlements, and cancels and voids of rounds, have ids of their own. */
   readonly namesRound: boolean;
   readonly item: (change: C) => Pick<Details, 'amount' | 'stake' | 'others' | 'remarks'>;
   /** Its amounts, beside the balance after it. */
@@ -164,7 +164,7 @@ export function changeKind(change: Change): ChangeKind<Change> {
   return CHANGE_KINDS[change.type] as unknown as ChangeKind<Change>;
 }
 
-/** True for the type of a change that says which round its id belongs to. */
+/** True for the type of a change that names the round of its id. */
 export function namesRound(type: string): boolean {
   return type in CHANGE_KINDS && CHANGE_KINDS[type as Change['type']].namesRound;
 }

@@ -80,7 +80,7 @@ test('what a newer walletd has written is no loss, and nothing of it is given up
   await loseNewestSnapshot(wal);
   await assert.rejects(findLosses([0], { ...depsOf(wal), format: older }), (error: Error) => {
     assert.equal(error.name, 'ToolError');
-    return /unknown kind 4.*nothing of that is lost: start the newer walletd$/.test(error.message);
+    return /unknown kind 4.*none of that is lost: start the newer walletd$/.test(error.message);
   });
 });
 
@@ -255,13 +255,13 @@ test('a log that lost several epochs goes on, is trimmed as always, and comes ba
   assert.ok((wal.entries(0)[0]?.lsn.sequence ?? 0) > entries, 'the log is trimmed');
 });
 
-test('what somebody has written since the question was asked is not lost', async () => {
+test('what was written since the loss was found is not lost', async () => {
   const wal = await played(8);
   const deps = { ...depsOf(wal), acknowledged: () => ({ lsn: { epoch: 1, sequence: 99 }, checksum: 7 }) };
   const [loss] = await findLosses([0], deps);
   const elsewhere = await started(wal);
   await bet(elsewhere, 'late');
-  await assert.rejects(acceptLoss(loss as Loss, deps), /somebody has written .* look again/);
+  await assert.rejects(acceptLoss(loss as Loss, deps), /has been written to since it was examined: examine it again/);
   await bet(elsewhere, 'later');
   await serves(elsewhere, 900);
 });

@@ -103,7 +103,7 @@ test('without a whole snapshot and without the beginning of the log nothing is w
   );
   wal.snapshotsOf(0).delete(id);
   const frames = framesOf(wal);
-  await assert.rejects(frames.next(), /of shard 0 there is neither a whole snapshot nor the beginning of its log/);
+  await assert.rejects(frames.next(), /shard 0 has neither a whole snapshot nor the beginning of its log/);
 });
 
 test('a snapshot that holds more than the log stops the copy: the store has lost something', async () => {
@@ -202,7 +202,7 @@ test('an entry that is missing, foreign or damaged stops the restore, and the ta
   }
 });
 
-test('somebody else who writes into the target is noticed', async () => {
+test('another process that writes into the target is noticed', async () => {
   const wal = await recordedHistory();
   const copy = new MemoryWal(STORE_ID, SHARDS);
   const previous = formats.genesis(0);
@@ -213,7 +213,7 @@ test('somebody else who writes into the target is noticed', async () => {
     return [frame];
   });
   const result = restoreFrames(frames, targetOf(copy), { openFormats, patience: AT_ONCE });
-  await assert.rejects(result, /somebody else has written/);
+  await assert.rejects(result, /another process has written/);
 });
 
 test('bad weather at the target is waited out: the same bytes go again', async () => {
