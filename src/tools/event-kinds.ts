@@ -38,7 +38,7 @@ interface ChangeKind<C> {
   /** The change names the round of its id. Settlements, and cancels and voids of rounds, have ids of their own. */
   readonly namesRound: boolean;
   readonly item: (change: C) => Pick<Details, 'amount' | 'stake' | 'others' | 'remarks'>;
-  /** Its amounts, beside the balance after it. */
+  /** Its amounts, which export prints as decimals; `after` always is one. */
   readonly amounts: readonly (keyof C)[];
   /** Other fields that are not printed as they are. */
   readonly line?: (change: C, decimal: Decimal) => object;

@@ -10,7 +10,7 @@ import { parseAt } from '../../../src/tools/point-in-time.js';
 import type { MemoryWal } from '../../support/memory-wal.js';
 import { makeTempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
-import { framesOf, goOn, logsOf, recordedHistory, restored, sourceOf, walletsOf } from '../recorded-store.js';
+import { collect, framesOf, goOn, logsOf, recordedHistory, restored, sourceOf, walletsOf } from '../recorded-store.js';
 
 const NEVER = new AbortController().signal;
 
@@ -41,12 +41,6 @@ async function append(path: string, wal: MemoryWal, whole: WholePart): Promise<v
     stop.abort();
   }
   await writer.close();
-}
-
-async function collect(frames: Frames): Promise<Frame[]> {
-  const all: Frame[] = [];
-  for await (const frame of frames) all.push(frame);
-  return all;
 }
 
 const restoredFrom = async (path: string) => (await restored(framesOfFile(path, await checkBackup(path)))).wal;

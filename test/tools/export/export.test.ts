@@ -167,7 +167,7 @@ test('it follows what comes, also players who are new, until it is told to stop'
   );
 });
 
-test('while it follows bad weather is waited out; otherwise it is told', async () => {
+test('while it follows an outage is waited out; otherwise it is an error', async () => {
   const store = await storyOf(1);
   const { wal } = store;
   let failures = 0;

@@ -95,7 +95,7 @@ function readerOf(wal: MemoryWal): StoreReader {
   return { ...depsOf(wal), storeId: STORE_ID, shards: 1, scales, shardOf: () => 0 };
 }
 
-/** What the log gives after this entry, to somebody who has copied or exported all before it. */
+/** Follows the log after this entry, as a copy or an export of everything before it does. */
 async function follow(wal: MemoryWal, head: Head): Promise<void> {
   const stop = new AbortController();
   const options = { now: () => 0, warn: () => {}, signal: stop.signal };
@@ -134,7 +134,7 @@ for (const [what, lose] of [
   ],
   ['its newest entries, and a snapshot has them', async (wal: MemoryWal) => wal.loseTail(0, 3)],
 ] as const) {
-  test(`a log that has lost ${what}: nobody reads on over the fence with which that was accepted`, async () => {
+  test(`a log that has lost ${what}: no tool reads on over the fence that accepts it`, async () => {
     const wal = await played(8);
     await lose(wal);
     const before = await wal.head(0);

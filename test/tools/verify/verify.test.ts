@@ -79,7 +79,7 @@ test('a store in good order has nothing to find, shallow and deep, with and with
   );
 });
 
-test('a player in a shard where nobody looks is found', async () => {
+test('a player in the wrong shard is found', async () => {
   const store = await storyOf(2);
   const home = store.shardOf('ann');
   const reader = { ...store.reader, shardOf: (username: string) => (username === 'ann' ? 1 - home : home) };
