@@ -2,8 +2,7 @@ import type { Lsn } from '../../shard/log/lsn.js';
 import type { Units } from '../../wallet/amount.js';
 import type { CallbackApplied, Event, OperatorEvent } from '../../wallet/event.js';
 import type { OperationType, Operator } from '../../wallet/state/operation.js';
-import type { EventAddress } from '../event-address.js';
-import { changeKind, eventKind } from '../event-kinds.js';
+import { changeKind, type EventAddress, eventKind } from '../event-kinds.js';
 
 /** One thing that happened to one wallet: a plain event, a change of a callback, or a memory of a snapshot. */
 export interface HistoryItem {
