@@ -1,7 +1,7 @@
 import type { Lsn } from '../shard/log/lsn.js';
 import type { Head } from '../shard/log/wal.js';
 
-/** What a copy of a store has of one shard. */
+/** How far a copy of a store goes for one shard. */
 export interface ShardCoverage {
   /** All of the log up to here is in the copy. */
   readonly head: Head;
@@ -9,14 +9,14 @@ export interface ShardCoverage {
   readonly snapshot: SnapshotEnd | undefined;
 }
 
-/** A snapshot, as far as points in time are concerned: nothing in it is newer than these. */
+/** Where a snapshot ends: nothing in it is newer than this entry and this time. */
 export interface SnapshotEnd {
   readonly end: Lsn;
   /** Milliseconds. */
   readonly timeMs: number;
 }
 
-/** What a copy of a store has up to one moment. */
+/** How far a copy of a store goes. */
 export interface Coverage {
   /** The clock of the machine that made the copy. Milliseconds. */
   readonly timeMs: number;

@@ -1,3 +1,4 @@
+import type { Lsn } from '../shard/log/lsn.js';
 import type { Units } from '../wallet/amount.js';
 import type { BalanceCorrected, CallbackApplied, Change, Event, MoneyMoved, PlayerBlocked } from '../wallet/event.js';
 import type { Operator } from '../wallet/state/operation.js';
@@ -7,6 +8,13 @@ import type { Operator } from '../wallet/state/operation.js';
  * callback. A kind without a row does not compile. Inspect has one item for each change, and words for people; export
  * has one line for each event, with every field of its changes.
  */
+
+/** The place of an event: an entry of a shard's log, and its place in that entry. */
+export interface EventAddress {
+  readonly shard: number;
+  readonly lsn: Lsn;
+  readonly index: number;
+}
 
 /** What an item of an inspection says beside its place, player, version, time, type, ids and the balances around it. */
 interface Details {
@@ -35,11 +43,11 @@ interface EventKind<E> {
 }
 
 interface ChangeKind<C> {
-  /** The change says which round its id belongs to. Settlements, and cancels and voids of rounds, have ids of their own. */
+  /** The change names the round of its id. Settlements, and cancels and voids of rounds, have ids of their own. */
   readonly namesRound: boolean;
-  readonly item: (change: C) => Pick<Details, 'amount' | 'stake' | 'others' | 'remarks'>;
-  /** Its amounts, beside the balance after it. */
+  /** Its amounts, which export prints as decimals; `after` always is one. */
   readonly amounts: readonly (keyof C)[];
+  readonly item: (change: C) => Pick<Details, 'amount' | 'stake' | 'others' | 'remarks'>;
   /** Other fields that are not printed as they are. */
   readonly line?: (change: C, decimal: Decimal) => object;
 }
@@ -84,76 +92,49 @@ const EVENT_KINDS: { readonly [E in PlainEvent as E['type']]: EventKind<E> } = {
 const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
   'bet-placed': {
     namesRound: true,
-    item: (change) => ({ amount: change.stake, remarks: [change.status, ...wordsOf(change)] }),
     amounts: ['stake'],
+    item: (change) => ({ amount: change.stake, remarks: [change.status, ...wordsOf(change)] }),
   },
   'bet-confirmed': {
     namesRound: false,
-    item: (change) => ({
-      remarks: [change.status, ...wordsOf(change), ...(change.takes ? ['stake taken'] : [])],
-    }),
     amounts: [],
+    item: (change) => ({ remarks: [change.status, ...wordsOf(change), ...(change.takes ? ['stake taken'] : [])] }),
   },
   'bet-settled': {
     namesRound: false,
-    item: (change) => ({ amount: change.payout, remarks: wordsOf(change) }),
     amounts: ['payout'],
+    item: (change) => ({ amount: change.payout, remarks: wordsOf(change) }),
   },
   'single-state-settled': {
     namesRound: true,
-    item: (change) => ({ amount: change.payout, stake: change.stake, remarks: wordsOf(change) }),
     amounts: ['stake', 'payout'],
+    item: (change) => ({ amount: change.payout, stake: change.stake, remarks: wordsOf(change) }),
   },
   'round-settled': {
     namesRound: false,
-    item: (change) => ({ amount: change.payout, others: change.bets, remarks: wordsOf(change) }),
     amounts: ['payout'],
+    item: (change) => ({ amount: change.payout, others: change.bets, remarks: wordsOf(change) }),
   },
-  'bet-adjusted': {
-    namesRound: false,
-    item: ({ stake }) => ({ amount: stake }),
-    amounts: ['stake'],
-  },
+  'bet-adjusted': { namesRound: false, amounts: ['stake'], item: ({ stake }) => ({ amount: stake }) },
   'bet-voided': {
     namesRound: false,
-    item: ({ takenBack }) => ({ others: takenBack.map(([settlementId]) => settlementId) }),
     amounts: [],
+    item: ({ takenBack }) => ({ others: takenBack.map(([id]) => id) }),
     line: ({ takenBack }, decimal) => ({
       takenBack: takenBack.map(([id, amount]) => ({ id, amount: decimal(amount) })),
     }),
   },
-  'round-voided': {
-    namesRound: false,
-    item: ({ bets }) => ({ others: bets }),
-    amounts: [],
-  },
-  'bet-cancelled': {
-    namesRound: false,
-    item: ({ state }) => ({ remarks: [state] }),
-    amounts: [],
-  },
+  'round-voided': { namesRound: false, amounts: [], item: ({ bets }) => ({ others: bets }) },
+  'bet-cancelled': { namesRound: false, amounts: [], item: ({ state }) => ({ remarks: [state] }) },
   'round-cancelled': {
     namesRound: false,
+    amounts: [],
     item: ({ bets, state }) => ({ others: bets, remarks: [state] }),
-    amounts: [],
     line: platformTime,
   },
-  'round-marked': {
-    namesRound: false,
-    item: () => ({}),
-    amounts: [],
-    line: platformTime,
-  },
-  'cancel-remembered': {
-    namesRound: true,
-    item: () => ({}),
-    amounts: [],
-  },
-  'tip-credited': {
-    namesRound: true,
-    item: ({ amount }) => ({ amount }),
-    amounts: ['amount'],
-  },
+  'round-marked': { namesRound: false, amounts: [], item: () => ({}), line: platformTime },
+  'cancel-remembered': { namesRound: true, amounts: [], item: () => ({}) },
+  'tip-credited': { namesRound: true, amounts: ['amount'], item: ({ amount }) => ({ amount }) },
 };
 
 export function eventKind(event: PlainEvent): EventKind<PlainEvent> {
@@ -164,7 +145,7 @@ export function changeKind(change: Change): ChangeKind<Change> {
   return CHANGE_KINDS[change.type] as unknown as ChangeKind<Change>;
 }
 
-/** True for the type of a change that says which round its id belongs to. */
+/** True for the type of a change that names the round of its id. */
 export function namesRound(type: string): boolean {
   return type in CHANGE_KINDS && CHANGE_KINDS[type as Change['type']].namesRound;
 }

@@ -1,13 +1,13 @@
 import type { Coverage } from './coverage.js';
 
 /**
- * A store in motion, from a store or a file into a store or a file:
+ * A part of a store on its way from a store or a file into a store or a file. Frames come in this order:
  *
  *   meta                       once, first
  *   snapshot-begun, chunk ...  of a shard that has a snapshot; before its entries
- *   snapshot-abandoned         it vanished or proved damaged while it was read: what came of it does not count
+ *   snapshot-abandoned         it vanished or proved damaged while it was read: its chunks do not count
  *   entry ...                  of a shard, in order: from the one at the snapshot's start, or from the first of the log
- *   end                        all that `coverage` says has come by now; more may follow
+ *   end                        everything up to `coverage` has come; more may follow
  */
 export type Frame =
   | { readonly type: 'meta'; readonly bytes: Buffer }

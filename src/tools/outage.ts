@@ -1,4 +1,4 @@
-/** One warning for as long as the store is away. */
+/** Warns when an outage begins and when it ends, and not in between. */
 export class Outage {
   private isOn = false;
 

@@ -2,7 +2,7 @@ import { isPermanent, type Patience, patiently } from '../shard/log/patience.js'
 import type { SourceStore } from './copy-ports.js';
 import { ToolError } from './store-reader.js';
 
-/** Waits for better weather, and rejects with a `ToolError` when it does not come. */
+/** Retries during an outage, and rejects with a `ToolError` when it does not end in time. */
 export async function keepTrying<T>(what: string, patience: Patience, run: () => Promise<T>): Promise<T> {
   try {
     return await patiently(what, patience, run);
@@ -12,7 +12,7 @@ export async function keepTrying<T>(what: string, patience: Patience, run: () =>
   }
 }
 
-/** The same store for one who has time. */
+/** The same store, whose reads are retried during an outage. */
 export function patientSource<T extends SourceStore>(store: T, patience: Patience): T {
   const { wal, snapshots } = store;
   return {

@@ -4,7 +4,7 @@ import type { Entry } from '../shard/log/wal.js';
 import type { Coverage, SnapshotEnd } from './coverage.js';
 import { ToolError } from './store-reader.js';
 
-/** Up to where a restore goes: a time for all shards; or a place for some of them, and the others go to their end. */
+/** Where a restore ends: a time for all shards, or LSNs for some of them, and the others are restored to their end. */
 export type At =
   | { readonly type: 'time'; readonly timeMs: number }
   | { readonly type: 'lsns'; readonly lsns: ReadonlyMap<number, Lsn> };
@@ -41,7 +41,7 @@ export function parseLsns(text: string): Map<number, Lsn> {
   return lsns;
 }
 
-/** True when the entry, and so all after it, is later than what is wanted. */
+/** True when the entry, and so every entry after it, is later than `at`. */
 export function isPast(at: At | undefined, entry: Entry): boolean {
   if (at === undefined) return false;
   if (at.type === 'time') return newestTimeOf(entry) > at.timeMs;
@@ -49,7 +49,7 @@ export function isPast(at: At | undefined, entry: Entry): boolean {
   return lsn !== undefined && compareLsn(entry.lsn, lsn) > 0;
 }
 
-/** True when nothing in the snapshot is later than what is wanted. */
+/** True when nothing in the snapshot is later than `at`. */
 export function isEarlyEnough(at: At | undefined, shard: number, snapshot: SnapshotEnd): boolean {
   if (at === undefined) return true;
   if (at.type === 'time') return snapshot.timeMs <= at.timeMs;
@@ -57,7 +57,7 @@ export function isEarlyEnough(at: At | undefined, shard: number, snapshot: Snaps
   return lsn === undefined || compareLsn(snapshot.end, lsn) <= 0;
 }
 
-/** What can be restored of a shard. */
+/** The points in time to which a shard can be restored. */
 export interface Reach {
   /** The log is there from its first entry on. */
   readonly isComplete: boolean;
@@ -74,7 +74,7 @@ export function reachesOf({ shards }: Coverage): Reach[] {
   }));
 }
 
-/** Throws a `ToolError` with the earliest that can be had, when `at` is before it, or when it is nowhere. */
+/** Throws a `ToolError` when `at` cannot be restored; it names the earliest point that can. */
 export function checkReach(at: At | undefined, reaches: readonly Reach[]): void {
   if (at?.type === 'lsns') checkLsns(at.lsns, reaches);
   const short = reaches.flatMap(({ isComplete, snapshots }, shard) => {
@@ -84,7 +84,7 @@ export function checkReach(at: At | undefined, reaches: readonly Reach[]): void 
   });
   const nothing = short.find(({ earliest }) => earliest === undefined);
   if (nothing !== undefined) {
-    throw new ToolError(`of shard ${nothing.shard} there is neither a whole snapshot nor the beginning of its log`);
+    throw new ToolError(`shard ${nothing.shard} has neither a whole snapshot nor the beginning of its log`);
   }
   if (short.length === 0) return;
   const earliestMs = Math.max(...short.map(({ earliest }) => earliest?.timeMs ?? 0));

@@ -7,7 +7,7 @@ const ATTEMPTS_MAX = 3;
 
 /**
  * From the first snapshot in this order that is not damaged; undefined without one. A running server deletes old
- * snapshots: when one that was listed is gone, the list is read again. `onDamaged` is told of the others.
+ * snapshots: when one that was listed is gone, the list is read again. `onDamaged` gets the others.
  */
 export async function snapshotReplay(
   shard: number,

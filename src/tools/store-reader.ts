@@ -2,7 +2,13 @@ import type { Entry, EntryFormat, Head, Wal } from '../shard/log/wal.js';
 import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot/snapshot-store.js';
 import type { ScaleTable } from '../wallet/amount.js';
 
-/** A store as the tools see that only look at it, whether a server runs on it or not. */
+/*
+ * What an SRE does with a store, as functions over its ports: backup/ and restore/ copy one, verify/ proves one, inspect/
+ * and export/ tell what happened, loss/ lets a broken shard go on, snapshots/ lists and takes them. A room imports no
+ * other room: what several share stands here, beside them.
+ */
+
+/** A store as the tools see it that only read, whether a server runs on it or not. */
 export interface StoreReader {
   readonly storeId: string;
   readonly shards: number;
@@ -12,13 +18,13 @@ export interface StoreReader {
   readonly snapshots: Pick<SnapshotStore, 'snapshots' | 'readChunks'>;
   readonly snapshotFormat: SnapshotFormat;
   readonly genesis: (shard: number) => Head;
-  /** Where a player belongs. */
+  /** The shard of a player. */
   readonly shardOf: (username: string) => number;
-  /** Gives way to other work of the thread, signals among it. */
+  /** Gives way to other work of the thread, including signals. */
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** What a tool cannot do, and why, in one sentence for people. */
+/** Says in one sentence for people what a tool cannot do, and why. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
@@ -28,8 +34,8 @@ export function shardsOf({ shards }: Pick<StoreReader, 'shards'>): number[] {
 }
 
 /**
- * What the first entry that a log still has says of the one before it. The nonce is its own: of a batch it is the same,
- * and a fence names nobody's.
+ * The head before the first entry that a log still has, as that entry names it. The nonce is the entry's own: a batch has
+ * that of its predecessor, and a fence does not name one.
  */
 export function predecessorOf(entry: Entry): Head {
   return { lsn: entry.previousLsn, nonce: entry.nonce, checksum: entry.previousChecksum };

@@ -3,12 +3,12 @@ import { formatLsn } from '../shard/log/lsn.js';
 import type { Head } from '../shard/log/wal.js';
 import { ToolError } from './store-reader.js';
 
-/** A running server has removed entries that were still to be read. */
+/** A running server has trimmed entries that were still to be read. */
 export class TrimmedError extends ToolError {}
 
 /**
- * What looks like a hole behind `after` may be a log that was trimmed before it was read: then a `TrimmedError` that
- * says so, else the error itself. `done`: what the entries were to be.
+ * Explains what looks like a hole after `after`: a `TrimmedError` when the log was trimmed before it was read, else the
+ * error itself. `done` says what was being done with the entries.
  */
 export async function orTrimmed(
   error: Error,

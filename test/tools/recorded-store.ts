@@ -138,3 +138,9 @@ export async function logsOf(store: Pick<Wal, 'read'>): Promise<string[][]> {
 export async function entriesOf(store: Pick<Wal, 'read'>, shard: number): Promise<Entry[]> {
   return (await store.read(shard, LSN_ZERO, 1_000_000)).map((bytes) => formats.format.decode(bytes));
 }
+
+export async function collect(frames: Frames): Promise<Frame[]> {
+  const all: Frame[] = [];
+  for await (const frame of frames) all.push(frame);
+  return all;
+}

@@ -2,7 +2,7 @@ import { formatLsn, isSameLsn, type Lsn } from './lsn.js';
 import { AcceptedLossError, LossError, NewerEntryError } from './recovery-error.js';
 import { type Entry, type EntryFormat, type Head, isSameHead, type Wal } from './wal.js';
 
-/** An entry, as it is in the log and as it is meant. */
+/** An entry, decoded and as it is in the log. */
 export interface ReadEntry {
   readonly entry: Entry;
   readonly bytes: Buffer;
@@ -18,12 +18,11 @@ const PAGE_ENTRIES = 64;
 /**
  * The entries of a shard's log after the entry `after`, page by page, to the end that the log has by then. Each is
  * proved to follow the one before it, the first to follow `after`. Throws a `RecoveryError` at a hole, a foreign or a
- * damaged entry, and at the fence of an accepted loss, unless it is only about the entries as they are; what the store
- * throws during an outage comes through.
+ * damaged entry, and, unless it reads over losses, at the fence of an accepted loss. Errors of an outage come through.
  *
- * A page can be gone through once; one that is not gone through to its end is the last. Entries are decoded as they are
- * asked for: kept till the end of the page their events grow old, and then the collector took as long as all the rest
- * (measured with entries of 100 events: 75 MB instead of 185 MB in a second of CPU).
+ * A page can be read once; a page that is not read to its end is the last. Entries are decoded one by one: kept to the
+ * end of the page their events grow old, and then the garbage collector took as long as all the rest (measured with
+ * entries of 100 events: 75 MB instead of 185 MB in a second of CPU).
  */
 export async function* readLog(
   shard: number,
@@ -51,7 +50,7 @@ export async function* readLog(
   }
 }
 
-/** Undefined when it cannot be read. */
+/** Undefined when the bytes cannot be decoded. */
 export function maybeEntry(bytes: Buffer, format: EntryFormat): Entry | undefined {
   try {
     return format.decode(bytes);
@@ -80,7 +79,7 @@ export async function hasEntry(shard: number, head: Head, deps: LogReaderDeps): 
   return found !== undefined && isSameHead(found.entry.head, head);
 }
 
-/** The newest time in an entry: its own is that of its first event. */
+/** The newest time in an entry, whose own time is that of its first event. */
 export function newestTimeOf(entry: Entry): number {
   return entry.events[entry.events.length - 1]?.timeMs ?? entry.timeMs;
 }
@@ -96,12 +95,12 @@ export function decodeEntry(bytes: Buffer, shard: number, format: EntryFormat): 
   }
 }
 
-/** What is built on the entries before cannot be built on behind the fence of an accepted loss. */
+/** Throws at the fence of an accepted loss: what comes after it does not follow from the entries before. */
 export function checkNoLoss(entry: Entry): void {
   if (entry.owner?.afterLoss) throw new AcceptedLossError(entry);
 }
 
-/** Every entry must follow the one before it: no hole, no foreign entry, no entry twice. Throws a `RecoveryError`. */
+/** Checks that an entry follows the one before it: no hole, no foreign entry, no repetition. Throws a `RecoveryError`. */
 export function checkContinuity(entry: Entry, shard: number, last: Head): void {
   const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
   const follows = isSameLsn(entry.previousLsn, last.lsn) && entry.previousChecksum === last.checksum;

@@ -34,18 +34,18 @@ export interface Recovered {
   readonly wallets: Wallets;
   readonly head: Head;
   readonly timeMs: number;
-  /** The newest entries: a store that loses some of them gets them again, whoever wrote them. */
+  /** The newest entries: a store that loses some of them gets them again, no matter which owner wrote them. */
   readonly recent: RecentEntries;
   /** Bytes of the log from its first entry of all. */
   readonly logBytes: number;
-  /** What was replayed on top of the snapshot: entries with events, and these. */
+  /** Entries with events that were replayed on top of the snapshot, and the events themselves. */
   readonly tailEntries: number;
   readonly events: number;
-  /** Of the newest whole snapshot. */
+  /** The marks of the snapshot that it began with. */
   readonly marks: readonly LogMark[];
-  /** Ids of snapshots that are of no use. */
+  /** Ids of newer snapshots, which proved damaged. */
   readonly damaged: readonly string[];
-  /** When that one was whole; undefined where there is none. */
+  /** When that snapshot was published; undefined without one. Milliseconds. */
   readonly snapshotMs: number | undefined;
 }
 
@@ -76,8 +76,8 @@ export interface Rebuild {
 }
 
 /**
- * Rebuilds a shard's state from its newest whole snapshot and the tail of its log. Sliced, so that an inline shard does
- * not stop the others. Rejects with a `RecoveryError` when that cannot be done.
+ * Rebuilds a shard's state from its newest snapshot that is not damaged and the tail of its log. Gives way in between, so
+ * that an inline shard does not stop the others. Rejects with a `RecoveryError` when it cannot.
  */
 export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recovered> {
   const { clock, log } = deps;
@@ -103,15 +103,15 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   return { wallets, head: target, timeMs, recent, logBytes, tailEntries, events, marks, damaged, snapshotMs };
 }
 
-/** What was acknowledged must be in the log, at its place; or be so old that it has been trimmed. */
+/** The newest acknowledged entry must be in the log, or be so old that it has been trimmed. */
 async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<void> {
-  const told = deps.acknowledged(shard);
-  if (told === undefined || told.lsn.sequence === 0) return;
-  const { lsn } = told;
+  const acknowledged = deps.acknowledged(shard);
+  if (acknowledged === undefined || acknowledged.lsn.sequence === 0) return;
+  const { lsn } = acknowledged;
   const before = { epoch: lsn.epoch, sequence: lsn.sequence - 1 };
   const [bytes] = await patiently('read the log', deps, () => deps.wal.read(shard, before, 1));
   const found = bytes === undefined ? undefined : decodeEntry(bytes, shard, deps.format).head;
-  if (found !== undefined && (found.lsn.sequence > lsn.sequence || isAt(found, told))) return;
+  if (found !== undefined && (found.lsn.sequence > lsn.sequence || isAt(found, acknowledged))) return;
   const why =
     found !== undefined && isSameLsn(found.lsn, lsn)
       ? 'another entry is in its place, the store was older and has been written to'
@@ -170,8 +170,8 @@ async function replayTo(
 }
 
 /**
- * The newest entries that a snapshot holds: a store that can lose its tail can lose those too. As far as the log has
- * them, and has them whole.
+ * The newest entries up to the start of the snapshot: a store that can lose its tail can lose those too. Only what the log
+ * still has whole.
  */
 async function recentBefore({ start, marks }: Replay, shard: number, deps: RecoveryDeps): Promise<RecentEntries> {
   const none = new RecentEntries(start, deps.recentBytesMax);

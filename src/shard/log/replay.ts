@@ -8,8 +8,8 @@ import { LSN_ZERO, type Lsn } from './lsn.js';
 import { type Entry, type Head, isSameHead } from './wal.js';
 
 /**
- * A shard's wallets as they grow out of a snapshot, or out of nothing, and the entries after it. It is fed by whoever
- * reads a log: recovery, the tools, a follower of a log that goes on.
+ * A shard's wallets as they grow out of a snapshot, or out of nothing, and the entries after it. Whatever reads
+ * a log feeds it: recovery, the tools, a follower of a log that goes on.
  *
  *   log       ... s | s+1 .................... e | e+1 ................ h | h+1 ...
  *                 ^start                       ^end                     ^head
@@ -132,7 +132,7 @@ export async function openReplay(manifest: Manifest, deps: SnapshotReaderDeps): 
   }
 }
 
-/** From the first of these snapshots that is not damaged; undefined when all are. `onDamaged` is told of those before. */
+/** From the first of these snapshots that is not damaged; undefined when all are. `onDamaged` gets those before it. */
 export async function firstReplay(
   manifests: readonly Manifest[],
   deps: SnapshotReaderDeps,

@@ -27,24 +27,24 @@ export interface SnapshotReaderDeps {
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** What a store has of one shard's snapshots. Whole means that the manifest is; chunks are not looked at. */
+/** The snapshots of one shard in a store. Whole refers to the manifest; chunks are not read. */
 export interface SnapshotList {
   /** Newest end first. */
   readonly whole: readonly Manifest[];
   readonly damaged: readonly { readonly id: string; readonly reason: string }[];
-  /** Ids of those that were begun and not published (yet). */
+  /** Ids of snapshots that were begun and are not published (yet). */
   readonly unfinished: readonly string[];
 }
 
 /** About a megabyte at once: few round trips to a store over the network, and little memory beside the wallets. */
 const CHUNKS_AT_ONCE = 8;
 
-/** Rejects when the store cannot be asked; what is damaged is part of the list. */
+/** Rejects when the store cannot be read; damaged snapshots are part of the list. */
 export async function listSnapshots(shard: number, deps: SnapshotListDeps): Promise<SnapshotList> {
   return sortSnapshots(shard, await deps.snapshots.snapshots(shard), deps.snapshotFormat);
 }
 
-/** What the store holds of a shard, as a list. */
+/** Sorts what a store holds of a shard. */
 export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], format: SnapshotFormat): SnapshotList {
   const whole: Manifest[] = [];
   const damaged: { id: string; reason: string }[] = [];
@@ -70,23 +70,44 @@ export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], 
  */
 export async function readSnapshot(manifest: Manifest, deps: SnapshotReaderDeps): Promise<PackedWallets> {
   const reader = deps.snapshotFormat.beginReading(manifest);
-  for await (const { index, bytes } of chunksOf(manifest, deps)) {
-    if (bytes === undefined) throw new DamagedSnapshotError(manifest.shard, manifest.id, `chunk ${index} is missing`);
+  for await (const { bytes } of chunksOf(manifest, deps)) {
     orDamaged(manifest, () => reader.addChunk(bytes));
     await deps.yieldTurn();
   }
   return orDamaged(manifest, () => reader.finish());
 }
 
-/** The chunks of a snapshot in their order, as the store has them; undefined for one that is missing. */
-export async function* chunksOf(
+export interface Chunk {
+  readonly index: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * The chunks of a snapshot as they are stored, in order. Throws a `DamagedSnapshotError` when one is missing or not what
+ * the manifest names.
+ */
+export async function* checkedChunks(
+  manifest: Manifest,
+  deps: Pick<SnapshotReaderDeps, 'snapshots' | 'snapshotFormat'>,
+): AsyncGenerator<Chunk, void> {
+  for await (const chunk of chunksOf(manifest, deps)) {
+    orDamaged(manifest, () => deps.snapshotFormat.checkChunk(manifest, chunk.index, chunk.bytes));
+    yield chunk;
+  }
+}
+
+async function* chunksOf(
   { shard, id, chunks }: Manifest,
   { snapshots }: Pick<SnapshotReaderDeps, 'snapshots'>,
-): AsyncGenerator<{ readonly index: number; readonly bytes: Buffer | undefined }, void> {
+): AsyncGenerator<Chunk, void> {
   for (let first = 0; first < chunks.length; first += CHUNKS_AT_ONCE) {
     const count = Math.min(CHUNKS_AT_ONCE, chunks.length - first);
     const page = await snapshots.readChunks(shard, id, first, count);
-    for (let i = 0; i < count; i++) yield { index: first + i, bytes: page[i] };
+    for (let i = 0; i < count; i++) {
+      const bytes = page[i];
+      if (bytes === undefined) throw new DamagedSnapshotError(shard, id, `chunk ${first + i} is missing`);
+      yield { index: first + i, bytes };
+    }
   }
 }
 

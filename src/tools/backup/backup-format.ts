@@ -14,7 +14,7 @@ import { openFrames } from './frame-codec.js';
  *  0        4            8       12     16              20                24
  *  | length | raw length | index | kind | data checksum | header checksum | data, compressed ...
  *
- * Raw, it is frames.
+ * Inflated, the data are frames.
  *
  * Integers are big-endian, checksums are CRC-32. Every byte of the file is under one of them.
  */
@@ -29,7 +29,7 @@ export const BLOCK_KINDS = { goesOn: 1, endsSegment: 2 } as const;
 export type BlockKind = (typeof BLOCK_KINDS)[keyof typeof BLOCK_KINDS];
 
 export interface BlockHeader {
-  /** Of the data as they are in the file. */
+  /** Bytes of the compressed data. */
   readonly length: number;
   readonly rawLength: number;
   /** Counts from 0. */
@@ -52,7 +52,7 @@ export function sealFileHeader(): Buffer {
 /** Throws a `ToolError` that says what is wrong. */
 export function checkFileHeader(bytes: Buffer): void {
   if (bytes.length < FILE_HEADER_LENGTH || bytes.toString('latin1', 0, 8) !== MAGIC) {
-    throw new ToolError('is no backup of walletd: it begins with something else (byte 0)');
+    throw new ToolError('is not a walletd backup (bad magic at byte 0)');
   }
   if (bytes.readUInt32BE(12) !== crc32(bytes.subarray(0, 12))) throw new ToolError('is damaged at byte 8');
   const version = bytes.readUInt16BE(8);
@@ -86,6 +86,6 @@ export function maybeBlockHeader(bytes: Buffer, index: number): BlockHeader | un
 /** The frames in the data of a block. Throws when they are not what the header says. */
 export async function openBlock({ rawLength }: BlockHeader, data: Buffer): Promise<Frame[]> {
   const raw = await inflate(data, { maxOutputLength: Math.max(1, rawLength) });
-  if (raw.length !== rawLength) throw new ToolError(`it holds ${raw.length} bytes, and should hold ${rawLength}`);
+  if (raw.length !== rawLength) throw new ToolError(`it holds ${raw.length} bytes instead of ${rawLength}`);
   return openFrames(raw);
 }

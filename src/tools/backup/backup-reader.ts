@@ -19,7 +19,7 @@ export interface WholePart {
   readonly bytes: number;
   readonly blocks: number;
   readonly segments: number;
-  /** Behind it: a segment whose end is missing. */
+  /** Bytes after it, of a segment whose end is missing. */
   readonly cutBytes: number;
   /** The meta record of the store. */
   readonly meta: Buffer;
@@ -35,8 +35,8 @@ interface Block {
 }
 
 /**
- * Reads the whole file and proves every byte of it. Throws a `ToolError` that names the place of the first damage; a
- * segment that was cut off is no damage.
+ * Reads the whole file and proves every byte of it. Throws a `ToolError` that names the place of the first damage. A
+ * segment that was cut off is not damage.
  */
 export async function checkBackup(path: string, onProgress: OnProgress = () => {}): Promise<WholePart> {
   const reader = await BlockReader.open(path);
@@ -54,7 +54,7 @@ export async function checkBackup(path: string, onProgress: OnProgress = () => {
       segments++;
     }
     if (first === undefined || last === undefined) {
-      throw new ToolError(`${path} holds nothing whole: its first segment was cut off`);
+      throw new ToolError(`${path} has no whole segment: the first one was cut off`);
     }
     const meta = (await reader.open(first))[0];
     const end = (await reader.open(last)).at(-1);
@@ -66,7 +66,7 @@ export async function checkBackup(path: string, onProgress: OnProgress = () => {
   }
 }
 
-/** What the whole part of a backup file holds. */
+/** The frames in the whole part of a backup file. */
 export async function* framesOfFile(
   path: string,
   whole: WholePart,
@@ -92,7 +92,7 @@ export async function* framesOfFile(
 }
 
 const ZEROS = Buffer.alloc(64 * 1024);
-/** So many at the end of a block that is not whole are no accident of what was in it. */
+/** So many zeros at the end of a block do not come from its content. */
 const ZERO_TAIL_BYTES = 16;
 
 class BlockReader {
@@ -122,7 +122,7 @@ class BlockReader {
     }
   }
 
-  /** Undefined when the file, or what is not zero of it, ends before the block does. `whole`: so far it holds segments. */
+  /** Undefined when the file, without zeros at its end, stops before the block does. Whole segments end at `whole`. */
   async next(whole: number): Promise<Block | undefined> {
     const start = this.position;
     const bytes = await this.read(start, BLOCK_HEADER_LENGTH);
@@ -145,7 +145,7 @@ class BlockReader {
     return { header, data, start, end: this.position };
   }
 
-  /** Of the next block; undefined at the end of the whole part. */
+  /** The frames of the next block; undefined at the end of the whole part. */
   async maybeFrames(whole: number): Promise<Frame[] | undefined> {
     if (this.position >= whole) return undefined;
     const block = await this.next(whole);
@@ -170,7 +170,7 @@ class BlockReader {
     return new ToolError(`${this.path} is damaged at byte ${place}: wrong checksum; ${rest}`);
   }
 
-  /** As a power failure leaves it: the file had become longer already, and what was to be there had not been written. */
+  /** A power failure leaves zeros: the file had been extended already, and its content had not been written. */
   private async hasOnlyZerosFrom(position: number): Promise<boolean> {
     for (let at = position; at < this.size; at += ZEROS.length) {
       const length = Math.min(ZEROS.length, this.size - at);
@@ -179,7 +179,7 @@ class BlockReader {
     return true;
   }
 
-  /** Undefined when the file has fewer. */
+  /** Undefined when the file has fewer bytes. */
   private async read(position: number, length: number): Promise<Buffer | undefined> {
     if (position + length > this.size) return undefined;
     const bytes = Buffer.allocUnsafe(length);

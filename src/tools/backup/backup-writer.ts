@@ -7,6 +7,12 @@ import { BLOCK_KINDS, type BlockKind, sealBlock, sealFileHeader } from './backup
 import type { WholePart } from './backup-reader.js';
 import { sealFrame } from './frame-codec.js';
 
+/*
+ * A backup is a stream of frames in one compressed file. Read in this order: ../frame.ts (what a frame is),
+ * store-frames.ts (a store as frames), this file and backup-reader.ts (frames into a file and out of it), follow.ts (the
+ * entries that come later). frame-codec.ts and backup-format.ts hold the layout of frames, blocks and segments.
+ */
+
 const BLOCK_BYTES = 1024 * 1024;
 /** Compressed by the threads of libuv while the next ones are filled. */
 const COMPRESSING_MAX = 4;
@@ -26,7 +32,7 @@ export class BackupWriter {
     private blocks: number,
   ) {}
 
-  /** A file that is not there yet, to be renamed to `path` later. */
+  /** Begins a new file, which is renamed to `path` later. */
   static async create(path: string, partial = path): Promise<BackupWriter> {
     const file = await open(partial, 'ax', MODE);
     const header = sealFileHeader();
@@ -34,7 +40,7 @@ export class BackupWriter {
     return new BackupWriter(path, file, header.length, 0);
   }
 
-  /** Goes on behind the whole part of a file; what is behind that is cut off. */
+  /** Continues a file after its whole part, and cuts off the rest. */
   static async continue(path: string, { bytes, blocks }: WholePart): Promise<BackupWriter> {
     const file = await open(path, 'a', MODE);
     await file.truncate(bytes);
@@ -52,7 +58,7 @@ export class BackupWriter {
     if (this.partBytes >= BLOCK_BYTES) await this.seal(BLOCK_KINDS.goesOn);
   }
 
-  /** The frame is an `end`. On the disk when it resolves. */
+  /** Takes an `end`. The segment is on the disk when it resolves. */
   async endSegment(frame: Frame): Promise<void> {
     const [header, bytes] = sealFrame(frame);
     this.parts.push(header, bytes);
@@ -70,7 +76,7 @@ export class BackupWriter {
     const block = sealBlock(Buffer.concat(this.parts), this.blocks++, kind);
     this.parts = [];
     this.partBytes = 0;
-    // It is awaited later; that it failed may be known before.
+    // It is awaited later, and may fail before that.
     block.catch(() => {});
     this.sealing.push(block);
     while (this.sealing.length >= COMPRESSING_MAX) await this.writeOldest();
@@ -83,7 +89,7 @@ export class BackupWriter {
     this.bytes += block.length;
   }
 
-  /** Two that follow into one file would spoil it for both. */
+  /** Two processes that follow into one file would spoil it for both. */
   private async checkAlone(): Promise<void> {
     const { size, nlink } = await this.file.stat();
     if (nlink === 0) throw new ToolError(`${this.path} was removed while it was written`);
@@ -91,16 +97,16 @@ export class BackupWriter {
   }
 }
 
-/** Writes frames up to their first `end` as a file that is there whole or not at all. Resolves to its writer. */
+/** Writes frames up to their first `end` into a file that exists whole or not at all. Resolves to its writer. */
 export async function writeNewBackup(path: string, frames: Frames, signal: AbortSignal): Promise<BackupWriter> {
   const partial = `${path}.partial`;
   const writer = await create(path, partial);
-  // At once: while the store does not answer, the process may end before the next frame.
+  // Immediately: during an outage of the store the process may end before the next frame.
   const abandon = () => {
     try {
       rmSync(partial, { force: true });
     } catch {
-      // It stays, and the next backup says that it is there.
+      // It stays, and the next backup reports it.
     }
   };
   signal.addEventListener('abort', abandon);
@@ -117,7 +123,7 @@ export async function writeNewBackup(path: string, frames: Frames, signal: Abort
     return writer;
   } catch (error) {
     await writer.close();
-    // By now another backup may have begun one of the same name.
+    // Another backup may have begun a file of the same name by now.
     if (signal.aborted) throw new ToolError('interrupted: nothing was kept');
     await rm(partial, { force: true });
     throw error;
@@ -132,7 +138,9 @@ async function create(path: string, partial: string): Promise<BackupWriter> {
     return await BackupWriter.create(path, partial);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new ToolError(`${partial} is there: another backup is being written, or one was cut off; then remove it`);
+    throw new ToolError(
+      `${partial} exists: another backup is being written, or one was cut off; if so, remove the file`,
+    );
   }
 }
 

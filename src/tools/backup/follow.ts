@@ -14,7 +14,7 @@ import { orTrimmed, TrimmedError } from '../trimmed-error.js';
 export interface FollowOptions {
   readonly now: () => number;
   readonly warn: (sentence: string) => void;
-  /** Ends it behind the next `end`. */
+  /** Ends the stream after the next `end`. */
   readonly signal: AbortSignal;
 }
 
@@ -22,8 +22,8 @@ const PAUSE_MS = 1000;
 const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
- * The entries that come after `coverage`, with an `end` once a second and every few megabytes, when there are any. Bad
- * weather is waited out, however long. Throws a `ToolError` when the log does not have the next entry any more.
+ * The entries that come after `coverage`; after them an `end`, once a second and every few megabytes. An outage is waited
+ * out, however long it lasts. Throws a `ToolError` when the log no longer has the next entry.
  */
 export async function* framesAfter(
   store: SourceStore,
@@ -75,8 +75,8 @@ class Follower {
   }
 
   /**
-   * For people, once: the log ends before what has been backed up of it. Its owner may append that again. Throws a
-   * `ToolError` when the log has something else instead.
+   * A sentence, once, when the log ends before what has been backed up of it: its owner may append that again. Throws a
+   * `ToolError` when the log has other entries instead.
    */
   async lost(): Promise<string | undefined> {
     const head = await this.store.wal.head(this.shard);
@@ -108,7 +108,7 @@ class Follower {
     }
   }
 
-  /** As after a restore to an earlier moment, at the same address. */
+  /** For example after a restore to an earlier moment at the same address. */
   private anotherHistory(error?: RecoveryError): ToolError {
     const why = error === undefined ? '' : ` (${error.fact})`;
     return new ToolError(

@@ -25,7 +25,7 @@ const TYPES = [
 
 const NOTHING = Buffer.alloc(0);
 
-/** All frames of a block. Throws a `ToolError` when the bytes are something else. */
+/** All frames of a block. Throws a `ToolError` when the bytes are not frames. */
 export function openFrames(raw: Buffer): Frame[] {
   const frames: Frame[] = [];
   for (let at = 0; at < raw.length; ) {
@@ -79,7 +79,7 @@ function openFrame(frame: Buffer): Frame {
     case 'end':
       return { type, coverage: storedToCoverage(JSON.parse(bytes.toString()) as StoredCoverage) };
     default:
-      throw new ToolError(`frame type ${frame.readUInt8(0)} is not known: a newer walletd wrote it`);
+      throw new ToolError(`frame type ${frame.readUInt8(0)} is unknown: a newer walletd wrote it`);
   }
 }
 

@@ -2,7 +2,7 @@ import { must } from '../../base/assert.js';
 import type { Coverage } from '../coverage.js';
 import type { Frame, Frames } from '../frame.js';
 
-/** Counts what goes by, per shard. */
+/** Counts the frames that pass through it, per shard. */
 export class FrameCounts {
   private end: Coverage | undefined = undefined;
   private readonly counts = new Map<number, { entries: number; entryBytes: number; chunkBytes: number }>();
@@ -14,16 +14,16 @@ export class FrameCounts {
     }
   }
 
-  /** Of the last `end`. */
+  /** The coverage that the last `end` has named. */
   get coverage(): Coverage {
-    return must(this.end, 'an end has gone by');
+    return must(this.end, 'an end has passed');
   }
 
   entriesOf(shard: number): number {
     return this.of(shard).entries;
   }
 
-  /** Of chunks and entries. */
+  /** Bytes of chunks and entries. */
   bytesOf(shard: number): number {
     const { entryBytes, chunkBytes } = this.of(shard);
     return entryBytes + chunkBytes;

@@ -3,7 +3,7 @@ import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import { AcceptedLossError, RecoveryError } from '../../shard/log/recovery-error.js';
 import { checkAgainstLog, checkEnds, checkReached } from '../../shard/log/snapshot-ends.js';
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
-import { chunksOf, sortSnapshots } from '../../shard/snapshot/snapshot-reader.js';
+import { checkedChunks, DamagedSnapshotError, sortSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
 import type { SourceStore } from '../copy-ports.js';
 import type { Coverage, SnapshotEnd } from '../coverage.js';
@@ -14,20 +14,20 @@ import { ToolError } from '../store-reader.js';
 import { orTrimmed, TrimmedError } from '../trimmed-error.js';
 
 export interface StoreFramesOptions {
-  /** The record, as the store has it. */
+  /** The meta record, as the store has it. */
   readonly meta: Buffer;
   readonly now: () => number;
   /** For people: what was left out, and why. */
   readonly warn: (sentence: string) => void;
   readonly onProgress?: OnProgress;
-  /** Nothing later than this is asked for. */
+  /** Only what is not later than this is needed. */
   readonly at?: At | undefined;
 }
 
 /**
- * All of a store, which may serve meanwhile: of each shard its newest whole snapshot and its log from there to the head.
- * Whatever is read is checked. Throws a `ToolError` or a `RecoveryError` when a shard has nothing whole to begin with
- * or its log is broken; what the store throws in bad weather comes through.
+ * All of a store, which may serve meanwhile: the newest whole snapshot of each shard, and its log from there to the head.
+ * Everything that is read is checked. Throws a `ToolError` or a `RecoveryError` when a shard has nothing whole to begin
+ * with or its log is broken. Errors of an outage come through.
  */
 export async function* framesOfStore(store: SourceStore, options: StoreFramesOptions): AsyncGenerator<Frame, void> {
   const { meta, at, now } = options;
@@ -45,7 +45,7 @@ export async function* framesOfStore(store: SourceStore, options: StoreFramesOpt
     yield* shard.beginning();
     yield* shard.more();
   }
-  // The first logs have grown while the last ones were read.
+  // The first logs have grown while the others were read.
   for (const shard of shards) {
     yield* shard.news();
     shard.checkReached();
@@ -60,7 +60,7 @@ class Progress {
 
   constructor(private readonly onProgress: OnProgress = () => {}) {}
 
-  /** A chunk or an entry: they are of a size, in a store where progress is worth watching. */
+  /** A chunk or an entry: in a store where progress matters they are of similar size. */
   step(): void {
     this.done++;
     this.onProgress(this.done, Math.max(this.done, this.total));
@@ -71,10 +71,10 @@ class ShardSource {
   /** The newest entry that has been read. */
   head: Head;
   private manifest: Manifest | undefined = undefined;
-  /** Of the snapshot, and of newer ones that are damaged or gone by now: the log held them all, and must still do. */
+  /** Ends of the snapshot and of newer ones that are damaged or gone: the log held them all, and must still do so. */
   readonly ends: Head[] = [];
   private isPast = false;
-  /** Ids of snapshots that are not to be tried again. */
+  /** Ids of snapshots that have been tried. */
   private readonly tried = new Set<string>();
 
   constructor(
@@ -128,7 +128,7 @@ class ShardSource {
     }
   }
 
-  /** All of the log from here on. */
+  /** The log from here on. */
   async *more(): AsyncGenerator<Frame, void> {
     const { shard } = this;
     if (this.isPast) return;
@@ -150,7 +150,7 @@ class ShardSource {
     }
   }
 
-  /** What the log has got since; where that was trimmed meanwhile the copy is whole without it. */
+  /** Entries that were appended since; where they have been trimmed already the copy is whole without them. */
   async *news(): AsyncGenerator<Frame, void> {
     try {
       yield* this.more();
@@ -164,23 +164,22 @@ class ShardSource {
     checkReached(this.ends, this.shard, this.head.lsn);
   }
 
-  /** Returns what is wrong with them; undefined when all have come. */
+  /** Returns how the snapshot is damaged; undefined when all of its chunks have come. */
   private async *chunks(manifest: Manifest): AsyncGenerator<Frame, string | undefined> {
     const { shard } = this;
-    for await (const { index, bytes } of chunksOf(manifest, this.store)) {
-      if (bytes === undefined) return `chunk ${index} is missing`;
-      try {
-        this.store.snapshotFormat.checkChunk(manifest, index, bytes);
-      } catch (error) {
-        return (error as Error).message;
+    try {
+      for await (const chunk of checkedChunks(manifest, this.store)) {
+        this.onStep();
+        yield { type: 'chunk', shard, ...chunk };
       }
-      this.onStep();
-      yield { type: 'chunk', shard, index, bytes };
+      return undefined;
+    } catch (error) {
+      if (error instanceof DamagedSnapshotError) return error.reason;
+      throw error;
     }
-    return undefined;
   }
 
-  /** One that is not listed any more has been replaced by a newer one, which is nothing to worry about. */
+  /** Warns, unless the snapshot is no longer listed: then a newer one has replaced it. */
   private async explain(id: string, problem: string): Promise<void> {
     const { whole } = await this.list();
     if (whole.some((manifest) => manifest.id === id)) this.warn(id, problem);

@@ -8,15 +8,15 @@ import { newestReplay } from '../snapshot-replay.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 
 /**
- * The currency of each player of a shard: events do not say it, and without it an amount has no decimals. About a
- * hundred bytes for each player.
+ * The currency of each player of a shard: events do not name it, and without it an amount has no decimals. It takes about
+ * a hundred bytes for each player.
  */
 export class Currencies {
   private readonly byUsername = new Map<string, string>();
 
   private constructor(private readonly shard: number) {}
 
-  /** Of all who exist after the entry `at`, and perhaps of some who come later. Throws a `ToolError` or `RecoveryError`. */
+  /** Knows all players up to the entry `at`, and perhaps later ones. Throws a `ToolError` or a `RecoveryError`. */
   static async at(at: Head, shard: number, reader: StoreReader): Promise<Currencies> {
     const currencies = new Currencies(shard);
     const { wallets, start } = await newestReplay(shard, reader);
@@ -27,7 +27,7 @@ export class Currencies {
     return currencies;
   }
 
-  /** Takes the players over who are created in the entry. */
+  /** Adds the players whom the entry creates. */
   note({ events }: Entry): void {
     for (const event of events) if ('currency' in event) this.byUsername.set(event.username, intern(event.currency));
   }
@@ -36,7 +36,7 @@ export class Currencies {
     const currency = this.byUsername.get(username);
     if (currency !== undefined) return currency;
     throw new ToolError(
-      `the currency of ${username} is not known: neither a snapshot of shard ${this.shard} nor its log says it`,
+      `the currency of ${username} is unknown: neither a snapshot nor the log of shard ${this.shard} names it`,
     );
   }
 

@@ -10,7 +10,7 @@ interface Stored {
   readonly positions: readonly { readonly lsn: string; readonly checksum: number }[];
 }
 
-/** Where an export is, in a small file of JSON. */
+/** The position of an export in a small JSON file. */
 export class ExportCursor {
   constructor(
     private readonly path: string,
@@ -19,8 +19,8 @@ export class ExportCursor {
   ) {}
 
   /**
-   * By shard; undefined when there is no file. Throws a `ToolError` when it is of another store or cannot be read; rejects
-   * where none can be written.
+   * Positions by shard; undefined when there is no file. Throws a `ToolError` when the file belongs to another store or is
+   * not a cursor. Rejects when its folder cannot be written to.
    */
   async read(): Promise<readonly Position[] | undefined> {
     let text: string;
@@ -33,7 +33,7 @@ export class ExportCursor {
     }
     const { storeId, positions } = this.parse(text);
     if (storeId !== this.storeId) {
-      throw new ToolError(`${this.path} is of the store ${storeId}, and this one is ${this.storeId}`);
+      throw new ToolError(`${this.path} belongs to store ${storeId}, and this is store ${this.storeId}`);
     }
     if (positions.length !== this.shards) this.refuse();
     return positions.map((position) => {
@@ -42,7 +42,7 @@ export class ExportCursor {
     });
   }
 
-  /** After a power failure it can be the former one: what was exported since comes again. */
+  /** A power failure can bring the former position back: what was exported since comes again. */
   async write(positions: readonly Head[]): Promise<void> {
     const stored: Stored = {
       storeId: this.storeId,

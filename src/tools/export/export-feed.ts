@@ -8,9 +8,9 @@ import { orTrimmed } from '../trimmed-error.js';
 import { Currencies } from './currencies.js';
 import { lineOf } from './export-line.js';
 
-/** One shard's log on its way out: a page of bytes in memory at a time, and of its entries the next one. */
+/** One shard's log on its way out. One page of bytes is in memory, and of its entries only the next one. */
 export class ExportFeed {
-  /** The next entry, if it has been read; `position` is the one before it. */
+  /** The entry after `position`, when it has been read. */
   waiting: Entry | undefined = undefined;
   private page: Iterator<ReadEntry> | undefined = undefined;
   private pages: AsyncGenerator<Iterable<ReadEntry>, void> | undefined = undefined;
@@ -23,12 +23,12 @@ export class ExportFeed {
     private readonly reader: StoreReader,
   ) {}
 
-  /** Opened by `patient`, and then read by `reader`, which is the same store. */
+  /** `patient` and `reader` are the same store, with and without retries: for opening, and for reading on. */
   static async open(shard: number, after: Head, patient: StoreReader, reader: StoreReader): Promise<ExportFeed> {
     return new ExportFeed(shard, after, await Currencies.at(after, shard, patient), reader);
   }
 
-  /** Reads on when nothing waits. Afterwards nothing waits at the end of the log, which may grow. */
+  /** Reads on when nothing waits. If nothing waits afterwards, the end of the log has been reached; it may grow. */
   async fill(): Promise<void> {
     try {
       while (this.waiting === undefined) {
@@ -36,7 +36,7 @@ export class ExportFeed {
         if (this.waiting === undefined && !(await this.turnPage())) return;
       }
     } catch (error) {
-      // After bad weather the next attempt begins where this one has come to.
+      // After an outage the next attempt begins where this one ended.
       this.pages = undefined;
       this.page = undefined;
       if (!(error instanceof RecoveryError)) throw error;
@@ -50,7 +50,7 @@ export class ExportFeed {
     if (accepted === undefined) return await orTrimmed(error, shard, position, 'exported', reader);
     return new ToolError(
       `${error.fact}. A loss was accepted at ${formatLsn(accepted)}: not all that comes before it is in the wallets. ` +
-        `A new export, without this cursor, begins behind it with --from ${shard}:${formatLsn(accepted)}`,
+        `A new export, without this cursor, begins after it with --from ${shard}:${formatLsn(accepted)}`,
       { cause: error },
     );
   }
@@ -64,7 +64,7 @@ export class ExportFeed {
     return !done;
   }
 
-  /** The lines of the entry that waits; none of a fence. */
+  /** The lines of the waiting entry; none for a fence. */
   take(): string {
     const entry = this.waiting as Entry;
     const { currencies, reader, shard } = this;

@@ -1,8 +1,7 @@
 import { formatLsn } from '../../shard/log/lsn.js';
 import { formatUnits, type Units } from '../../wallet/amount.js';
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
-import type { EventAddress } from '../event-address.js';
-import { changeKind, type Decimal, eventKind } from '../event-kinds.js';
+import { changeKind, type Decimal, type EventAddress, eventKind } from '../event-kinds.js';
 
 /**
  * An event as a line of an export: amounts as text in decimals of the player's currency, our times in ISO 8601, the

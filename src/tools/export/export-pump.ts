@@ -2,7 +2,7 @@ import type { Head } from '../../shard/log/wal.js';
 import type { ExportBatch } from './export.js';
 
 export interface ExportSink {
-  /** Resolves when the system has taken the text; to false when nobody reads any more. */
+  /** Resolves when the system has taken the text; to false when the reader has gone. */
   write(text: string): Promise<boolean>;
 }
 
@@ -11,13 +11,13 @@ export interface PositionKeeper {
   write(positions: readonly Head[]): Promise<void>;
 }
 
-/** While much comes, positions are noted this often: each time a file is synced. */
+/** Under load positions are noted this often: each time a file is synced. */
 const NOTE_MS = 200;
 
 /**
- * Writes batch after batch, and behind them notes where the export is: whatever interrupts it, what was not written has
- * not been noted, and what was written and not noted comes again. Resolves at the end of the batches, or when nobody
- * reads any more.
+ * Writes batch after batch, and notes the position after them. However it is interrupted, what was not written has not
+ * been noted, and what was written and not noted comes again. Resolves at the end of the batches, or when the reader has
+ * gone.
  */
 export async function pumpExport(
   batches: AsyncIterable<ExportBatch>,

@@ -3,15 +3,15 @@ import { formatLsn, isSameLsn } from '../../shard/log/lsn.js';
 import { type Entry, type Head, isAt, type Position } from '../../shard/log/wal.js';
 import { predecessorOf, type StoreReader, ToolError } from '../store-reader.js';
 
-/** The entry after which the log is exported, and what cannot be had any more. */
+/** The entry after which the log is exported, and what is missing. */
 export interface Start {
   readonly head: Head;
-  /** A sentence; undefined when all that was asked for is there. */
+  /** A sentence about what the log no longer has; undefined when nothing is missing. */
   readonly missing: string | undefined;
 }
 
 /**
- * An export goes on after the entry `wanted`. Undefined: from the first entry of all. Throws a `ToolError` when the log
+ * Finds where an export goes on: after the entry `wanted`, or with the very first entry. Throws a `ToolError` when the log
  * is another one.
  */
 export async function startOf(shard: number, wanted: Position | undefined, reader: StoreReader): Promise<Start> {
@@ -25,7 +25,7 @@ export async function startOf(shard: number, wanted: Position | undefined, reade
   if (head === undefined) throw new ToolError(`the log of shard ${shard} has no entry ${formatLsn(wanted.lsn)}`);
   if (!isAt(head, wanted)) {
     throw new ToolError(
-      `entry ${formatLsn(wanted.lsn)} of shard ${shard} is another one than the one that was exported: ` +
+      `entry ${formatLsn(wanted.lsn)} of shard ${shard} is not the one that was exported: ` +
         'the log has lost entries, or the store was restored to an earlier time',
     );
   }

@@ -5,9 +5,15 @@ import { Outage } from '../outage.js';
 import { type StoreReader, ToolError } from '../store-reader.js';
 import { ExportFeed } from './export-feed.js';
 
-/** Lines that belong together, and where the export is when they have been written. */
+/*
+ * Export writes every event of a store as a line of JSON. export-start.ts finds where it begins, export-feed.ts reads one
+ * shard's log, this file merges the shards into batches, export-line.ts makes the lines, with the decimals of currencies.ts.
+ * export-pump.ts writes batches out, and export-cursor.ts keeps the position, so that each event comes at least once.
+ */
+
+/** Lines that belong together, and the position of the export when they have been written. */
 export interface ExportBatch {
-  /** Newline-delimited JSON; empty when there were only fences, or nothing new. */
+  /** JSON lines; empty when there were only fences, or nothing new. */
   readonly text: string;
   /** By shard: the newest entry whose events are in this batch or an earlier one. */
   readonly positions: readonly Head[];
@@ -16,9 +22,9 @@ export interface ExportBatch {
 export interface ExportOptions {
   /** By shard: entries after these are exported. */
   readonly starts: readonly Head[];
-  /** Goes on when the end of the log has been reached; then `live` is the store without patience. */
+  /** Set to go on at the end of the log; `live` is the store without retries. */
   readonly following: { readonly live: StoreReader; readonly warn: (sentence: string) => void } | undefined;
-  /** Ends it behind the next batch. */
+  /** Ends the export after the next batch. */
   readonly signal: AbortSignal;
 }
 
@@ -27,9 +33,9 @@ const POLL_MS = 200;
 
 /**
  * All events of a store in batches of some 64 KiB. Within a shard they come in order; between shards by time, as far as
- * pages of their logs are in memory. At the end of the logs a batch is empty. Who does not follow ends with the entries
- * that were the newest when it began. While it follows, bad weather is waited out. Throws a `ToolError` or a
- * `RecoveryError` when the log cannot be gone on with.
+ * pages of their logs are in memory. At the end of the logs a batch is empty. Without following, an export ends with the
+ * entries that were the newest when it began. While it follows, an outage is waited out. Throws a `ToolError` or a
+ * `RecoveryError` when the log cannot be continued.
  */
 export async function* exportEvents(reader: StoreReader, options: ExportOptions): AsyncGenerator<ExportBatch, void> {
   const { starts, following, signal } = options;
@@ -56,7 +62,7 @@ export async function* exportEvents(reader: StoreReader, options: ExportOptions)
   }
 }
 
-/** Takes what there is, oldest first, until a batch is full or nothing waits. */
+/** Takes waiting entries, oldest first, until a batch is full or nothing waits. */
 async function nextLines(
   feeds: readonly ExportFeed[],
   isOpen: (feed: ExportFeed) => boolean,
@@ -67,7 +73,7 @@ async function nextLines(
   let failure: Error | undefined;
   while (text.length < BATCH_CHARACTERS) {
     for (const feed of open) {
-      // Of a log that cannot be read now nothing comes in this batch; the others go on.
+      // A log that cannot be read now adds nothing to this batch; the others go on.
       failure = (await maybeFailure(feed, outage)) ?? failure;
       if (feed.waiting === undefined) open.delete(feed);
     }
@@ -81,7 +87,7 @@ async function nextLines(
   return text;
 }
 
-/** Bad weather for who waits it out; everything else is thrown. */
+/** The error of an outage that is waited out; every other error is thrown. */
 async function maybeFailure(feed: ExportFeed, outage: Outage | undefined): Promise<Error | undefined> {
   try {
     await feed.fill();

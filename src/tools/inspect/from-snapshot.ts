@@ -4,9 +4,9 @@ import type { Wallet } from '../../wallet/state/wallet.js';
 import { type HistoryItem, historyItem } from './history-item.js';
 
 /**
- * What a wallet of a snapshot remembers: its transactions with the messages that had an effect, the cancels and voids
- * of its rounds, and what operators did. In time order, as far as a wallet knows times: that of the first message of
- * each transaction, and mostly that of the last.
+ * The history that a wallet of a snapshot remembers: its transactions with the messages that had an effect, the cancels
+ * and voids of its rounds, and what operators did. In time order, as far as a wallet knows times: that of the first
+ * message of each transaction, and mostly that of the last.
  */
 export function itemsFromSnapshot(wallet: Wallet, shard: number): HistoryItem[] {
   const base = { shard, username: wallet.username };
@@ -30,7 +30,7 @@ type Base = Pick<HistoryItem, 'shard' | 'username'>;
 function effectsOf(item: Transaction, base: Base): HistoryItem[] {
   const { round, id, kind, createdMs, updatedMs, adjustmentIds } = item;
   const last = item.effectCount - 1;
-  // What was done to the whole round has touched the transaction as well, later than its own last message.
+  // A message about the whole round has touched the transaction too, later than its own last message.
   const isTouched = item.settledByRound || round.facts.closings.length > 0;
   let adjustments = 0;
   return Array.from({ length: item.effectCount }, (_, i) => {
@@ -72,12 +72,12 @@ function tombstone({ kind, id, round, createdMs }: Transaction, base: Base): His
 function operated(operation: Operation, base: Base): HistoryItem {
   const { type, id, amount, after, timeMs, by, reason } = operation;
   const known = { ...base, type, timeMs, by };
-  // An operation without an id has moved nothing.
+  // An operation without an id has moved no money.
   if (id === '') return historyItem(known);
   return historyItem({ ...known, id, amount, before: after - movedBy(operation), after, reason });
 }
 
-/** Those with a version keep their order; the others go in by their time. */
+/** Items with a version keep their order; the others are inserted by their time. */
 function merge(versioned: readonly HistoryItem[], timed: readonly HistoryItem[]): HistoryItem[] {
   const merged: HistoryItem[] = [];
   let next = 0;

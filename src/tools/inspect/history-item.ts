@@ -2,41 +2,40 @@ import type { Lsn } from '../../shard/log/lsn.js';
 import type { Units } from '../../wallet/amount.js';
 import type { CallbackApplied, Event, OperatorEvent } from '../../wallet/event.js';
 import type { OperationType, Operator } from '../../wallet/state/operation.js';
-import type { EventAddress } from '../event-address.js';
-import { changeKind, eventKind } from '../event-kinds.js';
+import { changeKind, type EventAddress, eventKind } from '../event-kinds.js';
 
-/** One thing that happened to one wallet: an event without changes, a change of a callback, or what a snapshot remembers. */
+/** One thing that happened to one wallet: a plain event, a change of a callback, or a memory of a snapshot. */
 export interface HistoryItem {
   readonly shard: number;
   readonly username: string;
-  /** Undefined for what only a snapshot knows (any more). */
+  /** Undefined when only a snapshot (still) knows it. */
   readonly lsn: Lsn | undefined;
   /** The event's place in its entry. */
   readonly index: number | undefined;
-  /** The shard's clock, milliseconds; undefined where a snapshot does not tell. */
+  /** The shard's clock, milliseconds; undefined where a snapshot does not know it. */
   readonly timeMs: number | undefined;
   /** The wallet's version that it made. */
   readonly version: number | undefined;
-  /** The type of the event or change; of what a snapshot knows the kind of message. */
+  /** The type of the event or change; from a snapshot the kind of message. */
   readonly type: string;
   readonly requestId: string | undefined;
   readonly productId: string | undefined;
   readonly roundId: string | undefined;
   readonly id: string | undefined;
-  /** What the message was about: a stake, a payout, money moved. */
+  /** The amount of the message: a stake, a payout, money moved. */
   readonly amount: Units | undefined;
-  /** Balances; undefined where nothing moved and nothing says. */
+  /** Balances; undefined where nothing moved and they are unknown. */
   readonly before: Units | undefined;
   readonly after: Units | undefined;
-  /** Of a player who is created. */
+  /** The currency of a player who is created. */
   readonly currency: string | undefined;
-  /** Of what has both an amount and a stake. */
+  /** The stake, where there is another amount too. */
   readonly stake: Units | undefined;
   /** Other transactions that it settled, cancelled, voided or took something back from. */
   readonly others: readonly string[];
-  /** Words about it. */
+  /** Words for people. */
   readonly remarks: readonly string[];
-  /** The operator who did it; undefined of what the platform did, and where nobody wrote it down. */
+  /** The operator who did it; undefined for the platform, and where it was not recorded. */
   readonly by: Operator | undefined;
   /** Why an operator corrected a balance. */
   readonly reason: string | undefined;
@@ -84,7 +83,7 @@ const NOTHING = {
   reason: undefined,
 };
 
-/** A happening of which only this much is known. */
+/** An item of which only this much is known. */
 export function historyItem(
   known: Partial<HistoryItem> & Pick<HistoryItem, 'shard' | 'username' | 'type'>,
 ): HistoryItem {

@@ -6,10 +6,10 @@ import { type StoreReader, ToolError } from '../store-reader.js';
 import { type HistoryItem, itemsOf } from './history-item.js';
 import { type Inspection, playersConcerned } from './inspect.js';
 
-/** Before each entry in an orphans file. */
+/** Bytes of the length before each entry in an orphans file. */
 const LENGTH_BYTES = 4;
 
-/** All that an entry of one shard's log holds. Undefined when the log does not have it. Throws a `RecoveryError`. */
+/** Inspects one entry of a log; undefined when the log does not have it. Throws a `RecoveryError` when it is damaged. */
 export async function inspectEntry(
   reader: StoreReader,
   shard: number,
@@ -21,13 +21,13 @@ export async function inspectEntry(
 
 export interface Orphan {
   readonly entry: Entry;
-  /** The log has this very entry all the same. */
+  /** The log has this entry after all. */
   readonly isInLog: boolean;
 }
 
 /**
- * The entries of an orphans file (src/store/format/FORMAT.md); what is damaged is said in `notes`, for that can be why it
- * is in the file. Throws a `ToolError` when it is cut off, and what is wrong with the first entry when none can be read.
+ * Inspects the entries of an orphans file (src/store/format/FORMAT.md). Damage is said in `notes`: it can be why an entry
+ * is in the file. Throws a `ToolError` when the file is cut off, and the error of the first entry when none can be read.
  */
 export async function inspectOrphans(
   reader: StoreReader,
@@ -76,7 +76,7 @@ async function inspectionOf(reader: StoreReader, entries: readonly Entry[]): Pro
   return { items: known.map((one) => withRound(one, wallets)), ...concerned };
 }
 
-/** Many messages name a bet by its id alone; the wallet knows its round, if it still remembers it. */
+/** Many messages name a bet by its id alone; the wallet knows its round, while it remembers it. */
 function withRound(one: HistoryItem, wallets: ReadonlyMap<string, Wallet>): HistoryItem {
   const { username, productId, id } = one;
   if (one.roundId !== undefined || productId === undefined || id === undefined) return one;

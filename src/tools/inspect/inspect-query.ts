@@ -1,6 +1,6 @@
 import { type HistoryItem, isOperation } from './history-item.js';
 
-/** What somebody wants to know. */
+/** What an inspection searches for. */
 export type InspectQuery =
   | { readonly type: 'player'; readonly username: string }
   | {
@@ -11,7 +11,7 @@ export type InspectQuery =
     }
   | {
       readonly type: 'transaction';
-      /** Of a bet, settlement, tip, cancel or void, or of a deposit, withdrawal or import. */
+      /** The id of a bet, settlement, tip, cancel or void, or of a deposit, withdrawal or import. */
       readonly id: string;
       readonly username: string | undefined;
     }
@@ -36,7 +36,7 @@ export function isWanted(query: InspectQuery, one: HistoryItem): boolean {
   }
 }
 
-/** False when nothing that happened before this time can be wanted. */
+/** False when nothing from before this time can be wanted. */
 export function mayBeBefore(query: InspectQuery, timeMs: number): boolean {
   return query.type !== 'operators' || query.sinceMs < timeMs;
 }

@@ -13,6 +13,13 @@ import { readDamagedLog } from './read-damaged-log.js';
 import { RoundNames } from './round-names.js';
 import { walletsAtHead } from './wallets-at-head.js';
 
+/*
+ * Inspect answers a query (inspect-query.ts) from logs and snapshots: a list of history items (history-item.ts), oldest
+ * first. Items come from the events of the log, which is read even where it is damaged (read-damaged-log.ts), and from what
+ * the oldest snapshot remembers of the time before (from-snapshot.ts). wallets-at-head.ts adds the players as they are now.
+ * inspect-entry.ts shows one entry, or a file of orphans.
+ */
+
 /** A player as of an entry. */
 export interface Player {
   readonly shard: number;
@@ -23,13 +30,13 @@ export interface Player {
 export interface Inspection {
   /** In time order. */
   readonly items: readonly HistoryItem[];
-  /** The players concerned as they are now. */
+  /** The players of the items as they are now. */
   readonly players: readonly Player[];
   /** Sentences about what cannot be known. */
   readonly notes: readonly string[];
 }
 
-/** Looks for what happened in these shards: in their logs, and before their first entry in their oldest snapshot. */
+/** Searches the logs of these shards, and for the time before their first entry the oldest snapshot. */
 export async function inspect(
   reader: StoreReader,
   shards: readonly number[],
@@ -45,13 +52,13 @@ export async function inspect(
     for (const one of search.items) items.push(one);
     notes.push(...search.notes);
   }
-  // A player to whom nothing happened that anybody remembers is a player all the same.
+  // A player without a remembered history is shown all the same.
   const asked = query.type === 'player' ? shards.map((shard) => ({ shard, username: query.username })) : [];
   const concerned = await playersConcerned(reader, [...items, ...asked]);
   return { items: inTimeOrder(items), players: concerned.players, notes: [...notes, ...concerned.notes] };
 }
 
-/** To be called for each entry. */
+/** Returns what is to be called for each entry. */
 async function searchProgress(
   reader: StoreReader,
   shards: readonly number[],
@@ -63,7 +70,7 @@ async function searchProgress(
   return () => onProgress(Math.min(++done, total), total);
 }
 
-/** Those to whom something happened. */
+/** The players that these are about, as they are now. */
 export async function playersConcerned(
   reader: StoreReader,
   concerned: readonly Pick<HistoryItem, 'shard' | 'username'>[],
@@ -80,7 +87,7 @@ export async function playersConcerned(
   return { players, notes };
 }
 
-/** Of several shards; within a player the order stays, also where a time is not known. */
+/** Merges several shards. The order within a player stays, also where a time is unknown. */
 function inTimeOrder(items: readonly HistoryItem[]): HistoryItem[] {
   const newest = new Map<string, number>();
   const timed = items.map((one) => {
@@ -130,7 +137,7 @@ class ShardSearch {
     });
   }
 
-  /** What the oldest snapshot remembers. */
+  /** The items of the oldest snapshot. */
   private async searchSnapshot(first: Entry): Promise<readonly HistoryItem[]> {
     const { shard, reader, query, rounds } = this;
     const remembered: HistoryItem[] = [];
@@ -155,7 +162,7 @@ class ShardSearch {
   }
 }
 
-/** Of what a snapshot remembers, that which the log does not tell better. */
+/** The items of a snapshot that the log does not have, where they are more complete. */
 function withoutRepeats(remembered: readonly HistoryItem[], logged: readonly HistoryItem[]): HistoryItem[] {
   const versions = new Set(logged.map(({ username, version }) => JSON.stringify([username, version])));
   const ids = new Set(logged.map(keyOfUnversioned));
@@ -166,7 +173,7 @@ function withoutRepeats(remembered: readonly HistoryItem[], logged: readonly His
   );
 }
 
-/** Operations without an id are told apart by their time. */
+/** Operations without an id differ by their time. */
 function keyOfUnversioned(item: HistoryItem): string {
   const { username, productId, roundId, id, timeMs } = item;
   const place = productId === undefined && id === undefined ? [timeMs] : [productId, roundId, id];

@@ -15,7 +15,7 @@ export interface WalletsAtHead {
   readonly problem: string | undefined;
 }
 
-/** Replays only what these players need. Whatever is damaged becomes a sentence: also a broken store can be looked at. */
+/** Replays only what these players need. Damage becomes a sentence, so that a broken store can be inspected too. */
 export async function walletsAtHead(
   shard: number,
   usernames: ReadonlySet<string>,

@@ -12,36 +12,42 @@ import { rawEntriesAfter } from '../raw-entries.js';
 import { ToolError } from '../store-reader.js';
 import { type Salvaged, salvage } from './salvage.js';
 
+/*
+ * A shard does not start where its log has lost what was perhaps acknowledged. `findLosses` says why, and salvage.ts how
+ * much can still be proved; `acceptLoss` takes the shard over and publishes that as a snapshot at the head of the log. The
+ * fence says that a loss was accepted: what comes after it does not follow from the entries before.
+ */
+
 export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<SnapshotterDeps, 'policy' | 'newId'> {
   readonly format: EntryFormat;
   readonly log: Logger;
   readonly genesis: (shard: number) => Head;
-  /** Puts entries where people find them; resolves to the place. */
+  /** Puts entries into a file for people; resolves to its path. */
   readonly keepEntries: (shard: number, pages: AsyncIterable<readonly Buffer[]>) => Promise<string>;
 }
 
-/** Why a shard does not start, and what of it can be had. */
+/** Why a shard does not start, and what can be saved of it. */
 export interface Loss {
   readonly shard: number;
   /** The head that its log had when it was looked at. */
   readonly found: Head;
-  /** As the start of a server says it. */
+  /** The reason that a server would give when it starts. */
   readonly reason: string;
   readonly salvaged: Salvaged;
 }
 
 export interface Repaired {
   readonly shard: number;
-  /** Where it goes on. */
+  /** The fence after which it goes on. */
   readonly head: Head;
   readonly players: number;
-  /** Where the entries are that could not be used; undefined when there were none. */
+  /** The file of the entries that could not be used; undefined when there were none. */
   readonly kept: string | undefined;
 }
 
 /**
- * The shards that would not start, and what can be proved of each. Only reads. Throws a `ToolError` where a newer walletd
- * has written what this one cannot read.
+ * Finds the shards that would not start, and what can be proved of each. Only reads. Throws a `ToolError` where a newer
+ * walletd has written entries that this one cannot read.
  */
 export async function findLosses(
   shards: readonly number[],
@@ -70,9 +76,9 @@ export async function findLosses(
 }
 
 /**
- * Lets a shard go on from what can be proved: takes it over, and publishes that as a snapshot behind the fence. The log
- * is left as it is; entries that could not be used are kept in a file. Throws when somebody has written to the log since
- * it was looked at.
+ * Lets a shard go on from what can be proved: takes it over, and publishes that as a snapshot at the fence. The log stays
+ * as it is; entries that could not be used are kept in a file. Throws when the log has been written to since the loss was
+ * found.
  */
 export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptLossDeps): Promise<Repaired> {
   const { wallets, beyond, marks, logBytes, reached } = salvaged;
@@ -80,12 +86,12 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, rawEntriesAfter(shard, reached.lsn, deps));
   const { whole } = await listSnapshots(shard, deps);
   const newestEpoch = Math.max(0, ...whole.map(({ end }) => end.lsn.epoch));
-  // The machine's clock may be behind that of the shard, and nothing in a snapshot is newer than it says.
+  // The clock of the machine may be behind that of the shard, and nothing in a snapshot is newer than its time.
   let timeMs = Math.max(deps.clock.now(), salvaged.timeMs, ...whole.map((manifest) => manifest.timeMs));
   const clock = { now: () => timeMs, monotonicMs: () => deps.clock.monotonicMs() };
   let head = found;
-  // Newer than all snapshots, also those of a log that went further over several epochs: they would count as newer.
   const owner = isFoldOf(found, salvaged) ? deps.owner : ({ ...deps.owner, afterLoss: true } as const);
+  // The epoch must be newer than that of every snapshot: one from a log that went further would count as newer.
   do {
     const [fenced] = await takeOver([shard], { ...deps, owner, clock });
     checkUntouched(shard, fenced?.previous, head);
@@ -104,16 +110,16 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   const result = await snapshotter.take(subject, AT_ONCE);
   if (result.type !== 'taken') {
     const why = result.type === 'abandoned' ? result.reason : 'nothing was written';
-    throw new Error(`shard ${shard} could not be mended (${formatLsn(head.lsn)}): ${why}`);
+    throw new Error(`shard ${shard} could not be repaired (${formatLsn(head.lsn)}): ${why}`);
   }
   return { shard, head, players: wallets.count, kept };
 }
 
 function notOurs({ message }: NewerEntryError): ToolError {
-  return new ToolError(`${message}; nothing of that is lost: start the newer walletd`);
+  return new ToolError(`${message}; none of that is lost: start the newer walletd`);
 }
 
-/** Who reads the log up to this head arrives at these wallets: nothing but its end was lost. */
+/** True when a replay of the log up to this head gives these wallets: only its end was lost. */
 function isFoldOf(found: Head, { problem, reached, snapshot }: Salvaged): boolean {
   const end = snapshot?.end.lsn.sequence ?? 0;
   return problem === undefined && isSameHead(reached, found) && end <= found.lsn.sequence;
@@ -121,5 +127,5 @@ function isFoldOf(found: Head, { problem, reached, snapshot }: Salvaged): boolea
 
 function checkUntouched(shard: number, head: Head | undefined, expected: Head): void {
   if (head !== undefined && isSameHead(head, expected)) return;
-  throw new RecoveryError(`somebody has written to the log of shard ${shard} since it was looked at: look again`);
+  throw new RecoveryError(`the log of shard ${shard} has been written to since it was examined: examine it again`);
 }

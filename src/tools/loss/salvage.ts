@@ -17,12 +17,12 @@ export interface SalvageDeps {
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** As much of a shard as its store still proves. */
+/** As much of a shard as its store can still prove. */
 export interface Salvaged {
   readonly wallets: Wallets;
-  /** The snapshot that it begins with; undefined: the beginning of the log. */
+  /** The snapshot that it begins with; undefined when it begins with the log. */
   readonly snapshot: Manifest | undefined;
-  /** The newest entry that follows from what was before. */
+  /** The newest entry that follows from those before it. */
   readonly reached: Head;
   /** The newest time up to there. */
   readonly timeMs: number;
@@ -30,21 +30,21 @@ export interface Salvaged {
   readonly logBytes: number;
   /** Why replay ended at `reached`; undefined when the log does. */
   readonly problem: string | undefined;
-  /** Entries after `reached` that the log still has, and cannot be used: how many are not fences. */
+  /** How many entries the log has after `reached`, which cannot be used; without fences. */
   readonly beyond: number;
 }
 
 /**
- * Rebuilds what can be proved of a shard whose log has lost something: begins with the newest snapshot that the log
- * does not contradict, and replays as far as entries follow one another. A snapshot that reaches beyond the log is
- * taken as it is. Rejects with a `RecoveryError` when there is nothing to begin with.
+ * Rebuilds what can be proved of a shard whose log has lost entries: begins with the newest snapshot that the log does
+ * not contradict, and replays as far as entries follow one another. A snapshot that reaches beyond the log is taken as it
+ * is. Rejects with a `RecoveryError` when there is nothing to begin with.
  */
 export async function salvage(shard: number, genesis: Head, deps: SalvageDeps): Promise<Salvaged> {
   let best: Salvaged | undefined;
   for await (const replay of replays(shard, genesis, deps)) {
     const salvaged = await replayed(shard, replay, deps);
     if (salvaged === undefined) continue;
-    // Each start that failed has left a fence. A snapshot that reaches further has lost nothing to them.
+    // Each failed start of a server has left a fence. A snapshot that reaches further has lost nothing to them.
     if (salvaged.problem === undefined || salvaged.beyond === 0) return salvaged;
     if (best === undefined || salvaged.reached.lsn.sequence > best.reached.lsn.sequence) best = salvaged;
   }

@@ -10,6 +10,12 @@ import { ToolError } from '../store-reader.js';
 import { type RestoredShard, ShardRestore } from './shard-restore.js';
 import { ForeignWriterError } from './snapshot-restore.js';
 
+/*
+ * A restore writes frames, of a store or of a backup file, into an empty store, shard by shard: shard-restore.ts takes
+ * the entries, snapshot-restore.ts the snapshot before them. Until the last step the store is marked as not finished, and
+ * no server starts on it.
+ */
+
 export interface Restored {
   readonly storeId: string;
   readonly shards: readonly RestoredShard[];
@@ -24,9 +30,8 @@ export interface RestoreOptions {
 const APPEND_BYTES = 1024 * 1024;
 
 /**
- * Writes a store into an empty one; until the last step that one is not fit to serve. Whatever is written is checked
- * before. Throws a `ToolError`, a `RecoveryError` or a `FormatError` when something is not as it must be, and then the
- * target has to be emptied.
+ * Writes a store into an empty one, which is not fit to serve until the last step. Everything is checked before it is
+ * written. Throws a `ToolError`, a `RecoveryError` or a `FormatError` when a check fails; then the target must be emptied.
  */
 export async function restoreFrames(frames: Frames, target: TargetStore, options: RestoreOptions): Promise<Restored> {
   let restore: Restore | undefined;
@@ -39,7 +44,7 @@ export async function restoreFrames(frames: Frames, target: TargetStore, options
 
 class Restore {
   private readonly shards: readonly ShardRestore[];
-  /** Entries that have been checked and not been appended. */
+  /** Bytes of entries that have been checked and are still to be appended. */
   private waitingBytes = 0;
   private coverage: Coverage | undefined = undefined;
 
@@ -75,7 +80,8 @@ class Restore {
       return;
     }
     const shard = this.shards[frame.shard];
-    if (shard === undefined) throw new ToolError(`there is something of shard ${frame.shard}, which the store lacks`);
+    if (shard === undefined)
+      throw new ToolError(`there are data of shard ${frame.shard}, and the store has no such shard`);
     switch (frame.type) {
       case 'snapshot-begun':
         return await shard.beginSnapshot(frame.manifest);
@@ -114,18 +120,20 @@ class Restore {
   }
 }
 
-/** A time from before the store, which is often one in seconds, would restore a casino without players. */
+/** A time before the store was created, often one in seconds, would restore a casino without players. */
 function checkCreated(at: At | undefined, createdMs: number): void {
   if (at?.type !== 'time' || at.timeMs >= createdMs) return;
   const [wanted, created] = [at.timeMs, createdMs].map((ms) => new Date(ms).toISOString());
   throw new ToolError(`there was no store at ${wanted}: it was created at ${created}`);
 }
 
-/** Where a store was emptied by hand something can be left of it: it would be taken for a part of this one. */
+/** What is left of a store that was emptied by hand would be taken for a part of this one. */
 async function mustHaveNothing(shard: number, target: TargetStore, patience: Patience): Promise<void> {
   const entries = await keepTrying('read the log', patience, () => target.read(shard, LSN_ZERO, 1));
   const snapshots = await keepTrying('list the snapshots', patience, () => target.snapshots(shard));
   if (entries.length === 0 && snapshots.length === 0) return;
-  const what = entries.length > 0 ? 'is a log' : 'are snapshots';
-  throw new ToolError(`a restore needs an empty store, and there ${what} of shard ${shard}: empty it altogether`);
+  const what = entries.length > 0 ? 'a log' : 'snapshots';
+  throw new ToolError(
+    `a restore needs an empty store, and this one still has ${what} of shard ${shard}: empty it completely`,
+  );
 }

@@ -8,20 +8,20 @@ import { type At, isEarlyEnough, isPast } from '../point-in-time.js';
 import { ToolError } from '../store-reader.js';
 import { SnapshotRestore } from './snapshot-restore.js';
 
-/** What has been restored of one shard. */
+/** The result of a restore for one shard. */
 export interface RestoredShard {
   readonly shard: number;
-  /** The newest entry that its snapshot holds something of; undefined when its log is complete. */
+  /** The end of its snapshot; undefined when its log is complete. */
   readonly snapshot: Lsn | undefined;
   readonly lsn: Lsn;
   readonly entries: number;
-  /** Of chunks and entries. */
+  /** Bytes of chunks and entries. */
   readonly bytes: number;
 }
 
 /** Writes one shard into an empty log: its snapshot first, then the entries from the snapshot's start on. */
 export class ShardRestore {
-  /** The newest entry in the target's log; it lags behind `last` by what is waiting. */
+  /** The newest entry in the target's log; it lags behind `last` by the waiting entries. */
   private head: Head;
   /** The newest entry that has been checked. */
   private last: Head | undefined = undefined;
@@ -64,7 +64,7 @@ export class ShardRestore {
     this.snapshot = undefined;
   }
 
-  /** Returns the bytes that are waiting now because of it. Throws a `RecoveryError` when it is not the next one. */
+  /** Returns how many more bytes are waiting because of it. Throws a `RecoveryError` when it is not the next entry. */
   async addEntry(bytes: Buffer): Promise<number> {
     if (this.isPast) return 0;
     if (this.last === undefined) await this.publishSnapshot();
@@ -92,13 +92,13 @@ export class ShardRestore {
     this.waiting = [];
   }
 
-  /** `head`: up to where all of the shard was said to come. */
+  /** `head` is the newest entry that the source has announced for this shard. */
   checkEnd(head: Head): void {
     const { last, shard, at } = this;
     const end = this.snapshot?.manifest.end.lsn ?? LSN_ZERO;
     const isWhole = this.isPast || (last === undefined ? head.lsn.sequence === 0 : isSameHead(last, head));
     if (!isWhole || compareLsn(this.lsn, end) < 0) {
-      throw new ToolError(`shard ${shard} ends at ${formatLsn(this.lsn)}, and should go to ${formatLsn(head.lsn)}`);
+      throw new ToolError(`shard ${shard} ends at ${formatLsn(this.lsn)}, and should reach ${formatLsn(head.lsn)}`);
     }
     const wanted = at?.type === 'lsns' ? at.lsns.get(shard) : undefined;
     if (wanted !== undefined && !isSameLsn(this.lsn, wanted)) {
@@ -116,7 +116,7 @@ export class ShardRestore {
   private async publishSnapshot(): Promise<void> {
     if (this.snapshot === undefined) return;
     const { end, timeMs } = this.snapshot.manifest;
-    // One that was abandoned may have been too late; this one is the one that stays.
+    // An abandoned snapshot may have been too late; this one stays.
     assert(isEarlyEnough(this.at, this.shard, { end: end.lsn, timeMs }), 'nothing in the snapshot is too late');
     await this.snapshot.publish();
   }

@@ -7,11 +7,11 @@ import { ToolError } from '../store-reader.js';
 
 export class ForeignWriterError extends ToolError {
   constructor() {
-    super('somebody else has written to the store that is being restored: empty it and restore again');
+    super('another process has written to the store that is being restored: empty it and restore again');
   }
 }
 
-/** Chunks that are on their way at once. */
+/** Chunks that are being written at the same time. */
 const CHUNKS_MAX = 8;
 
 /** Writes one snapshot into a log that has no entries yet. */
@@ -23,7 +23,7 @@ export class SnapshotRestore {
   constructor(
     readonly manifest: Manifest,
     private readonly manifestBytes: Buffer,
-    /** Of the head that the target's log has. */
+    /** The nonce of the head of the target's log. */
     private readonly nonce: string,
     private readonly target: TargetStore,
     private readonly formats: StoreFormats,
@@ -35,14 +35,14 @@ export class SnapshotRestore {
     await this.write('begin a snapshot', () => this.target.beginSnapshot(shard, this.nonce, id));
   }
 
-  /** Throws a `FormatError` when it is not the one that the manifest names. */
+  /** Throws a `FormatError` when the bytes are not those that the manifest names. */
   async writeChunk(index: number, bytes: Buffer): Promise<void> {
     const { shard, id } = this.manifest;
     assert(index === this.chunks++, 'chunks come in order');
     this.formats.snapshotFormat.checkChunk(this.manifest, index, bytes);
     this.bytes += bytes.length;
     const write = this.write('write a chunk', () => this.target.writeChunk(shard, this.nonce, id, index, bytes));
-    // It is awaited later; that it failed may be known before.
+    // It is awaited later, and may fail before that.
     write.catch(() => {});
     this.writing.push(write);
     if (this.writing.length >= CHUNKS_MAX) await this.written();

@@ -3,11 +3,11 @@ import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';
 
-/** A snapshot as its manifest tells; of one without a readable manifest only shard and id are known. */
+/** A snapshot as its manifest describes it; without a readable manifest only shard and id are known. */
 export interface SnapshotLine {
   readonly shard: number;
   readonly id: string;
-  /** Damaged says that of the manifest; `walletd verify` reads the chunks too. */
+  /** Damaged means the manifest; `walletd verify` reads the chunks too. */
   readonly state: 'whole' | 'damaged' | 'unfinished';
   /** Why it is damaged. */
   readonly reason?: string;
@@ -16,7 +16,7 @@ export interface SnapshotLine {
   /** Milliseconds. */
   readonly timeMs?: number;
   readonly players?: number;
-  /** Of all chunks. */
+  /** Bytes of all chunks. */
   readonly bytes?: number;
   readonly chunks?: number;
 }

@@ -3,11 +3,13 @@ import type { Head } from '../../shard/log/wal.js';
 import { AT_ONCE, type SnapshotResult, Snapshotter, type SnapshotterDeps } from '../../shard/snapshot/snapshotter.js';
 import type { OnProgress } from '../progress.js';
 
+/* The snapshots of a store: taken here while no server runs, and listed in snapshot-overview.ts. */
+
 interface TakeSnapshotsDeps extends RecoveryDeps, SnapshotterDeps {
   readonly genesis: (shard: number) => Head;
 }
 
-/** A snapshot of each shard of a store that no server runs on. Rejects where a shard could not be rebuilt. */
+/** Takes a snapshot of each shard of a store that no server runs on. Rejects when a shard cannot be rebuilt. */
 export async function takeSnapshots(
   shards: readonly number[],
   deps: TakeSnapshotsDeps,

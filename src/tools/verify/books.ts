@@ -7,7 +7,7 @@ export class CurrencyBooks {
   players = 0;
   /** Balances where the replay began: 0 when it began before the first entry. */
   opening = 0n;
-  /** What events moved since. */
+  /** What events have moved since. */
   readonly moved: Books = new Map();
   /** Balances at the end. */
   balances = 0n;
@@ -18,11 +18,11 @@ export class CurrencyBooks {
   }
 }
 
-/** The books of all currencies, over one shard or all of them. */
+/** The books of all currencies, for one shard or all of them. */
 export class StoreBooks {
   private readonly byCurrency = new Map<string, CurrencyBooks>();
 
-  /** By name of the currency. */
+  /** Sorted by currency. */
   all(): [currency: string, books: CurrencyBooks][] {
     return [...this.byCurrency].sort(([a], [b]) => (a < b ? -1 : 1));
   }

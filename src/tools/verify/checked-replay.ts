@@ -10,10 +10,10 @@ import { StoreBooks } from './books.js';
 import type { Findings } from './findings.js';
 import type { ServerComparison } from './server-comparison.js';
 
-/** A replay that keeps the books, and meets on its way what a server has told. */
+/** A replay that keeps the books, and compares on its way with what a server holds. */
 export class CheckedReplay {
   readonly books = new StoreBooks();
-  /** True when something did not fit: the wallets are not what the log says from there on, and nothing is asked of them. */
+  /** True when an event did not fit: from there on the wallets are not what the log says, and are not checked. */
   isBroken = false;
 
   constructor(
@@ -64,7 +64,7 @@ export class CheckedReplay {
     const { books, comparison, findings, shard, reader } = this;
     await forEachWallet(this.wallets, reader, (wallet) => {
       books.close(wallet);
-      // There may be another wallet of this player where nobody looks for this one.
+      // Requests for this player go to another shard, which may hold another wallet.
       const home = reader.shardOf(wallet.username);
       if (home !== shard) findings.add('wallet', `shard ${shard}: ${wallet.username} belongs to shard ${home}`);
       if (isWhole) comparison?.end(wallet);
@@ -89,7 +89,7 @@ export class CheckedReplay {
   }
 }
 
-/** What the domain says about what it was given; anything else is our own fault here. */
+/** The domain's verdict on what it was given; any other error is a fault of this code, and is thrown. */
 export function assertionOf(error: unknown): AssertionFailure {
   if (error instanceof AssertionFailure) return error;
   throw error;

@@ -1,10 +1,10 @@
 /**
  * log        an entry that is damaged, missing or foreign, or a head that is not that of the last entry
  * snapshot   a manifest or chunk that is damaged, or wallets that are not those of the log
- * event      one that does not fit the wallet it is about
- * wallet     one that contradicts itself
- * books      sums that do not come out
- * server     a player whom the running server holds otherwise
+ * event      an event that does not fit its wallet
+ * wallet     a wallet that contradicts itself
+ * books      sums that do not balance
+ * server     a player whom the running server holds differently
  */
 export type FindingType = 'log' | 'snapshot' | 'event' | 'wallet' | 'books' | 'server';
 
@@ -16,7 +16,7 @@ export interface Finding {
 
 const LISTED_MAX = 20;
 
-/** What differs: the first ones of each type in full, the rest as a number. */
+/** The findings: the first ones of each type in full, the rest as a number. */
 export class Findings {
   readonly listed: Finding[] = [];
   private readonly counts = new Map<FindingType, number>();

@@ -26,11 +26,11 @@ export class OperatorApi implements PlayerSource {
     /** Without a slash at its end. */
     readonly url: string,
     private readonly token: string | null,
-    /** PEM: the certificate that this very server has, whatever name it is asked under. Undefined: as usual. */
+    /** PEM of the certificate that this server must have, under any name. Undefined: the usual checks. */
     private readonly certificate?: Buffer,
   ) {}
 
-  /** False when nobody answers there. */
+  /** False when there is no answer. */
   async answers(): Promise<boolean> {
     try {
       await this.send('GET', '/livez', {}, TIMEOUT_MS);
@@ -40,7 +40,7 @@ export class OperatorApi implements PlayerSource {
     }
   }
 
-  /** Of the store that it serves; undefined when what listens there is no walletd, or one that does not say it yet. */
+  /** The id of the store that it serves; undefined when it is not walletd, or one that does not name it yet. */
   async storeId(): Promise<string | undefined> {
     const { status, text } = await this.reply('GET', '/v1/shards/0/players?limit=1', TIMEOUT_MS);
     if (status === 404) return undefined;
@@ -58,7 +58,7 @@ export class OperatorApi implements PlayerSource {
     let after: string | null = '0';
     while (after !== null) {
       const text = await this.ask('GET', `/v1/shards/${shard}/players?after=${after}`, TIMEOUT_MS);
-      // Numbers come as text, digit for digit.
+      // Numbers are read as text, digit by digit.
       const page = this.read<Page>(text, 'players', (json) => parse(json, undefined, (digits) => digits) as Page);
       for (const { version, ...player } of page.players) players.push({ ...player, version: Number(version) });
       after = page.next;
@@ -66,19 +66,19 @@ export class OperatorApi implements PlayerSource {
     return players;
   }
 
-  /** Resolves when they are there, which can take as long as a shard is large. */
+  /** Resolves when they are taken: the larger a shard, the longer that takes. */
   async takeSnapshots(): Promise<readonly SnapshotResult[]> {
     const text = await this.ask('POST', '/v1/snapshots', SNAPSHOTS_TIMEOUT_MS);
     return this.read<{ snapshots: SnapshotResult[] }>(text, 'snapshots', (json) => JSON.parse(json)).snapshots;
   }
 
-  /** Whatever listens there: it may be no walletd. */
+  /** Reads an answer that may not come from walletd. */
   private read<T>(text: string, list: keyof T, readJson: (text: string) => T): T {
     try {
       const value = readJson(text);
       if (Array.isArray(value[list])) return value;
     } catch {
-      // Not even JSON.
+      // It is not even JSON.
     }
     throw new ToolError(`what listens at ${this.url} does not answer as walletd does`);
   }
@@ -129,7 +129,7 @@ function trustOf(certificate: Buffer | undefined): object {
   return { ca: certificate, allowPartialTrustChain: true, checkServerIdentity };
 }
 
-/** Of an error answer of walletd; of any other server the beginning of what it says. */
+/** The detail of an error answer of walletd; the beginning of the answer of any other server. */
 function detailOf(text: string): string {
   try {
     return String((JSON.parse(text) as { detail?: unknown }).detail);

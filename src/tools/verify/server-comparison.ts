@@ -13,9 +13,9 @@ export interface ServerPlayer {
   readonly balance: string;
 }
 
-/** Whoever holds the wallets now. */
+/** The server that holds the wallets now. */
 export interface PlayerSource {
-  /** All players of a shard. Throws a `ToolError` when it cannot tell. */
+  /** All players of a shard. Throws a `ToolError` when it does not answer. */
   players(shard: number): Promise<readonly ServerPlayer[]>;
 }
 
@@ -24,30 +24,30 @@ interface Expected extends ServerPlayer {
 }
 
 /**
- * Compares what a server told with the log that is read afterwards. The server told only what was durable, so the log
- * reaches every version told; and when the replay passes that version, the balance is the one told.
+ * Compares what a server has answered with the log that is read afterwards. The server answers only what is durable, so
+ * the log reaches every version it named; and when the replay passes that version, the balance is the one it named.
  */
 export class ServerComparison {
   /** Players whose balance was compared. */
   compared = 0;
-  /** Players whose snapshot is newer than what the server told: their balance then is not known any more. */
+  /** Players whose snapshot is newer than the server's answer: their balance at that version is no longer known. */
   movedOn = 0;
   private readonly expected: ReadonlyMap<string, Expected>;
-  /** Players who may have been created after the server told. */
+  /** Players who may have been created after the server answered. */
   private readonly late = new Set<string>();
 
   constructor(
     private readonly shard: number,
-    told: readonly ServerPlayer[],
-    /** The log's newest entry before the server was asked: who was created up to here was told. */
+    answered: readonly ServerPlayer[],
+    /** The newest entry before the server was asked: players who were created up to here are in its answer. */
     private readonly askedAfter: Lsn,
     private readonly scales: ScaleTable,
     private readonly findings: Findings,
   ) {
-    this.expected = new Map(told.map((player) => [player.username, { ...player, isDone: false }]));
+    this.expected = new Map(answered.map((player) => [player.username, { ...player, isDone: false }]));
   }
 
-  /** A wallet with which the replay begins. */
+  /** Takes a wallet with which the replay begins. */
   begin(wallet: Wallet, { end }: Replay): void {
     const expected = this.expected.get(wallet.username);
     if (expected === undefined) {
@@ -60,7 +60,7 @@ export class ServerComparison {
     }
   }
 
-  /** A wallet after an event of the entry `lsn`. */
+  /** Takes a wallet after an event of the entry `lsn`. */
   pass(wallet: Wallet, lsn: Lsn): void {
     const expected = this.expected.get(wallet.username);
     if (expected === undefined) {
@@ -71,7 +71,7 @@ export class ServerComparison {
     }
   }
 
-  /** A wallet at the end of the log. */
+  /** Takes a wallet at the end of the log. */
   end({ username, version }: Wallet): void {
     const expected = this.expected.get(username);
     if (expected === undefined) {

@@ -14,25 +14,25 @@ import { SnapshotCheck } from './snapshot-check.js';
 import { SnapshotProof } from './snapshot-proof.js';
 
 export interface VerifyOptions {
-  /** Replays from the oldest place that the store still has, and proves each newer snapshot on the way. */
+  /** Replays from the oldest point that the store still has, and proves each newer snapshot on the way. */
   readonly isDeep: boolean;
   /** Undefined: nothing is compared with a running server. */
   readonly server: PlayerSource | undefined;
-  /** Called after each page of a log, with the entries of the store read so far, and all of them. */
+  /** Called after each page of a log with the number of entries read so far, and of all. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 /**
- * One pass over a shard. A running server can trim the log and delete snapshots meanwhile; then the pass finds what is
- * not so, and has to be made again.
+ * One pass over a shard. A running server can trim the log and delete snapshots meanwhile; then the pass finds faults
+ * that are none, and has to be made again.
  */
 export class ShardVerification {
   readonly findings = new Findings();
-  /** What was wrong with the log before somebody accepted the loss, a sentence each. */
+  /** Faults of the log before an accepted loss, a sentence each. */
   readonly accepted: string[] = [];
   entries = 0;
   events = 0;
-  /** The newest entry that was looked at. */
+  /** The newest entry that was checked. */
   head: Head;
   first: Entry | undefined = undefined;
   snapshots: SnapshotCheck | undefined = undefined;
@@ -40,9 +40,9 @@ export class ShardVerification {
   /** Where the replay began: genesis, or the id of a snapshot; undefined when there was nothing to begin with. */
   base: string | undefined = undefined;
   replay: CheckedReplay | undefined = undefined;
-  /** The newest entry that has been read, or the place where reading began. */
+  /** The newest entry that has been read, or the head after which reading began. */
   private last: Head;
-  /** By snapshot: those whose start the replay has passed, and whose end it has not. */
+  /** The snapshots whose start the replay has passed, and whose end it has not. */
   private readonly proofs = new Map<Manifest, SnapshotProof>();
 
   constructor(
@@ -57,7 +57,7 @@ export class ShardVerification {
   async run(): Promise<void> {
     const { reader, shard } = this;
     await this.askServer();
-    // In this order: a snapshot that is published meanwhile may end after a head that was asked before.
+    // In this order: a snapshot that is published meanwhile may end after a head that was read before.
     const list = await listSnapshots(shard, reader);
     this.head = await reader.wal.head(shard);
     const unreadable = await faultIn(async () => {
@@ -80,7 +80,7 @@ export class ShardVerification {
       const { lsn } = this.last;
       const fence = fault instanceof AcceptedLossError ? fault.fence.lsn : await maybeAcceptedLoss(shard, lsn, reader);
       const goesOn = await this.goOnBeyond(lsn, snapshots);
-      // What is wrong behind a place from where the rest could be proved was not accepted with it.
+      // A fault after the point from where the rest could be proved was not accepted with it.
       const isAccepted = goesOn && fence !== undefined && compareLsn(fence, this.last.lsn) <= 0;
       this.note(fault, isAccepted ? fence : undefined);
       if (isAccepted) snapshots.accept(fence);
@@ -94,9 +94,9 @@ export class ShardVerification {
   private async askServer(): Promise<void> {
     const { shard, reader, findings } = this;
     const askedAfter = (await reader.wal.head(shard)).lsn;
-    const told = await this.options.server?.players(shard);
-    if (told === undefined) return;
-    this.comparison = new ServerComparison(shard, told, askedAfter, reader.scales, findings);
+    const players = await this.options.server?.players(shard);
+    if (players === undefined) return;
+    this.comparison = new ServerComparison(shard, players, askedAfter, reader.scales, findings);
   }
 
   private async openBase(snapshots: SnapshotCheck, before: Head): Promise<Replay | undefined> {
@@ -113,14 +113,14 @@ export class ShardVerification {
     await this.replay.begin();
   }
 
-  /** After a fault in the log: on from the first snapshot behind the place that the log has the start of, if any. */
+  /** After a fault in the log: goes on from the first snapshot behind it whose start the log has; false without one. */
   private async goOnBeyond({ sequence }: Lsn, snapshots: SnapshotCheck): Promise<boolean> {
     this.proofs.clear();
     for (const manifest of oldestFirst(snapshots.usable)) {
       if (manifest.start.lsn.sequence <= sequence || !(await this.isInLog(manifest.start))) continue;
       const opened = await snapshots.open(manifest);
       if (opened === undefined) continue;
-      // A replay that has begun beyond the fault itself has lost nothing.
+      // A replay that began after the fault has lost nothing.
       if (this.replay === undefined || this.replay.start.sequence < manifest.start.lsn.sequence) {
         await this.replayFrom(opened);
       }
@@ -139,7 +139,7 @@ export class ShardVerification {
     }
   }
 
-  /** From `last` to the head, whatever the replay begins with. */
+  /** Reads from `last` to the head, wherever the replay begins. */
   private async readLog(snapshots: SnapshotCheck): Promise<void> {
     const { shard, reader, head, options } = this;
     const total = head.lsn.sequence - (this.first?.previousLsn.sequence ?? 0);
@@ -161,7 +161,7 @@ export class ShardVerification {
     await this.checkHead(undefined);
   }
 
-  /** Loads the snapshots that start at this place, and compares those that end here. */
+  /** Loads the snapshots that start with this entry, and compares those that end with it. */
   private async passSnapshots(lsn: Lsn, snapshots: SnapshotCheck): Promise<void> {
     const { replay } = this;
     if (!this.options.isDeep || replay === undefined) return;
@@ -177,18 +177,20 @@ export class ShardVerification {
     }
   }
 
-  /** `beyond` is an entry that the log has after the head that was asked; a log that grows has a newer head by now. */
+  /** `beyond` is an entry after the head that was read: a log that grows has a newer head by now. */
   private async checkHead(beyond: Lsn | undefined): Promise<void> {
     const { last, head, reader, shard } = this;
-    const [end, place] = [formatLsn(last.lsn), formatLsn(head.lsn)];
+    const [end, expected] = [formatLsn(last.lsn), formatLsn(head.lsn)];
     if (!isSameLsn(last.lsn, head.lsn)) {
-      throw new RecoveryError(`the log of shard ${shard} ends at ${end}, and its head says ${place}`);
+      throw new RecoveryError(`the log of shard ${shard} ends at ${end}, and its head says ${expected}`);
     }
     if (!isSameHead(last, head)) {
       throw new RecoveryError(`the last entry of shard ${shard} is ${end}, and its head names another one`);
     }
     if (beyond !== undefined && isSameHead(await reader.wal.head(shard), head)) {
-      throw new RecoveryError(`the log of shard ${shard} goes on to ${formatLsn(beyond)}, and its head says ${place}`);
+      throw new RecoveryError(
+        `the log of shard ${shard} goes on to ${formatLsn(beyond)}, and its head says ${expected}`,
+      );
     }
   }
 
@@ -212,7 +214,7 @@ async function faultIn(run: () => Promise<void>): Promise<RecoveryError | undefi
   }
 }
 
-/** Of those that start at the same place the one that ends first: the others hold what it does not have yet. */
+/** Oldest start first; with the same start the one that ends first, because a later end holds more. */
 function oldestFirst(manifests: readonly Manifest[]): Manifest[] {
   return [...manifests].sort((a, b) => compareLsn(a.start.lsn, b.start.lsn) || compareLsn(a.end.lsn, b.end.lsn));
 }

@@ -6,21 +6,22 @@ import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
 import type { StoreReader } from '../store-reader.js';
 import type { Findings } from './findings.js';
 
-/** The snapshots of one shard against their manifests, and these against the log. */
+/** Checks the snapshots of one shard against their manifests, and these against the log. */
 export class SnapshotCheck {
-  /** Those that a recovery could begin with, by what their manifests say; newest end first. */
+  /** Snapshots that a recovery could begin with, according to their manifests; newest end first. */
   readonly usable: readonly Manifest[];
-  /** Ids of those whose chunks have been read. */
   private readonly whole: readonly Manifest[];
+  /** Ids of snapshots whose chunks have been read. */
   private readonly read = new Set<string>();
+  /** Fences that accept a loss. */
   private readonly accepted: Lsn[] = [];
 
   constructor(
     private readonly shard: number,
     list: SnapshotList,
-    /** The head of the log, asked after the list. */
+    /** The head of the log, read after the list. */
     head: Head,
-    /** What the first entry of the log says of the one before it, which may have been trimmed. */
+    /** The head before the first entry of the log, as that entry names it: it may have been trimmed. */
     before: Head,
     private readonly reader: StoreReader,
     private readonly findings: Findings,
@@ -29,8 +30,8 @@ export class SnapshotCheck {
     this.usable = list.whole.filter((manifest) => this.isWithin(manifest, head, before));
     this.whole = list.whole;
     for (const { id, start } of this.usable) {
-      // The nonce of an entry that has been trimmed is not known.
-      if (start.lsn.sequence === before.lsn.sequence) this.checkPlace(id, { ...start, nonce: before.nonce }, before);
+      // The nonce of a trimmed entry is unknown.
+      if (start.lsn.sequence === before.lsn.sequence) this.checkHead(id, { ...start, nonce: before.nonce }, before);
     }
   }
 
@@ -56,17 +57,17 @@ export class SnapshotCheck {
   /** The entries that snapshots start and end with are those that the log has. */
   checkEntry({ head }: Entry): void {
     for (const { id, start, end } of this.usable) {
-      if (start.lsn.sequence === head.lsn.sequence) this.checkPlace(id, start, head);
-      if (end.lsn.sequence === head.lsn.sequence) this.checkPlace(id, end, head);
+      if (start.lsn.sequence === head.lsn.sequence) this.checkHead(id, start, head);
+      if (end.lsn.sequence === head.lsn.sequence) this.checkHead(id, end, head);
     }
   }
 
-  /** Snapshots of what was lost before this fence name entries that the log has others in the place of. */
+  /** Accepts that snapshots of what was lost before this fence name entries that the log has others in place of. */
   accept(fence: Lsn): void {
     this.accepted.push(fence);
   }
 
-  private checkPlace(id: string, mine: Head, logs: Head): void {
+  private checkHead(id: string, mine: Head, logs: Head): void {
     const isOfLost = (fence: Lsn) => compareLsn(mine.lsn, fence) < 0 && mine.lsn.sequence >= fence.sequence;
     if (isSameHead(mine, logs) || this.accepted.some(isOfLost)) return;
     this.add(`snapshot ${id} names another entry ${formatLsn(mine.lsn)} than the log has at ${formatLsn(logs.lsn)}`);

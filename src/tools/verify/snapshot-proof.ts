@@ -11,8 +11,8 @@ import { assertionOf } from './checked-replay.js';
 import type { Findings } from './findings.js';
 
 /**
- * Proves that a snapshot is what the log says. While a long replay goes from the snapshot's start to its end, the
- * snapshot's wallets take the same events; at the end both are the same, wallet for wallet, and so they stay for ever:
+ * Proves that a snapshot agrees with the log. While a long replay goes from the snapshot's start to its end, the wallets
+ * of the snapshot take the same events; at the end both are equal, wallet by wallet, and so they stay for ever:
  *
  *   long replay   ... s ─────────────> e ─────> head
  *   snapshot          s ─────────────> e
@@ -40,15 +40,15 @@ export class SnapshotProof {
     }
   }
 
-  /** With the wallets of the long replay, at the end of the snapshot. */
+  /** Compares with the wallets of the long replay, at the end of the snapshot. */
   async compare(wallets: Wallets, reader: StoreReader): Promise<void> {
     if (this.hasFailed) return;
     const mine = this.replay.wallets;
-    if (mine.count > wallets.count) this.add(`gives ${mine.count} players, and the log ${wallets.count}`);
+    if (mine.count > wallets.count) this.add(`has ${mine.count} players, and the log has ${wallets.count}`);
     try {
       await forEachWallet(wallets, reader, (wallet, position) => {
         const other = position < mine.count ? mine.peek(position) : undefined;
-        if (other === undefined) this.add(`does not give ${wallet.username}`);
+        if (other === undefined) this.add(`lacks ${wallet.username}`);
         else if (!isDeepStrictEqual(imageOf(other), imageOf(wallet))) this.add(differenceOf(other, wallet));
       });
     } catch (error) {
@@ -64,7 +64,7 @@ export class SnapshotProof {
 function differenceOf(mine: Wallet, wallet: Wallet): string {
   const { username, version } = wallet;
   if (mine.username !== username) return `has ${mine.username} where the log has ${username}`;
-  if (mine.version !== version) return `gives ${username} version ${mine.version}, and the log ${version}`;
+  if (mine.version !== version) return `has version ${mine.version} of ${username}, and the log has ${version}`;
   const what = mine.balance === wallet.balance ? 'another history' : 'another balance';
-  return `gives ${username} ${what} than the log, at version ${version}`;
+  return `has ${what} for ${username} than the log, at version ${version}`;
 }

@@ -7,6 +7,13 @@ import { StoreBooks } from './books.js';
 import { Findings } from './findings.js';
 import { ShardVerification, type VerifyOptions } from './shard-verification.js';
 
+/*
+ * Verify checks all that a store holds, without changing it. shard-verification.ts is one pass over a shard:
+ * snapshot-check.ts compares the snapshots with their manifests and the log, checked-replay.ts replays and keeps the books
+ * (books.ts), server-comparison.ts compares on the way with what a running server holds (operator-api.ts asks it), and
+ * with --deep snapshot-proof.ts proves each newer snapshot. findings.ts collects what is wrong.
+ */
+
 export interface ShardReport {
   readonly shard: number;
   /** The first entry that the log still has; undefined when it has none. */
@@ -22,9 +29,9 @@ export interface ShardReport {
   readonly base: string | undefined;
   /** Players whose balance was compared with the server; undefined without one. */
   readonly compared: number | undefined;
-  /** Players whose snapshot is newer than what the server told. */
+  /** Players whose snapshot is newer than the server's answer. */
   readonly movedOn: number | undefined;
-  /** Faults of the log before a loss that somebody has accepted, a sentence each. */
+  /** Faults of the log before an accepted loss, a sentence each. */
   readonly accepted: readonly string[];
 }
 
@@ -37,9 +44,8 @@ export interface VerifyReport {
 const ATTEMPTS_MAX = 3;
 
 /**
- * Checks all that a store holds, without changing it: every snapshot and log, a replay of each shard, its wallets and
- * its books, and, if there is one, what a running server holds. Throws what the store throws in bad weather, and a
- * `ToolError` when the server cannot tell.
+ * Checks every snapshot and log, a replay of each shard, its wallets and its books, and, if there is one, what a running
+ * server holds. Errors of an outage come through. Throws a `ToolError` when the server does not answer.
  */
 export async function verify(reader: StoreReader, options: VerifyOptions): Promise<VerifyReport> {
   const shards: ShardReport[] = [];
@@ -49,28 +55,28 @@ export async function verify(reader: StoreReader, options: VerifyOptions): Promi
   for (const shard of shardsOf(reader)) {
     const verification = await verifyShard(shard, reader, { ...options, onProgress: (done) => progress(shard, done) });
     findings.addAll(verification.findings);
-    // The sums of a replay that could not be finished would only be the next thing that is wrong.
+    // The sums of a replay that could not be finished would only be another fault.
     if (verification.replay?.isBroken === false) books.addAll(verification.replay.books);
     shards.push(reportOf(shard, verification));
   }
   return { shards, books, findings };
 }
 
-/** What looks like a fault may be a running server that has trimmed its log or deleted a snapshot: then again. */
+/** Makes another pass when a running server has trimmed its log or deleted a snapshot: that looks like a fault. */
 async function verifyShard(shard: number, reader: StoreReader, options: VerifyOptions): Promise<ShardVerification> {
   for (let attempt = 1; ; attempt++) {
-    const before = await groundOf(shard, reader);
+    const before = await removableOf(shard, reader);
     const verification = new ShardVerification(shard, reader, options);
     await verification.run();
     if (verification.findings.total === 0 || attempt === ATTEMPTS_MAX) return verification;
-    const after = await groundOf(shard, reader);
+    const after = await removableOf(shard, reader);
     const hasMoved = after.first !== before.first || before.snapshots.some((id) => !after.snapshots.includes(id));
     if (!hasMoved) return verification;
   }
 }
 
-/** What a running server takes away as time goes by. */
-async function groundOf(shard: number, reader: StoreReader): Promise<{ first: string; snapshots: string[] }> {
+/** What a running server removes as time goes by. */
+async function removableOf(shard: number, reader: StoreReader): Promise<{ first: string; snapshots: string[] }> {
   const stored = await reader.snapshots.snapshots(shard);
   return { first: await nameOfFirst(shard, reader), snapshots: stored.map(({ id }) => id) };
 }
@@ -85,7 +91,7 @@ async function nameOfFirst(shard: number, reader: StoreReader): Promise<string> 
   }
 }
 
-/** Of the whole store: shards are verified one after the other. */
+/** Progress over the whole store: shards are verified one after the other. */
 async function storeProgress(
   reader: StoreReader,
   { onProgress }: VerifyOptions,

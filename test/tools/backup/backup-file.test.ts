@@ -10,7 +10,7 @@ import { parseAt } from '../../../src/tools/point-in-time.js';
 import type { MemoryWal } from '../../support/memory-wal.js';
 import { makeTempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
-import { framesOf, goOn, logsOf, recordedHistory, restored, sourceOf, walletsOf } from '../recorded-store.js';
+import { collect, framesOf, goOn, logsOf, recordedHistory, restored, sourceOf, walletsOf } from '../recorded-store.js';
 
 const NEVER = new AbortController().signal;
 
@@ -41,12 +41,6 @@ async function append(path: string, wal: MemoryWal, whole: WholePart): Promise<v
     stop.abort();
   }
   await writer.close();
-}
-
-async function collect(frames: Frames): Promise<Frame[]> {
-  const all: Frame[] = [];
-  for await (const frame of frames) all.push(frame);
-  return all;
 }
 
 const restoredFrom = async (path: string) => (await restored(framesOfFile(path, await checkBackup(path)))).wal;
@@ -237,7 +231,7 @@ test('cut anywhere, a file gives back its whole segments; cut in the first, noth
       writeFileSync(cut, bytes.subarray(0, length));
       const segments = ends.filter((end) => end <= length).length;
       if (segments === 0) {
-        await assert.rejects(checkBackup(cut), /holds nothing whole|is no backup/);
+        await assert.rejects(checkBackup(cut), /has no whole segment|is not a walletd backup/);
         continue;
       }
       const whole = await checkBackup(cut);
@@ -281,9 +275,9 @@ test('what is something else, or of a newer version, is refused in one sentence'
     await write(path, framesOf(await recordedHistory({ bets: 2 })));
     const bytes = readFileSync(path);
     writeFileSync(path, 'PK zip');
-    await assert.rejects(checkBackup(path), /is no backup of walletd/);
+    await assert.rejects(checkBackup(path), /is not a walletd backup/);
     writeFileSync(path, '');
-    await assert.rejects(checkBackup(path), /is no backup of walletd/);
+    await assert.rejects(checkBackup(path), /is not a walletd backup/);
     bytes.writeUInt16BE(2, 8);
     bytes.writeUInt32BE(crc32(bytes.subarray(0, 12)), 12);
     writeFileSync(path, bytes);

@@ -7,6 +7,7 @@ import type { Coverage } from '../../../src/tools/coverage.js';
 import type { Frame } from '../../../src/tools/frame.js';
 import { MemoryWal } from '../../support/memory-wal.js';
 import {
+  collect,
   formats,
   framesOf,
   goOn,
@@ -41,8 +42,7 @@ async function followed(
 }
 
 async function copied(wal: MemoryWal): Promise<{ frames: Frame[]; coverage: Coverage }> {
-  const frames: Frame[] = [];
-  for await (const frame of framesOf(wal)) frames.push(frame);
+  const frames = await collect(framesOf(wal));
   const end = frames.at(-1);
   assert.ok(end?.type === 'end');
   return { frames, coverage: end.coverage };
@@ -96,7 +96,7 @@ test('a log that was trimmed before it was copied: one sentence that says what i
   );
 });
 
-test('bad weather is waited out, and said once', async () => {
+test('an outage is waited out, and said once', async () => {
   const wal = await recordedHistory();
   const { coverage } = await copied(wal);
   const head = wal.head.bind(wal);

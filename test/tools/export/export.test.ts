@@ -167,7 +167,7 @@ test('it follows what comes, also players who are new, until it is told to stop'
   );
 });
 
-test('while it follows bad weather is waited out; otherwise it is told', async () => {
+test('while it follows an outage is waited out; otherwise it is an error', async () => {
   const store = await storyOf(1);
   const { wal } = store;
   let failures = 0;
@@ -226,7 +226,7 @@ describe('where an export begins', () => {
     for (const [position, message] of [
       [{ lsn: { epoch: 1, sequence: 999 }, checksum: undefined }, /has no entry 1-999/],
       [{ lsn: { epoch: 7, sequence: 3 }, checksum: undefined }, /has no entry 7-3/],
-      [{ lsn, checksum: checksum ^ 1 }, /another one than the one that was exported/],
+      [{ lsn, checksum: checksum ^ 1 }, /is not the one that was exported/],
     ] as const) {
       await assert.rejects(startOf(0, position, store.reader), (error: Error) => {
         assert.ok(error instanceof ToolError);
@@ -300,7 +300,7 @@ describe('a cursor', () => {
     );
     await assert.rejects(
       new ExportCursor(path, 'store-b', 3).read(),
-      /is of the store store-a, and this one is store-b/,
+      /belongs to store store-a, and this is store store-b/,
     );
   });
 

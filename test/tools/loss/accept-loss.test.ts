@@ -80,7 +80,7 @@ test('what a newer walletd has written is no loss, and nothing of it is given up
   await loseNewestSnapshot(wal);
   await assert.rejects(findLosses([0], { ...depsOf(wal), format: older }), (error: Error) => {
     assert.equal(error.name, 'ToolError');
-    return /unknown kind 4.*nothing of that is lost: start the newer walletd$/.test(error.message);
+    return /unknown kind 4.*none of that is lost: start the newer walletd$/.test(error.message);
   });
 });
 
@@ -95,7 +95,7 @@ function readerOf(wal: MemoryWal): StoreReader {
   return { ...depsOf(wal), storeId: STORE_ID, shards: 1, scales, shardOf: () => 0 };
 }
 
-/** What the log gives after this entry, to somebody who has copied or exported all before it. */
+/** Follows the log after this entry, as a copy or an export of everything before it does. */
 async function follow(wal: MemoryWal, head: Head): Promise<void> {
   const stop = new AbortController();
   const options = { now: () => 0, warn: () => {}, signal: stop.signal };
@@ -134,7 +134,7 @@ for (const [what, lose] of [
   ],
   ['its newest entries, and a snapshot has them', async (wal: MemoryWal) => wal.loseTail(0, 3)],
 ] as const) {
-  test(`a log that has lost ${what}: nobody reads on over the fence with which that was accepted`, async () => {
+  test(`a log that has lost ${what}: no tool reads on over the fence that accepts it`, async () => {
     const wal = await played(8);
     await lose(wal);
     const before = await wal.head(0);
@@ -255,13 +255,13 @@ test('a log that lost several epochs goes on, is trimmed as always, and comes ba
   assert.ok((wal.entries(0)[0]?.lsn.sequence ?? 0) > entries, 'the log is trimmed');
 });
 
-test('what somebody has written since the question was asked is not lost', async () => {
+test('what was written since the loss was found is not lost', async () => {
   const wal = await played(8);
   const deps = { ...depsOf(wal), acknowledged: () => ({ lsn: { epoch: 1, sequence: 99 }, checksum: 7 }) };
   const [loss] = await findLosses([0], deps);
   const elsewhere = await started(wal);
   await bet(elsewhere, 'late');
-  await assert.rejects(acceptLoss(loss as Loss, deps), /somebody has written .* look again/);
+  await assert.rejects(acceptLoss(loss as Loss, deps), /has been written to since it was examined: examine it again/);
   await bet(elsewhere, 'later');
   await serves(elsewhere, 900);
 });

@@ -108,10 +108,13 @@ test('what is left of a store that was emptied by hand is not taken for a part o
   withStores(async ({ redis }) => {
     await server.call('HSET', 'spent:{1}:snapshots', 'aaaaaaaaaaaaaaaa', '');
     const snapshots = restoreInto(redis('spent'), framesOf(await recordedHistory()));
-    await assert.rejects(snapshots, /needs an empty store, and there are snapshots of shard 1: empty it altogether/);
+    await assert.rejects(
+      snapshots,
+      /needs an empty store, and this one still has snapshots of shard 1: empty it completely/,
+    );
     await server.call('XADD', 'gone:{0}:wal', '1-1', 'e', 'an entry');
     const log = restoreInto(redis('gone'), framesOf(await recordedHistory()));
-    await assert.rejects(log, /needs an empty store, and there is a log of shard 0: empty it altogether/);
+    await assert.rejects(log, /needs an empty store, and this one still has a log of shard 0: empty it completely/);
     await assert.rejects(redis('gone').meta.maybeRead(), /not finished/);
   }));
 

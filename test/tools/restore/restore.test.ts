@@ -8,6 +8,7 @@ import { restoreFrames } from '../../../src/tools/restore/restore.js';
 import { MemoryWal } from '../../support/memory-wal.js';
 import {
   AT_ONCE,
+  collect,
   formats,
   framesOf,
   goOn,
@@ -28,12 +29,6 @@ const newest = async (wal: MemoryWal, shard = 0) => {
 
 async function* changed(frames: AsyncIterable<Frame>, change: (frame: Frame) => Frame[]): AsyncGenerator<Frame> {
   for await (const frame of frames) yield* change(frame);
-}
-
-async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {
-  const all: Frame[] = [];
-  for await (const frame of frames) all.push(frame);
-  return all;
 }
 
 test('what is restored has the same wallets, the same heads, and the log from the start of its snapshot on, byte for byte', async () => {
@@ -61,7 +56,7 @@ test('a store without snapshots is restored with its whole log', async () => {
   assert.equal(result.shards[0]?.snapshot, undefined);
 });
 
-test('a store that nobody has served yet is restored as it is', async () => {
+test('a store that no server has used yet is restored as it is', async () => {
   const { wal: copy } = await restored(framesOf(new MemoryWal(STORE_ID, SHARDS)));
   assert.deepEqual(await copy.head(1), formats.genesis(1));
 });
@@ -103,7 +98,7 @@ test('without a whole snapshot and without the beginning of the log nothing is w
   );
   wal.snapshotsOf(0).delete(id);
   const frames = framesOf(wal);
-  await assert.rejects(frames.next(), /of shard 0 there is neither a whole snapshot nor the beginning of its log/);
+  await assert.rejects(frames.next(), /shard 0 has neither a whole snapshot nor the beginning of its log/);
 });
 
 test('a snapshot that holds more than the log stops the copy: the store has lost something', async () => {
@@ -202,7 +197,7 @@ test('an entry that is missing, foreign or damaged stops the restore, and the ta
   }
 });
 
-test('somebody else who writes into the target is noticed', async () => {
+test('another process that writes into the target is noticed', async () => {
   const wal = await recordedHistory();
   const copy = new MemoryWal(STORE_ID, SHARDS);
   const previous = formats.genesis(0);
@@ -213,10 +208,10 @@ test('somebody else who writes into the target is noticed', async () => {
     return [frame];
   });
   const result = restoreFrames(frames, targetOf(copy), { openFormats, patience: AT_ONCE });
-  await assert.rejects(result, /somebody else has written/);
+  await assert.rejects(result, /another process has written/);
 });
 
-test('bad weather at the target is waited out: the same bytes go again', async () => {
+test('an outage of the target is waited out: the same bytes go again', async () => {
   const wal = await recordedHistory();
   for (const weather of ['not-written', 'answer-lost'] as const) {
     const copy = new MemoryWal(STORE_ID, SHARDS);

@@ -79,7 +79,7 @@ test('a store in good order has nothing to find, shallow and deep, with and with
   );
 });
 
-test('a player in a shard where nobody looks is found', async () => {
+test('a player in the wrong shard is found', async () => {
   const store = await storyOf(2);
   const home = store.shardOf('ann');
   const reader = { ...store.reader, shardOf: (username: string) => (username === 'ann' ? 1 - home : home) };
@@ -183,7 +183,7 @@ test('a snapshot that lies with right checksums is found by --deep', async () =>
   const { id } = await store.snapshot(0, (wallet) => (wallet.username === 'ann' ? richer(wallet, 5) : wallet));
   assert.deepEqual(messages(await look(store.reader)), []);
   assert.deepEqual(messages(await lookDeep(store.reader)), [
-    `snapshot: shard 0: snapshot ${id} gives ann another balance than the log, at version 41`,
+    `snapshot: shard 0: snapshot ${id} has another balance for ann than the log, at version 41`,
   ]);
   // As soon as ann plays, also a replay from it sees that something does not fit.
   await store.run(place([{ id: 'next' }]));
@@ -195,7 +195,7 @@ test('a snapshot that has a player too few, or another version, is found by --de
   const half = await store.beginSnapshot();
   await half.chunk(1);
   const { id } = await half.publish();
-  assert.deepEqual(messages(await lookDeep(store.reader)), [`snapshot: shard 0: snapshot ${id} does not give bob`]);
+  assert.deepEqual(messages(await lookDeep(store.reader)), [`snapshot: shard 0: snapshot ${id} lacks bob`]);
 });
 
 test('a fuzzy snapshot is as good as any other', async () => {
