@@ -6,7 +6,7 @@ import { loadSettings } from '../../src/config/load.js';
 import { openStore } from '../../src/node/open-store.js';
 import { LSN_ZERO, type Lsn } from '../../src/shard/log/lsn.js';
 import { type Recovered, type RecoveryDeps, rebuild } from '../../src/shard/log/recovery.js';
-import { AT_ONCE, Snapshotter } from '../../src/shard/snapshot/snapshotter.js';
+import { IMMEDIATE, Snapshotter } from '../../src/shard/snapshot/snapshotter.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { writeLongLog } from './long-log.js';
@@ -97,7 +97,7 @@ async function takeSnapshots(): Promise<object> {
   for (const [id, { wallets, head, logBytes }] of recovered.entries()) {
     const applied = head.lsn.sequence;
     const source = { wallets, head, applied, timeMs: Date.now(), logBytes, entriesSinceSnapshot: 1 };
-    const taken = await snapshotter.take({ id, source, snapshotTaken() {} }, AT_ONCE);
+    const taken = await snapshotter.take({ id, source, snapshotTaken() {} }, IMMEDIATE);
     if (taken.type !== 'taken') throw new Error(JSON.stringify(taken));
     bytes += taken.bytes;
   }

@@ -10,7 +10,7 @@ import type { Operator } from '../wallet/state/operation.js';
 /** An operation, and who asks for it. */
 export type SignedCommand = OperationCommand & { readonly by: Operator };
 
-/** Whoever owns the wallets. */
+/** Owns the wallets. */
 export interface OperatorService {
   readonly shardCount: number;
   operate(command: SignedCommand): Promise<Answer>;
@@ -24,7 +24,7 @@ export interface OperatorService {
 
 export type Role = 'read' | 'operate';
 
-/** Who shows the token is this operator. `read` may look at everything, `operate` may also change it. */
+/** The token identifies this operator. `read` may look at everything, `operate` may also change it. */
 export interface OperatorToken {
   readonly name: string;
   readonly role: Role;
@@ -47,7 +47,7 @@ export interface AdminSettings {
   readonly tokens: readonly OperatorToken[];
   /** PEM; undefined: plain HTTP. */
   readonly tls: { readonly certificate: Buffer; readonly key: Buffer } | undefined;
-  /** Of the store behind all of it, so that tools know whether they look at the same. */
+  /** The id of the store behind all of it, so that tools know whether they look at the same one. */
   readonly storeId: string;
   readonly scales: ScaleTable;
   /** Largest single amount, in whole currency. */

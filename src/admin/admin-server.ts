@@ -29,7 +29,7 @@ const REQUEST_TIMEOUT_MS = 600_000;
 /** For its headers, and for a handshake before them. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const CONNECTIONS_CHECK_MS = 1000;
-/** So long a connection may stand still: whoever does not read his answers would keep his place for good. */
+/** How long a connection may stand still: a client that does not read its answers would keep its place for good. */
 const SILENCE_MAX_MS = 30_000;
 const CONNECTIONS_MAX = 1000;
 /** Errors of Node's parser that have a status of their own. */
@@ -39,7 +39,7 @@ const NO_JSON = unsupportedMediaType('JSON with Content-Type: application/json')
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks; health is for anybody. */
+    /** Undefined at health, which anybody may ask for. */
     operator: Operator;
   }
 }
@@ -48,7 +48,7 @@ declare module 'fastify' {
 export class AdminServer {
   private readonly app: FastifyInstance;
   private isDraining = false;
-  /** Of each connection the answer to its newest request, until all of that has left. */
+  /** By connection, the answer to its newest request until all of it has left. */
   private readonly asking = new Map<Socket, ServerResponse>();
 
   constructor(private readonly deps: AdminDeps) {
@@ -99,7 +99,7 @@ export class AdminServer {
       request.operator = authentication.operatorOf(request);
       if (this.isDraining) throw new Problem(503, 'the server is shutting down', 'shutting-down');
     });
-    // Whoever is answered before his body is there could go on sending it, and keep his place, for ten minutes.
+    // A client that is answered before its body is there could go on sending it, and keep its place, for ten minutes.
     this.app.addHook('onSend', async ({ raw }, reply) => {
       if (announcesBody(raw) && !raw.complete) reply.header('Connection', 'close');
     });
@@ -199,6 +199,6 @@ function refuseUnreadable(error: Error & { code?: string }, socket: Socket): voi
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ];
-  // Not left half open: who does not close on his side would keep his place for good.
+  // Not left half open: a client that does not close its side would keep its place for good.
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

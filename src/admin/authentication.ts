@@ -24,7 +24,7 @@ export class Authentication {
     this.tokens = tokens.map(({ name, role, token }) => ({ name, role, hash: hashOf(token) }));
   }
 
-  /** Throws a `Problem` when nobody is known by this token, or his role does not allow what is asked. */
+  /** Throws a `Problem` when the token is unknown, or its role does not allow the request. */
   operatorOf(request: FastifyRequest): Operator {
     const address = addressOf(request);
     if (this.tokens.length === 0) return this.local(request, address);
@@ -43,7 +43,7 @@ export class Authentication {
   }
 
   /**
-   * A web site can have the browser of whoever sits at this machine ask in its name, also under a name of its own that it
+   * A web site can make a browser on this machine send requests in its name, also under a name of its own that it
    * points at 127.0.0.1. Both show in what a browser sends along.
    */
   private local({ headers }: FastifyRequest, address: string): Operator {

@@ -13,7 +13,7 @@ import { ref } from './schemas.js';
 const PLAYER = '/v1/players/{username}';
 const params = object({ username: id });
 const only = { additionalProperties: false };
-/** Of requests with a body that change a player. */
+/** The problems of requests with a body that change a player. */
 const PROBLEMS = [400, 403, 404, 409, 413, 415];
 
 /** Creating, funding, correcting, blocking and reading players. */

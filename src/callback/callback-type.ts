@@ -42,9 +42,9 @@ export interface CallbackType<E extends Endpoint = Endpoint> {
   readonly summary: string;
   /** A body of it, for the docs. */
   readonly example: object;
-  /** Of its body. Unknown fields are tolerated: real traffic carries some in many places. */
+  /** The schema of its body. Unknown fields are tolerated: real traffic carries some in many places. */
   schema(txnsMax: number): ObjectSchema;
-  /** Of a body that the schema accepts; a refusal of what the schema cannot judge. */
+  /** Converts a body that the schema accepts; refuses what the schema cannot judge. */
   toCommand(body: Envelope, money: Money): CommandOf<E> | Refusal;
 }
 

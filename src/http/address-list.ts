@@ -21,7 +21,7 @@ export function maybeAddress(text: string): Address | undefined {
   return Uint8Array.from(ipaddr.process(text).toByteArray());
 }
 
-/** Of what a socket tells: 4 or 16 bytes; undefined when it tells nothing. */
+/** From the 4 or 16 bytes that a socket gives; undefined when it gives none. */
 export function addressOf(bytes: Uint8Array): Address | undefined {
   if (bytes.length !== IPV6_BYTES) return bytes.length === IPV4_BYTES ? bytes : undefined;
   return isMapped(bytes) ? bytes.subarray(IPV6_BYTES - IPV4_BYTES) : bytes;

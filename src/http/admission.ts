@@ -14,7 +14,7 @@ export interface Pending {
 
 export interface AdmissionSettings {
   readonly inFlightMax: number;
-  /** Of all bodies together that are carried out; as many again of those that are still coming. */
+  /** Bytes of all bodies that are carried out; as many again of those still being received. */
   readonly inFlightBytesMax: number;
 }
 

@@ -17,7 +17,7 @@ export interface CallbackLogSettings {
 /** So many elements of an array are written out. */
 const TXNS_MAX = 20;
 
-/** A line per callback that was read, for whoever asks for it: writing one takes longer than deciding. */
+/** Writes a line per callback that was read, where the settings ask for it: writing takes longer than deciding. */
 export class CallbackLog {
   constructor(
     private readonly settings: CallbackLogSettings,

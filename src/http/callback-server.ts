@@ -128,8 +128,8 @@ export class CallbackServer {
 
   /**
    * Answers a turn later and closes. The library hears another word about the address at each request of a connection,
-   * and carries out what has come in one piece even when an answer closes it: whoever is behind a proxy that is
-   * believed could be refused once and claim any address in the same breath. It ends a connection where a request
+   * and carries out what has come in one piece even when an answer closes it: a caller behind a trusted proxy
+   * could be refused once and claim any address in the same breath. It ends a connection where a request
    * comes before the last one is answered.
    */
   private turnAway(res: HttpResponse, req: HttpRequest): void {

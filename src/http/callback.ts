@@ -84,7 +84,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.answered(answer, readyMs);
   }
 
-  /** Who takes so long to send a body is cut off. */
+  /** The deadline has passed: a sender that is still sending its body is cut off. */
   expire(): void {
     this.answerFailure('not-durable-in-time', !this.isExecuting);
   }
@@ -113,7 +113,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     else this.refuse('overloaded');
   }
 
-  /** Of what is not signed nothing is looked at, so nothing is echoed. */
+  /** Nothing of an unsigned body is read, so nothing is echoed. */
   private refuseUnsigned(reason: Unsigned, close: boolean): void {
     if (this.from !== undefined) this.deps.refusals.note(reason, this.from);
     this.answerFailure('invalid-signature', close);
@@ -135,7 +135,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     observer.answered(this.endpoint, isFailure ? answer.failure : 'accepted');
     observer.took(startedMs, readyMs, endedMs);
     if (isFailure && answer.failure === 'malformed') this.noteMalformed();
-    // Whoever is not let in gets this far too, and must not fill the log; of what was not read it could say nothing.
+    // Refused strangers get this far too, and must not fill the log; a line about an unread body would say nothing.
     if (this.text !== undefined && log.wants(isFailure, endedMs - startedMs)) {
       log.write(this.endpoint, this.read(), answer, endedMs - startedMs);
     }

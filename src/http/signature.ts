@@ -102,7 +102,7 @@ function toKey(word: string, n: number): SignatureKey {
   const [, id = '', secret = ''] = /^([^:]*):(.*)$/s.exec(word) ?? [];
   if (!ID.test(id)) throw new Error(`key ${n + 1} is not ID:SECRET`);
   if (secret.length < SECRET_LENGTH_MIN)
-    // Without the id, which is the secret where somebody wrote SECRET:ID.
+    // Without the id, which would be the secret in a setting written as SECRET:ID.
     throw new Error(`the secret of key ${n + 1} has less than ${SECRET_LENGTH_MIN} characters`);
   return { id, secret: createSecretKey(secret, 'utf8') };
 }

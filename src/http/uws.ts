@@ -27,7 +27,7 @@ export function createApp(tls: TlsFiles | undefined): TemplatedApp {
 }
 
 /**
- * Listens, or throws when it cannot. By default uWebSockets shares a port with whoever listens there already, and two
+ * Listens, or throws when it cannot. By default uWebSockets shares a port with a process that listens there already, and two
  * servers would each get half of the requests.
  */
 export function listenExclusively(app: TemplatedApp, host: string, port: number): us_listen_socket {

@@ -61,7 +61,7 @@ export class LogTail {
     return this.recent.all();
   }
 
-  /** Those of the newest entries that follow `head`; undefined when it is none of them. */
+  /** The newest entries that follow `head`; undefined when it is none of them. */
   maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
     return this.recent.maybeAfter(head);
   }

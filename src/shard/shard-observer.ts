@@ -5,7 +5,7 @@ import type { Decision } from '../wallet/decision.js';
 export interface Turn {
   readonly command: Command;
   readonly decision: Decision;
-  /** Of the player; undefined when there is none. */
+  /** The player's; undefined when there is no player. */
   readonly currency: string | undefined;
   readonly deadlineMs: number;
   readonly startedMs: number;

@@ -56,7 +56,7 @@ export interface ShardMeasures {
   readonly epoch: number;
   /** Players that no command has touched since they came with a snapshot. */
   readonly playersPacked: number;
-  /** Of the players who are not packed. */
+  /** Transactions of the players who are not packed. */
   readonly transactions: number;
   readonly entriesSinceSnapshot: number;
 }
@@ -88,7 +88,7 @@ export interface SnapshotSource {
   /** Sequence of the newest entry, also one still being formed, that `wallets` holds something of. */
   readonly applied: number;
   readonly timeMs: number;
-  /** Of the log from its first entry of all up to `head`. */
+  /** Bytes of the log from its first entry of all up to `head`. */
   readonly logBytes: number;
   /** Durable entries with events that no snapshot holds. */
   readonly entriesSinceSnapshot: number;
@@ -137,7 +137,7 @@ export class Shard implements FlightMember {
     return this.tail?.recentEntries ?? NONE;
   }
 
-  /** Those of the newest entries that follow `head`; undefined when it is none of them. */
+  /** The newest entries that follow `head`; undefined when it is none of them. */
   maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
     return this.tail?.maybeEntriesAfter(head);
   }

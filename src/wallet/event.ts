@@ -172,7 +172,7 @@ export interface BetAdjusted {
 export interface BetVoided {
   readonly type: 'bet-voided';
   readonly id: string;
-  /** Of a bet that was settled by its round: what is taken back from the round's settlements. */
+  /** For a bet that was settled by its round: what is taken back from the round's settlements. */
   readonly takenBack: readonly (readonly [settlementId: string, amount: Units])[];
   readonly after: Units;
 }

@@ -35,7 +35,7 @@ export type Query =
       readonly limit: number;
     };
 
-/** Those that are about one player. */
+/** The queries about one player. */
 export type PlayerQuery = Extract<Query, { readonly username: string }>;
 
 export type QueryResult =

@@ -35,7 +35,7 @@ export type ToWorker =
   | { readonly type: 'keep-orphans' }
   | { readonly type: 'close-shards' };
 
-/** Of answers. */
+/** What comes with answers. */
 interface Durable {
   /** The newest entries of the shards: what is answered here is in the log up to them. */
   readonly durable: readonly (readonly [shard: number, lsn: Lsn])[];

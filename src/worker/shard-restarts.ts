@@ -43,7 +43,7 @@ const SHORT_LOG_MS = 200;
  * found to have a log that cannot be continued, and stops.
  */
 export class ShardRestarts {
-  /** At a start somebody waits, and must hear of an outage of the store. */
+  /** A start is waited for, and must report an outage of the store. */
   private readonly atStart: RecoveryDeps & TakeOverDeps;
   /** Later an outage is waited out, however long. */
   private readonly later: RecoveryDeps & TakeOverDeps;

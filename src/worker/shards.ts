@@ -39,7 +39,7 @@ export interface Shards {
   metrics(): readonly Metric[];
   /** Resolves when nothing waits any more, or after `timeoutMs`; says which. */
   drain(timeoutMs: number): Promise<boolean>;
-  /** Of all shards that serve and have changed. */
+  /** Takes one of each shard that serves and has changed. */
   takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]>;
   /** After another process has taken over: puts what only this one still has where people find it. */
   keepOrphans(): Promise<void>;

@@ -4,7 +4,7 @@ import type { Recovered } from '../shard/log/recovery.js';
 import type { Shard } from '../shard/shard.js';
 import { isDue, type SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
 import {
-  GENTLY,
+  BACKGROUND,
   type NewestSnapshot,
   type Pace,
   type SnapshotResult,
@@ -47,7 +47,7 @@ export class SnapshotQueue {
     return this.deps.snapshotter.newestOf(shard);
   }
 
-  /** Of all shards that serve and have changed. With a deadline also what is being taken hurries. */
+  /** Takes one of each shard that serves and has changed. A deadline also speeds up the one being taken. */
   async takeAll(pace: Pace): Promise<readonly SnapshotResult[]> {
     const { memory, log, snapshotter } = this.deps;
     const shards = [...this.shards.values()];
@@ -72,7 +72,7 @@ export class SnapshotQueue {
       if ((this.restsUntilMs.get(id) ?? 0) > nowMs) return false;
       return source !== undefined && isDue(this.deps.policy, source.entriesSinceSnapshot, sinceMs);
     });
-    if (due.length > 0) void this.queued(due, GENTLY);
+    if (due.length > 0) void this.queued(due, BACKGROUND);
   }
 
   /** A snapshot that is still being taken ends at its next step, before its store is closed; unless the store is away. */

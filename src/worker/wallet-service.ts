@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { Replier } from '../base/replier.js';
 import { formatLsn } from '../shard/log/lsn.js';
 import { TOO_LATE } from '../shard/request.js';
-import { GENTLY, type SnapshotResult } from '../shard/snapshot/snapshotter.js';
+import { BACKGROUND, type SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { OperatorCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
@@ -18,7 +18,7 @@ export class WalletService {
   /** Every shard has recovered once, till the end begins: a single shard that stops does not take the node out. */
   isReady = false;
   private snapshotting: Promise<unknown> = Promise.resolve();
-  /** Of all who have asked since the round that runs was begun. */
+  /** The callers that have asked since the running one was begun. */
   private nextSnapshots: Promise<readonly SnapshotResult[]> | undefined = undefined;
 
   constructor(
@@ -51,7 +51,7 @@ export class WalletService {
       .catch(() => {})
       .then(() => {
         this.nextSnapshots = undefined;
-        const results = this.shards.takeSnapshots(GENTLY);
+        const results = this.shards.takeSnapshots(BACKGROUND);
         this.snapshotting = results;
         return results;
       });

@@ -38,7 +38,7 @@ export class WorkerClient {
   /** As of its last message. */
   metrics: readonly Metric[] = [];
   private readonly waiting = new Map<number, Replier<WireResult>>();
-  /** Who waits for the reply to a callback; its text is not kept. */
+  /** Repliers that wait for the reply to a callback; its text is not kept. */
   private readonly callbacks = new Map<number, Replier<CallbackReply>>();
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: Error) => void } | undefined = undefined;
@@ -50,7 +50,7 @@ export class WorkerClient {
   /** Once its shards serve, because then it tells its status ten times a second. */
   private watchdog: Watchdog | undefined = undefined;
   private requests: WireRequest[] = [];
-  /** Of this turn: the newest of `callbacks`, so that their ids follow one another. */
+  /** The callbacks of this turn, the newest of `callbacks`, so that their ids follow one another. */
   private newCallbacks: SentCallback[] = [];
   private isScheduled = false;
   private nextId = 1;

@@ -153,7 +153,7 @@ export class WorkerPool implements Shards {
     else replier.reply({ answer: busyIn(state), body: '' });
   }
 
-  /** Who does not serve cannot tell that the guess was wrong, or that there is nothing to carry out. */
+  /** A worker that does not serve cannot tell that the guess was wrong, or that there is nothing to carry out. */
   private forwardExactly(callback: SentCallback, replier: Replier<CallbackReply>): void {
     const address = this.deps.codec.addressOf(callback.endpoint, callback.text);
     if ('username' in address) this.forward(callback, shardOf(address.username, this.shardCount), replier);
@@ -185,7 +185,7 @@ export class WorkerPool implements Shards {
     await slot.client.open();
   }
 
-  /** Who takes one shard takes all: also those of workers that have not noticed yet. */
+  /** An owner that takes one shard takes all, also those of workers that have not noticed yet. */
   private async fenced(shard: number, takenBy: string): Promise<void> {
     await this.keepOrphans();
     this.deps.onFenced(shard, takenBy);

@@ -9,13 +9,13 @@ import { ToolError } from '../../src/tools/store-reader.js';
 import { Writer } from '../contract/writer.js';
 import { runVerb } from '../support/run-verb.js';
 import { inTempFolder } from '../support/temp-folder.js';
-import { AT_ONCE, framesOf, META, recordedHistory, walletsOf } from '../tools/recorded-store.js';
+import { framesOf, IMMEDIATE, META, recordedHistory, walletsOf } from '../tools/recorded-store.js';
 
 /** A store in a folder that nobody serves. */
 async function storedHistory(folder: string): Promise<Map<string, unknown>> {
   const wal = await recordedHistory();
   const store = LmdbStore.open(folder);
-  await restoreFrames(framesOf(wal), restoreTargetOf(store), { openFormats, patience: AT_ONCE });
+  await restoreFrames(framesOf(wal), restoreTargetOf(store), { openFormats, patience: IMMEDIATE });
   await store.close();
   return await walletsOf(wal);
 }
@@ -144,7 +144,7 @@ test('a restore that was interrupted is refused by serve, by init and by the nex
         yield frame;
       }
     };
-    await assert.rejects(restoreFrames(cut(), restoreTargetOf(store), { openFormats, patience: AT_ONCE }));
+    await assert.rejects(restoreFrames(cut(), restoreTargetOf(store), { openFormats, patience: IMMEDIATE }));
     await store.close();
     const env = { WALLETD_STORE: half, WALLETD_SHARDS: '2' };
     for (const args of [

@@ -7,7 +7,7 @@ import { WalletdProcess } from '../support/walletd-process.js';
 
 /** 1.6 MB of lines: more than a pipe holds (64 KiB) and than the server keeps beside it (1 MiB). */
 const CALLBACKS = 4500;
-const AT_ONCE = 100;
+const IMMEDIATE = 100;
 
 for (const workers of ['0', '1']) {
   test(`when the reader of the log stalls, callbacks and SIGTERM do not, with ${workers} workers`, async () => {
@@ -18,8 +18,10 @@ for (const workers of ['0', '1']) {
     try {
       await importPlayers(walletd.adminUrl, ['ann'], 1e6);
       walletd.child.stdout?.pause();
-      for (let sent = 0; sent < CALLBACKS; sent += AT_ONCE) {
-        const answers = Array.from({ length: AT_ONCE }, (_, i) => client.post('placeBets', bet('ann', `t${sent + i}`)));
+      for (let sent = 0; sent < CALLBACKS; sent += IMMEDIATE) {
+        const answers = Array.from({ length: IMMEDIATE }, (_, i) =>
+          client.post('placeBets', bet('ann', `t${sent + i}`)),
+        );
         for (const { statusCode } of await Promise.all(answers)) assert.equal(statusCode, 0);
       }
       client.close();

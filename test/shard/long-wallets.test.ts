@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Packr } from 'msgpackr';
 import { atOnce } from '../../src/base/steps.js';
-import { AT_ONCE } from '../../src/shard/snapshot/snapshotter.js';
+import { IMMEDIATE } from '../../src/shard/snapshot/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { imageOf } from '../../src/wallet/state/wallet-image.js';
 import { commands, Domain, throughSnapshot } from '../support/domain.js';
@@ -72,7 +72,7 @@ async function hostWith(bets: number) {
 }
 
 async function takenOf(host: TestHost) {
-  const [result] = await host.host.takeSnapshots(AT_ONCE);
+  const [result] = await host.host.takeSnapshots(IMMEDIATE);
   assert.equal(result?.type, 'taken', JSON.stringify(result));
 }
 

@@ -6,7 +6,7 @@ import type { Head } from '../../src/shard/log/wal.js';
 import type { Shard } from '../../src/shard/shard.js';
 import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shard/snapshot/snapshot-policy.js';
 import type { Manifest } from '../../src/shard/snapshot/snapshot-store.js';
-import { AT_ONCE, GENTLY, type SnapshotResult } from '../../src/shard/snapshot/snapshotter.js';
+import { BACKGROUND, IMMEDIATE, type SnapshotResult } from '../../src/shard/snapshot/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
@@ -31,7 +31,7 @@ async function bet(host: TestHost, username: string, id: string): Promise<void> 
 }
 
 async function taken(host: TestHost): Promise<Extract<SnapshotResult, { type: 'taken' }>> {
-  const result = (await host.host.takeSnapshots(AT_ONCE)).find(({ shard }) => shard === 0);
+  const result = (await host.host.takeSnapshots(IMMEDIATE)).find(({ shard }) => shard === 0);
   assert.equal(result?.type, 'taken', JSON.stringify(result));
   return result as Extract<SnapshotResult, { type: 'taken' }>;
 }
@@ -149,7 +149,7 @@ test('a half-written snapshot is not used, and goes with the next one', async ()
   };
   wal.publishSnapshot = isAway;
   wal.deleteSnapshot = isAway;
-  assert.match(await abandoned(host.host.takeSnapshots(AT_ONCE)), /the store is away/);
+  assert.match(await abandoned(host.host.takeSnapshots(IMMEDIATE)), /the store is away/);
   wal.publishSnapshot = publishSnapshot;
   wal.deleteSnapshot = deleteSnapshot;
   assert.equal((await wal.snapshots(0)).length, 1);
@@ -172,7 +172,7 @@ test('a snapshot that its store has no room for leaves nothing behind, and spare
   };
   for (let i = 0; i < 2; i++) {
     await bet(host, 'ann', `t${i}`);
-    assert.match(await abandoned(host.host.takeSnapshots(AT_ONCE)), /the store is full/);
+    assert.match(await abandoned(host.host.takeSnapshots(IMMEDIATE)), /the store is full/);
     assert.deepEqual(
       (await wal.snapshots(0)).map((one) => one.id),
       [id],
@@ -328,7 +328,7 @@ test('who has been fenced in the middle of a snapshot can neither write, publish
       },
     });
     const entriesBefore = wal.entries(0).length;
-    await host.host.takeSnapshots(AT_ONCE);
+    await host.host.takeSnapshots(IMMEDIATE);
     assert.equal(refused, true, step);
     assert.ok(wal.entries(0).length >= entriesBefore, `${step}: nothing was trimmed`);
     assert.ok((await manifests(wal)).length > 0, `${step}: the old snapshot is there, or the new one`);
@@ -370,7 +370,7 @@ async function takingUndurable() {
   const host = await funded(wal);
   wal.hold();
   const unheard = host.execute(place([{ id: 't1' }]));
-  const taking = host.host.takeSnapshots(AT_ONCE);
+  const taking = host.host.takeSnapshots(IMMEDIATE);
   await delay(20);
   return { wal, host, unheard, taking };
 }
@@ -388,7 +388,7 @@ test('bad weather is waited out: a snapshot is taken all the same, once', async 
   const wal = newWal();
   const host = await funded(wal);
   wal.weather = 'answer-lost';
-  const taking = host.host.takeSnapshots(AT_ONCE);
+  const taking = host.host.takeSnapshots(IMMEDIATE);
   await delay(300);
   wal.weather = 'fine';
   const [first] = await taking;
@@ -400,11 +400,11 @@ test('nothing has changed: no snapshot; a fence alone is no change', async () =>
   const wal = newWal();
   const host = await funded(wal);
   await taken(host);
-  assert.equal((await host.host.takeSnapshots(AT_ONCE))[0]?.type, 'unchanged');
+  assert.equal((await host.host.takeSnapshots(IMMEDIATE))[0]?.type, 'unchanged');
   const next = await TestHost.started({ wal });
-  assert.equal((await next.host.takeSnapshots(AT_ONCE))[0]?.type, 'unchanged');
+  assert.equal((await next.host.takeSnapshots(IMMEDIATE))[0]?.type, 'unchanged');
   await bet(next, 'ann', 't1');
-  assert.equal((await next.host.takeSnapshots(AT_ONCE))[0]?.type, 'taken');
+  assert.equal((await next.host.takeSnapshots(IMMEDIATE))[0]?.type, 'taken');
 });
 
 test('the newest are kept, and the log is trimmed up to the oldest of them, not before there are so many', async () => {
@@ -434,7 +434,7 @@ test('with a heap that is nearly full snapshots are taken gently, and not in a h
   assert.deepEqual(await host.host.takeSnapshots({ restMs: 0, deadlineMs: host.clock.nowMs + 1000 }), []);
   assert.equal(said(host, 'memory is nearly full: no snapshots in a hurry').length, 1);
   assert.deepEqual(await manifests(wal), []);
-  const [gently] = await host.host.takeSnapshots(GENTLY);
+  const [gently] = await host.host.takeSnapshots(BACKGROUND);
   assert.equal(gently?.type, 'taken');
 });
 
@@ -453,7 +453,7 @@ test('a host that closes ends the snapshot that it is taking, and nothing is wri
       },
     });
   }
-  const taking = host.host.takeSnapshots(AT_ONCE);
+  const taking = host.host.takeSnapshots(IMMEDIATE);
   await delay(10);
   await host.host.close();
   isClosed = true;
@@ -565,7 +565,7 @@ test('a snapshot of a memory that was dropped while it was published takes the p
     await host.execute(place([{ id: 't2' }]));
     return await publish(...args);
   };
-  await host.host.takeSnapshots(AT_ONCE);
+  await host.host.takeSnapshots(IMMEDIATE);
   wal.release();
   assert.ok((await wal.snapshots(0)).some((one) => one.id === id));
 });

@@ -30,7 +30,7 @@ export const META: StoreMeta = {
   createdMs: 1_699_999_999_000,
 };
 export const formats = openFormats(encodeMeta(META));
-export const AT_ONCE: Patience = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
+export const IMMEDIATE: Patience = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
 
 /** A store in memory is both; a driver's store has both. */
 type Stored = (Wal & SnapshotStore) | LogsAndSnapshots;
@@ -97,7 +97,7 @@ export function framesOf(
 /** Restores into a store in memory. */
 export async function restored(frames: Frames, at?: At): Promise<{ wal: MemoryWal; result: Restored }> {
   const wal = new MemoryWal(STORE_ID, SHARDS);
-  const result = await restoreFrames(frames, targetOf(wal), { openFormats, at, patience: AT_ONCE });
+  const result = await restoreFrames(frames, targetOf(wal), { openFormats, at, patience: IMMEDIATE });
   return { wal, result };
 }
 

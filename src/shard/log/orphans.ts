@@ -30,7 +30,7 @@ export async function findOrphans(
   }
 }
 
-/** Of this very entry; 0 when it is none of them. */
+/** The index of this very entry; 0 when it is none of them. */
 function placeOf(head: Head, told: readonly SealedEntry[]): number {
   return Math.max(
     0,

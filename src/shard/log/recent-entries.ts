@@ -9,7 +9,7 @@ export const PIECE_ENTRIES = 1000;
  */
 export class RecentEntries {
   private entries: SealedEntry[] = [];
-  /** Those before this place are not kept any more; they leave the array by and by. */
+  /** Entries before this place are not kept any more; they leave the array by and by. */
   private start = 0;
   private bytes = 0;
 
@@ -33,7 +33,7 @@ export class RecentEntries {
     }
   }
 
-  /** Those after `head`, in order; undefined when `head` is none of ours, or too old. */
+  /** The entries after `head`, in order; undefined when `head` is none of ours, or too old. */
   maybeAfter(head: Head): readonly SealedEntry[] | undefined {
     for (let i = this.entries.length - 1; i >= this.start; i--) {
       if (isSameHead((this.entries[i] as SealedEntry).head, head)) return this.entries.slice(i + 1);

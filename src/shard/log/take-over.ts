@@ -88,7 +88,7 @@ export async function headOf(shard: number, deps: TakeOverDeps): Promise<Head> {
   return await patiently('read the head', deps, () => deps.wal.head(shard));
 }
 
-/** Who owns the log that ends in `head`. */
+/** The owner of the log that ends in `head`. */
 export async function ownerOf(
   shard: number,
   head: Head,

@@ -79,7 +79,7 @@ export type SealFence = (shard: number, head: Head, newest: Buffer | undefined) 
 /** The logs of all shards in one store. */
 export interface Wal {
   /**
-   * Takes these logs over, whoever owns them: appends to each the fence that `seal` makes for it, to all or to none. Of
+   * Takes these logs over from any owner: appends to each the fence that `seal` makes for it, to all or to none. Of
    * two owners who start together the later one has all, durably, and the other none. Rejects during an outage; then it
    * may be called again: a fence that was written unseen is only one more.
    */
@@ -95,7 +95,7 @@ export interface Wal {
   read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]>;
 }
 
-/** Who owns a shard, as its fence tells the next owner. */
+/** The owner of a shard, as its fence tells the next one. */
 export interface Owner {
   readonly host: string;
   readonly pid: number;

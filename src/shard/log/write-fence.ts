@@ -6,7 +6,7 @@ import { type Append, appendOf, type Head, isSameHead, type SealedEntry, type Ta
 
 /** The newest entries of a log, as its owner has them. */
 export interface OwnTail {
-  /** Those after `head`; undefined when `head` is none of them. */
+  /** The entries after `head`; undefined when `head` is none of them. */
   maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined;
 }
 

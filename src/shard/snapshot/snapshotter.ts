@@ -53,15 +53,15 @@ export interface SnapshotSubject {
 export interface Pace {
   /** Between two slices. */
   readonly restMs: number;
-  /** Of the monotonic clock: whatever is not published by then is abandoned. */
+  /** On the monotonic clock: a snapshot that is not published by then is abandoned. */
   readonly deadlineMs: number;
 }
 
 /** A tenth of the thread's time. */
-export const GENTLY: Pace = { restMs: 9, deadlineMs: Number.POSITIVE_INFINITY };
+export const BACKGROUND: Pace = { restMs: 9, deadlineMs: Number.POSITIVE_INFINITY };
 /** For a thread that serves nobody. */
-export const AT_ONCE: Pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
-/** Of wallets, before others have their turn. */
+export const IMMEDIATE: Pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
+/** How long wallets are written before other work has its turn. */
 const SLICE_MS = 1;
 const CHUNK_BYTES = 128 * 1024;
 /** So often a wallet may be changed while it is added in steps. */
@@ -246,7 +246,7 @@ class Capture {
         if (!step.done) continue;
         adding = undefined;
         if (!step.value && ++attempts < ADD_ATTEMPTS) continue;
-        // Who plays without a pause is added in one go at last.
+        // A wallet that keeps changing is written in one step at last.
         if (!step.value) atOnce(chunk.add(wallet));
         position++;
         attempts = 0;

@@ -6,7 +6,12 @@ import { NewerEntryError, RecoveryError } from '../../shard/log/recovery-error.j
 import { type TakeOverDeps, takeOver } from '../../shard/log/take-over.js';
 import { type EntryFormat, type Head, isSameHead, type Takeover } from '../../shard/log/wal.js';
 import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
-import { AT_ONCE, type SnapshotSubject, Snapshotter, type SnapshotterDeps } from '../../shard/snapshot/snapshotter.js';
+import {
+  IMMEDIATE,
+  type SnapshotSubject,
+  Snapshotter,
+  type SnapshotterDeps,
+} from '../../shard/snapshot/snapshotter.js';
 import type { OnProgress } from '../progress.js';
 import { rawEntriesAfter } from '../raw-entries.js';
 import { ToolError } from '../store-reader.js';
@@ -107,7 +112,7 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   };
   const snapshotter = new Snapshotter({ ...deps, policy: { ...deps.policy, keep: Number.POSITIVE_INFINITY } });
   snapshotter.recovered(shard, marks);
-  const result = await snapshotter.take(subject, AT_ONCE);
+  const result = await snapshotter.take(subject, IMMEDIATE);
   if (result.type !== 'taken') {
     const why = result.type === 'abandoned' ? result.reason : 'nothing was written';
     throw new Error(`shard ${shard} could not be repaired (${formatLsn(head.lsn)}): ${why}`);

@@ -1,6 +1,6 @@
 import { type RecoveryDeps, rebuild } from '../../shard/log/recovery.js';
 import type { Head } from '../../shard/log/wal.js';
-import { AT_ONCE, type SnapshotResult, Snapshotter, type SnapshotterDeps } from '../../shard/snapshot/snapshotter.js';
+import { IMMEDIATE, type SnapshotResult, Snapshotter, type SnapshotterDeps } from '../../shard/snapshot/snapshotter.js';
 import type { OnProgress } from '../progress.js';
 
 /* The snapshots of a store: taken here while no server runs, and listed in snapshot-overview.ts. */
@@ -25,7 +25,7 @@ export async function takeSnapshots(
     const { sequence } = found.lsn;
     const source = { wallets, head: found, applied: sequence, timeMs, logBytes, entriesSinceSnapshot: tailEntries };
     snapshotter.recovered(id, rebuilt.marks, rebuilt.damaged);
-    results.push(await snapshotter.take({ id, source, snapshotTaken() {} }, AT_ONCE));
+    results.push(await snapshotter.take({ id, source, snapshotTaken() {} }, IMMEDIATE));
   }
   return results;
 }

@@ -1,6 +1,6 @@
 import type { Units } from '../amount.js';
 
-/** Who asked: the name of the token that was shown, and the address that the request came from. */
+/** The operator behind a request: the name of its token, and the address that it came from. */
 export interface Operator {
   readonly name: string;
   readonly address: string;
@@ -13,14 +13,14 @@ export interface OperationFacts {
   readonly type: OperationType;
   /** One id space per player; empty where a repeat is harmless without an id: create, block, unblock. */
   readonly id: string;
-  /** Of a correction signed; 0 where no money moves. */
+  /** Signed for a correction; 0 where no money moves. */
   readonly amount: Units;
   /** The balance after it. */
   readonly after: Units;
   readonly timeMs: number;
   /** Undefined in what was written before operators had names. */
   readonly by?: Operator | undefined;
-  /** Of a correction. */
+  /** Corrections only. */
   readonly reason?: string | undefined;
 }
 

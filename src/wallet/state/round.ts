@@ -3,7 +3,7 @@ import { type FirstAnswer, type TransactionImage, TransactionRecord } from './tr
 
 /** A transaction in its places: in its round, and on the list of its wallet. */
 export class Transaction extends TransactionRecord {
-  /** Of one wallet's transactions the one created before this one. */
+  /** The transaction of the same wallet created before this one. */
   older: Transaction | undefined = undefined;
 
   constructor(

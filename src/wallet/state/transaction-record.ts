@@ -75,7 +75,7 @@ export type TransactionImage = readonly [
 
 /** The facts, figures and first answers of one transaction. */
 export class TransactionRecord {
-  /** Of a bet: request ids of its adjustments, in the order of its `adjust` effects. */
+  /** Bets only: the request ids of its adjustments, in the order of its `adjust` effects. */
   adjustmentIds: string[] | undefined = undefined;
   private bits: number;
   private numbers: number[];
@@ -174,7 +174,7 @@ export class TransactionRecord {
     this.numbers[UPDATED_MS] = timeMs;
   }
 
-  /** Of a bet its current stake, of a tip what was credited. */
+  /** The current stake of a bet; what was credited for a tip. */
   get stake(): Units {
     return this.numbers[AMOUNT] as Units;
   }
@@ -200,7 +200,7 @@ export class TransactionRecord {
   /** Payout (or tip refund) given and not taken back. */
   get paid(): Units {
     if (!this.paidOut || this.state === 'VOID') return 0;
-    // Of a settlement a part can have been taken back; a bet's own payout is paid or not.
+    // Part of a settlement can have been taken back; a bet's own payout is paid or not.
     return this.kind === 'bet' ? (this.payout ?? 0) : this.stake;
   }
 

@@ -35,7 +35,7 @@ export class Wallets {
     return this.unpacked.length;
   }
 
-  /** Those that no command has touched yet. */
+  /** Wallets that no command has touched yet. */
   get packedCount(): number {
     return this.packedLeft;
   }
@@ -93,7 +93,7 @@ export class Wallets {
     for (let position = 0; position < this.count; position++) yield this.peek(position) as Wallet;
   }
 
-  /** Those that are not packed. */
+  /** The wallets that are not packed. */
   *touched(): IterableIterator<Wallet> {
     for (const wallet of this.unpacked) if (wallet !== undefined) yield wallet;
   }

@@ -7,7 +7,7 @@ import { silentLogger } from '../../../src/base/logger.js';
 import { formatLsn, LSN_ZERO } from '../../../src/shard/log/lsn.js';
 import type { EntryFormat, Head } from '../../../src/shard/log/wal.js';
 import { listSnapshots } from '../../../src/shard/snapshot/snapshot-reader.js';
-import { AT_ONCE } from '../../../src/shard/snapshot/snapshotter.js';
+import { IMMEDIATE } from '../../../src/shard/snapshot/snapshotter.js';
 import { EntryCodec, genesisHead } from '../../../src/store/format/entry-codec.js';
 import { UnknownFormatError } from '../../../src/store/format/format-error.js';
 import { SnapshotCodec } from '../../../src/store/format/snapshot-codec.js';
@@ -55,9 +55,9 @@ async function played(bets: number): Promise<MemoryWal> {
   const wal = new MemoryWal(STORE_ID, 1);
   const host = await started(wal);
   await host.fund('ann', 1000);
-  await host.host.takeSnapshots(AT_ONCE);
+  await host.host.takeSnapshots(IMMEDIATE);
   for (let i = 0; i < bets; i++) await bet(host, `t${i}`);
-  await host.host.takeSnapshots(AT_ONCE);
+  await host.host.takeSnapshots(IMMEDIATE);
   return wal;
 }
 
@@ -164,10 +164,10 @@ test('what is damaged before an accepted loss, and before a whole snapshot too, 
   const host = await keepingAll();
   await host.fund('ann', 1000);
   for (let i = 0; i < 12; i++) {
-    if (i % 4 === 0) await host.host.takeSnapshots(AT_ONCE);
+    if (i % 4 === 0) await host.host.takeSnapshots(IMMEDIATE);
     await bet(host, `t${i}`);
   }
-  await host.host.takeSnapshots(AT_ONCE);
+  await host.host.takeSnapshots(IMMEDIATE);
   wal.loseTail(0, 3);
   await acceptLoss(await lossOf(wal), depsOf(wal));
   const next = await keepingAll();
@@ -192,7 +192,7 @@ test('behind an accepted loss too, a store that loses entries gets them again, a
   await acceptLoss(await lossOf(wal), depsOf(wal));
   const next = await started(wal);
   for (let i = 0; i < 3; i++) await bet(next, `u${i}`);
-  await next.host.takeSnapshots(AT_ONCE);
+  await next.host.takeSnapshots(IMMEDIATE);
   const last = await started(wal);
   const before = await wal.read(0, LSN_ZERO, 100);
   for (const lost of [2, 4, 7]) {
@@ -237,20 +237,20 @@ test('a log that lost several epochs goes on, is trimmed as always, and comes ba
   const wal = new MemoryWal(STORE_ID, 1);
   let host = await started(wal);
   await host.fund('ann', 1000);
-  await host.host.takeSnapshots(AT_ONCE);
+  await host.host.takeSnapshots(IMMEDIATE);
   const entries = wal.entries(0).length;
   for (let i = 0; i < 4; i++) {
     host = await started(wal);
     await bet(host, `t${i}`);
   }
-  await host.host.takeSnapshots(AT_ONCE);
+  await host.host.takeSnapshots(IMMEDIATE);
   wal.loseTail(0, wal.entries(0).length - entries);
   await acceptLoss(await lossOf(wal), depsOf(wal));
   for (let i = 0; i < 6; i++) {
     host = await started(wal);
     await serves(host, 960 - 10 * i);
     await bet(host, `u${i}`);
-    await host.host.takeSnapshots(AT_ONCE);
+    await host.host.takeSnapshots(IMMEDIATE);
   }
   assert.ok((wal.entries(0)[0]?.lsn.sequence ?? 0) > entries, 'the log is trimmed');
 });

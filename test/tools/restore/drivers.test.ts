@@ -13,7 +13,7 @@ import { restoreFrames } from '../../../src/tools/restore/restore.js';
 import { ToolError } from '../../../src/tools/store-reader.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { makeTempFolder } from '../../support/temp-folder.js';
-import { AT_ONCE, framesOf, logsOf, META, recordedHistory, SHARDS, walletsOf } from '../recorded-store.js';
+import { framesOf, IMMEDIATE, logsOf, META, recordedHistory, SHARDS, walletsOf } from '../recorded-store.js';
 
 let server: RedisServer;
 
@@ -53,7 +53,7 @@ async function withStores(
 }
 
 const restoreInto = (store: Store, frames: Frames) =>
-  restoreFrames(frames, restoreTargetOf(store), { openFormats, patience: AT_ONCE });
+  restoreFrames(frames, restoreTargetOf(store), { openFormats, patience: IMMEDIATE });
 
 async function throughFile(path: string, frames: Frames): Promise<Frames> {
   await (await writeNewBackup(path, frames, new AbortController().signal)).close();
@@ -153,7 +153,7 @@ test('a Redis that goes away and comes back in the middle of a restore does not 
       }
     };
     const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-    const patience = { ...AT_ONCE, attemptsMax: 10, delay };
+    const patience = { ...IMMEDIATE, attemptsMax: 10, delay };
     await restoreFrames(frames(), restoreTargetOf(store), { openFormats, patience });
     assert.deepEqual(await walletsOf(store), await walletsOf(wal));
   }));

@@ -7,11 +7,11 @@ import type { Frame } from '../../../src/tools/frame.js';
 import { restoreFrames } from '../../../src/tools/restore/restore.js';
 import { MemoryWal } from '../../support/memory-wal.js';
 import {
-  AT_ONCE,
   collect,
   formats,
   framesOf,
   goOn,
+  IMMEDIATE,
   logsOf,
   recordedHistory,
   restored,
@@ -191,7 +191,7 @@ test('an entry that is missing, foreign or damaged stops the restore, and the ta
     let entries = 0;
     const frames = changed(framesOf(wal), (frame) => spoil(frame, frame.type === 'entry' ? entries++ : -1));
     const target = targetOf(new MemoryWal(STORE_ID, SHARDS));
-    const options = { openFormats, patience: AT_ONCE };
+    const options = { openFormats, patience: IMMEDIATE };
     await assert.rejects(restoreFrames(frames, target, options), /does not follow|cannot be read/);
     assert.equal(target.completed, 0);
   }
@@ -207,7 +207,7 @@ test('another process that writes into the target is noticed', async () => {
     if (frame.type === 'end') copy.intrude(0, { shard: 0, expected: previous, entries: [fence] });
     return [frame];
   });
-  const result = restoreFrames(frames, targetOf(copy), { openFormats, patience: AT_ONCE });
+  const result = restoreFrames(frames, targetOf(copy), { openFormats, patience: IMMEDIATE });
   await assert.rejects(result, /another process has written/);
 });
 
@@ -220,7 +220,7 @@ test('an outage of the target is waited out: the same bytes go again', async () 
     const delay = async () => {
       if (++attempts % 2 === 0) copy.weather = copy.weather === 'fine' ? weather : 'fine';
     };
-    const patience = { ...AT_ONCE, attemptsMax: 10, delay };
+    const patience = { ...IMMEDIATE, attemptsMax: 10, delay };
     await restoreFrames(framesOf(wal), targetOf(copy), { openFormats, patience });
     assert.deepEqual(await walletsOf(copy), await walletsOf(wal), weather);
     assert.ok(attempts > 0);
