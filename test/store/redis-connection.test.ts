@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { Redis } from 'ioredis';
 import { messageOf } from '../../src/base/message-of.js';
+import { META_VERSION } from '../../src/store/meta.js';
 import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -36,6 +39,24 @@ test('a server that is set to promise less while walletd runs is refused, and us
     await server.call('CONFIG', 'SET', 'appendfsync', 'always');
     await until('it is used again', async () => (await refused()) === undefined);
   } finally {
+    await store.close();
+    await server.destroy();
+  }
+});
+
+test('a password and a database: both are there before the first command', async () => {
+  const server = await RedisServer.start({ requirepass: 'secret' });
+  const address = maybeRedisAddress(`redis://:secret@127.0.0.1:${server.port}/3`) as RedisAddress;
+  const store = new RedisStore({ address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false });
+  const client = new Redis({ port: server.port, password: 'secret', db: 3 });
+  try {
+    assert.equal(await store.meta.maybeRead(), undefined);
+    const scales = { default: 4, byCurrency: {} };
+    const meta = { storeId: randomUUID(), formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 };
+    assert.equal(await store.meta.create(meta), true);
+    assert.equal(await client.exists('walletd:meta'), 1);
+  } finally {
+    client.disconnect();
     await store.close();
     await server.destroy();
   }

@@ -118,7 +118,7 @@ export class RedisConnection {
 
   private async connect(): Promise<Redis> {
     const { commandTimeoutMs: commandTimeout } = this;
-    const { username, password, ...options } = this.options;
+    const { username, password, db, ...options } = this.options;
     const connector = options.sentinels === undefined ? {} : { Connector: QuietSentinels as unknown as Connector };
     const redis = new Redis({ ...options, ...PLAIN, ...connector, commandTimeout });
     // ioredis often rejects only with the loss of the connection; the event before it has the cause.
@@ -132,8 +132,8 @@ export class RedisConnection {
       // hides the reason.
       if (password !== undefined)
         await (username === undefined ? redis.auth(password) : redis.auth(username, password));
-      // ioredis goes on in database 0 when its own SELECT is refused.
-      if (options.db) await redis.select(options.db);
+      // Nor its SELECT, after whose refusal it goes on in database 0.
+      if (db) await redis.select(db);
       await this.check(redis);
       return redis;
     } catch (error) {
