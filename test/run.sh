@@ -11,4 +11,4 @@ if [ -z "$files" ]; then
   exit 1
 fi
 # shellcheck disable=SC2086 # a list of files without blanks
-exec node --test --test-reporter=spec --test-concurrency=3 --test-timeout=300000 $files
+exec node --test --test-reporter=spec --test-concurrency=4 --test-timeout=300000 $files
