@@ -1,7 +1,7 @@
 import type { Change } from './event.js';
 import type { LedgerKind } from './ledger-kind.js';
 
-/** What everybody but `apply` and the codec has to know about a kind of change. */
+/** What all but `apply` and the codec have to know about a kind of change. */
 interface ChangeFacts {
   /** Its place in the books. */
   readonly kind: LedgerKind;

@@ -54,15 +54,19 @@ type OperationImage = readonly [
   reason?: string,
 ];
 
-const OPERATIONS: readonly OperationType[] = [
-  'deposit',
-  'withdrawal',
-  'import',
-  'correction',
-  'create',
-  'block',
-  'unblock',
-];
+/** The numbers of operations in snapshots. They are on disk for ever: none changes, and none is used again. */
+const OPERATION_NUMBER: Readonly<Record<OperationType, number>> = {
+  deposit: 0,
+  withdrawal: 1,
+  import: 2,
+  correction: 3,
+  create: 4,
+  block: 5,
+  unblock: 6,
+};
+const OPERATION_BY_NUMBER = new Map(
+  Object.entries(OPERATION_NUMBER).map(([type, number]) => [number, type as OperationType]),
+);
 const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void'];
 
 /** The lists of an image before their items are made: all of them at once are too much for a long wallet. */
@@ -214,14 +218,14 @@ function writeFacts(round: Round, image: RoundImage, transactions: readonly Tran
 }
 
 function operationImage({ type, id, amount, after, timeMs, by, reason }: OperationFacts): OperationImage {
-  const code = OPERATIONS.indexOf(type);
+  const code = OPERATION_NUMBER[type];
   const signature = by && ([by.name, by.address] as const);
   if (reason !== undefined) return [code, id, amount, after, timeMs, signature ?? null, reason];
   return signature === undefined ? [code, id, amount, after, timeMs] : [code, id, amount, after, timeMs, signature];
 }
 
 function operationFrom([code, id, amount, after, timeMs, signature, reason]: OperationImage): OperationFacts {
-  const type = OPERATIONS[code];
+  const type = OPERATION_BY_NUMBER.get(code);
   assert(type !== undefined, 'an operation has a known type');
   const by = signature ? { name: signature[0], address: signature[1] } : undefined;
   return { type, id, amount, after, timeMs, by, reason };
