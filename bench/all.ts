@@ -19,11 +19,11 @@ type Measured = Omit<Results, 'environment'>;
 /** Everything, each briefly. A chapter that cannot be measured here is missing, and the bench fails at its end. */
 export async function runAll(settings: AllSettings): Promise<Measured> {
   const common = { ...settings, connections: 128, players: 10_000, mix: 'real' } as const;
-  const workers = [0];
+  const perLoad = { ...common, workers: [0], players: [common.players], openBets: 0 };
   const chapters: Readonly<Record<string, () => Promise<Measured>>> = {
-    load: async () => ({ load: await runLoad({ ...common, workers, connections: [16, 64, 256] }) }),
+    load: async () => ({ load: await runLoad({ ...perLoad, connections: [16, 64, 256] }) }),
     'open load': async () => ({
-      openLoad: await runLoad({ ...common, workers, connections: [256], rate: [2000, 5000, 10_000, 20_000] }),
+      openLoad: await runLoad({ ...perLoad, connections: undefined, rate: [2000, 5000, 10_000, 20_000] }),
     }),
     overload: async () => ({
       overload: await runOverload({ ...common, workers: 0, connections: 8000, times: 2 }),

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { type AllSettings, runAll } from './all.js';
 import { type CompareSettings, runCompare } from './compare/compare.js';
 import { type CostSettings, runCost } from './cost/cost.js';
-import { type LoadSettings, runLoad } from './load/load.js';
+import { chaptersOf, type LoadSettings, runLoad } from './load/load.js';
 import { MIXES } from './load/stories.js';
 import { runMemory } from './memory/memory.js';
 import { type MicroSettings, runMicro } from './micro/micro.js';
@@ -14,6 +14,8 @@ import { mustBeWritable, type SaveSettings, save } from './report/save.js';
 import { runScale, type ScaleSettings } from './scale/scale.js';
 import { DURABILITIES, STORES } from './support/store.js';
 
+const PLAYERS_MAX = 9_999_999;
+const OPEN_BETS_MAX = 100;
 /** The verb of a bench that was told none. */
 const DEFAULT_VERB = 'all';
 
@@ -44,15 +46,16 @@ const program = new Command('bench')
 verb(
   'load',
   'throughput and latency, beside an echo server, and one that only appends to a log',
-  new Option('--connections <n,...>', 'keep-alive connections').argParser(wholes).default([128]),
-  new Option('--rate <n,...>', 'requests/s, sent by the clock (open loop)').argParser(wholes),
+  new Option('--connections <n,...>', 'keep-alive connections of closed loops (without --rate: 128)').argParser(wholes),
+  new Option('--rate <n,...>', 'requests/s, sent by the clock (open loop); with --connections both').argParser(wholes),
   workerCounts([0]),
-  players(10_000),
+  new Option('--players <n,...>', 'players; several take turns').argParser(populations).default([10_000]),
+  new Option('--open-bets <n>', 'held by each player while it is measured').argParser(openBets).default(0),
   ...mixed(),
   ...alternating(8, 3),
 ).action(async (options: LoadSettings & SaveSettings) => {
   const report = await runLoad(options);
-  save(options.rate === undefined ? { load: report } : { openLoad: report }, options);
+  save(chaptersOf(report), options);
 });
 
 verb(
@@ -175,6 +178,20 @@ function whole(text: string): number {
 function count(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('It must be a whole number.');
+  return value;
+}
+
+/** Of a list, as digits of the generator's ids allow. */
+function populations(text: string): number[] {
+  const values = wholes(text);
+  if (Math.max(...values) > PLAYERS_MAX) throw new InvalidArgumentError(`At most ${PLAYERS_MAX} players.`);
+  return values;
+}
+
+/** One callback places them. */
+function openBets(text: string): number {
+  const value = count(text);
+  if (value > OPEN_BETS_MAX) throw new InvalidArgumentError(`At most ${OPEN_BETS_MAX}.`);
   return value;
 }
 

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { Answer } from './answer.js';
 import type { Play } from './dealer.js';
 
-const REQUEST_BYTES_MAX = 1024;
+const REQUEST_BYTES = 1024;
 /** One for all connections: what comes is read before more comes, on whichever. */
 const received = Buffer.allocUnsafe(64 * 1024);
 
@@ -22,7 +22,8 @@ export class Connection {
   dueAt = 0;
   private readonly socket: Socket;
   /** Filled again for each request: when one is answered, its bytes have left. */
-  private readonly bytes = Buffer.allocUnsafe(REQUEST_BYTES_MAX);
+  private bytes = Buffer.allocUnsafe(REQUEST_BYTES);
+  private isClosed = false;
 
   constructor(
     url: string,
@@ -34,7 +35,12 @@ export class Connection {
     this.socket = connect({ host: hostname, port: Number(port), noDelay: true, onread });
     this.isOpen = once(this.socket, 'connect');
     this.socket.on('error', (error) => listener.lost(error.message));
-    this.socket.on('close', () => listener.lost('the server has closed a connection'));
+    this.socket.on('close', () => this.isClosed || listener.lost('the server has closed a connection'));
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.socket.end();
   }
 
   /** The next request of the play. */
@@ -42,6 +48,7 @@ export class Connection {
     this.play = play;
     this.dueAt = dueAt;
     const { request } = play.step;
+    if (request.length > this.bytes.length) this.bytes = Buffer.allocUnsafe(request.length);
     request.write(this.bytes, play.player, play.number);
     this.socket.write(this.bytes.subarray(0, request.length));
   }

@@ -1,22 +1,36 @@
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from '../support/clean-up.js';
 import { importPlayers, type Server } from '../support/servers.js';
-import type { LoadOptions, LoadResult } from './generator.js';
+import type { Vitals } from '../support/vitals.js';
+import type { GeneratorLine, LoadOptions, LoadResult } from './generator.js';
 import { usernameOf } from './stories.js';
 
 const OPENING_BALANCE = 1_000_000;
 const GENERATOR = fileURLToPath(new URL('./generator.js', import.meta.url));
 
-/** Of what is not said: a closed loop, and a server that has to answer everything. */
+/** Of what is not said: a closed loop, no open bets, and a server that has to answer everything. */
 export type Load = Pick<LoadOptions, 'mix' | 'connections' | 'seconds' | 'players'> &
-  Partial<Pick<LoadOptions, 'rate' | 'isOverload' | 'signingSecret'>>;
+  Partial<Pick<LoadOptions, 'rate' | 'isOverload' | 'signingSecret' | 'openBets'>>;
+
+/** What the answers were, and what it was like inside the server meanwhile. */
+export interface Generated extends LoadResult {
+  readonly vitals: Vitals;
+  /** An echo has none. */
+  readonly keepsPlayers: boolean;
+}
+
+/** Of the players that take part, before anything is measured: a share of 1 says that all are there. */
+export type OnFilled = (share: number) => void;
 
 let runs = 0;
 
 /** At 2,000 requests/s what answers them is compiled after seconds only: a closed loop is faster at it. */
 const WARM_UP_SECONDS = 3;
 const WARM_UP_PLAYERS_MAX = 10_000;
+/** Of all that has to be done until players with open bets are there; their bets take the rest. */
+const IMPORT_SHARE = 0.3;
 
 /** Before anything is measured: a fresh process is slow at first. */
 export async function warmUp(server: Server, { mix, connections, players, signingSecret }: Load): Promise<void> {
@@ -25,33 +39,56 @@ export async function warmUp(server: Server, { mix, connections, players, signin
 }
 
 /** Loads a server, with players of this run's own; throws when an answer or a balance was wrong. */
-export async function generate(server: Server, load: Load): Promise<LoadResult> {
+export async function generate(server: Server, load: Load, onFilled: OnFilled = () => {}): Promise<Generated> {
   const seed = `r${++runs}`;
   const { url, adminUrl, settings } = server;
-  const usernames = Array.from({ length: load.players }, (_, player) => usernameOf(seed, player));
-  if (adminUrl !== undefined) await importPlayers(adminUrl, usernames, OPENING_BALANCE);
+  const { mix, connections, seconds, rate, players, signingSecret, isOverload = false } = load;
+  // Only who keeps balances can hold bets.
+  const openBets = adminUrl === undefined ? 0 : (load.openBets ?? 0);
+  const importShare = openBets > 0 ? IMPORT_SHARE : 1;
+  if (adminUrl !== undefined) {
+    const usernames = Array.from({ length: players }, (_, player) => usernameOf(seed, player));
+    await importPlayers(adminUrl, usernames, OPENING_BALANCE, (count) => onFilled((count / players) * importShare));
+  }
   const openingBalance = adminUrl === undefined ? undefined : OPENING_BALANCE;
   const booksUrl = settings === undefined ? undefined : adminUrl;
-  const { mix, connections, seconds, rate, players, signingSecret, isOverload = false } = load;
   const target = { url, seed, openingBalance, booksUrl, signingSecret };
-  const result = await run({ ...target, mix, connections, seconds, rate, players, isOverload });
+  const options = { ...target, mix, connections, seconds, rate, players, openBets, isOverload };
+  const onPlaced = (count: number) => onFilled(importShare + (count / players) * (1 - importShare));
+  const result = await run(options, server, onPlaced);
   if (result.wrong > 0) throw new Error(`${server.name}: ${result.wrong} wrong, the first: ${result.firstWrong}`);
   return result;
 }
 
-function run(options: LoadOptions): Promise<LoadResult> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [GENERATOR], { stdio: ['pipe', 'pipe', 'inherit'] });
-    atEnd(() => void child.kill('SIGKILL'));
-    child.stdin.on('error', () => {});
-    child.stdin.end(JSON.stringify(options));
-    let text = '';
-    child.stdout.on('data', (data: Buffer) => {
-      text += data.toString();
-    });
-    child.on('error', reject);
-    child.on('exit', (code) =>
-      code === 0 ? resolve(JSON.parse(text) as LoadResult) : reject(new Error('the load generator has ended early')),
-    );
-  });
+/** One generator in a process of its own, with a look at the server when its measured time begins and ends. */
+async function run(
+  options: LoadOptions,
+  { process: serving }: Server,
+  onPlaced: (players: number) => void,
+): Promise<Generated> {
+  const child = spawn(process.execPath, [GENERATOR], { stdio: ['pipe', 'pipe', 'inherit'] });
+  atEnd(() => void child.kill('SIGKILL'));
+  // Its output ends, too, and is too short.
+  for (const one of [child, child.stdin]) one.on('error', () => {});
+  child.stdin.end(JSON.stringify(options));
+  const began = { atMs: 0, residentBytes: 0 };
+  const ended = { atMs: 0, residentBytes: 0 };
+  let result: LoadResult | undefined;
+  for await (const text of createInterface({ input: child.stdout })) {
+    const line = JSON.parse(text) as GeneratorLine;
+    if (line.type === 'placed') onPlaced(line.players);
+    else if (line.type === 'result') result = line.result;
+    else
+      Object.assign(line.type === 'measuring' ? began : ended, {
+        atMs: line.atMs,
+        residentBytes: serving.residentBytes(),
+      });
+  }
+  if (result === undefined) throw new Error('the load generator has ended early');
+  const vitals = {
+    ...serving.collectionsBetween(began.atMs, ended.atMs),
+    residentBefore: began.residentBytes,
+    residentAfter: ended.residentBytes,
+  };
+  return { ...result, vitals, keepsPlayers: options.openingBalance !== undefined };
 }

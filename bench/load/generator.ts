@@ -1,4 +1,4 @@
-import { createSecretKey } from 'node:crypto';
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Queue } from '../../src/base/queue.js';
@@ -7,7 +7,8 @@ import { Books } from './books.js';
 import { Connection, type ConnectionListener } from './connection.js';
 import { Dealer, type Play } from './dealer.js';
 import { Latencies, type LatencySummary } from './latencies.js';
-import { type Mix, storiesOf } from './stories.js';
+import { OpenBets } from './open-bets.js';
+import { type Mix, openBetsOf, storiesOf } from './stories.js';
 import { tickEvery } from './ticker.js';
 
 /*
@@ -37,6 +38,8 @@ export interface LoadOptions {
   readonly rate: number | undefined;
   readonly isOverload: boolean;
   readonly players: number;
+  /** That each player holds from before the measured time until after it. */
+  readonly openBets: number;
   /** Makes the players and ids of this run different from those of every other. */
   readonly seed: string;
   /** Undefined for a server that keeps no balances. */
@@ -61,6 +64,13 @@ export interface LoadResult extends LatencySummary {
   readonly generatorCpuShare: number;
 }
 
+/** One line of JSON each. The result is the last. */
+export type GeneratorLine =
+  | { readonly type: 'placed'; readonly players: number }
+  | { readonly type: 'measuring'; readonly atMs: number }
+  | { readonly type: 'measured'; readonly atMs: number }
+  | { readonly type: 'result'; readonly result: LoadResult };
+
 const TICK_MIN_MS = 0.2;
 /** Until both programs are compiled; not measured. */
 const WARM_UP_MS = 1000;
@@ -70,7 +80,6 @@ const POLL_MS = 10;
 
 class Run implements ConnectionListener {
   private readonly dealer: Dealer;
-  private readonly books: Books;
   private readonly connections: readonly Connection[];
   private readonly free = new Queue<Connection>();
   private successes = new Latencies();
@@ -88,13 +97,13 @@ class Run implements ConnectionListener {
   private leadMs = 0;
   private isAwaitingDue = false;
 
-  constructor(private readonly options: LoadOptions) {
-    const { url, mix, seed, players, openingBalance, signingSecret } = options;
-    const key = signingSecret === undefined ? undefined : createSecretKey(signingSecret, 'utf8');
+  constructor(
+    private readonly options: LoadOptions,
+    key: KeyObject | undefined,
+    private readonly books: Books,
+  ) {
+    const { url, mix, seed, players } = options;
     this.dealer = new Dealer(mix, storiesOf(mix, seed, key), players);
-    // With a player for each connection nobody plays twice at a time.
-    const isInTurn = mix === 'pairs' && players >= options.connections;
-    this.books = new Books(players, openingBalance ?? 0, isInTurn);
     this.connections = Array.from({ length: options.connections }, () => new Connection(url, this));
   }
 
@@ -108,8 +117,10 @@ class Run implements ConnectionListener {
     this.sendDue();
     await delay(WARM_UP_MS);
     const cpu = this.beginMeasuring();
+    tell({ type: 'measuring', atMs: Date.now() });
     await delay(seconds * 1000);
     this.isStopping = true;
+    tell({ type: 'measured', atMs: Date.now() });
     ticks?.end();
     const result = this.result(process.cpuUsage(cpu));
     await this.lastAnswers();
@@ -244,5 +255,18 @@ function cannotConnect(count: number): (error: NodeJS.ErrnoException) => never {
   };
 }
 
-const run = new Run(JSON.parse(readFileSync(0, 'utf8')) as LoadOptions);
-process.stdout.write(JSON.stringify(await run.run()), () => process.exit(0));
+function tell(line: GeneratorLine, then?: () => void): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`, then);
+}
+
+const options = JSON.parse(readFileSync(0, 'utf8')) as LoadOptions;
+const { url, mix, seed, players, openBets, openingBalance, signingSecret, connections } = options;
+const key = signingSecret === undefined ? undefined : createSecretKey(signingSecret, 'utf8');
+// With a player for each connection nobody plays twice at a time.
+const books = new Books(players, openingBalance ?? 0, mix === 'pairs' && players >= connections);
+if (openBets > 0) {
+  const onPlaced = (count: number) => tell({ type: 'placed', players: count });
+  await new OpenBets(url, openBetsOf(seed, key, openBets), players, books, onPlaced).place();
+}
+const result = await new Run(options, key, books).run();
+tell({ type: 'result', result }, () => process.exit(0));

@@ -1,17 +1,22 @@
 import { withCleanUp } from '../support/clean-up.js';
-import { durableEcho, echo, walletd } from '../support/servers.js';
-import { type StoreChoice, startStore } from '../support/store.js';
+import { type Contestant, describeWorkers, durableEcho, echo, walletd } from '../support/servers.js';
+import { type Store, type StoreChoice, startStore } from '../support/store.js';
 import type { Load } from './generate.js';
+import { populationSentences } from './populations.js';
 import { announce, measure, type RaceSettings } from './race.js';
 import { printRaced } from './race-table.js';
 import type { Raced } from './raced.js';
 
-export interface LoadSettings extends Omit<RaceSettings, 'connections' | 'rate'>, StoreChoice {
+export interface LoadSettings extends Omit<RaceSettings, 'connections' | 'rate' | 'players'>, StoreChoice {
   /** Counts of worker threads, each measured by itself; 0 is inline. */
   readonly workers: readonly number[];
-  /** Each measured by itself. */
-  readonly connections: readonly number[];
-  /** Requests per second of open loops over most connections, each measured by itself. Undefined: closed loops. */
+  /** Each measured by itself, in walletds of their own. */
+  readonly players: readonly number[];
+  /** That each player holds from before the measured time until after it. */
+  readonly openBets: number;
+  /** Of closed loops, each measured by itself. Undefined beside a rate: none. */
+  readonly connections?: readonly number[] | undefined;
+  /** Requests per second of open loops over most connections, each measured by itself. */
   readonly rate?: readonly number[];
 }
 
@@ -20,20 +25,56 @@ export interface LoadReport {
   readonly raced: readonly Raced[];
 }
 
+const CONNECTIONS = 128;
+
 /** Throughput and latency of walletd, beside an echo server and one that appends what it was sent to a log. */
 export function runLoad(settings: LoadSettings): Promise<LoadReport> {
   return withCleanUp(async () => {
     const store = await startStore(settings);
     announce(store, settings);
-    const walletds = settings.workers.map((workers) => walletd(store, workers));
-    const raced = await measure([echo(), durableEcho(store), ...walletds], loadsOf(settings), settings.rounds);
+    const contestants = [echo(), durableEcho(store), ...walletds(store, settings)];
+    const raced: Raced[] = [];
+    for (const loads of inOneProcess(settings)) raced.push(...(await measure(contestants, loads, settings.rounds)));
     printRaced(raced);
+    for (const sentence of populationSentences(raced)) console.log(sentence);
     return { durability: store.durability, raced };
   });
 }
 
-function loadsOf({ connections, rate, seconds, players, mix }: LoadSettings): readonly Load[] {
-  const load = { seconds, players, mix };
-  if (rate === undefined) return connections.map((count) => ({ ...load, connections: count }));
-  return rate.map((perSecond) => ({ ...load, connections: Math.max(...connections), rate: perSecond }));
+/** Closed loops by connections, then open loops by rate; with both options both. */
+export function loadsOf({ connections, rate, seconds, players, mix, openBets }: LoadSettings): readonly Load[] {
+  const load = { seconds, players: Math.min(...players), mix, openBets };
+  const closed = connections ?? (rate === undefined ? [CONNECTIONS] : []);
+  const most = Math.max(...(connections ?? [CONNECTIONS]));
+  return [
+    ...closed.map((count) => ({ ...load, connections: count })),
+    ...(rate ?? []).map((perSecond) => ({ ...load, connections: most, rate: perSecond })),
+  ];
+}
+
+/** Loads that a server is measured with one after the other; where it has to be filled first, each has a fresh one. */
+function inOneProcess(settings: LoadSettings): readonly (readonly Load[])[] {
+  const loads = loadsOf(settings);
+  return settings.openBets > 0 ? loads.map((load) => [load]) : [loads];
+}
+
+function walletds(store: Store, { workers, players }: LoadSettings): Contestant[] {
+  const [only, ...others] = players;
+  if (others.length === 0) return workers.map((count) => ({ ...walletd(store, count), players: only as number }));
+  return workers.flatMap((count) =>
+    players.map((population) => {
+      const name = `${describeWorkers(count)}, ${population} players`;
+      return { ...walletd(store, count, { name }), players: population };
+    }),
+  );
+}
+
+/** Closed loops and open ones are chapters of their own. */
+export function chaptersOf({ durability, raced }: LoadReport): { load?: LoadReport; openLoad?: LoadReport } {
+  const closed = raced.filter(({ load }) => load.rate === undefined);
+  const open = raced.filter(({ load }) => load.rate !== undefined);
+  return {
+    ...(closed.length > 0 && { load: { durability, raced: closed } }),
+    ...(open.length > 0 && { openLoad: { durability, raced: open } }),
+  };
 }

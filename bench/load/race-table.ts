@@ -1,19 +1,27 @@
 import { plural } from '../../src/cli/print/format.js';
 import { type Column, formatTable } from '../../src/cli/print/table.js';
+import type { Generated } from './generate.js';
 import type { LoadResult } from './generator.js';
 import { describeLoad, medianOf, type Raced, spreadOf } from './raced.js';
 
 /** From here on the generator may be what is measured. */
 const GENERATOR_SHARE_MAX = 0.9;
+const MIB = 1024 ** 2;
 
 export const RACED_COLUMNS: readonly Column[] = [
   '',
   ...['load', '/s', '±', 'p50 ms', 'p99 ms', 'p99.9 ms', 'ratio', 'gen. CPU'].map((right) => ({ right })),
 ];
 
+/** What the collector did and what the players take: as true of a minute as latencies are. */
+export const VITALS_COLUMNS: readonly Column[] = [
+  '',
+  ...['load', 'longest ms', 'full GCs', 'longest pause ms', 'resident MiB', 'B/player'].map((right) => ({ right })),
+];
+
 /** One round, for people. */
-export function resultLine({ perSecond, p50Ms, p99Ms, p999Ms, generatorCpuShare }: LoadResult): string {
-  const latencies = `p50 ${p50Ms.toFixed(2)}  p99 ${p99Ms.toFixed(2)}  p99.9 ${p999Ms.toFixed(2)} ms`;
+export function resultLine({ perSecond, p50Ms, p99Ms, p999Ms, maxMs, generatorCpuShare }: LoadResult): string {
+  const latencies = `p50 ${p50Ms.toFixed(2)}  p99 ${p99Ms.toFixed(2)}  p99.9 ${p999Ms.toFixed(2)}  longest ${maxMs.toFixed(0)} ms`;
   return `${Math.round(perSecond)}/s  ${latencies}  generator ${percent(generatorCpuShare)}`;
 }
 
@@ -26,9 +34,20 @@ export function printRaced(raced: readonly Raced[]): void {
       raced.map((one) => racedRow(one, raced)),
     ),
   );
+  console.log(
+    formatTable(
+      VITALS_COLUMNS,
+      raced.map((one) => vitalsRow(one)),
+    ),
+  );
+  console.log('longest, full GCs, longest pause: of all rounds; resident: when the measured time ended;');
+  console.log('B/player: all resident bytes when it began, program included, for each player');
+  for (const sentence of collectionSentences(raced)) console.log(sentence);
   console.log('load: connections that wait for each answer (closed loop), or requests/s sent');
   console.log('by the clock (open loop; latency counts from when each was due)');
-  console.log('±: half of the way from the slowest to the fastest round');
+  if (raced.some(({ rounds }) => rounds.length > 1)) {
+    console.log('±: half of the way from the slowest to the fastest round');
+  }
   console.log('ratio: throughput beside the first line of the same load');
   for (const sentence of generatorSentences(
     raced.map((one) => medianOf(one, ({ generatorCpuShare }) => generatorCpuShare)),
@@ -52,13 +71,45 @@ export function racedRow(one: Raced, all: readonly Raced[]): string[] {
     one.server,
     describeLoad(one.load),
     String(Math.round(perSecond)),
-    percent(spreadOf(one) / 2 / perSecond),
+    one.rounds.length === 1 ? '' : percent(spreadOf(one) / 2 / perSecond),
     of((result) => result.p50Ms).toFixed(2),
     of((result) => result.p99Ms).toFixed(2),
     of((result) => result.p999Ms).toFixed(2),
     (perSecond / medianOf(first, (result) => result.perSecond)).toFixed(2),
     `${percent(share)}${share > GENERATOR_SHARE_MAX ? '*' : ''}`,
   ];
+}
+
+export function vitalsRow(one: Raced): string[] {
+  const { rounds, load, server } = one;
+  const most = (pick: (result: Generated) => number) => Math.max(...rounds.map(pick));
+  const collections = rounds.reduce((sum, { vitals }) => sum + vitals.fullCollections, 0);
+  return [
+    server,
+    describeLoad(load),
+    most(({ maxMs }) => maxMs).toFixed(1),
+    String(collections),
+    collections === 0 ? '' : most(({ vitals }) => vitals.longestPauseMs).toFixed(1),
+    String(Math.round(medianOf(one, ({ vitals }) => vitals.residentAfter) / MIB)),
+    isKept(one) ? String(Math.round(medianOf(one, ({ vitals }) => vitals.residentBefore) / load.players)) : '',
+  ];
+}
+
+/** A run that is too short to hold a full collection says nothing about the longest answers of a server that lives for months. */
+export function collectionSentences(raced: readonly Raced[]): string[] {
+  const without = raced.filter(
+    (one) => isKept(one) && one.rounds.some(({ vitals: { fullCollections } }) => fullCollections === 0),
+  );
+  return without.map(({ server, load, rounds }) => {
+    const none = rounds.filter(({ vitals }) => vitals.fullCollections === 0).length;
+    const where = rounds.length === 1 ? 'the run' : `${none} of ${rounds.length} runs`;
+    const run = `${server}, ${describeLoad(load)}`;
+    return `no full collection fell into ${where} of ${run}: its longest answer is still to come, take more --seconds`;
+  });
+}
+
+function isKept({ rounds }: Raced): boolean {
+  return rounds.some(({ keepsPlayers }) => keepsPlayers);
 }
 
 function percent(share: number): string {

@@ -4,8 +4,7 @@ import { describeFsync, machine } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
 import { type Contestant, verify } from '../support/servers.js';
 import type { Store } from '../support/store.js';
-import { generate, type Load, warmUp } from './generate.js';
-import type { LoadResult } from './generator.js';
+import { type Generated, generate, type Load, warmUp } from './generate.js';
 import { printRaced, resultLine } from './race-table.js';
 import { describeLoad, type Raced } from './raced.js';
 import type { Mix } from './stories.js';
@@ -24,17 +23,23 @@ export interface RaceSettings {
   readonly signingSecret?: string;
 }
 
+interface Announced extends Pick<RaceSettings, 'folder' | 'mix'> {
+  /** Several are measured in alternation. */
+  readonly players: number | readonly number[];
+  readonly openBets?: number;
+}
+
 /** Everything a reader needs to judge the figures that follow. */
-export function announce(
-  store: Store,
-  { folder, players, mix }: Pick<RaceSettings, 'folder' | 'players' | 'mix'>,
-): void {
+export function announce(store: Store, { folder, players, mix, openBets = 0 }: Announced): void {
   console.log(machine());
   console.log(`durability: ${store.durability} (one fdatasync here: ${describeFsync(folder)})`);
-  console.log(
-    `${players} players, ${mix === 'pairs' ? 'placeBets and settleBets in turn' : 'all callbacks, by Zipf'}\n`,
-  );
+  const held = openBets === 0 ? '' : ` with ${openBets} open bets each`;
+  const sent = mix === 'pairs' ? 'placeBets and settleBets in turn' : 'all callbacks, by Zipf';
+  console.log(`${[players].flat().join(' and ')} players${held}, ${sent}\n`);
 }
+
+/** Each process has a store of its own. */
+let starts = 0;
 
 /** Contestants under the same load, with a table at the end. */
 export async function race(contestants: readonly Contestant[], settings: RaceSettings): Promise<readonly Raced[]> {
@@ -55,13 +60,14 @@ export async function measure(
   const first = must(loads[0], 'there is a load to measure');
   const progress = new RunProgress(contestants.length * loads.length * rounds, first.seconds);
   const width = Math.max(...contestants.map(({ name }) => name.length));
-  const results = contestants.map(() => loads.map((): LoadResult[] => []));
+  const results = contestants.map(() => loads.map((): Generated[] => []));
   const runOnce = async (at: number, round: number) => {
     const contestant = contestants[at] as Contestant;
-    const server = await contestant.start(round);
+    const server = await contestant.start(++starts);
     await warmUp(server, first);
-    for (const [i, load] of loads.entries()) {
-      const result = await generate(server, load);
+    for (const [i, common] of loads.entries()) {
+      const load = loadOf(contestant, common);
+      const result = await generate(server, load, (share) => progress.filled(contestant.name, share));
       results[at]?.[i]?.push(result);
       progress.next(`${describeLoad(load)}  round ${round}  ${contestant.name.padEnd(width)}  ${resultLine(result)}`);
     }
@@ -75,8 +81,16 @@ export async function measure(
     progress.stop();
   }
   return loads.flatMap((load, i) =>
-    contestants.map(({ name }, at) => ({ server: name, load, rounds: results[at]?.[i] as LoadResult[] })),
+    contestants.map((one, at) => ({
+      server: one.name,
+      load: loadOf(one, load),
+      rounds: results[at]?.[i] as Generated[],
+    })),
   );
+}
+
+function loadOf({ players }: Contestant, load: Load): Load {
+  return players === undefined ? load : { ...load, players };
 }
 
 /** Each round begins with another server: who goes first finds the machine in another state than who goes last. */

@@ -1,16 +1,15 @@
 import { median } from '../support/machine.js';
-import type { Load } from './generate.js';
-import type { LoadResult } from './generator.js';
+import type { Generated, Load } from './generate.js';
 
 /** What one server did under one load, in each round. */
 export interface Raced {
   readonly server: string;
   readonly load: Load;
-  readonly rounds: readonly LoadResult[];
+  readonly rounds: readonly Generated[];
 }
 
 /** The median over the rounds. */
-export function medianOf({ rounds }: Raced, pick: (result: LoadResult) => number): number {
+export function medianOf({ rounds }: Raced, pick: (result: Generated) => number): number {
   return median(rounds.map(pick));
 }
 

@@ -43,11 +43,36 @@ export function storiesOf(mix: Mix, seed: string, key: KeyObject | undefined): r
   ];
 }
 
+/** One request with so many bets, each in a round of its own, that nobody ever settles. */
+export function openBetsOf(seed: string, key: KeyObject | undefined, count: number): Step {
+  const bets = Array.from({ length: count }, (_, bet) => String(bet));
+  const id = `req-${seed}-${PLAYER_DIGITS}-open`;
+  const open = { gameCode: 'GAME-1', playInfo: 'player', status: 'OPEN', betAmount: STAKE };
+  const txns = bets.map((bet) => ({
+    id: `txn-${seed}-${PLAYER_DIGITS}-open-${bet}`,
+    roundId: `round-${seed}-${PLAYER_DIGITS}-open-${bet}`,
+    ...open,
+  }));
+  const request = new Template('placeBets', { id, ...envelopeOf(seed), txns }, key);
+  const units = -STAKE * count * UNITS;
+  return { request, shows: units, moves: units };
+}
+
 export function usernameOf(seed: string, player: number): string {
   return `${seed}-player-${String(player).padStart(PLAYER_DIGITS.length, '0')}`;
 }
 
 const byTransaction = { transactionType: 'BY_TRANSACTION' };
+/** Of every request, but for its id. */
+function envelopeOf(seed: string) {
+  return {
+    timestampMillis: 1763600000000,
+    productId: 'PRODUCT-1',
+    currency: 'THB',
+    username: `${seed}-player-${PLAYER_DIGITS}`,
+  };
+}
+
 const settled = { status: 'SETTLED', betAmount: STAKE, turnOver: 0, isEndRound: true };
 
 /** Each gives a step; the bets of a play are a, b and c. */
@@ -55,10 +80,7 @@ function callbacksOf(seed: string, key: KeyObject | undefined) {
   const step = (endpoint: string, amount: number, bet: string, txn: object): Step => {
     const request = {
       id: `req-${seed}-${PLAY_DIGITS}-${endpoint}-${bet}`,
-      timestampMillis: 1763600000000,
-      productId: 'PRODUCT-1',
-      currency: 'THB',
-      username: `${seed}-player-${PLAYER_DIGITS}`,
+      ...envelopeOf(seed),
       txns: [
         {
           id: `txn-${seed}-${PLAY_DIGITS}-${bet}`,

@@ -5,10 +5,10 @@ import { type Database, open } from 'lmdb';
 export type AppendToLog = (bytes: Buffer) => Promise<unknown>;
 
 /** What a durable answer costs at the least in this place: no head to compare, no checksum, nothing to recover. */
-export function logOnlyAt(place: string): AppendToLog {
+export function logOnlyAt(place: string, key: string): AppendToLog {
   if (place.startsWith('lmdb:')) return inLmdb(place.slice('lmdb:'.length));
   const client = new Redis(place);
-  return (bytes) => client.xadd('log-only', '*', 'd', bytes);
+  return (bytes) => client.xadd(key, '*', 'd', bytes);
 }
 
 function inLmdb(path: string): AppendToLog {

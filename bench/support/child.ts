@@ -2,22 +2,39 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { atEnd } from './clean-up.js';
+import type { FullCollection } from './gc-watch.js';
+import { ServingProcess } from './vitals.js';
 
 const START_MS = 20_000;
 /** Longer than walletd takes for its end. */
 const END_MS = 8000;
+const GC_WATCH = new URL('./gc-watch.js', import.meta.url);
 
-/** Starts a process that runs until the bench ends, and resolves to the first line that says it is ready. */
+export interface Child {
+  /** The first line that says it is ready. */
+  readonly line: string;
+  readonly process: ServingProcess;
+}
+
+/** Starts a process that runs until the bench ends; resolves when it is ready. */
 export async function startChild(
   command: string,
   args: readonly string[],
   isReady: (line: string) => boolean,
   env: Readonly<Record<string, string>> = {},
-): Promise<string> {
-  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+): Promise<Child> {
+  // For Node alone; other programs do not look at it. A path may have blanks, an address has none.
+  const NODE_OPTIONS = [process.env.NODE_OPTIONS, `--import=${GC_WATCH.href}`].join(' ').trim();
+  const child = spawn(command, args, {
+    env: { ...process.env, NODE_OPTIONS, ...env },
+    stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+  });
   atEnd(() => end(child));
   const failed = once(child, 'error').then(([error]) => Promise.reject(error));
-  return Promise.race([failed, firstLine(child, isReady)]);
+  const serving = new ServingProcess(child.pid ?? 0);
+  const told = createInterface({ input: child.stdio[3] as NodeJS.ReadableStream });
+  told.on('line', (line) => serving.collected(JSON.parse(line) as FullCollection));
+  return { line: await Promise.race([failed, firstLine(child, isReady)]), process: serving };
 }
 
 async function firstLine(child: ChildProcess, wanted: (line: string) => boolean): Promise<string> {

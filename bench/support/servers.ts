@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { startChild } from './child.js';
+import { atEnd } from './clean-up.js';
 import { ROOT } from './root.js';
 import type { Store } from './store.js';
+import type { ServingProcess } from './vitals.js';
 
 /** A server under test, in a process of its own, which ends with the bench. */
 export interface Server {
@@ -11,11 +13,16 @@ export interface Server {
   readonly adminUrl: string | undefined;
   /** Of a walletd: with these its tools find its store. Undefined for any other server. */
   readonly settings: Readonly<Record<string, string>> | undefined;
+  readonly process: ServingProcess;
 }
+
+const IMPORTED_AT_ONCE = 100_000;
 
 /** What is to be measured: a fresh process for each `run`. */
 export interface Contestant {
   readonly name: string;
+  /** Who takes part in a walletd that is measured with several; undefined: as many as the load says. */
+  readonly players?: number;
   start(run: number): Promise<Server>;
 }
 
@@ -26,8 +33,15 @@ export function echo(): Contestant {
 
 /** The same, and answers when what it was sent is in a log of the store: the least that a durable answer takes. */
 export function durableEcho(store: Store): Contestant {
-  const { WALLETD_STORE: place = '' } = store.settingsOf('durable-echo');
-  return peer('durable echo', 'echo', place);
+  return {
+    name: 'durable echo',
+    start: (run) => {
+      const log = `durable-echo-${run}`;
+      const { WALLETD_STORE: place = '' } = store.settingsOf(log);
+      atEnd(() => store.remove(log));
+      return startPeer('durable echo', 'echo', place, `${log}:wal`);
+    },
+  };
 }
 
 /** A server of the folder peers/. */
@@ -47,9 +61,11 @@ export function walletd(
 /** A server of the folder peers/; its first line of JSON says where it listens. */
 export async function startPeer(name: string, file: string, ...args: string[]): Promise<Server> {
   const script = `${ROOT}dist/bench/peers/${file}.js`;
-  const line = await startChild(process.execPath, [script, ...args], (text) => text.startsWith('{'));
+  const { line, process: serving } = await startChild(process.execPath, [script, ...args], (text) =>
+    text.startsWith('{'),
+  );
   const { url, adminUrl } = JSON.parse(line) as { url: string; adminUrl?: string };
-  return { name, url, adminUrl, settings: undefined };
+  return { name, url, adminUrl, settings: undefined, process: serving };
 }
 
 /**
@@ -62,17 +78,20 @@ export async function startWalletd(
   { name = `walletd ${describeWorkers(workers)}`, ...changes }: Readonly<Record<string, string>> = {},
   root = ROOT,
 ): Promise<Server> {
+  const place = name.replace(/[^\w.-]+/g, '-');
   const settings = {
-    ...store.settingsOf(name.replaceAll(' ', '-')),
+    ...store.settingsOf(place),
     ...changes,
     WALLETD_WORKERS: String(workers),
     WALLETD_PORT: '0',
     WALLETD_ADMIN_PORT: '0',
   };
   const isReady = (text: string) => text.includes('walletd is ready');
-  const line = await startChild('sh', [`${root}src/cli/walletd.sh`, 'serve'], isReady, settings);
+  // A million players take a gigabyte, and the next round has a store of its own.
+  atEnd(() => store.remove(place));
+  const { line, process: serving } = await startChild('sh', [`${root}src/cli/walletd.sh`, 'serve'], isReady, settings);
   const { callbacks, operatorApi } = JSON.parse(line) as { callbacks: string; operatorApi: string };
-  return { name, url: callbacks, adminUrl: operatorApi, settings };
+  return { name, url: callbacks, adminUrl: operatorApi, settings, process: serving };
 }
 
 /** For people. */
@@ -89,7 +108,21 @@ export function verify({ name, adminUrl, settings }: Server, root = ROOT): void 
   if (status !== 0) throw new Error(`${name}: walletd verify finds\n${stdout}${stderr}`);
 }
 
-export async function importPlayers(adminUrl: string, usernames: readonly string[], balance: number): Promise<void> {
+/** `onImported` is told how many are there. */
+export async function importPlayers(
+  adminUrl: string,
+  usernames: readonly string[],
+  balance: number,
+  onImported: (count: number) => void = () => {},
+): Promise<void> {
+  for (let from = 0; from < usernames.length; from += IMPORTED_AT_ONCE) {
+    const some = usernames.slice(from, from + IMPORTED_AT_ONCE);
+    await importSome(adminUrl, some, balance);
+    onImported(from + some.length);
+  }
+}
+
+async function importSome(adminUrl: string, usernames: readonly string[], balance: number): Promise<void> {
   const lines = usernames.map((username) => JSON.stringify({ id: 'open', username, currency: 'THB', balance }));
   const init = { method: 'POST', headers: { 'Content-Type': 'application/x-ndjson' }, body: lines.join('\n') };
   const response = await fetch(`${adminUrl}/v1/players:import`, init);

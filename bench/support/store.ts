@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { atEnd } from './clean-up.js';
 import { startRedis } from './redis.js';
+import { removeKeys } from './remove-keys.js';
 import { maybeRedisVersion } from './versions.js';
 
 export const STORES = ['lmdb', 'redis'] as const;
@@ -24,6 +25,8 @@ export interface Store {
   readonly redisUrl: string | undefined;
   /** What walletd has to be told, to have a log of its own under this name. */
   settingsOf(name: string): Readonly<Record<string, string>>;
+  /** Removes what was kept under this name. */
+  remove(name: string): Promise<void>;
 }
 
 /** An empty store in a temporary folder under `folder`, removed at the end. */
@@ -37,6 +40,7 @@ export async function startStore({ store, durability, folder }: StoreChoice): Pr
       durability: `LMDB commit with fsync per round in ${folder}`,
       redisUrl: undefined,
       settingsOf: (name) => ({ ...node, WALLETD_STORE: `lmdb:${own}/${name}` }),
+      remove: async (name) => rmSync(`${own}/${name}`, { recursive: true, force: true }),
     };
   }
   const appendfsync = durability === 'fsync' ? 'always' : 'everysec';
@@ -46,5 +50,6 @@ export async function startStore({ store, durability, folder }: StoreChoice): Pr
     durability: `Redis ${maybeRedisVersion()} with appendonly yes, appendfsync ${appendfsync} in ${folder}`,
     redisUrl,
     settingsOf: (name) => ({ ...redis, WALLETD_STORE_PREFIX: name }),
+    remove: (name) => removeKeys(redisUrl, `${name}:`),
   };
 }

@@ -19,7 +19,9 @@ test('a server that answers nothing is not a fast one: what waits is counted, an
     generator.stdin.end(JSON.stringify({ url, mix: 'real', connections: 3, seconds: 0.1, players: 10, seed: 'r1' }));
     let text = '';
     for await (const data of generator.stdout) text += data;
-    const { answers, wrong, firstWrong, maxMs } = JSON.parse(text) as LoadResult;
+    const { answers, wrong, firstWrong, maxMs } = (
+      JSON.parse(text.trim().split('\n').at(-1) as string) as { result: LoadResult }
+    ).result;
     assert.deepEqual([answers, wrong], [0, 3]);
     assert.match(String(firstWrong), /^no answer for \d+ ms$/);
     assert.ok(maxMs >= 1000, 'since before the measuring');

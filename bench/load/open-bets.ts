@@ -1,0 +1,62 @@
+import type { Answer } from './answer.js';
+import type { Books } from './books.js';
+import { Connection, type ConnectionListener } from './connection.js';
+import { Play } from './dealer.js';
+import type { Step } from './stories.js';
+
+/** Many bets share one durable write. */
+const CONNECTIONS_MAX = 256;
+/** Players between two lines about how far it is. */
+const STEP = 10_000;
+
+/**
+ * Places the bets that players hold before anything is measured: one request for each of them, as fast as they are
+ * answered. Resolves when all are; rejects at the first answer that is wrong.
+ */
+export class OpenBets implements ConnectionListener {
+  private readonly connections: readonly Connection[];
+  private next = 0;
+  private answers = 0;
+  private resolve = () => {};
+  private reject: (error: Error) => void = () => {};
+
+  constructor(
+    url: string,
+    private readonly step: Step,
+    private readonly players: number,
+    private readonly books: Books,
+    private readonly onPlaced: (players: number) => void,
+  ) {
+    this.connections = Array.from({ length: Math.min(CONNECTIONS_MAX, players) }, () => new Connection(url, this));
+  }
+
+  async place(): Promise<void> {
+    await Promise.all(this.connections.map(({ isOpen }) => isOpen));
+    await new Promise<void>((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+      for (const connection of this.connections) this.send(connection);
+    });
+    for (const connection of this.connections) connection.close();
+  }
+
+  answered(connection: Connection, play: Play, answer: Answer, isEchoed: boolean): void {
+    if (!isEchoed || !answer.isSuccess || !this.books.enter(play, answer.before, answer.after)) {
+      this.lost(answer.text);
+      return;
+    }
+    this.answers++;
+    if (this.answers % STEP === 0 || this.answers === this.players) this.onPlaced(this.answers);
+    if (this.answers === this.players) this.resolve();
+    else if (this.next < this.players) this.send(connection);
+  }
+
+  lost(why: string): void {
+    this.reject(new Error(`open bets cannot be placed: ${why}`));
+  }
+
+  private send(connection: Connection): void {
+    const player = this.next++;
+    connection.send(new Play(player, player, [this.step]), performance.now());
+  }
+}

@@ -1,0 +1,37 @@
+import type { Generated } from './generate.js';
+import { describeLoad, medianOf, type Raced } from './raced.js';
+
+/** The floor of every durable answer, on this machine in this hour. */
+const FLOOR = 'durable echo';
+
+/** What more players cost: ratios of one run. Empty where there was one population only. */
+export function populationSentences(raced: readonly Raced[]): string[] {
+  const loads = [...new Set(raced.map(({ load }) => describeLoad(load)))];
+  return loads.flatMap((load) => {
+    const alike = raced.filter((one) => describeLoad(one.load) === load);
+    const floor = alike.find(({ server }) => server === FLOOR);
+    const walletds = alike.filter(({ rounds }) => rounds.every(({ keepsPlayers }) => keepsPlayers));
+    const [few, ...others] = [...walletds].sort((a, b) => a.load.players - b.load.players);
+    if (few === undefined || floor === undefined) return [];
+    return others
+      .filter((many) => many.load.players > few.load.players)
+      .flatMap((many) => [
+        `${load}, p99 of ${many.server} beside ${few.server}: ${times(p99(many), p99(few))}`,
+        `${load}, longest answer of ${many.server} beside the ${FLOOR}: ${more(longest(many), longest(floor))}`,
+        `${load}, p99 of ${few.server} beside the ${FLOOR}: ${times(p99(few), p99(floor))}`,
+      ]);
+  });
+}
+
+const p99 = (one: Raced) => medianOf(one, (result: Generated) => result.p99Ms);
+const longest = ({ rounds }: Raced) => Math.max(...rounds.map(({ maxMs }) => maxMs));
+
+function times(value: number, beside: number): string {
+  return `${(value / beside).toFixed(2)} times (${value.toFixed(2)} and ${beside.toFixed(2)} ms)`;
+}
+
+function more(value: number, beside: number): string {
+  const difference = value - beside;
+  const word = difference < 0 ? 'less' : 'more';
+  return `${Math.abs(difference).toFixed(0)} ms ${word} (${value.toFixed(0)} and ${beside.toFixed(0)} ms)`;
+}

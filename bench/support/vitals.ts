@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { FullCollection } from './gc-watch.js';
+
+/** What happened inside a serving process while it was measured. */
+export interface Vitals {
+  /** Collections of the whole heap, in all of its threads. */
+  readonly fullCollections: number;
+  /** For which a thread stood still at the end of one; 0 without one. */
+  readonly longestPauseMs: number;
+  /** When the measured time began: the players and their open bets are there, and nothing more was played. */
+  readonly residentBefore: number;
+  readonly residentAfter: number;
+}
+
+/** A process that serves, watched from outside. */
+export class ServingProcess {
+  private readonly collections: FullCollection[] = [];
+
+  constructor(private readonly pid: number) {}
+
+  collected(one: FullCollection): void {
+    this.collections.push(one);
+  }
+
+  residentBytes(): number {
+    return residentBytes(this.pid);
+  }
+
+  /** Of this time, in milliseconds since 1970. */
+  collectionsBetween(fromMs: number, toMs: number): Pick<Vitals, 'fullCollections' | 'longestPauseMs'> {
+    const within = this.collections.filter((one) => one.fromMs + one.pauseMs >= fromMs && one.fromMs <= toMs);
+    return { fullCollections: within.length, longestPauseMs: Math.max(0, ...within.map(({ pauseMs }) => pauseMs)) };
+  }
+}
+
+function residentBytes(pid: number): number {
+  const kib =
+    process.platform === 'linux'
+      ? /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+      : execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
+  return Number(kib) * 1024;
+}

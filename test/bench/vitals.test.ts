@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startChild } from '../../bench/support/child.js';
+import { withCleanUp } from '../../bench/support/clean-up.js';
+import { ServingProcess } from '../../bench/support/vitals.js';
+import { until } from '../support/until.js';
+
+/** Collects its whole heap in its main thread and in a worker, and runs on. */
+const COLLECTING = `
+  const { Worker } = require('node:worker_threads');
+  gc();
+  new Worker(new URL('data:text/javascript,gc();setInterval(()=>{},1000)'));
+  console.log('ready');
+`;
+
+test('full collections are seen in every thread of a serving process, and so is its resident memory', () =>
+  withCleanUp(async () => {
+    const fromMs = Date.now();
+    const started = await startChild(process.execPath, ['--expose-gc', '-e', COLLECTING], (line) => line === 'ready');
+    const seen = () => started.process.collectionsBetween(fromMs, Date.now());
+    await until('both collections', () => seen().fullCollections >= 2);
+    assert.equal(seen().fullCollections, 2);
+    assert.ok(seen().longestPauseMs > 0);
+    assert.ok(started.process.residentBytes() > 1024 ** 2);
+  }));
+
+test('a collection counts when a part of it fell into the measured time', () => {
+  const serving = new ServingProcess(process.pid);
+  for (const [fromMs, pauseMs] of [
+    [80, 15],
+    [90, 20],
+    [150, 10],
+    [199, 5],
+    [201, 30],
+  ] as const) {
+    serving.collected({ fromMs, pauseMs });
+  }
+  assert.deepEqual(serving.collectionsBetween(100, 200), { fullCollections: 3, longestPauseMs: 20 });
+  assert.deepEqual(serving.collectionsBetween(300, 400), { fullCollections: 0, longestPauseMs: 0 });
+});
