@@ -1,10 +1,12 @@
 import { tmpdir } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { maybeRedisAddress } from '../src/store/redis/redis-address.js';
 import { type AllSettings, runAll } from './all.js';
 import { type CompareSettings, runCompare } from './compare/compare.js';
 import { type CostSettings, runCost } from './cost/cost.js';
 import { chaptersOf, type LoadSettings, runLoad } from './load/load.js';
 import { MIXES } from './load/stories.js';
+import { targetOf } from './load/target.js';
 import { runMemory } from './memory/memory.js';
 import { type MicroSettings, runMicro } from './micro/micro.js';
 import { type OverloadSettings, runOverload } from './overload/overload.js';
@@ -31,6 +33,7 @@ const workerCounts = (values: readonly number[]) =>
   new Option('--workers <n,...>', 'counts of worker threads; 0: none').argParser(counts).default(values);
 const onStore = () => [
   new Option('--store <kind>', "where walletd's log is").choices(STORES).default('lmdb'),
+  new Option('--redis <url>', 'your own Redis, under a prefix that is removed at the end').argParser(redisAddress),
   new Option('--durability <class>', 'what an answer waits for').choices(DURABILITIES).default('fsync'),
 ];
 /** What is sent, and where it is kept. */
@@ -38,6 +41,12 @@ const mixed = () => [
   new Option('--mix <name>', 'all callbacks, by Zipf, or placeBets and settleBets').choices(MIXES).default('real'),
   ...onStore(),
 ];
+
+type Told = Omit<LoadSettings, 'target'> & SaveSettings & { readonly target?: string; readonly operatorApi?: string };
+
+const { WALLETD_ADMIN_TOKEN, WALLETD_SIGNATURE_KEYS } = process.env;
+/** For a walletd that runs already. */
+const secrets = { WALLETD_ADMIN_TOKEN, WALLETD_SIGNATURE_KEYS };
 
 const program = new Command('bench')
   .description('How fast walletd is on this machine. Each verb writes bench/report/report.html; without one it is all.')
@@ -51,10 +60,13 @@ verb(
   workerCounts([0]),
   new Option('--players <n,...>', 'players; several take turns').argParser(populations).default([10_000]),
   new Option('--open-bets <n>', 'held by each player while it is measured').argParser(openBets).default(0),
+  new Option('--target <url>', 'callbacks of a walletd that runs, alone; with WALLETD_SIGNATURE_KEYS they are signed'),
+  new Option('--operator-api <url>', 'of that walletd, with WALLETD_ADMIN_TOKEN if it asks for one'),
   ...mixed(),
   ...alternating(8, 3),
-).action(async (options: LoadSettings & SaveSettings) => {
-  const report = await runLoad(options);
+).action(async ({ target, ...options }: Told) => {
+  const settings = target === undefined ? options : { ...options, target: targetOf({ ...options, target }, secrets) };
+  const report = await runLoad(settings);
   save(chaptersOf(report), options);
 });
 
@@ -179,6 +191,11 @@ function count(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('It must be a whole number.');
   return value;
+}
+
+function redisAddress(text: string): string {
+  if (maybeRedisAddress(text) !== undefined) return text;
+  throw new InvalidArgumentError('It must be an address of Redis: redis://user:password@host:port/database');
 }
 
 /** Of a list, as digits of the generator's ids allow. */

@@ -1,4 +1,5 @@
 import { OperatorApi } from '../../src/tools/verify/operator-api.js';
+import { bearer } from '../support/servers.js';
 import { UNITS, unitsAt } from './answer.js';
 import type { Play } from './dealer.js';
 import { usernameOf } from './stories.js';
@@ -40,9 +41,11 @@ export class Books {
   }
 
   /** Asks the operator API for all balances; a sentence about each that is wrong. */
-  async compare(adminUrl: string, seed: string): Promise<string[]> {
-    const { shards } = (await (await fetch(`${adminUrl}/readyz`)).json()) as { shards: { shard: number }[] };
-    const api = new OperatorApi(adminUrl, null);
+  async compare(adminUrl: string, token: string | null, seed: string): Promise<string[]> {
+    const { shards } = (await (await fetch(`${adminUrl}/readyz`, { headers: bearer(token ?? undefined) })).json()) as {
+      shards: { shard: number }[];
+    };
+    const api = new OperatorApi(adminUrl, token);
     const told = new Map<string, number>();
     for (const { shard } of shards) {
       for (const { username, balance } of await api.players(shard)) told.set(username, unitsAt(balance, 0));

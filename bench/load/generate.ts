@@ -40,19 +40,19 @@ export async function warmUp(server: Server, { mix, connections, players, signin
 
 /** Loads a server, with players of this run's own; throws when an answer or a balance was wrong. */
 export async function generate(server: Server, load: Load, onFilled: OnFilled = () => {}): Promise<Generated> {
-  const seed = `r${++runs}`;
-  const { url, adminUrl, settings } = server;
+  const { url, adminUrl, booksUrl, token, playerPrefix = 'r' } = server;
+  const seed = `${playerPrefix}${++runs}`;
   const { mix, connections, seconds, rate, players, signingSecret, isOverload = false } = load;
   // Only who keeps balances can hold bets.
   const openBets = adminUrl === undefined ? 0 : (load.openBets ?? 0);
   const importShare = openBets > 0 ? IMPORT_SHARE : 1;
   if (adminUrl !== undefined) {
     const usernames = Array.from({ length: players }, (_, player) => usernameOf(seed, player));
-    await importPlayers(adminUrl, usernames, OPENING_BALANCE, (count) => onFilled((count / players) * importShare));
+    const onImported = (count: number) => onFilled((count / players) * importShare);
+    await importPlayers(adminUrl, usernames, OPENING_BALANCE, onImported, token);
   }
   const openingBalance = adminUrl === undefined ? undefined : OPENING_BALANCE;
-  const booksUrl = settings === undefined ? undefined : adminUrl;
-  const target = { url, seed, openingBalance, booksUrl, signingSecret };
+  const target = { url, seed, openingBalance, booksUrl, booksToken: token, signingSecret };
   const options = { ...target, mix, connections, seconds, rate, players, openBets, isOverload };
   const onPlaced = (count: number) => onFilled(importShare + (count / players) * (1 - importShare));
   const result = await run(options, server, onPlaced);
@@ -81,7 +81,7 @@ async function run(
     else
       Object.assign(line.type === 'measuring' ? began : ended, {
         atMs: line.atMs,
-        residentBytes: serving.residentBytes(),
+        residentBytes: await serving.residentBytes(),
       });
   }
   if (result === undefined) throw new Error('the load generator has ended early');

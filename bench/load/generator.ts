@@ -31,6 +31,7 @@ export interface LoadOptions {
   readonly url: string;
   /** Where balances are compared at the end; undefined for a server that keeps none, or cannot list them. */
   readonly booksUrl: string | undefined;
+  readonly booksToken: string | undefined;
   readonly mix: Mix;
   readonly connections: number;
   readonly seconds: number;
@@ -235,11 +236,11 @@ class Run implements ConnectionListener {
   }
 
   private async closeBooks(): Promise<void> {
-    const { booksUrl, seed } = this.options;
+    const { booksUrl, booksToken = null, seed } = this.options;
     for (const { play } of this.connections) if (play !== undefined) this.books.enterDoubtful(play);
     for (const play of this.dealer.unfinished()) if (play.isDoubtful) this.books.enterDoubtful(play);
     if (booksUrl === undefined) return;
-    for (const sentence of await this.books.compare(booksUrl, seed)) this.failed(sentence);
+    for (const sentence of await this.books.compare(booksUrl, booksToken, seed)) this.failed(sentence);
   }
 
   private failed(what: string): void {

@@ -6,6 +6,7 @@ import { populationSentences } from './populations.js';
 import { announce, measure, type RaceSettings } from './race.js';
 import { printRaced } from './race-table.js';
 import type { Raced } from './raced.js';
+import { onTarget, TARGET_PLAYERS, type Target } from './target.js';
 
 export interface LoadSettings extends Omit<RaceSettings, 'connections' | 'rate' | 'players'>, StoreChoice {
   /** Counts of worker threads, each measured by itself; 0 is inline. */
@@ -18,6 +19,8 @@ export interface LoadSettings extends Omit<RaceSettings, 'connections' | 'rate' 
   readonly connections?: readonly number[] | undefined;
   /** Requests per second of open loops over most connections, each measured by itself. */
   readonly rate?: readonly number[];
+  /** Alone, instead of servers that the bench starts. */
+  readonly target?: Target;
 }
 
 export interface LoadReport {
@@ -30,20 +33,21 @@ const CONNECTIONS = 128;
 /** Throughput and latency of walletd, beside an echo server and one that appends what it was sent to a log. */
 export function runLoad(settings: LoadSettings): Promise<LoadReport> {
   return withCleanUp(async () => {
-    const store = await startStore(settings);
-    announce(store, settings);
-    const contestants = [echo(), durableEcho(store), ...walletds(store, settings)];
+    const { target } = settings;
+    const { durability, contestants } =
+      target === undefined ? await ownServers(settings) : runningOne(target, settings);
+    announce({ durability }, settings);
     const raced: Raced[] = [];
     for (const loads of inOneProcess(settings)) raced.push(...(await measure(contestants, loads, settings.rounds)));
     printRaced(raced);
     for (const sentence of populationSentences(raced)) console.log(sentence);
-    return { durability: store.durability, raced };
+    return { durability, raced };
   });
 }
 
 /** Closed loops by connections, then open loops by rate; with both options both. */
-export function loadsOf({ connections, rate, seconds, players, mix, openBets }: LoadSettings): readonly Load[] {
-  const load = { seconds, players: Math.min(...players), mix, openBets };
+export function loadsOf({ connections, rate, seconds, players, mix, openBets, target }: LoadSettings): readonly Load[] {
+  const load = { seconds, players: Math.min(...players), mix, openBets, signingSecret: target?.signingSecret };
   const closed = connections ?? (rate === undefined ? [CONNECTIONS] : []);
   const most = Math.max(...(connections ?? [CONNECTIONS]));
   return [
@@ -67,6 +71,27 @@ function walletds(store: Store, { workers, players }: LoadSettings): Contestant[
       return { ...walletd(store, count, { name }), players: population };
     }),
   );
+}
+
+interface Contest {
+  readonly durability: string;
+  readonly contestants: readonly Contestant[];
+}
+
+async function ownServers(settings: LoadSettings): Promise<Contest> {
+  const store = await startStore(settings);
+  const contestants = [echo(), durableEcho(store), ...walletds(store, settings)];
+  return { durability: store.durability, contestants };
+}
+
+/** A walletd that goes on serving others, with each count of players in turn. */
+function runningOne(target: Target, { players }: LoadSettings): Contest {
+  console.log(`players of ${target.url} whose names begin with ${TARGET_PLAYERS} are created, and stay;`);
+  console.log('nobody else is touched');
+  const contestants = players.map((population) => {
+    return { ...onTarget(target), name: `target, ${population} players`, players: population };
+  });
+  return { durability: 'as the target is set', contestants };
 }
 
 /** Closed loops and open ones are chapters of their own. */

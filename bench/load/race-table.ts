@@ -83,16 +83,23 @@ export function racedRow(one: Raced, all: readonly Raced[]): string[] {
 export function vitalsRow(one: Raced): string[] {
   const { rounds, load, server } = one;
   const most = (pick: (result: Generated) => number) => Math.max(...rounds.map(pick));
-  const collections = rounds.reduce((sum, { vitals }) => sum + vitals.fullCollections, 0);
+  const collections = rounds.reduce((sum, { vitals }) => sum + (vitals.fullCollections ?? Number.NaN), 0);
   return [
     server,
     describeLoad(load),
     most(({ maxMs }) => maxMs).toFixed(1),
-    String(collections),
-    collections === 0 ? '' : most(({ vitals }) => vitals.longestPauseMs).toFixed(1),
-    String(Math.round(medianOf(one, ({ vitals }) => vitals.residentAfter) / MIB)),
-    isKept(one) ? String(Math.round(medianOf(one, ({ vitals }) => vitals.residentBefore) / load.players)) : '',
+    figure(collections),
+    !(collections > 0) ? '' : most(({ vitals }) => vitals.longestPauseMs).toFixed(1),
+    figure(medianOf(one, ({ vitals }) => vitals.residentAfter) / MIB),
+    // A target has players of others, too.
+    isKept(one) && !Number.isNaN(collections)
+      ? figure(medianOf(one, ({ vitals }) => vitals.residentBefore) / load.players)
+      : '',
   ];
+}
+
+function figure(value: number): string {
+  return Number.isNaN(value) ? '?' : String(Math.round(value));
 }
 
 /** A run that is too short to hold a full collection says nothing about the longest answers of a server that lives for months. */

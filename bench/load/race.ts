@@ -30,7 +30,7 @@ interface Announced extends Pick<RaceSettings, 'folder' | 'mix'> {
 }
 
 /** Everything a reader needs to judge the figures that follow. */
-export function announce(store: Store, { folder, players, mix, openBets = 0 }: Announced): void {
+export function announce(store: Pick<Store, 'durability'>, { folder, players, mix, openBets = 0 }: Announced): void {
   console.log(machine());
   console.log(`durability: ${store.durability} (one fdatasync here: ${describeFsync(folder)})`);
   const held = openBets === 0 ? '' : ` with ${openBets} open bets each`;

@@ -6,7 +6,7 @@ import { type AppendToLog, logOnlyAt } from './log-only.js';
  * The floor: the same HTTP library parses the same JSON and answers the same shape, with the same serializer, from
  * nothing. What walletd does beyond this is validation, the wallet, and durability.
  *
- * With the place of a store as its argument, and a key for Redis, it answers when what it was sent is in a log there: what comes while one
+ * With the place of a store in ECHO_LOG it answers when what it was sent is in a log there: what comes while one
  * append is in the air goes with the next. That is the floor of an answer that is durable.
  */
 const number = { type: 'number' } as const;
@@ -25,7 +25,8 @@ const toJson = fastJson({
   },
 });
 
-const [place, key = 'log-only'] = process.argv.slice(2);
+// Not in its arguments: everybody on the machine sees those, and an address may have a password.
+const { ECHO_LOG: place, ECHO_LOG_KEY: key = 'log-only' } = process.env;
 const append = place === undefined ? undefined : logOnlyAt(place, key);
 let waiting: { readonly bytes: Buffer; readonly answer: () => void }[] = [];
 let isAppending = false;

@@ -1,5 +1,5 @@
-import { Redis } from 'ioredis';
 import { type Database, open } from 'lmdb';
+import { connectTo } from '../support/redis-client.js';
 
 /** One append to one log; durable when it resolves. */
 export type AppendToLog = (bytes: Buffer) => Promise<unknown>;
@@ -7,7 +7,7 @@ export type AppendToLog = (bytes: Buffer) => Promise<unknown>;
 /** What a durable answer costs at the least in this place: no head to compare, no checksum, nothing to recover. */
 export function logOnlyAt(place: string, key: string): AppendToLog {
   if (place.startsWith('lmdb:')) return inLmdb(place.slice('lmdb:'.length));
-  const client = new Redis(place);
+  const client = connectTo(place);
   return (bytes) => client.xadd(key, '*', 'd', bytes);
 }
 

@@ -15,12 +15,17 @@ export interface Environment {
   readonly fsync: string;
 }
 
+/** Reports are shown around. */
+export function withoutLogins(command: string): string {
+  return command.replace(/:\/\/[^@\s]*@/g, '://');
+}
+
 const PACKAGES = ['lmdb', 'ioredis', 'uWebSockets.js', 'fastify'];
 
 export function environment(folder: string): Environment {
   return {
     time: new Date().toISOString(),
-    command: `bench ${process.argv.slice(2).join(' ')}`,
+    command: withoutLogins(`bench ${process.argv.slice(2).join(' ')}`),
     machine: machine(),
     system: `${process.platform} ${release()}`,
     versions: {

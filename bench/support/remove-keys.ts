@@ -1,12 +1,10 @@
-import { Redis } from 'ioredis';
+import { connectTo } from './redis-client.js';
 
 const SCANNED_AT_ONCE = 1000;
 
 /** Removes all keys that begin with this, and no other, in steps that leave Redis to others meanwhile. */
 export async function removeKeys(url: string, prefix: string): Promise<void> {
-  const redis = new Redis(url, { maxRetriesPerRequest: 1 });
-  // Without a listener it prints each failure; the command that fails tells it.
-  redis.on('error', () => {});
+  const redis = connectTo(url);
   try {
     for (let cursor = '0', isFirst = true; isFirst || cursor !== '0'; isFirst = false) {
       const [next, keys] = await redis.scan(cursor, 'MATCH', `${literal(prefix)}*`, 'COUNT', SCANNED_AT_ONCE);

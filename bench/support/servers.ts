@@ -3,7 +3,7 @@ import { startChild } from './child.js';
 import { atEnd } from './clean-up.js';
 import { ROOT } from './root.js';
 import type { Store } from './store.js';
-import type { ServingProcess } from './vitals.js';
+import type { Serving } from './vitals.js';
 
 /** A server under test, in a process of its own, which ends with the bench. */
 export interface Server {
@@ -11,9 +11,15 @@ export interface Server {
   readonly url: string;
   /** Where players are imported; undefined for a server that keeps no balances. */
   readonly adminUrl: string | undefined;
-  /** Of a walletd: with these its tools find its store. Undefined for any other server. */
+  /** Where the balances of all players can be listed; undefined for a server that keeps none, or cannot list them. */
+  readonly booksUrl: string | undefined;
+  /** Of the operator API, where it asks for one. */
+  readonly token?: string | undefined;
+  /** How names of players begin in a walletd that others use, too. */
+  readonly playerPrefix?: string;
+  /** Of a walletd that the bench has started: with these its tools find its store. Undefined for any other server. */
   readonly settings: Readonly<Record<string, string>> | undefined;
-  readonly process: ServingProcess;
+  readonly process: Serving;
 }
 
 const IMPORTED_AT_ONCE = 100_000;
@@ -37,16 +43,16 @@ export function durableEcho(store: Store): Contestant {
     name: 'durable echo',
     start: (run) => {
       const log = `durable-echo-${run}`;
-      const { WALLETD_STORE: place = '' } = store.settingsOf(log);
+      const { WALLETD_STORE: place = '', WALLETD_STORE_PREFIX: prefix = '' } = store.settingsOf(log);
       atEnd(() => store.remove(log));
-      return startPeer('durable echo', 'echo', place, `${log}:wal`);
+      return startPeer('durable echo', 'echo', [], { ECHO_LOG: place, ECHO_LOG_KEY: `${prefix}:wal` });
     },
   };
 }
 
 /** A server of the folder peers/. */
 export function peer(name: string, file: string, ...args: string[]): Contestant {
-  return { name, start: () => startPeer(name, file, ...args) };
+  return { name, start: () => startPeer(name, file, args) };
 }
 
 /** walletd, with some settings changed, and for each run an empty store. */
@@ -59,13 +65,17 @@ export function walletd(
 }
 
 /** A server of the folder peers/; its first line of JSON says where it listens. */
-export async function startPeer(name: string, file: string, ...args: string[]): Promise<Server> {
+export async function startPeer(
+  name: string,
+  file: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Server> {
   const script = `${ROOT}dist/bench/peers/${file}.js`;
-  const { line, process: serving } = await startChild(process.execPath, [script, ...args], (text) =>
-    text.startsWith('{'),
-  );
+  const isReady = (text: string) => text.startsWith('{');
+  const { line, process: serving } = await startChild(process.execPath, [script, ...args], isReady, env);
   const { url, adminUrl } = JSON.parse(line) as { url: string; adminUrl?: string };
-  return { name, url, adminUrl, settings: undefined, process: serving };
+  return { name, url, adminUrl, booksUrl: undefined, settings: undefined, process: serving };
 }
 
 /**
@@ -91,7 +101,7 @@ export async function startWalletd(
   atEnd(() => store.remove(place));
   const { line, process: serving } = await startChild('sh', [`${root}src/cli/walletd.sh`, 'serve'], isReady, settings);
   const { callbacks, operatorApi } = JSON.parse(line) as { callbacks: string; operatorApi: string };
-  return { name, url: callbacks, adminUrl: operatorApi, settings, process: serving };
+  return { name, url: callbacks, adminUrl: operatorApi, booksUrl: operatorApi, settings, process: serving };
 }
 
 /** For people. */
@@ -114,17 +124,32 @@ export async function importPlayers(
   usernames: readonly string[],
   balance: number,
   onImported: (count: number) => void = () => {},
+  token?: string,
 ): Promise<void> {
   for (let from = 0; from < usernames.length; from += IMPORTED_AT_ONCE) {
     const some = usernames.slice(from, from + IMPORTED_AT_ONCE);
-    await importSome(adminUrl, some, balance);
+    await importSome(adminUrl, some, balance, token);
     onImported(from + some.length);
   }
 }
 
-async function importSome(adminUrl: string, usernames: readonly string[], balance: number): Promise<void> {
+/** The header that a token is told in. */
+export function bearer(token: string | undefined): Readonly<Record<string, string>> {
+  return token === undefined ? {} : { Authorization: `Bearer ${token}` };
+}
+
+async function importSome(
+  adminUrl: string,
+  usernames: readonly string[],
+  balance: number,
+  token?: string,
+): Promise<void> {
   const lines = usernames.map((username) => JSON.stringify({ id: 'open', username, currency: 'THB', balance }));
-  const init = { method: 'POST', headers: { 'Content-Type': 'application/x-ndjson' }, body: lines.join('\n') };
+  const init = {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-ndjson', ...bearer(token) },
+    body: lines.join('\n'),
+  };
   const response = await fetch(`${adminUrl}/v1/players:import`, init);
   const text = await response.text();
   if (!response.ok) throw new Error(`players cannot be imported: ${response.status} ${text.trim()}`);

@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { must } from '../../src/base/assert.js';
+import { maybeRedisAddress } from '../../src/store/redis/redis-address.js';
 import { atEnd } from './clean-up.js';
 import { startRedis } from './redis.js';
 import { removeKeys } from './remove-keys.js';
@@ -15,6 +18,8 @@ export interface StoreChoice {
   readonly store: StoreKind;
   readonly durability: Durability;
   readonly folder: string;
+  /** The user's own; then the store is Redis, and what is written has a prefix that nobody else has. */
+  readonly redis?: string;
 }
 
 /** Where logs are kept during a bench. */
@@ -30,7 +35,8 @@ export interface Store {
 }
 
 /** An empty store in a temporary folder under `folder`, removed at the end. */
-export async function startStore({ store, durability, folder }: StoreChoice): Promise<Store> {
+export async function startStore({ store: kind, durability, folder, redis: usersUrl }: StoreChoice): Promise<Store> {
+  const store = usersUrl === undefined ? kind : 'redis';
   if (store === 'lmdb' && durability !== 'fsync') throw new Error('LMDB knows no durability but fsync');
   const own = mkdtempSync(`${folder}/walletd-bench-`);
   atEnd(() => rmSync(own, { recursive: true, force: true }));
@@ -43,13 +49,31 @@ export async function startStore({ store, durability, folder }: StoreChoice): Pr
       remove: async (name) => rmSync(`${own}/${name}`, { recursive: true, force: true }),
     };
   }
+  if (usersUrl !== undefined) return onUsersRedis(usersUrl, durability, node);
   const appendfsync = durability === 'fsync' ? 'always' : 'everysec';
   const redisUrl = await startRedis(own, appendfsync);
-  const redis = { ...node, WALLETD_STORE: redisUrl, WALLETD_DURABILITY: durability, WALLETD_INIT: 'auto' };
   return {
     durability: `Redis ${maybeRedisVersion()} with appendonly yes, appendfsync ${appendfsync} in ${folder}`,
-    redisUrl,
-    settingsOf: (name) => ({ ...redis, WALLETD_STORE_PREFIX: name }),
-    remove: (name) => removeKeys(redisUrl, `${name}:`),
+    ...onRedis(redisUrl, durability, node, ''),
   };
+}
+
+type Env = Readonly<Record<string, string>>;
+
+function onRedis(redisUrl: string, durability: Durability, node: Env, prefix: string): Omit<Store, 'durability'> {
+  const redis = { ...node, WALLETD_STORE: redisUrl, WALLETD_DURABILITY: durability, WALLETD_INIT: 'auto' };
+  return {
+    redisUrl,
+    settingsOf: (name) => ({ ...redis, WALLETD_STORE_PREFIX: `${prefix}${name}` }),
+    remove: (name) => removeKeys(redisUrl, `${prefix}${name}:`),
+  };
+}
+
+/** Whatever ends the bench but kill -9: nothing of it stays in there but walletd's two function libraries. */
+function onUsersRedis(url: string, durability: Durability, node: Env): Store {
+  const prefix = `walletd-bench-${randomBytes(4).toString('hex')}:`;
+  const place = must(maybeRedisAddress(url), 'it was checked').name;
+  atEnd(() => removeKeys(url, prefix));
+  console.log(`all keys at ${place} begin with ${prefix} and are removed at the end`);
+  return { durability: `${durability}, as ${place} is set to it`, ...onRedis(url, durability, node, prefix) };
 }

@@ -4,8 +4,8 @@ import type { FullCollection } from './gc-watch.js';
 
 /** What happened inside a serving process while it was measured. */
 export interface Vitals {
-  /** Collections of the whole heap, in all of its threads. */
-  readonly fullCollections: number;
+  /** Collections of the whole heap, in all of its threads; undefined: nobody can see them from here. */
+  readonly fullCollections: number | undefined;
   /** For which a thread stood still at the end of one; 0 without one. */
   readonly longestPauseMs: number;
   /** When the measured time began: the players and their open bets are there, and nothing more was played. */
@@ -14,7 +14,15 @@ export interface Vitals {
 }
 
 /** A process that serves, watched from outside. */
-export class ServingProcess {
+export interface Serving {
+  /** NaN when nobody tells it. */
+  residentBytes(): Promise<number>;
+  /** Of this time, in milliseconds since 1970. */
+  collectionsBetween(fromMs: number, toMs: number): Pick<Vitals, 'fullCollections' | 'longestPauseMs'>;
+}
+
+/** One that the bench has started. */
+export class ServingProcess implements Serving {
   private readonly collections: FullCollection[] = [];
 
   constructor(private readonly pid: number) {}
@@ -23,12 +31,11 @@ export class ServingProcess {
     this.collections.push(one);
   }
 
-  residentBytes(): number {
+  async residentBytes(): Promise<number> {
     return residentBytes(this.pid);
   }
 
-  /** Of this time, in milliseconds since 1970. */
-  collectionsBetween(fromMs: number, toMs: number): Pick<Vitals, 'fullCollections' | 'longestPauseMs'> {
+  collectionsBetween(fromMs: number, toMs: number) {
     const within = this.collections.filter((one) => one.fromMs + one.pauseMs >= fromMs && one.fromMs <= toMs);
     return { fullCollections: within.length, longestPauseMs: Math.max(0, ...within.map(({ pauseMs }) => pauseMs)) };
   }

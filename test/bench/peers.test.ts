@@ -55,7 +55,7 @@ test('walletd', async () => {
 test('Fastify with a Lua script per callback', { skip: whyNoRedis() ?? false }, () =>
   withCleanUp(async () => {
     const { redisUrl } = await startStore({ store: 'redis', durability: 'fsync', folder: tmpdir() });
-    const { url } = await startPeer('lua', 'fastify-lua', redisUrl as string);
+    const { url } = await startPeer('lua', 'fastify-lua', [redisUrl as string]);
     await play(url, url);
   }),
 );
@@ -70,7 +70,7 @@ test('Fastify with several statements per callback', { skip: whyNoPostgres() ?? 
 
 function playOnPostgres(file: string): Promise<void> {
   return withCleanUp(async () => {
-    const { url } = await startPeer(file, file, startPostgres(tmpdir()).url);
+    const { url } = await startPeer(file, file, [startPostgres(tmpdir()).url]);
     await play(url, url);
   });
 }

@@ -21,7 +21,7 @@ test('full collections are seen in every thread of a serving process, and so is 
     await until('both collections', () => seen().fullCollections >= 2);
     assert.equal(seen().fullCollections, 2);
     assert.ok(seen().longestPauseMs > 0);
-    assert.ok(started.process.residentBytes() > 1024 ** 2);
+    assert.ok((await started.process.residentBytes()) > 1024 ** 2);
   }));
 
 test('a collection counts when a part of it fell into the measured time', () => {

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { must } from '../../src/base/assert.js';
+import { bearer, type Contestant } from '../support/servers.js';
+
+/** A walletd that runs already, and what it asks for. */
+export interface Target {
+  /** Of callbacks. */
+  readonly url: string;
+  readonly operatorApi: string;
+  /** Of the operator API. */
+  readonly token: string | undefined;
+  /** Undefined: callbacks are not signed. */
+  readonly signingSecret: string | undefined;
+}
+
+/** It has players of its own, and of earlier benches. */
+export const TARGET_PLAYERS = `bench-${randomBytes(4).toString('hex')}-`;
+
+const RESIDENT = /^process_resident_memory_bytes (\S+)$/m;
+
+/** A target of these addresses; throws a sentence. Its secrets are in settings of walletd: those of the environment. */
+export function targetOf(
+  { target, operatorApi }: { readonly target: string; readonly operatorApi?: string },
+  env: Readonly<Record<string, string | undefined>>,
+): Target {
+  if (operatorApi === undefined) throw new Error('--target needs --operator-api, where its players are created');
+  // The generator writes to plain sockets: TLS would cost it more than a request costs the server.
+  for (const url of [target, operatorApi]) {
+    if (!/^http:\/\/[^/@]+$/.test(url)) throw new Error(`${url} is not an address such as http://127.0.0.1:3000`);
+  }
+  const [key] = (env.WALLETD_SIGNATURE_KEYS ?? '').split(/\s+/);
+  return {
+    url: target,
+    operatorApi,
+    token: env.WALLETD_ADMIN_TOKEN,
+    signingSecret: key === '' ? undefined : must(key, 'it is there').replace(/^[^:]*:/, ''),
+  };
+}
+
+export function onTarget({ url, operatorApi: adminUrl, token }: Target): Contestant {
+  const serving = {
+    residentBytes: () => residentBytes(adminUrl, token),
+    collectionsBetween: () => ({ fullCollections: undefined, longestPauseMs: 0 }),
+  };
+  const told = { url, adminUrl, booksUrl: adminUrl, token, playerPrefix: TARGET_PLAYERS };
+  return { name: 'target', start: async () => ({ name: 'target', ...told, settings: undefined, process: serving }) };
+}
+
+/** As walletd tells in its metrics, if it tells us. */
+async function residentBytes(adminUrl: string, token: string | undefined): Promise<number> {
+  const response = await fetch(`${adminUrl}/metrics`, { headers: bearer(token) });
+  return Number(RESIDENT.exec(await response.text())?.[1]);
+}
