@@ -8,10 +8,12 @@ import { describeLoad, medianOf, type Raced, spreadOf } from './raced.js';
 const GENERATOR_SHARE_MAX = 0.9;
 const MIB = 1024 ** 2;
 
-export const RACED_COLUMNS: readonly Column[] = [
+const RACED_COLUMNS: readonly Column[] = [
   '',
   ...['load', '/s', '±', 'p50 ms', 'p99 ms', 'p99.9 ms', 'ratio', 'gen. CPU'].map((right) => ({ right })),
 ];
+
+const SPREAD_AT = 3;
 
 /** What the collector did and what the players take: as true of a minute as latencies are. */
 export const VITALS_COLUMNS: readonly Column[] = [
@@ -28,12 +30,8 @@ export function resultLine({ perSecond, p50Ms, p99Ms, p999Ms, maxMs, generatorCp
 /** Medians, in 80 columns. */
 export function printRaced(raced: readonly Raced[]): void {
   console.log(`\nmedians of ${plural(raced[0]?.rounds.length ?? 0, 'round')}`);
-  console.log(
-    formatTable(
-      RACED_COLUMNS,
-      raced.map((one) => racedRow(one, raced)),
-    ),
-  );
+  const { columns, rows } = racedFigures(raced);
+  console.log(`${formatTable(columns, rows)}\n`);
   console.log(
     formatTable(
       VITALS_COLUMNS,
@@ -62,7 +60,13 @@ export function generatorSentences(shares: readonly number[]): string[] {
   return isFull ? ['the generator had no CPU left: the server may be faster than this'] : [];
 }
 
-export function racedRow(one: Raced, all: readonly Raced[]): string[] {
+/** The columns that say something: one round has no spread. */
+export function racedFigures(raced: readonly Raced[]): { columns: readonly Column[]; rows: string[][] } {
+  const has = (_: unknown, at: number) => at !== SPREAD_AT || raced.some(({ rounds }) => rounds.length > 1);
+  return { columns: RACED_COLUMNS.filter(has), rows: raced.map((one) => racedRow(one, raced).filter(has)) };
+}
+
+function racedRow(one: Raced, all: readonly Raced[]): string[] {
   const of = (pick: (result: LoadResult) => number) => medianOf(one, pick);
   const perSecond = of((result) => result.perSecond);
   const first = all.find(({ load }) => describeLoad(load) === describeLoad(one.load)) as Raced;

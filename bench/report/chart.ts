@@ -14,18 +14,23 @@ interface Scale {
   readonly ticks: readonly number[];
 }
 
-const WIDTH = 640;
-const HEIGHT = 300;
-const LEFT = 64;
-const RIGHT = 28;
+/** As wide as a phone, so that its letters are as large there as in the text around it. */
+const WIDTH = 360;
+const HEIGHT = 260;
+const LEFT = 46;
+const RIGHT = 14;
 const TOP = 16;
-const BOTTOM = 44;
-const LEGEND_STEP = 18;
+const BOTTOM = 42;
 const TICKS = 5;
-const BAR = 26;
-const BAR_LEFT = 190;
+/** Between two labels of lines that end close to each other. */
+const LABEL_STEP = 15;
+const LABEL_ABOVE = 7;
+/** Its name above, the value behind. */
+const BAR = 40;
+const BAR_HEIGHT = 14;
+const VALUE_ROOM = 96;
 
-/** Lines through what was measured; the ticks of x are the values at which it was. */
+/** Lines through what was measured, each with its name where it ends; the ticks of x are the values at which it was. */
 export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
   const points = series.flatMap((one) => one.points);
   const measuredAt = [...new Set(points.map(([value]) => value))].sort((a, b) => a - b);
@@ -36,7 +41,6 @@ export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
     HEIGHT - BOTTOM,
     TOP,
   );
-  const height = HEIGHT + series.length * LEGEND_STEP;
   const grid = up.ticks.map(
     (tick) =>
       `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${up.at(tick)}" y2="${up.at(tick)}"/>` +
@@ -47,31 +51,43 @@ export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
     text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - BOTTOM + 36, x.label, 'middle'),
     `<g transform="rotate(-90 12 ${HEIGHT / 2})">${text(12, HEIGHT / 2, y.label, 'middle')}</g>`,
   ];
-  const lines = series.map(({ name, points }, i) => {
+  const lines = series.map(({ points }, i) => {
     const places = points.map(([a, b]) => [across.at(a), up.at(b)] as const);
     const dots = places.map(([a, b]) => `<circle cx="${a}" cy="${b}" r="3.5" fill="${colour(i)}"/>`);
-    const legendY = HEIGHT + i * LEGEND_STEP;
-    return [
-      `<polyline fill="none" stroke="${colour(i)}" stroke-width="2" points="${places.join(' ')}"/>`,
-      ...dots,
-      `<rect x="${LEFT}" y="${legendY - 9}" width="14" height="4" fill="${colour(i)}"/>`,
-      text(LEFT + 22, legendY - 3, name, 'start'),
-    ].join('');
+    return `<polyline fill="none" stroke="${colour(i)}" stroke-width="2" points="${places.join(' ')}"/>${dots.join('')}`;
   });
-  return svg(height, [...grid, ...ticks, ...labels, ...lines].join(''));
+  const ends = series.map(({ points }) => up.at(points.at(-1)?.[1] ?? 0) - LABEL_ABOVE);
+  const names = apart(ends).map((y, i) => text(WIDTH - RIGHT, y, series[i]?.name ?? '', 'end', colour(i)));
+  return svg(HEIGHT, [...grid, ...ticks, ...labels, ...lines, ...names].join(''));
 }
 
-/** Bars that lie beside each other, the value behind each. */
+/** Heights at which labels do not cover each other, as near to these as there is room, in their order. */
+export function apart(heights: readonly number[]): number[] {
+  const order = heights.map((height, i) => ({ height, i })).sort((a, b) => a.height - b.height);
+  const placed = heights.slice();
+  let least = TOP;
+  for (const { height, i } of order) {
+    placed[i] = Math.max(height, least);
+    least = (placed[i] as number) + LABEL_STEP;
+  }
+  let most = HEIGHT - BOTTOM - LABEL_ABOVE;
+  for (const { i } of order.reverse()) {
+    placed[i] = Math.min(placed[i] as number, most);
+    most = (placed[i] as number) - LABEL_STEP;
+  }
+  return placed;
+}
+
+/** Bars that lie below each other, its name above each. */
 export function barChart(unit: string, bars: readonly (readonly [name: string, value: number])[]): string {
   const most = Math.max(...bars.map(([, value]) => value));
-  const room = WIDTH - BAR_LEFT - 110;
   const rows = bars.map(([name, value], i) => {
     const y = TOP + i * BAR;
-    const width = Math.max((value / most) * room, 1);
+    const width = Math.max((value / most) * (WIDTH - VALUE_ROOM), 1);
     return [
-      text(BAR_LEFT - 8, y + 13, name, 'end'),
-      `<rect x="${BAR_LEFT}" y="${y}" width="${width.toFixed(1)}" height="${BAR - 8}" fill="${colour(0)}"/>`,
-      text(BAR_LEFT + width + 8, y + 13, `${short(value)} ${unit}`, 'start'),
+      text(0, y, name, 'start'),
+      `<rect x="0" y="${y + 6}" width="${width.toFixed(1)}" height="${BAR_HEIGHT}" fill="${colour(0)}"/>`,
+      text(width + 6, y + 6 + BAR_HEIGHT - 3, `${short(value)} ${unit}`, 'start'),
     ].join('');
   });
   return svg(TOP + bars.length * BAR, rows.join(''));
@@ -106,7 +122,8 @@ function steps(largest: number): number[] {
   return Array.from({ length: Math.ceil(largest / step) + 1 }, (_, i) => i * step);
 }
 
-function short(value: number): string {
+/** To three digits, for people. */
+export function short(value: number): string {
   if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))} M`;
   if (value >= 1e4) return `${Number((value / 1e3).toPrecision(3))} k`;
   return String(Number(value.toPrecision(3)));
@@ -114,8 +131,9 @@ function short(value: number): string {
 
 const colour = (i: number) => `var(--s${i % 6})`;
 
-function text(x: number, y: number, value: string, anchor: 'start' | 'middle' | 'end'): string {
-  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escapeHtml(value)}</text>`;
+function text(x: number, y: number, value: string, anchor: 'start' | 'middle' | 'end', fill?: string): string {
+  const style = fill === undefined ? '' : ` class="name" style="fill: ${fill}"`;
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}"${style}>${escapeHtml(value)}</text>`;
 }
 
 function svg(height: number, content: string): string {

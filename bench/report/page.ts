@@ -9,9 +9,12 @@ const STYLE = `
 body { background: var(--back); color: var(--text); font: 15px/1.5 system-ui, sans-serif; max-width: 60rem;
   margin: 2rem auto; padding: 0 1rem; }
 h2 { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 1rem; }
-p { color: var(--soft); }
-svg { width: 100%; max-width: 42rem; height: auto; }
+p { color: var(--soft); overflow-wrap: anywhere; }
+.verdict { color: var(--text); max-width: 40rem; }
+svg { display: block; width: 100%; max-width: 30rem; height: auto; overflow: visible; }
 svg text { fill: var(--soft); font-size: 12px; }
+/* Readable where a line crosses it. */
+svg .name { font-weight: 600; paint-order: stroke; stroke: var(--back); stroke-width: 3px; }
 svg .grid { stroke: var(--line); }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .15rem .7rem .15rem 0; text-align: left; white-space: pre; }
@@ -42,8 +45,9 @@ export function paragraph(text: string): string {
   return `<p>${escapeHtml(text)}</p>`;
 }
 
-export function figure(title: string, svg: string): string {
-  return `<h3>${escapeHtml(title)}</h3>\n${svg}`;
+/** A picture, and above it what it shows. */
+export function figure(title: string, verdict: string, svg: string): string {
+  return `<h3>${escapeHtml(title)}</h3>\n<p class="verdict">${escapeHtml(verdict)}</p>\n${svg}`;
 }
 
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {

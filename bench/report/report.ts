@@ -1,7 +1,8 @@
 import { COMPARE_COLUMNS, type CompareReport, compareRows } from '../compare/compare.js';
-import type { LoadResult } from '../load/generator.js';
+import type { Generated } from '../load/generate.js';
 import type { LoadReport } from '../load/load.js';
-import { RACED_COLUMNS, racedRow } from '../load/race-table.js';
+import { populationSentences } from '../load/populations.js';
+import { collectionSentences, racedFigures, VITALS_COLUMNS, vitalsRow } from '../load/race-table.js';
 import { medianOf, type Raced } from '../load/raced.js';
 import { MEMORY_COLUMNS, type MemoryReport, memoryRows } from '../memory/memory.js';
 import { MICRO_COLUMNS, type MicroReport, microRows } from '../micro/micro.js';
@@ -10,15 +11,10 @@ import { HISTORY_COLUMNS, type History, historyRows, type RecoveryReport } from 
 import type { ScaleReport } from '../scale/scale.js';
 import type { Environment } from '../support/environment.js';
 import { describeWorkers } from '../support/servers.js';
-import { type Axis, barChart, lineChart, type Series } from './chart.js';
+import { type Axis, barChart, lineChart, type Series, short } from './chart.js';
 import { chapter, figure, page, paragraph, table } from './page.js';
 import type { Results } from './results.js';
-
-const PERCENTILES: readonly (readonly [string, (result: LoadResult) => number])[] = [
-  ['p50', (result) => result.p50Ms],
-  ['p99', (result) => result.p99Ms],
-  ['p99.9', (result) => result.p999Ms],
-];
+import { barsVerdict, latencyVerdict, throughputVerdict } from './verdicts.js';
 
 const THROUGHPUT: Axis = { label: 'callbacks/s' };
 
@@ -55,46 +51,35 @@ function loadChapter({ durability, raced }: LoadReport): string {
     paragraph(`Each connection sends when its last answer has come. ${durabilityOf(durability)}`),
     figure(
       'Throughput by connections',
-      throughputBy('connections', raced, ({ load }) => load.connections),
+      throughputVerdict(raced),
+      chartBy({ label: 'connections', isLog: true }, THROUGHPUT, raced, ({ load }) => load.connections, perSecond),
     ),
     racedTable(raced),
+    vitals(raced),
   );
 }
 
+/** All servers on one scale: several pictures beside each other have scales of their own, and hide what differs most. */
 function openLoadChapter({ durability, raced }: LoadReport): string {
-  const rate: Axis = { label: 'offered requests/s' };
-  const plots = serversOf(raced).map((server) => {
-    const own = raced.filter((one) => one.server === server);
-    const series = PERCENTILES.map(([name, pick]) => seriesOf(name, own, ({ load }) => load.rate ?? 0, pick));
-    return figure(`Latency by offered rate: ${server}`, lineChart(rate, { label: 'ms', isLog: true }, series));
-  });
+  const latency = (title: string, what: string, pick: (result: Generated) => number) =>
+    figure(title, latencyVerdict(raced, what, pick), latencyChart(raced, pick));
   return chapter(
     'Latency',
     paragraph(`Requests are due by the clock, and latency counts from then. ${durabilityOf(durability)}`),
-    ...plots,
+    latency('Latency of 99 in 100', '99 of 100 answers', ({ p99Ms }) => p99Ms),
+    latency('The longest answer', 'every answer', ({ maxMs }) => maxMs),
     racedTable(raced),
+    vitals(raced),
+    ...populationSentences(raced).map(paragraph),
   );
 }
 
 function peersChapter({ durability, raced }: LoadReport): string {
-  const bars = (pick: (result: LoadResult) => number) => raced.map((one) => [one.server, medianOf(one, pick)] as const);
   return chapter(
     'Beside others',
     paragraph(`Pairs of placeBets and settleBets, the same for all. ${durabilityOf(durability)}`),
-    figure(
-      'Throughput',
-      barChart(
-        '/s',
-        bars((result) => result.perSecond),
-      ),
-    ),
-    figure(
-      'Latency of 99 in 100',
-      barChart(
-        'ms',
-        bars((result) => result.p99Ms),
-      ),
-    ),
+    bars('Throughput', '/s', throughputs(raced)),
+    p99Bars('Latency of 99 in 100', raced),
     racedTable(raced),
   );
 }
@@ -115,24 +100,22 @@ function overloadChapter(report: OverloadReport): string {
 }
 
 function scaleChapter({ durability, byWorkers, byPlayers, loneAnswers, memory }: ScaleReport): string {
-  const workers = byWorkers.map((one) => [one.server, medianOf(one, (result) => result.perSecond)] as const);
   const all = byPlayers.map((one) => ({ ...one, server: 'walletd inline' }));
   return chapter(
     'Threads and players',
     paragraph(durabilityOf(durability)),
-    figure('Throughput by workers', barChart('/s', workers)),
+    bars('Throughput by workers', '/s', throughputs(byWorkers)),
     racedTable(byWorkers),
     figure(
       'Throughput by players',
-      throughputBy('players', all, ({ load }) => load.players),
+      barsVerdict('/s', throughputs(byPlayers)),
+      chartBy({ label: 'players', isLog: true }, THROUGHPUT, all, ({ load }) => load.players, perSecond),
     ),
     racedTable(byPlayers),
-    figure(
+    bars(
       'A lone answer that nothing has to become durable for',
-      barChart(
-        'us',
-        loneAnswers.map(({ server, us }) => [server, us]),
-      ),
+      'us',
+      loneAnswers.map(({ server, us }) => [server, us]),
     ),
     paragraph('What it takes longer with a worker is the way to its thread and back.'),
     table(MEMORY_COLUMNS, memoryRows(memory)),
@@ -152,15 +135,13 @@ function recoveryChapter({ durability, histories, raced }: RecoveryReport): stri
   return chapter(
     'Recovery',
     paragraph(durabilityOf(durability)),
-    figure('Time of a start by length of history', lineChart({ label: 'events' }, { label: 's' }, series)),
-    table(HISTORY_COLUMNS, historyRows(histories)),
     figure(
-      'Latency of 99 in 100 callbacks while snapshots are taken',
-      barChart(
-        'ms',
-        raced.map((one) => [one.server, medianOf(one, (result) => result.p99Ms)]),
-      ),
+      'Time of a start by length of history',
+      startsVerdict(series),
+      lineChart({ label: 'events' }, { label: 's' }, series),
     ),
+    table(HISTORY_COLUMNS, historyRows(histories)),
+    p99Bars('Latency of 99 in 100 callbacks while snapshots are taken', raced),
     racedTable(raced),
   );
 }
@@ -190,23 +171,62 @@ function durabilityOf(durability: string): string {
   return `Durability: ${durability}; the echo, where there is one, stores nothing. Of several rounds the medians.`;
 }
 
-function throughputBy(label: string, raced: readonly Raced[], x: (one: Raced) => number): string {
-  const series = serversOf(raced).map((server) =>
+const perSecond = (result: Generated) => result.perSecond;
+
+function throughputs(raced: readonly Raced[]) {
+  return raced.map((one) => [one.server, medianOf(one, perSecond)] as const);
+}
+
+function latencyChart(raced: readonly Raced[], pick: (result: Generated) => number): string {
+  const rate = ({ load }: Raced) => load.rate ?? 0;
+  return chartBy({ label: 'offered requests/s' }, { label: 'ms', isLog: true }, raced, rate, pick);
+}
+
+/** A line for each server; bars where there is one value of x only, through which there is no line. */
+function chartBy(
+  x: Axis,
+  y: Axis,
+  raced: readonly Raced[],
+  pickX: (one: Raced) => number,
+  pickY: (result: Generated) => number,
+): string {
+  if (new Set(raced.map(pickX)).size <= 1) {
+    const unit = y === THROUGHPUT ? '/s' : y.label;
+    return barChart(
+      unit,
+      raced.map((one) => [one.server, medianOf(one, pickY)]),
+    );
+  }
+  const lineOf = (server: string) =>
     seriesOf(
       server,
       raced.filter((one) => one.server === server),
-      x,
-      (result) => result.perSecond,
-    ),
-  );
-  return lineChart({ label, isLog: true }, THROUGHPUT, series);
+      pickX,
+      pickY,
+    );
+  return lineChart(x, y, serversOf(raced).map(lineOf));
+}
+
+function bars(title: string, unit: string, values: readonly (readonly [string, number])[]): string {
+  return figure(title, barsVerdict(unit, values), barChart(unit, values));
+}
+
+function p99Bars(title: string, raced: readonly Raced[]): string {
+  const values = raced.map((one) => [one.server, medianOf(one, (result) => result.p99Ms)] as const);
+  return bars(title, 'ms', values);
+}
+
+/** Of the longest history. */
+function startsVerdict(series: readonly Series[]): string {
+  const ends = series.map(({ name, points }) => [name, points.at(-1)?.[1] ?? 0] as const);
+  return `With ${short(series[0]?.points.at(-1)?.[0] ?? 0)} events: ${barsVerdict('s', ends)}`;
 }
 
 function seriesOf(
   name: string,
   raced: readonly Raced[],
   x: (one: Raced) => number,
-  y: (result: LoadResult) => number,
+  y: (result: Generated) => number,
 ): Series {
   return { name, points: raced.map((one) => [x(one), medianOf(one, y)]) };
 }
@@ -216,8 +236,10 @@ function serversOf(raced: readonly Raced[]): string[] {
 }
 
 function racedTable(raced: readonly Raced[]): string {
-  return table(
-    RACED_COLUMNS,
-    raced.map((one) => racedRow(one, raced)),
-  );
+  const { columns, rows } = racedFigures(raced);
+  return table(columns, rows);
+}
+
+function vitals(raced: readonly Raced[]): string {
+  return [table(VITALS_COLUMNS, raced.map(vitalsRow)), ...collectionSentences(raced).map(paragraph)].join('\n');
 }

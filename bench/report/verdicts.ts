@@ -1,0 +1,49 @@
+import type { Generated } from '../load/generate.js';
+import { describeLoad, medianOf, type Raced } from '../load/raced.js';
+import { short } from './chart.js';
+
+/*
+ * What a picture shows, in a sentence above it: who reads nothing else has read that. Each compares with the floor of
+ * the same load where it was raced, and else with the first server.
+ */
+const FLOORS = ['durable echo', 'echo'];
+
+/** Of the largest load: the one on the right. */
+export function throughputVerdict(raced: readonly Raced[]): string {
+  return verdict(
+    raced,
+    ({ perSecond }) => perSecond,
+    (value) => `answered ${short(value)} callbacks/s`,
+  );
+}
+
+/** `what` is what took so long, as "99 in 100 answers". */
+export function latencyVerdict(raced: readonly Raced[], what: string, pick: (result: Generated) => number): string {
+  return verdict(raced, pick, (value) => `had ${what} within ${short(value)} ms`);
+}
+
+/** Of bars: the largest and the smallest. */
+export function barsVerdict(unit: string, bars: readonly (readonly [name: string, value: number])[]): string {
+  const sorted = [...bars].sort(([, a], [, b]) => b - a);
+  const [most, least] = [sorted[0], sorted.at(-1)];
+  if (most === undefined || least === undefined) return '';
+  if (most === least) return `${most[0]}: ${short(most[1])} ${unit}.`;
+  const times = short(most[1] / least[1]);
+  return `From ${short(least[1])} ${unit} (${least[0]}) to ${short(most[1])} ${unit} (${most[0]}), ${times} times as much.`;
+}
+
+function verdict(raced: readonly Raced[], pick: (result: Generated) => number, say: (value: number) => string): string {
+  const last = raced.at(-1);
+  if (last === undefined) return '';
+  const load = describeLoad(last.load);
+  const alike = raced.filter((one) => describeLoad(one.load) === load);
+  const floor = FLOORS.map((name) => alike.find(({ server }) => server === name)).find((one) => one !== undefined);
+  const base = floor ?? (alike[0] as Raced);
+  const others = alike.filter((one) => one !== base && !FLOORS.includes(one.server));
+  const told = (others.length > 0 ? others : [base]).map((one) => {
+    const value = medianOf(one, pick);
+    const beside = one === base ? '' : `, ${short(value / medianOf(base, pick))} times the ${base.server}`;
+    return `${one.server} ${say(value)}${beside}`;
+  });
+  return `With ${load}, ${told.join('; ')}.`;
+}

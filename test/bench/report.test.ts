@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Generated } from '../../bench/load/generate.js';
+import { racedFigures } from '../../bench/load/race-table.js';
+import type { Raced } from '../../bench/load/raced.js';
+import { apart, barChart, lineChart } from '../../bench/report/chart.js';
+import { reportOf } from '../../bench/report/report.js';
+import { barsVerdict, latencyVerdict, throughputVerdict } from '../../bench/report/verdicts.js';
+
+const ENVIRONMENT = { time: '', command: '', machine: '', system: '', versions: {}, commit: '', fsync: '' };
+
+function raced(server: string, rate: number | undefined, ...p99s: readonly number[]): Raced {
+  const round = (p99Ms: number) => ({
+    ...({ p50Ms: 1, p999Ms: 1, maxMs: 2 * p99Ms, perSecond: 1000 * p99Ms, generatorCpuShare: 0.1 } as Generated),
+    p99Ms,
+    vitals: { fullCollections: 1, longestPauseMs: 1, residentBefore: 1e9, residentAfter: 1e9 },
+    keepsPlayers: !server.includes('echo'),
+  });
+  return { server, load: { mix: 'real', connections: 128, seconds: 1, players: 10, rate }, rounds: p99s.map(round) };
+}
+
+const RACES = [
+  raced('echo', 2000, 1),
+  raced('durable echo', 2000, 2),
+  raced('walletd inline', 2000, 3),
+  raced('echo', 6000, 1),
+  raced('durable echo', 6000, 4),
+  raced('walletd inline', 6000, 10),
+];
+
+test('a verdict is about the largest load, beside the durable echo of the same load', () => {
+  const p99 = ({ p99Ms }: Generated) => p99Ms;
+  assert.equal(
+    latencyVerdict(RACES, '99 of 100 answers', p99),
+    'With 6000/s, walletd inline had 99 of 100 answers within 10 ms, 2.5 times the durable echo.',
+  );
+  assert.equal(
+    throughputVerdict([raced('walletd inline', undefined, 5), raced('one worker', undefined, 4)]),
+    'With 128 conns, one worker answered 4000 callbacks/s, 0.8 times the walletd inline.',
+  );
+  assert.equal(
+    barsVerdict('ms', [
+      ['a', 2],
+      ['b', 6],
+    ]),
+    'From 2 ms (a) to 6 ms (b), 3 times as much.',
+  );
+});
+
+test('one round has no ±, several have', () => {
+  const heads = (all: readonly Raced[]) => racedFigures(all).columns.map((column) => JSON.stringify(column));
+  assert.ok(!heads(RACES).some((head) => head.includes('±')));
+  assert.ok(heads([...RACES, raced('walletd inline', 9000, 1, 2)]).some((head) => head.includes('±')));
+  for (const all of [RACES, [raced('walletd inline', 9000, 1, 2)]]) {
+    const { columns, rows } = racedFigures(all);
+    assert.ok(rows.every((row) => row.length === columns.length));
+  }
+});
+
+test('labels stand where their lines end, apart from each other and inside of the picture', () => {
+  for (const heights of [
+    [100],
+    [100, 101, 99, 100],
+    [217, 218, 219],
+    [1, 1, 1],
+    Array.from({ length: 12 }, () => 120),
+  ]) {
+    const sorted = [...apart(heights)].sort((a, b) => a - b);
+    assert.ok(
+      sorted.every((height, i) => i === 0 || height - (sorted[i - 1] as number) >= 15),
+      `${heights}`,
+    );
+    assert.ok(
+      sorted.every((height) => height > 0 && height < 218),
+      `${sorted}`,
+    );
+  }
+  assert.deepEqual(apart([50, 150]), [50, 150], 'those that are apart stay');
+});
+
+test('all servers are in one picture, each named once, below a sentence about it', () => {
+  const html = reportOf({ environment: ENVIRONMENT, openLoad: { durability: 'd', raced: RACES } });
+  const [, picture = ''] =
+    /Latency of 99 in 100<\/h3>\s*<p class="verdict">With 6000\/s[^<]+<\/p>\s*(<svg.*?<\/svg>)/s.exec(html) ?? [];
+  for (const name of ['echo', 'durable echo', 'walletd inline'])
+    assert.equal(picture.split(`>${name}<`).length, 2, name);
+  assert.equal(html.split('<svg').length, html.split('class="verdict"').length, 'a sentence above each picture');
+});
+
+test('through one value there is no line', () => {
+  const html = reportOf({ environment: ENVIRONMENT, openLoad: { durability: 'd', raced: RACES.slice(3) } });
+  assert.ok(html.includes('<svg') && !html.includes('<polyline'));
+});
+
+test('pictures are as wide as a phone: their letters are then as large as they say', () => {
+  for (const svg of [
+    barChart('ms', [['a', 1]]),
+    lineChart({ label: 'x' }, { label: 'y' }, [{ name: 'a', points: [[1, 2]] }]),
+  ]) {
+    const width = Number(/viewBox="0 0 (\d+)/.exec(svg)?.[1]);
+    assert.ok(width > 0 && width <= 390);
+  }
+});
