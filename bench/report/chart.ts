@@ -16,10 +16,10 @@ interface Scale {
 
 /** As wide as a phone, so that its letters are as large there as in the text around it. */
 const WIDTH = 360;
-const HEIGHT = 260;
+const HEIGHT = 320;
 const LEFT = 46;
 const RIGHT = 14;
-const TOP = 16;
+const TOP = 28;
 const BOTTOM = 42;
 const TICKS = 5;
 /** Between two labels of lines that end close to each other. */
@@ -28,6 +28,7 @@ const LABEL_ABOVE = 7;
 /** Its name above, the value behind. */
 const BAR = 40;
 const BAR_HEIGHT = 14;
+const BAR_TOP = 14;
 const VALUE_ROOM = 96;
 
 /** Lines through what was measured, each with its name where it ends; the ticks of x are the values at which it was. */
@@ -49,7 +50,7 @@ export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
   const ticks = across.ticks.map((tick) => text(across.at(tick), HEIGHT - BOTTOM + 18, short(tick), 'middle'));
   const labels = [
     text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - BOTTOM + 36, x.label, 'middle'),
-    `<g transform="rotate(-90 12 ${HEIGHT / 2})">${text(12, HEIGHT / 2, y.label, 'middle')}</g>`,
+    text(0, 11, y.label, 'start'),
   ];
   const lines = series.map(({ points }, i) => {
     const places = points.map(([a, b]) => [across.at(a), up.at(b)] as const);
@@ -58,22 +59,22 @@ export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
   });
   const ends = series.map(({ points }) => up.at(points.at(-1)?.[1] ?? 0) - LABEL_ABOVE);
   const names = apart(ends).map((y, i) => text(WIDTH - RIGHT, y, series[i]?.name ?? '', 'end', colour(i)));
-  return svg(HEIGHT, [...grid, ...ticks, ...labels, ...lines, ...names].join(''));
+  return svg(HEIGHT, [...grid, ...ticks, ...labels, ...names, ...lines].join(''));
 }
 
-/** Heights at which labels do not cover each other, as near to these as there is room, in their order. */
+/** Heights at which labels do not cover each other: above these, as near as there is room, in their order. */
 export function apart(heights: readonly number[]): number[] {
-  const order = heights.map((height, i) => ({ height, i })).sort((a, b) => a.height - b.height);
+  const order = heights.map((height, i) => ({ height, i })).sort((a, b) => b.height - a.height);
   const placed = heights.slice();
-  let least = TOP;
-  for (const { height, i } of order) {
-    placed[i] = Math.max(height, least);
-    least = (placed[i] as number) + LABEL_STEP;
-  }
   let most = HEIGHT - BOTTOM - LABEL_ABOVE;
-  for (const { i } of order.reverse()) {
-    placed[i] = Math.min(placed[i] as number, most);
+  for (const { height, i } of order) {
+    placed[i] = Math.min(height, most);
     most = (placed[i] as number) - LABEL_STEP;
+  }
+  let least = TOP;
+  for (const { i } of order.reverse()) {
+    placed[i] = Math.max(placed[i] as number, least);
+    least = (placed[i] as number) + LABEL_STEP;
   }
   return placed;
 }
@@ -82,7 +83,7 @@ export function apart(heights: readonly number[]): number[] {
 export function barChart(unit: string, bars: readonly (readonly [name: string, value: number])[]): string {
   const most = Math.max(...bars.map(([, value]) => value));
   const rows = bars.map(([name, value], i) => {
-    const y = TOP + i * BAR;
+    const y = BAR_TOP + i * BAR;
     const width = Math.max((value / most) * (WIDTH - VALUE_ROOM), 1);
     return [
       text(0, y, name, 'start'),
@@ -90,7 +91,7 @@ export function barChart(unit: string, bars: readonly (readonly [name: string, v
       text(width + 6, y + 6 + BAR_HEIGHT - 3, `${short(value)} ${unit}`, 'start'),
     ].join('');
   });
-  return svg(TOP + bars.length * BAR, rows.join(''));
+  return svg(BAR_TOP + bars.length * BAR, rows.join(''));
 }
 
 export function escapeHtml(value: string): string {

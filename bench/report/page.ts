@@ -13,14 +13,18 @@ p { color: var(--soft); overflow-wrap: anywhere; }
 .verdict { color: var(--text); max-width: 40rem; }
 svg { display: block; width: 100%; max-width: 30rem; height: auto; overflow: visible; }
 svg text { fill: var(--soft); font-size: 12px; }
-/* Readable where a line crosses it. */
-svg .name { font-weight: 600; paint-order: stroke; stroke: var(--back); stroke-width: 3px; }
+/* Lines go over names, and not the other way: a piece of a line that is hidden is a figure that is. */
+svg .name { font-weight: 600; }
 svg .grid { stroke: var(--line); }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .15rem .7rem .15rem 0; text-align: left; white-space: pre; }
 th { color: var(--soft); font-weight: normal; border-bottom: 1px solid var(--line); }
 .right { text-align: right; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; margin: 1rem 0; }
+.facts td { white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
+.facts td:first-child { white-space: nowrap; }
+.facts td:last-child { width: 100%; }
+ul { color: var(--soft); padding-left: 1.2rem; }
 `;
 
 /** One file that needs no other. */
@@ -43,6 +47,18 @@ export function chapter(title: string, ...content: readonly string[]): string {
 
 export function paragraph(text: string): string {
   return `<p>${escapeHtml(text)}</p>`;
+}
+
+/** Nothing when there are none. */
+export function list(sentences: readonly string[]): string {
+  if (sentences.length === 0) return '';
+  return `<ul>${sentences.map((sentence) => `<li>${escapeHtml(sentence)}</li>`).join('\n')}</ul>`;
+}
+
+/** Names and what they are, which may be long. */
+export function facts(rows: readonly (readonly [name: string, value: string])[]): string {
+  const lines = rows.map(([name, value]) => `<tr><td>${escapeHtml(name)}</td><td>${escapeHtml(value)}</td></tr>`);
+  return `<table class="facts">${lines.join('\n')}</table>`;
 }
 
 /** A picture, and above it what it shows. */

@@ -12,7 +12,7 @@ import type { ScaleReport } from '../scale/scale.js';
 import type { Environment } from '../support/environment.js';
 import { describeWorkers } from '../support/servers.js';
 import { type Axis, barChart, lineChart, type Series, short } from './chart.js';
-import { chapter, figure, page, paragraph, table } from './page.js';
+import { chapter, facts, figure, list, page, paragraph, table } from './page.js';
 import type { Results } from './results.js';
 import { barsVerdict, latencyVerdict, throughputVerdict } from './verdicts.js';
 
@@ -41,8 +41,7 @@ export function reportOf(results: Results): string {
 
 function environmentTable({ versions, fsync, ...others }: Environment): string {
   const names = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
-  const rows = [...Object.entries(others), ['versions', names.join(', ')], ['one fsync', fsync]];
-  return table(['', ''], rows);
+  return facts([...Object.entries(others), ['versions', names.join(', ')], ['one fsync', fsync]]);
 }
 
 function loadChapter({ durability, raced }: LoadReport): string {
@@ -70,7 +69,7 @@ function openLoadChapter({ durability, raced }: LoadReport): string {
     latency('The longest answer', 'every answer', ({ maxMs }) => maxMs),
     racedTable(raced),
     vitals(raced),
-    ...populationSentences(raced).map(paragraph),
+    list(populationSentences(raced)),
   );
 }
 
@@ -241,5 +240,5 @@ function racedTable(raced: readonly Raced[]): string {
 }
 
 function vitals(raced: readonly Raced[]): string {
-  return [table(VITALS_COLUMNS, raced.map(vitalsRow)), ...collectionSentences(raced).map(paragraph)].join('\n');
+  return [table(VITALS_COLUMNS, raced.map(vitalsRow)), list(collectionSentences(raced))].join('\n');
 }
