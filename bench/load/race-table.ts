@@ -115,7 +115,7 @@ export function collectionSentences(raced: readonly Raced[]): string[] {
     const none = rounds.filter(({ vitals }) => vitals.fullCollections === 0).length;
     const where = rounds.length === 1 ? 'the run' : `${none} of ${rounds.length} runs`;
     const run = `${server}, ${describeLoad(load)}`;
-    return `no full collection fell into ${where} of ${run}: its longest answer is still to come, take more --seconds`;
+    return `no full collection fell into ${where} of ${run}: its longest answer may be still to come, take more --seconds`;
   });
 }
 
