@@ -16,7 +16,7 @@ export function addServe(program: Command): void {
   program
     .command('serve')
     .description('answer callbacks and the operator API until SIGTERM or SIGINT')
-    .option('--insecure', 'accept unauthenticated callbacks from other machines')
+    .option('--insecure', 'accept unauthenticated callbacks, and tokens in the clear, from other machines')
     .option('--check', 'only say whether it would start: settings, certificates, store; nothing is changed')
     .action((options: ServeOptions) => (options.check ? check(options) : serve(options)));
 }

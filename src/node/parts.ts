@@ -10,6 +10,7 @@ import { WalletService } from '../worker/wallet-service.js';
 import { callersOf } from './callers.js';
 import { EarlyListener } from './early-listener.js';
 import { EXIT } from './exit-codes.js';
+import { HealthListener } from './health-listener.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
 import { type Identity, newIdentity } from './identity.js';
 import { makeAdminServer, makeCallbackServer } from './listeners.js';
@@ -37,19 +38,42 @@ export interface Parts {
   readonly service: WalletService;
   readonly callbacks: CallbackServer;
   readonly admin: AdminServer;
+  /** Undefined where the settings want none. */
+  readonly health: HealthListener | undefined;
   readonly recorder: Recorder;
 }
 
 /** Called with an exit code when the process serves nobody any more. */
 export type OnUseless = (exitCode: number) => void;
 
-/** Makes everything; nothing listens yet, and nothing is taken over. Settings that cannot be used are refused first. */
+/**
+ * Makes everything; nothing but health listens yet, and nothing is taken over. Settings that cannot be used are refused
+ * first.
+ */
 export async function makeParts(
   settings: Settings,
   log: Logger,
   onUseless: OnUseless,
   workerEntry: URL,
 ): Promise<Parts> {
+  let isReady = () => false;
+  const health = await HealthListener.maybeOpen(settings.health, () => isReady());
+  try {
+    const parts = await makeOtherParts(settings, log, onUseless, workerEntry);
+    isReady = () => parts.service.isReady;
+    return { ...parts, health };
+  } catch (error) {
+    await health?.close();
+    throw error;
+  }
+}
+
+async function makeOtherParts(
+  settings: Settings,
+  log: Logger,
+  onUseless: OnUseless,
+  workerEntry: URL,
+): Promise<Omit<Parts, 'health'>> {
   const callers = callersOf(settings);
   const tls = maybeTls(settings.tls, 'tls');
   const adminTls = maybeTls(settings.admin.tls, 'admin.tls');

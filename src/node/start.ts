@@ -68,11 +68,12 @@ export interface Ports {
 }
 
 export function logReady(parts: Parts, { callbackPort, adminPort }: Ports): void {
-  const { settings, log, opened, identity, shards } = parts;
+  const { settings, log, opened, identity, shards, health } = parts;
   log.info(
     {
       callbacks: urlOf(settings.host, callbackPort, settings.tls),
       operatorApi: urlOf(settings.admin.host, adminPort, settings.admin.tls),
+      ...(health !== undefined && { health: `http://${settings.health.host}:${health.port}` }),
       callers: describeCallers(settings),
       store: opened.name,
       durability: opened.durability,

@@ -11,7 +11,7 @@ const WATCH_MS = 1000;
 const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);
 
 /**
- * One process of walletd: two listeners, the shards behind them, and their store.
+ * One process of walletd: its listeners, the shards behind them, and their store.
  *
  *   open (parts)  ->  start  ->  serves  ->  stop
  *                       └────────────────────^
@@ -29,7 +29,7 @@ export class WalletNode {
   ) {}
 
   /**
-   * Makes everything; nothing listens yet, and nothing is taken over. `onUseless` is called with an exit code when
+   * Makes everything; nothing but health listens yet, and nothing is taken over. `onUseless` is called with an exit code when
    * another process has taken the store over, or all shards are stopped. `workerEntry` is the file that worker threads
    * run.
    */
