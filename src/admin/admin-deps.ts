@@ -39,14 +39,20 @@ export interface Observability {
   readonly openapi: (paths: object, schemas: object) => object;
 }
 
+/** PEM. */
+export interface Certificate {
+  readonly certificate: Buffer;
+  readonly key: Buffer;
+}
+
 export interface AdminSettings {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
   /** None: this machine may operate. */
   readonly tokens: readonly OperatorToken[];
-  /** PEM; undefined: plain HTTP. */
-  readonly tls: { readonly certificate: Buffer; readonly key: Buffer } | undefined;
+  /** Undefined: plain HTTP. */
+  readonly tls: Certificate | undefined;
   /** The id of the store behind all of it, so that tools know whether they look at the same one. */
   readonly storeId: string;
   readonly scales: ScaleTable;

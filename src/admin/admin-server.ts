@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ObjectSchema } from '../base/json-schema.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
-import type { AdminDeps } from './admin-deps.js';
+import type { AdminDeps, Certificate } from './admin-deps.js';
 import { Authentication } from './authentication.js';
 import { cannotListen } from './cannot-listen.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
@@ -117,6 +118,11 @@ export class AdminServer {
       throw cannotListen(host, port, error);
     });
     return (this.app.server.address() as AddressInfo).port;
+  }
+
+  /** Connections that come from now on get this certificate; those that are open keep theirs. For a listener with TLS. */
+  setCertificate({ certificate, key }: Certificate): void {
+    (this.app.server as unknown as Server).setSecureContext({ cert: certificate, key });
   }
 
   /** Requests that wait for their answer. */

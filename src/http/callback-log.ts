@@ -19,11 +19,16 @@ const TXNS_MAX = 20;
 
 /** Writes a line per callback that was read, where the settings ask for it: writing takes longer than deciding. */
 export class CallbackLog {
+  /** May change while callbacks come. */
+  settings: CallbackLogSettings;
+
   constructor(
-    private readonly settings: CallbackLogSettings,
+    settings: CallbackLogSettings,
     private readonly log: Logger,
     private readonly scales: ScaleTable,
-  ) {}
+  ) {
+    this.settings = settings;
+  }
 
   wants(isFailure: boolean, tookMs: number): boolean {
     const { callbacks, slowMs } = this.settings;

@@ -26,6 +26,24 @@ export function createApp(tls: TlsFiles | undefined): TemplatedApp {
   return uws.SSLApp({ cert_file_name: tls.certificateFile, key_file_name: tls.keyFile });
 }
 
+/** The library has these, and its types do not. */
+interface Descriptors {
+  getDescriptor(): number;
+  addChildAppDescriptor(descriptor: number): void;
+  removeChildAppDescriptor(descriptor: number): void;
+}
+
+/**
+ * What `acceptor` accepts from now on goes to `next`, and no longer to `former`. The library can replace a certificate only by
+ * server name, which a client that connects by address does not send; so an app with the new certificate takes over.
+ */
+export function handConnectionsTo(next: TemplatedApp, acceptor: TemplatedApp, former: TemplatedApp): void {
+  const descriptorOf = (app: TemplatedApp) => (app as unknown as Descriptors).getDescriptor();
+  const listening = acceptor as unknown as Descriptors;
+  if (former !== acceptor) listening.removeChildAppDescriptor(descriptorOf(former));
+  listening.addChildAppDescriptor(descriptorOf(next));
+}
+
 /**
  * Listens, or throws when it cannot. By default uWebSockets shares a port with a process that listens there already, and two
  * servers would each get half of the requests.

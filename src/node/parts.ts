@@ -8,6 +8,7 @@ import { shardsOf } from '../tools/store-reader.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
 import { callersOf } from './callers.js';
+import { Certificates } from './certificates.js';
 import { EarlyListener } from './early-listener.js';
 import { EXIT } from './exit-codes.js';
 import { HealthListener } from './health-listener.js';
@@ -22,7 +23,6 @@ import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
 import { Recorder } from './recorder.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, type ShardThreadSettings } from './shard-thread.js';
-import { maybeTls } from './tls.js';
 import { waitForStore } from './wait-for-store.js';
 
 /** What a running process is made of. */
@@ -40,6 +40,7 @@ export interface Parts {
   readonly admin: AdminServer;
   /** Undefined where the settings want none. */
   readonly health: HealthListener | undefined;
+  readonly certificates: Certificates;
   readonly recorder: Recorder;
 }
 
@@ -75,15 +76,15 @@ async function makeOtherParts(
   workerEntry: URL,
 ): Promise<Omit<Parts, 'health'>> {
   const callers = callersOf(settings);
-  const tls = maybeTls(settings.tls, 'tls');
-  const adminTls = maybeTls(settings.admin.tls, 'admin.tls');
+  const certificates = new Certificates(settings, systemClock);
+  certificates.warn(log);
   const heapMaxBytes = effectiveHeapMaxBytes(settings);
   if (heapMaxBytes < threadHeapMaxBytes(settings)) {
     log.warn({ heapMaxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
   }
   const identity = newIdentity(systemClock.now());
   const record = recordOf(settings);
-  const early = await EarlyListener.open(settings.admin, adminTls);
+  const early = await EarlyListener.open(settings.admin, certificates.admin);
   const opened = await waitForStore(() => openStore(settings, initOf(settings), record), {
     waitMs: settings.storeWaitSeconds * 1000,
     clock: systemClock,
@@ -108,7 +109,7 @@ async function makeOtherParts(
   const service = new WalletService(shards, meta.shards, systemClock, settings.requestDeadlineMs);
   const callbackMetrics = new CallbackMetrics();
   const callbacks = makeCallbackServer(settings, {
-    tls,
+    tls: certificates.callbacks,
     callers,
     codec,
     shards,
@@ -119,14 +120,14 @@ async function makeOtherParts(
   // Without workers this is the shards' thread, which reports its own.
   const vitals = workers === 0 ? undefined : new ThreadVitals(MAIN_THREAD, mainHeapMaxBytes());
   const admin = makeAdminServer(settings, {
-    tls: adminTls,
+    tls: certificates.admin,
     service,
-    scrape: () => scrape({ service, shards, callbacks, callbackMetrics, vitals }),
+    scrape: () => scrape({ service, shards, callbacks, callbackMetrics, certificates, vitals }),
     meta,
     log,
   });
   const recorder = new Recorder(record, meta.storeId, shards, log);
-  return { settings, log, opened, identity, clock, shards, service, callbacks, admin, recorder };
+  return { settings, log, opened, identity, clock, shards, service, callbacks, admin, certificates, recorder };
 }
 
 /** Logs the first shard that is fenced: each finds out for itself, and it is one piece of news. */

@@ -30,16 +30,18 @@ export interface MeasuredParts {
   readonly shards: { status(): readonly ShardStatus[]; metrics(): readonly Metric[] };
   readonly callbacks: { measures(): ListenerMeasures };
   readonly callbackMetrics: CallbackMetrics;
+  readonly certificates: { metrics(): readonly Metric[] };
   /** Undefined when the main thread has the shards, which report its vitals. */
   readonly vitals: ThreadVitals | undefined;
 }
 
 /** All metrics of the process, as `GET /metrics` sends them. */
 export async function scrape(parts: MeasuredParts): Promise<{ readonly type: string; readonly text: string }> {
-  const { service, shards, callbacks, callbackMetrics, vitals } = parts;
+  const { service, shards, callbacks, callbackMetrics, certificates, vitals } = parts;
   const metrics = [
     ...processMetrics(VERSION, service.isReady),
     ...callbackMetrics.metrics(callbacks.measures()),
+    ...certificates.metrics(),
     ...statusMetrics(shards.status()),
     ...shards.metrics(),
     ...(vitals?.metrics() ?? []),
