@@ -61,10 +61,21 @@ export interface AdminSettings {
   readonly importLinesMax: number;
 }
 
+/** Why a request was turned away before it was looked at. */
+export type TokenRefusal = 'no token' | 'wrong token' | 'the role read' | 'not asked by this machine itself';
+
+/** Hears what the operator API does. */
+export interface AdminObserver {
+  /** `route` as in the OpenAPI document, `GET /v1/players/{username}`; `other` where there is none. */
+  answered(route: string, status: number | 'aborted'): void;
+  refused(reason: TokenRefusal): void;
+}
+
 export interface AdminDeps {
   readonly settings: AdminSettings;
   readonly service: OperatorService;
   readonly observability: Observability;
+  readonly observer: AdminObserver;
   readonly clock: Clock;
   readonly log: Logger;
 }

@@ -39,6 +39,10 @@ const RETRY_AFTER_SECONDS = '1';
 const NO_JSON = unsupportedMediaType('JSON with Content-Type: application/json');
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Its method and path, as in the OpenAPI document. */
+    route?: string;
+  }
   interface FastifyRequest {
     /** Undefined at health, which anybody may ask for. */
     operator: Operator;
@@ -55,7 +59,11 @@ export class AdminServer {
   constructor(private readonly deps: AdminDeps) {
     const routes = this.routes();
     const openPaths = routes.filter(({ isOpen }) => isOpen).map(({ path }) => path);
-    const authentication = new Authentication(deps.settings.tokens, new RefusalLog(deps.log, 'operator API: refused'));
+    const authentication = new Authentication(
+      deps.settings.tokens,
+      new RefusalLog(deps.log, 'operator API: refused'),
+      deps.observer,
+    );
     const { tls } = deps.settings;
     const http = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CONNECTIONS_CHECK_MS };
     this.app = fastify({
@@ -94,6 +102,8 @@ export class AdminServer {
       // Not `onResponse`: it stays out when the client has gone.
       reply.raw.once('close', () => {
         if (this.asking.get(socket) === reply.raw) this.asking.delete(socket);
+        const { config } = request.routeOptions;
+        deps.observer.answered(config.route ?? 'other', reply.raw.writableFinished ? reply.raw.statusCode : 'aborted');
       });
       // Health is for anybody who watches the process, and tells nothing about players.
       if (openPaths.includes(request.url)) return;

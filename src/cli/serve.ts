@@ -39,7 +39,10 @@ async function serve(options: ServeOptions): Promise<void> {
   let hasMissedSighup = false;
   const settings = loadSettings(env);
   const log = createLogger(settings.log.level);
-  process.on('exit', letGoOfGoneTerminals);
+  process.on('exit', (code) => {
+    node?.noteEnd(code);
+    letGoOfGoneTerminals();
+  });
   let isEnding = false;
   let node: WalletNode | undefined;
 

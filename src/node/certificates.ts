@@ -1,9 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
-import type { Metric } from '../base/metric.js';
 import type { Settings } from '../config/schema.js';
-import { gauge } from '../telemetry/metric.js';
 import { maybeTls, type Tls } from './tls.js';
 
 const DAY_MS = 86_400_000;
@@ -65,14 +63,12 @@ export class Certificates {
     this.warn(log);
   }
 
-  metrics(): Metric[] {
-    const values = LISTENERS.flatMap((listener) => {
+  /** When each of them ends. */
+  ends(): readonly { readonly listener: string; readonly endsMs: number }[] {
+    return LISTENERS.flatMap((listener) => {
       const tls = this.served[listener];
-      return tls === undefined ? [] : [{ labels: { listener: LABELS[listener] }, value: tls.endsMs / 1000 }];
+      return tls === undefined ? [] : [{ listener: LABELS[listener], endsMs: tls.endsMs }];
     });
-    if (values.length === 0) return [];
-    const help = 'When the certificate of a listener, or one of its chain, ends, in seconds since 1970.';
-    return [gauge('walletd_certificate_expiry_timestamp_seconds', help, values)];
   }
 
   private read(listener: Listener): Tls | undefined {

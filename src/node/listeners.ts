@@ -1,3 +1,4 @@
+import type { AdminObserver } from '../admin/admin-deps.js';
 import { AdminServer } from '../admin/admin-server.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
@@ -53,6 +54,7 @@ export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps)
 export interface AdminServerDeps {
   readonly tls: Tls | undefined;
   readonly service: WalletService;
+  readonly observer: AdminObserver;
   readonly scrape: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly meta: StoreMeta;
   readonly log: Logger;
@@ -60,7 +62,7 @@ export interface AdminServerDeps {
 
 /** The operator's listener. It does not listen yet. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
-  const { tls, service, scrape, meta, log } = deps;
+  const { tls, service, observer, scrape, meta, log } = deps;
   const { admin, money, limits } = settings;
   return new AdminServer({
     settings: {
@@ -75,6 +77,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     },
     service,
     observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
+    observer,
     clock: systemClock,
     log,
   });

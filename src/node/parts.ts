@@ -9,13 +9,16 @@ import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
 import { callersOf } from './callers.js';
 import { Certificates } from './certificates.js';
+import { driverOf } from './drivers/drivers.js';
 import { EarlyListener } from './early-listener.js';
 import { EXIT } from './exit-codes.js';
 import { HealthListener } from './health-listener.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
 import { type Identity, newIdentity } from './identity.js';
+import { LastRun } from './last-run.js';
 import { makeAdminServer, makeCallbackServer } from './listeners.js';
 import { MAIN_THREAD, makeShards } from './make-shards.js';
+import { AdminMetrics } from './metrics/admin-metrics.js';
 import { CallbackMetrics } from './metrics/callback-metrics.js';
 import { scrape } from './metrics/scrape.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
@@ -42,6 +45,7 @@ export interface Parts {
   readonly health: HealthListener | undefined;
   readonly certificates: Certificates;
   readonly recorder: Recorder;
+  readonly lastRun: LastRun;
 }
 
 /** Called with an exit code when the process serves nobody any more. */
@@ -59,10 +63,11 @@ export async function makeParts(
 ): Promise<Parts> {
   let isReady = () => false;
   const health = await HealthListener.maybeOpen(settings.health, () => isReady());
+  const lastRun = LastRun.read(settings.nodeFolder, driverOf(settings).recordName, log);
   try {
-    const parts = await makeOtherParts(settings, log, onUseless, workerEntry);
+    const parts = await makeOtherParts(settings, log, onUseless, workerEntry, lastRun);
     isReady = () => parts.service.isReady;
-    return { ...parts, health };
+    return { ...parts, health, lastRun };
   } catch (error) {
     await health?.close();
     throw error;
@@ -74,7 +79,8 @@ async function makeOtherParts(
   log: Logger,
   onUseless: OnUseless,
   workerEntry: URL,
-): Promise<Omit<Parts, 'health'>> {
+  lastRun: LastRun,
+): Promise<Omit<Parts, 'health' | 'lastRun'>> {
   const callers = callersOf(settings);
   const certificates = new Certificates(settings, systemClock);
   certificates.warn(log);
@@ -108,6 +114,8 @@ async function makeOtherParts(
   const shards = await makeShards(thread, workers, { clock, codec, log, onFenced, workerEntry });
   const service = new WalletService(shards, meta.shards, systemClock, settings.requestDeadlineMs);
   const callbackMetrics = new CallbackMetrics();
+  const adminMetrics = new AdminMetrics();
+  const recorder = new Recorder(record, meta.storeId, shards, log);
   const callbacks = makeCallbackServer(settings, {
     tls: certificates.callbacks,
     callers,
@@ -119,14 +127,15 @@ async function makeOtherParts(
   });
   // Without workers this is the shards' thread, which reports its own.
   const vitals = workers === 0 ? undefined : new ThreadVitals(MAIN_THREAD, mainHeapMaxBytes());
+  const measured = { service, shards, callbackMetrics, adminMetrics, certificates, recorder, lastRun, vitals };
   const admin = makeAdminServer(settings, {
     tls: certificates.admin,
     service,
-    scrape: () => scrape({ service, shards, callbacks, callbackMetrics, certificates, vitals }),
+    observer: adminMetrics,
+    scrape: () => scrape({ ...measured, callbacks }),
     meta,
     log,
   });
-  const recorder = new Recorder(record, meta.storeId, shards, log);
   return { settings, log, opened, identity, clock, shards, service, callbacks, admin, certificates, recorder };
 }
 

@@ -20,9 +20,11 @@ import { EXIT } from './exit-codes.js';
 import { youngBytes } from './heap.js';
 import { type Identity, newNonceOf } from './identity.js';
 import { ShardTelemetry } from './metrics/shard-telemetry.js';
+import { storeRoomMetrics } from './metrics/store-room-metrics.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
 import { rulesOf } from './rules.js';
 import type { ShardSettings } from './shard-settings.js';
+import { StoreGauge } from './store-gauge.js';
 
 const RECENT_BYTES_MAX = 8 * 1024 * 1024;
 const RECENT_SHARE = 64;
@@ -77,6 +79,8 @@ export async function openShardThread(
   const share = Math.floor(heapMaxBytes / RECENT_SHARE / shards.length);
   const memory = new MemoryGuard(heapMaxBytes, youngBytes(heapMaxBytes));
   const vitals = new ThreadVitals(thread, heapMaxBytes);
+  // One thread is enough to ask.
+  const room = shards.includes(0) ? new StoreGauge(store) : undefined;
   const telemetry = new ShardTelemetry(log, memory, {
     thread,
     scales: new ScaleTable(meta.scales),
@@ -107,7 +111,7 @@ export async function openShardThread(
     limits: settings.limits,
     memory,
     observer: telemetry,
-    metrics: (measures) => [...telemetry.metrics(measures), ...vitals.metrics()],
+    metrics: (measures) => [...telemetry.metrics(measures), ...vitals.metrics(), ...storeRoomMetrics(room?.newest)],
     owner,
     ownerTag,
     newNonce: () => newNonceOf(ownerTag),
@@ -118,6 +122,7 @@ export async function openShardThread(
       telemetry.close();
       memory.close();
       vitals.close();
+      room?.close();
       await store.close();
     },
   });

@@ -16,8 +16,10 @@ import { StoreError } from './store-error.js';
 
 /** Takes the store over and recovers all shards. Resolves when each serves or is stopped; throws when none serves. */
 export async function startShards(parts: Parts): Promise<void> {
-  const { opened, shards, recorder } = parts;
-  await shards.start(await takeStoreOver(parts)).catch(asStoreProblem('recover from', opened.name));
+  const { opened, shards, recorder, lastRun } = parts;
+  const fences = await takeStoreOver(parts);
+  lastRun.begin();
+  await shards.start(fences).catch(asStoreProblem('recover from', opened.name));
   mustServe(shards);
   await recorder.write();
   void logConcerns(parts).finally(() => opened.store.close());

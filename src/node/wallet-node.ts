@@ -86,6 +86,11 @@ export class WalletNode {
     return await stopParts(this.parts);
   }
 
+  /** To be called at the very end of the process. */
+  noteEnd(exitCode: number): void {
+    this.parts.lastRun.ended(exitCode);
+  }
+
   private setCallers(fresh: Settings): void {
     const { callbacks, log } = this.parts;
     const settings = withCallersOf(this.parts.settings, fresh);

@@ -11,9 +11,18 @@ export interface Store {
   readonly canLoseTail: boolean;
   /** What is not wrong now and will be some day: sentences for people. Rejects during an outage. */
   concerns(): Promise<readonly string[]>;
+  /** Rejects during an outage. */
+  room(): Promise<StoreRoom>;
   /** For people: the server that appends go to now; undefined where there is none, or no connection. */
   readonly server: string | undefined;
   close(): Promise<void>;
+}
+
+/** How large a store is. */
+export interface StoreRoom {
+  readonly usedBytes: number;
+  /** By how much it can grow; undefined where nothing limits it, or nothing says so. */
+  readonly freeBytes: number | undefined;
 }
 
 /** The one record that says what a store was created with. */

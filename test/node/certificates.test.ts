@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Certificates } from '../../src/node/certificates.js';
+import { certificateMetrics } from '../../src/node/metrics/certificate-metrics.js';
 import { makeCertificate } from '../support/certificate.js';
 import { settingsWith } from '../support/settings.js';
 import { inTempFolder } from '../support/temp-folder.js';
@@ -18,7 +19,7 @@ test('a certificate is a concern from 14 days before its end', () =>
     assert.deepEqual(at(15.9), []);
     assert.match(at(16.1)[0] ?? '', /a\.test\.crt \(admin\.tls\.certificateFile\) ends at \S+: put a new one there/);
     assert.match(at(30.1)[0] ?? '', /\(admin\.tls\.certificateFile\) ended at/);
-    const [metric] = new Certificates(settings, { now: () => 0 }).metrics();
+    const [metric] = certificateMetrics(new Certificates(settings, { now: () => 0 }).ends());
     assert.equal(metric?.name, 'walletd_certificate_expiry_timestamp_seconds');
     const [series] = metric?.values ?? [];
     assert.deepEqual(series?.labels, { listener: 'operator-api' });
@@ -36,5 +37,5 @@ test('of a chain the first that ends counts', () =>
 
 test('without TLS there is nothing to tell', () => {
   const certificates = new Certificates(settingsWith(), { now: () => Date.now() });
-  assert.deepEqual([certificates.concerns(), certificates.metrics()], [[], []]);
+  assert.deepEqual([certificates.concerns(), certificateMetrics(certificates.ends())], [[], []]);
 });

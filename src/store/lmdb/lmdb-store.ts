@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
-import type { Store } from '../store.js';
+import type { Store, StoreRoom } from '../store.js';
 import { Commits } from './commits.js';
 import { BINARY, DATA_FILE, openEnvironment, usedBytes } from './environment.js';
 import { FileGrowth } from './file-growth.js';
@@ -28,7 +29,7 @@ export class LmdbStore implements Store {
 
   private constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
-    folder: string,
+    private readonly folder: string,
     onStuck: (why: string) => void,
   ) {
     const meta = root.openDB<Buffer, Buffer>({ name: 'meta', ...BINARY });
@@ -63,6 +64,11 @@ export class LmdbStore implements Store {
 
   async concerns(): Promise<readonly string[]> {
     return [];
+  }
+
+  async room(): Promise<StoreRoom> {
+    const { bavail, bsize } = await statfs(this.folder);
+    return { usedBytes: usedBytes(this.root), freeBytes: bavail * bsize };
   }
 
   async close(): Promise<void> {
