@@ -9,6 +9,7 @@ import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, Certificate } from './admin-deps.js';
 import { Authentication } from './authentication.js';
 import { cannotListen } from './cannot-listen.js';
+import { findPlayersRoute } from './find-players.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
 import { operatorPaths } from './openapi.js';
@@ -167,9 +168,11 @@ export class AdminServer {
 
   private routes(): readonly Route[] {
     const { deps } = this;
+    const isWanted = ({ socket }: IncomingMessage) => !this.isDraining && !socket.destroyed;
     const routes: Route[] = [
       ...playerRoutes(deps),
-      ...transactionRoutes(deps, ({ socket }) => !this.isDraining && !socket.destroyed),
+      findPlayersRoute(deps, isWanted),
+      ...transactionRoutes(deps, isWanted),
       operationsRoute(deps),
       shardPlayersRoute(deps),
       importRoute(deps),
