@@ -22,7 +22,19 @@ test('help, version and wrong words', async () => {
 
 test('every verb has its help; with an example, except serve and init', async () => {
   const inspect = ['player', 'round', 'txn', 'operators', 'entry', 'orphans'].map((what) => `inspect ${what}`);
-  const verbs = ['backup', 'restore', 'verify', 'inspect', ...inspect, 'export', 'snapshot list', 'snapshot take'];
+  const verbs = [
+    'status',
+    'doctor',
+    'completion',
+    'backup',
+    'restore',
+    'verify',
+    'inspect',
+    ...inspect,
+    'export',
+    'snapshot list',
+    'snapshot take',
+  ];
   for (const verb of ['serve', 'init', ...verbs, 'accept-loss']) {
     const { status, stdout } = await runVerb([...verb.split(' '), '--help']);
     assert.equal(status, 0, verb);

@@ -2,9 +2,10 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
-import type { Store, StoreRoom } from '../store.js';
+import type { Finding, Store, StoreRoom } from '../store.js';
 import { Commits } from './commits.js';
 import { BINARY, DATA_FILE, openEnvironment, usedBytes } from './environment.js';
+import { examineFolder } from './examine-folder.js';
 import { FileGrowth } from './file-growth.js';
 import { Heads } from './heads.js';
 import { LmdbMeta } from './lmdb-meta.js';
@@ -69,6 +70,10 @@ export class LmdbStore implements Store {
   async room(): Promise<StoreRoom> {
     const { bavail, bsize } = await statfs(this.folder);
     return { usedBytes: usedBytes(this.root), freeBytes: bavail * bsize };
+  }
+
+  async examine(): Promise<readonly Finding[]> {
+    return await examineFolder(this.folder, await this.room());
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
-import type { Store, StoreRoom } from '../store.js';
+import type { Finding, Store, StoreRoom } from '../store.js';
 import type { Durability } from './durability.js';
+import { examineServer } from './examine-server.js';
 import { APPEND, ensureFunction, SNAPSHOT } from './functions.js';
 import { Keys } from './keys.js';
 import type { RedisAddress } from './redis-address.js';
@@ -89,6 +90,12 @@ export class RedisStore implements Store {
     const usedBytes = Number(info.get('used_memory'));
     const maxBytes = Number(info.get('maxmemory'));
     return { usedBytes, freeBytes: maxBytes > 0 ? Math.max(0, maxBytes - usedBytes) : undefined };
+  }
+
+  async examine(): Promise<readonly Finding[]> {
+    const room = await this.room();
+    const concerns = await this.concerns();
+    return await this.reads.use((client) => examineServer(client, this.keys, room, concerns));
   }
 
   async close(): Promise<void> {
