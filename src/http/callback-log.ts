@@ -44,12 +44,20 @@ export class CallbackLog {
     }
   }
 
-  write(endpoint: Endpoint, request: ReadRequest, answer: CallbackAnswer, tookMs: number): void {
+  /** `traceId` is that of the caller's trace, if it sent one. */
+  write(
+    endpoint: Endpoint,
+    request: ReadRequest,
+    answer: CallbackAnswer,
+    tookMs: number,
+    traceId: string | undefined,
+  ): void {
     const { id: requestId, username, productId, currency, command, refusal } = request;
     this.log.info(
       {
         endpoint,
         requestId,
+        ...(traceId !== undefined && { trace_id: traceId }),
         username,
         productId,
         currency,

@@ -173,6 +173,8 @@ export class CallbackServer {
       callback.refuseAndClose('body-too-large');
     } else {
       const claim = this.callers.claim(req, this.deps.clock);
+      const { tracer, log } = this.deps;
+      if (tracer !== undefined || log.settings.callbacks !== 'none') callback.follow(req.getHeader('traceparent'));
       callback.readBody(claim, claim && this.callers.describe(res, req));
     }
   }

@@ -8,6 +8,7 @@ import type { Settings } from '../config/schema.js';
 import { CallbackLog } from '../http/callback-log.js';
 import type { CallbackObserver } from '../http/callback-observer.js';
 import { CallbackServer } from '../http/callback-server.js';
+import type { CallbackTracer } from '../http/callback-trace.js';
 import type { Callers } from '../http/callers.js';
 import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
@@ -24,13 +25,14 @@ export interface CallbackServerDeps {
   readonly codec: CallbackCodec;
   readonly shards: Shards;
   readonly observer: CallbackObserver;
+  readonly tracer: CallbackTracer | undefined;
   readonly meta: StoreMeta;
   readonly log: Logger;
 }
 
 /** The platform's listener. It does not listen yet. */
 export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps): CallbackServer {
-  const { tls, callers, codec, shards, observer, meta, log } = deps;
+  const { tls, callers, codec, shards, observer, tracer, meta, log } = deps;
   const { host, port, requestDeadlineMs, limits } = settings;
   const connectionsMax = affordableConnections(limits.connectionsMax);
   if (connectionsMax < limits.connectionsMax) {
@@ -44,6 +46,7 @@ export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps)
       service: shards,
       clock: systemClock,
       observer,
+      tracer,
       log: new CallbackLog(settings.log, log, new ScaleTable(meta.scales)),
     },
     callers,

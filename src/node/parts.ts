@@ -4,6 +4,7 @@ import type { Logger } from '../base/logger.js';
 import { SteadyClock } from '../base/steady-clock.js';
 import type { Settings } from '../config/schema.js';
 import type { CallbackServer } from '../http/callback-server.js';
+import type { CallbackTracer } from '../http/callback-trace.js';
 import { shardsOf } from '../tools/store-reader.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
@@ -26,6 +27,7 @@ import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
 import { Recorder } from './recorder.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, type ShardThreadSettings } from './shard-thread.js';
+import { maybeTracer } from './tracing.js';
 import { waitForStore } from './wait-for-store.js';
 
 /** What a running process is made of. */
@@ -45,6 +47,8 @@ export interface Parts {
   readonly health: HealthListener | undefined;
   readonly certificates: Certificates;
   readonly recorder: Recorder;
+  /** Undefined where traces go nowhere. */
+  readonly tracer: CallbackTracer | undefined;
   readonly lastRun: LastRun;
 }
 
@@ -88,6 +92,7 @@ async function makeOtherParts(
   if (heapMaxBytes < threadHeapMaxBytes(settings)) {
     log.warn({ heapMaxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
   }
+  const tracer = await maybeTracer(process.env, log);
   const identity = newIdentity(systemClock.now());
   const record = recordOf(settings);
   const early = await EarlyListener.open(settings.admin, certificates.admin);
@@ -106,6 +111,7 @@ async function makeOtherParts(
     heapMaxBytes,
     clockOffsetMs: clock.believedOffsetMs,
     acknowledged: record.all,
+    isTracing: tracer !== undefined,
     ...identity,
   };
   const codec = codecOf(thread);
@@ -122,6 +128,7 @@ async function makeOtherParts(
     codec,
     shards,
     observer: callbackMetrics,
+    tracer,
     meta,
     log,
   });
@@ -136,7 +143,7 @@ async function makeOtherParts(
     meta,
     log,
   });
-  return { settings, log, opened, identity, clock, shards, service, callbacks, admin, certificates, recorder };
+  return { settings, log, opened, identity, clock, shards, service, callbacks, admin, certificates, recorder, tracer };
 }
 
 /** Logs the first shard that is fenced: each finds out for itself, and it is one piece of news. */

@@ -59,6 +59,7 @@ export interface ShardThreadSettings extends Identity {
   readonly clockOffsetMs: number;
   /** What this node's record says it has acknowledged. */
   readonly acknowledged: ReadonlyMap<number, Position>;
+  readonly isTracing: boolean;
 }
 
 /**
@@ -114,6 +115,7 @@ export async function openShardThread(
     metrics: (measures) => [...telemetry.metrics(measures), ...vitals.metrics(), ...storeRoomMetrics(room?.newest)],
     owner,
     ownerTag,
+    isTracing: options.isTracing,
     newNonce: () => newNonceOf(ownerTag),
     onFenced,
     writeOrphans: (shard, entries) => writeOrphans(nodeFolder, shard, entries),

@@ -14,7 +14,7 @@ const POLL_MS = 5;
  * Resolves to false when the store did not answer, and some outcomes are unknown.
  */
 export async function stopParts(parts: Parts): Promise<boolean> {
-  const { log, service, shards, callbacks, admin, health, recorder } = parts;
+  const { log, service, shards, callbacks, admin, health, recorder, tracer } = parts;
   const startedMs = systemClock.monotonicMs();
   service.isReady = false;
   callbacks.stopListening();
@@ -33,6 +33,7 @@ export async function stopParts(parts: Parts): Promise<boolean> {
   recorder.stop();
   await recorder.write();
   await shards.close();
+  await tracer?.close();
   await health?.close();
   const tookMs = Math.round(systemClock.monotonicMs() - startedMs);
   if (isAnswered) log.info({ tookMs }, 'stopped: everything in flight was answered');
