@@ -25,7 +25,7 @@ const NEED_NO_VERB = ['--version', '-V'];
 const NEEDS_ALL = 'completion';
 
 /** Errors that people can mend: they get one sentence. All others are bugs of ours, and show their stack. */
-const MENDABLE = ['ConfigError', 'StoreError', 'RecoveryError', 'FormatError', 'ToolError'];
+const MENDABLE = ['ConfigError', 'StoreError', 'RecoveryError', 'FormatError', 'ToolError', 'NoBinaryError'];
 
 /**
  * The command line with the verb that is called; for the help, with all of them, which take half a second to load.

@@ -174,7 +174,8 @@ export class CallbackServer {
     } else {
       const claim = this.callers.claim(req, this.deps.clock);
       const { tracer, log } = this.deps;
-      if (tracer !== undefined || log.settings.callbacks !== 'none') callback.follow(req.getHeader('traceparent'));
+      const isLogged = log.settings.callbacks !== 'none';
+      if (isLogged || tracer !== undefined) callback.follow(req.getHeader('traceparent'), isLogged);
       callback.readBody(claim, claim && this.callers.describe(res, req));
     }
   }

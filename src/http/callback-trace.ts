@@ -16,8 +16,9 @@ export interface CallbackTimes {
 
 /** Sends the spans of callbacks to where traces are collected. */
 export interface CallbackTracer {
-  /** Undefined for a callback that is not sampled. */
-  maybeBegin(endpoint: Endpoint, parent: TraceParent | undefined): CallbackSpan | undefined;
+  /** By the header traceparent, which is empty or anything where the caller sends none: asked of every callback. */
+  isSampled(header: string): boolean;
+  begin(endpoint: Endpoint, parent: TraceParent | undefined): CallbackSpan;
   /** Sends what is left; resolves in time for an end. */
   close(): Promise<void>;
 }
@@ -38,10 +39,17 @@ export class CallbackTrace {
     readonly span: CallbackSpan | undefined,
   ) {}
 
-  /** Undefined where there is nothing to follow. */
-  static maybeOf(endpoint: Endpoint, header: string, tracer: CallbackTracer | undefined): CallbackTrace | undefined {
+  /** Undefined where nobody wants to know: that it is neither logged nor sampled is found out without reading the header. */
+  static maybeOf(
+    endpoint: Endpoint,
+    header: string,
+    tracer: CallbackTracer | undefined,
+    isLogged: boolean,
+  ): CallbackTrace | undefined {
+    const isSampled = tracer?.isSampled(header) ?? false;
+    if (!isSampled && !isLogged) return undefined;
     const parent = maybeTraceParent(header);
-    const span = tracer?.maybeBegin(endpoint, parent);
+    const span = isSampled ? tracer?.begin(endpoint, parent) : undefined;
     const traceId = span?.traceId ?? parent?.traceId;
     return traceId === undefined ? undefined : new CallbackTrace(traceId, span);
   }

@@ -75,8 +75,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
   }
 
   /** `header` is the caller's traceparent, or empty. */
-  follow(header: string): void {
-    this.trace = CallbackTrace.maybeOf(this.endpoint, header, this.deps.tracer);
+  follow(header: string, isLogged: boolean): void {
+    this.trace = CallbackTrace.maybeOf(this.endpoint, header, this.deps.tracer, isLogged);
   }
 
   reply({ answer, body, turn }: CallbackReply, readyMs?: number): void {

@@ -5,11 +5,24 @@
  * It lives on the main thread only: a throw in a worker thread that hosts it ends the whole process.
  */
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { messageOf } from '../base/message-of.js';
 
 // uWebSockets reads this when it loads; without it headers over 4 KB answer 431.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
 
-const uws = await import('uWebSockets.js');
+/** People can mend this: it gets one sentence. */
+class NoBinaryError extends Error {
+  override readonly name = 'NoBinaryError';
+}
+
+const uws = await import('uWebSockets.js').catch((error: unknown) => {
+  if (!/supports only Node|Cannot find module/.test(messageOf(error))) throw error;
+  const { version, platform, arch } = process;
+  throw new NoBinaryError(
+    `uWebSockets.js has no binary for Node ${version} on ${platform} ${arch}: use Node 20 or 22, ` +
+      'or take it from its own repository (docs/operations.md, Node)',
+  );
+});
 const { LIBUS_LISTEN_EXCLUSIVE_PORT } = uws as unknown as { LIBUS_LISTEN_EXCLUSIVE_PORT: number };
 
 export const { us_listen_socket_close, us_socket_local_port } = uws;

@@ -34,7 +34,7 @@ export class OtlpTracer implements CallbackTracer {
   private constructor(
     private readonly provider: BasicTracerProvider,
     private readonly tracer: SpanMaker,
-    private readonly isSampled: Sampler,
+    readonly isSampled: Sampler,
   ) {}
 
   static open(env: NodeJS.ProcessEnv, log: Logger): OtlpTracer {
@@ -49,8 +49,8 @@ export class OtlpTracer implements CallbackTracer {
     return new OtlpTracer(provider, provider.getTracer('walletd', VERSION), isSampled);
   }
 
-  maybeBegin(endpoint: Endpoint, parent: TraceParent | undefined): CallbackSpan | undefined {
-    return this.isSampled(parent) ? new OtlpSpan(this.tracer, endpoint, parent) : undefined;
+  begin(endpoint: Endpoint, parent: TraceParent | undefined): CallbackSpan {
+    return new OtlpSpan(this.tracer, endpoint, parent);
   }
 
   async close(): Promise<void> {
