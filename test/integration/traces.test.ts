@@ -103,6 +103,7 @@ test('a collector that is away is a line in the log, and nothing else', () =>
     const walletd = await WalletdProcess.start({
       WALLETD_STORE: `lmdb:${folder}/data`,
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '100',
       OTEL_BSP_SCHEDULE_DELAY: '50',
     });
     const client = new PlatformClient(walletd.callbackUrl);
