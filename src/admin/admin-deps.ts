@@ -39,14 +39,20 @@ export interface Observability {
   readonly openapi: (paths: object, schemas: object) => object;
 }
 
+/** PEM. */
+export interface Certificate {
+  readonly certificate: Buffer;
+  readonly key: Buffer;
+}
+
 export interface AdminSettings {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
   /** None: this machine may operate. */
   readonly tokens: readonly OperatorToken[];
-  /** PEM; undefined: plain HTTP. */
-  readonly tls: { readonly certificate: Buffer; readonly key: Buffer } | undefined;
+  /** Undefined: plain HTTP. */
+  readonly tls: Certificate | undefined;
   /** The id of the store behind all of it, so that tools know whether they look at the same one. */
   readonly storeId: string;
   readonly scales: ScaleTable;
@@ -55,10 +61,21 @@ export interface AdminSettings {
   readonly importLinesMax: number;
 }
 
+/** Why a request was turned away before it was looked at. */
+export type TokenRefusal = 'no token' | 'wrong token' | 'the role read' | 'not asked by this machine itself';
+
+/** Hears what the operator API does. */
+export interface AdminObserver {
+  /** `route` as in the OpenAPI document, `GET /v1/players/{username}`; `other` where there is none. */
+  answered(route: string, status: number | 'aborted'): void;
+  refused(reason: TokenRefusal): void;
+}
+
 export interface AdminDeps {
   readonly settings: AdminSettings;
   readonly service: OperatorService;
   readonly observability: Observability;
+  readonly observer: AdminObserver;
   readonly clock: Clock;
   readonly log: Logger;
 }

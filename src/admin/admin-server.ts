@@ -1,13 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ObjectSchema } from '../base/json-schema.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
-import type { AdminDeps } from './admin-deps.js';
+import type { AdminDeps, Certificate } from './admin-deps.js';
 import { Authentication } from './authentication.js';
 import { cannotListen } from './cannot-listen.js';
+import { findPlayersRoute } from './find-players.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
 import { operatorPaths } from './openapi.js';
@@ -38,6 +40,10 @@ const RETRY_AFTER_SECONDS = '1';
 const NO_JSON = unsupportedMediaType('JSON with Content-Type: application/json');
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Its method and path, as in the OpenAPI document. */
+    route?: string;
+  }
   interface FastifyRequest {
     /** Undefined at health, which anybody may ask for. */
     operator: Operator;
@@ -54,7 +60,11 @@ export class AdminServer {
   constructor(private readonly deps: AdminDeps) {
     const routes = this.routes();
     const openPaths = routes.filter(({ isOpen }) => isOpen).map(({ path }) => path);
-    const authentication = new Authentication(deps.settings.tokens, new RefusalLog(deps.log, 'operator API: refused'));
+    const authentication = new Authentication(
+      deps.settings.tokens,
+      new RefusalLog(deps.log, 'operator API: refused'),
+      deps.observer,
+    );
     const { tls } = deps.settings;
     const http = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CONNECTIONS_CHECK_MS };
     this.app = fastify({
@@ -93,6 +103,8 @@ export class AdminServer {
       // Not `onResponse`: it stays out when the client has gone.
       reply.raw.once('close', () => {
         if (this.asking.get(socket) === reply.raw) this.asking.delete(socket);
+        const { config } = request.routeOptions;
+        deps.observer.answered(config.route ?? 'other', reply.raw.writableFinished ? reply.raw.statusCode : 'aborted');
       });
       // Health is for anybody who watches the process, and tells nothing about players.
       if (openPaths.includes(request.url)) return;
@@ -117,6 +129,11 @@ export class AdminServer {
       throw cannotListen(host, port, error);
     });
     return (this.app.server.address() as AddressInfo).port;
+  }
+
+  /** Connections that come from now on get this certificate; those that are open keep theirs. For a listener with TLS. */
+  setCertificate({ certificate, key }: Certificate): void {
+    (this.app.server as unknown as Server).setSecureContext({ cert: certificate, key });
   }
 
   /** Requests that wait for their answer. */
@@ -151,9 +168,11 @@ export class AdminServer {
 
   private routes(): readonly Route[] {
     const { deps } = this;
+    const isWanted = ({ socket }: IncomingMessage) => !this.isDraining && !socket.destroyed;
     const routes: Route[] = [
       ...playerRoutes(deps),
-      ...transactionRoutes(deps, ({ socket }) => !this.isDraining && !socket.destroyed),
+      findPlayersRoute(deps, isWanted),
+      ...transactionRoutes(deps, isWanted),
       operationsRoute(deps),
       shardPlayersRoute(deps),
       importRoute(deps),

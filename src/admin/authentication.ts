@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
-import type { OperatorToken } from './admin-deps.js';
+import type { AdminObserver, OperatorToken, TokenRefusal } from './admin-deps.js';
 import { Problem } from './problem.js';
 
 /** What `read` may: everything else changes something. */
@@ -20,6 +20,7 @@ export class Authentication {
   constructor(
     tokens: readonly OperatorToken[],
     private readonly refusals: RefusalLog,
+    private readonly observer: AdminObserver,
   ) {
     this.tokens = tokens.map(({ name, role, token }) => ({ name, role, hash: hashOf(token) }));
   }
@@ -31,12 +32,12 @@ export class Authentication {
     const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
     const known = given === undefined ? undefined : this.find(given);
     if (known === undefined) {
-      this.refusals.note(given === undefined ? 'no token' : 'wrong token', () => address);
+      this.refuse(given === undefined ? 'no token' : 'wrong token', () => address);
       throw new Problem(401, 'send Authorization: Bearer with the token of an operator', 'unauthorized');
     }
     const { name, role } = known;
     if (role === 'read' && !READING_METHODS.includes(request.method)) {
-      this.refusals.note('the role read', () => `${name} at ${address}`);
+      this.refuse('the role read', () => `${name} at ${address}`);
       throw new Problem(403, `the token of ${name} has the role read, which may only GET`, 'forbidden');
     }
     return { name, address };
@@ -51,9 +52,14 @@ export class Authentication {
     if (LOOPBACK_HOST.test(host) && (origin === undefined || origin.replace(/^https?:\/\//, '') === host)) {
       return { name: LOCAL_NAME, address };
     }
-    this.refusals.note('not asked by this machine itself', () => address);
+    this.refuse('not asked by this machine itself', () => address);
     const detail = 'without admin.token this answers what this machine asks under its own name, and no web site';
     throw new Problem(401, detail, 'unauthorized');
+  }
+
+  private refuse(reason: TokenRefusal, from: () => string): void {
+    this.refusals.note(reason, from);
+    this.observer.refused(reason);
   }
 
   /** Compares with all of them, and hashes, which have one length: so the time tells nothing about any. */

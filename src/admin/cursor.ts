@@ -6,7 +6,11 @@ export function encodeCursor(cursor: object): string {
 }
 
 /** Undefined for the first page. Throws a `Problem` when it is no cursor of such a list. */
-export function cursorOf<T>(text: string | undefined, isCursor: (value: unknown) => value is T): T | undefined {
+export function cursorOf<T>(
+  text: string | undefined,
+  isCursor: (value: unknown) => value is T,
+  name = 'before',
+): T | undefined {
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
@@ -14,7 +18,7 @@ export function cursorOf<T>(text: string | undefined, isCursor: (value: unknown)
   } catch {
     // Falls through to the same answer.
   }
-  throw badRequest('before must be the `next` of an earlier page');
+  throw badRequest(`${name} must be the \`next\` of an earlier page`);
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -6,6 +6,7 @@ import type { AdminDeps } from './admin-deps.js';
 import { amount, currency, flag, id, reason } from './fields.js';
 import { money, mustSignedUnits, mustUnits } from './money.js';
 import { answer as answered } from './openapi.js';
+import { playerBody } from './player-body.js';
 import { badRequest, noSuchPlayer, problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { ref } from './schemas.js';
@@ -38,7 +39,7 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
       });
       if (answer.type === 'failed') throw problemOf(answer.failure);
       reply.status(answer.isRepeat ? 200 : 201);
-      return playerBody(await mustPlayer(username));
+      return playerBody(settings.scales, await mustPlayer(username));
     },
   });
 
@@ -49,7 +50,7 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
     params,
     responses: { 200: answered('The player', ref('Player')) },
     problems: [400, 404],
-    handle: async ({ params: { username } }) => playerBody(await mustPlayer(username)),
+    handle: async ({ params: { username } }) => playerBody(settings.scales, await mustPlayer(username)),
   });
 
   const blocking = (verb: 'block' | 'unblock', operationId: string, summary: string) =>
@@ -63,7 +64,7 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
       handle: async ({ params: { username }, operator }) => {
         const answer = await service.operate({ type: `${verb}-player`, username, by: operator });
         if (answer.type === 'failed') throw problemOf(answer.failure);
-        return playerBody(await mustPlayer(username));
+        return playerBody(settings.scales, await mustPlayer(username));
       },
     });
 
@@ -132,9 +133,5 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
     if (result.type === 'failed') throw problemOf(result.failure);
     if (result.type !== 'player' || result.player === undefined) throw noSuchPlayer(username);
     return result.player;
-  }
-
-  function playerBody(player: PlayerView): object {
-    return { ...player, balance: money(settings.scales, player.currency, player.balance) };
   }
 }

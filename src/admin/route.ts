@@ -64,6 +64,7 @@ export function addRoute(app: FastifyInstance, { method, path, params, query, bo
     method,
     // The framework writes {username} as :username, and a colon that stands for itself as two.
     url: path.replace(':', '::').replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { route: `${method} ${path}` },
     schema: { params, querystring: query, ...(body !== undefined && { body }) },
     handler: (request, reply) =>
       handle(

@@ -4,6 +4,7 @@ import type { Answer } from '../wallet/decision.js';
 import type { CallbackFailure, Invalid } from './failures.js';
 import { type CodecSettings, type Echo, type ReadRequest, type RequestCodec, requestCodecs } from './request-codec.js';
 import { ResponseCodec } from './response-codec.js';
+import type { TurnTimes } from './sent-callback.js';
 
 /** What a callback is answered: its command's answer, or why there is no command. */
 export type CallbackAnswer = Answer | { readonly type: 'failed'; readonly failure: Invalid };
@@ -12,6 +13,8 @@ export interface CallbackReply {
   readonly answer: CallbackAnswer;
   /** The response body; empty where the callback was refused unread. */
   readonly body: string;
+  /** Only of a callback that a trace follows. */
+  readonly turn?: TurnTimes | undefined;
 }
 
 export const MALFORMED: CallbackAnswer = { type: 'failed', failure: 'malformed' };

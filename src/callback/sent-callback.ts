@@ -7,4 +7,12 @@ export interface SentCallback {
   readonly text: string;
   /** On the monotonic clock: from then on the platform is told that the outcome is unknown, so it must not begin. */
   readonly deadlineMs: number;
+  /** True: its reply is to say when its turn was. */
+  readonly isTraced: boolean;
+}
+
+/** When a command was decided, of the monotonic clock. */
+export interface TurnTimes {
+  readonly startedMs: number;
+  readonly endedMs: number;
 }

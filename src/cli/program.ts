@@ -6,6 +6,8 @@ import { printable } from './print/printable.js';
 /** The verbs in the order of the help. */
 const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   serve: async () => (await import('./serve.js')).addServe,
+  status: async () => (await import('./status.js')).addStatus,
+  doctor: async () => (await import('./doctor.js')).addDoctor,
   config: async () => (await import('./config.js')).addConfig,
   init: async () => (await import('./init.js')).addInit,
   backup: async () => (await import('./backup.js')).addBackup,
@@ -15,12 +17,15 @@ const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>>
   export: async () => (await import('./export.js')).addExport,
   snapshot: async () => (await import('./snapshot.js')).addSnapshot,
   'accept-loss': async () => (await import('./accept-loss.js')).addAcceptLoss,
+  completion: async () => (await import('./completion.js')).addCompletion,
 };
 
 const NEED_NO_VERB = ['--version', '-V'];
+/** Tells what all the others take. */
+const NEEDS_ALL = 'completion';
 
 /** Errors that people can mend: they get one sentence. All others are bugs of ours, and show their stack. */
-const MENDABLE = ['ConfigError', 'StoreError', 'RecoveryError', 'FormatError', 'ToolError'];
+const MENDABLE = ['ConfigError', 'StoreError', 'RecoveryError', 'FormatError', 'ToolError', 'NoBinaryError'];
 
 /**
  * The command line with the verb that is called; for the help, with all of them, which take half a second to load.
@@ -41,7 +46,7 @@ ${EXIT.fenced} another process took the store over.`,
     )
     .exitOverride()
     .configureOutput(output);
-  const isOne = Object.hasOwn(VERBS, called);
+  const isOne = Object.hasOwn(VERBS, called) && called !== NEEDS_ALL;
   for (const [verb, load] of Object.entries(VERBS)) {
     if (verb === called || !(isOne || NEED_NO_VERB.includes(called))) (await load())(program);
   }

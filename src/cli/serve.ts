@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import { EXIT } from '../node/exit-codes.js';
+import { letGoOfGoneTerminals } from '../node/gone-terminal.js';
 import type { WalletNode } from '../node/wallet-node.js';
-import { createLogger } from '../telemetry/logger.js';
+import { createLogger, setLogLevel } from '../telemetry/logger.js';
 
 /** Operators are promised that a process ends within 5 s of its signal. */
 const STOP_MAX_MS = 4800;
@@ -16,7 +17,7 @@ export function addServe(program: Command): void {
   program
     .command('serve')
     .description('answer callbacks and the operator API until SIGTERM or SIGINT')
-    .option('--insecure', 'accept unauthenticated callbacks from other machines')
+    .option('--insecure', 'accept unauthenticated callbacks, and tokens in the clear, from other machines')
     .option('--check', 'only say whether it would start: settings, certificates, store; nothing is changed')
     .action((options: ServeOptions) => (options.check ? check(options) : serve(options)));
 }
@@ -38,6 +39,10 @@ async function serve(options: ServeOptions): Promise<void> {
   let hasMissedSighup = false;
   const settings = loadSettings(env);
   const log = createLogger(settings.log.level);
+  process.on('exit', (code) => {
+    node?.noteEnd(code);
+    letGoOfGoneTerminals();
+  });
   let isEnding = false;
   let node: WalletNode | undefined;
 
@@ -64,21 +69,23 @@ async function serve(options: ServeOptions): Promise<void> {
     });
   }
 
-  /** Keys and networks can change while callbacks arrive. Unusable settings leave the current ones in force. */
-  const readCallersAgain = () => {
+  /** Keys, networks, certificates and the log can change while callbacks arrive. Unusable settings change nothing. */
+  const readAgain = () => {
     hasMissedSighup = node === undefined;
     try {
-      node?.setCallers(loadSettings(env));
+      const fresh = loadSettings(env);
+      node?.readAgain(fresh);
+      setLogLevel(log, fresh.log.level);
     } catch (error) {
       log.error({ error: (error as Error).message }, 'who may call could not be read again: it stays as it was');
     }
   };
-  process.on('SIGHUP', readCallersAgain);
+  process.on('SIGHUP', readAgain);
   try {
     // Loaded late, because wrong settings and the help do not need it: it takes a third of a second.
     const { WalletNode } = await import('../node/wallet-node.js');
     node = await WalletNode.open(settings, log, end);
-    if (hasMissedSighup) readCallersAgain();
+    if (hasMissedSighup) readAgain();
     await node.start();
   } catch (error) {
     log.error({ error: (error as Error).message }, 'refused to start');

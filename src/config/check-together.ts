@@ -20,6 +20,13 @@ export function checkTogether(settings: Settings): void {
       `admin.host is ${admin.host}, which others can reach: set admin.token (WALLETD_ADMIN_TOKEN), or bind 127.0.0.1`,
     );
   }
+  if (!isLoopback(admin.host) && admin.tls.certificateFile === null && !insecure) {
+    throw new ConfigError(
+      `admin.host is ${admin.host}, which others can reach, and tokens would go over the network in the clear: set ` +
+        'admin.tls.certificateFile and admin.tls.keyFile, bind 127.0.0.1 behind a proxy that speaks TLS, or say that you ' +
+        'want it with --insecure (WALLETD_INSECURE=true)',
+    );
+  }
   const names = tokens.map(({ name }) => name);
   if (names.includes('local')) throw new ConfigError('"local" is reserved: it names operators when no token is set');
   const twice = maybeTwice(names);

@@ -74,6 +74,17 @@ export const settingsSchema = group({
     tls: tlsFiles('the operator API'),
   }),
   tls: tlsFiles('the callback listener'),
+  health: group({
+    host: text('Address of the health listener.'),
+    port: nullable(
+      count(
+        0,
+        65_535,
+        'Port of a listener for load balancers: `/livez` and `/readyz` over plain HTTP, without a token, and nothing ' +
+          'else. 0 takes a free one. Unset: there is none.',
+      ),
+    ),
+  }),
   signature: group({
     keys: maybeText(
       'Keys that callbacks may be signed with: `ID:SECRET`, separated by blanks or line ends; a secret has at least 16 ' +
@@ -100,7 +111,8 @@ export const settingsSchema = group({
   }),
   insecure: boolean({
     description:
-      'Lets the callback listener bind to more than loopback with neither signature.keys nor allow.networks.',
+      'Lets the callback listener bind to more than loopback with neither signature.keys nor allow.networks, and the ' +
+      'operator API take its tokens over plain HTTP there.',
   }),
   store: string({
     pattern: STORE_PATTERN,

@@ -6,6 +6,7 @@ import type { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Admission, AdmissionSettings } from './admission.js';
 import type { CallbackLog } from './callback-log.js';
 import type { CallbackObserver } from './callback-observer.js';
+import type { CallbackTracer } from './callback-trace.js';
 import type { TlsFiles } from './uws.js';
 
 /** Carries callbacks out, with a `CallbackCodec`, in whichever thread. */
@@ -37,4 +38,6 @@ export interface CallbackDeps {
   readonly clock: Clock;
   readonly observer: CallbackObserver;
   readonly log: CallbackLog;
+  /** Undefined where traces go nowhere. */
+  readonly tracer: CallbackTracer | undefined;
 }

@@ -19,11 +19,16 @@ const TXNS_MAX = 20;
 
 /** Writes a line per callback that was read, where the settings ask for it: writing takes longer than deciding. */
 export class CallbackLog {
+  /** May change while callbacks come. */
+  settings: CallbackLogSettings;
+
   constructor(
-    private readonly settings: CallbackLogSettings,
+    settings: CallbackLogSettings,
     private readonly log: Logger,
     private readonly scales: ScaleTable,
-  ) {}
+  ) {
+    this.settings = settings;
+  }
 
   wants(isFailure: boolean, tookMs: number): boolean {
     const { callbacks, slowMs } = this.settings;
@@ -39,12 +44,20 @@ export class CallbackLog {
     }
   }
 
-  write(endpoint: Endpoint, request: ReadRequest, answer: CallbackAnswer, tookMs: number): void {
+  /** `traceId` is that of the caller's trace, if it sent one. */
+  write(
+    endpoint: Endpoint,
+    request: ReadRequest,
+    answer: CallbackAnswer,
+    tookMs: number,
+    traceId: string | undefined,
+  ): void {
     const { id: requestId, username, productId, currency, command, refusal } = request;
     this.log.info(
       {
         endpoint,
         requestId,
+        ...(traceId !== undefined && { trace_id: traceId }),
         username,
         productId,
         currency,

@@ -7,13 +7,16 @@ import type { Endpoint } from '../wallet/command.js';
 import { Admission } from './admission.js';
 import { Callback, sendFailure } from './callback.js';
 import type { CallbackDeps } from './callback-deps.js';
+import type { CallbackLogSettings } from './callback-log.js';
 import type { Callers } from './callers.js';
 import {
   createApp,
   type HttpRequest,
   type HttpResponse,
+  handConnectionsTo,
   listenExclusively,
   type TemplatedApp,
+  type TlsFiles,
   type us_listen_socket,
   us_listen_socket_close,
   us_socket_local_port,
@@ -27,13 +30,22 @@ export interface ListenerMeasures {
   readonly usesByKey: Readonly<Record<string, number>> | undefined;
 }
 
+/** Connections with the same certificate. */
+interface Serving {
+  readonly app: TemplatedApp;
+  connections: number;
+}
+
+/** A connection that has been accepted for an app comes to it a moment later. */
+const RETIRE_MS = 1000;
+
 /** The platform's listener: six endpoints, and a refusal in the interface's own shape for everything else. */
 export class CallbackServer {
-  private readonly app: TemplatedApp;
+  /** The first one listens as long as the server does; the last one takes what it accepts. */
+  private readonly serving: [Serving, ...Serving[]];
   private readonly deps: CallbackDeps;
   private socket: us_listen_socket | undefined = undefined;
   private isDraining = false;
-  private connections = 0;
 
   /** Throws when the library takes the certificate or the key for none. */
   constructor(
@@ -42,22 +54,34 @@ export class CallbackServer {
     log: Logger,
   ) {
     const { settings, clock } = deps;
-    this.app = createApp(settings.tls);
     const refusals = new RefusalLog(log, 'callbacks refused');
     const malformed = new RefusalLog(log, 'callbacks malformed');
     this.deps = { ...deps, admission: new Admission(settings, clock), refusals, malformed };
-    this.app.filter((res, change) => this.count(res, change));
-    for (const endpoint of ENDPOINTS) {
-      this.app.post(`/${endpoint}`, (res, req) => this.handle(res, req, endpoint));
-      this.app.any(`/${endpoint}`, (res, req) => this.refuse(res, req, 'wrong-method'));
-    }
-    this.app.any('/*', (res, req) => this.refuse(res, req, 'unknown-path'));
+    this.serving = [this.newServing(settings.tls)];
   }
 
   /** From now on; requests that are on their way are held against what was there when their headers came. */
   setCallers(callers: Callers): void {
     callers.countFrom(this.callers);
     this.callers = callers;
+  }
+
+  /**
+   * Connections that come from now on get the certificate that is in these files now; those that are open keep theirs. Throws
+   * as the constructor does, and changes nothing then.
+   */
+  readCertificateAgain(tls: TlsFiles): void {
+    const next = this.newServing(tls);
+    const [acceptor] = this.serving;
+    const former = this.serving.at(-1) ?? acceptor;
+    handConnectionsTo(next.app, acceptor.app, former.app);
+    this.serving.push(next);
+    this.retireLater(former);
+  }
+
+  /** Which callbacks get a line in the log, from now on. */
+  setLogging(settings: CallbackLogSettings): void {
+    this.deps.log.settings = settings;
   }
 
   /** Requests that each signature key has signed. */
@@ -70,14 +94,15 @@ export class CallbackServer {
   }
 
   measures(): ListenerMeasures {
-    const { inFlight, connections, usesByKey } = this;
+    const { inFlight, usesByKey } = this;
+    const connections = this.connections();
     return { inFlight, connections, usesByKey };
   }
 
   /** Starts to listen; returns the port. Throws when it cannot. */
   listen(): number {
     const { host, port } = this.deps.settings;
-    this.socket = listenExclusively(this.app, host, port);
+    this.socket = listenExclusively(this.serving[0].app, host, port);
     return us_socket_local_port(this.socket);
   }
 
@@ -92,16 +117,47 @@ export class CallbackServer {
   close(): void {
     this.stopListening();
     this.deps.admission.close();
-    this.app.close();
+    for (const { app } of this.serving) app.close();
   }
 
   /** One too many is closed before anything is read from it, and before it costs a handshake. */
-  private count(res: HttpResponse, change: number): void {
-    this.connections += change;
-    if (change > 0 && this.connections > this.deps.settings.connectionsMax) {
+  private count(res: HttpResponse, change: number, serving: Serving): void {
+    serving.connections += change;
+    if (serving.connections === 0) this.retireLater(serving);
+    if (change > 0 && this.connections() > this.deps.settings.connectionsMax) {
       this.deps.refusals.note('too many connections', () => this.callers.describePeer(res));
       res.close();
     }
+  }
+
+  private connections(): number {
+    let sum = 0;
+    for (const { connections } of this.serving) sum += connections;
+    return sum;
+  }
+
+  private newServing(tls: TlsFiles | undefined): Serving {
+    const app = createApp(tls);
+    const serving = { app, connections: 0 };
+    app.filter((res, change) => this.count(res, change, serving));
+    for (const endpoint of ENDPOINTS) {
+      app.post(`/${endpoint}`, (res, req) => this.handle(res, req, endpoint));
+      app.any(`/${endpoint}`, (res, req) => this.refuse(res, req, 'wrong-method'));
+    }
+    app.any('/*', (res, req) => this.refuse(res, req, 'unknown-path'));
+    return serving;
+  }
+
+  /** Lets go of one that is neither first nor last once it has no connection. */
+  private retireLater(serving: Serving): void {
+    const isInUse = () => serving === this.serving[0] || serving === this.serving.at(-1) || serving.connections > 0;
+    if (isInUse()) return;
+    setTimeout(() => {
+      const at = this.serving.indexOf(serving);
+      if (isInUse() || at < 0) return;
+      this.serving.splice(at, 1);
+      serving.app.close();
+    }, RETIRE_MS).unref();
   }
 
   private handle(res: HttpResponse, req: HttpRequest, endpoint: Endpoint): void {
@@ -117,6 +173,9 @@ export class CallbackServer {
       callback.refuseAndClose('body-too-large');
     } else {
       const claim = this.callers.claim(req, this.deps.clock);
+      const { tracer, log } = this.deps;
+      const isLogged = log.settings.callbacks !== 'none';
+      if (isLogged || tracer !== undefined) callback.follow(req.getHeader('traceparent'), isLogged);
       callback.readBody(claim, claim && this.callers.describe(res, req));
     }
   }

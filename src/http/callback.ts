@@ -6,6 +6,8 @@ import { NOTHING_READ, type ReadRequest, textOf } from '../callback/request-code
 import type { Endpoint } from '../wallet/command.js';
 import type { Pending } from './admission.js';
 import type { CallbackDeps } from './callback-deps.js';
+import type { Outcome } from './callback-observer.js';
+import { CallbackTrace } from './callback-trace.js';
 import type { Claim, Unsigned } from './signature.js';
 import type { HttpResponse } from './uws.js';
 
@@ -33,6 +35,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
    * keep this for as long as the store is away, and its bytes are counted no more.
    */
   private text: string | undefined = undefined;
+  /** Undefined where nobody follows it. */
+  private trace: CallbackTrace | undefined = undefined;
 
   constructor(
     private readonly deps: CallbackDeps,
@@ -70,8 +74,14 @@ export class Callback implements Pending, Replier<CallbackReply> {
     });
   }
 
-  reply({ answer, body }: CallbackReply, readyMs?: number): void {
+  /** `header` is the caller's traceparent, or empty. */
+  follow(header: string, isLogged: boolean): void {
+    this.trace = CallbackTrace.maybeOf(this.endpoint, header, this.deps.tracer, isLogged);
+  }
+
+  reply({ answer, body, turn }: CallbackReply, readyMs?: number): void {
     if (this.isDone) return;
+    if (this.trace !== undefined) this.trace.turn = turn;
     if (answer.type === 'failed') {
       this.answerFailure(answer.failure, false, readyMs, body);
       return;
@@ -107,9 +117,11 @@ export class Callback implements Pending, Replier<CallbackReply> {
     const text = textOf(bytes);
     this.text = text;
     this.chunks = undefined;
-    const { endpoint, deadlineMs } = this;
+    const { endpoint, deadlineMs, trace } = this;
+    if (trace !== undefined) trace.readMs = this.deps.clock.monotonicMs();
+    const isTraced = trace?.span !== undefined;
     if (this.deps.admission.tryExecute(this, bytes.length))
-      this.deps.service.carryOut({ endpoint, text, deadlineMs }, this);
+      this.deps.service.carryOut({ endpoint, text, deadlineMs, isTraced }, this);
     else this.refuse('overloaded');
   }
 
@@ -137,9 +149,17 @@ export class Callback implements Pending, Replier<CallbackReply> {
     if (isFailure && answer.failure === 'malformed') this.noteMalformed();
     // Refused strangers get this far too, and must not fill the log; a line about an unread body would say nothing.
     if (this.text !== undefined && log.wants(isFailure, endedMs - startedMs)) {
-      log.write(this.endpoint, this.read(), answer, endedMs - startedMs);
+      log.write(this.endpoint, this.read(), answer, endedMs - startedMs, this.trace?.traceId);
     }
     this.text = undefined;
+    if (this.trace !== undefined) this.endTrace(isFailure ? answer.failure : 'accepted', readyMs, endedMs);
+  }
+
+  private endTrace(outcome: Outcome | 'aborted', readyMs: number | undefined, endedMs: number): void {
+    const { trace, deadlineMs } = this;
+    const startedMs = deadlineMs - this.deps.settings.requestDeadlineMs;
+    trace?.span?.end(outcome, { startedMs, readMs: trace.readMs, turn: trace.turn, readyMs, endedMs });
+    this.trace = undefined;
   }
 
   /** The answer to the platform does not say why; the log and a counter do. */
@@ -156,7 +176,10 @@ export class Callback implements Pending, Replier<CallbackReply> {
   }
 
   private aborted(): void {
-    if (!this.isDone) this.deps.observer.aborted();
+    if (!this.isDone) {
+      this.deps.observer.aborted();
+      if (this.trace !== undefined) this.endTrace('aborted', undefined, this.deps.clock.monotonicMs());
+    }
     this.done();
     this.text = undefined;
   }

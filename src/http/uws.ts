@@ -5,11 +5,24 @@
  * It lives on the main thread only: a throw in a worker thread that hosts it ends the whole process.
  */
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { messageOf } from '../base/message-of.js';
 
 // uWebSockets reads this when it loads; without it headers over 4 KB answer 431.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
 
-const uws = await import('uWebSockets.js');
+/** People can mend this: it gets one sentence. */
+class NoBinaryError extends Error {
+  override readonly name = 'NoBinaryError';
+}
+
+const uws = await import('uWebSockets.js').catch((error: unknown) => {
+  if (!/supports only Node|Cannot find module/.test(messageOf(error))) throw error;
+  const { version, platform, arch } = process;
+  throw new NoBinaryError(
+    `uWebSockets.js has no binary for Node ${version} on ${platform} ${arch}: use Node 20 or 22, ` +
+      'or take it from its own repository (docs/operations.md, Node)',
+  );
+});
 const { LIBUS_LISTEN_EXCLUSIVE_PORT } = uws as unknown as { LIBUS_LISTEN_EXCLUSIVE_PORT: number };
 
 export const { us_listen_socket_close, us_socket_local_port } = uws;
@@ -24,6 +37,24 @@ export interface TlsFiles {
 export function createApp(tls: TlsFiles | undefined): TemplatedApp {
   if (tls === undefined) return uws.App();
   return uws.SSLApp({ cert_file_name: tls.certificateFile, key_file_name: tls.keyFile });
+}
+
+/** The library has these, and its types do not. */
+interface Descriptors {
+  getDescriptor(): number;
+  addChildAppDescriptor(descriptor: number): void;
+  removeChildAppDescriptor(descriptor: number): void;
+}
+
+/**
+ * What `acceptor` accepts from now on goes to `next`, and no longer to `former`. The library can replace a certificate only by
+ * server name, which a client that connects by address does not send; so an app with the new certificate takes over.
+ */
+export function handConnectionsTo(next: TemplatedApp, acceptor: TemplatedApp, former: TemplatedApp): void {
+  const descriptorOf = (app: TemplatedApp) => (app as unknown as Descriptors).getDescriptor();
+  const listening = acceptor as unknown as Descriptors;
+  if (former !== acceptor) listening.removeChildAppDescriptor(descriptorOf(former));
+  listening.addChildAppDescriptor(descriptorOf(next));
 }
 
 /**

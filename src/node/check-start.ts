@@ -1,10 +1,11 @@
+import { systemClock } from '../base/clock.js';
 import type { Settings } from '../config/schema.js';
 import { callersOf, describeCallers } from './callers.js';
+import { Certificates } from './certificates.js';
 import { driverOf } from './drivers/drivers.js';
 import { threadHeapMaxBytes } from './heap.js';
 import { initOf, openStore, recordOf } from './open-store.js';
 import { NoStoreError } from './store-error.js';
-import { maybeTls } from './tls.js';
 
 /**
  * What a start with these settings would refuse, short of taking the store over and listening: keys, networks,
@@ -13,18 +14,17 @@ import { maybeTls } from './tls.js';
  */
 export async function checkStart(settings: Settings): Promise<readonly string[]> {
   callersOf(settings);
-  maybeTls(settings.tls, 'tls');
-  maybeTls(settings.admin.tls, 'admin.tls');
+  const certificates = new Certificates(settings, systemClock).concerns();
   threadHeapMaxBytes(settings);
   const { name } = driverOf(settings);
-  const callers = `Callbacks: ${describeCallers(settings)}.`;
+  const first = [`Callbacks: ${describeCallers(settings)}.`, ...certificates.map((one) => `${one}.`)];
   try {
     const { store, meta, durability } = await openStore(settings, 'never', recordOf(settings));
     const concerns = await store.concerns();
     await store.close();
-    return [callers, `Store ${name}: id ${meta.storeId}, ${meta.shards} shards; ${durability}.`, ...concerns];
+    return [...first, `Store ${name}: id ${meta.storeId}, ${meta.shards} shards; ${durability}.`, ...concerns];
   } catch (error) {
     if (!(error instanceof NoStoreError) || initOf(settings) === 'never') throw error;
-    return [callers, `Store ${name}: there is none yet; the start creates it.`];
+    return [...first, `Store ${name}: there is none yet; the start creates it.`];
   }
 }

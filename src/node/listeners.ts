@@ -1,3 +1,4 @@
+import type { AdminObserver } from '../admin/admin-deps.js';
 import { AdminServer } from '../admin/admin-server.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
@@ -7,6 +8,7 @@ import type { Settings } from '../config/schema.js';
 import { CallbackLog } from '../http/callback-log.js';
 import type { CallbackObserver } from '../http/callback-observer.js';
 import { CallbackServer } from '../http/callback-server.js';
+import type { CallbackTracer } from '../http/callback-trace.js';
 import type { Callers } from '../http/callers.js';
 import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
@@ -23,13 +25,14 @@ export interface CallbackServerDeps {
   readonly codec: CallbackCodec;
   readonly shards: Shards;
   readonly observer: CallbackObserver;
+  readonly tracer: CallbackTracer | undefined;
   readonly meta: StoreMeta;
   readonly log: Logger;
 }
 
 /** The platform's listener. It does not listen yet. */
 export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps): CallbackServer {
-  const { tls, callers, codec, shards, observer, meta, log } = deps;
+  const { tls, callers, codec, shards, observer, tracer, meta, log } = deps;
   const { host, port, requestDeadlineMs, limits } = settings;
   const connectionsMax = affordableConnections(limits.connectionsMax);
   if (connectionsMax < limits.connectionsMax) {
@@ -43,6 +46,7 @@ export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps)
       service: shards,
       clock: systemClock,
       observer,
+      tracer,
       log: new CallbackLog(settings.log, log, new ScaleTable(meta.scales)),
     },
     callers,
@@ -53,6 +57,7 @@ export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps)
 export interface AdminServerDeps {
   readonly tls: Tls | undefined;
   readonly service: WalletService;
+  readonly observer: AdminObserver;
   readonly scrape: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly meta: StoreMeta;
   readonly log: Logger;
@@ -60,7 +65,7 @@ export interface AdminServerDeps {
 
 /** The operator's listener. It does not listen yet. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
-  const { tls, service, scrape, meta, log } = deps;
+  const { tls, service, observer, scrape, meta, log } = deps;
   const { admin, money, limits } = settings;
   return new AdminServer({
     settings: {
@@ -75,6 +80,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     },
     service,
     observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
+    observer,
     clock: systemClock,
     log,
   });

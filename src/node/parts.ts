@@ -4,16 +4,22 @@ import type { Logger } from '../base/logger.js';
 import { SteadyClock } from '../base/steady-clock.js';
 import type { Settings } from '../config/schema.js';
 import type { CallbackServer } from '../http/callback-server.js';
+import type { CallbackTracer } from '../http/callback-trace.js';
 import { shardsOf } from '../tools/store-reader.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
 import { callersOf } from './callers.js';
+import { Certificates } from './certificates.js';
+import { driverOf } from './drivers/drivers.js';
 import { EarlyListener } from './early-listener.js';
 import { EXIT } from './exit-codes.js';
+import { HealthListener } from './health-listener.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
 import { type Identity, newIdentity } from './identity.js';
+import { LastRun } from './last-run.js';
 import { makeAdminServer, makeCallbackServer } from './listeners.js';
 import { MAIN_THREAD, makeShards } from './make-shards.js';
+import { AdminMetrics } from './metrics/admin-metrics.js';
 import { CallbackMetrics } from './metrics/callback-metrics.js';
 import { scrape } from './metrics/scrape.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
@@ -21,7 +27,7 @@ import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
 import { Recorder } from './recorder.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, type ShardThreadSettings } from './shard-thread.js';
-import { maybeTls } from './tls.js';
+import { maybeTracer } from './tracing.js';
 import { waitForStore } from './wait-for-store.js';
 
 /** What a running process is made of. */
@@ -37,29 +43,59 @@ export interface Parts {
   readonly service: WalletService;
   readonly callbacks: CallbackServer;
   readonly admin: AdminServer;
+  /** Undefined where the settings want none. */
+  readonly health: HealthListener | undefined;
+  readonly certificates: Certificates;
   readonly recorder: Recorder;
+  /** Undefined where traces go nowhere. */
+  readonly tracer: CallbackTracer | undefined;
+  readonly lastRun: LastRun;
 }
 
 /** Called with an exit code when the process serves nobody any more. */
 export type OnUseless = (exitCode: number) => void;
 
-/** Makes everything; nothing listens yet, and nothing is taken over. Settings that cannot be used are refused first. */
+/**
+ * Makes everything; nothing but health listens yet, and nothing is taken over. Settings that cannot be used are refused
+ * first.
+ */
 export async function makeParts(
   settings: Settings,
   log: Logger,
   onUseless: OnUseless,
   workerEntry: URL,
 ): Promise<Parts> {
+  let isReady = () => false;
+  const health = await HealthListener.maybeOpen(settings.health, () => isReady());
+  const lastRun = LastRun.read(settings.nodeFolder, driverOf(settings).recordName, log);
+  try {
+    const parts = await makeOtherParts(settings, log, onUseless, workerEntry, lastRun);
+    isReady = () => parts.service.isReady;
+    return { ...parts, health, lastRun };
+  } catch (error) {
+    await health?.close();
+    throw error;
+  }
+}
+
+async function makeOtherParts(
+  settings: Settings,
+  log: Logger,
+  onUseless: OnUseless,
+  workerEntry: URL,
+  lastRun: LastRun,
+): Promise<Omit<Parts, 'health' | 'lastRun'>> {
   const callers = callersOf(settings);
-  const tls = maybeTls(settings.tls, 'tls');
-  const adminTls = maybeTls(settings.admin.tls, 'admin.tls');
+  const certificates = new Certificates(settings, systemClock);
+  certificates.warn(log);
   const heapMaxBytes = effectiveHeapMaxBytes(settings);
   if (heapMaxBytes < threadHeapMaxBytes(settings)) {
     log.warn({ heapMaxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
   }
+  const tracer = await maybeTracer(process.env, log);
   const identity = newIdentity(systemClock.now());
   const record = recordOf(settings);
-  const early = await EarlyListener.open(settings.admin, adminTls);
+  const early = await EarlyListener.open(settings.admin, certificates.admin);
   const opened = await waitForStore(() => openStore(settings, initOf(settings), record), {
     waitMs: settings.storeWaitSeconds * 1000,
     clock: systemClock,
@@ -75,6 +111,7 @@ export async function makeParts(
     heapMaxBytes,
     clockOffsetMs: clock.believedOffsetMs,
     acknowledged: record.all,
+    isTracing: tracer !== undefined,
     ...identity,
   };
   const codec = codecOf(thread);
@@ -83,26 +120,30 @@ export async function makeParts(
   const shards = await makeShards(thread, workers, { clock, codec, log, onFenced, workerEntry });
   const service = new WalletService(shards, meta.shards, systemClock, settings.requestDeadlineMs);
   const callbackMetrics = new CallbackMetrics();
+  const adminMetrics = new AdminMetrics();
+  const recorder = new Recorder(record, meta.storeId, shards, log);
   const callbacks = makeCallbackServer(settings, {
-    tls,
+    tls: certificates.callbacks,
     callers,
     codec,
     shards,
     observer: callbackMetrics,
+    tracer,
     meta,
     log,
   });
   // Without workers this is the shards' thread, which reports its own.
   const vitals = workers === 0 ? undefined : new ThreadVitals(MAIN_THREAD, mainHeapMaxBytes());
+  const measured = { service, shards, callbackMetrics, adminMetrics, certificates, recorder, lastRun, vitals };
   const admin = makeAdminServer(settings, {
-    tls: adminTls,
+    tls: certificates.admin,
     service,
-    scrape: () => scrape({ service, shards, callbacks, callbackMetrics, vitals }),
+    observer: adminMetrics,
+    scrape: () => scrape({ ...measured, callbacks }),
     meta,
     log,
   });
-  const recorder = new Recorder(record, meta.storeId, shards, log);
-  return { settings, log, opened, identity, clock, shards, service, callbacks, admin, recorder };
+  return { settings, log, opened, identity, clock, shards, service, callbacks, admin, certificates, recorder, tracer };
 }
 
 /** Logs the first shard that is fenced: each finds out for itself, and it is one piece of news. */

@@ -8,6 +8,8 @@ const EVERY_MS = 1000;
 /** Keeps this node's record of what its shards have acknowledged, from when the first one serves. */
 export class Recorder {
   private readonly timer: NodeJS.Timeout;
+  /** Writes that failed. */
+  failures = 0;
   /** Why the last write failed; undefined when it succeeded. */
   private problem: string | undefined = undefined;
 
@@ -34,6 +36,7 @@ export class Recorder {
       await this.record.write(this.storeId, serving);
       this.problem = undefined;
     } catch (error) {
+      this.failures++;
       const message = messageOf(error);
       const at = { path: this.record.path, error: message };
       // It is tried every second, and logged once.

@@ -20,9 +20,11 @@ import { EXIT } from './exit-codes.js';
 import { youngBytes } from './heap.js';
 import { type Identity, newNonceOf } from './identity.js';
 import { ShardTelemetry } from './metrics/shard-telemetry.js';
+import { storeRoomMetrics } from './metrics/store-room-metrics.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
 import { rulesOf } from './rules.js';
 import type { ShardSettings } from './shard-settings.js';
+import { StoreGauge } from './store-gauge.js';
 
 const RECENT_BYTES_MAX = 8 * 1024 * 1024;
 const RECENT_SHARE = 64;
@@ -57,6 +59,7 @@ export interface ShardThreadSettings extends Identity {
   readonly clockOffsetMs: number;
   /** What this node's record says it has acknowledged. */
   readonly acknowledged: ReadonlyMap<number, Position>;
+  readonly isTracing: boolean;
 }
 
 /**
@@ -77,6 +80,8 @@ export async function openShardThread(
   const share = Math.floor(heapMaxBytes / RECENT_SHARE / shards.length);
   const memory = new MemoryGuard(heapMaxBytes, youngBytes(heapMaxBytes));
   const vitals = new ThreadVitals(thread, heapMaxBytes);
+  // One thread is enough to ask.
+  const room = shards.includes(0) ? new StoreGauge(store) : undefined;
   const telemetry = new ShardTelemetry(log, memory, {
     thread,
     scales: new ScaleTable(meta.scales),
@@ -107,9 +112,10 @@ export async function openShardThread(
     limits: settings.limits,
     memory,
     observer: telemetry,
-    metrics: (measures) => [...telemetry.metrics(measures), ...vitals.metrics()],
+    metrics: (measures) => [...telemetry.metrics(measures), ...vitals.metrics(), ...storeRoomMetrics(room?.newest)],
     owner,
     ownerTag,
+    isTracing: options.isTracing,
     newNonce: () => newNonceOf(ownerTag),
     onFenced,
     writeOrphans: (shard, entries) => writeOrphans(nodeFolder, shard, entries),
@@ -118,6 +124,7 @@ export async function openShardThread(
       telemetry.close();
       memory.close();
       vitals.close();
+      room?.close();
       await store.close();
     },
   });

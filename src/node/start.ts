@@ -16,8 +16,10 @@ import { StoreError } from './store-error.js';
 
 /** Takes the store over and recovers all shards. Resolves when each serves or is stopped; throws when none serves. */
 export async function startShards(parts: Parts): Promise<void> {
-  const { opened, shards, recorder } = parts;
-  await shards.start(await takeStoreOver(parts)).catch(asStoreProblem('recover from', opened.name));
+  const { opened, shards, recorder, lastRun } = parts;
+  const fences = await takeStoreOver(parts);
+  lastRun.begin();
+  await shards.start(fences).catch(asStoreProblem('recover from', opened.name));
   mustServe(shards);
   await recorder.write();
   void logConcerns(parts).finally(() => opened.store.close());
@@ -68,11 +70,12 @@ export interface Ports {
 }
 
 export function logReady(parts: Parts, { callbackPort, adminPort }: Ports): void {
-  const { settings, log, opened, identity, shards } = parts;
+  const { settings, log, opened, identity, shards, health } = parts;
   log.info(
     {
       callbacks: urlOf(settings.host, callbackPort, settings.tls),
       operatorApi: urlOf(settings.admin.host, adminPort, settings.admin.tls),
+      ...(health !== undefined && { health: `http://${settings.health.host}:${health.port}` }),
       callers: describeCallers(settings),
       store: opened.name,
       durability: opened.durability,

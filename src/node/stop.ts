@@ -13,7 +13,8 @@ const POLL_MS = 5;
  * Finishes what is in flight, refuses the rest, and closes; also while the node starts and only some shards serve.
  * Resolves to false when the store did not answer, and some outcomes are unknown.
  */
-export async function stopParts({ log, service, shards, callbacks, admin, recorder }: Parts): Promise<boolean> {
+export async function stopParts(parts: Parts): Promise<boolean> {
+  const { log, service, shards, callbacks, admin, health, recorder, tracer } = parts;
   const startedMs = systemClock.monotonicMs();
   service.isReady = false;
   callbacks.stopListening();
@@ -32,6 +33,8 @@ export async function stopParts({ log, service, shards, callbacks, admin, record
   recorder.stop();
   await recorder.write();
   await shards.close();
+  await tracer?.close();
+  await health?.close();
   const tookMs = Math.round(systemClock.monotonicMs() - startedMs);
   if (isAnswered) log.info({ tookMs }, 'stopped: everything in flight was answered');
   else if (drained) log.warn({ tookMs }, 'stopped: requests still being received were cut off');
@@ -46,10 +49,11 @@ async function takeLastSnapshots(shards: Shards, timeMs: number): Promise<void> 
 }
 
 /** Ends a start that failed. */
-export async function closeParts({ opened, shards, callbacks, admin, recorder }: Parts): Promise<void> {
+export async function closeParts({ opened, shards, callbacks, admin, health, recorder }: Parts): Promise<void> {
   recorder.stop();
   callbacks.close();
   await admin.close();
+  await health?.close();
   await shards.close();
   await opened.store.close();
 }

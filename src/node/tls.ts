@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { messageOf } from '../base/message-of.js';
@@ -10,7 +11,12 @@ export interface Tls {
   readonly keyFile: string;
   readonly certificate: Buffer;
   readonly key: Buffer;
+  /** When the first certificate of the file ends, be it the listener's own or one of its chain. */
+  readonly endsMs: number;
 }
+
+const PEM_CERTIFICATE =
+  /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]+-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
 /**
  * The certificate and key of one listener, whose settings messages call `name`; undefined where none are set. Throws a
@@ -33,7 +39,12 @@ export function maybeTls({ certificateFile, keyFile }: Settings['tls'], name: st
         messageOf(error),
     );
   }
-  return { certificateFile, keyFile, certificate, key };
+  return { certificateFile, keyFile, certificate, key, endsMs: endOf(certificate) };
+}
+
+function endOf(pem: Buffer): number {
+  const blocks = pem.toString('latin1').match(PEM_CERTIFICATE) ?? [];
+  return Math.min(...blocks.map((block) => Date.parse(new X509Certificate(block).validTo)));
 }
 
 function read(file: string, setting: string): Buffer {

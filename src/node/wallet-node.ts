@@ -11,7 +11,7 @@ const WATCH_MS = 1000;
 const WORKER_ENTRY = new URL('./worker-entry.js', import.meta.url);
 
 /**
- * One process of walletd: two listeners, the shards behind them, and their store.
+ * One process of walletd: its listeners, the shards behind them, and their store.
  *
  *   open (parts)  ->  start  ->  serves  ->  stop
  *                       └────────────────────^
@@ -29,7 +29,7 @@ export class WalletNode {
   ) {}
 
   /**
-   * Makes everything; nothing listens yet, and nothing is taken over. `onUseless` is called with an exit code when
+   * Makes everything; nothing but health listens yet, and nothing is taken over. `onUseless` is called with an exit code when
    * another process has taken the store over, or all shards are stopped. `workerEntry` is the file that worker threads
    * run.
    */
@@ -65,15 +65,18 @@ export class WalletNode {
   }
 
   /**
-   * Takes over from these settings who may call, from the next request on. Throws a `ConfigError` and changes nothing
-   * when they cannot be used.
+   * Takes over what can change while it serves: from these settings who may call, from the next request on, and which
+   * callbacks are logged; and the certificates that are in their files now. Throws a `ConfigError` and changes nothing
+   * when the settings cannot be used.
    */
-  setCallers(fresh: Settings): void {
-    const { callbacks, log } = this.parts;
-    const settings = withCallersOf(this.parts.settings, fresh);
-    const signedByKey = callbacks.usesByKey;
-    callbacks.setCallers(callersOf(settings));
-    log.info({ callers: describeCallers(settings), signedByKey }, 'who may call was read again');
+  readAgain(fresh: Settings): void {
+    const { callbacks, admin, certificates, log } = this.parts;
+    this.setCallers(fresh);
+    callbacks.setLogging(fresh.log);
+    certificates.readAgain(
+      { tls: (tls) => callbacks.readCertificateAgain(tls), 'admin.tls': (tls) => admin.setCertificate(tls) },
+      log,
+    );
   }
 
   /** Stops in good order, even while it starts. Resolves to false when the store did not answer. */
@@ -81,6 +84,19 @@ export class WalletNode {
     this.isStopping = true;
     clearInterval(this.watch);
     return await stopParts(this.parts);
+  }
+
+  /** To be called at the very end of the process. */
+  noteEnd(exitCode: number): void {
+    this.parts.lastRun.ended(exitCode);
+  }
+
+  private setCallers(fresh: Settings): void {
+    const { callbacks, log } = this.parts;
+    const settings = withCallersOf(this.parts.settings, fresh);
+    const signedByKey = callbacks.usesByKey;
+    callbacks.setCallers(callersOf(settings));
+    log.info({ callers: describeCallers(settings), signedByKey }, 'who may call was read again');
   }
 
   private look(): void {

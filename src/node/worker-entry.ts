@@ -18,7 +18,7 @@ export interface WorkerSettings extends ShardThreadSettings {
 /** A worker thread: its shards, and the wire to the main thread. */
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
 const { worker, fences, acknowledgedHere, ...options } = workerData as WorkerSettings;
-const log = createLogger(options.settings.log.level).child({ worker });
+const log = createLogger(options.settings.log.level, { worker });
 const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, (shard, takenBy) =>
   port.postMessage({ type: 'fenced', shard, takenBy }),
 );

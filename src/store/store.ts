@@ -11,9 +11,33 @@ export interface Store {
   readonly canLoseTail: boolean;
   /** What is not wrong now and will be some day: sentences for people. Rejects during an outage. */
   concerns(): Promise<readonly string[]>;
+  /** Rejects during an outage. */
+  room(): Promise<StoreRoom>;
+  /**
+   * Looks at all that decides whether it can be relied on, and times a write; what it writes for that is gone afterwards. Rejects
+   * when it cannot be used at all.
+   */
+  examine(): Promise<readonly Finding[]>;
   /** For people: the server that appends go to now; undefined where there is none, or no connection. */
   readonly server: string | undefined;
   close(): Promise<void>;
+}
+
+/** What an examination has found out about one thing. */
+export interface Finding {
+  readonly about: string;
+  /** `look`: it works, and will be in trouble one day. */
+  readonly verdict: 'good' | 'look' | 'bad';
+  readonly says: string;
+  /** Undefined where nothing is to be done. */
+  readonly todo?: string;
+}
+
+/** How large a store is. */
+export interface StoreRoom {
+  readonly usedBytes: number;
+  /** By how much it can grow; undefined where nothing limits it, or nothing says so. */
+  readonly freeBytes: number | undefined;
 }
 
 /** The one record that says what a store was created with. */

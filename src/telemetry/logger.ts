@@ -1,14 +1,16 @@
-import { isMainThread } from 'node:worker_threads';
+import { BroadcastChannel, getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { type Logger, pino } from 'pino';
 import { LogOutput } from './log-output.js';
 
 const SECRETS = ['token', 'authorization', 'keys', 'secret', 'password'];
+/** Under this name threads hear of another level. */
+const LEVEL = 'walletd log level';
 
-/** JSON lines on stdout. Fields with these names are redacted, so that a secret is not logged by mistake. */
-export function createLogger(level: string): Logger {
+/** JSON lines on stdout, each with `fields`. Fields with secret names are redacted, so that none is logged by mistake. */
+export function createLogger(level: string, fields: object | null = null): Logger {
   const options = {
     level,
-    base: null,
+    base: fields,
     redact: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
@@ -16,5 +18,32 @@ export function createLogger(level: string): Logger {
   if (isMainThread) void process.stdout;
   const output = new LogOutput();
   process.on('exit', () => output.end());
-  return pino(options, output);
+  const logger = pino(options, output);
+  if (!isMainThread) followLevel(logger);
+  return logger;
+}
+
+/** Changes the level of this logger of the main thread, and of those of all other threads, also of later ones. */
+export function setLogLevel(logger: Logger, level: string): void {
+  if (level === logger.level) return;
+  const change = { from: logger.level, to: level };
+  // Said while it can be seen: before it falls, or after it has risen.
+  const isVisible = logger.isLevelEnabled('info');
+  if (isVisible) logger.info(change, 'log.level has changed');
+  logger.level = level;
+  if (!isVisible) logger.info(change, 'log.level has changed');
+  setEnvironmentData(LEVEL, level);
+  const channel = new BroadcastChannel(LEVEL);
+  channel.postMessage(level);
+  channel.close();
+}
+
+function followLevel(logger: Logger): void {
+  const level = getEnvironmentData(LEVEL);
+  if (typeof level === 'string') logger.level = level;
+  const channel = new BroadcastChannel(LEVEL);
+  channel.onmessage = ({ data }) => {
+    logger.level = String(data);
+  };
+  channel.unref();
 }

@@ -33,6 +33,14 @@ export type Query =
       /** The position of the first one. */
       readonly from: number;
       readonly limit: number;
+    }
+  | {
+      readonly type: 'find-players';
+      /** What their names begin with. */
+      readonly prefix: string;
+      /** The position of the first one to look at. */
+      readonly from: number;
+      readonly limit: number;
     };
 
 /** The queries about one player. */
@@ -52,6 +60,12 @@ export type QueryResult =
       readonly type: 'players';
       readonly players: readonly PlayerVersion[];
       /** The position of the next one; undefined when there is none (yet). */
+      readonly next: number | undefined;
+    }
+  | {
+      readonly type: 'found-players';
+      readonly players: readonly PlayerView[];
+      /** The position of the next one to look at; undefined when the shard has been read to its end. */
       readonly next: number | undefined;
     };
 
@@ -107,6 +121,8 @@ export interface ScanCursor {
 
 /** Wallets looked at in one turn; a scan of a large shard takes several. */
 const SCAN_WALLETS_MAX = 1000;
+/** Names looked at in one turn: one that is packed takes 4 us. */
+const NAMES_MAX = 500;
 
 /** Answers from memory, whatever is durable: the shard holds the answer back until that is. */
 export function query(wallets: Wallets, question: Query): QueryResult {
@@ -127,6 +143,8 @@ export function query(wallets: Wallets, question: Query): QueryResult {
       return scanTransactions(wallets, question);
     case 'list-players':
       return listPlayers(wallets, question.from, question.limit);
+    case 'find-players':
+      return findPlayers(wallets, question);
     default:
       return unreachable(question);
   }
@@ -196,6 +214,17 @@ function listPlayers(wallets: Wallets, from: number, limit: number): QueryResult
     players.push({ username, currency, version, balance });
   }
   return { type: 'players', players, next: end < wallets.count ? end : undefined };
+}
+
+/** By order of their creation. */
+function findPlayers(wallets: Wallets, { prefix, from, limit }: Extract<Query, { type: 'find-players' }>): QueryResult {
+  const players: PlayerView[] = [];
+  const end = Math.min(from + NAMES_MAX, wallets.count);
+  let position = from;
+  for (; position < end && players.length < limit; position++) {
+    if (wallets.usernameAt(position).startsWith(prefix)) players.push(playerView(wallets.peek(position) as Wallet));
+  }
+  return { type: 'found-players', players, next: position < wallets.count ? position : undefined };
 }
 
 function transactionView(wallet: Wallet, item: Transaction): TransactionView {

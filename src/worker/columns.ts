@@ -1,6 +1,6 @@
 import type { CallbackReply } from '../callback/callback-codec.js';
 import type { CallbackFailure } from '../callback/failures.js';
-import type { SentCallback } from '../callback/sent-callback.js';
+import type { SentCallback, TurnTimes } from '../callback/sent-callback.js';
 import type { Units } from '../wallet/amount.js';
 import type { Endpoint } from '../wallet/command.js';
 
@@ -16,7 +16,11 @@ export interface CallbackColumns {
   readonly endpoints: readonly Endpoint[];
   readonly texts: readonly string[];
   readonly deadlinesMs: readonly number[];
+  /** The places of those that a trace follows: as a rule none. */
+  readonly traced: readonly number[];
 }
+
+const NONE: readonly number[] = [];
 
 export function columnsOf(firstId: number, callbacks: readonly SentCallback[]): CallbackColumns {
   return {
@@ -24,15 +28,21 @@ export function columnsOf(firstId: number, callbacks: readonly SentCallback[]): 
     endpoints: callbacks.map(({ endpoint }) => endpoint),
     texts: callbacks.map(({ text }) => text),
     deadlinesMs: callbacks.map(({ deadlineMs }) => deadlineMs),
+    traced: callbacks.some(isTraced) ? [...callbacks.keys()].filter((i) => callbacks[i]?.isTraced) : NONE,
   };
 }
 
+function isTraced(callback: SentCallback): boolean {
+  return callback.isTraced;
+}
+
 /** One of them, on the other side. */
-export function callbackAt({ endpoints, texts, deadlinesMs }: CallbackColumns, i: number): SentCallback {
+export function callbackAt({ endpoints, texts, deadlinesMs, traced }: CallbackColumns, i: number): SentCallback {
   return {
     endpoint: endpoints[i] as Endpoint,
     text: texts[i] as string,
     deadlineMs: deadlinesMs[i] as number,
+    isTraced: traced.length > 0 && traced.includes(i),
   };
 }
 
@@ -45,8 +55,14 @@ export class ReplyColumns {
   readonly afters: Units[] = [];
   readonly areRepeats: boolean[] = [];
   readonly bodies: string[] = [];
+  /** By place, of those that a trace follows. */
+  turns: Map<number, TurnTimes> | undefined = undefined;
 
-  push(id: number, { answer, body }: CallbackReply): void {
+  push(id: number, { answer, body, turn }: CallbackReply): void {
+    if (turn !== undefined) {
+      this.turns ??= new Map();
+      this.turns.set(this.ids.length, turn);
+    }
     const isAccepted = answer.type === 'accepted';
     this.ids.push(id);
     this.failures.push(isAccepted ? undefined : answer.failure);
@@ -59,6 +75,11 @@ export class ReplyColumns {
 
 /** One of them, on the other side. */
 export function replyAt(columns: ReplyColumns, i: number): CallbackReply {
+  const reply = untracedReplyAt(columns, i);
+  return columns.turns === undefined ? reply : { ...reply, turn: columns.turns.get(i) };
+}
+
+function untracedReplyAt(columns: ReplyColumns, i: number): CallbackReply {
   const body = columns.bodies[i] as string;
   const failure = columns.failures[i];
   if (failure !== undefined) return { answer: { type: 'failed', failure }, body };

@@ -25,6 +25,7 @@ import { shardOf } from './placement.js';
 import { ShardRestarts } from './shard-restarts.js';
 import type { ShardStatus, ThreadShards } from './shards.js';
 import { SnapshotQueue } from './snapshot-queue.js';
+import { TurnWatch } from './turn-watch.js';
 
 /** How one of its shards is doing. */
 export interface HostMeasures extends ShardMeasures {
@@ -66,6 +67,8 @@ export interface HostDeps {
   readonly onFenced: (shard: number, takenBy: string) => void;
   /** Writes what the log has lost for good to a file; resolves to its path. */
   readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
+  /** Whether callbacks can be traced. */
+  readonly isTracing: boolean;
   /** Bytes of durable entries that are kept per shard, for a store that can lose them. */
   readonly recentBytesMax: number;
 }
@@ -87,6 +90,7 @@ export class ShardHost implements ThreadShards {
   private readonly snapshots: SnapshotQueue;
   private readonly orphans: OrphanKeeper;
   private readonly restarts: ShardRestarts;
+  private readonly turns: TurnWatch | undefined;
   private sweeper: NodeJS.Timeout | undefined = undefined;
   /** What the logs get. */
   private readonly clock: Clock;
@@ -96,7 +100,9 @@ export class ShardHost implements ThreadShards {
     shardIds: readonly number[],
     private readonly deps: HostDeps,
   ) {
-    const { wal, format, log, rules, limits, memory, observer } = deps;
+    const { wal, format, log, rules, limits, memory } = deps;
+    this.turns = deps.isTracing ? new TurnWatch(deps.observer) : undefined;
+    const observer = this.turns ?? deps.observer;
     const clock = new SteadyClock(deps.clock, deps.clockOffsetMs);
     this.clock = clock;
     this.clockWatch = new ClockWatch(deps.clock, log);
@@ -170,7 +176,8 @@ export class ShardHost implements ThreadShards {
     assert(elsewhere === undefined, 'a thread that is asked for all shards has them');
   }
 
-  maybeCarryOut({ endpoint, text, deadlineMs }: SentCallback, replier: Replier<CallbackReply>): number | undefined {
+  maybeCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined {
+    const { endpoint, text, deadlineMs, isTraced } = callback;
     const { codec, shardCount } = this.deps;
     const request = codec.read(endpoint, text);
     // The waiting replier keeps these, and not what was read.
@@ -181,15 +188,24 @@ export class ShardHost implements ThreadShards {
     }
     const shard = this.shards.get(shardOf(username, shardCount));
     if (shard === undefined) return shardOf(username, shardCount);
+    const to = isTraced ? this.tracing(command, replier) : replier;
     shard.submit({
       type: 'command',
       command,
       deadlineMs,
       replier: {
-        reply: (answer, readyMs) => replier.reply(codec.reply({ id, productId, currency, username }, answer), readyMs),
+        reply: (answer, readyMs) => to.reply(codec.reply({ id, productId, currency, username }, answer), readyMs),
       },
     });
     return undefined;
+  }
+
+  /** Tells the replier when the turn was, too. */
+  private tracing(command: Command, replier: Replier<CallbackReply>): Replier<CallbackReply> {
+    const { turns } = this;
+    if (turns === undefined) return replier;
+    turns.expect(command);
+    return { reply: (reply, readyMs) => replier.reply({ ...reply, turn: turns.take(command) }, readyMs) };
   }
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {

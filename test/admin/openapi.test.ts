@@ -155,6 +155,8 @@ describe('GET /openapi.json', () => {
     await admin('post', '/v1/players:import', '/v1/players:import', '{}');
     await admin('post', '/v1/players:import', '/v1/players:import', '{}{}');
     await admin('post', '/v1/snapshots', '/v1/snapshots');
+    await admin('get', '/v1/players', '/v1/players?prefix=a');
+    await admin('get', '/v1/players', '/v1/players?limit=0');
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/0/players');
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/0/players?limit=0');
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/9999/players');

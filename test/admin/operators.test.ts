@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { rawRequest } from '../support/raw-request.js';
+import { Scrape } from '../support/scrape.js';
 import { TestNode } from '../support/test-node.js';
 
 const TOKENS = {
@@ -196,6 +197,30 @@ test('without a token no web site can ask through a browser of this machine, und
       assert.equal(await status(block, [`Host: ${name}`]), 404);
     const [line] = node.logLines.filter(({ message }) => message === 'operator API: refused');
     assert.deepEqual(line?.refused, { 'not asked by this machine itself': 1 });
+  } finally {
+    await node.close();
+  }
+});
+
+test('requests are counted by route and status, refusals by reason', async () => {
+  const node = await TestNode.start({ 'admin.token': TOKENS.operator, 'admin.tokens': [] });
+  const headers = { Authorization: `Bearer ${TOKENS.operator}` };
+  try {
+    const ask = async (path: string, init: RequestInit = { headers }) => {
+      await (await fetch(node.adminUrl + path, init)).text();
+    };
+    for (const name of ['pia', 'pit']) await ask(`/v1/players/${name}`);
+    await ask('/nowhere');
+    await ask('/v1/players/pia', {});
+    await ask('/v1/players/pia', { headers: { Authorization: 'Bearer wrong' } });
+    const scrape = await Scrape.of(node.adminUrl, headers);
+    const requests = (route: string, status: string) =>
+      scrape.value('walletd_operator_requests_total', { route, status });
+    assert.equal(requests('GET /v1/players/{username}', '404'), 2);
+    assert.equal(requests('GET /v1/players/{username}', '401'), 2);
+    assert.equal(requests('other', '404'), 1);
+    const refused = (reason: string) => scrape.value('walletd_operator_refused_total', { reason });
+    assert.deepEqual([refused('no token'), refused('wrong token'), refused('the role read')], [1, 1, 0]);
   } finally {
     await node.close();
   }

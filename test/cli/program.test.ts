@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { runVerb } from '../support/run-verb.js';
 import { inTempFolder } from '../support/temp-folder.js';
@@ -22,7 +22,19 @@ test('help, version and wrong words', async () => {
 
 test('every verb has its help; with an example, except serve and init', async () => {
   const inspect = ['player', 'round', 'txn', 'operators', 'entry', 'orphans'].map((what) => `inspect ${what}`);
-  const verbs = ['backup', 'restore', 'verify', 'inspect', ...inspect, 'export', 'snapshot list', 'snapshot take'];
+  const verbs = [
+    'status',
+    'doctor',
+    'completion',
+    'backup',
+    'restore',
+    'verify',
+    'inspect',
+    ...inspect,
+    'export',
+    'snapshot list',
+    'snapshot take',
+  ];
   for (const verb of ['serve', 'init', ...verbs, 'accept-loss']) {
     const { status, stdout } = await runVerb([...verb.split(' '), '--help']);
     assert.equal(status, 0, verb);
@@ -77,4 +89,26 @@ test('without the part of msgpackr that reads all strings right nothing starts, 
       assert.equal(refused.status, 1);
       assert.match(refused.stderr, /^walletd: msgpackr reads some strings wrong .*\n$/);
     }
+  }));
+
+test('a Node for which the HTTP library has no binary is told so in one sentence', () =>
+  inTempFolder(async (folder) => {
+    writeFileSync(
+      `${folder}/no-binary.cjs`,
+      `const Module = require('node:module');
+       const load = Module._load;
+       Module._load = (request, ...rest) => {
+         if (/uws_.*\\.node$/.test(request)) throw new Error('Cannot find module ' + request);
+         return load(request, ...rest);
+       };`,
+    );
+    const { status, stderr } = runWalletd(['serve'], {
+      WALLETD_STORE: `lmdb:${folder}/data`,
+      NODE_OPTIONS: `--require ${folder}/no-binary.cjs`,
+    });
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      /^walletd: uWebSockets\.js has no binary for Node v\S+ on \S+ \S+: use Node 20 or 22, [^\n]*\n$/,
+    );
   }));

@@ -181,7 +181,11 @@ test('what others can reach must be protected, or the risk said aloud', () => {
   assert.equal(loadSettings({ WALLETD_HOST: '0.0.0.0', WALLETD_INSECURE: 'true' }).host, '0.0.0.0');
   assert.match(refused({ WALLETD_ADMIN_HOST: '0.0.0.0' }), /set admin\.token/);
   const token = 'a-token-of-operators';
-  assert.equal(loadSettings({ WALLETD_ADMIN_HOST: '0.0.0.0', WALLETD_ADMIN_TOKEN: token }).admin.token, token);
+  const open = { WALLETD_ADMIN_HOST: '0.0.0.0', WALLETD_ADMIN_TOKEN: token };
+  assert.match(refused(open), /admin\.host is 0\.0\.0\.0.* tokens .* in the clear: set admin\.tls\.certificateFile/);
+  assert.equal(loadSettings({ ...open, WALLETD_INSECURE: 'true' }).admin.token, token);
+  const tls = { WALLETD_ADMIN_TLS_CERTIFICATE_FILE: 'x', WALLETD_ADMIN_TLS_KEY_FILE: 'y' };
+  assert.equal(loadSettings({ ...open, ...tls }).admin.token, token);
   for (const name of ['WALLETD_SIGNATURE_KEYS', 'WALLETD_ALLOW_NETWORKS']) {
     assert.equal(loadSettings({ WALLETD_HOST: '0.0.0.0', [name]: 'x' }).host, '0.0.0.0', name);
   }
@@ -198,7 +202,9 @@ test('operators have a name, a role and a token of their own; a secret among the
   const anna = { name: 'anna', role: 'operate', token: 'a-token-of-anna-alone' };
   const bert = { name: 'bert', role: 'read', token: 'a-token-of-bert-alone' };
   const withTokens = <T>(tokens: unknown, run: (env: NodeJS.ProcessEnv) => T) =>
-    withFile(JSON.stringify({ admin: { tokens } }), (file) => run({ WALLETD_CONFIG: file, WALLETD_ADMIN_HOST: '::' }));
+    withFile(JSON.stringify({ admin: { tokens } }), (file) =>
+      run({ WALLETD_CONFIG: file, WALLETD_ADMIN_HOST: '::', WALLETD_INSECURE: 'true' }),
+    );
   withTokens([anna, bert], (env) => {
     const all = operatorTokens(loadSettings({ ...env, WALLETD_ADMIN_TOKEN: 'a-token-of-operators' }));
     assert.deepEqual(all, [{ name: 'operator', role: 'operate', token: 'a-token-of-operators' }, anna, bert]);

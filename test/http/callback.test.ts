@@ -42,6 +42,7 @@ async function withSilentStore(
       },
       clock,
       observer: new CallbackMetrics(),
+      tracer: undefined,
       log: new CallbackLog(settings.log, silentLogger, scales),
     },
     callersOf(settings),

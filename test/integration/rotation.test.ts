@@ -154,3 +154,29 @@ test('networks are read again too, and a list that is wrong leaves the former on
     folder.remove();
   }
 });
+
+test('what is logged is read again: the level, and which callbacks get a line', async () => {
+  const folder = makeTempFolder();
+  const file = `${folder.path}/settings.json`;
+  const write = (log: object) => writeFileSync(file, JSON.stringify({ log }));
+  write({ callbacks: 'none' });
+  const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder.path}/data`, WALLETD_CONFIG: file });
+  const client = new PlatformClient(walletd.callbackUrl, 0);
+  const changed = () => walletd.log.filter(({ msg }) => msg === 'log.level has changed').map(({ to }) => to);
+  try {
+    await client.post('placeBets', bet('nobody', 'unseen'));
+    for (const level of ['warn', 'info']) {
+      write({ callbacks: 'errors', level });
+      process.kill(walletd.pid, 'SIGHUP');
+      await walletd.waitFor(() => changed().at(-1) === level);
+      await client.post('placeBets', bet('nobody', `at-${level}`));
+    }
+    await walletd.waitFor(({ requestId }) => requestId === 'q-at-info');
+    const logged = walletd.log.filter(({ msg }) => msg === 'callback').map(({ requestId }) => requestId);
+    assert.deepEqual(logged, ['q-at-info']);
+  } finally {
+    client.close();
+    await walletd.end('SIGTERM');
+    folder.remove();
+  }
+});

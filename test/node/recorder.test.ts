@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { Recorder } from '../../src/node/recorder.js';
@@ -23,6 +24,21 @@ test('who has lost one shard to another process writes no record of the others a
   states[1] = 'fenced';
   await recorder.write();
   assert.equal(written(), 5);
+  recorder.stop();
+  folder.remove();
+});
+
+test('writes that fail are counted, and logged once', async () => {
+  const folder = makeTempFolder();
+  const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 7 };
+  const status = () => [{ shard: 0, state: 'serving' as const, players: 0, waiting: 0, head, reason: undefined }];
+  const lines: string[] = [];
+  const log = { ...silentLogger, warn: (_: object, message: string) => void lines.push(message) };
+  writeFileSync(`${folder.path}/file`, '');
+  const recorder = new Recorder(NodeRecord.open(`${folder.path}/file/node`, 'a store'), 'id', { status }, log);
+  await recorder.write();
+  await recorder.write();
+  assert.deepEqual([recorder.failures, lines], [2, ['cannot write what this node has acknowledged']]);
   recorder.stop();
   folder.remove();
 });

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse as parseYaml } from 'yaml';
-import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { makeCertificate } from '../support/certificate.js';
+import { bet, importPlayers } from '../support/client.js';
 import { Scrape } from '../support/scrape.js';
+import { makeTempFolder } from '../support/temp-folder.js';
 import { TestNode } from '../support/test-node.js';
+import { until } from '../support/until.js';
 
 /** Prometheus itself writes these. */
 const NOT_OURS = ['up'];
@@ -22,6 +28,9 @@ interface Panel {
   readonly title: string;
   readonly type: string;
   readonly targets?: readonly { readonly expr: string }[];
+  readonly fieldConfig?: {
+    readonly defaults: { readonly thresholds?: { readonly steps: readonly { readonly color: string }[] } };
+  };
 }
 
 const read = (name: string) => readFileSync(fileURLToPath(new URL(`../../../config/${name}`, import.meta.url)), 'utf8');
@@ -92,16 +101,31 @@ function assertSelects(expression: string, about: string): void {
 let node: TestNode;
 let scrape: Scrape;
 
+const folder = makeTempFolder();
+
 before(async () => {
-  node = await TestNode.start();
+  const { certificateFile, keyFile } = makeCertificate(folder.path, 'callbacks.test');
+  node = await TestNode.start({ 'tls.certificateFile': certificateFile, 'tls.keyFile': keyFile });
   await importPlayers(node.adminUrl, ['ann'], 1000);
-  const client = new PlatformClient(node.callbackUrl);
-  await client.post('placeBets', bet('ann', 'b1', 10));
-  client.close();
+  await post(node.callbackUrl.replace('http:', 'https:'), 'placeBets', bet('ann', 'b1', 10));
   await (await fetch(`${node.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
-  scrape = await Scrape.of(node.adminUrl);
+  scrape = await until('the store has said how large it is', async () => {
+    const scrape = await Scrape.of(node.adminUrl);
+    return scrape.has('walletd_store_bytes') && scrape;
+  });
 });
-after(() => node.close());
+after(async () => {
+  await node.close();
+  folder.remove();
+});
+
+async function post(url: string, endpoint: string, body: object): Promise<void> {
+  const sent = request(`${url}/${endpoint}`, { method: 'POST', rejectUnauthorized: false, agent: false });
+  sent.end(JSON.stringify(body));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+}
 
 test('the test sees the metrics of an expression', () => {
   assert.deepEqual(metricsOf('sum by (le) (rate(a_bucket{b="c"}[$__rate_interval])) / on (d) e > 1'), [
@@ -174,6 +198,17 @@ test('every metric on the dashboard is in a real scrape, and every panel shows o
   for (const { query } of dashboard.templating.list) {
     const name = typeof query === 'string' ? undefined : /^label_values\((\w+)/.exec(query.query)?.[1];
     if (name !== undefined) assert.ok(scrape.has(name), name);
+  }
+});
+
+test('a figure has a colour that says whether it is a good one', () => {
+  const figures = panels.filter(({ type }) => type === 'stat');
+  assert.ok(figures.length > 5);
+  for (const { title, fieldConfig } of figures) {
+    const steps = fieldConfig?.defaults.thresholds?.steps ?? [];
+    assert.ok(steps.length > 0, title);
+    // Without the usual green for all there is: no judgement is blue.
+    assert.ok(steps.length > 1 || steps[0]?.color === 'blue', title);
   }
 });
 

@@ -7,12 +7,22 @@ export interface CertificateFiles {
 }
 
 /** A new certificate for `name` that nobody has signed, in this folder. */
-export function makeCertificate(folder: string, name: string): CertificateFiles {
+export function makeCertificate(folder: string, name: string, days = 2): CertificateFiles {
   const certificateFile = join(folder, `${name}.crt`);
   const keyFile = join(folder, `${name}.key`);
   const { status, stderr } = spawnSync(
     'openssl',
-    ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'].concat([
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      String(days),
+    ].concat([
       '-subj',
       `/CN=${name}`,
       '-addext',

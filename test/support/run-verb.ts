@@ -1,5 +1,8 @@
+import type { EventEmitter } from 'node:events';
 import { explain, makeProgram } from '../../src/cli/program.js';
 import { environment } from './walletd-process.js';
+
+const emitter: EventEmitter = process;
 
 interface Ran {
   readonly status: number;
@@ -7,7 +10,8 @@ interface Ran {
   readonly stderr: string;
 }
 
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** Of the process, to which a server listens as long as that lasts. */
+const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'exit'];
 
 /**
  * Runs a verb in this process, where all of its modules are loaded already: for tests about what it does and says, and
@@ -18,7 +22,7 @@ export async function runVerb(args: readonly string[], env: Record<string, strin
   const printed = { stdout: '', stderr: '' };
   const { env: formerEnv, exitCode: formerCode } = process;
   const { log, error } = console;
-  const listeners = SIGNALS.map((signal) => [signal, process.listeners(signal)] as const);
+  const listeners = EVENTS.map((event) => [event, emitter.listeners(event)] as const);
   console.log = (text: unknown) => {
     printed.stdout += `${text}\n`;
   };
@@ -35,8 +39,9 @@ export async function runVerb(args: readonly string[], env: Record<string, strin
     Object.assign(console, { log, error });
     process.env = formerEnv;
     process.exitCode = formerCode;
-    for (const [signal, before] of listeners) {
-      for (const added of process.listeners(signal)) if (!before.includes(added)) process.off(signal, added);
+    for (const [event, before] of listeners) {
+      for (const added of emitter.listeners(event))
+        if (!before.includes(added)) emitter.off(event, added as () => void);
     }
   }
 }

@@ -78,6 +78,7 @@ export class TestHost {
     this.shards = Array.from({ length: shards }, (_, shard) => shard);
     this.deps = { wal: this.wal, format, clock: this.clock, log, owner: OWNER, newNonce, delay, attemptsMax: 10 };
     this.host = new ShardHost(this.shards, {
+      isTracing: false,
       codec: CODEC,
       shardCount: shards,
       checkStore: async () => {},

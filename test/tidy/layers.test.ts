@@ -114,3 +114,11 @@ test('one file loads uWebSockets.js, so that it can be swapped', () => {
   const users = new Set(imports.filter(({ to }) => to === 'uWebSockets.js').map(({ from }) => from));
   assert.deepEqual([...users], ['http/uws.ts']);
 });
+
+test('one file loads OpenTelemetry, and is loaded itself only where traces go somewhere', () => {
+  const users = new Set(imports.filter(({ to }) => to.startsWith('@opentelemetry/')).map(({ from }) => from));
+  assert.deepEqual([...users], ['node/otlp-tracer.ts']);
+  const loading = imports.filter((one) => target(one) === 'node/otlp-tracer.ts').map(({ from }) => from);
+  assert.deepEqual(loading, ['node/tracing.ts']);
+  assert.match(readFileSync(join(ROOT, 'node/tracing.ts'), 'utf8'), /await import\('\.\/otlp-tracer\.js'\)/);
+});

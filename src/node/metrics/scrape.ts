@@ -2,8 +2,13 @@ import { type Metric, mergeMetrics } from '../../base/metric.js';
 import type { ListenerMeasures } from '../../http/callback-server.js';
 import { EXPOSITION_TYPE, expose } from '../../telemetry/exposition.js';
 import type { ShardStatus } from '../../worker/shards.js';
+import type { Certificates } from '../certificates.js';
+import type { End } from '../last-run.js';
 import { VERSION } from '../version.js';
+import type { AdminMetrics } from './admin-metrics.js';
 import type { CallbackMetrics } from './callback-metrics.js';
+import { certificateMetrics } from './certificate-metrics.js';
+import { nodeFolderMetrics } from './node-folder-metrics.js';
 import { processMetrics } from './process-metrics.js';
 import { statusMetrics } from './shard-metrics.js';
 import type { ThreadVitals } from './thread-vitals.js';
@@ -15,6 +20,8 @@ import type { ThreadVitals } from './thread-vitals.js';
  *   shard-telemetry    what the shards of a thread do; it implements worker's HostObserver
  *   shard-metrics      how shards are: lengths, watermarks, states, read at the scrape
  *   money-moved        money by currency and kind
+ *   admin-metrics      what the operator API answers and refuses; it implements admin's AdminObserver
+ *   store-room-metrics, node-folder-metrics, certificate-metrics      what can run full or out
  *   thread-vitals      heap and event loop of a thread
  *   process-metrics    the process: version, CPU, resident memory
  *   stages             walletd_stage_seconds, which callbacks and shards share
@@ -30,16 +37,23 @@ export interface MeasuredParts {
   readonly shards: { status(): readonly ShardStatus[]; metrics(): readonly Metric[] };
   readonly callbacks: { measures(): ListenerMeasures };
   readonly callbackMetrics: CallbackMetrics;
+  readonly adminMetrics: AdminMetrics;
+  readonly certificates: Pick<Certificates, 'ends'>;
+  readonly recorder: { readonly failures: number };
+  readonly lastRun: { readonly end: End };
   /** Undefined when the main thread has the shards, which report its vitals. */
   readonly vitals: ThreadVitals | undefined;
 }
 
 /** All metrics of the process, as `GET /metrics` sends them. */
 export async function scrape(parts: MeasuredParts): Promise<{ readonly type: string; readonly text: string }> {
-  const { service, shards, callbacks, callbackMetrics, vitals } = parts;
+  const { service, shards, callbacks, callbackMetrics, adminMetrics, certificates, recorder, lastRun, vitals } = parts;
   const metrics = [
     ...processMetrics(VERSION, service.isReady),
     ...callbackMetrics.metrics(callbacks.measures()),
+    ...adminMetrics.metrics(),
+    ...certificateMetrics(certificates.ends()),
+    ...nodeFolderMetrics(recorder.failures, lastRun.end),
     ...statusMetrics(shards.status()),
     ...shards.metrics(),
     ...(vitals?.metrics() ?? []),

@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
-import type { Store } from '../store.js';
+import type { Finding, Store, StoreRoom } from '../store.js';
 import { Commits } from './commits.js';
 import { BINARY, DATA_FILE, openEnvironment, usedBytes } from './environment.js';
+import { examineFolder } from './examine-folder.js';
 import { FileGrowth } from './file-growth.js';
 import { Heads } from './heads.js';
 import { LmdbMeta } from './lmdb-meta.js';
@@ -28,7 +30,7 @@ export class LmdbStore implements Store {
 
   private constructor(
     private readonly root: RootDatabase<Buffer, Buffer>,
-    folder: string,
+    private readonly folder: string,
     onStuck: (why: string) => void,
   ) {
     const meta = root.openDB<Buffer, Buffer>({ name: 'meta', ...BINARY });
@@ -63,6 +65,15 @@ export class LmdbStore implements Store {
 
   async concerns(): Promise<readonly string[]> {
     return [];
+  }
+
+  async room(): Promise<StoreRoom> {
+    const { bavail, bsize } = await statfs(this.folder);
+    return { usedBytes: usedBytes(this.root), freeBytes: bavail * bsize };
+  }
+
+  async examine(): Promise<readonly Finding[]> {
+    return await examineFolder(this.folder, await this.room());
   }
 
   async close(): Promise<void> {

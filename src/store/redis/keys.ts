@@ -6,6 +6,11 @@ export class Keys {
     this.meta = `${prefix}:meta`;
   }
 
+  /** A stream of an examination, and the head beside it: a user of config/users.acl may write and remove the one, and set the other. */
+  trial(id: string): { readonly stream: string; readonly head: string } {
+    return { stream: `${this.prefix}:trial-${id}:snapshot`, head: `${this.prefix}:trial-${id}:head` };
+  }
+
   head(shard: number): string {
     return `${this.prefix}:{${shard}}:head`;
   }

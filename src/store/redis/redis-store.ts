@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
-import type { Store } from '../store.js';
+import type { Finding, Store, StoreRoom } from '../store.js';
 import type { Durability } from './durability.js';
+import { examineServer } from './examine-server.js';
 import { APPEND, ensureFunction, SNAPSHOT } from './functions.js';
 import { Keys } from './keys.js';
 import type { RedisAddress } from './redis-address.js';
@@ -9,7 +10,7 @@ import { RedisMeta } from './redis-meta.js';
 import { RedisSnapshots } from './redis-snapshots.js';
 import { RedisWal } from './redis-wal.js';
 import { replicaConcerns } from './replicas.js';
-import { ServerCheck, ServerRefused } from './server-check.js';
+import { parseInfo, ServerCheck, ServerRefused } from './server-check.js';
 
 export interface RedisStoreOptions {
   readonly address: RedisAddress;
@@ -82,6 +83,19 @@ export class RedisStore implements Store {
 
   concerns(): Promise<readonly string[]> {
     return this.reads.use((client) => replicaConcerns(client, this.address, this.keys));
+  }
+
+  async room(): Promise<StoreRoom> {
+    const info = parseInfo(await this.reads.use((client) => client.info('memory')));
+    const usedBytes = Number(info.get('used_memory'));
+    const maxBytes = Number(info.get('maxmemory'));
+    return { usedBytes, freeBytes: maxBytes > 0 ? Math.max(0, maxBytes - usedBytes) : undefined };
+  }
+
+  async examine(): Promise<readonly Finding[]> {
+    const room = await this.room();
+    const concerns = await this.concerns();
+    return await this.reads.use((client) => examineServer(client, this.keys, room, concerns));
   }
 
   async close(): Promise<void> {

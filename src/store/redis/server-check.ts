@@ -136,7 +136,8 @@ async function askConfig(client: Redis, setting: string): Promise<unknown> {
   }
 }
 
-function parseInfo(text: string): Map<string, string> {
+/** What INFO answers, by name. */
+export function parseInfo(text: string): Map<string, string> {
   const pairs = text.split('\r\n').map((line) => line.split(/:(.*)/s).slice(0, 2));
   return new Map(pairs.filter((pair): pair is [string, string] => pair.length === 2));
 }

@@ -15,6 +15,12 @@ interface Page {
   readonly next: string | null;
 }
 
+/** Of the process, and of each of its shards. */
+interface Readiness {
+  readonly status: string;
+  readonly shards: readonly { readonly shard: number; readonly state: string; readonly reason?: string }[];
+}
+
 interface Reply {
   readonly status: number;
   readonly text: string;
@@ -70,6 +76,18 @@ export class OperatorApi implements PlayerSource {
   async takeSnapshots(): Promise<readonly SnapshotResult[]> {
     const text = await this.ask('POST', '/v1/snapshots', SNAPSHOTS_TIMEOUT_MS);
     return this.read<{ snapshots: SnapshotResult[] }>(text, 'snapshots', (json) => JSON.parse(json)).snapshots;
+  }
+
+  /** What /readyz says, be it ready or not. */
+  async readiness(): Promise<Readiness> {
+    const { status, text } = await this.reply('GET', '/readyz', TIMEOUT_MS);
+    if (status >= 300 && status !== 503) throw this.refused(status, text);
+    return this.read<Readiness>(text, 'shards', (json) => JSON.parse(json));
+  }
+
+  /** In Prometheus' text format. */
+  async metrics(): Promise<string> {
+    return await this.ask('GET', '/metrics', TIMEOUT_MS);
   }
 
   /** Reads an answer that may not come from walletd. */

@@ -78,6 +78,11 @@ export class Wallets {
     return this.unpacked[position] ?? (this.isPacked(position) ? this.peekPacked(position) : undefined);
   }
 
+  /** Of a wallet that is there. */
+  usernameAt(position: number): string {
+    return (this.peek(position) as Wallet).username;
+  }
+
   openBetsAt(position: number): number {
     return this.unpacked[position]?.openBets ?? this.packed.openBets(position);
   }

@@ -1,0 +1,93 @@
+import type { FastifyRequest } from 'fastify';
+import { object, string } from '../base/json-schema.js';
+import type { AdminDeps } from './admin-deps.js';
+import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
+import { page } from './fields.js';
+import { answer } from './openapi.js';
+import { playerBody } from './player-body.js';
+import { Problem, problemOf } from './problem.js';
+import { type Route, route } from './route.js';
+import { exactly, list, ref } from './schemas.js';
+
+/** A request looks at this many names, in turns of 500: 0.2 s of a shard's time at most, between the callbacks. */
+const TURNS_MAX = 100;
+const SEARCHES_MAX = 4;
+const PREFIX_LENGTH_MAX = 1024;
+
+/** The next player to look at. */
+interface Place {
+  readonly shard: number;
+  readonly from: number;
+}
+
+/**
+ * Players by the beginning of their names, shard by shard in the order of their creation. That order needs neither an
+ * index nor memory, and a place in it stays what it is while players are created; sorted by name each page would have to look
+ * at all of them.
+ */
+export function findPlayersRoute(
+  { service, settings }: AdminDeps,
+  isWanted: (request: FastifyRequest['raw']) => boolean,
+): Route {
+  let searches = 0;
+  return route('GET', '/v1/players', {
+    operationId: 'findPlayers',
+    tag: 'players',
+    summary: 'Players, all or by the beginning of their names; in no order that means anything',
+    query: object(
+      {},
+      {
+        prefix: string({
+          maxLength: PREFIX_LENGTH_MAX,
+          default: '',
+          description: 'What their names begin with.',
+          message: `must come once, and have at most ${PREFIX_LENGTH_MAX} characters`,
+        }),
+        ...page,
+        after: string({ description: '`next` of the page before.', message: 'must come once' }),
+      },
+    ),
+    responses: {
+      200: answer(
+        'A page. It can have fewer players than asked for, also none, and a `next` all the same',
+        exactly({
+          players: list(ref('Player')),
+          next: { type: ['string', 'null'], description: '`after` of the next page; null: there is none.' },
+        }),
+      ),
+    },
+    problems: [400],
+    handle: async ({ query: { prefix = '', limit = 0, after }, raw }) => {
+      const place = cursorOf(after, isPlace, 'after') ?? { shard: 0, from: 0 };
+      if (searches >= SEARCHES_MAX) {
+        throw new Problem(503, `${SEARCHES_MAX} searches are under way: come again`, 'overloaded');
+      }
+      searches++;
+      try {
+        return await search(prefix, limit, place, () => isWanted(raw));
+      } finally {
+        searches--;
+      }
+    },
+  });
+
+  async function search(prefix: string, limit: number, first: Place, isWanted: () => boolean): Promise<object> {
+    const players: object[] = [];
+    let place = first;
+    for (let turn = 0; turn < TURNS_MAX && place.shard < service.shardCount && players.length < limit; turn++) {
+      if (!isWanted()) throw new Problem(503, 'the server is shutting down', 'shutting-down');
+      const { shard, from } = place;
+      const found = { type: 'find-players', prefix, from, limit: limit - players.length } as const;
+      const result = await service.askShard(shard, found);
+      if (result.type === 'failed') throw problemOf(result.failure);
+      if (result.type !== 'found-players') throw new Error('players answer a search for players');
+      for (const player of result.players) players.push(playerBody(settings.scales, player));
+      place = result.next === undefined ? { shard: shard + 1, from: 0 } : { shard, from: result.next };
+    }
+    return { players, next: place.shard < service.shardCount ? encodeCursor(place) : null };
+  }
+}
+
+function isPlace(value: unknown): value is Place {
+  return isObject(value) && isCount(value.shard) && isCount(value.from);
+}

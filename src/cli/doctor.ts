@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { loadSettings } from '../config/load.js';
+import { driverOf } from '../node/drivers/drivers.js';
+import { EXIT } from '../node/exit-codes.js';
+import { asStoreError } from '../node/store-error.js';
+import type { Finding } from '../store/store.js';
+import { formatTable } from './print/table.js';
+import { STORE_ADDRESS_HELP, settingsOfStore } from './store-address.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
+
+export function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description('examine a store: durability, rights, time of a durable write, replicas, clock, room')
+    .argument('[store]', 'the store (default: WALLETD_STORE)')
+    .option('--json', 'print a JSON object per finding instead')
+    .addHelpText(
+      'after',
+      helpText({
+        notes: [
+          'It may run beside a server. What it writes is its own, some 200 KiB, and is removed.',
+          STORE_ADDRESS_HELP,
+        ],
+        exitCodes: `${EXIT.ok} nothing is bad, ${EXIT.failure} something is, or the store cannot be used.`,
+        examples: ['walletd doctor', 'walletd doctor env:NEW_STORE'],
+      }),
+    )
+    .action((store: string | undefined, options: OutputOptions) => conclude(doctor(store), options));
+}
+
+async function doctor(address: string | undefined): Promise<Outcome> {
+  const settings =
+    address === undefined
+      ? loadSettings({ ...process.env, WALLETD_INSECURE: 'true' }, ['signature.keys'])
+      : settingsOfStore(address);
+  const driver = driverOf(settings);
+  const store = await driver.open('never');
+  const findings: Finding[] = [];
+  try {
+    const meta = await store.meta.maybeRead();
+    findings.push(
+      meta === undefined
+        ? { about: 'store', verdict: 'look', says: 'there is none yet', todo: 'create it: walletd init' }
+        : { about: 'store', verdict: 'good', says: `id ${meta.storeId}, ${meta.shards} shards` },
+      ...(await store.examine()),
+    );
+  } catch (error) {
+    throw asStoreError(error as Error, driver.name);
+  } finally {
+    await store.close();
+  }
+  return {
+    text: () => `${driver.name}\n\n${formatTable(['', '', '', ''], findings.map(row)).replace(/^\s*\n/, '')}`,
+    json: () => findings,
+    exitCode: findings.some(({ verdict }) => verdict === 'bad') ? EXIT.failure : EXIT.ok,
+  };
+}
+
+function row({ verdict, about, says, todo }: Finding): string[] {
+  return [verdict, about, says, todo === undefined ? '' : `-> ${todo}`];
+}

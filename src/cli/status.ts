@@ -1,0 +1,102 @@
+import type { Command } from 'commander';
+import { loadSettings } from '../config/load.js';
+import { EXIT } from '../node/exit-codes.js';
+import { maybeTls } from '../node/tls.js';
+import { Samples } from '../tools/status/samples.js';
+import { type Facts, statusOf } from '../tools/status/status.js';
+import { OperatorApi } from '../tools/verify/operator-api.js';
+import { formatAge, formatBytes } from './print/format.js';
+import { formatTable } from './print/table.js';
+import { operatorApiUrl, tokenForTools } from './running-server.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
+
+interface StatusOptions extends OutputOptions {
+  readonly server?: string;
+}
+
+export function addStatus(program: Command): void {
+  program
+    .command('status')
+    .description('how the running server is, on one screen')
+    .option('--server <url>', "its operator API (default: that of the settings); the token is admin.token's")
+    .option('--json', 'print a JSON object instead')
+    .addHelpText(
+      'after',
+      helpText({
+        exitCodes: `${EXIT.ok} nothing is wrong now, ${EXIT.failure} something is, or no server answers.`,
+        examples: ['walletd status', 'walletd status --server http://127.0.0.1:3001 --json'],
+      }),
+    )
+    .action((options: StatusOptions) => conclude(status(options), options));
+}
+
+async function status({ server }: StatusOptions): Promise<Outcome> {
+  const settings = loadSettings({ ...process.env, WALLETD_INSECURE: 'true' }, ['signature.keys', 'store']);
+  const url = server ?? operatorApiUrl(settings);
+  const certificate = server === undefined ? maybeTls(settings.admin.tls, 'admin.tls')?.certificate : undefined;
+  const api = new OperatorApi(url.replace(/\/$/, ''), tokenForTools(settings), certificate);
+  const readiness = await api.readiness();
+  const { facts, problems, concerns } = statusOf(new Samples(await api.metrics()), readiness, Date.now());
+  return {
+    text: () => [headline(facts, url), table(facts), verdict(problems, concerns)].join('\n\n'),
+    json: () => [{ isHealthy: problems.length === 0, problems, concerns, ...facts }],
+    exitCode: problems.length === 0 ? EXIT.ok : EXIT.failure,
+  };
+}
+
+function headline({ version, node, upMs, isReady }: Facts, url: string): string {
+  return `walletd ${version} on Node ${node} at ${url}: up for ${formatAge(upMs)}, ${isReady ? 'ready' : 'not ready'}`;
+}
+
+function table(facts: Facts): string {
+  const { callbackP99, appendP99, storeBytes, storeFreeBytes, snapshotAgeMs } = facts;
+  const rows: string[][] = [
+    [
+      'callbacks',
+      `${number(facts.callbacks)} since the start, ${number(facts.callbacksBusy)} of them 503`,
+      callbackP99 === undefined ? '' : `99 % within ${milliseconds(callbackP99)}`,
+    ],
+    ['connections', number(facts.connections), ''],
+    ['shards', `${facts.shardsServing} of ${facts.shards} serve`, `${number(facts.players)} players`],
+    [
+      'store',
+      facts.isStoreUp ? 'answers' : 'DOES NOT ANSWER',
+      [
+        ...(storeBytes === undefined ? [] : [`${formatBytes(storeBytes)} used`]),
+        ...(storeFreeBytes === undefined ? [] : [`${formatBytes(storeFreeBytes)} free`]),
+      ].join(', '),
+    ],
+    [
+      'appends',
+      `${number(facts.entriesNotDurable)} entries not durable yet, ${number(facts.appendFailures)} failures since the start`,
+      appendP99 === undefined ? '' : `99 % within ${milliseconds(appendP99)}`,
+    ],
+    [
+      'snapshots',
+      snapshotAgeMs === undefined ? 'none yet' : `the oldest ${formatAge(snapshotAgeMs)} ago`,
+      `up to ${number(facts.entriesWithoutSnapshot)} entries behind`,
+    ],
+    ['memory', `fullest heap ${Math.round(facts.heapShare * 100)} %`, `${formatBytes(facts.residentBytes)} resident`],
+    ...facts.certificates.map(({ listener, endsMs }) => [
+      'certificate',
+      `of ${listener}`,
+      `ends ${new Date(endsMs).toISOString()}`,
+    ]),
+    ['last exit', facts.lastExit, ''],
+  ];
+  return formatTable(['', '', ''], rows).replace(/^\s*\n/, '');
+}
+
+function verdict(problems: readonly string[], concerns: readonly string[]): string {
+  if (problems.length + concerns.length === 0) return 'All is well.';
+  return [...problems.map((one) => `WRONG  ${one}`), ...concerns.map((one) => `LOOK   ${one}`)].join('\n');
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** The bound of a bucket. */
+function milliseconds(seconds: number): string {
+  return Number.isFinite(seconds) ? `${seconds * 1000} ms` : 'more than 10 s';
+}

@@ -1,0 +1,91 @@
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import { messageOf } from '../base/message-of.js';
+import type { Settings } from '../config/schema.js';
+import { maybeTls, type Tls } from './tls.js';
+
+const DAY_MS = 86_400_000;
+/** Time enough to get another one, also when somebody has to sign a form for it. */
+const SOON_MS = 14 * DAY_MS;
+
+/** The listeners with a certificate, by the names of their settings. */
+const LISTENERS = ['tls', 'admin.tls'] as const;
+type Listener = (typeof LISTENERS)[number];
+
+type ByListener<T> = Readonly<Record<Listener, T>>;
+type TlsSettings = Pick<Settings, 'tls' | 'admin'>;
+
+/** Keeps an eye on the certificates of the listeners: when they end, and whether there are new ones in their files. */
+export class Certificates {
+  /** What is served; undefined where a listener speaks plain HTTP. */
+  private readonly served: Record<Listener, Tls | undefined>;
+
+  /** Throws a `ConfigError` when one cannot be used. */
+  constructor(
+    private readonly settings: TlsSettings,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {
+    this.served = { tls: this.read('tls'), 'admin.tls': this.read('admin.tls') };
+  }
+
+  get callbacks(): Tls | undefined {
+    return this.served.tls;
+  }
+
+  get admin(): Tls | undefined {
+    return this.served['admin.tls'];
+  }
+
+  /** Sentences about those that have ended or will soon. */
+  concerns(): string[] {
+    return LISTENERS.flatMap((listener) => maybeConcern(this.served[listener], listener, this.clock.now()) ?? []);
+  }
+
+  warn(log: Logger): void {
+    for (const concern of this.concerns()) log.warn({ concern }, 'a certificate needs to be renewed');
+  }
+
+  /** Hands over those whose files have changed. One that cannot be used is logged, and changes nothing. */
+  readAgain(serve: ByListener<(tls: Tls) => void>, log: Logger): void {
+    for (const listener of LISTENERS) {
+      try {
+        const former = this.served[listener];
+        const tls = this.read(listener);
+        if (former === undefined || tls === undefined || isSame(former, tls)) continue;
+        serve[listener](tls);
+        this.served[listener] = tls;
+        const { certificateFile, endsMs } = tls;
+        log.info({ certificateFile, ends: new Date(endsMs).toISOString() }, 'a certificate was read again');
+      } catch (error) {
+        log.error({ error: messageOf(error) }, 'a certificate could not be read again: it stays as it was');
+      }
+    }
+    this.warn(log);
+  }
+
+  /** When each of them ends. */
+  ends(): readonly { readonly listener: string; readonly endsMs: number }[] {
+    return LISTENERS.flatMap((listener) => {
+      const tls = this.served[listener];
+      return tls === undefined ? [] : [{ listener: LABELS[listener], endsMs: tls.endsMs }];
+    });
+  }
+
+  private read(listener: Listener): Tls | undefined {
+    const { tls, admin } = this.settings;
+    return maybeTls(listener === 'tls' ? tls : admin.tls, listener);
+  }
+}
+
+const LABELS: ByListener<string> = { tls: 'callbacks', 'admin.tls': 'operator-api' };
+
+function maybeConcern(tls: Tls | undefined, listener: Listener, nowMs: number): string | undefined {
+  if (tls === undefined || tls.endsMs - nowMs > SOON_MS) return undefined;
+  const verb = tls.endsMs <= nowMs ? 'ended' : 'ends';
+  const when = new Date(tls.endsMs).toISOString();
+  return `${tls.certificateFile} (${listener}.certificateFile) ${verb} at ${when}: put a new one there, and send SIGHUP`;
+}
+
+function isSame(one: Tls, other: Tls): boolean {
+  return one.certificate.equals(other.certificate) && one.key.equals(other.key);
+}

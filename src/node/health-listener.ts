@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Settings } from '../config/schema.js';
+
+const REQUEST_TIMEOUT_MS = 5000;
+/** A balancer needs one or two; strangers must not take the files of the other listeners. */
+const CONNECTIONS_MAX = 100;
+
+/**
+ * `/livez` and `/readyz` for load balancers, which cannot keep a token: open from the first moment of a start to its last, and
+ * with nothing else on it. What each shard does is for the operator API to tell.
+ */
+export class HealthListener {
+  private constructor(
+    private readonly server: Server,
+    readonly port: number,
+  ) {}
+
+  /** Undefined where the settings want none. Rejects with a sentence when the port is taken. */
+  static async maybeOpen({ host, port }: Settings['health'], isReady: () => boolean) {
+    if (port === null) return undefined;
+    const options = { requestTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: REQUEST_TIMEOUT_MS };
+    const server = createServer(options, (request, response) => answer(request, response, isReady()));
+    server.maxConnections = CONNECTIONS_MAX;
+    server.listen(port, host);
+    await once(server, 'listening').catch(({ message }: Error) => {
+      throw new Error(`cannot listen on ${host}:${port} for load balancers (health.host, health.port): ${message}`);
+    });
+    return new HealthListener(server, (server.address() as AddressInfo).port);
+  }
+
+  async close(): Promise<void> {
+    if (!this.server.listening) return;
+    const closed = once(this.server, 'close');
+    this.server.close();
+    this.server.closeAllConnections();
+    await closed;
+  }
+}
+
+function answer({ method, url }: IncomingMessage, response: ServerResponse, isReady: boolean): void {
+  const [status, body] = method === 'GET' || method === 'HEAD' ? healthAt(url, isReady) : [405, 'method not allowed'];
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    // A body that nobody asked for is not read.
+    Connection: 'close',
+    ...(status === 503 && { 'Retry-After': '1' }),
+    ...(status === 405 && { Allow: 'GET, HEAD' }),
+  });
+  response.end(JSON.stringify({ status: body }));
+}
+
+function healthAt(path: string | undefined, isReady: boolean): readonly [status: number, body: string] {
+  if (path === '/livez') return [200, 'ok'];
+  if (path === '/readyz') return isReady ? [200, 'ready'] : [503, 'starting'];
+  return [404, 'not found'];
+}

@@ -1,0 +1,38 @@
+import type { AdminObserver, TokenRefusal } from '../../admin/admin-deps.js';
+import type { Labels, Metric } from '../../base/metric.js';
+import { counter, perKey } from '../../telemetry/metric.js';
+
+/** Counts what the operator API answers, and whom it turns away. */
+export class AdminMetrics implements AdminObserver {
+  private readonly requests = new Map<string, { readonly labels: Labels; value: number }>();
+  private readonly refusals: Record<TokenRefusal, number> = {
+    'no token': 0,
+    'wrong token': 0,
+    'the role read': 0,
+    'not asked by this machine itself': 0,
+  };
+
+  answered(route: string, status: number | 'aborted'): void {
+    const key = `${status} ${route}`;
+    const series = this.requests.get(key) ?? { labels: { route, status }, value: 0 };
+    series.value++;
+    this.requests.set(key, series);
+  }
+
+  refused(reason: TokenRefusal): void {
+    this.refusals[reason]++;
+  }
+
+  metrics(): Metric[] {
+    return [
+      counter('walletd_operator_requests_total', 'Requests to the operator API by route and status.', [
+        ...this.requests.values(),
+      ]),
+      counter(
+        'walletd_operator_refused_total',
+        'Requests to the operator API that no operator was allowed to make.',
+        perKey('reason', this.refusals),
+      ),
+    ];
+  }
+}

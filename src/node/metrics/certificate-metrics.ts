@@ -1,0 +1,10 @@
+import type { Metric } from '../../base/metric.js';
+import { gauge } from '../../telemetry/metric.js';
+
+/** When the certificates of the listeners end; nothing where all speak plain HTTP. */
+export function certificateMetrics(ends: readonly { readonly listener: string; readonly endsMs: number }[]): Metric[] {
+  if (ends.length === 0) return [];
+  const help = 'When the certificate of a listener, or one of its chain, ends, in seconds since 1970.';
+  const values = ends.map(({ listener, endsMs }) => ({ labels: { listener }, value: endsMs / 1000 }));
+  return [gauge('walletd_certificate_expiry_timestamp_seconds', help, values)];
+}

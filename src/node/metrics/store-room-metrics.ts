@@ -1,0 +1,21 @@
+import type { Metric } from '../../base/metric.js';
+import type { StoreRoom } from '../../store/store.js';
+import { gauge } from '../../telemetry/metric.js';
+
+/** How large the store is, and how much larger it can become; nothing before it has been asked. */
+export function storeRoomMetrics(room: StoreRoom | undefined): Metric[] {
+  if (room === undefined) return [];
+  const { usedBytes, freeBytes } = room;
+  return [
+    gauge('walletd_store_bytes', 'Bytes that the store takes: of LMDB its data, of Redis all its memory.', usedBytes),
+    ...(freeBytes === undefined
+      ? []
+      : [
+          gauge(
+            'walletd_store_free_bytes',
+            'Bytes that the store can still take: of LMDB the disk, of Redis up to maxmemory.',
+            freeBytes,
+          ),
+        ]),
+  ];
+}

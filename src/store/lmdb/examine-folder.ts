@@ -1,0 +1,53 @@
+import { mkdtemp, open, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Finding, StoreRoom } from '../store.js';
+import { judgeRoom, timeWrites } from '../write-times.js';
+
+/** File systems (statfs f_type) that lie in memory, or on other machines, where LMDB's locks and maps do not hold. */
+const UNSUITABLE: Readonly<Record<number, string>> = {
+  16914836: 'tmpfs, which a reboot empties',
+  26985: 'NFS, which LMDB does not work on',
+  4283649346: 'CIFS, which LMDB does not work on',
+};
+
+export async function examineFolder(folder: string, { usedBytes, freeBytes }: StoreRoom): Promise<readonly Finding[]> {
+  const { type } = await statfs(folder);
+  const unsuitable = UNSUITABLE[type];
+  const kind: Finding =
+    unsuitable === undefined
+      ? { about: 'durability', verdict: 'good', says: 'every answer waits for a commit with fdatasync' }
+      : {
+          about: 'durability',
+          verdict: 'bad',
+          says: `it lies on ${unsuitable}`,
+          todo: 'put it on a disk of this machine',
+        };
+  return [
+    kind,
+    await timeFile(folder),
+    judgeRoom(
+      usedBytes,
+      freeBytes ?? 0,
+      'a larger disk, or a lower history.maxBytes: callbacks get 503 when it is full',
+    ),
+  ];
+}
+
+/** In a folder of its own beside the data, as other files of the same disk. */
+async function timeFile(folder: string): Promise<Finding> {
+  const trial = await mkdtemp(join(folder, 'trial-'));
+  try {
+    const file = await open(join(trial, 'file'), 'w');
+    try {
+      const todo = 'a disk that syncs faster (a local SSD), or one that nothing else writes to';
+      return await timeWrites(async (bytes) => {
+        await file.write(bytes, 0, bytes.length, 0);
+        await file.datasync();
+      }, todo);
+    } finally {
+      await file.close();
+    }
+  } finally {
+    await rm(trial, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { messageOf } from '../../base/message-of.js';
+import type { Finding, StoreRoom } from '../store.js';
+import { judgeRoom, timeWrites } from '../write-times.js';
+import type { Keys } from './keys.js';
+import { parseInfo } from './server-check.js';
+
+const CLOCK_MAX_MS = 1000;
+const REPLICA_BEHIND_BYTES = 1024 * 1024;
+const HEAD_MS = 1000;
+
+type Info = ReadonlyMap<string, string>;
+
+/** The server has passed the check of each connection already: its version, its role and its settings. */
+export async function examineServer(
+  client: Redis,
+  keys: Keys,
+  room: StoreRoom,
+  concerns: readonly string[],
+): Promise<readonly Finding[]> {
+  const askedMs = Date.now();
+  const info = parseInfo(await client.info());
+  const serverMs = Number(info.get('server_time_usec')) / 1000;
+  const { stream, head } = keys.trial(randomBytes(4).toString('hex'));
+  try {
+    return [
+      durabilityOf(info),
+      await rightsOf(client, stream, head),
+      await timeWrites(
+        (bytes) => client.xadd(stream, '*', 'e', bytes),
+        'a faster disk under Redis; `redis-cli --latency` tells the network from the disk',
+      ),
+      ...replicasOf(info, concerns),
+      clockOf(serverMs, askedMs, Date.now()),
+      roomOf(info, room),
+    ];
+  } finally {
+    await client.unlink(stream).catch(() => {});
+  }
+}
+
+function durabilityOf(info: Info): Finding {
+  const about = 'durability';
+  const failed = ['aof_last_write_status', 'aof_last_bgrewrite_status'].filter((name) => info.get(name) === 'err');
+  if (failed.length === 0) {
+    return { about, verdict: 'good', says: 'the settings of Redis keep what WALLETD_DURABILITY promises' };
+  }
+  return {
+    about,
+    verdict: 'bad',
+    says: `Redis cannot write its append-only file: ${failed.join(', ')}`,
+    todo: "look into Redis' own log: most often its disk is full",
+  };
+}
+
+/** Each command that a server of this store sends, tried on keys of its own. */
+async function rightsOf(client: Redis, stream: string, head: string): Promise<Finding> {
+  const about = 'rights';
+  const trials: readonly (readonly [string, ...(string | number)[]])[] = [
+    ['XADD', stream, '*', 'e', 'trial'],
+    ['XRANGE', stream, '-', '+', 'COUNT', 1],
+    ['XREVRANGE', stream, '+', '-', 'COUNT', 1],
+    ['XTRIM', stream, 'MAXLEN', 1],
+    ['SET', head, 'trial', 'PX', HEAD_MS],
+    ['GET', head],
+    ['UNLINK', stream],
+    ['HSET', stream, 'field', 'value'],
+    ['HGETALL', stream],
+    ['HLEN', stream],
+    ['HDEL', stream, 'field'],
+    ['WAIT', 0, 1],
+  ];
+  const missing: string[] = [];
+  for (const [command, ...args] of trials) {
+    await client.call(command, ...args).catch((error: unknown) => {
+      if (!/NOPERM/.test(messageOf(error))) throw error;
+      missing.push(command);
+    });
+  }
+  if (missing.length === 0) return { about, verdict: 'good', says: 'this user may do all that a server needs' };
+  return {
+    about,
+    verdict: 'bad',
+    says: `this user may not ${missing.join(', ')}`,
+    todo: 'make the user as config/users.acl does, on the master and on each replica',
+  };
+}
+
+function replicasOf(info: Info, concerns: readonly string[]): Finding[] {
+  const about = 'replicas';
+  const offset = Number(info.get('master_repl_offset'));
+  const replicas = [...info].flatMap(([key, value]) => {
+    const [, host, port, state, at] = /^ip=([^,]+),port=(\d+),state=(\w+),offset=(\d+)/.exec(value) ?? [];
+    return /^slave\d+$/.test(key) && host !== undefined
+      ? [{ name: `${host}:${port}`, state, behind: offset - Number(at) }]
+      : [];
+  });
+  const findings = replicas.map(({ name, state, behind }): Finding => {
+    if (state === 'online' && behind < REPLICA_BEHIND_BYTES) {
+      return { about, verdict: 'good', says: `${name} is online, ${behind} bytes behind` };
+    }
+    const todo = 'look at it and at the network between them: a failover to it now would lose that';
+    return { about, verdict: 'look', says: `${name} is ${state}, ${behind} bytes behind`, todo };
+  });
+  const named = concerns.map((says): Finding => ({ about, verdict: 'look', says }));
+  return replicas.length === 0 ? [{ about, verdict: 'good', says: 'there are none' }] : [...findings, ...named];
+}
+
+/** The server's clock stamps its log; the difference is at least this, whatever the way took. */
+function clockOf(serverMs: number, askedMs: number, answeredMs: number): Finding {
+  const about = 'clock';
+  const apartMs = serverMs < askedMs ? askedMs - serverMs : Math.max(0, serverMs - answeredMs);
+  if (!(apartMs > CLOCK_MAX_MS))
+    return { about, verdict: 'good', says: 'that of Redis and that of this machine agree' };
+  return {
+    about,
+    verdict: 'look',
+    says: `that of Redis and that of this machine are ${(apartMs / 1000).toFixed(1)} s apart`,
+    todo: 'have both follow NTP: times in logs and of signatures must agree with those of the platform',
+  };
+}
+
+function roomOf(info: Info, { usedBytes, freeBytes }: StoreRoom): Finding {
+  const todo = 'a higher maxmemory, or a lower history.maxBytes: callbacks get 503 when it is full';
+  if (freeBytes !== undefined) return judgeRoom(usedBytes, freeBytes, todo);
+  const machineBytes = Number(info.get('total_system_memory'));
+  const room = judgeRoom(usedBytes, Math.max(0, machineBytes - usedBytes), todo);
+  if (room.verdict !== 'good') return room;
+  return {
+    ...room,
+    verdict: 'look',
+    says: `${room.says}, as far as the machine goes: there is no maxmemory`,
+    todo: 'set maxmemory to half of the machine: Redis needs as much again while it rewrites its file',
+  };
+}

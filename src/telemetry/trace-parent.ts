@@ -1,0 +1,18 @@
+/** The caller's place in a trace, as the W3C header `traceparent` carries it. */
+export interface TraceParent {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  readonly isSampled: boolean;
+}
+
+const HEADER = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
+const SAMPLED = 1;
+
+/** Undefined for a header that is not there, or not as it should be: such a caller is followed no further. */
+export function maybeTraceParent(header: string): TraceParent | undefined {
+  const [, traceId, spanId, flags] = HEADER.exec(header) ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
+}

@@ -1,0 +1,55 @@
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+const LINE = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
+const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+
+/** What a scrape says, in Prometheus' text format as walletd writes it. */
+export class Samples {
+  private readonly byName = new Map<string, Sample[]>();
+
+  constructor(text: string) {
+    for (const line of text.split('\n')) {
+      const [, name, labels = '', value] = LINE.exec(line) ?? [];
+      if (name === undefined) continue;
+      const pairs = [...labels.matchAll(LABEL)].map(([, key, quoted]) => [key, unescaped(quoted as string)]);
+      const samples = this.byName.get(name) ?? [];
+      samples.push({ labels: Object.fromEntries(pairs), value: Number(value) });
+      this.byName.set(name, samples);
+    }
+  }
+
+  /** Those that have these labels. */
+  of(name: string, labels: Readonly<Record<string, string>> = {}): readonly Sample[] {
+    const wanted = Object.entries(labels);
+    return (this.byName.get(name) ?? []).filter((one) => wanted.every(([key, value]) => one.labels[key] === value));
+  }
+
+  sum(name: string, labels: Readonly<Record<string, string>> = {}): number {
+    return this.of(name, labels).reduce((sum, { value }) => sum + value, 0);
+  }
+
+  /** Undefined where there is none. */
+  max(name: string): number | undefined {
+    const values = this.of(name).map(({ value }) => value);
+    return values.length === 0 ? undefined : Math.max(...values);
+  }
+
+  /** The bound in a histogram that this share of its values does not exceed; undefined without values. */
+  bound(name: string, share: number): number | undefined {
+    const buckets = new Map<number, number>();
+    for (const { labels, value } of this.of(`${name}_bucket`)) {
+      const bound = labels.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels.le);
+      buckets.set(bound, (buckets.get(bound) ?? 0) + value);
+    }
+    const sorted = [...buckets].sort(([a], [b]) => a - b);
+    const count = sorted.at(-1)?.[1] ?? 0;
+    return count === 0 ? undefined : sorted.find(([, below]) => below >= count * share)?.[0];
+  }
+}
+
+function unescaped(quoted: string): string {
+  return quoted.replace(/\\(.)/g, (_, char: string) => (char === 'n' ? '\n' : char));
+}

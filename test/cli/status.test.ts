@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { RedisServer } from '../support/redis-server.js';
+import { runVerb } from '../support/run-verb.js';
+import { inTempFolder } from '../support/temp-folder.js';
+import { TestNode } from '../support/test-node.js';
+
+const TOKEN = 'a-token-of-operators';
+
+test('status tells how a server is, on one screen, and so does its exit code', async () => {
+  const node = await TestNode.start({ 'admin.token': TOKEN });
+  const env = { WALLETD_ADMIN_PORT: new URL(node.adminUrl).port, WALLETD_ADMIN_TOKEN: TOKEN };
+  try {
+    const { status, stdout, stderr } = await runVerb(['status'], env);
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.match(stdout, /^walletd \S+ on Node v\S+ at http:\/\/127\.0\.0\.1:\d+: up for .*, ready\n/);
+    assert.match(stdout, /\nshards +4 of 4 serve +0 players\n/);
+    assert.match(stdout, /\nstore +answers /);
+    assert.match(stdout, /\n\nAll is well\.\n$/);
+    assert.ok(stdout.split('\n').length < 24, 'one screen');
+    const json = await runVerb(['status', '--json'], env);
+    const { isHealthy, shardsServing } = JSON.parse(json.stdout);
+    assert.deepEqual([isHealthy, shardsServing], [true, 4]);
+    const stranger = await runVerb(['status'], { ...env, WALLETD_ADMIN_TOKEN: `${TOKEN}-not` });
+    assert.equal(stranger.status, 1);
+    assert.match(stranger.stderr, /answers 401: /);
+  } finally {
+    await node.close();
+  }
+  const gone = await runVerb(['status'], env);
+  assert.equal(gone.status, 1);
+  assert.match(gone.stderr, /^walletd: cannot ask the server at http:\/\/127\.0\.0\.1:\d+: .*\n$/);
+});
+
+test('doctor examines LMDB, and leaves nothing behind', () =>
+  inTempFolder(async (folder) => {
+    const store = `lmdb:${folder}/data`;
+    await runVerb(['init', store]);
+    const { status, stdout } = await runVerb(['doctor', store, '--json']);
+    const findings = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Finding);
+    assert.deepEqual(
+      findings.map(({ about }) => about),
+      ['store', 'durability', 'durable write', 'room'],
+    );
+    const bad = findings.some(({ verdict }) => verdict === 'bad');
+    assert.equal(status, bad ? 1 : 0);
+    for (const { verdict, todo } of findings) assert.equal(todo === undefined, verdict === 'good');
+    assert.deepEqual(readdirSync(`${folder}/data`).sort(), ['data.mdb', 'lock.mdb']);
+    const none = await runVerb(['doctor', `lmdb:${folder}/none`]);
+    assert.equal(none.status, 1);
+    assert.match(none.stderr, /there is no store at/);
+  }));
+
+interface Finding {
+  readonly about: string;
+  readonly verdict: string;
+  readonly says: string;
+  readonly todo?: string;
+}
+
+test('doctor examines Redis with the user that serves, names what it may not do, and leaves nothing behind', async () => {
+  const server = await RedisServer.start();
+  const url = (user: string) => `redis://${user}:secret@127.0.0.1:${server.port}`;
+  const examine = async (user: string) => {
+    const { status, stdout, stderr } = await runVerb(['doctor', url(user), '--json']);
+    assert.equal(stderr, '');
+    return {
+      status,
+      findings: stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Finding),
+    };
+  };
+  try {
+    // As in config/users.acl.
+    const rights =
+      'resetkeys ~walletd:* resetchannels clearselectors -@all +get +msetnx +xadd +xrange +xrevrange +xtrim +fcall ' +
+      '+function|load +info +config|get +wait +select (~walletd:meta ~walletd:*:head +set) ' +
+      '(~walletd:*:snapshot* +hset +hget +hmget +hgetall +hlen +hdel +unlink)';
+    await server.call('ACL', 'SETUSER', 'walletd', 'on', '>secret', ...rights.split(/ (?![^(]*\))/));
+    await server.call(
+      'ACL',
+      'SETUSER',
+      'trimless',
+      'on',
+      '>secret',
+      ...rights.replace('+xtrim ', '').split(/ (?![^(]*\))/),
+    );
+    const empty = await examine('walletd');
+    assert.deepEqual(
+      empty.findings
+        .map(({ about, verdict }) => `${about}: ${verdict}`)
+        .filter((one) => !/^(room|durable write)/.test(one)),
+      ['store: look', 'durability: good', 'rights: good', 'replicas: good', 'clock: good'],
+    );
+    await runVerb(['init', url('walletd')]);
+    assert.equal((await examine('walletd')).findings[0]?.verdict, 'good');
+    const trimless = await examine('trimless');
+    assert.equal(trimless.status, 1);
+    const found = trimless.findings.find(({ about }) => about === 'rights');
+    assert.equal(found?.says, 'this user may not XTRIM');
+    assert.match(found?.todo ?? '', /config\/users\.acl/);
+    const keys = (await server.call('KEYS', '*')) as string[];
+    assert.deepEqual(
+      keys.filter((key) => /trial-\w+:snapshot/.test(key)),
+      [],
+    );
+    await server.call('CONFIG', 'SET', 'appendfsync', 'everysec');
+    const refused = await runVerb(['doctor', url('walletd')]);
+    assert.equal(refused.status, 1);
+    assert.match(refused.stderr, /appendfsync everysec, and it should be always/);
+  } finally {
+    await server.destroy();
+  }
+});
+
+test('a shell completes verbs and options from what completion prints', async () => {
+  const { stdout } = await runVerb(['completion', 'bash']);
+  const complete = (...words: string[]) => {
+    const script = `${stdout}
+      COMP_WORDS=(walletd "$@"); COMP_CWORD=$#; _walletd; echo "\${COMPREPLY[@]}"`;
+    const { stdout: said, stderr } = spawnSync('bash', ['-c', script, 'bash', ...words], {
+      encoding: 'utf8',
+      timeout: 10_000,
+    });
+    assert.equal(stderr, '');
+    return said.trim();
+  };
+  assert.equal(complete('s'), 'serve status snapshot');
+  assert.equal(complete('snapshot', ''), 'list take --help');
+  assert.equal(complete('backup', '--fol'), '--follow');
+  assert.match(complete('inspect', 'player', 'ann', '--'), /--store/);
+  assert.equal(complete('unheard-of', 'acc'), 'accept-loss');
+  const zsh = await runVerb(['completion', 'zsh']);
+  assert.ok(zsh.stdout.startsWith('autoload -U +X bashcompinit && bashcompinit\n') && zsh.stdout.endsWith(stdout));
+  assert.equal((await runVerb(['completion', 'fish'])).status, 2);
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { connect, type TLSSocket } from 'node:tls';
+import { type CertificateFiles, makeCertificate } from '../support/certificate.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+import { WalletdProcess } from '../support/walletd-process.js';
+
+const folder = makeTempFolder();
+/** What is in the files of the settings, one after the other, and served by both listeners. */
+let all: readonly CertificateFiles[];
+let inForce: CertificateFiles;
+let walletd: WalletdProcess;
+
+before(async () => {
+  all = ['first.test', 'second.test', 'third.test'].map((name) => makeCertificate(folder.path, name));
+  inForce = makeCertificate(folder.path, 'served.test');
+  put(0);
+  walletd = await WalletdProcess.start({
+    WALLETD_STORE: `lmdb:${folder.path}/data`,
+    WALLETD_TLS_CERTIFICATE_FILE: inForce.certificateFile,
+    WALLETD_TLS_KEY_FILE: inForce.keyFile,
+    WALLETD_ADMIN_TLS_CERTIFICATE_FILE: inForce.certificateFile,
+    WALLETD_ADMIN_TLS_KEY_FILE: inForce.keyFile,
+  });
+});
+after(async () => {
+  await walletd?.end('SIGTERM');
+  folder.remove();
+});
+
+function put(n: number): void {
+  const { certificateFile, keyFile } = all[n] as CertificateFiles;
+  copyFileSync(certificateFile, inForce.certificateFile);
+  copyFileSync(keyFile, inForce.keyFile);
+}
+
+/** Has walletd read again; waits for so many lines of the log that begin like this. */
+async function readAgain(message: string, lines: number): Promise<void> {
+  const said = () => walletd.log.filter(({ msg }) => msg.startsWith(message)).length;
+  const wanted = said() + lines;
+  process.kill(walletd.pid, 'SIGHUP');
+  await walletd.waitFor(() => said() >= wanted);
+}
+
+/** A connection, with or without a server name; its certificate's name, and what it is answered. */
+async function open(url: string, servername = '') {
+  const port = Number(new URL(url).port);
+  const socket = await new Promise<TLSSocket>((resolve, reject) => {
+    const connecting = connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false }, () =>
+      resolve(connecting),
+    );
+    connecting.on('error', reject);
+  });
+  const ask = () =>
+    new Promise<string>((resolve, reject) => {
+      socket.once('data', (data: Buffer) => resolve(data.toString().split('\r\n')[0] as string));
+      socket.once('close', () => reject(new Error('the connection was closed')));
+      socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    });
+  return { socket, ask, name: socket.getPeerCertificate().subject.CN };
+}
+
+test('after SIGHUP new connections get the new certificate, whatever name they ask for, and open ones go on', async () => {
+  const urls = [walletd.callbackUrl, walletd.adminUrl];
+  // The callback listener knows no /livez, and says so.
+  const answers = ['HTTP/1.1 404 Not Found', 'HTTP/1.1 200 OK'];
+  const kept = await Promise.all(urls.map((url) => open(url)));
+  for (const [n, name] of ['first.test', 'second.test', 'third.test'].entries()) {
+    if (n > 0) {
+      put(n);
+      await readAgain('a certificate was read again', 2);
+    }
+    for (const [i, url] of urls.entries()) {
+      for (const servername of ['', name, 'first.test', 'unknown.test']) {
+        const opened = await open(url, servername);
+        assert.equal(opened.name, name, `${url} asked for ${servername}`);
+        assert.equal(await opened.ask(), answers[i]);
+        if (servername === '') kept.push(opened);
+        else opened.socket.destroy();
+      }
+    }
+    for (const [i, { ask }] of kept.entries()) assert.equal(await ask(), answers[i % 2], `connection ${i}`);
+  }
+  for (const { socket } of kept) socket.destroy();
+});
+
+test('files that cannot be used leave what is served, and say so', async () => {
+  await open(walletd.callbackUrl);
+  writeFileSync(inForce.keyFile, 'no key');
+  await readAgain('a certificate could not be read again: it stays as it was', 2);
+  const line = await walletd.waitFor(({ msg }) => msg.startsWith('a certificate could not'));
+  assert.match(String(line.error), /served\.test\.key \(tls\.keyFile\) has no key that fits/);
+  for (const url of [walletd.callbackUrl, walletd.adminUrl]) {
+    const opened = await open(url);
+    assert.equal(opened.name, 'third.test');
+    opened.socket.destroy();
+  }
+  put(2);
+});
+
+test('the end of a certificate is said at the start, and is a metric', async () => {
+  const line = await walletd.waitFor(({ msg }) => msg === 'a certificate needs to be renewed');
+  assert.match(
+    String(line.concern),
+    /served\.test\.crt \(tls\.certificateFile\) ends at 20\S+Z: put a new one there, and send SIGHUP/,
+  );
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { endAfterTests } from '../support/children.js';
+import { inTempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+import { environment } from '../support/walletd-process.js';
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const READY = /"operatorApi":"([^"]+)".*"pid":(\d+).*walletd is ready/;
+/** Gives a program a terminal; another one of this name takes other arguments. */
+const SCRIPT = { skip: !/util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '') };
+
+test('a server whose terminal has gone goes on, and ends in good order', SCRIPT, () =>
+  inTempFolder(async (folder) => {
+    // A shell that ignores the hang-up, to see how the server ends when its grandparent is long gone.
+    const command = `trap '' HUP; '${process.execPath}' '${MAIN}' serve; echo "ended with $?" > '${folder}/code'`;
+    const env = environment({ WALLETD_STORE: `lmdb:${folder}/data`, SHELL: '/bin/sh' });
+    const terminal = endAfterTests(
+      spawn('script', ['-qfc', command, '/dev/null'], { env, stdio: ['ignore', 'pipe', 'ignore'] }),
+    );
+    let log = '';
+    terminal.stdout?.on('data', (data: Buffer) => {
+      log += data.toString();
+    });
+    const ready = await until('it is ready', () => READY.exec(log) ?? undefined);
+    const code = () => (existsSync(`${folder}/code`) ? readFileSync(`${folder}/code`, 'utf8') : '');
+    try {
+      terminal.kill('SIGKILL');
+      await until('the terminal is gone', () => terminal.signalCode !== null);
+      assert.equal((await fetch(`${ready[1]}/livez`)).status, 200);
+      process.kill(Number(ready[2]), 'SIGTERM');
+      await until('it has ended', () => code() !== '');
+      assert.equal(code(), 'ended with 0\n');
+    } finally {
+      // Nobody else would end it: its parents are gone.
+      if (code() === '') process.kill(Number(ready[2]), 'SIGKILL');
+    }
+  }),
+);

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { HealthListener } from '../../src/node/health-listener.js';
+import { inTempFolder } from '../support/temp-folder.js';
+import { WalletdProcess } from '../support/walletd-process.js';
+
+async function ask(port: number, path: string, method = 'GET') {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+  return { status: response.status, body: await response.text() };
+}
+
+test('there is none unless a port is set', async () => {
+  assert.equal(await HealthListener.maybeOpen({ host: '127.0.0.1', port: null }, () => true), undefined);
+});
+
+test('it tells health, as that is at the moment, and nothing else', async (t) => {
+  let isReady = false;
+  const health = await HealthListener.maybeOpen({ host: '127.0.0.1', port: 0 }, () => isReady);
+  assert.ok(health);
+  t.after(() => health.close());
+  assert.deepEqual(await ask(health.port, '/livez'), { status: 200, body: '{"status":"ok"}' });
+  assert.deepEqual(await ask(health.port, '/readyz'), { status: 503, body: '{"status":"starting"}' });
+  isReady = true;
+  assert.deepEqual(await ask(health.port, '/readyz'), { status: 200, body: '{"status":"ready"}' });
+  for (const path of ['/', '/metrics', '/v1/players/ann', '/openapi.json', '/placeBets', '/livez/', '/livez?x'])
+    assert.equal((await ask(health.port, path)).status, 404, path);
+  assert.equal((await ask(health.port, '/livez', 'POST')).status, 405);
+});
+
+test('a port that is taken is a sentence with the settings to change', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  t.after(() => other.close());
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  await assert.rejects(
+    HealthListener.maybeOpen({ host: '127.0.0.1', port }, () => true),
+    /^Error: cannot listen on 127\.0\.0\.1:\d+ for load balancers \(health\.host, health\.port\): .*EADDRINUSE/,
+  );
+});
+
+test('a balancer needs no token, where the operator API wants one', () =>
+  inTempFolder(async (folder) => {
+    const walletd = await WalletdProcess.start({
+      WALLETD_STORE: `lmdb:${folder}/data`,
+      WALLETD_ADMIN_TOKEN: 'a-token-of-operators',
+      WALLETD_HEALTH_PORT: '0',
+    });
+    const ready = await walletd.waitFor(({ msg }) => msg === 'walletd is ready');
+    const response = await fetch(`${ready.health}/readyz`);
+    assert.deepEqual([response.status, await response.text()], [200, '{"status":"ready"}']);
+    assert.equal((await fetch(`${ready.health}/metrics`)).status, 404);
+    assert.equal(await walletd.end('SIGTERM'), 0);
+  }));

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Samples } from '../../src/tools/status/samples.js';
+import { type Readiness, statusOf } from '../../src/tools/status/status.js';
+
+const NOW_MS = 1_800_000_000_000;
+const seconds = (agoMs: number) => (NOW_MS - agoMs) / 1000;
+const DAY_MS = 86_400_000;
+
+const WELL = `# TYPE walletd_build_info gauge
+walletd_build_info{version="0.1.0",node="v20.0.0"} 1
+process_start_time_seconds ${seconds(60_000)}
+walletd_callbacks_total{endpoint="placeBets",http_status="200"} 90
+walletd_callbacks_total{endpoint="placeBets",http_status="503"} 10
+walletd_callback_seconds_bucket{le="0.001"} 50
+walletd_callback_seconds_bucket{le="0.01"} 99
+walletd_callback_seconds_bucket{le="+Inf"} 100
+walletd_store_up{thread="main"} 1
+walletd_store_bytes 100
+walletd_store_free_bytes 900
+walletd_heap_used_bytes{thread="main"} 10
+walletd_heap_limit_bytes{thread="main"} 100
+walletd_shard_sequence{shard="0",watermark="applied"} 12
+walletd_shard_sequence{shard="0",watermark="durable"} 10
+walletd_snapshot_timestamp_seconds{shard="0"} ${seconds(7_200_000)}
+walletd_snapshot_entries_behind{shard="0"} 0
+walletd_memory_full{thread="main"} 0
+walletd_last_exit{reason="stopped"} 1
+walletd_last_exit{reason="crashed"} 0
+`;
+const READY: Readiness = { status: 'ready', shards: [{ shard: 0, state: 'serving' }] };
+
+const look = (text: string, readiness = READY) => statusOf(new Samples(text), readiness, NOW_MS);
+
+test('labels are read as they were written', () => {
+  const samples = new Samples('a{b="x, y=\\"1\\" \\\\ }",c="d"} 1.5e3\n');
+  assert.deepEqual(samples.of('a'), [{ labels: { b: 'x, y="1" \\ }', c: 'd' }, value: 1500 }]);
+});
+
+test('a server that is well has nothing to say', () => {
+  const { facts, problems, concerns } = look(WELL);
+  assert.deepEqual([problems, concerns], [[], []]);
+  assert.equal(facts.upMs, 60_000);
+  assert.deepEqual([facts.callbacks, facts.callbacksBusy, facts.callbackP99], [100, 10, 0.01]);
+  assert.equal(facts.entriesNotDurable, 2);
+  assert.equal(facts.lastExit, 'stopped');
+});
+
+test('what is wrong now is a problem', () => {
+  const shards = [{ shard: 3, state: 'stopped', reason: 'it lacks 1-6' }];
+  const text = WELL.replace('walletd_store_up{thread="main"} 1', 'walletd_store_up{thread="main"} 0')
+    .replace('walletd_memory_full{thread="main"} 0', 'walletd_memory_full{thread="main"} 1')
+    .concat(`walletd_certificate_expiry_timestamp_seconds{listener="callbacks"} ${seconds(1000)}\n`);
+  const { problems } = look(text, { status: 'starting', shards });
+  assert.deepEqual(
+    problems.map((one) => one.split(/[:,]/)[0]),
+    [
+      'it is not ready',
+      'shard 3 is stopped',
+      'the store does not answer',
+      'memory is full',
+      'the certificate of callbacks has ended',
+    ],
+  );
+});
+
+test('what will be wrong, or was, is a concern', () => {
+  const text = WELL.replace('behind{shard="0"} 0', 'behind{shard="0"} 5')
+    .replace('walletd_heap_used_bytes{thread="main"} 10', 'walletd_heap_used_bytes{thread="main"} 61')
+    .replace('free_bytes 900', 'free_bytes 9')
+    .replace('reason="stopped"} 1', 'reason="stopped"} 0')
+    .replace('reason="crashed"} 0', 'reason="crashed"} 1')
+    .concat(`walletd_certificate_expiry_timestamp_seconds{listener="callbacks"} ${seconds(-3 * DAY_MS)}\n`)
+    .concat('walletd_gaps_healed_total 2\nwalletd_node_folder_failures_total 3\nwalletd_assertion_failures_total 1\n');
+  const { problems, concerns } = look(text);
+  assert.deepEqual(problems, []);
+  assert.equal(concerns.length, 8, concerns.join('\n'));
+  assert.equal(concerns[0], 'the certificate of callbacks ends in 3 days');
+});
