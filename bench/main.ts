@@ -130,7 +130,9 @@ verb(
     save({ compare: await runCompare(ref, options) }, options),
   );
 
-verb('memory', 'heap per player and per bet').action((options: SaveSettings) => save({ memory: runMemory() }, options));
+verb('memory', 'memory per player and per bet').action((options: SaveSettings) =>
+  save({ memory: runMemory() }, options),
+);
 
 verb(
   'micro',

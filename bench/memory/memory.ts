@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Column, formatTable } from '../../src/cli/print/table.js';
 
-/** Bytes of heap. Every bet is in a round of its own. */
+/** Bytes, in the heap and outside. Every bet is in a round of its own. */
 export interface MemoryReport {
   /** Funded, without a bet. */
   readonly perPlayer: number;
@@ -10,7 +10,7 @@ export interface MemoryReport {
   readonly perClosedBet: number;
 }
 
-/** Heap per player and per transaction, measured in a fresh process that may collect garbage when it wants to. */
+/** Memory per player and per transaction, measured in a fresh process that may collect garbage when it wants to. */
 export function runMemory(): MemoryReport {
   const script = fileURLToPath(new URL('./measure.js', import.meta.url));
   const args = ['--expose-gc', '--max-old-space-size=4096', script];
@@ -21,7 +21,7 @@ export function runMemory(): MemoryReport {
   return report;
 }
 
-export const MEMORY_COLUMNS: readonly Column[] = ['heap', { right: 'bytes' }, { right: 'to reach' }];
+export const MEMORY_COLUMNS: readonly Column[] = ['memory', { right: 'bytes' }, { right: 'to reach' }];
 
 export function memoryRows({ perPlayer, perOpenBet, perClosedBet }: MemoryReport): string[][] {
   const bytes = (value: number) => String(Math.round(value));

@@ -1,7 +1,7 @@
 import { applyIn, type WalletEvent } from '../../src/wallet/apply.js';
 import type { CallbackCommand } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide/decide.js';
-import { Wallet } from '../../src/wallet/state/wallet.js';
+import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 import {
   ARRAY_LENGTH,
@@ -20,19 +20,16 @@ import {
 } from './callbacks.js';
 import { type Case, type Group, keep } from './group.js';
 
-/** It counts their transactions. */
-const wallets = new Wallets();
-
 /** What a shard does in its turn for a player it knows. */
 export function execute(wallet: Wallet, command: CallbackCommand): WalletEvent | undefined {
   const { event, answer } = decide(wallet, command, rules, NOW_MS);
   if (answer.type === 'failed') throw new Error(answer.failure);
-  if (event !== undefined) applyIn(wallets, wallet, event as WalletEvent);
+  if (event !== undefined) applyIn(wallet, event as WalletEvent);
   return event as WalletEvent | undefined;
 }
 
 export function newWallet(): Wallet {
-  const wallet = new Wallet('player-0000000001', 'THB');
+  const wallet = new Wallets().create('player-0000000001', 'THB');
   wallet.balance = OPENING_BALANCE;
   return wallet;
 }

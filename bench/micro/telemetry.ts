@@ -17,7 +17,7 @@ const BATCH_BYTES = 16_000;
 const wallet = newWallet();
 const decisions = places.map((command) => decide(wallet, command, rules, NOW_MS));
 
-const memory = new MemoryGuard(Number.POSITIVE_INFINITY, 16e6);
+const memory = new MemoryGuard({ heapMaxBytes: 1e9, youngBytes: 1e6, recordsMaxBytes: 1e9 });
 memory.close();
 const options = { thread: 'main', scales, requestDeadlineMs: PATIENCE_MS, everySeconds: 0, server: () => undefined };
 const shards = new ShardTelemetry(silentLogger, memory, options);

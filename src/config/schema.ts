@@ -238,11 +238,16 @@ export const settingsSchema = group({
     maxBytes: count(0, 1e15, 'Bytes of log kept from before the oldest snapshots; each shard has an equal share.'),
   }),
   memory: group({
+    idleSeconds: count(
+      1,
+      86_400,
+      'Seconds after which a player whom nobody asks for is packed, into half the room; at the latest after twice as many.',
+    ),
     maxBytes: nullable(
       integer({
         minimum: 64 * MIB,
         description:
-          'Limit for the heaps of all threads together, in bytes. Unset: half of the memory of the machine or container.',
+          'Limit for the memory of all threads together, records and heaps, in bytes. Unset: half of the memory of the machine or container.',
       }),
     ),
   }),

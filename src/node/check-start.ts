@@ -3,7 +3,7 @@ import type { Settings } from '../config/schema.js';
 import { callersOf, describeCallers } from './callers.js';
 import { Certificates } from './certificates.js';
 import { driverOf } from './drivers/drivers.js';
-import { threadHeapMaxBytes } from './heap.js';
+import { memoryShare } from './heap.js';
 import { initOf, openStore, recordOf } from './open-store.js';
 import { NoStoreError } from './store-error.js';
 
@@ -15,7 +15,7 @@ import { NoStoreError } from './store-error.js';
 export async function checkStart(settings: Settings): Promise<readonly string[]> {
   callersOf(settings);
   const certificates = new Certificates(settings, systemClock).concerns();
-  threadHeapMaxBytes(settings);
+  memoryShare(settings);
   const { name } = driverOf(settings);
   const first = [`Callbacks: ${describeCallers(settings)}.`, ...certificates.map((one) => `${one}.`)];
   try {

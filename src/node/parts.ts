@@ -14,7 +14,7 @@ import { driverOf } from './drivers/drivers.js';
 import { EarlyListener } from './early-listener.js';
 import { EXIT } from './exit-codes.js';
 import { HealthListener } from './health-listener.js';
-import { effectiveHeapMaxBytes, mainHeapMaxBytes, threadHeapMaxBytes, workerCount } from './heap.js';
+import { effectiveHeapMaxBytes, mainHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { type Identity, newIdentity } from './identity.js';
 import { LastRun } from './last-run.js';
 import { makeAdminServer, makeCallbackServer } from './listeners.js';
@@ -89,7 +89,8 @@ async function makeOtherParts(
   const certificates = new Certificates(settings, systemClock);
   certificates.warn(log);
   const heapMaxBytes = effectiveHeapMaxBytes(settings);
-  if (heapMaxBytes < threadHeapMaxBytes(settings)) {
+  const share = memoryShare(settings);
+  if (heapMaxBytes < share.heapMaxBytes) {
     log.warn({ heapMaxBytes }, 'Node was started with a smaller heap than memory.maxBytes asks for');
   }
   const tracer = await maybeTracer(process.env, log);
@@ -109,6 +110,7 @@ async function makeOtherParts(
     meta,
     shards: shardsOf(meta),
     heapMaxBytes,
+    recordsMaxBytes: share.recordsMaxBytes,
     clockOffsetMs: clock.believedOffsetMs,
     acknowledged: record.all,
     isTracing: tracer !== undefined,

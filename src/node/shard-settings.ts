@@ -30,6 +30,7 @@ const NAMES = [
   'snapshots',
   'history',
   // limits and log
+  'memory',
   'limits',
   'log',
 ] as const satisfies readonly (keyof Settings)[];

@@ -55,6 +55,8 @@ export interface ShardThreadSettings extends Identity {
   readonly meta: StoreMeta;
   readonly shards: readonly number[];
   readonly heapMaxBytes: number;
+  /** Of all shards of the thread. */
+  readonly recordsMaxBytes: number;
   /** Wall clock less monotonic clock, as the process believes when the thread starts. */
   readonly clockOffsetMs: number;
   /** What this node's record says it has acknowledged. */
@@ -73,12 +75,12 @@ export async function openShardThread(
   log: Logger,
   onFenced: (shard: number, takenBy: string) => void,
 ): Promise<ThreadShards> {
-  const { settings, meta, shards, owner, ownerTag, heapMaxBytes, acknowledged } = options;
+  const { settings, meta, shards, owner, ownerTag, heapMaxBytes, recordsMaxBytes, acknowledged } = options;
   const { nodeFolder } = settings;
   const store = await driverOf(settings).openAgain((why) => endStuckThread(why, log));
   // Recent entries lie outside the heap, and must stay a small part of the process's memory.
-  const share = Math.floor(heapMaxBytes / RECENT_SHARE / shards.length);
-  const memory = new MemoryGuard(heapMaxBytes, youngBytes(heapMaxBytes));
+  const share = Math.floor((heapMaxBytes + recordsMaxBytes) / RECENT_SHARE / shards.length);
+  const memory = new MemoryGuard({ heapMaxBytes, youngBytes: youngBytes(heapMaxBytes), recordsMaxBytes });
   const vitals = new ThreadVitals(thread, heapMaxBytes);
   // One thread is enough to ask.
   const room = shards.includes(0) ? new StoreGauge(store) : undefined;
@@ -89,7 +91,7 @@ export async function openShardThread(
     everySeconds: settings.log.metricsSeconds,
     server: () => store.server,
   });
-  return new ShardHost(shards, {
+  const host = new ShardHost(shards, {
     codec,
     shardCount: meta.shards,
     // From here on its driver checks the same after each reconnect.
@@ -110,6 +112,7 @@ export async function openShardThread(
     log,
     rules: rulesOf(settings),
     limits: settings.limits,
+    idleMs: settings.memory.idleSeconds * 1000,
     memory,
     observer: telemetry,
     metrics: (measures) => [...telemetry.metrics(measures), ...vitals.metrics(), ...storeRoomMetrics(room?.newest)],
@@ -128,6 +131,8 @@ export async function openShardThread(
       await store.close();
     },
   });
+  memory.watch(() => host.recordBytes);
+  return host;
 }
 
 /** This process cannot use the store any more; one that ends is started again. */

@@ -8,7 +8,7 @@ import { EntryCodec } from '../store/format/entry-codec.js';
 import { shardsOf } from '../tools/store-reader.js';
 import type { Shards } from '../worker/shards.js';
 import { describeCallers } from './callers.js';
-import { effectiveHeapMaxBytes, workerCount } from './heap.js';
+import { effectiveHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { newNonceOf } from './identity.js';
 import { urlOf } from './listener-url.js';
 import type { Parts } from './parts.js';
@@ -83,6 +83,7 @@ export function logReady(parts: Parts, { callbackPort, adminPort }: Ports): void
       workers: workerCount(settings),
       players: shards.status().reduce((sum, shard) => sum + shard.players, 0),
       heapMaxBytes: effectiveHeapMaxBytes(settings),
+      recordsMaxBytes: memoryShare(settings).recordsMaxBytes,
       pid: process.pid,
       tookMs: systemClock.now() - identity.owner.startedMs,
     },

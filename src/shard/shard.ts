@@ -54,10 +54,10 @@ export interface ShardMeasures {
   readonly waiting: number;
   readonly watermarks: Pick<Watermarks, 'applied' | 'appended' | 'durable'>;
   readonly epoch: number;
-  /** Players that no command has touched since they came with a snapshot. */
-  readonly playersPacked: number;
-  /** Transactions of the players who are not packed. */
   readonly transactions: number;
+  /** Players of whom all but a few words is one blob. */
+  readonly playersPacked: number;
+  readonly recordBytes: { readonly all: number; readonly used: number };
   readonly entriesSinceSnapshot: number;
 }
 
@@ -147,6 +147,26 @@ export class Shard implements FlightMember {
     return this.nowMs;
   }
 
+  /** Bytes of its records, outside the heap. */
+  get recordBytes(): { readonly all: number; readonly used: number } {
+    const tables = this.wallets?.tables;
+    return { all: tables?.bytes ?? 0, used: tables?.bytesUsed ?? 0 };
+  }
+
+  /** Packs the next player in turn, if nobody has asked for him since the last time. Some ten microseconds. */
+  packNext(): void {
+    try {
+      this.wallets?.packNext();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** A fraction of a millisecond of the work that keeps memory dense. */
+  compact(): void {
+    this.wallets?.tables.compact();
+  }
+
   get waiting(): number {
     return this.mailbox.length + this.forming.commands.length + (this.tail?.flying?.commands.length ?? 0);
   }
@@ -159,8 +179,9 @@ export class Shard implements FlightMember {
       waiting,
       watermarks: tail?.watermarks ?? NOT_YET,
       epoch: tail?.head.lsn.epoch ?? 0,
-      playersPacked: wallets?.packedCount ?? 0,
       transactions: wallets?.transactionCount ?? 0,
+      playersPacked: wallets?.packedCount ?? 0,
+      recordBytes: this.recordBytes,
       entriesSinceSnapshot: tail?.entriesSinceSnapshot ?? 0,
     };
   }
@@ -248,11 +269,9 @@ export class Shard implements FlightMember {
 
   /** The player at this position, if the player has something to forget. */
   private maybeForgettable(wallets: Wallets, position: number, beforeMs: number): string | undefined {
-    if (!wallets.mayHaveOlderThan(position, beforeMs)) return undefined;
-    // Unpacking a wallet takes more memory than forgetting frees.
-    if (this.deps.memory.isFull && wallets.isPacked(position)) return undefined;
     try {
-      const wallet = wallets.peek(position);
+      if (wallets.peekAt(position)?.mayHaveOlderThan(beforeMs) !== true) return undefined;
+      const wallet = wallets.at(position);
       return wallet !== undefined && hasForgettable(wallet, beforeMs) ? wallet.username : undefined;
     } catch (error) {
       this.fail(error);
@@ -392,7 +411,7 @@ export class Shard implements FlightMember {
         return;
       }
       if (wallet === undefined) apply(wallets, event);
-      else applyIn(wallets, wallet, event as WalletEvent);
+      else applyIn(wallet, event as WalletEvent);
       if (this.forming.writer === undefined) {
         this.forming.writer = this.deps.format.beginBatch(nowMs);
         this.mustTail().watermarks.applied++;

@@ -12,7 +12,7 @@ export async function forEachWallet(
   look: (wallet: Wallet, position: number) => void,
 ): Promise<void> {
   for (let position = 0; position < wallets.count; position++) {
-    look(must(wallets.peek(position), 'every position has its wallet'), position);
+    look(must(wallets.at(position), 'every position has its wallet'), position);
     if (position % TURN_WALLETS === TURN_WALLETS - 1) await yieldTurn();
   }
 }

@@ -1,42 +1,40 @@
 import { assert, must, unreachable } from '../base/assert.js';
-import { intern } from '../base/intern.js';
 import { dayOf } from '../base/time.js';
 import type { Units } from './amount.js';
 import type { CallbackApplied, Change, Event, OperatorEvent } from './event.js';
 import { forget } from './retention.js';
 import { movedBy, type OperationType } from './state/operation.js';
-import { type Round, Transaction } from './state/round.js';
-import { Wallet } from './state/wallet.js';
+import type { Round, Transaction } from './state/round.js';
+import { effectOf } from './state/transaction-record.js';
+import type { Wallet } from './state/wallet.js';
 import type { Wallets } from './state/wallets.js';
 
 /** Applies an event to the shard's state: at every replay, and after the decision that creates a player. */
 export function apply(wallets: Wallets, event: Event): void {
   if (event.type === 'player-created' || event.type === 'player-imported') {
     assert(event.version === 1, 'the first event of a wallet makes version 1');
-    wallets.add(createWallet(event));
+    createWallet(wallets, event);
   } else {
-    write(wallets, must(wallets.get(event.username), 'an event is about a player who exists'), event);
+    write(must(wallets.get(event.username), 'an event is about a player who exists'), event);
   }
 }
 
-/** Applies an event to the wallet it is about, which is one of `wallets`. */
-export function applyIn(wallets: Wallets, wallet: Wallet, event: WalletEvent): void {
+/** Applies an event to the wallet it is about. */
+export function applyIn(wallet: Wallet, event: WalletEvent): void {
   assert(event.username === wallet.username, 'an event is applied to its own wallet');
-  write(wallets, wallet, event);
+  write(wallet, event);
 }
 
-function write(wallets: Wallets, wallet: Wallet, event: WalletEvent): void {
+function write(wallet: Wallet, event: WalletEvent): void {
   assert(event.version === wallet.version + 1, "an event's version is the wallet's plus one");
-  const before = wallet.transactionCount;
   change(wallet, event);
   wallet.version = event.version;
-  wallets.transactionCount += wallet.transactionCount - before;
 }
 
 export type WalletEvent = Exclude<Event, { type: 'player-created' | 'player-imported' }>;
 
-function createWallet(event: Extract<Event, { type: 'player-created' | 'player-imported' }>): Wallet {
-  const wallet = new Wallet(event.username, intern(event.currency));
+function createWallet(wallets: Wallets, event: Extract<Event, { type: 'player-created' | 'player-imported' }>): void {
+  const wallet = wallets.create(event.username, event.currency);
   wallet.version = 1;
   if (event.type === 'player-imported') {
     const { id, balance, timeMs, by } = event;
@@ -45,7 +43,6 @@ function createWallet(event: Extract<Event, { type: 'player-created' | 'player-i
   } else {
     rememberMoneyless(wallet, 'create', event);
   }
-  return wallet;
 }
 
 const MOVEMENTS = { deposited: 'deposit', withdrawn: 'withdrawal', corrected: 'correction' } as const;
@@ -97,7 +94,7 @@ export function applyChange(wallet: Wallet, event: CallbackApplied, change: Chan
   if (residual !== 0) {
     // Only a void by the request's amounts may differ from what was recorded.
     assert(change.type === 'bet-voided' || change.type === 'round-voided', 'a change moves what it says');
-    wallet.ownTallies().carried += BigInt(residual);
+    wallet.carry(BigInt(residual));
   }
   wallet.balance = change.after;
 }
@@ -109,11 +106,11 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
   switch (change.type) {
     case 'bet-placed': {
       const round = wallet.roundFor(productId, change.roundId);
-      const bet = new Transaction(round, change.id, 'bet', change.status, timeMs, change.stake);
-      if (change.status === 'OPEN') bet.markOpened();
-      if (!change.skip) takeStake(bet);
-      bet.record('place', change.status === 'WAITING', change.skip, change.stake, answer);
-      wallet.add(bet);
+      const { id, status, skip, stake } = change;
+      const placed = effectOf('place', status === 'WAITING', skip, stake, answer);
+      const bet = wallet.add(round, id, 'bet', status, timeMs, stake, placed);
+      if (status === 'OPEN') bet.markOpened();
+      if (!skip) takeStake(bet);
       wallet.openBets++;
       return -bet.held;
     }
@@ -139,15 +136,13 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       return bet.paid;
     }
     case 'single-state-settled': {
-      const known = wallet.bet(productId, change.id);
-      const bet = known ?? newSingleState(wallet, event, change);
+      const bet = wallet.bet(productId, change.id) ?? newSingleState(wallet, event, change);
       if (!change.skip) {
         takeStake(bet);
         pay(bet);
       }
       bet.record('settle', false, change.skip, change.payout, answer);
       bet.touch(timeMs);
-      if (known === undefined) wallet.add(bet);
       if (change.endsRound) bet.round.end();
       return bet.paid - bet.held;
     }
@@ -164,8 +159,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       const bet = mustBet(wallet, productId, change.id);
       const old = bet.held;
       bet.stake = change.stake;
-      bet.adjustmentIds = [...(bet.adjustmentIds ?? []), event.requestId];
-      bet.record('adjust', false, false, change.stake, answer);
+      bet.record('adjust', false, false, change.stake, answer, event.requestId);
       bet.touch(timeMs);
       return old - bet.held;
     }
@@ -191,7 +185,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
         explained += bet.held - bet.paid;
         reverse(bet, 'VOID', timeMs);
       }
-      for (const { transaction } of round.facts.settlements) {
+      for (const { transaction } of round.settlements) {
         explained -= transaction.paid;
         reverse(transaction, 'VOID', timeMs);
       }
@@ -222,8 +216,8 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
     case 'round-marked': {
       const round = wallet.roundFor(productId, change.roundId);
       // A round with nothing else is reached through its mark.
-      if (round.facts.markMs === -1 && !round.isKnown) addTombstone(wallet, round, 'mark', '', timeMs);
-      else if (change.touches) touchRound(wallet, round, timeMs);
+      if (round.markMs === -1 && !round.isKnown) addTombstone(wallet, round, 'mark', '', timeMs);
+      else if (change.touches) round.bearer?.touch(timeMs);
       round.mark(change.markMs);
       return 0;
     }
@@ -232,10 +226,9 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       return 0;
     case 'tip-credited': {
       const round = wallet.roundFor(productId, change.roundId);
-      const tip = new Transaction(round, change.id, 'tip', 'REFUND', timeMs, change.amount);
+      const tip = wallet.add(round, change.id, 'tip', 'REFUND', timeMs, change.amount);
       pay(tip);
       tip.record('cancel', false, false, change.amount, answer);
-      wallet.add(tip);
       countTip(wallet, timeMs);
       return change.amount;
     }
@@ -259,25 +252,13 @@ function reverse(item: Transaction, state: 'VOID' | 'REFUND' | 'REJECT', timeMs:
   item.touch(timeMs);
 }
 
-/** A round has no time of its own: its newest bet bears it, or its mark. */
-function touchRound(wallet: Wallet, round: Round, timeMs: number): void {
-  const bearer = round.bets.at(-1) ?? markOf(wallet, round);
-  bearer?.touch(timeMs);
-}
-
-/** Undefined in the draft of an array, which holds no marks. */
-function markOf(wallet: Wallet, round: Round): Transaction | undefined {
-  for (const item of wallet.transactions()) if (item.round === round && item.kind === 'mark') return item;
-  return undefined;
-}
-
 function newSingleState(
   wallet: Wallet,
   event: CallbackApplied,
   change: Extract<Change, { type: 'single-state-settled' }>,
 ): Transaction {
   const round = wallet.roundFor(event.productId, change.roundId);
-  const bet = new Transaction(round, change.id, 'bet', 'SETTLED', event.timeMs, change.stake);
+  const bet = wallet.add(round, change.id, 'bet', 'SETTLED', event.timeMs, change.stake);
   bet.markSingleState();
   return bet;
 }
@@ -288,10 +269,10 @@ function newSettlement(
   event: CallbackApplied,
   change: Extract<Change, { type: 'round-settled' }>,
 ): Transaction {
-  const settlement = new Transaction(round, change.id, 'settlement', 'SETTLED', event.timeMs, change.payout);
+  const settlement = wallet.add(round, change.id, 'settlement', 'SETTLED', event.timeMs, change.payout);
   const bets = change.bets.map((id) => {
     const bet = mustBet(wallet, event.productId, id);
-    assert(bet.isOpen && bet.round === round, 'a round settles its own open bets');
+    assert(bet.isOpen && bet.round.row === round.row, 'a round settles its own open bets');
     bet.state = 'SETTLED';
     bet.markSettledByRound();
     bet.touch(event.timeMs);
@@ -299,20 +280,18 @@ function newSettlement(
     return bet;
   });
   round.addSettlement({ transaction: settlement, bets });
-  wallet.add(settlement);
   return settlement;
 }
 
 function addTombstone(wallet: Wallet, round: Round, kind: 'tombstone' | 'mark', id: string, timeMs: number): void {
-  wallet.add(new Transaction(round, id, kind, 'REFUND', timeMs, 0));
-  wallet.ownTallies().tombstones++;
+  wallet.add(round, id, kind, 'REFUND', timeMs, 0);
+  wallet.tombstones++;
 }
 
 function countTip(wallet: Wallet, timeMs: number): void {
-  const tallies = wallet.ownTallies();
-  const day = dayOf(timeMs);
-  tallies.tipsCredited = tallies.tipsDay === day ? tallies.tipsCredited + 1 : 1;
-  tallies.tipsDay = day;
+  const { tallies } = wallet;
+  const tipsDay = dayOf(timeMs);
+  wallet.tallies = { ...tallies, tipsDay, tipsCredited: tallies.tipsDay === tipsDay ? tallies.tipsCredited + 1 : 1 };
 }
 
 function mustBet(wallet: Wallet, productId: string, id: string): Transaction {

@@ -11,8 +11,9 @@ export function checkWallet(wallet: Wallet): void {
   const explained = new ExactSum();
   let open = 0;
   let tombstones = 0;
-  // Lists are walked by hand, and most sums need no BigInt: a replay asks this of every wallet.
-  for (let item = wallet.newest; item !== undefined; item = item.older) {
+  let count = 0;
+  for (const item of wallet.transactions()) {
+    count++;
     explained.add(item.paid - item.held);
     if (item.isOpen) open++;
     if (item.isTombstone) tombstones++;
@@ -20,9 +21,10 @@ export function checkWallet(wallet: Wallet): void {
     assert(item.held >= 0 && item.paid >= 0, 'held and paid are never negative');
     assert(item.paid <= (item.payout ?? item.stake), 'no more is paid than was to be paid');
   }
-  for (let item = wallet.newestOperation; item !== undefined; item = item.older) explained.add(movedBy(item));
+  for (const operation of wallet.allOperations()) explained.add(movedBy(operation));
+  assert(count === wallet.transactionCount, 'transactions are counted');
   assert(open === wallet.openBets, 'open bets are counted');
-  assert(tombstones === wallet.tallies.tombstones, 'tombstones are counted');
+  assert(tombstones === wallet.tombstones, 'tombstones are counted');
   // Balance = deposits - withdrawals + corrections - stakes held + payouts + what was forgotten or voided by the request's amounts.
   explained.add(-wallet.balance);
   assert(explained.is(-wallet.tallies.carried), 'the balance is what the books explain');

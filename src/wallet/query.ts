@@ -1,4 +1,4 @@
-import { unreachable } from '../base/assert.js';
+import { must, unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
 import type { Transaction } from './state/round.js';
@@ -128,15 +128,15 @@ const NAMES_MAX = 500;
 export function query(wallets: Wallets, question: Query): QueryResult {
   switch (question.type) {
     case 'read-player': {
-      const wallet = wallets.peekNamed(question.username);
+      const wallet = wallets.peek(question.username);
       return { type: 'player', player: wallet && playerView(wallet) };
     }
     case 'list-transactions': {
-      const wallet = wallets.peekNamed(question.username);
+      const wallet = wallets.get(question.username);
       return { type: 'transactions', page: wallet && listTransactions(wallet, question.limit, question.after) };
     }
     case 'list-operations': {
-      const wallet = wallets.peekNamed(question.username);
+      const wallet = wallets.get(question.username);
       return { type: 'operations', page: wallet && listOperations(wallet, question.limit, question.after) };
     }
     case 'scan-transactions':
@@ -167,7 +167,7 @@ function listTransactions(
   let place: TransactionCursor = { version: Number.POSITIVE_INFINITY, shown: 0 };
   for (const item of wallet.transactions()) {
     if (item.isTombstone) continue;
-    const { version } = item.effect(0);
+    const version = must(item.firstVersion, 'what is shown was made by a message');
     place = { version, shown: version === place.version ? place.shown + 1 : 1 };
     if (after !== undefined && !isBeyond(place, after)) continue;
     if (!wanted(item)) continue;
@@ -191,8 +191,8 @@ function scanTransactions(wallets: Wallets, scan: Extract<Query, { type: 'scan-t
   let within = scan.after?.within;
   const end = Math.min(position + SCAN_WALLETS_MAX, wallets.count);
   for (; position < end; position++, within = undefined) {
-    if (openOnly && wallets.openBetsAt(position) === 0) continue;
-    const wallet = wallets.peek(position) as Wallet;
+    if (openOnly && wallets.peekAt(position)?.openBets === 0) continue;
+    const wallet = wallets.at(position) as Wallet;
     const page = listTransactions(wallet, scan.limit - items.length, within, wanted);
     items.push(...page.items);
     if (page.next !== undefined) return { type: 'scan', items, next: { position, within: page.next } };
@@ -205,12 +205,12 @@ function placeAfter(wallets: Wallets, position: number): ScanCursor | undefined 
   return position < wallets.count ? { position, within: undefined } : undefined;
 }
 
-/** By order of their creation; those that are packed stay so. */
+/** By order of their creation. */
 function listPlayers(wallets: Wallets, from: number, limit: number): QueryResult {
   const players: PlayerVersion[] = [];
   const end = Math.min(from + limit, wallets.count);
   for (let position = from; position < end; position++) {
-    const { username, currency, version, balance } = wallets.peek(position) as Wallet;
+    const { username, currency, version, balance } = wallets.peekAt(position) as Wallet;
     players.push({ username, currency, version, balance });
   }
   return { type: 'players', players, next: end < wallets.count ? end : undefined };
@@ -222,7 +222,8 @@ function findPlayers(wallets: Wallets, { prefix, from, limit }: Extract<Query, {
   const end = Math.min(from + NAMES_MAX, wallets.count);
   let position = from;
   for (; position < end && players.length < limit; position++) {
-    if (wallets.usernameAt(position).startsWith(prefix)) players.push(playerView(wallets.peek(position) as Wallet));
+    const wallet = wallets.peekAt(position) as Wallet;
+    if (wallet.username.startsWith(prefix)) players.push(playerView(wallet));
   }
   return { type: 'found-players', players, next: position < wallets.count ? position : undefined };
 }

@@ -2,17 +2,27 @@ import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 
 /**
- * Share of the room above which nothing new is opened, and below which it is again. What is there can grow by a sixth
- * from one collection to the next: the tables of all wallets that have as many bets double at once.
+ * Shares of the room above which nothing new is opened, and below which it is again: of records and of the heap. What is
+ * left of the records' is for closing what is open.
  */
+const RECORDS_FULL_SHARE = 0.9;
+const RECORDS_FREE_SHARE = 0.88;
 const FULL_SHARE = 0.75;
 const FREE_SHARE = 0.7;
 /** Above this share the heap counts as full whatever part of it is garbage: V8 would have collected it by now. */
 const HARD_SHARE = 0.95;
 const SAMPLE_MS = 100;
 
+/** Limits of one thread, in bytes. */
+export interface MemoryLimits {
+  readonly heapMaxBytes: number;
+  /** V8's semi-space. */
+  readonly youngBytes: number;
+  readonly recordsMaxBytes: number;
+}
+
 /**
- * Watches this thread's heap. Used bytes alone say little, because V8 lets garbage lie until it needs the room; so what
+ * Watches this thread's records and heap. Of the heap, used bytes alone say little, because V8 lets garbage lie until it needs the room; so what
  * counts is what was left after the last major collection.
  *
  * The room is the limit without the two halves of the young generation: where the old one leaves no room for them, V8
@@ -26,12 +36,10 @@ export class MemoryGuard {
   private readonly timer: NodeJS.Timeout;
   private readonly observer: PerformanceObserver;
 
-  /** `youngBytes`: V8's semi-space. */
-  constructor(
-    readonly maxBytes: number,
-    youngBytes: number,
-  ) {
-    this.roomBytes = maxBytes - 2 * youngBytes;
+  private recordBytes: () => number = () => 0;
+
+  constructor(private readonly limits: MemoryLimits) {
+    this.roomBytes = limits.heapMaxBytes - 2 * limits.youngBytes;
     this.observer = new PerformanceObserver((list) => {
       const isMajor = list
         .getEntries()
@@ -41,6 +49,15 @@ export class MemoryGuard {
     this.observer.observe({ entryTypes: ['gc'] });
     this.timer = setInterval(() => this.sample(), SAMPLE_MS);
     this.timer.unref();
+  }
+
+  get heapMaxBytes(): number {
+    return this.limits.heapMaxBytes;
+  }
+
+  /** `recordBytes`: of the records in use. */
+  watch(recordBytes: () => number): void {
+    this.recordBytes = recordBytes;
   }
 
   usedBytes(): number {
@@ -56,7 +73,8 @@ export class MemoryGuard {
     const used = oldBytes();
     const live = Math.min(this.liveBytes, used);
     const threshold = (this.isFull ? FREE_SHARE : FULL_SHARE) * this.roomBytes;
-    this.isFull = live >= threshold || used >= HARD_SHARE * this.roomBytes;
+    const recordsMax = (this.isFull ? RECORDS_FREE_SHARE : RECORDS_FULL_SHARE) * this.limits.recordsMaxBytes;
+    this.isFull = live >= threshold || used >= HARD_SHARE * this.roomBytes || this.recordBytes() >= recordsMax;
   }
 }
 

@@ -20,6 +20,7 @@ import type { Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import { ClockWatch } from './clock-watch.js';
 import type { HostObserver } from './host-observer.js';
+import { Housekeeper } from './housekeeper.js';
 import { OrphanKeeper } from './orphan-keeper.js';
 import { shardOf } from './placement.js';
 import { ShardRestarts } from './shard-restarts.js';
@@ -67,6 +68,8 @@ export interface HostDeps {
   readonly onFenced: (shard: number, takenBy: string) => void;
   /** Writes what the log has lost for good to a file; resolves to its path. */
   readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
+  /** Who is not asked for so long is packed. */
+  readonly idleMs: number;
   /** Whether callbacks can be traced. */
   readonly isTracing: boolean;
   /** Bytes of durable entries that are kept per shard, for a store that can lose them. */
@@ -95,6 +98,7 @@ export class ShardHost implements ThreadShards {
   /** What the logs get. */
   private readonly clock: Clock;
   private readonly clockWatch: ClockWatch;
+  private readonly housekeeper: Housekeeper;
 
   constructor(
     shardIds: readonly number[],
@@ -148,6 +152,7 @@ export class ShardHost implements ThreadShards {
       this.shards.set(id, shard);
       group.join(shard);
     }
+    this.housekeeper = new Housekeeper([...this.shards.values()], deps.idleMs, clock);
   }
 
   async start(fences: readonly Takeover[]): Promise<void> {
@@ -169,6 +174,7 @@ export class ShardHost implements ThreadShards {
   private begin(): void {
     this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
     this.sweeper.unref();
+    this.housekeeper.start();
   }
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
@@ -253,8 +259,16 @@ export class ShardHost implements ThreadShards {
     return this.snapshots.takeAll(pace);
   }
 
+  /** Bytes of the records in use. */
+  get recordBytes(): number {
+    let bytes = 0;
+    for (const shard of this.shards.values()) bytes += shard.recordBytes.used;
+    return bytes;
+  }
+
   async close(): Promise<void> {
     clearInterval(this.sweeper);
+    this.housekeeper.stop();
     await this.snapshots.close();
     await this.orphans.close();
     await this.deps.onClose();
@@ -262,6 +276,7 @@ export class ShardHost implements ThreadShards {
 
   async drain(timeoutMs: number): Promise<boolean> {
     clearInterval(this.sweeper);
+    this.housekeeper.stop();
     const endMs = performance.now() + timeoutMs;
     while (this.status().some((shard) => shard.waiting > 0)) {
       if (performance.now() >= endMs) return false;

@@ -58,14 +58,14 @@ test('a store that cannot be opened stops the start, in one sentence', () =>
 
 test('a heap too small for its workers stops the start, in one sentence', async () => {
   const { status, stderr } = await runVerb(['serve'], {
-    WALLETD_MEMORY_MAX_BYTES: String(192 * 1024 * 1024),
+    WALLETD_MEMORY_MAX_BYTES: String(128 * 1024 * 1024),
     WALLETD_WORKERS: '2',
     WALLETD_STORE: 'lmdb:/nowhere/at/all',
   });
   assert.equal(status, 2);
   assert.match(
     stderr,
-    /^walletd: memory.maxBytes leaves 72 MiB to each of 2 workers, and each needs 128: raise it, or take fewer\n$/,
+    /^walletd: memory.maxBytes leaves a heap of 21 MiB to each of 3 threads, which needs 32: raise it, or take fewer workers\n$/,
   );
 });
 

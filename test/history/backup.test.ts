@@ -53,7 +53,7 @@ for (const history of histories) {
 
 /** A file with every type of frame, in two segments. */
 async function written(history: StoredHistory): Promise<Buffer> {
-  const frames = framesOf(history, readSnapshots(history));
+  const frames = framesOf(history, readSnapshots(history, 1));
   let bytes = Buffer.alloc(0);
   await inFile(async (path) => {
     const writer = await BackupWriter.create(path);

@@ -9,15 +9,16 @@ import type { Wallet } from '../../src/wallet/state/wallet.js';
  */
 export function describeWallet(wallet: Wallet): string[] {
   const { username, currency, balance, version, blocked, openBets } = wallet;
-  const { tombstones, tipsDay, tipsCredited, carried } = wallet.tallies;
-  const rounds = new Set<Round>();
-  for (const item of wallet.transactions()) rounds.add(item.round);
+  const { tipsDay, tipsCredited, carried } = wallet.tallies;
+  const { tombstones } = wallet;
+  const rounds = new Map<number, Round>();
+  for (const { round } of wallet.transactions()) rounds.set(round.row, round);
   return [
     `player ${text(username)} ${currency}, balance ${balance}, version ${version}${blocked ? ', blocked' : ''}`,
     `  open bets ${openBets}, tombstones ${tombstones}, tips ${tipsCredited} on day ${tipsDay}, carried ${carried}`,
     ...[...wallet.allOperations()].map(describeOperation),
     ...[...wallet.transactions()].flatMap(describeTransaction),
-    ...[...rounds].flatMap(describeRound),
+    ...[...rounds.values()].flatMap(describeRound),
   ];
 }
 
@@ -36,14 +37,13 @@ function describeTransaction(item: Transaction): string[] {
     item.paidOut ? ['paid out'] : [],
     item.isSingleState ? ['single-state'] : [],
     item.settledByRound ? ['settled by round'] : [],
-    adjustmentIds === undefined ? [] : [`adjusted by ${adjustmentIds.map(text).join(' ')}`],
+    adjustmentIds.length === 0 ? [] : [`adjusted by ${adjustmentIds.map(text).join(' ')}`],
   ].flat();
   const lines = [
     `  ${kind} ${text(id)} of ${nameOf(item.round)}: ${[state, ...facts].join(', ')}`,
     `    amount ${stake}, held ${held}, paid ${paid}, created ${createdMs}, updated ${updatedMs}`,
   ];
-  for (let index = 0; index < item.effectCount; index++) {
-    const effect = item.effect(index);
+  for (const effect of item.effects()) {
     const message = [effect.type, effect.waiting ? 'waiting' : [], effect.skip ? 'skip' : []].flat().join(' ');
     lines.push(`    ${message} ${effect.amount}: ${answerOf(effect)}`);
   }
@@ -51,7 +51,7 @@ function describeTransaction(item: Transaction): string[] {
 }
 
 function describeRound(round: Round): string[] {
-  const { ended, markMs, settlements, closings } = round.facts;
+  const { ended, markMs, settlements, closings } = round;
   return [
     `  round ${nameOf(round)}${ended ? ', ended' : ''}, mark ${markMs}, bets ${idsOf(round.bets)}`,
     ...settlements.map(({ transaction, bets }) => `    settlement ${text(transaction.id)} of ${idsOf(bets)}`),

@@ -7,43 +7,49 @@ import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { apply } from '../../src/wallet/apply.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
+import { auditTables } from '../support/audit.js';
 import { describeWallet } from './describe-wallet.js';
 import { readHistories, type StoredHistory } from './stored-history.js';
-import { formatSnapshots, readSnapshots, type StoredShard, snapshotsFileOf } from './stored-snapshots.js';
+import { FORMATS, formatSnapshots, readSnapshots, type StoredShard, snapshotsFileOf } from './stored-snapshots.js';
 
 /*
  * Snapshots as versions of walletd wrote them, of the wallets that the logs beside them make; read for ever. A file is
  * written once: REWRITE=1 makes those that are not there yet.
  */
-const CHUNK_BYTES_MAX = 2000;
+const CHUNK_BYTES_MAX = 1000;
+const FORMAT_OF_TODAY = 2;
 
 const histories = readHistories();
 
 if (process.env.REWRITE === '1') {
   for (const history of histories) {
-    if (!existsSync(snapshotsFileOf(history)))
-      writeFileSync(snapshotsFileOf(history), formatSnapshots(written(history)));
+    const file = snapshotsFileOf(history, FORMAT_OF_TODAY);
+    if (!existsSync(file)) writeFileSync(file, formatSnapshots(written(history)));
   }
 }
 
 for (const history of histories) {
-  test(`${history.name}: the snapshots hold the wallets that were there`, () => {
-    const codec = new SnapshotCodec(history.meta.storeId);
-    const lines = readSnapshots(history).flatMap(({ manifest, chunks }) => {
-      const opened = codec.openManifest(manifest);
-      const reader = codec.beginReading(opened);
-      for (const chunk of chunks) reader.addChunk(chunk);
-      const wallets = new Wallets(reader.finish());
-      for (const wallet of wallets) checkWallet(wallet);
-      return [...wallets].flatMap((wallet) => [`shard ${opened.shard}`, ...describeWallet(wallet), '']);
+  for (const format of FORMATS) {
+    test(`${history.name}: the snapshots of format ${format} hold the wallets that were there`, () => {
+      const codec = new SnapshotCodec(history.meta.storeId);
+      const lines = readSnapshots(history, format).flatMap(({ manifest, chunks }) => {
+        const opened = codec.openManifest(manifest);
+        const reader = codec.beginReading(opened);
+        for (const chunk of chunks) atOnce(reader.addChunk(chunk));
+        const wallets = reader.finish();
+        for (const wallet of wallets) checkWallet(wallet);
+        auditTables(wallets);
+        return [...wallets].flatMap((wallet) => [`shard ${opened.shard}`, ...describeWallet(wallet), '']);
+      });
+      assert.equal(lines.join('\n'), history.expected);
     });
-    assert.equal(lines.join('\n'), history.expected);
-  });
+  }
 }
 
 for (const history of histories) {
   test(`${history.name}: what is read is written again byte for byte`, () => {
-    assert.equal(formatSnapshots(written(history)), readFileSync(snapshotsFileOf(history), 'utf8'));
+    const file = snapshotsFileOf(history, FORMAT_OF_TODAY);
+    assert.equal(formatSnapshots(written(history)), readFileSync(file, 'utf8'));
   });
 }
 

@@ -7,12 +7,16 @@ export interface StoredShard {
   readonly chunks: readonly Buffer[];
 }
 
-export function snapshotsFileOf({ name }: StoredHistory): URL {
-  return new URL(`${name}/snapshots.txt`, HISTORY_FOLDER);
+/** Formats of snapshots: each has a file in each history. */
+export const FORMATS = [1, 2] as const;
+type Format = (typeof FORMATS)[number];
+
+export function snapshotsFileOf({ name }: StoredHistory, format: Format): URL {
+  return new URL(`${name}/snapshots${format === 1 ? '' : `-${format}`}.txt`, HISTORY_FOLDER);
 }
 
-export function readSnapshots(history: StoredHistory): StoredShard[] {
-  return parse(readFileSync(snapshotsFileOf(history), 'utf8'));
+export function readSnapshots(history: StoredHistory, format: Format): StoredShard[] {
+  return parse(readFileSync(snapshotsFileOf(history, format), 'utf8'));
 }
 
 /** One line per record, as in the file of the store: `manifest` and its `chunk`s, shard after shard. */

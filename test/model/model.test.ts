@@ -8,7 +8,7 @@ import { decide } from '../../src/wallet/decide/decide.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { type Books, post, total } from '../../src/wallet/ledger.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
-import { imageOf } from '../../src/wallet/state/wallet-image.js';
+import { auditTables, imagesOf } from '../support/audit.js';
 import { Domain, throughSnapshot } from '../support/domain.js';
 import { settingsWith } from '../support/settings.js';
 import { arbitraryRules, arbitraryStep, type Step, USERNAMES, varied } from './arbitrary-commands.js';
@@ -42,7 +42,7 @@ test('answers, balances and states equal the reference; invariants hold after ea
         }
         const past: CallbackCommand[] = [];
         for (const step of steps) runStep(domain, reference, step, past);
-        assert.deepStrictEqual([...domain.replayed()].map(imageOf), [...domain.wallets].map(imageOf));
+        assert.deepStrictEqual(imagesOf(domain.replayed()), imagesOf(domain.wallets));
         checkSnapshots(domain);
         checkBooks(domain);
       },
@@ -79,7 +79,7 @@ test('a wallet that has forgotten answers as one that was built of what it kept'
       for (const [n, command] of played.entries()) {
         assert.deepStrictEqual(domain.run(numbered(command, n)), built.run(numbered(command, n)));
       }
-      assert.deepStrictEqual([...built.wallets].map(imageOf), [...domain.wallets].map(imageOf));
+      assert.deepStrictEqual(imagesOf(built.wallets), imagesOf(domain.wallets));
     }),
     options(RUNS / 3),
   );
@@ -202,16 +202,12 @@ function sorted<T extends object>(items: T[]): T[] {
   return items.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-/** A replayed wallet and what comes out of a snapshot of it are the same down to the last private field. */
+/** A replayed wallet and what comes out of a snapshot of it are the same, and their memory is in order. */
 function checkSnapshots(domain: Domain): void {
-  assert.deepStrictEqual(withTallies(throughSnapshot(domain.replayed())), withTallies(domain.replayed()));
-}
-
-/** Tallies that have come back to nothing (two voids that cancel each other out) are no others than none. */
-function withTallies(wallets: Iterable<Wallet>): Wallet[] {
-  const all = [...wallets];
-  for (const wallet of all) wallet.ownTallies();
-  return all;
+  const replayed = domain.replayed();
+  const restarted = throughSnapshot(replayed);
+  assert.deepStrictEqual(imagesOf(restarted), imagesOf(replayed));
+  for (const wallets of [replayed, restarted, domain.wallets]) auditTables(wallets);
 }
 
 /** The sum of all balances is what the books say moved, by kind; and every held stake and payout is in it. */

@@ -14,7 +14,7 @@ const { place } = commands;
 
 /** What does not happen on a good day. */
 async function watched(run: (test: TestHost) => Promise<void>, rules = {}): Promise<Scrape> {
-  const memory = new MemoryGuard(1e9, 16e6);
+  const memory = new MemoryGuard({ heapMaxBytes: 1e9, youngBytes: 1e6, recordsMaxBytes: 1e9 });
   const scales = new ScaleTable({ default: 4, byCurrency: {} });
   const options = { thread: 'main', scales, requestDeadlineMs: 3000, everySeconds: 0, server: () => undefined };
   const telemetry = new ShardTelemetry(silentLogger, memory, options);

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Packr } from 'msgpackr';
-import { atOnce } from '../../src/base/steps.js';
 import { IMMEDIATE } from '../../src/shard/snapshot/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { imageOf } from '../../src/wallet/state/wallet-image.js';
+import { imagesOf } from '../support/audit.js';
 import { commands, Domain, throughSnapshot } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { TestHost, turns } from '../support/test-host.js';
@@ -12,8 +11,6 @@ import { TestHost, turns } from '../support/test-host.js';
 const { place, settle } = commands;
 const STORE_ID = '00000000-0000-4000-8000-00000000000e';
 const SNAPSHOT_ID = '0123456789abcdef';
-/** Of the only record of a chunk: behind both headers. */
-const IMAGE_AT = 40 + 20;
 
 const single = (n: number) => settle([{ id: `bet-${n}`, roundId: `round-${n}`, isSingleState: true }]);
 
@@ -28,16 +25,11 @@ function domainWith(bets: number): Domain {
 }
 
 for (const bets of [61, 62, 200, 66_000]) {
-  test(`a wallet with ${bets + 3} transactions comes out of a snapshot as it was, packed piece by piece or not`, () => {
+  test(`a wallet with ${bets + 3} transactions comes out of a snapshot as it was`, () => {
     const { wallets } = domainWith(bets);
     const [wallet] = wallets;
     assert.ok(wallet !== undefined && wallet.transactionCount === bets + 3);
-    const chunk = new SnapshotCodec(STORE_ID).beginChunk(0, SNAPSHOT_ID, 0);
-    assert.equal(atOnce(chunk.add(wallet)), true);
-    const { bytes } = chunk.seal();
-    const inOneGo = new Packr({ useRecords: false }).pack(imageOf(wallet));
-    assert.ok(bytes.subarray(IMAGE_AT).equals(inOneGo), 'the bytes are those of the image packed in one go');
-    assert.deepEqual([...throughSnapshot(wallets)].map(imageOf), [imageOf(wallet)]);
+    assert.deepEqual(imagesOf(throughSnapshot(wallets)), [imageOf(wallet)]);
   });
 }
 
@@ -46,7 +38,7 @@ test('a wallet that is changed between two steps is not added, and leaves nothin
   const [wallet] = wallets;
   assert.ok(wallet !== undefined);
   const steps = [...new SnapshotCodec(STORE_ID).beginChunk(0, SNAPSHOT_ID, 0).add(wallet)].length;
-  assert.ok(steps > 10, `${steps} steps`);
+  assert.ok(steps > 6, `${steps} steps`);
   for (let step = 0; step < steps; step++) {
     const chunk = new SnapshotCodec(STORE_ID).beginChunk(0, SNAPSHOT_ID, 0);
     const empty = chunk.byteLength;
@@ -77,7 +69,7 @@ async function takenOf(host: TestHost) {
 }
 
 test('others have their turns while a long wallet is added, and so has its player', async () => {
-  const { wal, host } = await hostWith(300);
+  const { wal, host } = await hostWith(1000);
   let isTaking = true;
   let bobs = 0;
   let anns = 0;
@@ -85,7 +77,7 @@ test('others have their turns while a long wallet is added, and so has its playe
     while (isTaking) {
       const bet = { id: `bob-${bobs++}` };
       assert.equal((await host.execute(place([bet], { username: 'bob' }))).type, 'accepted');
-      if (bobs % 12 === 0) assert.equal((await host.execute(single(1000 + anns++))).type, 'accepted');
+      if (bobs % 12 === 0) assert.equal((await host.execute(single(2000 + anns++))).type, 'accepted');
       await turns(1);
     }
   })();
@@ -96,17 +88,17 @@ test('others have their turns while a long wallet is added, and so has its playe
   const served = [await host.balance('ann'), await host.balance('bob')];
   const next = await TestHost.started({ wal });
   assert.deepEqual([await next.balance('ann'), await next.balance('bob')], served);
-  const again = await next.execute(single(1000));
+  const again = await next.execute(single(2000));
   assert.ok(again.type === 'accepted' && again.isRepeat);
 });
 
 test('who plays without a pause is in the snapshot all the same', async () => {
-  const { wal, host } = await hostWith(300);
+  const { wal, host } = await hostWith(1000);
   let isTaking = true;
   let bets = 0;
   const betting = (async () => {
     while (isTaking) {
-      assert.equal((await host.execute(single(1000 + bets++))).type, 'accepted');
+      assert.equal((await host.execute(single(2000 + bets++))).type, 'accepted');
       await turns(1);
     }
   })();

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isSameLsn } from '../../src/shard/log/lsn.js';
 import type { Head } from '../../src/shard/log/wal.js';
-import type { Shard } from '../../src/shard/shard.js';
 import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shard/snapshot/snapshot-policy.js';
 import type { Manifest } from '../../src/shard/snapshot/snapshot-store.js';
 import { BACKGROUND, IMMEDIATE, type SnapshotResult } from '../../src/shard/snapshot/snapshotter.js';
@@ -74,7 +73,7 @@ test('a start reads the newest snapshot and only the log after it', async () => 
   });
 });
 
-test('players whom nobody touches stay packed from snapshot to snapshot, and are right when somebody does', async () => {
+test('players whom nobody touches go from snapshot to snapshot, and are right when somebody does', async () => {
   const wal = newWal();
   let host = await funded(wal);
   await bet(host, 'eve', 'e1');
@@ -532,24 +531,6 @@ test('a snapshot of a log that was longer before a loss does not say what may be
   const policy = { ...POLICY, keep: 3, historyBytesMax: 0 };
   assert.equal(trimPoint([manifest(3, 60), manifest(2, 51), manifest(1, 100)], policy), undefined);
   assert.deepEqual(trimPoint([manifest(3, 60), manifest(2, 51), manifest(1, 40)], policy), { epoch: 1, sequence: 40 });
-});
-
-test('whoever only looks at a player leaves him packed, and so does forgetting while memory is full', async () => {
-  const wal = newWal();
-  await taken(await funded(wal));
-  const next = await TestHost.started({ wal });
-  const packed = () => next.host.measures().reduce((sum, { playersPacked }) => sum + playersPacked, 0);
-  const before = packed();
-  assert.ok(before > 0);
-  const page = { username: 'ann', limit: 10, after: undefined };
-  await next.ask({ type: 'read-player', username: 'ann' });
-  await next.ask({ type: 'list-transactions', ...page });
-  await next.ask({ type: 'list-operations', ...page });
-  next.memory.isFull = true;
-  next.clock.nowMs += 130 * 86_400_000;
-  const { shards } = next.host as unknown as { shards: Map<number, Shard> };
-  for (const shard of shards.values()) shard.forgetSome(100);
-  assert.equal(packed(), before);
 });
 
 test('a snapshot of a memory that was dropped while it was published takes the place of no other', async () => {

@@ -19,6 +19,7 @@ import { decide } from '../../src/wallet/decide/decide.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Decision } from '../../src/wallet/decision.js';
 import type { Event } from '../../src/wallet/event.js';
+import type { TableSizes } from '../../src/wallet/state/tables.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 import { settingsWith } from './settings.js';
@@ -26,9 +27,12 @@ import { settingsWith } from './settings.js';
 const STORE_ID = '00000000-0000-4000-8000-000000000001';
 const SNAPSHOT_ID = 'aaaaaaaaaaaaaaaa';
 
+/** Memory in small pieces, so that a few bets fill several. */
+export const TINY: TableSizes = { segmentRows: 4, pageBytes: 1024 };
+
 /** A shard without actor, log or clock: decides and applies, and keeps the events. */
 export class Domain {
-  wallets = new Wallets();
+  wallets = new Wallets(TINY);
   readonly events: Event[] = [];
   nowMs = 1_700_000_000_000;
 
@@ -39,6 +43,9 @@ export class Domain {
     if (decision.event !== undefined) {
       this.events.push(decision.event);
       apply(this.wallets, decision.event);
+      // Blobs move at any time.
+      this.wallets.tables.compact();
+      for (let i = 0; i < 2; i++) this.wallets.packNext();
     }
     return decision;
   }
@@ -66,20 +73,19 @@ export class Domain {
 
   /** What comes out when the events go through an entry of a log, byte for byte. */
   replayed(): Wallets {
-    const wallets = new Wallets();
+    const wallets = new Wallets(TINY);
     for (const event of throughLog(this.events)) apply(wallets, event);
     return wallets;
   }
 }
 
-/** The same wallets as they come out of a snapshot, byte for byte; packed. */
+/** The same wallets as they come out of a snapshot, byte for byte. */
 export function throughSnapshot(wallets: Wallets, chunkBytesMax = 2000): Wallets {
   const codec = new SnapshotCodec(STORE_ID);
   const chunks: ReturnType<ChunkWriter['seal']>[] = [];
   let chunk = codec.beginChunk(0, SNAPSHOT_ID, 0);
   for (let position = 0; position < wallets.count; position++) {
-    if (wallets.isPacked(position)) chunk.addPacked(wallets.packed.bytes(position));
-    else atOnce(chunk.add(wallets.at(position) as Wallet));
+    atOnce(chunk.add(wallets.peekAt(position) as Wallet));
     if (chunk.byteLength < chunkBytesMax && position < wallets.count - 1) continue;
     chunks.push(chunk.seal());
     chunk = codec.beginChunk(0, SNAPSHOT_ID, chunks.length);
@@ -88,8 +94,8 @@ export function throughSnapshot(wallets: Wallets, chunkBytesMax = 2000): Wallets
   const manifest = { id: SNAPSHOT_ID, shard: 0, start: head, end: head, timeMs: 0, players: wallets.count, marks: [] };
   const sealed = codec.sealManifest({ ...manifest, chunks: chunks.map(({ summary }) => summary) });
   const reader = codec.beginReading(codec.openManifest(sealed));
-  for (const { bytes } of chunks) reader.addChunk(bytes);
-  return new Wallets(reader.finish());
+  for (const { bytes } of chunks) atOnce(reader.addChunk(bytes));
+  return reader.finish();
 }
 
 export function throughLog(events: readonly Event[]): readonly Event[] {

@@ -98,6 +98,7 @@ export class TestHost {
       rules: { ...rulesOf(settings), ...rules },
       limits: { ...settings.limits, ...limits },
       memory: this.memory,
+      idleMs: 60_000,
       observer: options.observer ?? DEAF,
       owner: OWNER,
       ownerTag,

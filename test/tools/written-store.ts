@@ -14,7 +14,7 @@ import type { Command } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide/decide.js';
 import type { Event } from '../../src/wallet/event.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
-import { imageOf, walletFrom } from '../../src/wallet/state/wallet-image.js';
+import { addImage, imageOf } from '../../src/wallet/state/wallet-image.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { MemoryWal } from '../support/memory-wal.js';
@@ -176,7 +176,7 @@ class SnapshotWriter {
 
 /** The same wallet with other money, which its own books explain. */
 export function richer(wallet: Wallet, amount: number): Wallet {
-  const copy = walletFrom(imageOf(wallet));
+  const copy = addImage(new Wallets(), imageOf(wallet));
   copy.balance += amount;
   copy.addOperation({ type: 'deposit', id: 'lie', amount, after: copy.balance, timeMs: 0 });
   return copy;

@@ -109,7 +109,7 @@ function describe(domain: Domain): string {
   if (bet !== undefined && bet.held > 0) parts.push(`held ${bet.held}`);
   const paid = (bet?.paid ?? 0) + (round?.stillPaid() ?? []).reduce((sum, amount) => sum + amount, 0);
   if (paid > 0) parts.push(`paid ${paid}`);
-  if ((round?.facts.markMs ?? -1) >= 0) parts.push('marked');
+  if ((round?.markMs ?? -1) >= 0) parts.push('marked');
   return parts.join(', ');
 }
 

@@ -240,16 +240,7 @@ function nowTable(players: readonly Player[], query: InspectQuery, scales: Scale
     const amount = (units: Units | undefined) => (units === undefined ? '' : formatUnits(units, scales.of(currency)));
     const { round, kind, id, state, stake, payout, held, paid } = item;
     const amounts = [kind === 'settlement' ? undefined : stake, payout, held, paid].map(amount);
-    return [
-      username,
-      round.productId,
-      round.id,
-      kind,
-      id,
-      state,
-      ...amounts,
-      round.facts.ended ? 'round has ended' : '',
-    ];
+    return [username, round.productId, round.id, kind, id, state, ...amounts, round.ended ? 'round has ended' : ''];
   });
   if (rows.length === 0) return '';
   const places = new Set(players.map(({ shard, lsn }) => `${shard}:${formatLsn(lsn)}`));
@@ -289,7 +280,7 @@ function transactionJson({ shard, lsn, wallet }: Player, item: Transaction, scal
     payout: payout === undefined ? undefined : amount(payout),
     held: amount(held),
     paid: amount(paid),
-    hasRoundEnded: round.facts.ended,
+    hasRoundEnded: round.ended,
     created: isoTime(createdMs),
     updated: isoTime(updatedMs),
   };

@@ -49,7 +49,7 @@ export class MetricsLine {
         repliesPerRound: this.repliesPerRound.take(),
         appendUs: this.appendUs.take(),
         heapUsedBytes: memory.usedBytes(),
-        heapMaxBytes: memory.maxBytes,
+        heapMaxBytes: memory.heapMaxBytes,
       },
       'metrics',
     );

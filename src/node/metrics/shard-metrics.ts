@@ -28,12 +28,20 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
     ),
     gauge(
       'walletd_players_packed',
-      'Players that have not been touched since the start.',
+      'Players whom nobody has asked for in a while: they take half the room.',
       perShard(shards, (one) => one.playersPacked),
     ),
     gauge(
+      'walletd_record_bytes',
+      'Bytes of the records of players and transactions, outside of any heap: all that are taken, and those in use.',
+      shards.flatMap(({ shard, recordBytes }) => [
+        { labels: { shard, part: 'taken' }, value: recordBytes.all },
+        { labels: { shard, part: 'used' }, value: recordBytes.used },
+      ]),
+    ),
+    gauge(
       'walletd_transactions',
-      'Transactions held of the players who are not packed.',
+      'Transactions held.',
       perShard(shards, (one) => one.transactions),
     ),
     gauge(

@@ -140,7 +140,9 @@ export class ShardTelemetry implements HostObserver {
         perKey('remark', this.remarks),
       ),
       this.money.metric(),
-      gauge('walletd_memory_full', "1: a thread's heap is nearly full, and what opens something is refused.", [isFull]),
+      gauge('walletd_memory_full', "1: a thread's memory is nearly full, and what opens something is refused.", [
+        isFull,
+      ]),
       counter(
         'walletd_assertion_failures_total',
         'Shards that dropped their memory because of a bug in walletd.',

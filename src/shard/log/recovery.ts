@@ -91,7 +91,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   const recent = await recentBefore(replay, shard, deps);
   await replayTo(what, beginning, recent, maybeYield, deps);
   const { wallets, events, timeMs, logBytes, marks, manifest } = replay;
-  for (const wallet of wallets.touched()) {
+  for (const wallet of wallets.unpacked()) {
     checkWallet(wallet);
     await slices.maybeYield();
   }

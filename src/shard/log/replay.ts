@@ -48,7 +48,7 @@ export class Replay {
 
   /** Throws a `DamagedSnapshotError`. */
   static async ofSnapshot(manifest: Manifest, deps: SnapshotReaderDeps): Promise<Replay> {
-    return new Replay(manifest, manifest.start, manifest.end.lsn, new Wallets(await readSnapshot(manifest, deps)));
+    return new Replay(manifest, manifest.start, manifest.end.lsn, await readSnapshot(manifest, deps));
   }
 
   /** For people: what it begins with. */

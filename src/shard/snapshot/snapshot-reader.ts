@@ -1,4 +1,4 @@
-import type { PackedWallets } from '../../wallet/state/packed-wallets.js';
+import type { Wallets } from '../../wallet/state/wallets.js';
 import { compareLsn } from '../log/lsn.js';
 import { RecoveryError } from '../log/recovery-error.js';
 import type { Manifest, SnapshotFormat, SnapshotStore, StoredSnapshot } from './snapshot-store.js';
@@ -68,10 +68,11 @@ export function sortSnapshots(shard: number, stored: readonly StoredSnapshot[], 
  * Loads the chunks of a whole snapshot. Throws a `DamagedSnapshotError` when one is missing or not what the manifest
  * names; what the store throws during an outage comes through.
  */
-export async function readSnapshot(manifest: Manifest, deps: SnapshotReaderDeps): Promise<PackedWallets> {
+export async function readSnapshot(manifest: Manifest, deps: SnapshotReaderDeps): Promise<Wallets> {
   const reader = deps.snapshotFormat.beginReading(manifest);
   for await (const { bytes } of chunksOf(manifest, deps)) {
-    orDamaged(manifest, () => reader.addChunk(bytes));
+    const steps = reader.addChunk(bytes);
+    while (!orDamaged(manifest, () => steps.next()).done) await deps.yieldTurn();
     await deps.yieldTurn();
   }
   return orDamaged(manifest, () => reader.finish());

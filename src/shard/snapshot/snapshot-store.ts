@@ -1,6 +1,6 @@
 import type { Steps } from '../../base/steps.js';
-import type { PackedWallets } from '../../wallet/state/packed-wallets.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
+import type { Wallets } from '../../wallet/state/wallets.js';
 import type { Lsn } from '../log/lsn.js';
 import type { Head } from '../log/wal.js';
 
@@ -81,17 +81,15 @@ export interface ChunkWriter {
   readonly byteLength: number;
   /** Ends with false, and nothing added, when the wallet was changed between two steps. */
   add(wallet: Wallet): Steps<boolean>;
-  /** A wallet that is unchanged since it came from a snapshot, as it is. */
-  addPacked(bytes: Uint8Array): void;
   seal(): { readonly bytes: Buffer; readonly summary: ChunkSummary };
 }
 
-/** Chunks on their way into memory, in order. */
-export interface PackedReader {
+/** Wallets on their way out of chunks, in order. */
+export interface SnapshotWallets {
   /** Throws a `FormatError` when the bytes are not those that the manifest names. */
-  addChunk(bytes: Buffer): void;
+  addChunk(bytes: Buffer): Steps<void>;
   /** After the last chunk. Throws a `FormatError` when a chunk is missing. */
-  finish(): PackedWallets;
+  finish(): Wallets;
 }
 
 /** How snapshots are written and read; src/store/format/FORMAT.md. */
@@ -102,5 +100,5 @@ export interface SnapshotFormat {
   openManifest(bytes: Buffer): Manifest;
   /** Throws a `FormatError` when the bytes are not those that the manifest names. */
   checkChunk(manifest: Manifest, index: number, bytes: Buffer): void;
-  beginReading(manifest: Manifest): PackedReader;
+  beginReading(manifest: Manifest): SnapshotWallets;
 }

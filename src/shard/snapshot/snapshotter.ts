@@ -236,11 +236,7 @@ class Capture {
     for (;;) {
       const sliceEndsMs = clock.monotonicMs() + SLICE_MS;
       while (position < wallets.count && chunk.byteLength < CHUNK_BYTES && clock.monotonicMs() < sliceEndsMs) {
-        if (wallets.isPacked(position)) {
-          chunk.addPacked(wallets.packed.bytes(position++));
-          continue;
-        }
-        const wallet = must(wallets.at(position), 'every position has its wallet');
+        const wallet = must(wallets.peekAt(position), 'every position has its wallet');
         adding ??= chunk.add(wallet);
         const step = adding.next();
         if (!step.done) continue;

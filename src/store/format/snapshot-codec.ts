@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.js';
-import { hashString } from '../../base/hash.js';
 import type { Steps } from '../../base/steps.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { Head } from '../../shard/log/wal.js';
@@ -8,12 +7,16 @@ import type {
   ChunkSummary,
   ChunkWriter,
   Manifest,
-  PackedReader,
   SnapshotFormat,
+  SnapshotWallets,
 } from '../../shard/snapshot/snapshot-store.js';
-import type { PackedWallets } from '../../wallet/state/packed-wallets.js';
+import { checkWallet } from '../../wallet/invariants.js';
+import { ByteWriter } from '../../wallet/records/byte-writer.js';
+import { Cursor } from '../../wallet/records/bytes.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
-import { imageFrom, outlineOf, type WalletImage, walletFrom } from '../../wallet/state/wallet-image.js';
+import { operationsIn, writeBody } from '../../wallet/state/wallet-body.js';
+import { addImage, type WalletImage } from '../../wallet/state/wallet-image.js';
+import { Wallets } from '../../wallet/state/wallets.js';
 import { storeIdToBytes } from './entry-codec.js';
 import { FormatError, UnknownFormatError } from './format-error.js';
 import { newPackr } from './msgpack.js';
@@ -22,27 +25,32 @@ import { newPackr } from './msgpack.js';
  * A chunk:
  *
  *  0        1          2       4       8         12         16            24         40
- *  | format | reserved | shard | index | players | checksum | snapshot id | store id | records ...
+ *  | format | reserved | shard | index | players | checksum | snapshot id | store id | wallets ...
  *
- * A record, one for each wallet:
+ * Of format 2 each wallet is its length (32 bits, with these), then, as src/wallet/records/bytes.ts has them:
+ *
+ *   username (text), currency (text), balance (signed), version (number), flags (byte): 1 blocked
+ *   open bets, tombstones, transactions (numbers); oldest change (number: seconds; 2^32 - 1: none)
+ *   body: src/wallet/state/wallet-body.ts
+ *
+ * Of format 1, which is read only:
  *
  *  0        4      8           16          20
  *  | length | hash | oldest ms | open bets | msgpack of the wallet's image
  *
- * Integers are big-endian, `oldest ms` is a float 64, `length` is that of the record. Checksums are CRC-32 of everything
- * but themselves. A manifest is its checksum, then JSON.
+ * Integers are big-endian. Checksums are CRC-32 of everything but themselves. A manifest is its checksum, then JSON.
  */
-export const SNAPSHOT_VERSION = 1;
+export const SNAPSHOT_VERSION = 2;
+const READ_VERSIONS: readonly number[] = [1, SNAPSHOT_VERSION];
 const HEADER_LENGTH = 40;
 const CHECKSUM_AT = 12;
+const LENGTH_BYTES = 4;
+const BLOCKED = 1;
+/** Of a wallet of format 1. */
 const RECORD_HEADER_LENGTH = 20;
-const HASH_AT = 4;
-const OLDEST_AT = 8;
-const OPEN_BETS_AT = 16;
-const CHUNK_LENGTH_START = 160 * 1024;
-/** Items of a list that are packed in one step. */
-const PIECE = 64;
 const MANIFEST_CHECKSUM_LENGTH = 4;
+/** Wallets that are read in one step. */
+const STEP = 32;
 
 const packr = newPackr();
 
@@ -90,9 +98,9 @@ export class SnapshotCodec implements SnapshotFormat {
       throw new FormatError('the manifest is damaged: wrong checksum');
     }
     const stored = JSON.parse(json.toString()) as StoredManifest;
-    if (stored.version !== SNAPSHOT_VERSION) {
+    if (!READ_VERSIONS.includes(stored.version)) {
       throw new UnknownFormatError(
-        `snapshot version ${stored.version} is not known; this walletd reads version ${SNAPSHOT_VERSION}`,
+        `snapshot version ${stored.version} is not known; this walletd reads versions 1 to ${SNAPSHOT_VERSION}`,
       );
     }
     if (stored.storeId !== this.storeId) throw new FormatError(`the manifest is of another store: ${stored.storeId}`);
@@ -108,8 +116,8 @@ export class SnapshotCodec implements SnapshotFormat {
     checkChunk(bytes, manifest, index);
   }
 
-  beginReading(manifest: Manifest): PackedReader {
-    return new PackedChunks(manifest);
+  beginReading(manifest: Manifest): SnapshotWallets {
+    return new Chunks(manifest);
   }
 }
 
@@ -134,180 +142,117 @@ function tupleToHead([epoch, sequence, nonce, checksum]: StoredHead): Head {
 }
 
 class Chunk implements ChunkWriter {
-  byteLength = HEADER_LENGTH;
   private players = 0;
-  private bytes = Buffer.allocUnsafe(CHUNK_LENGTH_START);
+  private readonly bytes = new ByteWriter();
 
   constructor(header: Buffer) {
-    header.copy(this.bytes);
+    this.bytes.copy(header, 0, header.length);
+  }
+
+  get byteLength(): number {
+    return this.bytes.length;
   }
 
   *add(wallet: Wallet): Steps<boolean> {
+    const { bytes } = this;
     const { version } = wallet;
-    for (const _step of this.write(wallet)) {
-      yield;
-      if (wallet.version !== version) return false;
+    const at = bytes.length;
+    bytes.length += LENGTH_BYTES;
+    writeRow(bytes, wallet);
+    if (wallet.isPacked) {
+      const { bytes: body, at: start } = wallet.body;
+      bytes.copy(body, start, wallet.bodyEnd);
+    } else {
+      const { isShort } = wallet;
+      for (const _step of writeBody(bytes, wallet)) {
+        // A short one could be packed meanwhile; a long one becomes short by an event only.
+        if (isShort) continue;
+        yield;
+        if (wallet.version === version) continue;
+        bytes.length = at;
+        return false;
+      }
     }
+    bytes.uint32At(at, bytes.length - at);
+    this.players++;
     return true;
   }
 
-  private *write(wallet: Wallet): Steps<void> {
-    const outline = yield* outlineOf(wallet);
-    const { facts, rounds, transactions, operations, oldestMs, openBets } = outline;
-    const at = this.byteLength;
-    let end = at + RECORD_HEADER_LENGTH;
-    if (Math.max(rounds.length, transactions.length, operations.length) <= PIECE) {
-      end = this.put(packr.pack(imageFrom(outline)), end);
-    } else {
-      end = this.put(arrayHeader(facts.length + 3), end);
-      for (const fact of facts) end = this.put(packr.pack(fact), end);
-      for (const { length, images } of [rounds, transactions, operations]) {
-        end = this.put(arrayHeader(length), end);
-        for (let from = 0; from < length; from += PIECE) {
-          const items = images(from, from + PIECE);
-          end = this.put(packr.pack(items).subarray(arrayHeader(items.length).length), end);
-          yield;
-        }
-      }
-    }
-    this.bytes.writeUInt32BE(end - at, at);
-    this.bytes.writeUInt32BE(hashString(wallet.username), at + HASH_AT);
-    this.bytes.writeDoubleBE(oldestMs, at + OLDEST_AT);
-    this.bytes.writeUInt32BE(openBets, at + OPEN_BETS_AT);
-    this.finishRecord(end);
-  }
-
-  addPacked(bytes: Uint8Array): void {
-    this.finishRecord(this.put(bytes, this.byteLength));
-  }
-
   seal(): { bytes: Buffer; summary: ChunkSummary } {
-    const bytes = this.bytes.subarray(0, this.byteLength);
+    const bytes = this.bytes.written;
     bytes.writeUInt32BE(this.players, 8);
     const checksum = checksumOf(bytes);
     bytes.writeUInt32BE(checksum, CHECKSUM_AT);
     return { bytes, summary: { bytes: bytes.length, players: this.players, checksum } };
   }
-
-  /** Writes at `at`, growing the chunk where needed; returns the end. */
-  private put(piece: Uint8Array, at: number): number {
-    const end = at + piece.length;
-    if (end > this.bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, end));
-      this.bytes.copy(larger, 0, 0, at);
-      this.bytes = larger;
-    }
-    this.bytes.set(piece, at);
-    return end;
-  }
-
-  /** Completes one more record, which ends there. */
-  private finishRecord(end: number): void {
-    this.byteLength = end;
-    this.players++;
-  }
 }
 
-/** The bytes with which msgpack begins an array. */
-function arrayHeader(length: number): Uint8Array {
-  if (length < 0x10) return Uint8Array.of(0x90 | length);
-  if (length < 0x10000) return Uint8Array.of(0xdc, length >>> 8, length & 0xff);
-  return Uint8Array.of(0xdd, length >>> 24, (length >>> 16) & 0xff, (length >>> 8) & 0xff, length & 0xff);
+function writeRow(bytes: ByteWriter, wallet: Wallet): void {
+  bytes.text(wallet.username);
+  bytes.text(wallet.currency);
+  bytes.signed(wallet.balance);
+  bytes.number(wallet.version);
+  bytes.byte(wallet.blocked ? BLOCKED : 0);
+  const { openBets, tombstones, transactions, oldestSeconds } = wallet.counts;
+  bytes.number(openBets);
+  bytes.number(tombstones);
+  bytes.number(transactions);
+  bytes.number(oldestSeconds);
 }
 
 function checksumOf(bytes: Buffer): number {
   return crc32(bytes.subarray(CHECKSUM_AT + 4), crc32(bytes.subarray(0, CHECKSUM_AT)));
 }
 
-/**
- * Wallets in the chunks that they came in, and a table that finds them by name: a million of them take a few arrays of
- * numbers, and no object each.
- */
-class PackedChunks implements PackedReader, PackedWallets {
-  readonly count: number;
-  private readonly chunks: Buffer[] = [];
-  /** By position: the chunk, and the place in it. */
-  private readonly chunkOf: Uint32Array;
-  private readonly placeOf: Uint32Array;
-  /** Position + 1 by hash of the name, with linear probing; 0 is free. */
-  private readonly table: Uint32Array;
-  private filled = 0;
+/** Reads chunks into the wallets of a shard. */
+class Chunks implements SnapshotWallets {
+  private readonly wallets = new Wallets();
+  private count = 0;
 
-  constructor(private readonly manifest: Manifest) {
-    this.count = manifest.players;
-    this.chunkOf = new Uint32Array(this.count);
-    this.placeOf = new Uint32Array(this.count);
-    this.table = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(2, this.count * 2))));
-  }
+  constructor(private readonly manifest: Manifest) {}
 
-  addChunk(bytes: Buffer): void {
-    const index = this.chunks.length;
-    checkChunk(bytes, this.manifest, index);
-    this.chunks.push(bytes);
-    for (let at = HEADER_LENGTH; at < bytes.length; at += bytes.readUInt32BE(at)) {
-      this.enter(index, at, bytes.readUInt32BE(at + HASH_AT));
+  *addChunk(bytes: Buffer): Steps<void> {
+    checkChunk(bytes, this.manifest, this.count++);
+    const isToday = bytes.readUInt8(0) === SNAPSHOT_VERSION;
+    for (let at = HEADER_LENGTH, gone = 1; at < bytes.length; gone++) {
+      const end = at + bytes.readUInt32BE(at);
+      if (isToday) yield* this.read(bytes, at, end);
+      else this.readImage(bytes, at, end);
+      at = end;
+      if (gone % STEP === 0) yield;
     }
   }
 
-  finish(): PackedWallets {
-    const { chunks } = this.manifest;
-    if (this.chunks.length !== chunks.length || this.filled !== this.count) {
-      throw new FormatError(
-        `${this.chunks.length} of ${chunks.length} chunks, ${this.filled} of ${this.count} players`,
-      );
+  finish(): Wallets {
+    const { chunks, players } = this.manifest;
+    const { count } = this.wallets;
+    if (this.count !== chunks.length || count !== players) {
+      throw new FormatError(`${this.count} of ${chunks.length} chunks, ${count} of ${players} players`);
     }
-    return this;
+    return this.wallets;
   }
 
-  find(username: string): number {
-    const hash = hashString(username);
-    const mask = this.table.length - 1;
-    for (let slot = hash & mask; this.table[slot] !== 0; slot = (slot + 1) & mask) {
-      const position = (this.table[slot] as number) - 1;
-      const chunk = this.chunks[this.chunkOf[position] as number];
-      if (chunk?.readUInt32BE((this.placeOf[position] as number) + HASH_AT) !== hash) continue;
-      if (this.image(position)[0] === username) return position;
-    }
-    return -1;
+  private *read(bytes: Buffer, at: number, end: number): Steps<void> {
+    const cursor = new Cursor(bytes, at + LENGTH_BYTES);
+    const nameAt = cursor.at;
+    cursor.skipText();
+    const wallet = this.wallets.createFrom(bytes, nameAt, cursor.at, cursor.text());
+    wallet.balance = cursor.signed();
+    wallet.version = cursor.number();
+    wallet.blocked = (cursor.byte() & BLOCKED) !== 0;
+    const openBets = cursor.number();
+    const tombstones = cursor.number();
+    const transactions = cursor.number();
+    const oldestSeconds = cursor.number();
+    const start = cursor.at;
+    const items = transactions + operationsIn(cursor);
+    const counts = { openBets, tombstones, transactions, oldestSeconds };
+    yield* this.wallets.load(wallet, counts, items, bytes, start, end - start);
   }
 
-  unpack(position: number): Wallet {
-    return walletFrom(this.image(position));
-  }
-
-  bytes(position: number): Uint8Array {
-    const chunk = this.mustChunk(position);
-    const at = this.placeOf[position] as number;
-    return chunk.subarray(at, at + chunk.readUInt32BE(at));
-  }
-
-  openBets(position: number): number {
-    return this.mustChunk(position).readUInt32BE((this.placeOf[position] as number) + OPEN_BETS_AT);
-  }
-
-  oldestMs(position: number): number {
-    return this.mustChunk(position).readDoubleBE((this.placeOf[position] as number) + OLDEST_AT);
-  }
-
-  private enter(chunk: number, at: number, hash: number): void {
-    const position = this.filled++;
-    if (position >= this.count) throw new FormatError(`more than ${this.count} players`);
-    this.chunkOf[position] = chunk;
-    this.placeOf[position] = at;
-    const mask = this.table.length - 1;
-    let slot = hash & mask;
-    while (this.table[slot] !== 0) slot = (slot + 1) & mask;
-    this.table[slot] = position + 1;
-  }
-
-  private image(position: number): WalletImage {
-    return packr.unpack(this.bytes(position).subarray(RECORD_HEADER_LENGTH)) as WalletImage;
-  }
-
-  private mustChunk(position: number): Buffer {
-    const chunk = this.chunks[this.chunkOf[position] as number];
-    assert(chunk !== undefined, 'a packed wallet has its chunk');
-    return chunk;
+  private readImage(bytes: Buffer, at: number, end: number): void {
+    const image = packr.unpack(bytes.subarray(at + RECORD_HEADER_LENGTH, end)) as WalletImage;
+    checkWallet(addImage(this.wallets, image));
   }
 }
 
@@ -320,5 +265,5 @@ function checkChunk(bytes: Buffer, { id, shard, chunks }: Manifest, index: numbe
   const checksum = bytes.readUInt32BE(CHECKSUM_AT);
   if (checksum !== wanted.checksum || checksum !== checksumOf(bytes)) throw new FormatError(`${at} is damaged`);
   const isMine = bytes.readUInt16BE(2) === shard && bytes.toString('hex', 16, 24) === id;
-  if (!isMine || bytes.readUInt8(0) !== SNAPSHOT_VERSION) throw new FormatError(`${at} is another one`);
+  if (!isMine || !READ_VERSIONS.includes(bytes.readUInt8(0))) throw new FormatError(`${at} is another one`);
 }

@@ -12,13 +12,13 @@ export function itemsFromSnapshot(wallet: Wallet, shard: number): HistoryItem[] 
   const base = { shard, username: wallet.username };
   const versioned: HistoryItem[] = [];
   const timed: HistoryItem[] = [];
-  const rounds = new Set<Round>();
+  const rounds = new Map<number, Round>();
   for (const item of wallet.transactions()) {
-    rounds.add(item.round);
+    rounds.set(item.round.row, item.round);
     if (item.isTombstone) timed.push(tombstone(item, base));
     else versioned.push(...effectsOf(item, base));
   }
-  for (const round of rounds) versioned.push(...closingsOf(round, base));
+  for (const round of rounds.values()) versioned.push(...closingsOf(round, base));
   for (const operation of [...wallet.allOperations()].reverse()) timed.push(operated(operation, base));
   versioned.sort((a, b) => (a.version as number) - (b.version as number));
   timed.sort((a, b) => (a.timeMs as number) - (b.timeMs as number));
@@ -28,20 +28,19 @@ export function itemsFromSnapshot(wallet: Wallet, shard: number): HistoryItem[] 
 type Base = Pick<HistoryItem, 'shard' | 'username'>;
 
 function effectsOf(item: Transaction, base: Base): HistoryItem[] {
-  const { round, id, kind, createdMs, updatedMs, adjustmentIds } = item;
-  const last = item.effectCount - 1;
+  const { round, id, kind, createdMs, updatedMs } = item;
+  const effects = item.effects();
+  const last = effects.length - 1;
   // A message about the whole round has touched the transaction too, later than its own last message.
-  const isTouched = item.settledByRound || round.facts.closings.length > 0;
-  let adjustments = 0;
-  return Array.from({ length: item.effectCount }, (_, i) => {
-    const { type, waiting, skip, amount, before, after, version } = item.effect(i);
+  const isTouched = item.settledByRound || round.closings.length > 0;
+  return effects.map(({ type, waiting, skip, amount, before, after, version, requestId }, i) => {
     const lastMs = i === last && !isTouched ? updatedMs : undefined;
     return historyItem({
       ...base,
       version,
       timeMs: i === 0 ? createdMs : lastMs,
       type,
-      requestId: type === 'adjust' ? adjustmentIds?.[adjustments++] : undefined,
+      requestId: type === 'adjust' ? requestId : undefined,
       productId: round.productId,
       roundId: round.id,
       id,
@@ -57,8 +56,8 @@ function effectsOf(item: Transaction, base: Base): HistoryItem[] {
   });
 }
 
-function closingsOf({ productId, id: roundId, facts }: Round, base: Base): HistoryItem[] {
-  return facts.closings.map(({ type, id, before, after, version }) =>
+function closingsOf({ productId, id: roundId, closings }: Round, base: Base): HistoryItem[] {
+  return closings.map(({ type, id, before, after, version }) =>
     historyItem({ ...base, version, type, productId, roundId, id, before, after, remarks: ['of the round'] }),
   );
 }

@@ -86,7 +86,7 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
   }
   const { head: reached, timeMs, logBytes } = replay;
   if (snapshot === undefined && reached === start && problem !== undefined) return undefined;
-  for (const wallet of wallets.touched()) checkWallet(wallet);
+  for (const wallet of wallets.unpacked()) checkWallet(wallet);
   const beyond = await countBeyond(shard, reached.lsn, deps);
   return { wallets, snapshot, reached, timeMs, marks, logBytes, problem, beyond };
 }

@@ -47,7 +47,7 @@ export class SnapshotProof {
     if (mine.count > wallets.count) this.add(`has ${mine.count} players, and the log has ${wallets.count}`);
     try {
       await forEachWallet(wallets, reader, (wallet, position) => {
-        const other = position < mine.count ? mine.peek(position) : undefined;
+        const other = position < mine.count ? mine.at(position) : undefined;
         if (other === undefined) this.add(`lacks ${wallet.username}`);
         else if (!isDeepStrictEqual(imageOf(other), imageOf(wallet))) this.add(differenceOf(other, wallet));
       });

@@ -10,9 +10,10 @@ export function decideAdjustBet(wallet: Wallet, command: AdjustBetsCommand, txn:
   const bet = wallet.bet(command.productId, txn.id);
   if (bet === undefined) return fail('transaction-not-found');
   const first = adjustmentBy(bet, command.id);
-  if (first !== undefined) return first.amount === txn.betAmount ? repeat(first, bet) : fail('duplicate-transaction');
+  if (first !== undefined)
+    return first.amount === txn.betAmount ? repeat(first, bet.row) : fail('duplicate-transaction');
   if (!bet.isOpen) return fail(closedFailure(bet));
-  if ((bet.adjustmentIds?.length ?? 0) >= rules.historyMax) return fail('limit-reached');
+  if (bet.adjustmentIds.length >= rules.historyMax) return fail('limit-reached');
   const after = wallet.balance + (bet.taken ? bet.held - txn.betAmount : 0);
   // Giving back is always possible, also to a negative balance.
   if (after < wallet.balance && after < 0) return fail('insufficient-balance');

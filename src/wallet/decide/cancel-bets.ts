@@ -33,12 +33,12 @@ function decideByTransaction(wallet: Wallet, command: CancelBetsCommand, txn: Ca
     );
   }
   const first = bet.isReversed ? firstAnswer(bet, { type: 'cancel' }) : undefined;
-  return first === undefined ? fail(closedFailure(bet)) : repeat(first, bet);
+  return first === undefined ? fail(closedFailure(bet)) : repeat(first, bet.row);
 }
 
 /** Networks reorder: a bet that was cancelled before it came must never debit when it comes. */
 export function rememberCancel(wallet: Wallet, txn: { id: string; roundId: string }, rules: Rules): Verdict {
-  if (wallet.tallies.tombstones >= rules.tombstonesMax) return fail('tombstones-full');
+  if (wallet.tombstones >= rules.tombstonesMax) return fail('tombstones-full');
   return fail('transaction-not-found', {
     type: 'cancel-remembered',
     id: txn.id,
@@ -56,7 +56,7 @@ function decideByRound(
 ): Verdict {
   const round = wallet.round(command.productId, txn.roundId);
   const first = round?.closing('cancel', txn.id);
-  if (first !== undefined) return repeat(first, first);
+  if (first !== undefined) return repeat(first, `${round?.row} ${txn.id}`);
   if (round === undefined || !round.isKnown)
     return markRound(wallet, command, txn, rules, round, 'transaction-not-found');
   const bets = round.bets;
@@ -65,7 +65,7 @@ function decideByRound(
     if (bets.some((bet) => bet.state === 'SETTLED')) return fail('already-settled');
     return markRound(wallet, command, txn, rules, round, 'already-cancelled');
   }
-  if (open.length > 0 && round.facts.closings.length >= rules.historyMax) return fail('limit-reached');
+  if (open.length > 0 && round.closings.length >= rules.historyMax) return fail('limit-reached');
   const held = maybeSum(open.map((bet) => bet.held));
   if (held === undefined) return fail('amount-out-of-range');
   return change({
@@ -73,7 +73,7 @@ function decideByRound(
     id: txn.id,
     roundId: round.id,
     state: txn.status,
-    markMs: Math.max(command.timestampMillis, round.facts.markMs),
+    markMs: Math.max(command.timestampMillis, round.markMs),
     bets: open.map((bet) => bet.id),
     after: wallet.balance + held,
   });
@@ -88,10 +88,10 @@ function markRound(
   round: Round | undefined,
   failure: 'transaction-not-found' | 'already-cancelled',
 ): Verdict {
-  const markMs = round?.facts.markMs ?? -1;
+  const markMs = round?.markMs ?? -1;
   if (command.timestampMillis <= markMs) return fail(failure);
   const isNew = markMs === -1 && !round?.isKnown;
-  if (isNew && wallet.tallies.tombstones >= rules.tombstonesMax) return fail('tombstones-full');
+  if (isNew && wallet.tombstones >= rules.tombstonesMax) return fail('tombstones-full');
   return fail(failure, {
     type: 'round-marked',
     roundId: txn.roundId,

@@ -23,7 +23,7 @@ export function decideCancelTip(
     );
   }
   const first = item.isReversed ? firstAnswer(item, { type: 'cancel' }) : undefined;
-  return first === undefined ? fail(closedFailure(item)) : repeat(first, item);
+  return first === undefined ? fail(closedFailure(item)) : repeat(first, item.row);
 }
 
 /** No message places a tip, so its cancel is believed, once per id and a limited number of times a day. */

@@ -12,6 +12,7 @@ import type {
 import type { Answer, Decision, Remark } from '../decision.js';
 import type { CallbackApplied, Change, Event } from '../event.js';
 import type { Failure } from '../rejection.js';
+import { excerptOf } from '../state/excerpt.js';
 import type { Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { decideAdjustBet } from './adjust-bets.js';
@@ -75,7 +76,7 @@ function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, ru
  * so is a bet that its round has taken along, because platforms name a round beside its bets, and once per bet.
  */
 function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Decision {
-  const draft = wallet.excerpt(command.productId, command.txns);
+  const draft = excerptOf(wallet, command.productId, command.txns);
   const changes: Change[] = [];
   const remarks: Remark[] = [];
   const repeats: Repeat[] = [];

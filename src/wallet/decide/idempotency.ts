@@ -1,5 +1,5 @@
 import type { Units } from '../amount.js';
-import type { EffectType, FirstAnswer, TransactionRecord } from '../state/transaction-record.js';
+import type { Effect, EffectType, FirstAnswer, TransactionRecord } from '../state/transaction-record.js';
 
 /** The message whose first answer is wanted (docs/decisions.md section 3). Amount undefined: any amount is the same. */
 interface Message {
@@ -16,8 +16,7 @@ interface Message {
 export function firstAnswer(item: TransactionRecord, message: Message): FirstAnswer | undefined {
   const { type, amount, waiting = false, skip = false } = message;
   let newest: FirstAnswer | undefined;
-  for (let index = item.effectCount - 1; index >= 0; index--) {
-    const effect = item.effect(index);
+  for (const effect of item.effects().reverse()) {
     if (effect.type !== type || (amount !== undefined && effect.amount !== amount)) continue;
     if (effect.waiting === waiting && effect.skip === skip) return effect;
     newest ??= effect;
@@ -26,13 +25,6 @@ export function firstAnswer(item: TransactionRecord, message: Message): FirstAns
 }
 
 /** The adjustment of this bet by this request; undefined when there was none. */
-export function adjustmentBy(bet: TransactionRecord, requestId: string): (FirstAnswer & { amount: Units }) | undefined {
-  const at = bet.adjustmentIds?.indexOf(requestId) ?? -1;
-  if (at === -1) return undefined;
-  let adjustments = 0;
-  for (let index = 0; index < bet.effectCount; index++) {
-    const effect = bet.effect(index);
-    if (effect.type === 'adjust' && adjustments++ === at) return effect;
-  }
-  return undefined;
+export function adjustmentBy(bet: TransactionRecord, requestId: string): Effect | undefined {
+  return bet.effects().find((effect) => effect.type === 'adjust' && effect.requestId === requestId);
 }

@@ -17,8 +17,8 @@ function decideNewBet(wallet: Wallet, command: PlaceBetsCommand, txn: PlaceTxn, 
   if (wallet.blocked) return fail('player-blocked');
   if (refusesProduct(rules, command.productId)) return fail('product-refused');
   const round = wallet.round(command.productId, txn.roundId);
-  if (round !== undefined && command.timestampMillis <= round.facts.markMs) return fail('already-cancelled');
-  if (round?.facts.ended && rules.roundEnded === 'refuse-all') return fail('already-settled');
+  if (round !== undefined && command.timestampMillis <= round.markMs) return fail('already-cancelled');
+  if (round?.ended && rules.roundEnded === 'refuse-all') return fail('already-settled');
   if (wallet.openBets >= rules.openBetsMax) return fail('limit-reached');
   const skip = txn.skipBalanceUpdate;
   if (!skip && !covers(wallet, txn.betAmount)) return fail('insufficient-balance');
@@ -58,7 +58,7 @@ function decideKnownBet(
     skip: txn.skipBalanceUpdate,
   });
   if (!opens && !takes && first !== undefined && txn.roundId === bet.round.id) {
-    return bet.isReversed ? fail('already-cancelled') : repeat(first, bet);
+    return bet.isReversed ? fail('already-cancelled') : repeat(first, bet.row);
   }
   if (wallet.blocked) return fail('player-blocked');
   if (refusesProduct(rules, command.productId)) return fail('product-refused');

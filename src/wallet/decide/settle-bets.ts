@@ -22,18 +22,14 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
       : undefined;
   const paysLater = bet !== undefined && first !== undefined && !bet.isReversed && !bet.paidOut && !skip;
   if (bet !== undefined && first !== undefined && !paysLater) {
-    return bet.isReversed ? fail('already-cancelled') : repeat(first, bet);
+    return bet.isReversed ? fail('already-cancelled') : repeat(first, bet.row);
   }
   if (wallet.blocked) return fail('player-blocked');
   if (refusesProduct(rules, command.productId)) return fail('product-refused');
   if (bet !== undefined && !paysLater) {
     return bet.isOpen ? fail('duplicate-transaction') : fail(closedFailure(bet));
   }
-  if (
-    bet === undefined &&
-    rules.roundEnded === 'refuse-all' &&
-    wallet.round(command.productId, txn.roundId)?.facts.ended
-  ) {
+  if (bet === undefined && rules.roundEnded === 'refuse-all' && wallet.round(command.productId, txn.roundId)?.ended) {
     return fail('already-settled');
   }
   if (!skip && !covers(wallet, txn.betAmount)) return fail('insufficient-balance');
@@ -67,7 +63,7 @@ function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: Se
     // A bet that was settled by its round has no settlement of its own to repeat.
     const first = firstAnswer(bet, { type: 'settle', amount: txn.payoutAmount, skip });
     if (first === undefined) return fail('already-settled');
-    if (bet.paidOut || skip) return repeat(first, bet);
+    if (bet.paidOut || skip) return repeat(first, bet.row);
   }
   return change(
     {
@@ -98,8 +94,8 @@ function decideNewSettlement(wallet: Wallet, txn: SettleTxn, rules: Rules, round
   const open = bets.filter((bet) => bet.isOpen);
   if (open.length === 0 && bets.every((bet) => bet.isReversed)) return fail('already-cancelled');
   const further = open.length === 0;
-  if (further && round.facts.ended && rules.roundEnded !== 'ignore') return fail('already-settled');
-  if (round.facts.settlements.length >= rules.historyMax) return fail('limit-reached');
+  if (further && round.ended && rules.roundEnded !== 'ignore') return fail('already-settled');
+  if (round.settlements.length >= rules.historyMax) return fail('limit-reached');
   return settleRound(wallet, txn, open, further ? ['further-payout'] : []);
 }
 
@@ -112,7 +108,7 @@ function decideKnownSettlement(wallet: Wallet, txn: SettleTxn, round: Round, set
     skip: txn.skipBalanceUpdate,
   });
   if (first === undefined) return fail('already-settled');
-  if (transaction.paidOut || txn.skipBalanceUpdate) return repeat(first, transaction);
+  if (transaction.paidOut || txn.skipBalanceUpdate) return repeat(first, transaction.row);
   // Skipped then, paid now. It only pays: bets placed since stay open.
   const bets = settlement.bets.length > 0 ? settlement.bets : round.bets;
   if (bets.every((bet) => bet.isReversed)) return fail('already-cancelled');

@@ -9,8 +9,8 @@ import type { Wallet } from '../state/wallet.js';
 /** What one element of a request comes to, before anything has changed. */
 export type Verdict =
   | { readonly type: 'change'; readonly change: Change; readonly remarks: readonly Remark[] }
-  /** `of` is what had the effect: a transaction, or the closing of a round. */
-  | { readonly type: 'repeat'; readonly answer: FirstAnswer; readonly of: object }
+  /** `of` names what had the effect: the row of a transaction, or row and id of the closing of a round. */
+  | { readonly type: 'repeat'; readonly answer: FirstAnswer; readonly of: number | string }
   /** `residue` is what a failed cancel leaves behind: a tombstone or a mark. */
   | { readonly type: 'fail'; readonly failure: Failure; readonly residue?: Change };
 
@@ -21,7 +21,7 @@ export function change(made: Change, remarks: readonly Remark[] = NO_REMARKS): V
   return { type: 'change', change: made, remarks };
 }
 
-export function repeat(answer: FirstAnswer, of: object): Verdict {
+export function repeat(answer: FirstAnswer, of: number | string): Verdict {
   return { type: 'repeat', answer, of };
 }
 

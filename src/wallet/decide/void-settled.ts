@@ -27,7 +27,7 @@ function decideByTransaction(wallet: Wallet, bet: Transaction | undefined, txn: 
   if (bet === undefined || bet.isOpen) return fail('transaction-not-found');
   if (bet.isReversed) {
     const first = bet.state === 'VOID' ? firstAnswer(bet, { type: 'void' }) : undefined;
-    return first === undefined ? fail('already-cancelled') : repeat(first, bet);
+    return first === undefined ? fail('already-cancelled') : repeat(first, bet.row);
   }
   const takenBack = bet.settledByRound ? takeBack(bet.round, txn.payoutAmount) : [];
   const paid = bet.settledByRound ? takenBack.reduce((sum, [, amount]) => sum + amount, 0) : bet.paid;
@@ -48,7 +48,7 @@ function decideByRound(
   const round = wallet.round(command.productId, txn.roundId);
   if (round === undefined || !round.isKnown) return fail('transaction-not-found');
   const first = round.closing('void', txn.id);
-  if (first !== undefined) return repeat(first, first);
+  if (first !== undefined) return repeat(first, `${round?.row} ${txn.id}`);
   const bets = round.bets;
   const settled = bets.filter((bet) => bet.state === 'SETTLED');
   const isEmpty = settled.length === 0 && round.stillPaid().every((amount) => amount === 0);
@@ -56,7 +56,7 @@ function decideByRound(
   if (isEmpty && !hasBegun) return fail('already-cancelled');
   // Remembered, so that it is a repeat when it comes again.
   if (isEmpty) return change({ type: 'round-voided', id: txn.id, roundId: round.id, bets: [], after: wallet.balance });
-  if (round.facts.closings.length >= rules.historyMax) return fail('limit-reached');
+  if (round.closings.length >= rules.historyMax) return fail('limit-reached');
   const held = maybeSum(settled.map((bet) => bet.held));
   const paid = maybeSum([...round.stillPaid(), ...settled.map((bet) => bet.paid)]);
   if (held === undefined || paid === undefined || !isSafeBalance(held - paid)) return fail('amount-out-of-range');
@@ -72,7 +72,7 @@ function decideByRound(
 function takeBack(round: Round, payout: Units): [string, Units][] {
   const taken: [string, Units][] = [];
   let rest = payout;
-  for (const { transaction } of round.facts.settlements) {
+  for (const { transaction } of round.settlements) {
     const amount = Math.min(rest, transaction.paid);
     if (amount > 0) taken.push([transaction.id, amount]);
     rest -= amount;

@@ -1,4 +1,17 @@
+import { assert } from '../../base/assert.js';
 import type { Units } from '../amount.js';
+import { textBytesMax, writeText } from '../records/bytes.js';
+import {
+  BLOB_OF_OPERATION,
+  D_OPERATION_AFTER,
+  D_OPERATION_AMOUNT,
+  D_OPERATION_TIME,
+  OPERATION_BLOB,
+  OPERATION_FACTS,
+  OPERATION_PLAYER,
+  scratchOf,
+  type Tables,
+} from './tables.js';
 
 /** The operator behind a request: the name of its token, and the address that it came from. */
 export interface Operator {
@@ -29,58 +42,115 @@ export function movedBy({ type, amount }: Pick<OperationFacts, 'type' | 'amount'
   return type === 'withdrawal' ? -amount : amount;
 }
 
-/**
- * An operation as its wallet remembers it. What it has in common with those of other players stands in its cause, which
- * they share: so it costs no byte more than when nobody asked who did it, and a million imports name one operator.
- */
+const TYPES: readonly OperationType[] = ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'];
+
+/* In one word: the type, whether there is a reason, and above them the number of who did it. */
+const TYPE_MASK = 0b111;
+const HAS_REASON = 0b1000;
+const OPERATOR_SHIFT = 4;
+
+/** An operation as its wallet remembers it. A view of its row. */
 export class Operation implements OperationFacts {
-  readonly id: string;
-  readonly amount: Units;
-  readonly after: Units;
-  readonly timeMs: number;
-  private readonly cause: Cause;
+  private readonly words: Uint32Array;
+  private readonly doubles: Float64Array;
+  private readonly at: number;
 
   constructor(
-    facts: OperationFacts,
-    readonly older: Operation | undefined,
+    private readonly tables: Tables,
+    readonly row: number,
   ) {
-    this.id = facts.id;
-    this.amount = facts.amount;
-    this.after = facts.after;
-    this.timeMs = facts.timeMs;
-    this.cause = causeOf(facts);
+    this.words = tables.operations.wordsOf(row);
+    this.doubles = tables.operations.doublesOf(row);
+    this.at = tables.operations.at(row);
+  }
+
+  /** Only `Wallet` calls it, which puts the row on its list. */
+  static write(tables: Tables, player: number, facts: OperationFacts): Operation {
+    const { type, id, amount, after, timeMs, by, reason } = facts;
+    const row = tables.operations.allocate();
+    const operation = new Operation(tables, row);
+    const { words, doubles, at } = operation;
+    const operator = by === undefined ? 0 : tables.operators.take(Operation.signatureOf(by));
+    words[at + OPERATION_FACTS] =
+      TYPES.indexOf(type) | (reason === undefined ? 0 : HAS_REASON) | (operator << OPERATOR_SHIFT);
+    words[at + OPERATION_PLAYER] = player;
+    doubles[(at >> 1) + D_OPERATION_AMOUNT] = amount;
+    doubles[(at >> 1) + D_OPERATION_AFTER] = after;
+    doubles[(at >> 1) + D_OPERATION_TIME] = timeMs;
+    const bytes = scratchOf(textBytesMax(id) + textBytesMax(reason ?? ''));
+    let end = writeText(bytes, 0, id);
+    if (reason !== undefined) end = writeText(bytes, end, reason);
+    if (end > EMPTY_BYTES) words[at + OPERATION_BLOB] = tables.store(BLOB_OF_OPERATION, row, bytes, end);
+    if (id !== '') tables.enterOperation(row);
+    return operation;
+  }
+
+  /** One text: an address has no blank. */
+  static signatureOf({ name, address }: Operator): string {
+    return `${address} ${name}`;
+  }
+
+  static operatorOf(signature: string): Operator {
+    const blank = signature.indexOf(' ');
+    assert(blank > 0, 'an operator has an address');
+    return { name: signature.slice(blank + 1), address: signature.slice(0, blank) };
   }
 
   get type(): OperationType {
-    return this.cause.type;
+    return TYPES[this.facts & TYPE_MASK] as OperationType;
+  }
+
+  get id(): string {
+    const { blob } = this;
+    return blob === 0 ? '' : this.tables.textAt(blob);
+  }
+
+  get amount(): Units {
+    return this.doubles[(this.at >> 1) + D_OPERATION_AMOUNT] as Units;
+  }
+
+  get after(): Units {
+    return this.doubles[(this.at >> 1) + D_OPERATION_AFTER] as Units;
+  }
+
+  get timeMs(): number {
+    return this.doubles[(this.at >> 1) + D_OPERATION_TIME] as number;
   }
 
   get by(): Operator | undefined {
-    return this.cause.by;
+    const { operator } = this;
+    if (operator === 0) return undefined;
+    return Operation.operatorOf(this.tables.operators.text(operator));
   }
 
   get reason(): string | undefined {
-    return this.cause.reason;
+    if ((this.facts & HAS_REASON) === 0) return undefined;
+    const cursor = this.tables.cursorAt(this.blob, 0);
+    cursor.skipText();
+    return cursor.text();
+  }
+
+  /** Only `Wallet` calls it, which has taken it from its list. */
+  free(): void {
+    const { blob, operator } = this;
+    if (this.id !== '') this.tables.leaveOperation(this.row);
+    if (blob !== 0) this.tables.blobs.free(blob);
+    if (operator !== 0) this.tables.operators.release(operator);
+    this.tables.operations.free(this.row);
+  }
+
+  private get operator(): number {
+    return this.facts >>> OPERATOR_SHIFT;
+  }
+
+  private get blob(): number {
+    return this.words[this.at + OPERATION_BLOB] as number;
+  }
+
+  private get facts(): number {
+    return this.words[this.at + OPERATION_FACTS] as number;
   }
 }
 
-interface Cause {
-  readonly type: OperationType;
-  readonly by: Operator | undefined;
-  readonly reason: string | undefined;
-}
-
-/** Past the limit each operation keeps its own. */
-const CAUSES_MAX = 10_000;
-const causes = new Map<string, Cause>();
-
-function causeOf({ type, by, reason }: OperationFacts): Cause {
-  if (reason !== undefined) return { type, by, reason };
-  // Neither a type nor an address has a blank.
-  const key = by === undefined ? type : `${type} ${by.address} ${by.name}`;
-  const known = causes.get(key);
-  if (known !== undefined) return known;
-  const cause = { type, by, reason };
-  if (causes.size < CAUSES_MAX) causes.set(key, cause);
-  return cause;
-}
+/** Of an empty text. */
+const EMPTY_BYTES = 1;

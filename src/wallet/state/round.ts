@@ -1,35 +1,28 @@
 import type { Units } from '../amount.js';
-import { type FirstAnswer, type TransactionImage, TransactionRecord } from './transaction-record.js';
+import { Cursor, NUMBER_BYTES_MAX, textBytesMax, writeNumber, writeSigned, writeText } from '../records/bytes.js';
+import {
+  MESSAGES_OF_ROUND,
+  ROUND_FACTS,
+  ROUND_ID,
+  ROUND_MESSAGES,
+  ROUND_NEWEST,
+  ROUND_PRODUCT_SHIFT,
+  readUsed,
+  scratchOf,
+  type Tables,
+  TRANSACTION_NEXT,
+  TRANSACTION_ROUND,
+  USED_BYTES,
+} from './tables.js';
+import { type FirstAnswer, TransactionRecord } from './transaction-record.js';
 
-/** A transaction in its places: in its round, and on the list of its wallet. */
+/** A transaction in its round. */
 export class Transaction extends TransactionRecord {
-  /** The transaction of the same wallet created before this one. */
-  older: Transaction | undefined = undefined;
+  private maybeRound: Round | undefined = undefined;
 
-  constructor(
-    readonly round: Round,
-    id: TransactionRecord['id'],
-    kind: TransactionRecord['kind'],
-    state: TransactionRecord['state'],
-    createdMs: number,
-    amount: Units,
-  ) {
-    super(id, kind, state, createdMs, amount);
-  }
-
-  /** From a snapshot, on no list. */
-  static fromImage(round: Round, image: TransactionImage): Transaction {
-    const [, id, , , createdMs, , amount] = image;
-    const transaction = new Transaction(round, id, 'bet', 'OPEN', createdMs, amount);
-    transaction.writeImage(image);
-    return transaction;
-  }
-
-  /** A copy in `round`, on no list. */
-  copyInto(round: Round): Transaction {
-    const copy = new Transaction(round, this.id, this.kind, this.state, this.createdMs, this.stake);
-    this.copyRecordTo(copy);
-    return copy;
+  get round(): Round {
+    this.maybeRound ??= new Round(this.tables, this.words[this.at + TRANSACTION_ROUND] as number);
+    return this.maybeRound;
   }
 }
 
@@ -45,88 +38,276 @@ export interface RoundClosing extends FirstAnswer {
   readonly id: string;
 }
 
-/** What few rounds have. */
-export interface RoundFacts {
-  /** A payout with isEndRound has come. */
-  ended: boolean;
-  /** The platform's time of the latest cancel BY_ROUND: bets sent up to then come too late. -1: none. */
-  markMs: number;
-  /** Oldest first. Their ids are a namespace of the round's own. */
-  readonly settlements: readonly Settlement[];
-  readonly closings: readonly RoundClosing[];
-}
+/* Flags of a round, below the number of its product. */
+const ENDED = 1;
+const KNOWN = 2;
+const KEPT = 4;
 
-/** Most rounds have one of these two, and share it. */
-const NO_FACTS: Readonly<RoundFacts> = Object.freeze({ ended: false, markMs: -1, settlements: [], closings: [] });
-const ENDED_ONLY: Readonly<RoundFacts> = Object.freeze({ ended: true, markMs: -1, settlements: [], closings: [] });
+/*
+ * The messages about a round as a whole, in a blob that few rounds have:
+ *
+ *   used (u32) | mark (double) | message ...
+ *
+ *   byte 0       a settlement: its row (number), how many bytes the rest takes (number), the rows of its bets (numbers)
+ *   byte 1, 2    a cancel, a void: id (text), balance before, after (signed), version (number)
+ */
+const MARK_AT = USED_BYTES;
+const MESSAGES_AT = MARK_AT + 8;
+const SETTLEMENT = 0;
+const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void'];
+const CLOSING_BYTES_MAX = 1 + 3 * (NUMBER_BYTES_MAX + 1);
+const NO_MARK = -1;
 
 /**
  * What one player did in one round of one product. Only bets are transactions of a round in the sense of the
- * decisions: tips, tombstones, settlements and marks point at it, but a round with nothing else is unknown.
+ * decisions: tips, tombstones, settlements and marks are members too, but a round with nothing else is unknown.
+ *
+ *   newest ──next──> oldest ──next──> ... ──next──> newest
  */
 export class Round {
-  /** One bet as it is, because most rounds have one; several in an array, oldest first. */
-  private betOrBets: Transaction | Transaction[] | undefined = undefined;
-  facts: Readonly<RoundFacts> = NO_FACTS;
+  private readonly words: Uint32Array;
+  private readonly at: number;
 
   constructor(
-    readonly productId: string,
-    readonly id: string,
-  ) {}
+    private readonly tables: Tables,
+    readonly row: number,
+  ) {
+    this.words = tables.rounds.wordsOf(row);
+    this.at = tables.rounds.at(row);
+  }
+
+  get productId(): string {
+    return this.tables.products.text(this.product);
+  }
+
+  /** The number of the product. */
+  get product(): number {
+    return this.facts >>> ROUND_PRODUCT_SHIFT;
+  }
+
+  get id(): string {
+    return this.tables.textAt(this.words[this.at + ROUND_ID] as number);
+  }
 
   get isKnown(): boolean {
-    return this.betOrBets !== undefined;
+    return (this.facts & KNOWN) !== 0;
   }
 
-  /** Oldest first. */
-  get bets(): readonly Transaction[] {
-    if (this.betOrBets === undefined) return [];
-    return Array.isArray(this.betOrBets) ? this.betOrBets : [this.betOrBets];
-  }
-
-  addBet(bet: Transaction): void {
-    if (this.betOrBets === undefined) this.betOrBets = bet;
-    else if (Array.isArray(this.betOrBets)) this.betOrBets.push(bet);
-    else this.betOrBets = [this.betOrBets, bet];
+  /** A payout with isEndRound has come. */
+  get ended(): boolean {
+    return (this.facts & ENDED) !== 0;
   }
 
   end(): void {
-    if (this.facts === NO_FACTS) this.facts = ENDED_ONLY;
-    else if (this.facts !== ENDED_ONLY) this.facts = { ...this.facts, ended: true };
+    this.facts |= ENDED;
+  }
+
+  /** A note of whoever walks over all rounds of a wallet; false otherwise. */
+  get isKept(): boolean {
+    return (this.facts & KEPT) !== 0;
+  }
+
+  set isKept(isKept: boolean) {
+    this.facts = isKept ? this.facts | KEPT : this.facts & ~KEPT;
+  }
+
+  /** Oldest first. */
+  get bets(): Transaction[] {
+    const bets: Transaction[] = [];
+    for (const member of this.members()) if (member.isBet) bets.push(member);
+    return bets;
+  }
+
+  /** All transactions that point at it, oldest first. */
+  *members(): IterableIterator<Transaction> {
+    const newest = this.newest;
+    if (newest === 0) return;
+    let row = newest;
+    do {
+      row = this.nextOf(row);
+      yield new Transaction(this.tables, row);
+    } while (row !== newest);
+  }
+
+  /** Only `Wallet.add` calls it. */
+  add(item: Transaction): void {
+    const newest = this.newest;
+    const { transactions } = this.tables;
+    const next = newest === 0 ? item.row : this.nextOf(newest);
+    if (newest !== 0) transactions.wordsOf(newest)[transactions.at(newest) + TRANSACTION_NEXT] = item.row;
+    transactions.wordsOf(item.row)[transactions.at(item.row) + TRANSACTION_NEXT] = next;
+    this.words[this.at + ROUND_NEWEST] = item.row;
+    if (item.isBet) this.facts |= KNOWN;
+  }
+
+  /** Whatever bears the time of the last change of the round itself: its newest bet, else its mark. */
+  get bearer(): Transaction | undefined {
+    let bearer: Transaction | undefined;
+    for (const member of this.members()) {
+      if (member.isBet || (bearer === undefined && member.kind === 'mark')) bearer = member;
+    }
+    return bearer;
+  }
+
+  /** The platform's time of the latest cancel BY_ROUND: bets sent up to then come too late. -1: none. */
+  get markMs(): number {
+    const place = this.messages;
+    if (place === 0) return NO_MARK;
+    const { blobs } = this.tables;
+    return blobs.bytesOf(place).readDoubleLE(blobs.startOf(place) + MARK_AT);
   }
 
   mark(markMs: number): void {
-    this.facts = { ...this.facts, markMs };
+    const place = this.messagesOrNew();
+    const { blobs } = this.tables;
+    blobs.bytesOf(place).writeDoubleLE(markMs, blobs.startOf(place) + MARK_AT);
   }
 
-  addSettlement(settlement: Settlement): void {
-    this.facts = { ...this.facts, settlements: [...this.facts.settlements, settlement] };
+  /** It was marked, settled, cancelled or voided as a whole. */
+  get hasMessages(): boolean {
+    return this.messages !== 0;
   }
 
-  addClosing(closing: RoundClosing): void {
-    this.facts = { ...this.facts, closings: [...this.facts.closings, closing] };
+  /** Oldest first. Their ids are a namespace of the round's own. */
+  get settlements(): Settlement[] {
+    const settlements: Settlement[] = [];
+    this.readMessages((cursor, tag) => {
+      if (tag === SETTLEMENT) settlements.push(this.readSettlement(cursor));
+      else skipClosing(cursor);
+    });
+    return settlements;
+  }
+
+  get closings(): RoundClosing[] {
+    const closings: RoundClosing[] = [];
+    this.readMessages((cursor, tag) => {
+      if (tag === SETTLEMENT) skipSettlement(cursor);
+      else closings.push(readClosing(cursor, tag));
+    });
+    return closings;
+  }
+
+  addSettlement({ transaction, bets }: Settlement): void {
+    const listBytes = bets.length * NUMBER_BYTES_MAX;
+    const bytes = scratchOf(1 + 2 * NUMBER_BYTES_MAX + 2 * listBytes);
+    // The list first, behind the room for it, because its length stands before it.
+    const listAt = 1 + 2 * NUMBER_BYTES_MAX + listBytes;
+    let listEnd = listAt;
+    for (const { row } of bets) listEnd = writeNumber(bytes, listEnd, row);
+    bytes[0] = SETTLEMENT;
+    let end = writeNumber(bytes, 1, transaction.row);
+    end = writeNumber(bytes, end, listEnd - listAt);
+    end += bytes.copy(bytes, end, listAt, listEnd);
+    this.append(bytes, end);
+  }
+
+  addClosing({ type, id, before, after, version }: RoundClosing): void {
+    const bytes = scratchOf(CLOSING_BYTES_MAX + textBytesMax(id));
+    bytes[0] = 1 + CLOSINGS.indexOf(type);
+    let end = writeText(bytes, 1, id);
+    end = writeSigned(bytes, end, before);
+    end = writeSigned(bytes, end, after);
+    end = writeNumber(bytes, end, version);
+    this.append(bytes, end);
   }
 
   settlement(id: string): Settlement | undefined {
-    return this.facts.settlements.find(({ transaction }) => transaction.id === id);
+    return this.settlements.find(({ transaction }) => transaction.id === id);
   }
 
   closing(type: RoundClosing['type'], id: string): RoundClosing | undefined {
-    return this.facts.closings.find((closing) => closing.type === type && closing.id === id);
+    return this.closings.find((closing) => closing.type === type && closing.id === id);
   }
 
   /** What each settlement of the round has given and not taken back. */
   stillPaid(): Units[] {
-    return this.facts.settlements.map(({ transaction }) => transaction.paid);
+    return this.settlements.map(({ transaction }) => transaction.paid);
   }
 
-  /** A copy with the settlements and closings, without the bets. */
-  copyShell(): Round {
-    const copy = new Round(this.productId, this.id);
-    const settlements = this.facts.settlements.map(({ transaction, bets }) => {
-      return { transaction: transaction.copyInto(copy), bets };
-    });
-    copy.facts = { ...this.facts, settlements };
-    return copy;
+  private readSettlement(cursor: Cursor): Settlement {
+    const { tables } = this;
+    const transaction = new Transaction(tables, cursor.number());
+    const listBytes = cursor.number();
+    const listAt = cursor.at;
+    const listEnd = listAt + listBytes;
+    const { bytes } = cursor;
+    cursor.at = listEnd;
+    return {
+      transaction,
+      get bets() {
+        return readRows(bytes, listAt, listEnd).map((row) => new Transaction(tables, row));
+      },
+    };
   }
+
+  private readMessages(read: (cursor: Cursor, tag: number) => void): void {
+    const place = this.messages;
+    if (place === 0) return;
+    const cursor = this.tables.cursorAt(place, 0);
+    const end = cursor.at + readUsed(cursor.bytes, cursor.at);
+    cursor.at += MESSAGES_AT;
+    while (cursor.at < end) read(cursor, cursor.byte());
+  }
+
+  private append(bytes: Buffer, length: number): void {
+    const place = this.messagesOrNew();
+    this.words[this.at + ROUND_MESSAGES] = this.tables.append(place, MESSAGES_OF_ROUND, this.row, bytes, length);
+  }
+
+  private messagesOrNew(): number {
+    if (this.messages !== 0) return this.messages;
+    const place = this.tables.store(MESSAGES_OF_ROUND, this.row, EMPTY_MESSAGES, EMPTY_MESSAGES.length);
+    this.words[this.at + ROUND_MESSAGES] = place;
+    return place;
+  }
+
+  private nextOf(row: number): number {
+    const { transactions } = this.tables;
+    return transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_NEXT] as number;
+  }
+
+  private get newest(): number {
+    return this.words[this.at + ROUND_NEWEST] as number;
+  }
+
+  private get messages(): number {
+    return this.words[this.at + ROUND_MESSAGES] as number;
+  }
+
+  private get facts(): number {
+    return this.words[this.at + ROUND_FACTS] as number;
+  }
+
+  private set facts(facts: number) {
+    this.words[this.at + ROUND_FACTS] = facts;
+  }
+}
+
+const EMPTY_MESSAGES = Buffer.alloc(MESSAGES_AT);
+EMPTY_MESSAGES.writeUInt32LE(MESSAGES_AT);
+EMPTY_MESSAGES.writeDoubleLE(NO_MARK, MARK_AT);
+
+function readClosing(cursor: Cursor, tag: number): RoundClosing {
+  const type = CLOSINGS[tag - 1] as RoundClosing['type'];
+  return { type, id: cursor.text(), before: cursor.signed(), after: cursor.signed(), version: cursor.number() };
+}
+
+function skipClosing(cursor: Cursor): void {
+  cursor.skipText();
+  cursor.signed();
+  cursor.signed();
+  cursor.number();
+}
+
+function skipSettlement(cursor: Cursor): void {
+  cursor.number();
+  const listBytes = cursor.number();
+  cursor.at += listBytes;
+}
+
+function readRows(bytes: Buffer, at: number, end: number): number[] {
+  const rows: number[] = [];
+  const cursor = new Cursor(bytes, at);
+  while (cursor.at < end) rows.push(cursor.number());
+  return rows;
 }

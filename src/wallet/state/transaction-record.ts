@@ -1,5 +1,17 @@
-import { assert } from '../../base/assert.js';
 import type { Units } from '../amount.js';
+import { type Cursor, NUMBER_BYTES_MAX, textBytesMax, writeNumber, writeSigned, writeText } from '../records/bytes.js';
+import {
+  BLOB_OF_TRANSACTION,
+  D_TRANSACTION_AMOUNT,
+  D_TRANSACTION_CREATED,
+  D_TRANSACTION_UPDATED,
+  readUsed,
+  scratchOf,
+  type Tables,
+  TRANSACTION_BLOB,
+  TRANSACTION_FACTS,
+  USED_BYTES,
+} from './tables.js';
 
 /**
  * bet         a stake: OPEN or WAITING, then closed. Also the bet of a single-state round.
@@ -26,161 +38,184 @@ export interface FirstAnswer {
 export type EffectType = 'place' | 'settle' | 'adjust' | 'void' | 'cancel';
 const EFFECTS: readonly EffectType[] = ['place', 'settle', 'adjust', 'void', 'cancel'];
 
-/*
- * Numbers live in one array per transaction, which V8 keeps as plain doubles: as fields each would be a heap object of
- * its own once it passes 2^31. Measured with `npm run bench memory`: it saves a quarter of a closed transaction.
- *
- *   [ createdMs | updatedMs | amount | effect | effect | ... ]
- *   effect = version * 32 + message, amount, before, after
- *   message = effect type (3 bits), was WAITING (1 bit), was skipped (1 bit)
- */
-const CREATED_MS = 0;
-const UPDATED_MS = 1;
-const AMOUNT = 2;
-const EFFECTS_START = 3;
-const EFFECT_LENGTH = 4;
-/** In a `TransactionImage`. */
-const IMAGE_EFFECTS_START = 7;
-const MESSAGES = 32;
+/** A message that had an effect on the transaction, with its answer. */
+export interface Effect extends FirstAnswer {
+  readonly type: EffectType;
+  readonly waiting: boolean;
+  readonly skip: boolean;
+  readonly amount: Units;
+  /** Of an adjustment; empty for others. */
+  readonly requestId: string;
+}
 
 /*
- * Facts about a transaction, in one small integer.
+ * Facts about a transaction, in one small integer, also in snapshots for ever.
  *   bits 0-2 state, bits 3-5 kind, then one bit each
  */
 const STATE_MASK = 0b111;
 const KIND_SHIFT = 3;
+const KIND_MASK = 0b111 << KIND_SHIFT;
 const OPENED = 1 << 6;
 const TAKEN = 1 << 7;
 const PAID_OUT = 1 << 8;
 const SINGLE_STATE = 1 << 9;
 const SETTLED_BY_ROUND = 1 << 10;
 
-/**
- * A transaction as plain values, for snapshots: `facts` and each `effect` are bits and a number as described above, and
- * are written so in snapshots for ever.
+const BET = 0;
+const SETTLEMENT = KINDS.indexOf('settlement') << KIND_SHIFT;
+const MARK = KINDS.indexOf('mark') << KIND_SHIFT;
+const SETTLE = EFFECTS.indexOf('settle');
+const ADJUST = EFFECTS.indexOf('adjust');
+
+/*
+ * An effect:
+ *   byte      type (3 bits), was WAITING, was skipped, how the balance moved (2 bits)
+ *   version (number), amount (signed), balance before (signed)
+ *   balance after (signed)   where it moved neither by the amount nor not at all
+ *   request id (text)        of an adjustment
  */
-export type TransactionImage = readonly [
-  /** Which of its wallet's rounds it is of. */
-  round: number,
-  id: string,
-  facts: number,
-  adjustmentIds: readonly string[] | null,
-  createdMs: number,
-  /** Milliseconds after `createdMs`. */
-  updated: number,
-  amount: Units,
-  /** Four numbers for each effect. */
-  ...effects: number[],
-];
+const WAITING = 0b1000;
+const SKIP = 0b10000;
+const MOVE_SHIFT = 5;
+const STAYED = 0;
+const BY_AMOUNT_DOWN = 1;
+const BY_AMOUNT_UP = 2;
+const OTHERWISE = 3;
+const EFFECT_BYTES_MAX = 1 + 4 * (NUMBER_BYTES_MAX + 1);
 
-/** The facts, figures and first answers of one transaction. */
+/** The facts of a new transaction. */
+export function factsOf(kind: TransactionKind, state: TransactionState): number {
+  return STATES.indexOf(state) | (KINDS.indexOf(kind) << KIND_SHIFT);
+}
+
+/** True for what is found by its id: a settlement is found in its round, and a mark has none. */
+export function isNamedById(facts: number): boolean {
+  const kind = facts & KIND_MASK;
+  return kind !== SETTLEMENT && kind !== MARK;
+}
+
+/** The facts, figures and first answers of one transaction. A view of its row. */
 export class TransactionRecord {
-  /** Bets only: the request ids of its adjustments, in the order of its `adjust` effects. */
-  adjustmentIds: string[] | undefined = undefined;
-  private bits: number;
-  private numbers: number[];
+  protected readonly words: Uint32Array;
+  protected readonly at: number;
+  private readonly doubles: Float64Array;
 
-  /** `amount` is of a bet its stake, of a tip what is credited, of a settlement its payout. */
   constructor(
-    readonly id: string,
-    kind: TransactionKind,
-    state: TransactionState,
-    createdMs: number,
-    amount: Units,
+    protected readonly tables: Tables,
+    readonly row: number,
   ) {
-    this.bits = STATES.indexOf(state) | (KINDS.indexOf(kind) << KIND_SHIFT);
-    this.numbers = [createdMs, createdMs, amount];
+    this.words = tables.transactions.wordsOf(row);
+    this.doubles = tables.transactions.doublesOf(row);
+    this.at = tables.transactions.at(row);
+  }
+
+  /** Empty for a mark. */
+  get id(): string {
+    return this.tables.cursorAt(this.blob, USED_BYTES).text();
+  }
+
+  /** All facts, as snapshots have them. */
+  get facts(): number {
+    return this.words[this.at + TRANSACTION_FACTS] as number;
+  }
+
+  private set facts(facts: number) {
+    this.words[this.at + TRANSACTION_FACTS] = facts;
   }
 
   get kind(): TransactionKind {
-    return KINDS[(this.bits >> KIND_SHIFT) & 0b111] as TransactionKind;
+    return KINDS[(this.facts & KIND_MASK) >> KIND_SHIFT] as TransactionKind;
+  }
+
+  get isBet(): boolean {
+    return (this.facts & KIND_MASK) === BET;
   }
 
   get state(): TransactionState {
-    return STATES[this.bits & STATE_MASK] as TransactionState;
+    return STATES[this.facts & STATE_MASK] as TransactionState;
   }
 
   set state(state: TransactionState) {
-    this.bits = (this.bits & ~STATE_MASK) | STATES.indexOf(state);
+    this.facts = (this.facts & ~STATE_MASK) | STATES.indexOf(state);
   }
 
   get isOpen(): boolean {
-    return (this.bits & STATE_MASK) <= 1;
+    return (this.facts & STATE_MASK) <= 1;
   }
 
   /** REFUND, REJECT or VOID: as if it had never been. */
   get isReversed(): boolean {
-    return (this.bits & STATE_MASK) >= 3;
+    return (this.facts & STATE_MASK) >= 3;
   }
 
   /** Remembers a cancel of what was not known; counted by the wallet. */
   get isTombstone(): boolean {
-    return this.kind === 'tombstone' || this.kind === 'mark';
+    return (this.facts & KIND_MASK) > SETTLEMENT;
   }
 
   /** A placeBets with status OPEN has come. A fact of its own: the settlement may have come first. */
   get opened(): boolean {
-    return (this.bits & OPENED) !== 0;
+    return (this.facts & OPENED) !== 0;
   }
 
   markOpened(): void {
-    this.bits |= OPENED;
+    this.facts |= OPENED;
   }
 
   /** The stake was taken, also a stake of 0. */
   get taken(): boolean {
-    return (this.bits & TAKEN) !== 0;
+    return (this.facts & TAKEN) !== 0;
   }
 
   markTaken(): void {
-    this.bits |= TAKEN;
+    this.facts |= TAKEN;
   }
 
   /** The payout was given, also a payout of 0. */
   get paidOut(): boolean {
-    return (this.bits & PAID_OUT) !== 0;
+    return (this.facts & PAID_OUT) !== 0;
   }
 
   markPaidOut(): void {
-    this.bits |= PAID_OUT;
+    this.facts |= PAID_OUT;
   }
 
   /** Its round started and ended in one settleBets. */
   get isSingleState(): boolean {
-    return (this.bits & SINGLE_STATE) !== 0;
+    return (this.facts & SINGLE_STATE) !== 0;
   }
 
   markSingleState(): void {
-    this.bits |= SINGLE_STATE;
+    this.facts |= SINGLE_STATE;
   }
 
   get settledByRound(): boolean {
-    return (this.bits & SETTLED_BY_ROUND) !== 0;
+    return (this.facts & SETTLED_BY_ROUND) !== 0;
   }
 
   markSettledByRound(): void {
-    this.bits |= SETTLED_BY_ROUND;
+    this.facts |= SETTLED_BY_ROUND;
   }
 
   get createdMs(): number {
-    return this.numbers[CREATED_MS] as number;
+    return this.doubles[(this.at >> 1) + D_TRANSACTION_CREATED] as number;
   }
 
   get updatedMs(): number {
-    return this.numbers[UPDATED_MS] as number;
+    return this.doubles[(this.at >> 1) + D_TRANSACTION_UPDATED] as number;
   }
 
   touch(timeMs: number): void {
-    this.numbers[UPDATED_MS] = timeMs;
+    this.doubles[(this.at >> 1) + D_TRANSACTION_UPDATED] = timeMs;
   }
 
-  /** The current stake of a bet; what was credited for a tip. */
+  /** The current stake of a bet; what was credited for a tip; of a settlement its payout, less what was taken back. */
   get stake(): Units {
-    return this.numbers[AMOUNT] as Units;
+    return this.doubles[(this.at >> 1) + D_TRANSACTION_AMOUNT] as Units;
   }
 
   set stake(units: Units) {
-    this.numbers[AMOUNT] = units;
+    this.doubles[(this.at >> 1) + D_TRANSACTION_AMOUNT] = units;
   }
 
   /** Stake taken and not given back. It follows from the facts, so it cannot disagree with them. */
@@ -190,89 +225,158 @@ export class TransactionRecord {
 
   /** What a settlement gives, as its message said; undefined for what has not been settled by a message of its own. */
   get payout(): Units | undefined {
-    for (let index = this.effectCount - 1; index >= 0; index--) {
-      const effect = this.effect(index);
-      if (effect.type === 'settle') return effect.amount;
+    let payout: Units | undefined;
+    const { cursor, end } = this.effectCursor();
+    while (cursor.at < end) {
+      const head = cursor.byte();
+      cursor.number();
+      const amount = cursor.signed();
+      if ((head & 0b111) === SETTLE) payout = amount;
+      cursor.signed();
+      skipTail(cursor, head);
     }
-    return undefined;
+    return payout;
   }
 
   /** Payout (or tip refund) given and not taken back. */
   get paid(): Units {
     if (!this.paidOut || this.state === 'VOID') return 0;
     // Part of a settlement can have been taken back; a bet's own payout is paid or not.
-    return this.kind === 'bet' ? (this.payout ?? 0) : this.stake;
+    return this.isBet ? (this.payout ?? 0) : this.stake;
   }
 
   /** Takes a part of a settlement's payout back. */
   takeBack(units: Units): void {
-    this.numbers[AMOUNT] = this.stake - units;
+    this.stake -= units;
   }
 
-  get effectCount(): number {
-    return (this.numbers.length - EFFECTS_START) / EFFECT_LENGTH;
+  /** Remembers a message that had an effect, with its answer. `requestId`: of an adjustment. */
+  record(type: EffectType, waiting: boolean, skip: boolean, amount: Units, answer: FirstAnswer, requestId = ''): void {
+    const bytes = scratchOf(effectBytesMax(requestId));
+    const end = writeEffect(bytes, 0, effectOf(type, waiting, skip, amount, answer, requestId));
+    this.words[this.at + TRANSACTION_BLOB] = this.tables.append(this.blob, BLOB_OF_TRANSACTION, this.row, bytes, end);
   }
 
-  /** Remembers a message that had an effect, with its answer. */
-  record(type: EffectType, waiting: boolean, skip: boolean, amount: Units, answer: FirstAnswer): void {
-    const head = answer.version * MESSAGES + messageOf(type, waiting, skip);
-    const { before, after } = answer;
-    const old = this.numbers;
-    // Literals, because they have the exact length and stay plain doubles: push would leave room for 16 more.
-    if (old.length === EFFECTS_START) {
-      this.numbers = [old[0], old[1], old[2], head, amount, before, after] as number[];
-    } else if (old.length === EFFECTS_START + EFFECT_LENGTH) {
-      this.numbers = [old[0], old[1], old[2], old[3], old[4], old[5], old[6], head, amount, before, after] as number[];
-    } else {
-      this.numbers = old.concat(head, amount, before, after);
-    }
+  /** The messages that had an effect, oldest first. */
+  effects(): Effect[] {
+    const effects: Effect[] = [];
+    const { cursor, end } = this.effectCursor();
+    while (cursor.at < end) effects.push(readEffect(cursor));
+    return effects;
   }
 
-  effect(index: number): { type: EffectType; waiting: boolean; skip: boolean; amount: Units } & FirstAnswer {
-    const at = EFFECTS_START + index * EFFECT_LENGTH;
-    const head = this.numbers[at] as number;
-    const message = head % MESSAGES;
-    return {
-      type: EFFECTS[message & 0b111] as EffectType,
-      waiting: (message & 0b1000) !== 0,
-      skip: (message & 0b10000) !== 0,
-      version: (head - message) / MESSAGES,
-      amount: this.numbers[at + 1] as Units,
-      before: this.numbers[at + 2] as Units,
-      after: this.numbers[at + 3] as Units,
-    };
+  /** The wallet's version that the first message made; undefined when none had an effect. */
+  get firstVersion(): number | undefined {
+    const { cursor, end } = this.effectCursor();
+    if (cursor.at === end) return undefined;
+    cursor.byte();
+    return cursor.number();
   }
 
-  image(round: number): TransactionImage {
-    const [createdMs, updatedMs, amount] = this.numbers as [number, number, Units];
-    const image = [round, this.id, this.bits, this.adjustmentIds ?? null, createdMs, updatedMs - createdMs, amount];
-    for (let at = EFFECTS_START; at < this.numbers.length; at++) image.push(this.numbers[at] as number);
-    return image as unknown as TransactionImage;
+  /** Of a bet: the request ids of its adjustments, oldest first. */
+  get adjustmentIds(): string[] {
+    return this.effects()
+      .filter(({ type }) => type === 'adjust')
+      .map(({ requestId }) => requestId);
   }
 
-  protected writeImage(image: TransactionImage): void {
-    const [, , facts, adjustmentIds, createdMs, updated, amount] = image;
-    // One by one: the image has texts too, and a slice of it would make boxes of all numbers.
-    const effects: number[] = [];
-    for (let at = IMAGE_EFFECTS_START; at < image.length; at++) effects.push(image[at] as number);
-    assert(effects.length % EFFECT_LENGTH === 0, 'an effect is four numbers');
-    this.bits = facts;
-    this.adjustmentIds = adjustmentIds === null ? undefined : [...adjustmentIds];
-    const [head, moved, before, after] = effects;
-    // As in `record`: the usual lengths as literals, which have no room to spare.
-    this.numbers =
-      effects.length === EFFECT_LENGTH
-        ? ([createdMs, createdMs + updated, amount, head, moved, before, after] as number[])
-        : [createdMs, createdMs + updated, amount].concat(effects);
+  /** Id and effects, as they are stored. */
+  blobCursor(): { readonly cursor: Cursor; readonly end: number } {
+    const cursor = this.tables.cursorAt(this.blob, USED_BYTES);
+    const start = cursor.at - USED_BYTES;
+    return { cursor, end: start + readUsed(cursor.bytes, start) };
   }
 
-  protected copyRecordTo(copy: TransactionRecord): void {
-    copy.bits = this.bits;
-    copy.numbers = this.numbers.slice();
-    copy.adjustmentIds = this.adjustmentIds?.slice();
+  private effectCursor(): { readonly cursor: Cursor; readonly end: number } {
+    const blob = this.blobCursor();
+    blob.cursor.skipText();
+    return blob;
+  }
+
+  private get blob(): number {
+    return this.words[this.at + TRANSACTION_BLOB] as number;
   }
 }
 
-function messageOf(type: EffectType, waiting: boolean, skip: boolean): number {
-  return EFFECTS.indexOf(type) | (waiting ? 0b1000 : 0) | (skip ? 0b10000 : 0);
+/** `requestId`: of an adjustment. */
+export function effectOf(
+  type: EffectType,
+  waiting: boolean,
+  skip: boolean,
+  amount: Units,
+  { before, after, version }: FirstAnswer,
+  requestId = '',
+): Effect {
+  // One shape for all: a spread would be ten times as slow.
+  return { type, waiting, skip, amount, before, after, version, requestId };
+}
+
+export function effectBytesMax(requestId: string): number {
+  return EFFECT_BYTES_MAX + textBytesMax(requestId);
+}
+
+/** Returns where it ends. */
+export function writeEffect(bytes: Buffer, at: number, effect: Effect): number {
+  const { type, waiting, skip, amount, before, after, version, requestId } = effect;
+  const move = moveOf(before, amount, after);
+  bytes[at] = EFFECTS.indexOf(type) | (waiting ? WAITING : 0) | (skip ? SKIP : 0) | (move << MOVE_SHIFT);
+  let end = writeNumber(bytes, at + 1, version);
+  end = writeSigned(bytes, end, amount);
+  end = writeSigned(bytes, end, before);
+  if (move === OTHERWISE) end = writeSigned(bytes, end, after);
+  return type === 'adjust' ? writeText(bytes, end, requestId) : end;
+}
+
+/*
+ * In snapshots of format 1 the message of an effect is a number: type (3 bits), was WAITING, was skipped.
+ */
+const MESSAGES = 32;
+
+/** Version and message, as one number. */
+export function effectHead({ type, waiting, skip, version }: Omit<Effect, 'requestId'>): number {
+  return version * MESSAGES + (EFFECTS.indexOf(type) | (waiting ? WAITING : 0) | (skip ? SKIP : 0));
+}
+
+/** The effect that format 1 has as four numbers. */
+export function effectFrom(head: number, amount: Units, before: Units, after: Units): Omit<Effect, 'requestId'> {
+  const message = head % MESSAGES;
+  const type = EFFECTS[message & 0b111] as EffectType;
+  const version = (head - message) / MESSAGES;
+  return { type, waiting: (message & WAITING) !== 0, skip: (message & SKIP) !== 0, amount, before, after, version };
+}
+
+function moveOf(before: Units, amount: Units, after: Units): number {
+  if (after === before) return STAYED;
+  if (after === before - amount) return BY_AMOUNT_DOWN;
+  if (after === before + amount) return BY_AMOUNT_UP;
+  return OTHERWISE;
+}
+
+function readEffect(cursor: Cursor): Effect {
+  const head = cursor.byte();
+  const version = cursor.number();
+  const amount = cursor.signed();
+  const before = cursor.signed();
+  const move = (head >> MOVE_SHIFT) & 0b11;
+  let after = before;
+  if (move === BY_AMOUNT_DOWN) after = before - amount;
+  else if (move === BY_AMOUNT_UP) after = before + amount;
+  else if (move === OTHERWISE) after = cursor.signed();
+  const type = EFFECTS[head & 0b111] as EffectType;
+  const requestId = type === 'adjust' ? cursor.text() : '';
+  return {
+    type,
+    waiting: (head & WAITING) !== 0,
+    skip: (head & SKIP) !== 0,
+    amount,
+    before,
+    after,
+    version,
+    requestId,
+  };
+}
+
+function skipTail(cursor: Cursor, head: number): void {
+  if (((head >> MOVE_SHIFT) & 0b11) === OTHERWISE) cursor.signed();
+  if ((head & 0b111) === ADJUST) cursor.skipText();
 }

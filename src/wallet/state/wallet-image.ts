@@ -1,14 +1,16 @@
 import { assert, must } from '../../base/assert.js';
-import { intern } from '../../base/intern.js';
-import { atOnce, type Steps } from '../../base/steps.js';
+import { textBytesMax, writeText } from '../records/bytes.js';
 import type { OperationFacts, OperationType } from './operation.js';
-import { Round, type RoundClosing, Transaction } from './round.js';
-import type { TransactionImage } from './transaction-record.js';
-import { Wallet } from './wallet.js';
+import type { Round, RoundClosing, Transaction } from './round.js';
+import { scratchOf } from './tables.js';
+import { effectBytesMax, effectFrom, effectHead, writeEffect } from './transaction-record.js';
+import type { Wallet } from './wallet.js';
+import type { Wallets } from './wallets.js';
 
 /**
- * All of one wallet as plain arrays, for snapshots. A transaction is named by its place in `transactions`, a round by
- * its place in `rounds`. Whatever of a wallet is not in here is derived from what is.
+ * All of one wallet as plain arrays: what two wallets have to agree on, and what snapshots of format 1 are made of. A
+ * transaction is named by its place in `transactions`, a round by its place in `rounds`. Whatever of a wallet is not in
+ * here is derived from what is.
  */
 export type WalletImage = readonly [
   ...facts: ImageFacts,
@@ -30,6 +32,20 @@ type ImageFacts = readonly [
 
 /** `carried` in decimal digits: it is not bounded as a balance is. */
 type TalliesImage = readonly [tipsDay: number, tipsCredited: number, carried: string];
+
+/** `facts` are bits and each effect four numbers, as transaction-record.ts describes them. */
+type TransactionImage = readonly [
+  /** Which of its wallet's rounds it is of. */
+  round: number,
+  id: string,
+  facts: number,
+  adjustmentIds: readonly string[] | null,
+  createdMs: number,
+  /** Milliseconds after `createdMs`. */
+  updated: number,
+  amount: number,
+  ...effects: number[],
+];
 
 type RoundImage =
   | readonly [productId: string, id: string]
@@ -69,111 +85,80 @@ const OPERATION_BY_NUMBER = new Map(
 );
 const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void'];
 
-/** The lists of an image before their items are made: all of them at once are too much for a long wallet. */
-export interface ImageOutline {
-  readonly facts: ImageFacts;
-  readonly rounds: ItemList<RoundImage>;
-  readonly transactions: ItemList<TransactionImage>;
-  readonly operations: ItemList<OperationImage>;
-  /** Nothing of the wallet was changed before this time; infinite when there is nothing. */
-  readonly oldestMs: number;
-  readonly openBets: number;
-}
-
-export interface ItemList<T> {
-  readonly length: number;
-  /** Only while the wallet is as it was. */
-  images(from: number, to: number): T[];
-}
-
-/** Items that are gone through in one step. */
-const STEP = 64;
+const EFFECTS_START = 7;
+const EFFECT_LENGTH = 4;
 
 export function imageOf(wallet: Wallet): WalletImage {
-  return imageFrom(atOnce(outlineOf(wallet)));
-}
-
-/** All of it in one go. */
-export function imageFrom({ facts, rounds, transactions, operations }: ImageOutline): WalletImage {
-  return [...facts, allOf(rounds), allOf(transactions), allOf(operations)];
-}
-
-function allOf<T>({ length, images }: ItemList<T>): T[] {
-  return images(0, length);
-}
-
-/** The wallet must not change meanwhile. Of a heap that is nearly full it takes little: some 60 bytes a transaction. */
-export function* outlineOf(wallet: Wallet): Steps<ImageOutline> {
-  const { username, currency, balance, version, blocked, openBets } = wallet;
-  const transactions = new Array<Transaction>(wallet.transactionCount);
-  const operations: OperationFacts[] = [];
-  const rounds = new Map<Round, number>();
-  let oldestMs = Number.POSITIVE_INFINITY;
-  let place = transactions.length;
-  let gone = 0;
-  for (const item of wallet.transactions()) {
-    transactions[--place] = item;
-    oldestMs = Math.min(oldestMs, item.updatedMs);
-    if (++gone % STEP === 0) yield;
-  }
-  assert(place === 0, 'the transactions of a wallet are counted');
-  for (const operation of wallet.allOperations()) {
-    operations.push(operation);
-    oldestMs = Math.min(oldestMs, operation.timeMs);
-    if (++gone % STEP === 0) yield;
-  }
-  operations.reverse();
-  // Places of those only that a round names.
-  const places = new Map<Transaction, number | undefined>();
-  for (const { round } of transactions) {
-    if (!rounds.has(round)) {
-      rounds.set(round, rounds.size);
-      for (const item of round.facts.settlements.flatMap(({ transaction, bets }) => [transaction, ...bets])) {
-        places.set(item, undefined);
-      }
+  const { username, currency, balance, version, blocked } = wallet;
+  const rounds = new Map<number, number>();
+  const roundList: Round[] = [];
+  const places = new Map<number, number>();
+  const transactions = [...wallet.transactions()].reverse().map((item, place) => {
+    places.set(item.row, place);
+    const { round } = item;
+    if (!rounds.has(round.row)) {
+      rounds.set(round.row, rounds.size);
+      roundList.push(round);
     }
-    if (++gone % STEP === 0) yield;
-  }
-  for (const [i, item] of transactions.entries()) {
-    if (places.has(item)) places.set(item, i);
-    if (++gone % STEP === 0) yield;
-  }
-  const placeOf = (item: Transaction) => must(places.get(item), "what a round names is on its wallet's list");
-  return {
-    facts: [username, currency, balance, version, blocked ? 1 : 0, talliesImage(wallet)],
-    rounds: listOf([...rounds.keys()], (round) => roundImage(round, placeOf)),
-    transactions: listOf(transactions, (item) => item.image(rounds.get(item.round) as number)),
-    operations: listOf(operations, operationImage),
-    oldestMs,
-    openBets,
-  };
+    return transactionImage(item, rounds.get(round.row) as number);
+  });
+  const placeOf = ({ row }: Transaction) => must(places.get(row), "what a round names is on its wallet's list");
+  return [
+    ...([username, currency, balance, version, blocked ? 1 : 0, talliesImage(wallet)] as const),
+    roundList.map((round) => roundImage(round, placeOf)),
+    transactions,
+    [...wallet.allOperations()].reverse().map(operationImage),
+  ];
 }
 
-function listOf<T, U>(items: readonly T[], imageOf: (item: T) => U): ItemList<U> {
-  return { length: items.length, images: (from, to) => items.slice(from, to).map(imageOf) };
-}
-
-/** Throws an `AssertionFailure` when the image contradicts itself. */
-export function walletFrom(image: WalletImage): Wallet {
+/** Creates the wallet that the image shows. Throws an `AssertionFailure` when the image contradicts itself. */
+export function addImage(wallets: Wallets, image: WalletImage): Wallet {
   const [username, currency, balance, version, isBlocked, tallies, roundImages, transactionImages, operations] = image;
-  const wallet = new Wallet(username, intern(currency));
+  const wallet = wallets.create(username, currency);
   wallet.balance = balance;
   wallet.version = version;
   wallet.blocked = isBlocked === 1;
-  const rounds = roundImages.map(([productId, id]) => new Round(intern(productId), id));
+  const rounds = roundImages.map(([productId, id]) => wallet.addRound(wallet.tables.products.take(productId), id));
   const transactions = transactionImages.map((item) => {
-    const transaction = Transaction.fromImage(must(rounds[item[0]], 'a transaction is of a round'), item);
-    wallet.add(transaction);
-    if (transaction.isOpen) wallet.openBets++;
-    if (transaction.isTombstone) wallet.ownTallies().tombstones++;
+    const transaction = addTransaction(wallet, must(rounds[item[0]], 'a transaction is of a round'), item);
     return transaction;
   });
   roundImages.forEach((facts, i) => {
     writeFacts(rounds[i] as Round, facts, transactions);
   });
-  if (tallies !== null) writeTallies(wallet, tallies);
+  if (tallies !== null) {
+    const [tipsDay, tipsCredited, carried] = tallies;
+    wallet.tallies = { tipsDay, tipsCredited, carried: BigInt(carried) };
+  }
   for (const operation of operations) wallet.addOperation(operationFrom(operation));
   return wallet;
+}
+
+function transactionImage(item: Transaction, round: number): TransactionImage {
+  const { id, facts, adjustmentIds, createdMs, updatedMs, stake } = item;
+  const effects = item.effects().flatMap((effect) => {
+    return [effectHead(effect), effect.amount, effect.before, effect.after];
+  });
+  const ids = adjustmentIds.length === 0 ? null : adjustmentIds;
+  return [round, id, facts, ids, createdMs, updatedMs - createdMs, stake, ...effects];
+}
+
+function addTransaction(wallet: Wallet, round: Round, image: TransactionImage): Transaction {
+  const [, id, facts, adjustmentIds, createdMs, updated, amount] = image;
+  assert((image.length - EFFECTS_START) % EFFECT_LENGTH === 0, 'an effect is four numbers');
+  const requestIds = [...(adjustmentIds ?? [])];
+  const effectCount = (image.length - EFFECTS_START) / EFFECT_LENGTH;
+  const idBytes = requestIds.reduce((sum, requestId) => sum + textBytesMax(requestId), textBytesMax(id));
+  const blob = scratchOf(idBytes + effectCount * effectBytesMax(''));
+  let end = writeText(blob, 0, id);
+  for (let at = EFFECTS_START; at < image.length; at += EFFECT_LENGTH) {
+    const [head, moved, before, after] = image.slice(at, at + EFFECT_LENGTH) as [number, number, number, number];
+    const effect = effectFrom(head, moved, before, after);
+    const isAdjustment = effect.type === 'adjust';
+    const requestId = isAdjustment ? must(requestIds.shift(), 'an adjustment has its request') : '';
+    end = writeEffect(blob, end, { ...effect, requestId });
+  }
+  return wallet.addRecord(round, facts, createdMs, createdMs + updated, amount, blob, 0, end);
 }
 
 function talliesImage({ tallies }: Wallet): TalliesImage | null {
@@ -181,16 +166,8 @@ function talliesImage({ tallies }: Wallet): TalliesImage | null {
   return tipsDay === -1 && carried === 0n ? null : [tipsDay, tipsCredited, String(carried)];
 }
 
-function writeTallies(wallet: Wallet, [tipsDay, tipsCredited, carried]: TalliesImage): void {
-  const tallies = wallet.ownTallies();
-  tallies.tipsDay = tipsDay;
-  tallies.tipsCredited = tipsCredited;
-  tallies.carried = BigInt(carried);
-}
-
 function roundImage(round: Round, placeOf: (item: Transaction) => number): RoundImage {
-  const { productId, id, facts } = round;
-  const { ended, markMs, settlements, closings } = facts;
+  const { productId, id, ended, markMs, settlements, closings } = round;
   if (!ended && markMs === -1 && settlements.length === 0 && closings.length === 0) return [productId, id];
   return [
     productId,

@@ -1,226 +1,497 @@
-import { intern } from '../../base/intern.js';
+import { assert } from '../../base/assert.js';
 import type { Units } from '../amount.js';
-import { Directory } from './directory.js';
+import { type Cursor, textBytesMax, writeNumber, writeSigned, writeText } from '../records/bytes.js';
 import { Operation, type OperationFacts } from './operation.js';
-import { Round, type Transaction } from './round.js';
+import { Round, Transaction } from './round.js';
+import {
+  BLOB_OF_TRANSACTION,
+  BODY_OF_PLAYER,
+  D_PLAYER_BALANCE,
+  D_TRANSACTION_AMOUNT,
+  D_TRANSACTION_CREATED,
+  D_TRANSACTION_UPDATED,
+  ID_OF_ROUND,
+  OPERATION_OLDER,
+  PLAYER_FACTS,
+  PLAYER_NAME,
+  PLAYER_NEWEST,
+  PLAYER_OLDEST,
+  PLAYER_OPEN_BETS,
+  PLAYER_OPERATION,
+  PLAYER_TALLIES,
+  PLAYER_TOMBSTONES,
+  PLAYER_TRANSACTIONS,
+  PLAYER_VERSION,
+  ROUND_FACTS,
+  ROUND_ID,
+  ROUND_MESSAGES,
+  ROUND_PLAYER,
+  ROUND_PRODUCT_SHIFT,
+  readUsed,
+  scratchOf,
+  TALLIES_OF_PLAYER,
+  type Tables,
+  TRANSACTION_BLOB,
+  TRANSACTION_FACTS,
+  TRANSACTION_NEWER,
+  TRANSACTION_OLDER,
+  TRANSACTION_ROUND,
+  USED_BYTES,
+} from './tables.js';
+import {
+  type Effect,
+  effectBytesMax,
+  factsOf,
+  isNamedById,
+  type TransactionKind,
+  type TransactionState,
+  writeEffect,
+} from './transaction-record.js';
 
-/** What few wallets need. */
-interface Tallies {
-  /** Tombstones and marks held now. */
-  tombstones: number;
-  /** Unknown tips credited on `tipsDay` (days since 1970, UTC). */
-  tipsDay: number;
-  tipsCredited: number;
+/** What few wallets have. */
+export interface Tallies {
+  /** Unknown tips credited on `tipsDay` (days since 1970, UTC; -1: never). */
+  readonly tipsDay: number;
+  readonly tipsCredited: number;
   /**
    * Balance that no held transaction or operation explains: what was forgotten, and voids by the request's amounts. A
    * part of the books, and not bounded as a balance is.
    */
-  carried: bigint;
+  readonly carried: bigint;
 }
 
-/** Made when a list grows long. */
-interface Index {
-  /** Nothing of the wallet was changed before this time. */
-  oldestMs?: number;
-  bets?: Directory<Transaction>;
-  rounds?: Directory<Round>;
-  operations?: Map<string, Operation>;
+const NO_TALLIES: Tallies = Object.freeze({ tipsDay: -1, tipsCredited: 0, carried: 0n });
+
+/** What the row of a packed wallet knows of its body. */
+export interface Counts {
+  readonly openBets: number;
+  readonly transactions: number;
+  /** Tombstones and marks. */
+  readonly tombstones: number;
+  /** Nothing was changed before this second; 2^32 - 1: there is nothing. */
+  readonly oldestSeconds: number;
 }
 
-/** Up to here a walk along a list finds a thing faster than a Map pays for itself. */
-const WALK_MAX = 8;
+/** Transactions and operations of a wallet that is packed, and written in one step. */
+export const SHORT_MAX = 128;
+
+/* In one word, below the number of the currency. */
+const BLOCKED = 1;
+const PACKED = 2;
+const RECENT = 4;
+const CURRENCY_SHIFT = 3;
+
+const NEVER = 0xffffffff;
+const MS = 1000;
 
 /**
- * One player's state: what `decide` reads and `apply` writes. All transactions hang on one list, newest first;
- * directories are made when the list grows long.
+ * One player's state: what `decide` reads and `apply` writes. A view of its row, made for a turn. All transactions hang
+ * on one list, newest first; by their ids they are found in the tables.
  *
- *   newest ──> settlement ──older──> bet ──older──> bet ──older──> tombstone
- *                   │                 │              │                 │
- *                   └─────────────> round <──────────┘              another
+ *   newest ──> settlement <──> bet <──> bet <──> tombstone
+ *                   │           │        │           │
+ *                   └────────> round <───┘        another
  */
 export class Wallet {
-  balance: Units = 0;
-  /** Grows by one with every applied event. */
-  version = 0;
-  blocked = false;
-  newest: Transaction | undefined = undefined;
-  newestOperation: Operation | undefined = undefined;
-  /** OPEN and WAITING bets. */
-  openBets = 0;
-  /** How many hang on the list of `newest`. */
-  transactionCount = 0;
-  private index: Index | undefined = undefined;
-  private maybeTallies: Tallies | undefined = undefined;
+  private readonly words: Uint32Array;
+  private readonly doubles: Float64Array;
+  private readonly at: number;
 
   constructor(
-    readonly username: string,
-    readonly currency: string,
-  ) {}
+    readonly tables: Tables,
+    readonly row: number,
+    private maybeName?: string,
+  ) {
+    this.words = tables.players.wordsOf(row);
+    this.doubles = tables.players.doublesOf(row);
+    this.at = tables.players.at(row);
+  }
+
+  /** A new one, whose name is in no table (yet). */
+  static begin(tables: Tables, currency: string, username?: string): Wallet {
+    const wallet = new Wallet(tables, tables.players.allocate(), username);
+    wallet.words[wallet.at + PLAYER_FACTS] = tables.currencies.take(currency) << CURRENCY_SHIFT;
+    wallet.words[wallet.at + PLAYER_OLDEST] = NEVER;
+    return wallet;
+  }
+
+  get username(): string {
+    this.maybeName ??= this.tables.textAt(this.words[this.at + PLAYER_NAME] as number);
+    return this.maybeName;
+  }
+
+  get currency(): string {
+    return this.tables.currencies.text(this.facts >>> CURRENCY_SHIFT);
+  }
+
+  get balance(): Units {
+    return this.doubles[(this.at >> 1) + D_PLAYER_BALANCE] as Units;
+  }
+
+  set balance(balance: Units) {
+    this.doubles[(this.at >> 1) + D_PLAYER_BALANCE] = balance;
+  }
+
+  /** Grows by one with every applied event. */
+  get version(): number {
+    return this.words[this.at + PLAYER_VERSION] as number;
+  }
+
+  set version(version: number) {
+    this.words[this.at + PLAYER_VERSION] = version;
+  }
+
+  get blocked(): boolean {
+    return (this.facts & BLOCKED) !== 0;
+  }
+
+  set blocked(blocked: boolean) {
+    this.facts = blocked ? this.facts | BLOCKED : this.facts & ~BLOCKED;
+  }
+
+  /** All but its row is one blob. Then transactions, rounds, operations and tallies cannot be asked for. */
+  get isPacked(): boolean {
+    return (this.facts & PACKED) !== 0;
+  }
+
+  /** A note that it has been asked for lately. */
+  get isRecent(): boolean {
+    return (this.facts & RECENT) !== 0;
+  }
+
+  set isRecent(isRecent: boolean) {
+    this.facts = isRecent ? this.facts | RECENT : this.facts & ~RECENT;
+  }
+
+  /** Of a packed one. */
+  get body(): Cursor {
+    assert(this.isPacked, 'only packed wallets have a body');
+    return this.tables.cursorAt(this.words[this.at + PLAYER_NEWEST] as number, USED_BYTES);
+  }
+
+  /** Where its body ends. */
+  get bodyEnd(): number {
+    const { bytes, at } = this.body;
+    return at - USED_BYTES + readUsed(bytes, at - USED_BYTES);
+  }
+
+  /** Takes these bytes as its body, in the place of all that it has beside its row: that must be gone. */
+  putBody(bytes: Buffer, start: number, length: number): void {
+    const { words, at, tables } = this;
+    assert(words[at + PLAYER_NEWEST] === 0 && words[at + PLAYER_OPERATION] === 0, 'a packed wallet has nothing else');
+    words[at + PLAYER_NEWEST] = tables.storeUsed(BODY_OF_PLAYER, this.row, bytes, length, start);
+    this.facts |= PACKED;
+  }
+
+  /** Frees the body; returns a copy of it. Counts begin at 0, because whatever is added counts itself. */
+  takeBody(): Buffer {
+    const { words, at, tables } = this;
+    const { bytes, at: start } = this.body;
+    const body = Buffer.from(bytes.subarray(start, this.bodyEnd));
+    tables.blobs.free(words[at + PLAYER_NEWEST] as number);
+    words[at + PLAYER_NEWEST] = 0;
+    this.counts = { openBets: 0, transactions: 0, tombstones: 0, oldestSeconds: NEVER };
+    this.facts &= ~PACKED;
+    return body;
+  }
+
+  /** Frees all that it has beside its row. */
+  freeRecords(): void {
+    const { words, at, tables } = this;
+    for (let row = words[at + PLAYER_NEWEST] as number; row !== 0; row = words[at + PLAYER_NEWEST] as number) {
+      this.dropRound(new Transaction(tables, row).round);
+    }
+    this.dropOperations(() => true);
+    const tallies = words[at + PLAYER_TALLIES] as number;
+    if (tallies !== 0) tables.blobs.free(tallies);
+    words[at + PLAYER_TALLIES] = 0;
+  }
+
+  /** OPEN and WAITING bets. */
+  get openBets(): number {
+    return this.words[this.at + PLAYER_OPEN_BETS] as number;
+  }
+
+  set openBets(count: number) {
+    this.words[this.at + PLAYER_OPEN_BETS] = count;
+  }
+
+  get transactionCount(): number {
+    return this.words[this.at + PLAYER_TRANSACTIONS] as number;
+  }
+
+  /** What the row knows of the rest; to be written where that is a body. */
+  get counts(): Counts {
+    const { words, at, openBets, transactionCount: transactions, tombstones } = this;
+    return { openBets, transactions, tombstones, oldestSeconds: words[at + PLAYER_OLDEST] as number };
+  }
+
+  set counts({ openBets, transactions, tombstones, oldestSeconds }: Counts) {
+    const { words, at } = this;
+    words[at + PLAYER_OPEN_BETS] = openBets;
+    words[at + PLAYER_TRANSACTIONS] = transactions;
+    words[at + PLAYER_TOMBSTONES] = tombstones;
+    words[at + PLAYER_OLDEST] = oldestSeconds;
+  }
+
+  /** True when all of it is gone through in some ten microseconds. */
+  get isShort(): boolean {
+    let items = this.transactionCount;
+    for (const _operation of this.allOperations()) if (++items > SHORT_MAX) return false;
+    return items <= SHORT_MAX;
+  }
+
+  /** Tombstones and marks held now. */
+  get tombstones(): number {
+    return this.words[this.at + PLAYER_TOMBSTONES] as number;
+  }
+
+  set tombstones(count: number) {
+    this.words[this.at + PLAYER_TOMBSTONES] = count;
+  }
+
+  get tallies(): Tallies {
+    const place = this.words[this.at + PLAYER_TALLIES] as number;
+    if (place === 0) return NO_TALLIES;
+    const cursor = this.tables.cursorAt(place, 0);
+    return { tipsDay: cursor.signed(), tipsCredited: cursor.number(), carried: BigInt(cursor.text()) };
+  }
+
+  set tallies({ tipsDay, tipsCredited, carried }: Tallies) {
+    if (tipsDay === -1 && carried === 0n && this.words[this.at + PLAYER_TALLIES] === 0) return;
+    const digits = String(carried);
+    const bytes = scratchOf(32 + textBytesMax(digits));
+    let end = writeSigned(bytes, 0, tipsDay);
+    end = writeNumber(bytes, end, tipsCredited);
+    end = writeText(bytes, end, digits);
+    const place = this.words[this.at + PLAYER_TALLIES] as number;
+    this.words[this.at + PLAYER_TALLIES] = this.tables.replace(place, TALLIES_OF_PLAYER, this.row, bytes, end);
+  }
+
+  carry(units: bigint): void {
+    if (units !== 0n) this.tallies = { ...this.tallies, carried: this.tallies.carried + units };
+  }
+
+  /** True when something may have been changed last before `beforeMs`. */
+  mayHaveOlderThan(beforeMs: number): boolean {
+    const oldest = this.words[this.at + PLAYER_OLDEST] as number;
+    return oldest !== NEVER && oldest * MS < beforeMs;
+  }
+
+  /** Nothing was changed before this time; infinite when there is nothing. */
+  noteOldest(oldestMs: number): void {
+    this.words[this.at + PLAYER_OLDEST] = Math.min(Math.max(Math.floor(oldestMs / MS), 0), NEVER);
+  }
 
   /** The bet, tip or tombstone of this id: they share one namespace. */
   bet(productId: string, id: string): Transaction | undefined {
-    if (this.index?.bets !== undefined) return this.index.bets.get(productId, id);
-    for (let item = this.newest; item !== undefined; item = item.older) {
-      if (item.id === id && item.round.productId === productId && isNamedById(item)) return item;
-    }
-    return undefined;
+    const { tables } = this;
+    const product = tables.products.find(productId);
+    const row = product === 0 ? 0 : tables.findTransaction(this.row, product, id);
+    return row === 0 ? undefined : new Transaction(tables, row);
   }
 
   round(productId: string, id: string): Round | undefined {
-    if (this.index?.rounds !== undefined) return this.index.rounds.get(productId, id);
-    for (let item = this.newest; item !== undefined; item = item.older) {
-      if (item.round.id === id && item.round.productId === productId) return item.round;
-    }
-    return undefined;
+    const { tables } = this;
+    const product = tables.products.find(productId);
+    const row = product === 0 ? 0 : tables.findRound(this.row, product, id);
+    return row === 0 ? undefined : new Round(tables, row);
   }
 
-  /** The round, or a new one, which is part of the wallet once `add` has added a transaction of it. */
+  /** The round, or a new one, to which `add` adds a transaction at once. */
   roundFor(productId: string, id: string): Round {
-    return this.round(productId, id) ?? new Round(intern(productId), id);
+    return this.round(productId, id) ?? this.addRound(this.tables.products.take(productId), id);
   }
 
-  add(item: Transaction): void {
-    item.older = this.newest;
-    this.newest = item;
-    this.transactionCount++;
-    if (item.kind === 'bet') item.round.addBet(item);
-    if (this.index?.bets !== undefined) this.enter(item);
-    else if (isLong(item)) this.indexTransactions();
+  /** A new round; its product has been taken. */
+  addRound(product: number, id: string): Round {
+    const { tables } = this;
+    const row = tables.rounds.allocate();
+    const words = tables.rounds.wordsOf(row);
+    const at = tables.rounds.at(row);
+    words[at + ROUND_PLAYER] = this.row;
+    words[at + ROUND_FACTS] = product << ROUND_PRODUCT_SHIFT;
+    words[at + ROUND_ID] = tables.storeText(ID_OF_ROUND, row, id);
+    tables.enterRound(row, tables.hashRound(this.row, product, id));
+    return new Round(tables, row);
+  }
+
+  /** As `addRound`, with the id in bytes. */
+  addRoundFrom(product: number, bytes: Buffer, start: number, end: number): Round {
+    const { tables } = this;
+    const row = tables.rounds.allocate();
+    const words = tables.rounds.wordsOf(row);
+    const at = tables.rounds.at(row);
+    words[at + ROUND_PLAYER] = this.row;
+    words[at + ROUND_FACTS] = product << ROUND_PRODUCT_SHIFT;
+    words[at + ROUND_ID] = tables.store(ID_OF_ROUND, row, bytes, end - start, start);
+    tables.enterRound(row);
+    return new Round(tables, row);
+  }
+
+  /** A new transaction of a round. `amount` is of a bet its stake, of a tip what is credited, of a settlement its payout;
+   * `first`: the message that made it, of which nothing but an adjustment has a request id. */
+  add(
+    round: Round,
+    id: string,
+    kind: TransactionKind,
+    state: TransactionState,
+    createdMs: number,
+    amount: Units,
+    first?: Effect,
+  ): Transaction {
+    const { tables } = this;
+    const bytes = scratchOf(textBytesMax(id) + effectBytesMax(''));
+    let end = writeText(bytes, 0, id);
+    if (first !== undefined) end = writeEffect(bytes, end, first);
+    const hash = kind === 'mark' ? 0 : tables.hashTransaction(this.row, round.product, id);
+    return this.link(round, factsOf(kind, state), createdMs, createdMs, amount, bytes, 0, end, hash);
+  }
+
+  /** As `add`, of a transaction with a history: `length` bytes from `start` on are its id and effects. Counts it. */
+  addRecord(
+    round: Round,
+    facts: number,
+    createdMs: number,
+    updatedMs: number,
+    amount: Units,
+    bytes: Buffer,
+    start: number,
+    length: number,
+  ): Transaction {
+    const item = this.link(round, facts, createdMs, updatedMs, amount, bytes, start, length);
+    if (item.isOpen) this.openBets++;
+    if (item.isTombstone) this.tombstones++;
+    return item;
+  }
+
+  private link(
+    round: Round,
+    facts: number,
+    createdMs: number,
+    updatedMs: number,
+    amount: Units,
+    bytes: Buffer,
+    start: number,
+    length: number,
+    hash?: number,
+  ): Transaction {
+    const { tables, at, words } = this;
+    const { transactions } = tables;
+    const row = transactions.allocate();
+    const mine = transactions.wordsOf(row);
+    const doubles = transactions.doublesOf(row);
+    const here = transactions.at(row);
+    const newest = words[at + PLAYER_NEWEST] as number;
+    mine[here + TRANSACTION_FACTS] = facts;
+    mine[here + TRANSACTION_ROUND] = round.row;
+    mine[here + TRANSACTION_OLDER] = newest;
+    mine[here + TRANSACTION_BLOB] = tables.storeUsed(BLOB_OF_TRANSACTION, row, bytes, length, start);
+    doubles[(here >> 1) + D_TRANSACTION_CREATED] = createdMs;
+    doubles[(here >> 1) + D_TRANSACTION_UPDATED] = updatedMs;
+    doubles[(here >> 1) + D_TRANSACTION_AMOUNT] = amount;
+    if (newest !== 0) transactions.wordsOf(newest)[transactions.at(newest) + TRANSACTION_NEWER] = row;
+    words[at + PLAYER_NEWEST] = row;
+    words[at + PLAYER_TRANSACTIONS] = this.transactionCount + 1;
+    this.noteNew(updatedMs);
+    const item = new Transaction(tables, row);
+    round.add(item);
+    if (isNamedById(facts)) tables.enterTransaction(row, hash);
+    return item;
   }
 
   operation(id: string): Operation | undefined {
-    if (this.index?.operations !== undefined) return this.index.operations.get(id);
-    for (let item = this.newestOperation; item !== undefined; item = item.older) {
-      if (item.id === id) return item;
-    }
-    return undefined;
+    const row = this.tables.findOperation(this.row, id);
+    return row === 0 ? undefined : new Operation(this.tables, row);
   }
 
   addOperation(facts: OperationFacts): void {
-    this.newestOperation = new Operation(facts, this.newestOperation);
-    if (this.index?.operations !== undefined) this.index.operations.set(facts.id, this.newestOperation);
-    else if (isLong(this.newestOperation)) this.indexOperations();
-  }
-
-  get tallies(): Readonly<Tallies> {
-    return this.maybeTallies ?? NO_TALLIES;
-  }
-
-  /** True when something may have been changed last before `beforeMs`; a long list knows without a walk. */
-  mayHaveOlderThan(beforeMs: number): boolean {
-    return this.index?.oldestMs === undefined || this.index.oldestMs < beforeMs;
-  }
-
-  /** A walk has found that nothing was changed before this time. */
-  noteOldest(oldestMs: number): void {
-    if (this.index !== undefined) this.index.oldestMs = oldestMs;
-  }
-
-  /** The tallies, to be written. */
-  ownTallies(): Tallies {
-    this.maybeTallies ??= { ...NO_TALLIES };
-    return this.maybeTallies;
+    const { operations } = this.tables;
+    const { row } = Operation.write(this.tables, this.row, facts);
+    operations.wordsOf(row)[operations.at(row) + OPERATION_OLDER] = this.words[this.at + PLAYER_OPERATION] as number;
+    this.words[this.at + PLAYER_OPERATION] = row;
+    this.noteNew(facts.timeMs);
   }
 
   /** Newest first. */
   *transactions(): IterableIterator<Transaction> {
-    for (let item = this.newest; item !== undefined; item = item.older) yield item;
+    const { transactions } = this.tables;
+    let row = this.words[this.at + PLAYER_NEWEST] as number;
+    while (row !== 0) {
+      const item = new Transaction(this.tables, row);
+      row = transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_OLDER] as number;
+      yield item;
+    }
   }
 
   /** Newest first. */
   *allOperations(): IterableIterator<Operation> {
-    for (let item = this.newestOperation; item !== undefined; item = item.older) yield item;
-  }
-
-  /** Drops whole rounds with all their transactions, and operations. */
-  drop(isDropped: (round: Round) => boolean, isOperationDropped: (operation: Operation) => boolean): void {
-    let last: Transaction | undefined;
-    for (let item = this.newest; item !== undefined; item = item.older) {
-      if (isDropped(item.round)) {
-        this.leave(item);
-        this.transactionCount--;
-      } else {
-        if (last === undefined) this.newest = item;
-        else last.older = item;
-        last = item;
-      }
+    const { operations } = this.tables;
+    let row = this.words[this.at + PLAYER_OPERATION] as number;
+    while (row !== 0) {
+      const operation = new Operation(this.tables, row);
+      row = operations.wordsOf(row)[operations.at(row) + OPERATION_OLDER] as number;
+      yield operation;
     }
-    if (last === undefined) this.newest = undefined;
-    else last.older = undefined;
-    const operations = [...this.allOperations()].filter((operation) => !isOperationDropped(operation)).reverse();
-    this.newestOperation = undefined;
-    // The others are made anew; these have lost what was dropped by now.
-    const { bets, rounds } = this.index ?? {};
-    this.index = bets && rounds && this.transactionCount > WALK_MAX ? { bets, rounds } : undefined;
-    for (const operation of operations) this.addOperation(operation);
   }
 
-  /**
-   * A copy that holds what these transactions can touch, and nothing else. An array is decided on such a copy, one
-   * element after the other; the wallet itself changes only when all of them stand.
-   */
-  excerpt(productId: string, txns: readonly { id: string; roundId: string; byRound?: boolean }[]): Wallet {
-    const copy = new Wallet(this.username, this.currency);
-    copy.balance = this.balance;
-    copy.version = this.version;
-    copy.blocked = this.blocked;
-    copy.openBets = this.openBets;
-    copy.maybeTallies = this.maybeTallies === undefined ? undefined : { ...this.maybeTallies };
-    const directory = new Directory<Round>();
-    copy.index = { bets: new Directory(), rounds: directory };
+  /** Drops a whole round with all its transactions. */
+  dropRound(round: Round): void {
+    const { tables } = this;
+    for (const item of [...round.members()]) this.dropTransaction(item.row, item.facts);
+    tables.leaveRound(round.row);
+    const words = tables.rounds.wordsOf(round.row);
+    const at = tables.rounds.at(round.row);
+    tables.blobs.free(words[at + ROUND_ID] as number);
+    const messages = words[at + ROUND_MESSAGES] as number;
+    if (messages !== 0) tables.blobs.free(messages);
+    tables.products.release(round.product);
+    tables.rounds.free(round.row);
+  }
 
-    const items = new Set<Transaction>();
-    const rounds = new Set<Round>();
-    for (const txn of txns) {
-      const bet = this.bet(productId, txn.id);
-      if (bet !== undefined) items.add(bet);
-      const round = this.round(productId, txn.roundId);
-      if (round !== undefined) rounds.add(round);
-      if (round !== undefined && txn.byRound === true) for (const other of round.bets) items.add(other);
+  /** Drops operations. */
+  dropOperations(isDropped: (operation: Operation) => boolean): void {
+    const { operations } = this.tables;
+    const kept: number[] = [];
+    for (const operation of this.allOperations()) {
+      if (isDropped(operation)) operation.free();
+      else kept.push(operation.row);
     }
-    for (const item of items) rounds.add(item.round);
-
-    const copies = new Map<Round, Round>();
-    for (const round of rounds) {
-      const roundCopy = round.copyShell();
-      copies.set(round, roundCopy);
-      directory.set(roundCopy, roundCopy);
+    let older = 0;
+    for (const row of kept.reverse()) {
+      operations.wordsOf(row)[operations.at(row) + OPERATION_OLDER] = older;
+      older = row;
     }
-    for (const item of items) copy.add(item.copyInto(copies.get(item.round) as Round));
-    return copy;
+    this.words[this.at + PLAYER_OPERATION] = older;
   }
 
-  private indexTransactions(): void {
-    this.index = { ...this.index, bets: new Directory(), rounds: new Directory() };
-    for (const item of this.transactions()) this.enter(item);
+  private dropTransaction(row: number, facts: number): void {
+    const { tables } = this;
+    const { transactions } = tables;
+    if (isNamedById(facts)) tables.leaveTransaction(row);
+    const words = transactions.wordsOf(row);
+    const at = transactions.at(row);
+    const older = words[at + TRANSACTION_OLDER] as number;
+    const newer = words[at + TRANSACTION_NEWER] as number;
+    if (newer === 0) this.words[this.at + PLAYER_NEWEST] = older;
+    else transactions.wordsOf(newer)[transactions.at(newer) + TRANSACTION_OLDER] = older;
+    if (older !== 0) transactions.wordsOf(older)[transactions.at(older) + TRANSACTION_NEWER] = newer;
+    tables.blobs.free(words[at + TRANSACTION_BLOB] as number);
+    transactions.free(row);
+    assert(this.transactionCount > 0, 'the transactions of a wallet are counted');
+    this.words[this.at + PLAYER_TRANSACTIONS] = this.transactionCount - 1;
   }
 
-  private enter(item: Transaction): void {
-    if (isNamedById(item)) this.index?.bets?.set({ productId: item.round.productId, id: item.id }, item);
-    this.index?.rounds?.set(item.round, item.round);
+  private noteNew(timeMs: number): void {
+    const oldest = this.words[this.at + PLAYER_OLDEST] as number;
+    if (timeMs < oldest * MS) this.noteOldest(timeMs);
   }
 
-  private leave(item: Transaction): void {
-    if (isNamedById(item)) this.index?.bets?.delete({ productId: item.round.productId, id: item.id });
-    this.index?.rounds?.delete(item.round);
+  private get facts(): number {
+    return this.words[this.at + PLAYER_FACTS] as number;
   }
 
-  private indexOperations(): void {
-    const operations = new Map<string, Operation>();
-    for (const item of this.allOperations()) operations.set(item.id, item);
-    this.index = { ...this.index, operations };
+  private set facts(facts: number) {
+    this.words[this.at + PLAYER_FACTS] = facts;
   }
-}
-
-/** True for a list of more than `WALK_MAX`. */
-function isLong(newest: { older: Transaction | undefined } | { older: Operation | undefined }): boolean {
-  let length = 1;
-  for (let item = newest.older; item !== undefined && length <= WALK_MAX; item = item.older) length++;
-  return length > WALK_MAX;
-}
-
-const NO_TALLIES: Readonly<Tallies> = Object.freeze({ tombstones: 0, tipsDay: -1, tipsCredited: 0, carried: 0n });
-
-function isNamedById(item: Transaction): boolean {
-  return item.kind !== 'settlement' && item.kind !== 'mark';
 }

@@ -1,136 +1,146 @@
-import { assert } from '../../base/assert.js';
+import { assert, must } from '../../base/assert.js';
+import { atOnce, type Steps } from '../../base/steps.js';
 import { checkWallet } from '../invariants.js';
-import { NOTHING_PACKED, type PackedWallets } from './packed-wallets.js';
-import type { Wallet } from './wallet.js';
+import { ByteWriter } from '../records/byte-writer.js';
+import { Cursor } from '../records/bytes.js';
+import { type TableSizes, Tables } from './tables.js';
+import { type Counts, SHORT_MAX, Wallet } from './wallet.js';
+import { readBody, writeBody } from './wallet-body.js';
+
+const bodyWriter = new ByteWriter();
 
 /**
- * A Map of a million entries stops the thread for 67 ms when it grows; one of 65,000 for 2 ms. 256 Maps carry 16
- * million wallets before one of them is that large.
- */
-const PARTITIONS = 256;
-const SAMPLES = 8;
-
-/**
- * All wallets of one shard. Those that came with a snapshot stay packed until they are asked for: a million of them are
- * there in a fraction of the time that their objects would take.
- *
- *   position   0 ............ packed.count - 1 | packed.count .......... count - 1
- *              packed, or unpacked by now      | created since
+ * All wallets of one shard. Players are never removed: by the order of their creation each has a position, which stays
+ * what it is, also over snapshots. Who is not asked for is packed, by and by, and unpacked when he is: a packed player takes
+ * half the room, and a snapshot takes him over as he is. Only short wallets are packed: that takes some microseconds.
  */
 export class Wallets {
-  private readonly partitions: Map<string, Wallet>[] = Array.from({ length: PARTITIONS }, () => new Map());
-  /** By order of creation; a hole for one that is packed. */
-  private readonly unpacked: (Wallet | undefined)[];
-  /** Counts those of the wallets that are not packed; `apply` keeps it. */
-  transactionCount = 0;
-  private packedLeft: number;
-  private peeked: { readonly position: number; readonly wallet: Wallet } | undefined = undefined;
+  readonly tables: Tables;
+  private unpackedCount = 0;
+  private packedTransactions = 0;
+  private nextToPack = 0;
 
-  constructor(readonly packed: PackedWallets = NOTHING_PACKED) {
-    this.packedLeft = packed.count;
-    this.unpacked = new Array(packed.count).fill(undefined);
+  constructor(sizes?: TableSizes) {
+    this.tables = new Tables(sizes);
   }
 
   get count(): number {
-    return this.unpacked.length;
+    return this.tables.players.count;
   }
 
-  /** Wallets that no command has touched yet. */
   get packedCount(): number {
-    return this.packedLeft;
+    return this.count - this.unpackedCount;
   }
 
-  /** To change it: unpacks it for good. */
+  get transactionCount(): number {
+    return this.tables.transactions.count + this.packedTransactions;
+  }
+
+  /** Unpacked. */
   get(username: string): Wallet | undefined {
-    const wallet = this.partitionOf(username).get(username);
-    if (wallet !== undefined) return wallet;
-    const position = this.packed.find(username);
-    return position === -1 ? undefined : this.unpack(position);
-  }
-
-  /** As `get`, to look at only. */
-  peekNamed(username: string): Wallet | undefined {
-    const wallet = this.partitionOf(username).get(username);
-    if (wallet !== undefined) return wallet;
-    const position = this.packed.find(username);
-    return position === -1 ? undefined : this.peekPacked(position);
-  }
-
-  add(wallet: Wallet): void {
-    const { username } = wallet;
-    const partition = this.partitionOf(username);
-    assert(!partition.has(username) && this.packed.find(username) === -1, 'a player is created once');
-    partition.set(username, wallet);
-    this.unpacked.push(wallet);
-  }
-
-  /** By order of creation: players are never removed, so a position stays what it is, also over snapshots. */
-  at(position: number): Wallet | undefined {
-    return this.unpacked[position] ?? (this.isPacked(position) ? this.unpack(position) : undefined);
-  }
-
-  isPacked(position: number): boolean {
-    return position < this.packed.count && this.unpacked[position] === undefined;
-  }
-
-  /** As `at`, to look at only: one that is packed stays so. */
-  peek(position: number): Wallet | undefined {
-    return this.unpacked[position] ?? (this.isPacked(position) ? this.peekPacked(position) : undefined);
-  }
-
-  /** Of a wallet that is there. */
-  usernameAt(position: number): string {
-    return (this.peek(position) as Wallet).username;
-  }
-
-  openBetsAt(position: number): number {
-    return this.unpacked[position]?.openBets ?? this.packed.openBets(position);
-  }
-
-  /** False when nothing of the wallet was changed before `beforeMs`. */
-  mayHaveOlderThan(position: number, beforeMs: number): boolean {
-    const wallet = this.unpacked[position];
-    return wallet?.mayHaveOlderThan(beforeMs) ?? this.packed.oldestMs(position) < beforeMs;
-  }
-
-  /** All, to look at only. */
-  *[Symbol.iterator](): IterableIterator<Wallet> {
-    for (let position = 0; position < this.count; position++) yield this.peek(position) as Wallet;
-  }
-
-  /** The wallets that are not packed. */
-  *touched(): IterableIterator<Wallet> {
-    for (const wallet of this.unpacked) if (wallet !== undefined) yield wallet;
-  }
-
-  /** The last one is kept: paging through a long wallet would unpack all of it for each page. */
-  private peekPacked(position: number): Wallet {
-    if (this.peeked?.position !== position) this.peeked = { position, wallet: this.packed.unpack(position) };
-    return this.peeked.wallet;
-  }
-
-  private unpack(position: number): Wallet {
-    const wallet = this.peekPacked(position);
-    this.peeked = undefined;
-    checkWallet(wallet);
-    this.transactionCount += wallet.transactionCount;
-    this.packedLeft--;
-    this.unpacked[position] = wallet;
-    this.partitionOf(wallet.username).set(wallet.username, wallet);
+    const wallet = this.peek(username);
+    if (wallet !== undefined) this.unpack(wallet);
     return wallet;
   }
 
-  private partitionOf(username: string): Map<string, Wallet> {
-    return this.partitions[partitionOf(username)] as Map<string, Wallet>;
+  /** Perhaps packed. */
+  peek(username: string): Wallet | undefined {
+    const row = this.tables.findPlayer(username);
+    return row === 0 ? undefined : new Wallet(this.tables, row, username);
   }
-}
 
-/** From eight characters spread over the name: to hash all of it took a tenth of a replay. */
-function partitionOf(username: string): number {
-  const { length } = username;
-  let hash = length;
-  for (let i = 0; i < SAMPLES; i++) {
-    hash = Math.imul(hash ^ username.charCodeAt(Math.trunc((i * (length - 1)) / (SAMPLES - 1))), 0x01000193);
+  create(username: string, currency: string): Wallet {
+    assert(this.tables.findPlayer(username) === 0, 'a player is created once');
+    return this.begin(currency, username);
   }
-  return (hash ^ (hash >>> 15)) & (PARTITIONS - 1);
+
+  /** As `create`, with the name in bytes. */
+  createFrom(bytes: Buffer, start: number, end: number, currency: string): Wallet {
+    assert(this.tables.findPlayerFrom(bytes, start, end) === 0, 'a player is created once');
+    return this.begin(currency);
+  }
+
+  /** By order of creation, from 0 on; unpacked. */
+  at(position: number): Wallet | undefined {
+    const wallet = this.peekAt(position);
+    if (wallet !== undefined) this.unpack(wallet);
+    return wallet;
+  }
+
+  /** As `at`, perhaps packed. */
+  peekAt(position: number): Wallet | undefined {
+    return position >= 0 && position < this.count ? new Wallet(this.tables, position + 1) : undefined;
+  }
+
+  /** All, unpacked. */
+  *[Symbol.iterator](): IterableIterator<Wallet> {
+    for (let position = 0; position < this.count; position++) yield must(this.at(position), 'every position is taken');
+  }
+
+  /** Those that are not packed. */
+  *unpacked(): IterableIterator<Wallet> {
+    for (let position = 0; position < this.count; position++) {
+      const wallet = this.peekAt(position);
+      if (wallet !== undefined && !wallet.isPacked) yield wallet;
+    }
+  }
+
+  /** Gives a new wallet its body of so many items, and stays packed if that is short. */
+  *load(wallet: Wallet, counts: Counts, items: number, body: Buffer, start: number, length: number): Steps<void> {
+    wallet.putBody(body, start, length);
+    wallet.counts = counts;
+    wallet.isRecent = false;
+    this.unpackedCount--;
+    this.packedTransactions += counts.transactions;
+    if (items > SHORT_MAX) yield* this.unpackInSteps(wallet);
+  }
+
+  private begin(currency: string, username?: string): Wallet {
+    const wallet = Wallet.begin(this.tables, currency, username);
+    const { row } = wallet;
+    assert(row === this.count, 'players are numbered by the order of their creation');
+    this.tables.enterPlayer(row);
+    wallet.isRecent = true;
+    this.unpackedCount++;
+    return wallet;
+  }
+
+  /** Looks at the next player in turn, and packs who has not been asked for since the last time. Some ten microseconds. */
+  packNext(): void {
+    if (this.nextToPack >= this.count) this.nextToPack = 0;
+    const wallet = this.peekAt(this.nextToPack++);
+    if (wallet === undefined || wallet.isPacked) return;
+    if (wallet.isRecent) wallet.isRecent = false;
+    else if (wallet.isShort) this.pack(wallet);
+  }
+
+  private pack(wallet: Wallet): void {
+    bodyWriter.length = 0;
+    atOnce(writeBody(bodyWriter, wallet));
+    const { counts } = wallet;
+    wallet.freeRecords();
+    wallet.putBody(bodyWriter.written, 0, bodyWriter.length);
+    wallet.counts = counts;
+    this.unpackedCount--;
+    this.packedTransactions += counts.transactions;
+  }
+
+  private unpack(wallet: Wallet): void {
+    if (wallet.isPacked) atOnce(this.unpackInSteps(wallet));
+    wallet.isRecent = true;
+  }
+
+  /** Checks the books, too: a body comes out of a snapshot, perhaps. */
+  private *unpackInSteps(wallet: Wallet): Steps<void> {
+    const { counts } = wallet;
+    const body = wallet.takeBody();
+    this.unpackedCount++;
+    this.packedTransactions -= counts.transactions;
+    yield* readBody(new Cursor(body, 0), wallet);
+    checkWallet(wallet);
+    const { openBets, tombstones, transactions } = wallet.counts;
+    const isSame =
+      openBets === counts.openBets && tombstones === counts.tombstones && transactions === counts.transactions;
+    assert(isSame, 'a wallet is unpacked as it was packed');
+  }
 }

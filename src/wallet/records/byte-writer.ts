@@ -1,0 +1,65 @@
+import { DOUBLE_BYTES, NUMBER_BYTES_MAX, textBytesMax, writeNumber, writeSigned, writeText } from './bytes.js';
+
+/** In two halves, and one more, it is still a safe integer. */
+const TIME_MAX = 2 ** 51;
+const BYTES_MIN = 64 * 1024;
+
+/** Bytes that grow. */
+export class ByteWriter {
+  length = 0;
+  private bytes = Buffer.allocUnsafe(BYTES_MIN);
+
+  /** What has been written; valid until more is. */
+  get written(): Buffer {
+    return this.bytes.subarray(0, this.length);
+  }
+
+  byte(value: number): void {
+    this.room(1)[this.length++] = value;
+  }
+
+  number(value: number): void {
+    this.length = writeNumber(this.room(NUMBER_BYTES_MAX), this.length, value);
+  }
+
+  signed(value: number): void {
+    this.length = writeSigned(this.room(NUMBER_BYTES_MAX + 1), this.length, value);
+  }
+
+  double(value: number): void {
+    this.length = this.room(DOUBLE_BYTES).writeDoubleLE(value, this.length);
+  }
+
+  /** Milliseconds, told after another time. */
+  time(value: number, after: number): void {
+    const distance = value - after;
+    if (Number.isSafeInteger(distance) && after + distance === value && Math.abs(distance) < TIME_MAX) {
+      this.number(1 + Math.abs(distance) * 2 + (distance < 0 ? 1 : 0));
+    } else {
+      this.number(0);
+      this.double(value);
+    }
+  }
+
+  text(value: string): void {
+    this.length = writeText(this.room(textBytesMax(value)), this.length, value);
+  }
+
+  copy(source: Buffer, start: number, end: number): void {
+    this.length += source.copy(this.room(end - start), this.length, start, end);
+  }
+
+  uint32At(at: number, value: number): void {
+    this.bytes.writeUInt32BE(value, at);
+  }
+
+  private room(needed: number): Buffer {
+    const end = this.length + needed;
+    if (end > this.bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, end));
+      this.bytes.copy(larger, 0, 0, this.length);
+      this.bytes = larger;
+    }
+    return this.bytes;
+  }
+}

@@ -1,0 +1,203 @@
+import { assert } from '../../base/assert.js';
+
+/*
+ * How numbers and texts stand in blobs and snapshots. Each write returns where it ends; reads are made by a `Cursor`.
+ *
+ *   number    seven bits a byte, the lowest first; the eighth bit: more follow
+ *   signed    as a number, whose lowest bit is the sign
+ *   text      number: UTF-16 units * 3 + form; then
+ *     form 0  a byte a unit
+ *     form 1  two bytes a unit, the lower one first
+ *     form 2  six bits a unit, from the lowest bit on: its place among - 0-9 A-Z _ a-z, of which nearly all ids are
+ */
+const FORMS = 3;
+const LATIN = 0;
+const WIDE = 1;
+const SIX_BITS = 2;
+const SIX_LETTERS = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
+const NO_SIX = 0xff;
+const SIX_OF = new Uint8Array(128).fill(NO_SIX);
+const LETTER_OF = Buffer.from(SIX_LETTERS, 'latin1');
+for (const [six, letter] of LETTER_OF.entries()) SIX_OF[letter] = six;
+/** Of the text that is being read. */
+const letters = Buffer.alloc(4096);
+
+const MORE = 0x80;
+const LOW = 0x7f;
+/** Below this bit operations are exact. */
+const SMALL = 2 ** 31;
+/** What four bytes hold. */
+const FOUR_BYTES = 2 ** 28;
+
+export const DOUBLE_BYTES = 8;
+/** Bytes of a safe integer that is not negative, at the most; a signed one takes the same. */
+export const NUMBER_BYTES_MAX = 8;
+
+export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
+  assert(value >= 0 && Number.isSafeInteger(value), 'a number is whole and not negative');
+  let end = at;
+  let rest = value;
+  if (rest >= SMALL) {
+    const high = Math.floor(rest / FOUR_BYTES);
+    let low = rest - high * FOUR_BYTES;
+    for (let i = 0; i < 4; i++, low >>>= 7) bytes[end++] = (low & LOW) | MORE;
+    rest = high;
+  }
+  while (rest > LOW) {
+    bytes[end++] = (rest & LOW) | MORE;
+    rest >>>= 7;
+  }
+  bytes[end++] = rest;
+  return end;
+}
+
+/** Any safe integer: the sign stands beside the lowest six bits, so that nothing is doubled. */
+export function writeSigned(bytes: Uint8Array, at: number, value: number): number {
+  assert(Number.isSafeInteger(value), 'a signed number is whole');
+  const magnitude = Math.abs(value);
+  const rest = Math.floor(magnitude / 64);
+  const first = ((magnitude - rest * 64) << 1) | (value < 0 ? 1 : 0);
+  if (rest === 0) {
+    bytes[at] = first;
+    return at + 1;
+  }
+  bytes[at] = first | MORE;
+  return writeNumber(bytes, at + 1, rest);
+}
+
+/** Bytes that the text takes, at the most. */
+export function textBytesMax(text: string): number {
+  return 3 + text.length * 2;
+}
+
+/** Each text has one form only: two are the same when their bytes are. */
+export function writeText(bytes: Uint8Array, at: number, text: string): number {
+  const { length } = text;
+  let form = SIX_BITS;
+  for (let i = 0; i < length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 0xff) return writeWide(bytes, at, text);
+    if (unit > LOW || SIX_OF[unit] === NO_SIX) form = LATIN;
+  }
+  let end = writeNumber(bytes, at, length * FORMS + form);
+  if (form === SIX_BITS) return writeSix(bytes, end, text);
+  for (let i = 0; i < length; i++) bytes[end++] = text.charCodeAt(i);
+  return end;
+}
+
+function writeWide(bytes: Uint8Array, at: number, text: string): number {
+  let end = writeNumber(bytes, at, text.length * FORMS + WIDE);
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    bytes[end++] = unit & 0xff;
+    bytes[end++] = unit >>> 8;
+  }
+  return end;
+}
+
+function writeSix(bytes: Uint8Array, at: number, text: string): number {
+  let end = at;
+  let waiting = 0;
+  let bits = 0;
+  for (let i = 0; i < text.length; i++) {
+    waiting |= (SIX_OF[text.charCodeAt(i)] as number) << bits;
+    bits += 6;
+    if (bits < 8) continue;
+    bytes[end++] = waiting & 0xff;
+    waiting >>>= 8;
+    bits -= 8;
+  }
+  if (bits > 0) bytes[end++] = waiting;
+  return end;
+}
+
+/** Where a text ends. */
+export function textEnd(bytes: Uint8Array, at: number): number {
+  let head = bytes[at] as number;
+  let start = at + 1;
+  if (head > LOW) head = (head & LOW) | ((bytes[start++] as number) << 7);
+  return start + bodyBytes(head);
+}
+
+function bodyBytes(head: number): number {
+  const length = Math.floor(head / FORMS);
+  const form = head % FORMS;
+  if (form === LATIN) return length;
+  return form === WIDE ? length * 2 : Math.ceil((length * 6) / 8);
+}
+
+/** Reads on from a place. */
+export class Cursor {
+  constructor(
+    readonly bytes: Buffer,
+    public at: number,
+  ) {}
+
+  byte(): number {
+    return this.bytes[this.at++] as number;
+  }
+
+  number(): number {
+    let byte = this.bytes[this.at++] as number;
+    if (byte <= LOW) return byte;
+    let value = byte & LOW;
+    let factor = MORE;
+    do {
+      byte = this.bytes[this.at++] as number;
+      value += (byte & LOW) * factor;
+      factor *= MORE;
+    } while (byte > LOW);
+    return value;
+  }
+
+  signed(): number {
+    const first = this.bytes[this.at++] as number;
+    const low = (first & LOW) >>> 1;
+    const magnitude = first > LOW ? low + this.number() * 64 : low;
+    return (first & 1) === 0 || magnitude === 0 ? magnitude : -magnitude;
+  }
+
+  double(): number {
+    const value = this.bytes.readDoubleLE(this.at);
+    this.at += DOUBLE_BYTES;
+    return value;
+  }
+
+  /** Milliseconds, told after another time. */
+  time(after: number): number {
+    const told = this.number();
+    if (told === 0) return this.double();
+    const distance = Math.floor((told - 1) / 2);
+    return (told - 1) % 2 === 0 ? after + distance : after - distance;
+  }
+
+  text(): string {
+    const head = this.number();
+    const start = this.at;
+    this.at = start + bodyBytes(head);
+    const form = head % FORMS;
+    if (form === SIX_BITS) return this.sixBits(start, Math.floor(head / FORMS));
+    return this.bytes.toString(form === WIDE ? 'utf16le' : 'latin1', start, this.at);
+  }
+
+  skipText(): void {
+    this.at = textEnd(this.bytes, this.at);
+  }
+
+  private sixBits(start: number, length: number): string {
+    const { bytes } = this;
+    let at = start;
+    let waiting = 0;
+    let bits = 0;
+    for (let i = 0; i < length; i++) {
+      if (bits < 6) {
+        waiting |= (bytes[at++] as number) << bits;
+        bits += 8;
+      }
+      letters[i] = LETTER_OF[waiting & 0x3f] as number;
+      waiting >>>= 6;
+      bits -= 6;
+    }
+    return letters.toString('latin1', 0, length);
+  }
+}

@@ -1,0 +1,148 @@
+/** A partition with more is split in two: to split or to enlarge one takes some ten microseconds. */
+const ENTRIES_MAX = 4096;
+const SLOTS_MIN = 8;
+/** Slots in use, at the most and at the least. */
+const LOAD_MAX = 0.8;
+const LOAD_MIN = 0.4;
+const GROWTH = 1.25;
+/** Hashes that agree in so many bits stay together, however many they are. */
+const DEPTH_MAX = 20;
+
+/** Open addressing with linear probing. A slot is two words, hash and row; row 0: free. */
+interface Partition {
+  slots: Uint32Array;
+  capacity: number;
+  count: number;
+  /** How many leading bits all hashes in it share. */
+  depth: number;
+}
+
+/**
+ * Finds rows by the hash of a key, outside V8's heap. It grows in small steps: a directory by the leading bits of the
+ * hash leads to partitions, which grow by a quarter, and are split when they are large.
+ */
+export class HashIndex {
+  count = 0;
+  private depth = 0;
+  private directory: Partition[] = [newPartition(SLOTS_MIN, 0)];
+  private slots = SLOTS_MIN;
+
+  /** The row that `matches`, among those with this hash; 0: none. */
+  find(hash: number, matches: (row: number) => boolean): number {
+    const { slots, capacity } = this.partitionOf(hash);
+    for (let slot = firstSlot(hash, capacity); ; slot = slot + 1 === capacity ? 0 : slot + 1) {
+      const row = slots[slot * 2 + 1] as number;
+      if (row === 0) return 0;
+      if (slots[slot * 2] === hash && matches(row)) return row;
+    }
+  }
+
+  /** A row that is not in it. */
+  insert(hash: number, row: number): void {
+    let partition = this.partitionOf(hash);
+    while (partition.count >= ENTRIES_MAX && partition.depth < DEPTH_MAX) {
+      this.split(hash, partition);
+      partition = this.partitionOf(hash);
+    }
+    if (partition.count + 1 > partition.capacity * LOAD_MAX) this.resize(partition, partition.count + 1);
+    put(partition, hash, row);
+    this.count++;
+  }
+
+  delete(hash: number, row: number): void {
+    const partition = this.partitionOf(hash);
+    const { slots, capacity } = partition;
+    let slot = firstSlot(hash, capacity);
+    while (slots[slot * 2 + 1] !== row) slot = slot + 1 === capacity ? 0 : slot + 1;
+    // What comes after moves up, unless it is before its own first slot then.
+    for (
+      let next = slot + 1 === capacity ? 0 : slot + 1;
+      slots[next * 2 + 1] !== 0;
+      next = next + 1 === capacity ? 0 : next + 1
+    ) {
+      const first = firstSlot(slots[next * 2] as number, capacity);
+      const isBetween = slot < next ? first > slot && first <= next : first > slot || first <= next;
+      if (isBetween) continue;
+      slots[slot * 2] = slots[next * 2] as number;
+      slots[slot * 2 + 1] = slots[next * 2 + 1] as number;
+      slot = next;
+    }
+    slots[slot * 2 + 1] = 0;
+    partition.count--;
+    this.count--;
+    if (capacity > SLOTS_MIN && partition.count < capacity * LOAD_MIN) this.resize(partition, partition.count);
+  }
+
+  get bytes(): number {
+    return this.slots * 8;
+  }
+
+  clear(): void {
+    if (this.count === 0) return;
+    this.count = 0;
+    this.depth = 0;
+    this.directory = [newPartition(SLOTS_MIN, 0)];
+    this.slots = SLOTS_MIN;
+  }
+
+  private partitionOf(hash: number): Partition {
+    return this.directory[this.depth === 0 ? 0 : hash >>> (32 - this.depth)] as Partition;
+  }
+
+  private split(hash: number, partition: Partition): void {
+    if (partition.depth === this.depth) {
+      this.directory = this.directory.flatMap((one) => [one, one]);
+      this.depth++;
+    }
+    const bit = 31 - partition.depth;
+    const { slots, capacity } = partition;
+    let ones = 0;
+    for (let slot = 0; slot < capacity; slot++) {
+      if (slots[slot * 2 + 1] !== 0) ones += ((slots[slot * 2] as number) >>> bit) & 1;
+    }
+    const halves = [partition.count - ones, ones].map((count) => newPartition(capacityFor(count), partition.depth + 1));
+    forEachEntry(partition, (entry, row) => put(halves[(entry >>> bit) & 1] as Partition, entry, row));
+    const width = 2 ** (this.depth - partition.depth);
+    const first = Math.floor((this.depth === 0 ? 0 : hash >>> (32 - this.depth)) / width) * width;
+    for (let i = 0; i < width; i++) this.directory[first + i] = halves[i < width / 2 ? 0 : 1] as Partition;
+    this.slots += (halves[0] as Partition).capacity + (halves[1] as Partition).capacity - capacity;
+  }
+
+  private resize(partition: Partition, count: number): void {
+    const old = { ...partition };
+    partition.capacity = Math.max(SLOTS_MIN, Math.ceil((count / LOAD_MAX) * GROWTH));
+    partition.slots = new Uint32Array(partition.capacity * 2);
+    partition.count = 0;
+    forEachEntry(old, (hash, row) => put(partition, hash, row));
+    this.slots += partition.capacity - old.capacity;
+  }
+}
+
+function newPartition(capacity: number, depth: number): Partition {
+  return { slots: new Uint32Array(capacity * 2), capacity, count: 0, depth };
+}
+
+function capacityFor(count: number): number {
+  return Math.max(SLOTS_MIN, Math.ceil(((count + 1) / LOAD_MAX) * GROWTH));
+}
+
+/** The low bits choose the slot, the high ones the partition. */
+function firstSlot(hash: number, capacity: number): number {
+  return ((hash & 0xffff) * capacity) >>> 16;
+}
+
+function put(partition: Partition, hash: number, row: number): void {
+  const { slots, capacity } = partition;
+  let slot = firstSlot(hash, capacity);
+  while (slots[slot * 2 + 1] !== 0) slot = slot + 1 === capacity ? 0 : slot + 1;
+  slots[slot * 2] = hash;
+  slots[slot * 2 + 1] = row;
+  partition.count++;
+}
+
+function forEachEntry({ slots, capacity }: Partition, look: (hash: number, row: number) => void): void {
+  for (let slot = 0; slot < capacity; slot++) {
+    const row = slots[slot * 2 + 1] as number;
+    if (row !== 0) look(slots[slot * 2] as number, row);
+  }
+}

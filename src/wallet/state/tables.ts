@@ -1,0 +1,459 @@
+import { assert } from '../../base/assert.js';
+import { Cursor, textBytesMax, textEnd, writeText } from '../records/bytes.js';
+import { Dictionary } from '../records/dictionary.js';
+import { HashIndex } from '../records/hash-index.js';
+import { hashKey, spaceOf } from '../records/key-hash.js';
+import { Rows, SEGMENT_ROWS } from '../records/rows.js';
+import { PAGE_BYTES, Slab } from '../records/slab.js';
+
+/*
+ * Where things are in the rows: words, and doubles (D_...), of which each takes two words.
+ *
+ *   player       balance (D) | version | newest transaction, operation | open bets | transactions | facts
+ *                | name | tallies | oldest change, in seconds | tombstones
+ *                  of a packed one, the body stands in the place of the newest transaction
+ *   round        player | facts | newest transaction | id | messages about it as a whole
+ *   transaction  facts | round | older, newer of the player | next of the round | id and effects
+ *                | created (D) | updated (D) | amount (D)
+ *   operation    facts | player | older | id and reason | amount (D) | balance after (D) | time (D)
+ */
+export const D_PLAYER_BALANCE = 0;
+export const PLAYER_VERSION = 2;
+export const PLAYER_NEWEST = 3;
+export const PLAYER_OPERATION = 4;
+export const PLAYER_OPEN_BETS = 5;
+export const PLAYER_TRANSACTIONS = 6;
+export const PLAYER_FACTS = 7;
+export const PLAYER_NAME = 8;
+export const PLAYER_TALLIES = 9;
+export const PLAYER_OLDEST = 10;
+export const PLAYER_TOMBSTONES = 11;
+const PLAYER_WORDS = 12;
+
+export const ROUND_PLAYER = 0;
+export const ROUND_FACTS = 1;
+export const ROUND_NEWEST = 2;
+export const ROUND_ID = 3;
+export const ROUND_MESSAGES = 4;
+const ROUND_WORDS = 5;
+
+export const TRANSACTION_FACTS = 0;
+export const TRANSACTION_ROUND = 1;
+export const TRANSACTION_OLDER = 2;
+export const TRANSACTION_NEWER = 3;
+export const TRANSACTION_NEXT = 4;
+export const TRANSACTION_BLOB = 5;
+export const D_TRANSACTION_CREATED = 3;
+export const D_TRANSACTION_UPDATED = 4;
+export const D_TRANSACTION_AMOUNT = 5;
+const TRANSACTION_WORDS = 12;
+
+export const OPERATION_FACTS = 0;
+export const OPERATION_PLAYER = 1;
+export const OPERATION_OLDER = 2;
+export const OPERATION_BLOB = 3;
+export const D_OPERATION_AMOUNT = 2;
+export const D_OPERATION_AFTER = 3;
+export const D_OPERATION_TIME = 4;
+const OPERATION_WORDS = 10;
+
+/** In `ROUND_FACTS`: the number of the product, above its flags. */
+export const ROUND_PRODUCT_SHIFT = 4;
+
+/** What owns a blob: the word of a row, in the order of `OWNER_WORDS`. */
+export type OwnerKind = 1 | 2 | 3 | 4 | 5 | 6 | 7;
+export const NAME_OF_PLAYER: OwnerKind = 1;
+export const TALLIES_OF_PLAYER: OwnerKind = 2;
+export const ID_OF_ROUND: OwnerKind = 3;
+export const MESSAGES_OF_ROUND: OwnerKind = 4;
+export const BLOB_OF_TRANSACTION: OwnerKind = 5;
+export const BLOB_OF_OPERATION: OwnerKind = 6;
+export const BODY_OF_PLAYER: OwnerKind = 7;
+const OWNER_WORDS = [
+  0,
+  PLAYER_NAME,
+  PLAYER_TALLIES,
+  ROUND_ID,
+  ROUND_MESSAGES,
+  TRANSACTION_BLOB,
+  OPERATION_BLOB,
+  PLAYER_NEWEST,
+] as const;
+const OWNER_SHIFT = 29;
+const ROW_MAX = 2 ** OWNER_SHIFT - 1;
+
+/** In front of the blob of a transaction and the messages of a round: how many bytes of it are used, with this. */
+export const USED_BYTES = 4;
+/** A blob that is written at once: the longest are those of a round of which everything has been said. */
+let scratch = Buffer.alloc(64 * 1024);
+
+/** Room to write a blob in, valid until the next one is asked for. */
+export function scratchOf(length: number): Buffer {
+  if (scratch.length < length) scratch = Buffer.alloc(length * 2);
+  return scratch;
+}
+
+/** How memory is cut. */
+export interface TableSizes {
+  readonly segmentRows: number;
+  readonly pageBytes: number;
+}
+
+const SIZES: TableSizes = { segmentRows: SEGMENT_ROWS, pageBytes: PAGE_BYTES };
+/** For the copy on which an array is decided. */
+const DRAFT_SIZES: TableSizes = { segmentRows: 64, pageBytes: 4096 };
+
+/**
+ * The records of one shard, outside V8's heap: the collector sees some objects per megabyte, however many players there
+ * are. `Wallet`, `Round`, `Transaction` and `Operation` are views of them, made for a turn.
+ */
+export class Tables {
+  readonly players: Rows;
+  readonly rounds: Rows;
+  readonly transactions: Rows;
+  readonly operations: Rows;
+  readonly blobs: Slab;
+  readonly products = new Dictionary();
+  readonly currencies = new Dictionary();
+  /** Address and name; see operation.ts. */
+  readonly operators = new Dictionary();
+  private readonly playersByName = new HashIndex();
+  private readonly roundsById = new HashIndex();
+  /** Bets, tips and tombstones: they share one namespace. */
+  private readonly transactionsById = new HashIndex();
+  private readonly operationsById = new HashIndex();
+  private maybeDraft: Tables | undefined = undefined;
+  /** What is looked for, so that a lookup makes no closure: what is not there is entered next, with the same key. */
+  private readonly playerKey = new Key();
+  private readonly roundKey = new Key();
+  private readonly transactionKey = new Key();
+  private readonly operationKey = new Key();
+
+  constructor(sizes: TableSizes = SIZES) {
+    const { segmentRows, pageBytes } = sizes;
+    this.players = new Rows(PLAYER_WORDS, segmentRows);
+    this.rounds = new Rows(ROUND_WORDS, segmentRows);
+    this.transactions = new Rows(TRANSACTION_WORDS, segmentRows);
+    this.operations = new Rows(OPERATION_WORDS, segmentRows);
+    this.blobs = new Slab(pageBytes);
+  }
+
+  /** Bytes outside the heap, and those of them in use. */
+  get bytes(): number {
+    return this.sumOf('bytes') + this.indexBytes;
+  }
+
+  get bytesUsed(): number {
+    return this.sumOf('bytesUsed') + this.indexBytes;
+  }
+
+  /** Empty tables for a copy of some records; those of the one before are gone. */
+  draft(): Tables {
+    this.maybeDraft ??= new Tables(DRAFT_SIZES);
+    this.maybeDraft.clear();
+    return this.maybeDraft;
+  }
+
+  findPlayer(username: string): number {
+    return this.playersByName.find(this.playerKey.of(0, 0, username), this.isPlayer);
+  }
+
+  findRound(player: number, product: number, id: string): number {
+    return this.roundsById.find(this.roundKey.of(player, product, id), this.isRound);
+  }
+
+  findTransaction(player: number, product: number, id: string): number {
+    return this.transactionsById.find(this.transactionKey.of(player, product, id), this.isTransaction);
+  }
+
+  findOperation(player: number, id: string): number {
+    return this.operationsById.find(this.operationKey.of(player, 0, id), this.isOperation);
+  }
+
+  /** As `findPlayer`, of a name in bytes. */
+  findPlayerFrom(bytes: Buffer, start: number, end: number): number {
+    return this.playersByName.find(this.playerKey.ofBytes(bytes, start, end), this.isPlayer);
+  }
+
+  /** Gives the row the name that has just been looked for, and was not found. */
+  enterPlayer(row: number): void {
+    const { bytes, length, hash } = this.playerKey;
+    this.players.wordsOf(row)[this.players.at(row) + PLAYER_NAME] = this.store(NAME_OF_PLAYER, row, bytes, length);
+    this.playersByName.insert(hash, row);
+  }
+
+  /** Hashes of keys that have been looked for just now cost nothing. */
+  hashRound(player: number, product: number, id: string): number {
+    return this.roundKey.of(player, product, id);
+  }
+
+  hashTransaction(player: number, product: number, id: string): number {
+    return this.transactionKey.of(player, product, id);
+  }
+
+  /** Once all of its key is there. */
+  enterRound(row: number, hash = this.hashOfRound(row)): void {
+    this.roundsById.insert(hash, row);
+  }
+
+  enterTransaction(row: number, hash = this.hashOfTransaction(row)): void {
+    this.transactionsById.insert(hash, row);
+  }
+
+  enterOperation(row: number): void {
+    this.operationsById.insert(this.hashOfOperation(row), row);
+  }
+
+  leaveRound(row: number): void {
+    this.roundsById.delete(this.hashOfRound(row), row);
+  }
+
+  leaveTransaction(row: number): void {
+    this.transactionsById.delete(this.hashOfTransaction(row), row);
+  }
+
+  leaveOperation(row: number): void {
+    this.operationsById.delete(this.hashOfOperation(row), row);
+  }
+
+  /** A blob with these bytes. */
+  store(kind: OwnerKind, row: number, bytes: Buffer, length: number, start = 0): number {
+    const place = this.blobs.allocate(ownerOf(kind, row), length);
+    copyBytes(bytes, start, this.blobs.bytesOf(place), this.blobs.startOf(place), length);
+    return place;
+  }
+
+  /** As `store`, of a blob that begins with its length, which is not among these bytes. */
+  storeUsed(kind: OwnerKind, row: number, bytes: Buffer, length: number, start: number): number {
+    const place = this.blobs.allocate(ownerOf(kind, row), USED_BYTES + length);
+    const to = this.blobs.bytesOf(place);
+    const at = this.blobs.startOf(place);
+    writeUsed(to, at, USED_BYTES + length);
+    copyBytes(bytes, start, to, at + USED_BYTES, length);
+    return place;
+  }
+
+  /** A blob with this text. */
+  storeText(kind: OwnerKind, row: number, text: string): number {
+    const bytes = scratchOf(text.length * 2 + 8);
+    return this.store(kind, row, bytes, writeText(bytes, 0, text));
+  }
+
+  textAt(place: number): string {
+    return this.cursorAt(place, 0).text();
+  }
+
+  cursorAt(place: number, offset: number): Cursor {
+    return new Cursor(this.blobs.bytesOf(place), this.blobs.startOf(place) + offset);
+  }
+
+  /** Replaces a blob, which may be none; returns where it is now. */
+  replace(place: number, kind: OwnerKind, row: number, bytes: Buffer, length: number): number {
+    if (place !== 0 && length <= this.blobs.roomOf(place)) {
+      copyBytes(bytes, 0, this.blobs.bytesOf(place), this.blobs.startOf(place), length);
+      return place;
+    }
+    const grown = this.store(kind, row, bytes, length);
+    if (place !== 0) this.blobs.free(place);
+    return grown;
+  }
+
+  /** Adds to a blob that begins with its length; returns where it is now. */
+  append(place: number, kind: OwnerKind, row: number, bytes: Buffer, length: number): number {
+    const { blobs } = this;
+    const from = blobs.bytesOf(place);
+    const start = blobs.startOf(place);
+    const used = readUsed(from, start);
+    let now = place;
+    if (used + length > blobs.roomOf(place)) {
+      now = blobs.allocate(ownerOf(kind, row), used + length);
+      copyBytes(from, start, blobs.bytesOf(now), blobs.startOf(now), used);
+    }
+    const to = blobs.bytesOf(now);
+    const at = blobs.startOf(now);
+    copyBytes(bytes, 0, to, at + used, length);
+    writeUsed(to, at, used + length);
+    if (now !== place) blobs.free(place);
+    return now;
+  }
+
+  /** A slice of the work that keeps memory dense: a fraction of a millisecond. True when a round of it has ended. */
+  compact(): boolean {
+    return this.blobs.compact(this.onMove);
+  }
+
+  private readonly onMove = (owner: number, place: number): void => {
+    const kind = owner >>> OWNER_SHIFT;
+    const row = owner & ROW_MAX;
+    const rows = this.rowsOf(kind as OwnerKind);
+    rows.wordsOf(row)[rows.at(row) + (OWNER_WORDS[kind] as number)] = place;
+  };
+
+  private rowsOf(kind: OwnerKind): Rows {
+    if (kind <= TALLIES_OF_PLAYER || kind === BODY_OF_PLAYER) return this.players;
+    if (kind <= MESSAGES_OF_ROUND) return this.rounds;
+    return kind === BLOB_OF_TRANSACTION ? this.transactions : this.operations;
+  }
+
+  private readonly isPlayer = (row: number): boolean => {
+    const place = this.players.wordsOf(row)[this.players.at(row) + PLAYER_NAME] as number;
+    return this.isAt(place, 0, this.playerKey);
+  };
+
+  private readonly isRound = (row: number): boolean => {
+    const words = this.rounds.wordsOf(row);
+    const at = this.rounds.at(row);
+    return this.isIn(this.roundKey, row) && this.isAt(words[at + ROUND_ID] as number, 0, this.roundKey);
+  };
+
+  private readonly isTransaction = (row: number): boolean => {
+    const words = this.transactions.wordsOf(row);
+    const at = this.transactions.at(row);
+    const key = this.transactionKey;
+    const isIn = this.isIn(key, words[at + TRANSACTION_ROUND] as number);
+    return isIn && this.isAt(words[at + TRANSACTION_BLOB] as number, USED_BYTES, key);
+  };
+
+  private readonly isOperation = (row: number): boolean => {
+    const words = this.operations.wordsOf(row);
+    const at = this.operations.at(row);
+    const key = this.operationKey;
+    return words[at + OPERATION_PLAYER] === key.player && this.isAt(words[at + OPERATION_BLOB] as number, 0, key);
+  };
+
+  /** True when the round is of the player and product of a key. */
+  private isIn({ player, product }: Key, round: number): boolean {
+    const words = this.rounds.wordsOf(round);
+    const at = this.rounds.at(round);
+    return (
+      words[at + ROUND_PLAYER] === player && (words[at + ROUND_FACTS] as number) >>> ROUND_PRODUCT_SHIFT === product
+    );
+  }
+
+  /** True when the text of a key is there. */
+  private isAt(place: number, offset: number, { bytes, length }: Key): boolean {
+    const mine = this.blobs.bytesOf(place);
+    const start = this.blobs.startOf(place) + offset;
+    for (let i = 0; i < length; i++) if (mine[start + i] !== bytes[i]) return false;
+    return true;
+  }
+
+  private hashOfRound(row: number): number {
+    const words = this.rounds.wordsOf(row);
+    const at = this.rounds.at(row);
+    return this.hashAt(this.spaceOfRound(row), words[at + ROUND_ID] as number, 0);
+  }
+
+  private hashOfTransaction(row: number): number {
+    const words = this.transactions.wordsOf(row);
+    const at = this.transactions.at(row);
+    const space = this.spaceOfRound(words[at + TRANSACTION_ROUND] as number);
+    return this.hashAt(space, words[at + TRANSACTION_BLOB] as number, USED_BYTES);
+  }
+
+  private hashOfOperation(row: number): number {
+    const words = this.operations.wordsOf(row);
+    const at = this.operations.at(row);
+    return this.hashAt(spaceOf(words[at + OPERATION_PLAYER] as number, 0), words[at + OPERATION_BLOB] as number, 0);
+  }
+
+  private spaceOfRound(row: number): number {
+    const words = this.rounds.wordsOf(row);
+    const at = this.rounds.at(row);
+    return spaceOf(words[at + ROUND_PLAYER] as number, (words[at + ROUND_FACTS] as number) >>> ROUND_PRODUCT_SHIFT);
+  }
+
+  private hashAt(space: number, place: number, offset: number): number {
+    const bytes = this.blobs.bytesOf(place);
+    const start = this.blobs.startOf(place) + offset;
+    return hashKey(space, bytes, start, textEnd(bytes, start));
+  }
+
+  private get indexBytes(): number {
+    const { playersByName, roundsById, transactionsById, operationsById } = this;
+    return playersByName.bytes + roundsById.bytes + transactionsById.bytes + operationsById.bytes;
+  }
+
+  private sumOf(what: 'bytes' | 'bytesUsed'): number {
+    const { players, rounds, transactions, operations, blobs } = this;
+    return players[what] + rounds[what] + transactions[what] + operations[what] + blobs[what];
+  }
+
+  private clear(): void {
+    for (const rows of [this.players, this.rounds, this.transactions, this.operations]) rows.clear();
+    this.blobs.clear();
+    for (const index of [this.playersByName, this.roundsById, this.transactionsById, this.operationsById])
+      index.clear();
+    this.products.clear();
+    this.currencies.clear();
+    this.operators.clear();
+  }
+}
+
+/** Of most ids. */
+const KEY_BYTES = 256;
+
+/** A key, and its hash as long as nothing else is asked for. */
+class Key {
+  player = 0;
+  product = 0;
+  /** The text as it stands in blobs. */
+  bytes = Buffer.alloc(KEY_BYTES);
+  length = 0;
+  private text: string | undefined = undefined;
+  hash = 0;
+
+  /** As `of`, in the space of players. */
+  ofBytes(bytes: Buffer, start: number, end: number): number {
+    this.player = 0;
+    this.product = 0;
+    this.text = undefined;
+    this.length = end - start;
+    if (this.length > this.bytes.length) this.bytes = Buffer.alloc(this.length * 2);
+    copyBytes(bytes, start, this.bytes, 0, this.length);
+    this.hash = hashKey(spaceOf(0, 0), bytes, start, end);
+    return this.hash;
+  }
+
+  /** The hash of this key. */
+  of(player: number, product: number, text: string): number {
+    if (text === this.text && player === this.player && product === this.product) return this.hash;
+    this.text = text;
+    this.player = player;
+    this.product = product;
+    if (textBytesMax(text) > this.bytes.length) this.bytes = Buffer.alloc(textBytesMax(text) * 2);
+    this.length = writeText(this.bytes, 0, text);
+    this.hash = hashKey(spaceOf(player, product), this.bytes, 0, this.length);
+    return this.hash;
+  }
+}
+
+/** Up to here a loop is faster than a call. */
+const LOOP_MAX = 96;
+
+function copyBytes(from: Buffer, start: number, to: Buffer, at: number, length: number): void {
+  if (length > LOOP_MAX) from.copy(to, at, start, start + length);
+  else for (let i = 0; i < length; i++) to[at + i] = from[start + i] as number;
+}
+
+/** How many bytes of a blob that begins with that are used. */
+export function readUsed(bytes: Buffer, at: number): number {
+  return (
+    (bytes[at] as number) |
+    ((bytes[at + 1] as number) << 8) |
+    ((bytes[at + 2] as number) << 16) |
+    ((bytes[at + 3] as number) << 24)
+  );
+}
+
+export function writeUsed(bytes: Buffer, at: number, used: number): void {
+  bytes[at] = used & 0xff;
+  bytes[at + 1] = (used >>> 8) & 0xff;
+  bytes[at + 2] = (used >>> 16) & 0xff;
+  bytes[at + 3] = used >>> 24;
+}
+
+function ownerOf(kind: OwnerKind, row: number): number {
+  assert(row <= ROW_MAX, 'an owner has 29 bits');
+  return ((kind << OWNER_SHIFT) | row) >>> 0;
+}

@@ -1,0 +1,247 @@
+import { must } from '../../base/assert.js';
+import type { Steps } from '../../base/steps.js';
+import type { ByteWriter } from '../records/byte-writer.js';
+import { type Cursor, textEnd } from '../records/bytes.js';
+import { Operation, type OperationFacts, type OperationType } from './operation.js';
+import type { Round, RoundClosing, Transaction } from './round.js';
+import type { Tallies, Wallet } from './wallet.js';
+
+/*
+ * What a packed wallet has beside its row, in memory and in snapshots of format 2. Numbers, signed ones and texts are those
+ * of src/wallet/records/bytes.ts. A name is a text that recurs: its number among those met before in this body, from 1 on;
+ * or 0, and the text. A time is a number: 0, and a double follows; or 1 + 2 * milliseconds after another one, + 1 when it
+ * is before that.
+ *
+ *   tallies (byte): 0; or 1, day of tips (signed), tips credited (number), carried (text, decimal digits)
+ *   operations (number), oldest first:
+ *     byte: type (3 bits), 8 with an operator, 16 with a reason
+ *     time (after 0), id (text), amount (signed), balance after (signed), operator (name), reason (text)
+ *   transactions (number), oldest first:
+ *     round: its number among those met before, from 1 on; or 0, and product (name), id (text)
+ *     facts (number), created (time after 0), updated (time after it), amount (signed)
+ *     bytes that follow (number): id (text) and effects, see transaction-record.ts
+ *   rounds with more to tell than that (number):
+ *     round (number), flags (byte): 1 ended, mark (double, little-endian)
+ *     settlements (number): transaction (number, from 0 on), bets (number), each of them (number)
+ *     closings (number): type (byte), id (text), balance before, after (signed), version (number)
+ */
+const HAS_OPERATOR = 8;
+const HAS_REASON = 16;
+const ENDED = 1;
+const NO_MARK = -1;
+
+/** On disk for ever: none changes its place. */
+const OPERATIONS: readonly OperationType[] = [
+  'create',
+  'import',
+  'deposit',
+  'withdrawal',
+  'correction',
+  'block',
+  'unblock',
+];
+const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void'];
+
+/** Items that are gone through in one step. */
+const STEP = 64;
+
+/** Writes the body of a wallet, which must not change between the steps. */
+export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
+  const names = new Map<string, number>();
+  const writeName = (text: string) => {
+    const known = names.get(text);
+    bytes.number(known ?? 0);
+    if (known !== undefined) return;
+    bytes.text(text);
+    names.set(text, names.size + 1);
+  };
+  writeTallies(bytes, wallet);
+  const operations = yield* oldestFirst(wallet.allOperations());
+  bytes.number(operations.length);
+  let gone = 0;
+  for (const operation of operations) {
+    writeOperation(bytes, operation, writeName);
+    if (++gone % STEP === 0) yield;
+  }
+  const transactions = yield* oldestFirst(wallet.transactions());
+  const numbers = new Map<number, number>();
+  const told = new Map<number, Round>();
+  bytes.number(transactions.length);
+  for (const item of transactions) {
+    const { round } = item;
+    const known = numbers.get(round.row);
+    bytes.number(known ?? 0);
+    if (known === undefined) {
+      writeName(round.productId);
+      bytes.text(round.id);
+      numbers.set(round.row, numbers.size + 1);
+      if (round.ended || round.hasMessages) told.set(round.row, round);
+    }
+    writeTransaction(bytes, item);
+    if (++gone % STEP === 0) yield;
+  }
+  bytes.number(told.size);
+  if (told.size === 0) return;
+  const places = new Map<number, number>();
+  for (const [place, { row }] of transactions.entries()) {
+    places.set(row, place);
+    if (++gone % STEP === 0) yield;
+  }
+  const placeOf = ({ row }: Transaction) => must(places.get(row), "what a round names is on its wallet's list");
+  for (const [row, round] of told) {
+    bytes.number(must(numbers.get(row), 'a round has its number'));
+    writeRound(bytes, round, placeOf);
+    if (++gone % STEP === 0) yield;
+  }
+}
+
+/** Adds all that a body holds to a wallet that has nothing yet. Throws an `AssertionFailure` when it contradicts itself. */
+export function* readBody(cursor: Cursor, wallet: Wallet): Steps<void> {
+  const { tables } = wallet;
+  const names: string[] = [''];
+  const readName = () => {
+    const number = cursor.number();
+    if (number === 0) names.push(cursor.text());
+    return must(number === 0 ? names.at(-1) : names[number], 'a name was met before');
+  };
+  const tallies = readTallies(cursor);
+  if (tallies !== undefined) wallet.tallies = tallies;
+  let gone = 0;
+  for (let left = cursor.number(); left > 0; left--) {
+    wallet.addOperation(readOperation(cursor, readName));
+    if (++gone % STEP === 0) yield;
+  }
+  const count = cursor.number();
+  const rounds: Round[] = [];
+  const transactions: Transaction[] = [];
+  for (let i = 0; i < count; i++) {
+    const number = cursor.number();
+    if (number === 0) {
+      const product = tables.products.take(readName());
+      const end = textEnd(cursor.bytes, cursor.at);
+      rounds.push(wallet.addRoundFrom(product, cursor.bytes, cursor.at, end));
+      cursor.at = end;
+    }
+    const round = must(number === 0 ? rounds.at(-1) : rounds[number - 1], 'a transaction is of a round');
+    transactions.push(readTransaction(cursor, wallet, round));
+    if (++gone % STEP === 0) yield;
+  }
+  for (let left = cursor.number(); left > 0; left--) {
+    readRound(cursor, rounds, transactions);
+    if (++gone % STEP === 0) yield;
+  }
+}
+
+/** How many operations there are in a body. */
+export function operationsIn(cursor: Cursor): number {
+  readTallies(cursor);
+  return cursor.number();
+}
+
+function readTallies(cursor: Cursor): Tallies | undefined {
+  if (cursor.byte() === 0) return undefined;
+  return { tipsDay: cursor.signed(), tipsCredited: cursor.number(), carried: BigInt(cursor.text()) };
+}
+
+function* oldestFirst<T>(newestFirst: Iterable<T>): Steps<T[]> {
+  const items: T[] = [];
+  for (const item of newestFirst) {
+    items.push(item);
+    if (items.length % STEP === 0) yield;
+  }
+  return items.reverse();
+}
+
+function writeTallies(bytes: ByteWriter, wallet: Wallet): void {
+  const { tipsDay, tipsCredited, carried } = wallet.tallies;
+  const hasTallies = tipsDay !== -1 || carried !== 0n;
+  bytes.byte(hasTallies ? 1 : 0);
+  if (!hasTallies) return;
+  bytes.signed(tipsDay);
+  bytes.number(tipsCredited);
+  bytes.text(String(carried));
+}
+
+function writeOperation(bytes: ByteWriter, operation: OperationFacts, writeName: (text: string) => void): void {
+  const { type, id, amount, after, timeMs, by, reason } = operation;
+  const flags = (by === undefined ? 0 : HAS_OPERATOR) | (reason === undefined ? 0 : HAS_REASON);
+  bytes.byte(OPERATIONS.indexOf(type) | flags);
+  bytes.time(timeMs, 0);
+  bytes.text(id);
+  bytes.signed(amount);
+  bytes.signed(after);
+  if (by !== undefined) writeName(Operation.signatureOf(by));
+  if (reason !== undefined) bytes.text(reason);
+}
+
+function readOperation(cursor: Cursor, readName: () => string): OperationFacts {
+  const flags = cursor.byte();
+  const type = must(OPERATIONS[flags & 0b111], 'an operation has a known type');
+  const timeMs = cursor.time(0);
+  const id = cursor.text();
+  const amount = cursor.signed();
+  const after = cursor.signed();
+  const by = (flags & HAS_OPERATOR) === 0 ? undefined : Operation.operatorOf(readName());
+  const reason = (flags & HAS_REASON) === 0 ? undefined : cursor.text();
+  return { type, id, amount, after, timeMs, by, reason };
+}
+
+function writeTransaction(bytes: ByteWriter, item: Transaction): void {
+  const { createdMs } = item;
+  bytes.number(item.facts);
+  bytes.time(createdMs, 0);
+  bytes.time(item.updatedMs, createdMs);
+  bytes.signed(item.stake);
+  const { cursor, end } = item.blobCursor();
+  bytes.number(end - cursor.at);
+  bytes.copy(cursor.bytes, cursor.at, end);
+}
+
+function readTransaction(cursor: Cursor, wallet: Wallet, round: Round): Transaction {
+  const facts = cursor.number();
+  const createdMs = cursor.time(0);
+  const updatedMs = cursor.time(createdMs);
+  const amount = cursor.signed();
+  const length = cursor.number();
+  const item = wallet.addRecord(round, facts, createdMs, updatedMs, amount, cursor.bytes, cursor.at, length);
+  cursor.at += length;
+  return item;
+}
+
+function writeRound(bytes: ByteWriter, round: Round, placeOf: (item: Transaction) => number): void {
+  const { settlements, closings } = round;
+  bytes.byte(round.ended ? ENDED : 0);
+  bytes.double(round.markMs);
+  bytes.number(settlements.length);
+  for (const { transaction, bets } of settlements) {
+    bytes.number(placeOf(transaction));
+    bytes.number(bets.length);
+    for (const bet of bets) bytes.number(placeOf(bet));
+  }
+  bytes.number(closings.length);
+  for (const { type, id, before, after, version } of closings) {
+    bytes.byte(CLOSINGS.indexOf(type));
+    bytes.text(id);
+    bytes.signed(before);
+    bytes.signed(after);
+    bytes.number(version);
+  }
+}
+
+function readRound(cursor: Cursor, rounds: readonly Round[], transactions: readonly Transaction[]): void {
+  const round = must(rounds[cursor.number() - 1], 'a round is of its wallet');
+  const at = (place: number) => must(transactions[place], 'a settlement names transactions of its wallet');
+  if (cursor.byte() === ENDED) round.end();
+  const markMs = cursor.double();
+  if (markMs !== NO_MARK) round.mark(markMs);
+  for (let left = cursor.number(); left > 0; left--) {
+    const transaction = at(cursor.number());
+    const bets = Array.from({ length: cursor.number() }, () => at(cursor.number()));
+    round.addSettlement({ transaction, bets });
+  }
+  for (let left = cursor.number(); left > 0; left--) {
+    const type = must(CLOSINGS[cursor.byte()], 'a round is closed by a cancel or a void');
+    const id = cursor.text();
+    round.addClosing({ type, id, before: cursor.signed(), after: cursor.signed(), version: cursor.number() });
+  }
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import type { Tables } from '../../src/wallet/state/tables.js';
+import { imageOf, type WalletImage } from '../../src/wallet/state/wallet-image.js';
+import type { Wallets } from '../../src/wallet/state/wallets.js';
+
+/** All that two shards must agree on. */
+export function imagesOf(wallets: Iterable<Parameters<typeof imageOf>[0]>): WalletImage[] {
+  return [...wallets].map(imageOf);
+}
+
+/** Everything in the tables is reached from a wallet, and found by its key; and nothing is in use that is not reached. */
+export function auditTables(wallets: Wallets): void {
+  const { tables } = wallets;
+  const { players, rounds, transactions, operations, blobs } = tables;
+  const seen = { rounds: new Set<number>(), transactions: 0, operations: 0, named: 0, operationIds: 0, blobs: 0 };
+  for (const wallet of wallets) {
+    assert.equal(tables.findPlayer(wallet.username), wallet.row);
+    seen.blobs += 1 + (wallet.tallies.tipsDay === -1 && wallet.tallies.carried === 0n ? 0 : 1);
+    const mine = new Map<number, number[]>();
+    for (const item of wallet.transactions()) {
+      seen.transactions++;
+      seen.blobs++;
+      const { round } = item;
+      seen.rounds.add(round.row);
+      mine.set(round.row, [...(mine.get(round.row) ?? []), item.row]);
+      assert.equal(wallet.round(round.productId, round.id)?.row, round.row);
+      if (item.kind === 'settlement') {
+        assert.equal(round.settlement(item.id)?.transaction.row, item.row);
+      } else if (item.kind !== 'mark') {
+        seen.named++;
+        assert.equal(wallet.bet(round.productId, item.id)?.row, item.row);
+      }
+      if (item.isBet) assert.ok(round.isKnown);
+    }
+    for (const [row, rows] of mine) {
+      const round = [...wallet.transactions()].find((item) => item.round.row === row)?.round;
+      assert.deepEqual(
+        [...(round?.members() ?? [])].map((item) => item.row),
+        rows.reverse(),
+        'members, oldest first',
+      );
+      seen.blobs += 1 + (round?.hasMessages ? 1 : 0);
+    }
+    for (const operation of wallet.allOperations()) {
+      seen.operations++;
+      if (operation.id === '') continue;
+      seen.blobs++;
+      seen.operationIds++;
+      assert.equal(wallet.operation(operation.id)?.row, operation.row);
+    }
+  }
+  assert.equal(players.count, wallets.count);
+  assert.equal(rounds.count, seen.rounds.size);
+  assert.equal(transactions.count, seen.transactions);
+  assert.equal(operations.count, seen.operations);
+  // A wallet whose tallies have come back to nothing keeps their blob.
+  assert.ok(blobs.count >= seen.blobs && blobs.count <= seen.blobs + wallets.count, `${blobs.count} blobs`);
+  assert.deepEqual(indexCounts(tables), [wallets.count, seen.rounds.size, seen.named, seen.operationIds]);
+}
+
+function indexCounts(tables: Tables): number[] {
+  const names = ['playersByName', 'roundsById', 'transactionsById', 'operationsById'];
+  return names.map((name) => (tables as unknown as Record<string, { count: number }>)[name]?.count ?? -1);
+}

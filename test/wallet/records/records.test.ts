@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import {
+  Cursor,
+  NUMBER_BYTES_MAX,
+  textBytesMax,
+  textEnd,
+  writeNumber,
+  writeSigned,
+  writeText,
+} from '../../../src/wallet/records/bytes.js';
+import { Dictionary } from '../../../src/wallet/records/dictionary.js';
+import { HashIndex } from '../../../src/wallet/records/hash-index.js';
+import { Rows } from '../../../src/wallet/records/rows.js';
+import { Slab } from '../../../src/wallet/records/slab.js';
+
+const NUM_RUNS = 60;
+
+const texts = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.stringMatching(/^[-\w]*$/), fc.uuid());
+
+test('a number, a signed one and a text come back as they went', () => {
+  const bytes = Buffer.alloc(4096);
+  fc.assert(
+    fc.property(fc.maxSafeNat(), fc.maxSafeInteger(), texts, (n, z, text) => {
+      let end = writeNumber(bytes, 1, n);
+      assert.ok(end <= 1 + NUMBER_BYTES_MAX);
+      const afterNumber = end;
+      end = writeSigned(bytes, end, z);
+      assert.ok(end <= afterNumber + NUMBER_BYTES_MAX + 1);
+      const textAt = end;
+      end = writeText(bytes, end, text);
+      assert.ok(end <= textAt + textBytesMax(text));
+      const cursor = new Cursor(bytes, 1);
+      assert.deepEqual([cursor.number(), cursor.signed(), cursor.text(), cursor.at], [n, z, text, end]);
+      cursor.at = textAt;
+      cursor.skipText();
+      assert.equal(cursor.at, end);
+      assert.equal(textEnd(bytes, textAt), end);
+    }),
+    {
+      numRuns: 1000,
+      examples: [
+        [0, 0, ''],
+        [2 ** 53 - 1, -(2 ** 53 - 1), '\ufeff'],
+        [2 ** 31, -64, 'ä'],
+        [128, 63, '๑'],
+      ],
+    },
+  );
+});
+
+test('rows are zeros when they are new, keep what is written, and are used again', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(20), { maxLength: 300 }), (steps) => {
+      const rows = new Rows(4, 4);
+      const model = new Map<number, number>();
+      for (const [i, step] of steps.entries()) {
+        const known = [...model.keys()];
+        const victim = known[step];
+        if (step < 8 && victim !== undefined) {
+          rows.free(victim);
+          model.delete(victim);
+          continue;
+        }
+        const row = rows.allocate();
+        assert.ok(!model.has(row));
+        const words = rows.wordsOf(row);
+        assert.deepEqual([...words.subarray(rows.at(row), rows.at(row) + 4)], [0, 0, 0, 0]);
+        words.fill(i + 1, rows.at(row), rows.at(row) + 4);
+        model.set(row, i + 1);
+      }
+      assert.equal(rows.count, model.size);
+      for (const [row, value] of model) assert.equal(rows.wordsOf(row)[rows.at(row) + 3], value);
+      assert.ok(rows.bytesUsed <= rows.bytes);
+    }),
+    { numRuns: NUM_RUNS },
+  );
+});
+
+test('blobs keep their bytes while others come, go and are moved; what is left over is bounded', () => {
+  const step = fc.record({ what: fc.constantFrom('allocate', 'free', 'compact'), at: fc.nat(), length: fc.nat(400) });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 50, maxLength: 600 }), (steps) => {
+      const slab = new Slab(1024);
+      const model = new Map<number, { place: number; bytes: Buffer }>();
+      const onMove = (owner: number, place: number) => {
+        const blob = model.get(owner);
+        assert.ok(blob !== undefined, 'only what is alive is moved');
+        blob.place = place;
+      };
+      const check = () => {
+        for (const { place, bytes } of model.values()) {
+          const start = slab.startOf(place);
+          assert.ok(slab.roomOf(place) >= bytes.length);
+          assert.ok(
+            slab
+              .bytesOf(place)
+              .subarray(start, start + bytes.length)
+              .equals(bytes),
+          );
+        }
+      };
+      let owner = 0;
+      for (const { what, at, length } of steps) {
+        if (what === 'compact') {
+          slab.compact(onMove);
+        } else if (what === 'free' && model.size > 0) {
+          const victim = [...model.keys()][at % model.size] as number;
+          slab.free(model.get(victim)?.place as number);
+          model.delete(victim);
+        } else {
+          const bytes = Buffer.alloc(length, at & 0xff);
+          const place = slab.allocate(++owner, length);
+          assert.notEqual(place, 0);
+          bytes.copy(slab.bytesOf(place), slab.startOf(place));
+          model.set(owner, { place, bytes });
+        }
+      }
+      check();
+      assert.equal(slab.count, model.size);
+      for (let rounds = 0; rounds < 3; rounds++) while (!slab.compact(onMove));
+      check();
+      // At most half of what is left is free, beside one page for each length and a few to spare.
+      const lengths = 20;
+      assert.ok(slab.bytes <= 2 * slab.bytesUsed * 1.3 + (lengths + 4) * 1024, `${slab.bytes} of ${slab.bytesUsed}`);
+      for (const { place } of model.values()) slab.free(place);
+      assert.equal(slab.bytesUsed, 0);
+      assert.ok(slab.bytes <= 4 * 1024);
+      slab.clear();
+      assert.equal(slab.count, 0);
+    }),
+    { numRuns: NUM_RUNS },
+  );
+});
+
+test('an index finds what a Map finds, also among equal hashes, while it grows and shrinks', () => {
+  for (const bits of [0xffffffff, 0xfff00000, 0xff]) {
+    const index = new HashIndex();
+    const model = new Map<number, number>();
+    const hashOf = (row: number) => (Math.imul(row, 0x9e3779b1) & bits) >>> 0;
+    let random = 1;
+    const next = (below: number) => {
+      random = Math.imul(random ^ (random >>> 15), 0x2c1b3c6d) + 0x9e3779b9;
+      return (random >>> 0) % below;
+    };
+    const checkRow = (row: number) => {
+      assert.equal(
+        index.find(hashOf(row), (one) => one === row),
+        model.has(row) ? row : 0,
+      );
+    };
+    const rowsMax = bits === 0xffffffff ? 40_000 : 2000;
+    for (let step = 0; step < rowsMax * 4; step++) {
+      const row = 1 + next(rowsMax);
+      const grows = step < rowsMax * 2;
+      if (model.has(row) && !grows) {
+        index.delete(hashOf(row), row);
+        model.delete(row);
+      } else if (!model.has(row) && grows) {
+        index.insert(hashOf(row), row);
+        model.set(row, row);
+      }
+      if (step % 7 === 0) checkRow(1 + next(rowsMax));
+    }
+    assert.equal(index.count, model.size);
+    for (let row = 1; row <= rowsMax; row++) checkRow(row);
+    for (const row of model.keys()) index.delete(hashOf(row), row);
+    assert.equal(index.count, 0);
+  }
+});
+
+test('an index takes few bytes an entry, however many there are', () => {
+  const index = new HashIndex();
+  for (let row = 1; row <= 300_000; row++) {
+    index.insert(Math.imul(row, 0x9e3779b1) >>> 0, row);
+    if (row % 10_000 === 0) assert.ok(index.bytes / row < 15, `${index.bytes / row} bytes an entry of ${row}`);
+  }
+});
+
+test('a dictionary forgets what nothing uses any more', () => {
+  const dictionary = new Dictionary();
+  const first = dictionary.take('first');
+  for (let i = 0; i < 1000; i++) dictionary.release(dictionary.take(`P${i}`));
+  assert.equal(dictionary.take('first'), first);
+  dictionary.release(first);
+  assert.equal(dictionary.find('first'), first);
+  assert.equal(dictionary.text(first), 'first');
+  dictionary.release(first);
+  assert.equal(dictionary.find('first'), 0);
+  const { texts } = dictionary as unknown as { texts: string[] };
+  assert.ok(texts.length < 4);
+});

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Shard } from '../../src/shard/shard.js';
+import { Housekeeper } from '../../src/worker/housekeeper.js';
+
+const IDLE_MS = 60_000;
+
+/** Counts what it is asked for. */
+class CountingShard {
+  packed = 0;
+  compacted = 0;
+
+  constructor(readonly playerCount: number) {}
+
+  packNext(): void {
+    this.packed++;
+  }
+
+  compact(): void {
+    this.compacted++;
+  }
+}
+
+function kept(t: { mock: { timers: { tick(ms: number): void } } }, shards: CountingShard[], lookMs: number): void {
+  let nowMs = 0;
+  const clock = {
+    now: () => 0,
+    monotonicMs: () => {
+      nowMs += lookMs;
+      return nowMs;
+    },
+  };
+  const keeper = new Housekeeper(shards as unknown as Shard[], IDLE_MS, clock);
+  keeper.start();
+  t.mock.timers.tick(IDLE_MS);
+  keeper.stop();
+}
+
+test('each player is looked at once in the time after which the idle are packed, in small shards and large ones', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const shards = [0, 1, 7, 20_000].map((players) => new CountingShard(players));
+  kept(t, shards, 0);
+  for (const { playerCount, packed, compacted } of shards) {
+    assert.ok(Math.abs(packed - playerCount) <= 1 + playerCount * 0.01, `${packed} of ${playerCount}`);
+    assert.ok(compacted > 100);
+  }
+});
+
+test('a turn ends after a millisecond, however many are due', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const shard = new CountingShard(10_000_000);
+  kept(t, [shard], 0.3);
+  const turns = shard.compacted;
+  assert.ok(shard.packed <= turns * 16 * 4, `${shard.packed} in ${turns} turns`);
+  assert.ok(shard.packed >= turns * 16);
+});
