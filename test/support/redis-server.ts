@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '../../bench/support/free-port.js';
 import { endAfterTests } from './children.js';
@@ -58,6 +60,15 @@ export class RedisServer {
     });
     const args = settings.flatMap(([name, value]) => [`--${name}`, ...(name === 'save' ? [value] : value.split(' '))]);
     this.child = await startRedisServer(args, /Ready to accept connections/);
+  }
+
+  /** Starts it again without anything of what it had: its disk is gone. */
+  async startEmpty(): Promise<void> {
+    await this.end();
+    for (const name of readdirSync(this.folder.path)) {
+      rmSync(join(this.folder.path, name), { recursive: true });
+    }
+    await this.start();
   }
 
   /** A connection for the test itself; the test ends it. */
