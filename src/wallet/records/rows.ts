@@ -1,9 +1,27 @@
 /** Rows of one segment: few objects for the collector, and no long pause when one is added. */
 export const SEGMENT_ROWS = 4096;
 
+/** A run of rows in one piece of memory. */
+interface Segment {
+  readonly number: number;
+  readonly words: Uint32Array;
+  /** Rows in use. */
+  count: number;
+  /** Rows that have been in use, with those that were freed since. */
+  begun: number;
+  /** The first of the freed ones; each names the next in its first word; 0: none. */
+  freed: number;
+  /** Neighbours on the list of segments with room. */
+  newer: Segment | undefined;
+  older: Segment | undefined;
+}
+
+const NOTHING = new Uint32Array(0);
+
 /**
  * Records of one fixed length outside V8's heap, in segments of typed arrays. A row is named by its number, from 1 on,
- * and stays where it is until it is freed; 0 names none. Freed rows are used again.
+ * and stays where it is until it is freed; 0 names none. Freed rows are used again, and a segment that is empty is given
+ * back.
  *
  *   row 1        row 2        ...          words, and doubles at even ones
  *   | w w w w w w | w w w w w w | ...
@@ -11,14 +29,15 @@ export const SEGMENT_ROWS = 4096;
 export class Rows {
   /** Rows in use. */
   count = 0;
+  private readonly segments: (Segment | undefined)[] = [];
+  /** By segment: its memory, twice. */
   private readonly words: Uint32Array[] = [];
   private readonly doubles: Float64Array[] = [];
+  private readonly freeNumbers: number[] = [];
+  /** The newest segment with room. */
+  private roomy: Segment | undefined = undefined;
   private readonly shift: number;
   private readonly mask: number;
-  /** Rows that have been in use, with those that were freed since. */
-  private used = 0;
-  /** The first of the freed ones; each names the next in its first word. */
-  private freed = 0;
 
   /** `length`: words of a row, an even number where it has doubles. `segmentRows`: a power of two. */
   constructor(
@@ -29,22 +48,31 @@ export class Rows {
     this.mask = segmentRows - 1;
   }
 
-  /** A row of zeros. */
+  /** A row of zeros. Without a row that was freed: the next number. */
   allocate(): number {
+    const segment = this.roomy ?? this.newSegment();
+    let row = segment.freed;
+    if (row === 0) {
+      row = (segment.number << this.shift) + ++segment.begun;
+    } else {
+      const at = this.at(row);
+      segment.freed = segment.words[at] as number;
+      segment.words.fill(0, at, at + this.length);
+    }
     this.count++;
-    const row = this.freed;
-    if (row === 0) return this.next();
-    const words = this.wordsOf(row);
-    const at = this.at(row);
-    this.freed = words[at] as number;
-    words.fill(0, at, at + this.length);
+    if (++segment.count > this.mask) this.unlink(segment);
     return row;
   }
 
   free(row: number): void {
-    this.wordsOf(row)[this.at(row)] = this.freed;
-    this.freed = row;
+    const segment = this.segments[(row - 1) >>> this.shift] as Segment;
+    segment.words[this.at(row)] = segment.freed;
+    segment.freed = row;
+    if (segment.count > this.mask) this.link(segment);
+    segment.count--;
     this.count--;
+    const isLastWithRoom = this.roomy === segment && segment.older === undefined;
+    if (segment.count === 0 && !isLastWithRoom) this.release(segment);
   }
 
   /** The words in which the row is, and `at` where it begins. They stay the same for as long as it lives. */
@@ -62,7 +90,7 @@ export class Rows {
   }
 
   get bytes(): number {
-    return this.words.length * (this.mask + 1) * this.length * 4;
+    return (this.segments.length - this.freeNumbers.length) * (this.mask + 1) * this.length * 4;
   }
 
   get bytesUsed(): number {
@@ -71,21 +99,50 @@ export class Rows {
 
   /** Frees all; keeps one segment. */
   clear(): void {
-    this.words.length = Math.min(this.words.length, 1);
-    this.doubles.length = this.words.length;
-    this.words[0]?.fill(0);
     this.count = 0;
-    this.used = 0;
-    this.freed = 0;
+    this.roomy = undefined;
+    this.freeNumbers.length = 0;
+    for (const list of [this.segments, this.words, this.doubles]) list.length = Math.min(list.length, 1);
+    const [first] = this.segments;
+    if (first === undefined) return;
+    first.words.fill(0);
+    Object.assign(first, { count: 0, begun: 0, freed: 0, newer: undefined, older: undefined });
+    this.link(first);
   }
 
-  private next(): number {
-    const row = ++this.used;
-    if ((row - 1) >>> this.shift === this.words.length) {
-      const memory = new ArrayBuffer((this.mask + 1) * this.length * 4);
-      this.words.push(new Uint32Array(memory));
-      this.doubles.push(new Float64Array(memory));
-    }
-    return row;
+  private newSegment(): Segment {
+    const number = this.freeNumbers.pop() ?? this.segments.length;
+    const memory = new ArrayBuffer((this.mask + 1) * this.length * 4);
+    const words = new Uint32Array(memory);
+    const segment = { number, words, count: 0, begun: 0, freed: 0, newer: undefined, older: undefined };
+    this.segments[number] = segment;
+    this.words[number] = words;
+    this.doubles[number] = new Float64Array(memory, 0, memory.byteLength >> 3);
+    this.link(segment);
+    return segment;
+  }
+
+  private release(segment: Segment): void {
+    const { number } = segment;
+    this.unlink(segment);
+    this.segments[number] = undefined;
+    this.words[number] = NOTHING;
+    this.doubles[number] = new Float64Array(NOTHING.buffer);
+    this.freeNumbers.push(number);
+  }
+
+  private link(segment: Segment): void {
+    segment.older = this.roomy;
+    segment.newer = undefined;
+    if (this.roomy !== undefined) this.roomy.newer = segment;
+    this.roomy = segment;
+  }
+
+  private unlink(segment: Segment): void {
+    if (segment.newer === undefined) this.roomy = segment.older;
+    else segment.newer.older = segment.older;
+    if (segment.older !== undefined) segment.older.newer = segment.newer;
+    segment.newer = undefined;
+    segment.older = undefined;
   }
 }

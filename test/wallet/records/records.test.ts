@@ -73,6 +73,9 @@ test('rows are zeros when they are new, keep what is written, and are used again
       assert.equal(rows.count, model.size);
       for (const [row, value] of model) assert.equal(rows.wordsOf(row)[rows.at(row) + 3], value);
       assert.ok(rows.bytesUsed <= rows.bytes);
+      for (const row of model.keys()) rows.free(row);
+      assert.equal(rows.bytesUsed, 0);
+      assert.ok(rows.bytes <= 4 * 4 * 4, 'one segment is kept');
     }),
     { numRuns: NUM_RUNS },
   );
