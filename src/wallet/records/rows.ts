@@ -1,5 +1,5 @@
 /** Rows of one segment: few objects for the collector, and no long pause when one is added. */
-export const SEGMENT_ROWS = 4096;
+export const SEGMENT_ROWS = 8192;
 
 /** A run of rows in one piece of memory. */
 interface Segment {

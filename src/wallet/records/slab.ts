@@ -1,7 +1,7 @@
 import { assert, must } from '../../base/assert.js';
 
 /** What is neither alive nor free in a page lies behind its last slot. */
-export const PAGE_BYTES = 64 * 1024;
+export const PAGE_BYTES = 256 * 1024;
 const GRANULE = 8;
 /** In front of each blob: its owner; 0 in a slot that is free. */
 const OWNER_BYTES = 4;
