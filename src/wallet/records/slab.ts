@@ -188,9 +188,9 @@ export class Slab {
     return page;
   }
 
-  /** For one blob that is too long for the others. */
+  /** For one blob that is too long for the others; with room to grow, so that one that grows is not copied every time. */
   private ownPage(needed: number): Page {
-    const page = this.newPage(Math.ceil(needed / GRANULE) * GRANULE);
+    const page = this.newPage(sizeOf(needed));
     page.slotBytes = page.bytes.length;
     page.slots = 1;
     return page;
@@ -262,6 +262,12 @@ function sizesUpTo(most: number): number[] {
     for (let quarter = 5; quarter <= 8; quarter++) sizes.push((power / 4) * quarter);
   }
   return sizes;
+}
+
+/** Of lengths beyond the classes: up to the next quarter of a power of two, as they go. */
+function sizeOf(length: number): number {
+  const quarter = 2 ** (31 - Math.clz32(length - 1)) / 4;
+  return Math.ceil(length / quarter) * quarter;
 }
 
 function classOf(length: number): number {

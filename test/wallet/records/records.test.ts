@@ -137,6 +137,23 @@ test('blobs keep their bytes while others come, go and are moved; what is left o
   );
 });
 
+test('a long blob has room to grow, so that one that grows by little is moved rarely', () => {
+  const slab = new Slab();
+  let place = slab.allocate(1, 20_000);
+  let moves = 0;
+  for (let length = 20_000; length <= 200_000; length += 20) {
+    assert.ok(slab.roomOf(place) < length * 1.3, 'little is wasted');
+    if (length <= slab.roomOf(place)) continue;
+    slab.free(place);
+    place = slab.allocate(1, length);
+    moves++;
+  }
+  assert.ok(moves < 20, `${moves} moves`);
+  slab.free(place);
+  assert.equal(slab.bytesUsed, 0);
+  assert.equal(slab.bytes, 0);
+});
+
 test('an index finds what a Map finds, also among equal hashes, while it grows and shrinks', () => {
   for (const bits of [0xffffffff, 0xfff00000, 0xff]) {
     const index = new HashIndex();
