@@ -165,13 +165,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
     }
     case 'bet-voided': {
       const bet = mustBet(wallet, productId, change.id);
-      let takenBack = 0;
-      for (const [settlementId, amount] of change.takenBack) {
-        const settlement = must(bet.round.settlement(settlementId), 'what is taken back was paid by a settlement');
-        assert(settlement.transaction.paid >= amount, 'no more is taken back than is paid');
-        settlement.transaction.takeBack(amount);
-        takenBack += amount;
-      }
+      const takenBack = takeBack(bet.round, change.takenBack);
       const explained = bet.held - bet.paid - takenBack;
       reverse(bet, 'VOID', timeMs);
       bet.record('void', false, false, 0, answer);
@@ -250,6 +244,23 @@ function pay(item: Transaction): void {
 function reverse(item: Transaction, state: 'VOID' | 'REFUND' | 'REJECT', timeMs: number): void {
   item.state = state;
   item.touch(timeMs);
+}
+
+/** Takes amounts back from the settlements with these ids; returns their sum. Walks over all of them once. */
+function takeBack(round: Round, amounts: readonly (readonly [settlementId: string, amount: Units])[]): Units {
+  if (amounts.length === 0) return 0;
+  const left = new Map(amounts);
+  let sum = 0;
+  for (const { transaction } of round.settlements) {
+    const amount = left.get(transaction.id);
+    if (amount === undefined) continue;
+    assert(transaction.paid >= amount, 'no more is taken back than is paid');
+    transaction.takeBack(amount);
+    sum += amount;
+    left.delete(transaction.id);
+  }
+  assert(left.size === 0, 'what is taken back was paid by a settlement');
+  return sum;
 }
 
 function newSingleState(

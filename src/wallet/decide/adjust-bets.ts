@@ -1,7 +1,6 @@
 import type { AdjustBetsCommand, AdjustTxn } from '../command.js';
 import type { Remark } from '../decision.js';
 import type { Wallet } from '../state/wallet.js';
-import { adjustmentBy } from './idempotency.js';
 import type { Rules } from './rules.js';
 import { change, closedFailure, fail, repeat, type Verdict } from './verdict.js';
 
@@ -9,11 +8,11 @@ import { change, closedFailure, fail, repeat, type Verdict } from './verdict.js'
 export function decideAdjustBet(wallet: Wallet, command: AdjustBetsCommand, txn: AdjustTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
   if (bet === undefined) return fail('transaction-not-found');
-  const first = adjustmentBy(bet, command.id);
+  const first = bet.adjustmentBy(command.id);
   if (first !== undefined)
     return first.amount === txn.betAmount ? repeat(first, bet.row) : fail('duplicate-transaction');
   if (!bet.isOpen) return fail(closedFailure(bet));
-  if (bet.adjustmentIds.length >= rules.historyMax) return fail('limit-reached');
+  if (bet.adjustmentCount >= rules.historyMax) return fail('limit-reached');
   const after = wallet.balance + (bet.taken ? bet.held - txn.betAmount : 0);
   // Giving back is always possible, also to a negative balance.
   if (after < wallet.balance && after < 0) return fail('insufficient-balance');

@@ -65,7 +65,7 @@ function decideByRound(
     if (bets.some((bet) => bet.state === 'SETTLED')) return fail('already-settled');
     return markRound(wallet, command, txn, rules, round, 'already-cancelled');
   }
-  if (open.length > 0 && round.closings.length >= rules.historyMax) return fail('limit-reached');
+  if (open.length > 0 && round.closingCount >= rules.historyMax) return fail('limit-reached');
   const held = maybeSum(open.map((bet) => bet.held));
   if (held === undefined) return fail('amount-out-of-range');
   return change({

@@ -1,5 +1,5 @@
 import type { Units } from '../amount.js';
-import type { Effect, EffectType, FirstAnswer, TransactionRecord } from '../state/transaction-record.js';
+import type { EffectType, FirstAnswer, TransactionRecord } from '../state/transaction-record.js';
 
 /** The message whose first answer is wanted (docs/decisions.md section 3). Amount undefined: any amount is the same. */
 interface Message {
@@ -22,9 +22,4 @@ export function firstAnswer(item: TransactionRecord, message: Message): FirstAns
     newest ??= effect;
   }
   return newest;
-}
-
-/** The adjustment of this bet by this request; undefined when there was none. */
-export function adjustmentBy(bet: TransactionRecord, requestId: string): Effect | undefined {
-  return bet.effects().find((effect) => effect.type === 'adjust' && effect.requestId === requestId);
 }

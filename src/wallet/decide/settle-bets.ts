@@ -95,7 +95,7 @@ function decideNewSettlement(wallet: Wallet, txn: SettleTxn, rules: Rules, round
   if (open.length === 0 && bets.every((bet) => bet.isReversed)) return fail('already-cancelled');
   const further = open.length === 0;
   if (further && round.ended && rules.roundEnded !== 'ignore') return fail('already-settled');
-  if (round.settlements.length >= rules.historyMax) return fail('limit-reached');
+  if (round.settlementCount >= rules.historyMax) return fail('limit-reached');
   return settleRound(wallet, txn, open, further ? ['further-payout'] : []);
 }
 

@@ -56,7 +56,7 @@ function decideByRound(
   if (isEmpty && !hasBegun) return fail('already-cancelled');
   // Remembered, so that it is a repeat when it comes again.
   if (isEmpty) return change({ type: 'round-voided', id: txn.id, roundId: round.id, bets: [], after: wallet.balance });
-  if (round.closings.length >= rules.historyMax) return fail('limit-reached');
+  if (round.closingCount >= rules.historyMax) return fail('limit-reached');
   const held = maybeSum(settled.map((bet) => bet.held));
   const paid = maybeSum([...round.stillPaid(), ...settled.map((bet) => bet.paid)]);
   if (held === undefined || paid === undefined || !isSafeBalance(held - paid)) return fail('amount-out-of-range');

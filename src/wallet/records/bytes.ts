@@ -111,6 +111,19 @@ function writeSix(bytes: Uint8Array, at: number, text: string): number {
   return end;
 }
 
+/** A text as it is written. */
+export interface WrittenText {
+  readonly bytes: Uint8Array;
+  readonly length: number;
+}
+
+/** True when the text that is read there is this one. */
+export function isTextAt(bytes: Uint8Array, at: number, text: WrittenText): boolean {
+  const { bytes: wanted, length } = text;
+  for (let i = 0; i < length; i++) if (bytes[at + i] !== wanted[i]) return false;
+  return true;
+}
+
 /** Where a text ends. */
 export function textEnd(bytes: Uint8Array, at: number): number {
   let head = bytes[at] as number;

@@ -1,5 +1,13 @@
 import type { Units } from '../amount.js';
-import { Cursor, NUMBER_BYTES_MAX, textBytesMax, writeNumber, writeSigned, writeText } from '../records/bytes.js';
+import {
+  Cursor,
+  isTextAt,
+  NUMBER_BYTES_MAX,
+  textBytesMax,
+  writeNumber,
+  writeSigned,
+  writeText,
+} from '../records/bytes.js';
 import {
   MESSAGES_OF_ROUND,
   ROUND_FACTS,
@@ -13,6 +21,7 @@ import {
   TRANSACTION_NEXT,
   TRANSACTION_ROUND,
   USED_BYTES,
+  writtenText,
 } from './tables.js';
 import { type FirstAnswer, TransactionRecord } from './transaction-record.js';
 
@@ -171,8 +180,8 @@ export class Round {
   /** Oldest first. Their ids are a namespace of the round's own. */
   get settlements(): Settlement[] {
     const settlements: Settlement[] = [];
-    this.readMessages((cursor, tag) => {
-      if (tag === SETTLEMENT) settlements.push(this.readSettlement(cursor));
+    this.findMessage((cursor, tag) => {
+      if (tag === SETTLEMENT) settlements.push(readSettlement(this.tables, cursor));
       else skipClosing(cursor);
     });
     return settlements;
@@ -180,11 +189,19 @@ export class Round {
 
   get closings(): RoundClosing[] {
     const closings: RoundClosing[] = [];
-    this.readMessages((cursor, tag) => {
+    this.findMessage((cursor, tag) => {
       if (tag === SETTLEMENT) skipSettlement(cursor);
       else closings.push(readClosing(cursor, tag));
     });
     return closings;
+  }
+
+  get settlementCount(): number {
+    return this.countMessages((tag) => tag === SETTLEMENT);
+  }
+
+  get closingCount(): number {
+    return this.countMessages((tag) => tag !== SETTLEMENT);
   }
 
   addSettlement({ transaction, bets }: Settlement): void {
@@ -211,12 +228,26 @@ export class Round {
     this.append(bytes, end);
   }
 
+  /** Other settlements are not read: there can be a thousand. */
   settlement(id: string): Settlement | undefined {
-    return this.settlements.find(({ transaction }) => transaction.id === id);
+    const wanted = writtenText(id);
+    return this.findMessage((cursor, tag) => {
+      const { at } = cursor;
+      if (tag === SETTLEMENT && new Transaction(this.tables, cursor.number()).hasId(wanted)) {
+        cursor.at = at;
+        return readSettlement(this.tables, cursor);
+      }
+      cursor.at = at;
+      return skipMessage(cursor, tag);
+    });
   }
 
   closing(type: RoundClosing['type'], id: string): RoundClosing | undefined {
-    return this.closings.find((closing) => closing.type === type && closing.id === id);
+    const wanted = writtenText(id);
+    return this.findMessage((cursor, tag) => {
+      const isWanted = tag !== SETTLEMENT && CLOSINGS[tag - 1] === type && isTextAt(cursor.bytes, cursor.at, wanted);
+      return isWanted ? readClosing(cursor, tag) : skipMessage(cursor, tag);
+    });
   }
 
   /** What each settlement of the round has given and not taken back. */
@@ -224,29 +255,27 @@ export class Round {
     return this.settlements.map(({ transaction }) => transaction.paid);
   }
 
-  private readSettlement(cursor: Cursor): Settlement {
-    const { tables } = this;
-    const transaction = new Transaction(tables, cursor.number());
-    const listBytes = cursor.number();
-    const listAt = cursor.at;
-    const listEnd = listAt + listBytes;
-    const { bytes } = cursor;
-    cursor.at = listEnd;
-    return {
-      transaction,
-      get bets() {
-        return readRows(bytes, listAt, listEnd).map((row) => new Transaction(tables, row));
-      },
-    };
-  }
-
-  private readMessages(read: (cursor: Cursor, tag: number) => void): void {
+  /** Reads messages, oldest first, up to the first of which `read` makes something. */
+  private findMessage<T>(read: (cursor: Cursor, tag: number) => T | undefined): T | undefined {
     const place = this.messages;
-    if (place === 0) return;
+    if (place === 0) return undefined;
     const cursor = this.tables.cursorAt(place, 0);
     const end = cursor.at + readUsed(cursor.bytes, cursor.at);
     cursor.at += MESSAGES_AT;
-    while (cursor.at < end) read(cursor, cursor.byte());
+    while (cursor.at < end) {
+      const found = read(cursor, cursor.byte());
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  private countMessages(isCounted: (tag: number) => boolean): number {
+    let count = 0;
+    this.findMessage((cursor, tag) => {
+      if (isCounted(tag)) count++;
+      skipMessage(cursor, tag);
+    });
+    return count;
   }
 
   private append(bytes: Buffer, length: number): void {
@@ -290,6 +319,34 @@ EMPTY_MESSAGES.writeDoubleLE(NO_MARK, MARK_AT);
 function readClosing(cursor: Cursor, tag: number): RoundClosing {
   const type = CLOSINGS[tag - 1] as RoundClosing['type'];
   return { type, id: cursor.text(), before: cursor.signed(), after: cursor.signed(), version: cursor.number() };
+}
+
+/** Reads the list of its bets when it is asked for: before the round has another message. */
+class StoredSettlement implements Settlement {
+  constructor(
+    readonly transaction: Transaction,
+    private readonly tables: Tables,
+    private readonly list: Buffer,
+    private readonly at: number,
+    private readonly end: number,
+  ) {}
+
+  get bets(): Transaction[] {
+    return readRows(this.list, this.at, this.end).map((row) => new Transaction(this.tables, row));
+  }
+}
+
+function readSettlement(tables: Tables, cursor: Cursor): Settlement {
+  const transaction = new Transaction(tables, cursor.number());
+  const listBytes = cursor.number();
+  const { bytes, at } = cursor;
+  cursor.at = at + listBytes;
+  return new StoredSettlement(transaction, tables, bytes, at, cursor.at);
+}
+
+function skipMessage(cursor: Cursor, tag: number): undefined {
+  if (tag === SETTLEMENT) skipSettlement(cursor);
+  else skipClosing(cursor);
 }
 
 function skipClosing(cursor: Cursor): void {

@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import { Cursor, textBytesMax, textEnd, writeText } from '../records/bytes.js';
+import { Cursor, isTextAt, textBytesMax, textEnd, type WrittenText, writeText } from '../records/bytes.js';
 import { Dictionary } from '../records/dictionary.js';
 import { HashIndex } from '../records/hash-index.js';
 import { hashKey, spaceOf } from '../records/key-hash.js';
@@ -91,6 +91,12 @@ let scratch = Buffer.alloc(64 * 1024);
 export function scratchOf(length: number): Buffer {
   if (scratch.length < length) scratch = Buffer.alloc(length * 2);
   return scratch;
+}
+
+/** Valid until room to write in is asked for. */
+export function writtenText(text: string): WrittenText {
+  const bytes = scratchOf(textBytesMax(text));
+  return { bytes, length: writeText(bytes, 0, text) };
 }
 
 /** How memory is cut. */
@@ -243,6 +249,10 @@ export class Tables {
     return this.cursorAt(place, 0).text();
   }
 
+  isTextAt(place: number, offset: number, text: WrittenText): boolean {
+    return isTextAt(this.blobs.bytesOf(place), this.blobs.startOf(place) + offset, text);
+  }
+
   cursorAt(place: number, offset: number): Cursor {
     return new Cursor(this.blobs.bytesOf(place), this.blobs.startOf(place) + offset);
   }
@@ -297,13 +307,13 @@ export class Tables {
 
   private readonly isPlayer = (row: number): boolean => {
     const place = this.players.wordsOf(row)[this.players.at(row) + PLAYER_NAME] as number;
-    return this.isAt(place, 0, this.playerKey);
+    return this.isTextAt(place, 0, this.playerKey);
   };
 
   private readonly isRound = (row: number): boolean => {
     const words = this.rounds.wordsOf(row);
     const at = this.rounds.at(row);
-    return this.isIn(this.roundKey, row) && this.isAt(words[at + ROUND_ID] as number, 0, this.roundKey);
+    return this.isIn(this.roundKey, row) && this.isTextAt(words[at + ROUND_ID] as number, 0, this.roundKey);
   };
 
   private readonly isTransaction = (row: number): boolean => {
@@ -311,14 +321,14 @@ export class Tables {
     const at = this.transactions.at(row);
     const key = this.transactionKey;
     const isIn = this.isIn(key, words[at + TRANSACTION_ROUND] as number);
-    return isIn && this.isAt(words[at + TRANSACTION_BLOB] as number, USED_BYTES, key);
+    return isIn && this.isTextAt(words[at + TRANSACTION_BLOB] as number, USED_BYTES, key);
   };
 
   private readonly isOperation = (row: number): boolean => {
     const words = this.operations.wordsOf(row);
     const at = this.operations.at(row);
     const key = this.operationKey;
-    return words[at + OPERATION_PLAYER] === key.player && this.isAt(words[at + OPERATION_BLOB] as number, 0, key);
+    return words[at + OPERATION_PLAYER] === key.player && this.isTextAt(words[at + OPERATION_BLOB] as number, 0, key);
   };
 
   /** True when the round is of the player and product of a key. */
@@ -328,14 +338,6 @@ export class Tables {
     return (
       words[at + ROUND_PLAYER] === player && (words[at + ROUND_FACTS] as number) >>> ROUND_PRODUCT_SHIFT === product
     );
-  }
-
-  /** True when the text of a key is there. */
-  private isAt(place: number, offset: number, { bytes, length }: Key): boolean {
-    const mine = this.blobs.bytesOf(place);
-    const start = this.blobs.startOf(place) + offset;
-    for (let i = 0; i < length; i++) if (mine[start + i] !== bytes[i]) return false;
-    return true;
   }
 
   private hashOfRound(row: number): number {

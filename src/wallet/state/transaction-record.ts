@@ -1,5 +1,14 @@
 import type { Units } from '../amount.js';
-import { type Cursor, NUMBER_BYTES_MAX, textBytesMax, writeNumber, writeSigned, writeText } from '../records/bytes.js';
+import {
+  type Cursor,
+  isTextAt,
+  NUMBER_BYTES_MAX,
+  textBytesMax,
+  type WrittenText,
+  writeNumber,
+  writeSigned,
+  writeText,
+} from '../records/bytes.js';
 import {
   BLOB_OF_TRANSACTION,
   D_TRANSACTION_AMOUNT,
@@ -11,6 +20,7 @@ import {
   TRANSACTION_BLOB,
   TRANSACTION_FACTS,
   USED_BYTES,
+  writtenText,
 } from './tables.js';
 
 /**
@@ -74,6 +84,7 @@ const ADJUST = EFFECTS.indexOf('adjust');
  *   balance after (signed)   where it moved neither by the amount nor not at all
  *   request id (text)        of an adjustment
  */
+const TYPE_MASK = 0b111;
 const WAITING = 0b1000;
 const SKIP = 0b10000;
 const MOVE_SHIFT = 5;
@@ -112,6 +123,11 @@ export class TransactionRecord {
   /** Empty for a mark. */
   get id(): string {
     return this.tables.cursorAt(this.blob, USED_BYTES).text();
+  }
+
+  /** True when this is its id; told without reading it. */
+  hasId(id: WrittenText): boolean {
+    return this.tables.isTextAt(this.blob, USED_BYTES, id);
   }
 
   /** All facts, as snapshots have them. */
@@ -231,7 +247,7 @@ export class TransactionRecord {
       const head = cursor.byte();
       cursor.number();
       const amount = cursor.signed();
-      if ((head & 0b111) === SETTLE) payout = amount;
+      if ((head & TYPE_MASK) === SETTLE) payout = amount;
       cursor.signed();
       skipTail(cursor, head);
     }
@@ -278,6 +294,34 @@ export class TransactionRecord {
     return this.effects()
       .filter(({ type }) => type === 'adjust')
       .map(({ requestId }) => requestId);
+  }
+
+  /** The adjustment by this request. Those by others are not read: there can be a thousand. */
+  adjustmentBy(requestId: string): Effect | undefined {
+    const wanted = writtenText(requestId);
+    const { cursor, end } = this.effectCursor();
+    while (cursor.at < end) {
+      const start = cursor.at;
+      const head = skipFigures(cursor);
+      if ((head & TYPE_MASK) !== ADJUST) continue;
+      if (isTextAt(cursor.bytes, cursor.at, wanted)) {
+        cursor.at = start;
+        return readEffect(cursor);
+      }
+      cursor.skipText();
+    }
+    return undefined;
+  }
+
+  get adjustmentCount(): number {
+    let count = 0;
+    const { cursor, end } = this.effectCursor();
+    while (cursor.at < end) {
+      if ((skipFigures(cursor) & TYPE_MASK) !== ADJUST) continue;
+      cursor.skipText();
+      count++;
+    }
+    return count;
   }
 
   /** Id and effects, as they are stored. */
@@ -340,7 +384,7 @@ export function effectHead({ type, waiting, skip, version }: Omit<Effect, 'reque
 /** The effect that format 1 has as four numbers. */
 export function effectFrom(head: number, amount: Units, before: Units, after: Units): Omit<Effect, 'requestId'> {
   const message = head % MESSAGES;
-  const type = EFFECTS[message & 0b111] as EffectType;
+  const type = EFFECTS[message & TYPE_MASK] as EffectType;
   const version = (head - message) / MESSAGES;
   return { type, waiting: (message & WAITING) !== 0, skip: (message & SKIP) !== 0, amount, before, after, version };
 }
@@ -362,7 +406,7 @@ function readEffect(cursor: Cursor): Effect {
   if (move === BY_AMOUNT_DOWN) after = before - amount;
   else if (move === BY_AMOUNT_UP) after = before + amount;
   else if (move === OTHERWISE) after = cursor.signed();
-  const type = EFFECTS[head & 0b111] as EffectType;
+  const type = EFFECTS[head & TYPE_MASK] as EffectType;
   const requestId = type === 'adjust' ? cursor.text() : '';
   return {
     type,
@@ -376,7 +420,17 @@ function readEffect(cursor: Cursor): Effect {
   };
 }
 
+/** All of an effect but the request id; returns its first byte. */
+function skipFigures(cursor: Cursor): number {
+  const head = cursor.byte();
+  cursor.number();
+  cursor.signed();
+  cursor.signed();
+  if (((head >> MOVE_SHIFT) & 0b11) === OTHERWISE) cursor.signed();
+  return head;
+}
+
 function skipTail(cursor: Cursor, head: number): void {
   if (((head >> MOVE_SHIFT) & 0b11) === OTHERWISE) cursor.signed();
-  if ((head & 0b111) === ADJUST) cursor.skipText();
+  if ((head & TYPE_MASK) === ADJUST) cursor.skipText();
 }

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Cursor } from '../../src/wallet/records/bytes.js';
+import { commands, Domain } from '../support/domain.js';
+
+const { place, settle, adjust, void: voidSettled, cancel } = commands;
+const MANY = 200;
+
+/** How many texts are read while it runs. */
+function textsRead(run: () => void): number {
+  const { text } = Cursor.prototype;
+  let count = 0;
+  Cursor.prototype.text = function (this: Cursor) {
+    count++;
+    return text.call(this);
+  };
+  try {
+    run();
+  } finally {
+    Cursor.prototype.text = text;
+  }
+  return count;
+}
+
+function begun(): Domain {
+  const domain = new Domain();
+  domain.fund('ann', 1_000_000);
+  domain.run(place([{ id: 'bet' }]));
+  return domain;
+}
+
+function accept(domain: Domain, command: Parameters<Domain['run']>[0]): void {
+  assert.equal(domain.statusCode(command), 0);
+}
+
+test('a payout of a round with many does not read the ids of the others', () => {
+  const domain = begun();
+  const payout = (n: number) => textsRead(() => accept(domain, settle([{ id: `payout ${n}`, byRound: true }])));
+  payout(0);
+  const second = payout(1);
+  for (let n = 2; n < MANY; n++) payout(n);
+  // The wallet may have been packed and unpacked meanwhile.
+  assert.ok(payout(MANY) < second + MANY / 2);
+  assert.equal(domain.wallet('ann').round('P1', 'r1')?.settlementCount, MANY + 1);
+});
+
+test('an adjustment of a bet with many does not read the ids of the others', () => {
+  const domain = begun();
+  const adjustment = (n: number) =>
+    textsRead(() => accept(domain, adjust([{ id: 'bet', betAmount: 1 + (n % 9) }], { id: `request ${n}` })));
+  adjustment(0);
+  const second = adjustment(1);
+  for (let n = 2; n < MANY; n++) adjustment(n);
+  assert.ok(adjustment(MANY) < second + MANY / 2);
+  const { wallets } = domain;
+  accept(domain, adjust([{ id: 'bet', betAmount: 1 + (7 % 9) }], { id: 'request 7' }));
+  assert.equal(wallets.get('ann')?.bet('P1', 'bet')?.adjustmentCount, MANY + 1, 'a repeat is one');
+});
+
+test('a void that takes many payouts back reads each a few times', () => {
+  const domain = begun();
+  for (let n = 0; n < MANY; n++) accept(domain, settle([{ id: `payout ${n}`, payoutAmount: 3, byRound: true }]));
+  const read = textsRead(() => accept(domain, voidSettled([{ id: 'bet', payoutAmount: 3 * MANY }])));
+  assert.ok(read < 10 * MANY, `${read} texts`);
+  assert.equal(domain.wallet('ann').balance, 1_000_000);
+});
+
+test('a cancel of a round with many does not read the ids of the others', () => {
+  const domain = begun();
+  const close = (n: number) => {
+    accept(domain, place([{ id: `bet ${n}` }], { timestampMillis: 1001 + n }));
+    return textsRead(() =>
+      accept(domain, cancel([{ id: `cancel ${n}`, byRound: true }], { timestampMillis: 1001 + n })),
+    );
+  };
+  close(0);
+  const second = close(1);
+  for (let n = 2; n < MANY; n++) close(n);
+  assert.ok(close(MANY) < second + MANY / 2);
+  assert.equal(domain.statusCode(cancel([{ id: 'cancel 5', byRound: true }])), 0, 'a repeat');
+});
