@@ -119,8 +119,12 @@ export interface ScanCursor {
   readonly within: TransactionCursor | undefined;
 }
 
-/** Wallets looked at in one turn; a scan of a large shard takes several. */
+/**
+ * Wallets looked at in one turn, and transactions of them, until which others follow: each takes some microseconds where its
+ * wallet is packed. A scan of a large shard takes several turns.
+ */
 const SCAN_WALLETS_MAX = 1000;
+const SCAN_TRANSACTIONS_MAX = 4000;
 /** Names looked at in one turn: one that is packed takes 4 us. */
 const NAMES_MAX = 500;
 
@@ -190,9 +194,10 @@ function scanTransactions(wallets: Wallets, scan: Extract<Query, { type: 'scan-t
   let position = scan.after?.position ?? 0;
   let within = scan.after?.within;
   const end = Math.min(position + SCAN_WALLETS_MAX, wallets.count);
-  for (; position < end; position++, within = undefined) {
+  for (let looked = 0; position < end && looked < SCAN_TRANSACTIONS_MAX; position++, within = undefined) {
     if (openOnly && wallets.peekAt(position)?.openBets === 0) continue;
     const wallet = wallets.at(position) as Wallet;
+    looked += wallet.transactionCount;
     const page = listTransactions(wallet, scan.limit - items.length, within, wanted);
     items.push(...page.items);
     if (page.next !== undefined) return { type: 'scan', items, next: { position, within: page.next } };

@@ -56,6 +56,39 @@ test('a scan over all players finds every open bet once, in pages of any size', 
   }
 });
 
+test('a turn of a scan looks at a bounded number of transactions', () => {
+  const domain = new Domain();
+  const players = 12;
+  const bets = 1000;
+  for (let player = 0; player < players; player++) {
+    const username = `p${player}`;
+    domain.fund(username, 1_000_000);
+    domain.run(
+      place(
+        Array.from({ length: bets }, (_, i) => ({ id: `t${i}`, betAmount: 1 })),
+        { username },
+      ),
+    );
+  }
+  let turns = 0;
+  let after: ScanCursor | undefined;
+  do {
+    const from = after?.position ?? 0;
+    const result = query(domain.wallets, {
+      type: 'scan-transactions',
+      state: 'VOID',
+      createdBeforeMs: Number.POSITIVE_INFINITY,
+      limit: 10,
+      after,
+    });
+    assert.ok(result.type === 'scan');
+    assert.ok(((result.next?.position ?? players) - from) * bets <= 5000);
+    after = result.next;
+    turns++;
+  } while (after !== undefined);
+  assert.ok(turns > 1);
+});
+
 test('a list of players goes over all of them by position, also over those created between its pages', () => {
   const domain = new Domain();
   for (let player = 0; player < 10; player++) domain.fund(`p${player}`, player);
