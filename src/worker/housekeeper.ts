@@ -4,8 +4,6 @@ import type { Shard } from '../shard/shard.js';
 const TURN_MS = 20;
 /** A slice of each turn: nobody waits longer for it, and all of them take a twentieth of the thread's time at the most. */
 const SLICE_MS = 1;
-/** Players between two looks at the clock: some ten microseconds each. */
-const PLAYERS = 16;
 
 /**
  * Keeps the memory of a thread's shards small: packs who has not been asked for in a while, and gives up pages that are
@@ -44,9 +42,8 @@ export class Housekeeper {
     let due = Math.min((this.due[index] as number) + (shard.playerCount * sinceMs) / this.idleMs, shard.playerCount);
     const endMs = this.clock.monotonicMs() + SLICE_MS;
     while (due >= 1 && this.clock.monotonicMs() < endMs) {
-      const count = Math.min(Math.floor(due), PLAYERS);
-      for (let i = 0; i < count; i++) shard.packNext();
-      due -= count;
+      shard.packNext();
+      due--;
     }
     this.due[index] = due;
     shard.compact();
