@@ -8,7 +8,7 @@ import { assert } from '../../base/assert.js';
  *   text      number: UTF-16 units * 3 + form; then
  *     form 0  a byte a unit
  *     form 1  two bytes a unit, the lower one first
- *     form 2  six bits a unit, from the lowest bit on: its place among - 0-9 A-Z _ a-z, of which nearly all ids are
+ *     form 2  six bits a unit, from the lowest bit on: its place among - 0-9 A-Z _ a-z, of which nearly all ids are; not of more than 4096
  */
 const FORMS = 3;
 const LATIN = 0;
@@ -19,8 +19,10 @@ const NO_SIX = 0xff;
 const SIX_OF = new Uint8Array(128).fill(NO_SIX);
 const LETTER_OF = Buffer.from(SIX_LETTERS, 'latin1');
 for (const [six, letter] of LETTER_OF.entries()) SIX_OF[letter] = six;
+/** Longer texts have another form. */
+const SIX_LENGTH_MAX = 4096;
 /** Of the text that is being read. */
-const letters = Buffer.alloc(4096);
+const letters = Buffer.alloc(SIX_LENGTH_MAX);
 
 const MORE = 0x80;
 const LOW = 0x7f;
@@ -67,13 +69,13 @@ export function writeSigned(bytes: Uint8Array, at: number, value: number): numbe
 
 /** Bytes that the text takes, at the most. */
 export function textBytesMax(text: string): number {
-  return 3 + text.length * 2;
+  return 5 + text.length * 2;
 }
 
 /** Each text has one form only: two are the same when their bytes are. */
 export function writeText(bytes: Uint8Array, at: number, text: string): number {
   const { length } = text;
-  let form = SIX_BITS;
+  let form = length > SIX_LENGTH_MAX ? LATIN : SIX_BITS;
   for (let i = 0; i < length; i++) {
     const unit = text.charCodeAt(i);
     if (unit > 0xff) return writeWide(bytes, at, text);
@@ -126,9 +128,13 @@ export function isTextAt(bytes: Uint8Array, at: number, text: WrittenText): bool
 
 /** Where a text ends. */
 export function textEnd(bytes: Uint8Array, at: number): number {
-  let head = bytes[at] as number;
-  let start = at + 1;
-  if (head > LOW) head = (head & LOW) | ((bytes[start++] as number) << 7);
+  let start = at;
+  let byte = bytes[start++] as number;
+  let head = byte & LOW;
+  for (let shift = 7; byte > LOW; shift += 7) {
+    byte = bytes[start++] as number;
+    head |= (byte & LOW) << shift;
+  }
   return start + bodyBytes(head);
 }
 

@@ -50,6 +50,18 @@ test('a number, a signed one and a text come back as they went', () => {
   );
 });
 
+test('a text longer than any id comes back, too', () => {
+  for (const letter of ['a', 'é', '日']) {
+    for (const length of [4095, 4096, 4097, 5461, 5462, 100_000, 1_000_000]) {
+      const text = letter.repeat(length);
+      const bytes = Buffer.alloc(textBytesMax(text));
+      const end = writeText(bytes, 0, text);
+      assert.equal(textEnd(bytes, 0), end);
+      assert.ok(new Cursor(bytes, 0).text() === text, `${length} of ${letter}`);
+    }
+  }
+});
+
 test('rows are zeros when they are new, keep what is written, and are used again', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20), { maxLength: 300 }), (steps) => {
