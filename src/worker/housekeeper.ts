@@ -7,7 +7,7 @@ const SLICE_MS = 1;
 
 /**
  * Keeps the memory of a thread's shards small: packs who has not been asked for in a while, and gives up pages that are
- * half empty. In slices, between callbacks.
+ * sparse. In slices, between callbacks.
  */
 export class Housekeeper {
   private timer: NodeJS.Timeout | undefined = undefined;

@@ -6,6 +6,8 @@ const GRANULE = 8;
 /** In front of each blob: its owner; 0 in a slot that is free. */
 const OWNER_BYTES = 4;
 const NONE = -1;
+/** Above this share of slots in use a page stays. */
+const DENSE_SHARE = 3 / 4;
 /** Empty pages that are kept for the next who needs one. */
 const SPARE_MAX = 4;
 
@@ -37,8 +39,8 @@ class Page {
 
 /**
  * Blobs of any length outside V8's heap: in pages of slots of one length each, in lengths that waste little. A blob
- * belongs to a row, its owner, the only one who knows where it is: so it can be moved. Pages that are half empty are given
- * up one at a time, by `compact`.
+ * belongs to a row, its owner, the only one who knows where it is: so it can be moved. Pages of which a quarter is empty are
+ * given up one at a time, by `compact`, as long as the others have room for what is in them.
  *
  *   page     | owner blob . | (free) . . . | owner blob . | ...
  *   place    number of the page, and granule of eight bytes in it; never 0
@@ -111,8 +113,8 @@ export class Slab {
   }
 
   /**
-   * Looks at the next page, and moves its blobs elsewhere if it is half empty and there is room: a fraction of a
-   * millisecond. `onMove` tells each owner the new place. True when that was the last page of a round.
+   * Looks at the next page, and moves its blobs elsewhere if a quarter of it is empty and there is room: a fraction of
+   * a millisecond. `onMove` tells each owner the new place. True when that was the last page of a round.
    */
   compact(onMove: (owner: number, place: number) => void): boolean {
     this.cursor++;
@@ -121,7 +123,7 @@ export class Slab {
       return true;
     }
     const page = this.pages[this.cursor];
-    if (page === undefined || page.sizeClass === NONE || page.live * 2 > page.slots) return false;
+    if (page === undefined || page.sizeClass === NONE || page.live > page.slots * DENSE_SHARE) return false;
     const elsewhere = (this.freeSlots[page.sizeClass] as number) - (page.slots - page.live);
     if (elsewhere >= page.live) this.evacuate(page, onMove);
     return false;
