@@ -8,7 +8,11 @@ if [ ! -e "$root/dist/src/cli/main.js" ]; then
   exit 1
 fi
 options=
-if [ "${1-}" = serve ]; then options=$(node "$root/dist/src/cli/programs/node-options.js" "$@"); fi
+if [ "${1-}" = serve ]; then
+  # Memory of records that is given back goes to the system: glibc would keep what is smaller than a threshold that it raises.
+  export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-131072}"
+  options=$(node "$root/dist/src/cli/programs/node-options.js" "$@")
+fi
 # It may run beside a server, which is to have the processor first.
 niceness=
 if [ "${1-}" = backup ]; then niceness='nice -n 10'; fi
