@@ -150,7 +150,7 @@ test('blobs keep their bytes while others come, go and are moved; what is left o
 });
 
 test('pages that lost a few of their blobs each are given back', () => {
-  const slab = new Slab();
+  const slab = new Slab(64 * 1024);
   const places = Array.from({ length: 50_000 }, (_, i) => slab.allocate(i + 1, 40 + (i % 4) * 10));
   const before = slab.bytes;
   // Two of five, of each length.
@@ -166,7 +166,7 @@ test('pages that lost a few of their blobs each are given back', () => {
 });
 
 test('a long blob has room to grow, so that one that grows by little is moved rarely', () => {
-  const slab = new Slab();
+  const slab = new Slab(64 * 1024);
   let place = slab.allocate(1, 20_000);
   let moves = 0;
   for (let length = 20_000; length <= 200_000; length += 20) {
