@@ -62,6 +62,8 @@ const EVENT_TYPES = {
   'player-blocked': true,
   'player-unblocked': true,
   'rounds-forgotten': true,
+  'rounds-archived': true,
+  'rounds-restored': true,
   'callback-applied': true,
 } satisfies Record<Event['type'], true>;
 

@@ -47,14 +47,7 @@ const STEP = 64;
 
 /** Writes the body of a wallet, which must not change between the steps. */
 export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
-  const names = new Map<string, number>();
-  const writeName = (text: string) => {
-    const known = names.get(text);
-    bytes.number(known ?? 0);
-    if (known !== undefined) return;
-    bytes.text(text);
-    names.set(text, names.size + 1);
-  };
+  const writeName = nameWriter(bytes);
   writeTallies(bytes, wallet);
   const operations = yield* oldestFirst(wallet.allOperations());
   bytes.number(operations.length);
@@ -63,7 +56,16 @@ export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
     writeOperation(bytes, operation, writeName);
     if (++gone % STEP === 0) yield;
   }
-  const transactions = yield* oldestFirst(wallet.transactions());
+  yield* writeRounds(bytes, yield* oldestFirst(wallet.transactions()), writeName);
+}
+
+/** Writes the rounds of these transactions, which are all of theirs, oldest first. */
+export function* writeRounds(
+  bytes: ByteWriter,
+  transactions: readonly Transaction[],
+  writeName = nameWriter(bytes),
+): Steps<void> {
+  let gone = 0;
   const numbers = new Map<number, number>();
   const told = new Map<number, Round>();
   bytes.number(transactions.length);
@@ -97,13 +99,7 @@ export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
 
 /** Adds all that a body holds to a wallet that has nothing yet. Throws an `AssertionFailure` when it contradicts itself. */
 export function* readBody(cursor: Cursor, wallet: Wallet): Steps<void> {
-  const { tables } = wallet;
-  const names: string[] = [''];
-  const readName = () => {
-    const number = cursor.number();
-    if (number === 0) names.push(cursor.text());
-    return must(number === 0 ? names.at(-1) : names[number], 'a name was met before');
-  };
+  const readName = nameReader(cursor);
   const tallies = readTallies(cursor);
   if (tallies !== undefined) wallet.tallies = tallies;
   let gone = 0;
@@ -111,6 +107,17 @@ export function* readBody(cursor: Cursor, wallet: Wallet): Steps<void> {
     wallet.addOperation(readOperation(cursor, readName));
     if (++gone % STEP === 0) yield;
   }
+  yield* readRounds(cursor, wallet, readName);
+}
+
+/** Adds rounds to a wallet that has none of them; returns their transactions, oldest first. */
+export function* readRounds(
+  cursor: Cursor,
+  wallet: Wallet,
+  readName = nameReader(cursor),
+): Steps<readonly Transaction[]> {
+  const { tables } = wallet;
+  let gone = 0;
   const count = cursor.number();
   const rounds: Round[] = [];
   const transactions: Transaction[] = [];
@@ -130,6 +137,27 @@ export function* readBody(cursor: Cursor, wallet: Wallet): Steps<void> {
     readRound(cursor, rounds, transactions);
     if (++gone % STEP === 0) yield;
   }
+  return transactions;
+}
+
+function nameWriter(bytes: ByteWriter): (text: string) => void {
+  const names = new Map<string, number>();
+  return (text) => {
+    const known = names.get(text);
+    bytes.number(known ?? 0);
+    if (known !== undefined) return;
+    bytes.text(text);
+    names.set(text, names.size + 1);
+  };
+}
+
+function nameReader(cursor: Cursor): () => string {
+  const names: string[] = [''];
+  return () => {
+    const number = cursor.number();
+    if (number === 0) names.push(cursor.text());
+    return must(number === 0 ? names.at(-1) : names[number], 'a name was met before');
+  };
 }
 
 /** How many operations there are in a body. */

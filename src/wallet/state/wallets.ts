@@ -90,6 +90,7 @@ export class Wallets {
     wallet.putBody(body, start, length);
     wallet.counts = counts;
     wallet.isRecent = false;
+    wallet.noteClosed(0);
     this.unpackedCount--;
     this.packedTransactions += counts.transactions;
     if (items > SHORT_MAX) yield* this.unpackInSteps(wallet);

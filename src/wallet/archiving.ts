@@ -1,0 +1,137 @@
+import { must } from '../base/assert.js';
+import { ExactSum } from './amount.js';
+import type { CallbackCommand } from './command.js';
+import type { RoundName } from './event.js';
+import { closedRounds } from './retention.js';
+import type { Transaction } from './state/round.js';
+import { addRoundOf, imageOfRound, nameOfImage } from './state/round-image.js';
+import type { Wallet } from './state/wallet.js';
+
+/*
+ * A round of which nothing is open leaves memory some time after its last change. The archive has it durably first, then
+ * an event lets it go; whoever names it later waits until another event has brought it back. So all of a round is in the
+ * wallet or nothing of it, and decisions need not know that there is an archive.
+ */
+
+/** A round that can go. */
+export interface Archivable {
+  readonly image: Buffer;
+  /** Of its last change. */
+  readonly updatedMs: number;
+  readonly productId: string;
+  readonly roundId: string;
+  readonly transactions: readonly ArchivableTransaction[];
+}
+
+export interface ArchivableTransaction {
+  readonly kind: Transaction['kind'];
+  readonly id: string;
+  /** The wallet's version that made it; 0 for what is not listed. */
+  readonly version: number;
+}
+
+/** Up to `limit` rounds of which nothing is open, and nothing has changed since `beforeMs`. */
+export function archivableRounds(wallet: Wallet, beforeMs: number, limit: number): readonly Archivable[] {
+  if (!wallet.mayHaveClosedBefore(beforeMs)) return [];
+  const rounds = closedRounds(wallet, beforeMs);
+  if (rounds.length <= limit) wallet.noteClosed(oldestClosed(wallet, beforeMs));
+  return rounds.slice(0, limit).map((round) => {
+    const members = [...round.members()];
+    return {
+      image: imageOfRound(wallet, round),
+      updatedMs: Math.max(...members.map((item) => item.updatedMs)),
+      productId: round.productId,
+      roundId: round.id,
+      transactions: members.map((item) => ({
+        kind: item.kind,
+        id: item.id,
+        version: item.isTombstone ? 0 : (item.firstVersion ?? 0),
+      })),
+    };
+  });
+}
+
+/** When the oldest change was of what cannot go yet: not before that can anything of it go. */
+function oldestClosed(wallet: Wallet, beforeMs: number): number {
+  let oldestMs = Number.POSITIVE_INFINITY;
+  for (const item of wallet.transactions()) {
+    if (!item.isOpen && item.updatedMs >= beforeMs) oldestMs = Math.min(oldestMs, item.updatedMs);
+  }
+  return oldestMs;
+}
+
+/** Those of these rounds that the wallet has, as these images have them. */
+export function unchangedRounds(wallet: Wallet, images: readonly Buffer[]): readonly RoundName[] {
+  return images.flatMap((image) => {
+    const { productId, roundId } = nameOfImage(image);
+    const round = wallet.round(productId, roundId);
+    return round !== undefined && imageOfRound(wallet, round).equals(image) ? [{ productId, roundId }] : [];
+  });
+}
+
+/** Those of these rounds that the wallet does not have, each once. */
+export function missingRounds(wallet: Wallet, images: readonly Buffer[]): readonly Buffer[] {
+  const seen = new Set<string>();
+  return images.filter((image) => {
+    const { productId, roundId } = nameOfImage(image);
+    const name = JSON.stringify([productId, roundId]);
+    if (seen.has(name) || wallet.round(productId, roundId) !== undefined) return false;
+    seen.add(name);
+    return true;
+  });
+}
+
+/** Applies `rounds-archived`. What the rounds moved stays in the balance, so the wallet carries it as a sum. */
+export function letGo(wallet: Wallet, rounds: readonly RoundName[]): void {
+  const carried = new ExactSum();
+  for (const { productId, roundId } of rounds) {
+    const round = must(wallet.round(productId, roundId), 'a round that goes is there');
+    for (const item of round.members()) {
+      carried.add(item.paid - item.held);
+      if (item.isTombstone) wallet.tombstones--;
+    }
+    wallet.dropRound(round);
+  }
+  wallet.carry(carried.value);
+}
+
+/** Applies `rounds-restored`. */
+export function takeBack(wallet: Wallet, images: readonly Buffer[]): void {
+  const carried = new ExactSum();
+  for (const image of images) {
+    for (const item of addRoundOf(wallet, image)) {
+      carried.add(item.held - item.paid);
+      wallet.sink(item);
+    }
+  }
+  wallet.carry(carried.value);
+}
+
+/** What a callback names and the wallet does not have. */
+export interface Missing {
+  /** Of bets, tips and tombstones. */
+  readonly ids: readonly string[];
+  readonly roundIds: readonly string[];
+}
+
+const NOTHING: Missing = { ids: [], roundIds: [] };
+
+/** The names that have to be looked for in the archive before the callback is decided. */
+export function missingIn(wallet: Wallet, { productId, currency, txns }: CallbackCommand): Missing {
+  if (wallet.currency !== currency) return NOTHING;
+  let missing: { ids: string[]; roundIds: string[] } | undefined;
+  for (const txn of txns) {
+    const { id, roundId } = txn;
+    const isByRound = 'byRound' in txn && txn.byRound && !('isSingleState' in txn && txn.isSingleState);
+    if (!isByRound) {
+      // All that is said of a known transaction is said of its own round.
+      if (wallet.bet(productId, id) !== undefined) continue;
+      missing ??= { ids: [], roundIds: [] };
+      missing.ids.push(id);
+    }
+    if (wallet.round(productId, roundId) !== undefined) continue;
+    missing ??= { ids: [], roundIds: [] };
+    missing.roundIds.push(roundId);
+  }
+  return missing ?? NOTHING;
+}
