@@ -113,6 +113,8 @@ export async function openShardThread(
     rules: rulesOf(settings),
     limits: settings.limits,
     idleMs: settings.memory.idleSeconds * 1000,
+    archive: undefined,
+    memoryMs: 3_600_000,
     memory,
     observer: telemetry,
     metrics: (measures) => [...telemetry.metrics(measures), ...vitals.metrics(), ...storeRoomMetrics(room?.newest)],

@@ -83,6 +83,8 @@ function change(wallet: Wallet, event: WalletEvent): void {
       return;
     case 'rounds-restored':
       takeBack(wallet, event.images);
+      // Who asked for them may ask again.
+      wallet.noteChange(event.timeMs);
       return;
     case 'callback-applied':
       wallet.noteChange(event.timeMs);

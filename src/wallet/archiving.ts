@@ -34,7 +34,8 @@ export interface ArchivableTransaction {
 export function archivableRounds(wallet: Wallet, beforeMs: number, limit: number): readonly Archivable[] {
   if (!wallet.mayHaveClosedBefore(beforeMs)) return [];
   const rounds = closedRounds(wallet, beforeMs);
-  if (rounds.length <= limit) wallet.noteClosed(oldestClosed(wallet, beforeMs));
+  // Those that go are looked for once more: they may have changed when their time comes.
+  if (rounds.length === 0) wallet.noteClosed(oldestClosed(wallet, beforeMs));
   return rounds.slice(0, limit).map((round) => {
     const members = [...round.members()];
     return {

@@ -1,4 +1,4 @@
-import type { Lsn } from '../shard/log/lsn.js';
+import type { Lsn } from '../log/lsn.js';
 
 /**
  * A round that has left its wallet, as the archive keeps it. Of a round that came back and left again there are several:
