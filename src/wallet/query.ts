@@ -207,7 +207,7 @@ interface Listed {
 }
 
 /**
- * Newest creation first; what one message created, by product and id, so that the order does not depend on where it is kept.
+ * Newest creation first; what one message created, backwards by id, so that the order does not depend on where it is kept.
  * Tombstones and marks are our own bookkeeping and are not shown.
  */
 function listTransactions(
@@ -262,12 +262,11 @@ function archivedOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, images: rea
 }
 
 function byVersion(a: Listed, b: Listed): number {
-  return (
-    b.version - a.version ||
-    compareTexts(a.view.productId, b.view.productId) ||
-    compareTexts(a.view.id, b.view.id) ||
-    compareTexts(a.view.kind, b.view.kind)
-  );
+  return b.version - a.version || compareTexts(nameOf(b), nameOf(a));
+}
+
+function nameOf({ view }: Listed): string {
+  return `${view.id}\n${view.productId}\n${view.kind}`;
 }
 
 function compareTexts(a: string, b: string): number {

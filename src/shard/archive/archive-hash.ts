@@ -1,3 +1,6 @@
+import type { TransactionKind } from '../../wallet/state/transaction-record.js';
+import type { ArchiveName } from './archive.js';
+
 const PRIME = 0x01000193;
 const BASIS = 0x811c9dc5;
 
@@ -15,6 +18,15 @@ export function hashOfPlayer(username: string): number {
 export function hashOfName(productId: string, id: string): number {
   // A separator that is no code unit: ("a", "bc") and ("ab", "c") are two names.
   return finish(mixed(Math.imul(mixed(BASIS, productId) ^ 0x10000, PRIME), id));
+}
+
+/** A settlement's id is a name within its round only. */
+export function hashOfTransaction(kind: TransactionKind, productId: string, roundId: string, id: string): number {
+  return kind === 'settlement' ? hashOfName(`${productId}\n${roundId}`, id) : hashOfName(productId, id);
+}
+
+export function nameOfRound(username: string, productId: string, roundId: string): ArchiveName {
+  return { player: hashOfPlayer(username), kind: 'round', hash: hashOfName(productId, roundId) };
 }
 
 function mixed(start: number, text: string): number {

@@ -41,6 +41,8 @@ export interface Days {
   readonly last: number;
 }
 
+export const ALL_DAYS: Days = { first: 0, last: 2 ** 31 - 1 };
+
 /** A place in a player's list, newest version first: what lies beyond `version` is older. */
 export interface ArchivedPlace extends ArchivedId {
   readonly record: Pick<ArchiveRecord, 'day' | 'round' | 'lsn' | 'index'>;

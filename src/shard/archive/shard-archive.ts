@@ -6,8 +6,8 @@ import type { Archivable, Missing } from '../../wallet/archiving.js';
 import type { ArchivablePlayer, ArchivedPart } from '../../wallet/query.js';
 import { nameOfImage } from '../../wallet/state/round-image.js';
 import { compareLsn, type Lsn } from '../log/lsn.js';
-import type { Archive, ArchivedId, ArchiveName, ArchiveRecord, Days } from './archive.js';
-import { hashOfName, hashOfPlayer } from './archive-hash.js';
+import { ALL_DAYS, type Archive, type ArchivedId, type ArchiveName, type ArchiveRecord, type Days } from './archive.js';
+import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 import { KnownNames } from './known-names.js';
 
 export interface ShardArchiveDeps {
@@ -40,7 +40,6 @@ export interface ArchiveObserver {
 
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 1000;
-const ALL_DAYS: Days = { first: 0, last: 2 ** 31 - 1 };
 
 /** A request that waits until it is known what the archive has. */
 interface Lookup {
@@ -201,11 +200,6 @@ export class ShardArchive {
       await this.deps.delay(waitMs);
     }
   }
-}
-
-/** A settlement's id is a name within its round only. */
-function hashOfTransaction(kind: string, productId: string, roundId: string, id: string): number {
-  return kind === 'settlement' ? hashOfName(`${productId}\n${roundId}`, id) : hashOfName(productId, id);
 }
 
 function distinct(records: readonly Pick<ArchiveRecord, 'day' | 'round' | 'lsn' | 'index'>[]) {

@@ -115,9 +115,9 @@ export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
     case 'rounds-forgotten':
       return [code, username, version, elapsedMs, event.beforeMs];
     case 'rounds-archived':
-      return [code, username, version, elapsedMs, ...idsByProduct(event.rounds)];
+      return [code, username, version, elapsedMs, idsByProduct(event.rounds)];
     case 'rounds-restored':
-      return [code, username, version, elapsedMs, ...event.images];
+      return [code, username, version, elapsedMs, event.images];
     default:
       return unreachable(event);
   }
@@ -206,13 +206,13 @@ export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
     case EVENT['rounds-forgotten']:
       return { type: 'rounds-forgotten', ...stamp, beforeMs: tuple[4] };
     case EVENT['rounds-archived']: {
-      const rounds = tuple
-        .slice(4)
-        .flatMap(([productId, ...ids]: string[]) => ids.map((roundId) => ({ productId, roundId })));
+      const rounds = tuple[4].flatMap(([productId, ...ids]: string[]) =>
+        ids.map((roundId) => ({ productId, roundId })),
+      );
       return { type: 'rounds-archived', ...stamp, rounds };
     }
     case EVENT['rounds-restored']:
-      return { type: 'rounds-restored', ...stamp, images: tuple.slice(4) };
+      return { type: 'rounds-restored', ...stamp, images: tuple[4] };
     case EVENT['callback-applied']:
       return callback(tuple, stamp);
     default:

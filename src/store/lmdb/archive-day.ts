@@ -1,10 +1,9 @@
 import { rmSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
-import { crc32 } from 'node:zlib';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import type { ArchivedId, ArchivedPlace, ArchiveName, ArchiveRecord } from '../../shard/archive/archive.js';
+import type { ArchivedPlace, ArchiveName, ArchiveRecord } from '../../shard/archive/archive.js';
 import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
-import { FormatError } from '../format/format-error.js';
+import { decodeRecord, encodeRecord, type Place, tailAt, tailOf } from '../format/archive-record.js';
 import { Commits } from './commits.js';
 import { BINARY, usedBytes } from './environment.js';
 import { FileGrowth } from './file-growth.js';
@@ -13,20 +12,14 @@ import { FileGrowth } from './file-growth.js';
 const MAP_BYTES = 64 * 1024 ** 3;
 /** Read at once, before others have their turn. */
 const BATCH = 500;
-const CHECKSUM_BYTES = 4;
-const COUNT_BYTES = 2;
-const ID_BYTES = 8;
-
-type Place = Pick<ArchiveRecord, 'shard' | 'player' | 'round' | 'lsn' | 'index'>;
 
 /**
  * What the archive has of one day: an LMDB environment of its own, in one file, so that a day is dropped as a file is.
  *
- *   rounds   shard u16, player u32, round u32, epoch u32, sequence u48, index u16 -> checksum u32, ids, image
+ *   rounds   shard u16, player u32, round u32, epoch u32, sequence u48, index u16 -> see archive-record.ts
  *   ids      shard u16, player u32, id u32, and the rest of the key of its round  -> version u32
  *
- * Integers are big-endian. The ids are their count (u16), and of each its hash and version (u32). The checksum is CRC-32 of
- * the key and all behind the checksum.
+ * Integers are big-endian.
  */
 export class ArchiveDay {
   private readonly root: RootDatabase<Buffer, Buffer>;
@@ -140,7 +133,7 @@ export class ArchiveDay {
   }
 
   private async write(records: readonly ArchiveRecord[]): Promise<void> {
-    const encoded = records.map((record) => ({ record, key: keyOf(record), value: encode(record) }));
+    const encoded = records.map((record) => ({ record, key: keyOf(record), value: encodeRecord(record) }));
     const bytes = encoded.reduce((sum, { value }) => sum + value.length, 0);
     const places = records.reduce((sum, { ids }) => sum + 1 + ids.length, 0);
     await this.growth.room(bytes, places);
@@ -159,18 +152,7 @@ export class ArchiveDay {
   }
 
   private decode(key: Buffer, value: Buffer): ArchiveRecord {
-    const place = placeOf(key);
-    if (value.length < CHECKSUM_BYTES + COUNT_BYTES || value.readUInt32BE(0) !== checksumOf(key, value)) {
-      throw new FormatError(`a round in the archive is damaged: ${this.path}, key ${Buffer.from(key).toString('hex')}`);
-    }
-    const count = value.readUInt16BE(CHECKSUM_BYTES);
-    const start = CHECKSUM_BYTES + COUNT_BYTES;
-    const ids = Array.from({ length: count }, (_, i): ArchivedId => {
-      const at = start + i * ID_BYTES;
-      return { id: value.readUInt32BE(at), version: value.readUInt32BE(at + 4) };
-    });
-    // A copy: what LMDB gives is overwritten.
-    return { ...place, day: this.day, ids, image: Buffer.from(value.subarray(start + count * ID_BYTES)) };
+    return decodeRecord({ ...placeOf(key), day: this.day }, value, this.path);
   }
 
   private keysFrom(database: Database<Buffer, Buffer>, prefix: Buffer): Buffer[] {
@@ -222,21 +204,12 @@ function behind(prefix: Buffer): Buffer {
   return Buffer.concat([prefix, Buffer.alloc(26, 0xff)]);
 }
 
-function keyOf({ shard, player, round, lsn, index }: Place): Buffer {
-  return Buffer.concat([prefixOf(shard, player), tailOf(round, lsn, index)]);
+function keyOf(place: Place): Buffer {
+  return Buffer.concat([prefixOf(place.shard, place.player), tailOf(place)]);
 }
 
-function idKeyOf({ shard, player, round, lsn, index }: Place, id: number): Buffer {
-  return Buffer.concat([prefixOf(shard, player, id), tailOf(round, lsn, index)]);
-}
-
-function tailOf(round: number, lsn: Lsn, index: number): Buffer {
-  const tail = Buffer.allocUnsafe(16);
-  tail.writeUInt32BE(round, 0);
-  tail.writeUInt32BE(lsn.epoch, 4);
-  tail.writeUIntBE(lsn.sequence, 8, 6);
-  tail.writeUInt16BE(index, 14);
-  return tail;
+function idKeyOf(place: Place, id: number): Buffer {
+  return Buffer.concat([prefixOf(place.shard, place.player, id), tailOf(place)]);
 }
 
 function placeOf(key: Buffer): Place {
@@ -245,29 +218,6 @@ function placeOf(key: Buffer): Place {
 
 function placeOfId(key: Buffer): Place {
   return { shard: key.readUInt16BE(0), player: key.readUInt32BE(2), ...tailAt(key, 10) };
-}
-
-function tailAt(key: Buffer, at: number): Pick<Place, 'round' | 'lsn' | 'index'> {
-  const lsn = { epoch: key.readUInt32BE(at + 4), sequence: key.readUIntBE(at + 8, 6) };
-  return { round: key.readUInt32BE(at), lsn, index: key.readUInt16BE(at + 14) };
-}
-
-function encode(record: ArchiveRecord): Buffer {
-  const { ids, image } = record;
-  const start = CHECKSUM_BYTES + COUNT_BYTES;
-  const value = Buffer.allocUnsafe(start + ids.length * ID_BYTES + image.length);
-  value.writeUInt16BE(ids.length, CHECKSUM_BYTES);
-  for (const [i, { id, version }] of ids.entries()) {
-    value.writeUInt32BE(id, start + i * ID_BYTES);
-    value.writeUInt32BE(version, start + i * ID_BYTES + 4);
-  }
-  image.copy(value, start + ids.length * ID_BYTES);
-  value.writeUInt32BE(checksumOf(keyOf(record), value), 0);
-  return value;
-}
-
-function checksumOf(key: Buffer, value: Buffer): number {
-  return crc32(value.subarray(CHECKSUM_BYTES), crc32(key));
 }
 
 function versionBytes(version: number): Buffer {
