@@ -342,7 +342,7 @@ function listArchivable(wallets: Wallets, scan: Extract<Query, { type: 'list-arc
   let position = scan.from;
   for (let left = ARCHIVABLE_MAX; position < end && left > 0; position++) {
     if (wallets.peekAt(position)?.mayHaveClosedBefore(scan.beforeMs) !== true) continue;
-    const wallet = wallets.at(position) as Wallet;
+    const wallet = wallets.lookAt(position) as Wallet;
     const rounds = archivableRounds(wallet, scan.beforeMs, left);
     left -= rounds.length;
     if (rounds.length > 0) players.push({ username: wallet.username, rounds });
