@@ -14,6 +14,7 @@ import { type PeersSettings, runPeers } from './peers/peers.js';
 import { type RecoverySettings, runRecovery } from './recovery/recovery.js';
 import { mustBeWritable, type SaveSettings, save } from './report/save.js';
 import { runScale, type ScaleSettings } from './scale/scale.js';
+import { runSoak, type SoakSettings } from './soak/soak.js';
 import { DURABILITIES, STORES } from './support/store.js';
 
 const PLAYERS_MAX = 9_999_999;
@@ -135,6 +136,18 @@ verb('memory', 'memory per player and per bet').action((options: SaveSettings) =
 );
 
 verb(
+  'soak',
+  'one server for twenty million callbacks: what grows, and what stands still',
+  number('--callbacks <n>', 'how many', 20_000_000),
+  players(1_000_000),
+  number('--rate <n>', 'requests/s, sent by the clock (open loop)', 8000),
+  connections(128),
+  new Option('--open-bets <n>', 'held by each player meanwhile').argParser(openBets).default(2),
+  number('--memory-seconds <n>', 'how long closed rounds stay in memory', 60),
+  ...mixed(),
+).action(async (options: SoakSettings & SaveSettings) => save({ soak: await runSoak(options) }, options));
+
+verb(
   'micro',
   'hot functions, each beside its obvious alternative',
   number('--seconds <n>', 'time for each case', 1),
@@ -142,7 +155,7 @@ verb(
 
 verb(
   DEFAULT_VERB,
-  'all of these but compare, each briefly: a quarter of an hour',
+  'all of these but compare and soak, each briefly: a quarter of an hour',
   ...onStore(),
   ...alternating(5, 2),
 ).action(async (options: AllSettings & SaveSettings) => save(await runAll(options), options));
