@@ -61,6 +61,9 @@ verb(
   workerCounts([0]),
   new Option('--players <n,...>', 'players; several take turns').argParser(populations).default([10_000]),
   new Option('--open-bets <n>', 'held by each player while it is measured').argParser(openBets).default(0),
+  new Option('--memory-seconds <n>', 'how long closed rounds stay in memory before they go to an archive').argParser(
+    whole,
+  ),
   new Option('--target <url>', 'callbacks of a walletd that runs, alone; with WALLETD_SIGNATURE_KEYS they are signed'),
   new Option('--operator-api <url>', 'of that walletd, with WALLETD_ADMIN_TOKEN if it asks for one'),
   ...mixed(),

@@ -2,8 +2,8 @@ import { Scrape } from '../../test/support/scrape.js';
 import { type Generated, generate } from '../load/generate.js';
 import { announce } from '../load/race.js';
 import type { Mix } from '../load/stories.js';
+import { Archives } from '../support/archive.js';
 import { withCleanUp } from '../support/clean-up.js';
-import { startPostgres } from '../support/postgres.js';
 import { type Server, startWalletd, verify } from '../support/servers.js';
 import { type StoreChoice, startStore } from '../support/store.js';
 
@@ -52,11 +52,9 @@ export function runSoak(settings: SoakSettings): Promise<SoakReport> {
   return withCleanUp(async () => {
     const { callbacks, rate, players, connections, openBets, mix, memorySeconds, folder } = settings;
     const store = await startStore(settings);
-    const changes: Record<string, string> = { WALLETD_RETENTION_MEMORY_SECONDS: String(memorySeconds) };
-    // Beside LMDB it is in a folder.
-    if (store.redisUrl !== undefined) changes.WALLETD_ARCHIVE = startPostgres(folder).url;
+    const archives = new Archives(store, folder, memorySeconds);
     announce(store, settings);
-    const server = await startWalletd(store, 0, { ...changes, name: 'soak' });
+    const server = await startWalletd(store, 0, { ...(await archives.settings()), name: 'soak' });
     const minutes: Minute[] = [];
     const looking: Promise<unknown>[] = [];
     const load = {
