@@ -2,8 +2,7 @@ import { must } from '../base/assert.js';
 import { ExactSum } from './amount.js';
 import type { CallbackCommand } from './command.js';
 import type { RoundName } from './event.js';
-import { closedRounds } from './retention.js';
-import type { Transaction } from './state/round.js';
+import type { Round, Transaction } from './state/round.js';
 import { addRoundOf, imageOfRound, nameOfImage } from './state/round-image.js';
 import type { Wallet } from './state/wallet.js';
 
@@ -33,32 +32,47 @@ export interface ArchivableTransaction {
 /** Up to `limit` rounds of which nothing is open, and nothing has changed since `beforeMs`. */
 export function archivableRounds(wallet: Wallet, beforeMs: number, limit: number): readonly Archivable[] {
   if (!wallet.mayHaveClosedBefore(beforeMs)) return [];
-  const rounds = closedRounds(wallet, beforeMs);
+  const looked: Round[] = [];
+  const rounds: Round[] = [];
+  // Nothing of what cannot go yet was changed before this.
+  let oldestMs = Number.POSITIVE_INFINITY;
+  for (const item of wallet.oldestTransactions()) {
+    // On the list by creation: all that follows has changed later, too.
+    if (item.createdMs >= beforeMs) oldestMs = Math.min(oldestMs, item.createdMs);
+    if (item.createdMs >= beforeMs || rounds.length === limit) break;
+    if (item.isOpen) continue;
+    if (item.updatedMs >= beforeMs) oldestMs = Math.min(oldestMs, item.updatedMs);
+    const { round } = item;
+    // A note that it has been looked at; it is taken off at the end.
+    if (round.isKept) continue;
+    round.isKept = true;
+    looked.push(round);
+    if (isClosedSince(round, beforeMs)) rounds.push(round);
+  }
+  for (const round of looked) round.isKept = false;
   // Those that go are looked for once more: they may have changed when their time comes.
-  if (rounds.length === 0) wallet.noteClosed(oldestClosed(wallet, beforeMs));
-  return rounds.slice(0, limit).map((round) => {
-    const members = [...round.members()];
-    return {
-      image: imageOfRound(wallet, round),
-      updatedMs: Math.max(...members.map((item) => item.updatedMs)),
-      productId: round.productId,
-      roundId: round.id,
-      transactions: members.map((item) => ({
-        kind: item.kind,
-        id: item.id,
-        version: item.isTombstone ? 0 : (item.firstVersion ?? 0),
-      })),
-    };
-  });
+  if (rounds.length === 0) wallet.noteClosed(oldestMs);
+  return rounds.map((round) => archivable(wallet, round));
 }
 
-/** When the oldest change was of what cannot go yet: not before that can anything of it go. */
-function oldestClosed(wallet: Wallet, beforeMs: number): number {
-  let oldestMs = Number.POSITIVE_INFINITY;
-  for (const item of wallet.transactions()) {
-    if (!item.isOpen && item.updatedMs >= beforeMs) oldestMs = Math.min(oldestMs, item.updatedMs);
-  }
-  return oldestMs;
+function isClosedSince(round: Round, beforeMs: number): boolean {
+  for (const item of round.members()) if (item.isOpen || item.updatedMs >= beforeMs) return false;
+  return true;
+}
+
+function archivable(wallet: Wallet, round: Round): Archivable {
+  const members = [...round.members()];
+  return {
+    image: imageOfRound(wallet, round),
+    updatedMs: Math.max(...members.map((item) => item.updatedMs)),
+    productId: round.productId,
+    roundId: round.id,
+    transactions: members.map((item) => ({
+      kind: item.kind,
+      id: item.id,
+      version: item.isTombstone ? 0 : (item.firstVersion ?? 0),
+    })),
+  };
 }
 
 /** Those of these rounds that the wallet has, as these images have them. */

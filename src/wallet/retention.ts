@@ -16,7 +16,7 @@ export function hasForgettable(wallet: Wallet, beforeMs: number): boolean {
     if (isForgettable(operation, beforeMs)) return true;
     oldestMs = Math.min(oldestMs, operation.timeMs);
   }
-  if (closedRounds(wallet, beforeMs).length > 0) return true;
+  if (forgettableRounds(wallet, beforeMs).length > 0) return true;
   for (const item of wallet.transactions()) oldestMs = Math.min(oldestMs, item.updatedMs);
   wallet.noteOldest(oldestMs);
   return false;
@@ -25,7 +25,7 @@ export function hasForgettable(wallet: Wallet, beforeMs: number): boolean {
 /** Applies `rounds-forgotten`. What the forgotten moved stays in the balance, so the wallet carries it as a sum. */
 export function forget(wallet: Wallet, beforeMs: number): void {
   const forgotten = new ExactSum();
-  for (const round of closedRounds(wallet, beforeMs)) {
+  for (const round of forgettableRounds(wallet, beforeMs)) {
     for (const item of round.members()) {
       forgotten.add(item.paid - item.held);
       if (item.isTombstone) wallet.tombstones--;
@@ -44,8 +44,8 @@ function isForgettable(operation: Operation, beforeMs: number): boolean {
   return operation.timeMs < beforeMs;
 }
 
-/** Rounds of which nothing is open and nothing has changed since `beforeMs`, each once. */
-export function closedRounds(wallet: Wallet, beforeMs: number): Round[] {
+/** Each once. */
+function forgettableRounds(wallet: Wallet, beforeMs: number): Round[] {
   for (const item of wallet.transactions()) if (item.isOpen || item.updatedMs >= beforeMs) item.round.isKept = true;
   const forgettable: Round[] = [];
   // A note on those that are on the list already; then it is taken off all.

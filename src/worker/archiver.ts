@@ -14,6 +14,8 @@ const PASS_SHARE = 1 / 8;
 const PASS_MIN_MS = 10;
 /** Players that are looked at in one turn. */
 const PLAYERS_MAX = 2000;
+/** Rounds that are put into the archive at once, about. */
+const ROUNDS_MAX = 500;
 const SWEEP_MS = 60_000;
 
 export interface ArchiverDeps {
@@ -85,15 +87,21 @@ export class Archiver {
     for (const { archive } of this.members) while (archive.work() && this.deps.clock.monotonicMs() < endMs);
   }
 
-  /** Looks at the players that are due, and moves what can go. */
+  /** Looks at the players that are due, and moves what can go: many rounds share one durable write. */
   private async move(member: Member): Promise<void> {
     member.isBusy = true;
+    let waiting: ArchivablePlayer[] = [];
+    let rounds = 0;
     while (member.due >= 1) {
-      const count = Math.min(Math.floor(member.due), PLAYERS_MAX);
-      const scanned = await this.scan(member, count);
+      const scanned = await this.scan(member, Math.min(Math.floor(member.due), PLAYERS_MAX));
       if (scanned === undefined) break;
       member.due -= Math.max(scanned.looked, 1);
-      if (scanned.players.length > 0) await this.moveRounds(member, scanned.players);
+      waiting.push(...scanned.players);
+      for (const player of scanned.players) rounds += player.rounds.length;
+      if (rounds < ROUNDS_MAX && member.due >= 1) continue;
+      if (rounds > 0) await this.moveRounds(member, waiting);
+      waiting = [];
+      rounds = 0;
     }
     member.isBusy = false;
   }

@@ -14,6 +14,7 @@ import {
   OPERATION_OLDER,
   PLAYER_CLOSED,
   PLAYER_FACTS,
+  PLAYER_FIRST,
   PLAYER_NAME,
   PLAYER_NEWEST,
   PLAYER_OLDEST,
@@ -410,6 +411,7 @@ export class Wallet {
     doubles[(here >> 1) + D_TRANSACTION_UPDATED] = updatedMs;
     doubles[(here >> 1) + D_TRANSACTION_AMOUNT] = amount;
     if (newest !== 0) transactions.wordsOf(newest)[transactions.at(newest) + TRANSACTION_NEWER] = row;
+    else words[at + PLAYER_FIRST] = row;
     words[at + PLAYER_NEWEST] = row;
     words[at + PLAYER_TRANSACTIONS] = this.transactionCount + 1;
     this.noteNew(updatedMs);
@@ -445,6 +447,7 @@ export class Wallet {
     if (newer === 0) this.words[this.at + PLAYER_NEWEST] = older;
     else transactions.wordsOf(newer)[transactions.at(newer) + TRANSACTION_OLDER] = older;
     if (older !== 0) transactions.wordsOf(older)[transactions.at(older) + TRANSACTION_NEWER] = newer;
+    else this.words[this.at + PLAYER_FIRST] = newer;
   }
 
   private unlink(row: number): void {
@@ -472,6 +475,17 @@ export class Wallet {
     while (row !== 0) {
       const item = new Transaction(this.tables, row);
       row = transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_OLDER] as number;
+      yield item;
+    }
+  }
+
+  /** As `transactions`, the other way round. */
+  *oldestTransactions(): IterableIterator<Transaction> {
+    const { transactions } = this.tables;
+    let row = this.words[this.at + PLAYER_FIRST] as number;
+    while (row !== 0) {
+      const item = new Transaction(this.tables, row);
+      row = transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_NEWER] as number;
       yield item;
     }
   }
