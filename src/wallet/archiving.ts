@@ -63,7 +63,7 @@ function isClosedSince(round: Round, beforeMs: number): boolean {
 function archivable(wallet: Wallet, round: Round): Archivable {
   const members = [...round.members()];
   return {
-    image: imageOfRound(wallet, round),
+    image: imageOfRound(wallet, round, members),
     updatedMs: Math.max(...members.map((item) => item.updatedMs)),
     productId: round.productId,
     roundId: round.id,
@@ -75,13 +75,16 @@ function archivable(wallet: Wallet, round: Round): Archivable {
   };
 }
 
-/** Those of these rounds that the wallet has, as these images have them. */
-export function unchangedRounds(wallet: Wallet, images: readonly Buffer[]): readonly RoundName[] {
-  return images.flatMap((image) => {
+/** Those of these rounds that the wallet has, as these images have them. `version`: the wallet's, when they were made. */
+export function unchangedRounds(wallet: Wallet, version: number, images: readonly Buffer[]): readonly RoundName[] {
+  const names: RoundName[] = [];
+  for (const image of images) {
     const { productId, roundId } = nameOfImage(image);
     const round = wallet.round(productId, roundId);
-    return round !== undefined && imageOfRound(wallet, round).equals(image) ? [{ productId, roundId }] : [];
-  });
+    if (round === undefined) continue;
+    if (wallet.version === version || imageOfRound(wallet, round).equals(image)) names.push({ productId, roundId });
+  }
+  return names;
 }
 
 /** Those of these rounds that the wallet does not have, each once. */

@@ -158,6 +158,8 @@ interface ForgetCommand {
 interface ArchiveCommand {
   readonly type: 'archive';
   readonly username: string;
+  /** The wallet's, when the images were made. */
+  readonly version: number;
   readonly images: readonly Buffer[];
 }
 

@@ -1,8 +1,11 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
+import type { Replier } from '../base/replier.js';
 import { DAY_MS, dayOf } from '../base/time.js';
 import type { ShardArchive } from '../shard/archive/shard-archive.js';
 import type { Shard } from '../shard/shard.js';
+import type { Answer } from '../wallet/decision.js';
 import type { ArchivablePlayer, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 
@@ -16,6 +19,9 @@ const PASS_MIN_MS = 10;
 const PLAYERS_MAX = 2000;
 /** Rounds that are put into the archive at once, about. */
 const ROUNDS_MAX = 500;
+/** Rounds that leave memory in one turn of the event loop. */
+const ROUNDS_PER_TURN = 32;
+const NOBODY: Replier<Answer> = { reply() {} };
 const SWEEP_MS = 60_000;
 
 export interface ArchiverDeps {
@@ -129,19 +135,15 @@ export class Archiver {
   private async moveRounds({ shard, archive }: Member, players: readonly ArchivablePlayer[]): Promise<void> {
     const { lsn } = must(shard.durableHead, 'a shard that has answered has a log');
     await archive.put(lsn, players);
-    await Promise.all(
-      players.map(
-        ({ username, rounds }) =>
-          new Promise<void>((resolve) => {
-            shard.submit({
-              type: 'command',
-              command: { type: 'archive', username, images: rounds.map(({ image }) => image) },
-              replier: { reply: () => resolve() },
-              deadlineMs: Number.POSITIVE_INFINITY,
-            });
-          }),
-      ),
-    );
+    let rounds = 0;
+    for (const player of players) {
+      letGo(shard, player);
+      rounds += player.rounds.length;
+      // Others have their turn: a round takes some microseconds to leave.
+      if (rounds < ROUNDS_PER_TURN) continue;
+      rounds = 0;
+      await turn();
+    }
   }
 
   private sweep(): void {
@@ -151,4 +153,10 @@ export class Archiver {
     void this.deps.dropBefore(day).catch(() => {});
     for (const { archive } of this.members) archive.dropBefore(day);
   }
+}
+
+function letGo(shard: Shard, { username, version, rounds }: ArchivablePlayer): void {
+  const images = rounds.map(({ image }) => image);
+  const command = { type: 'archive', username, version, images } as const;
+  shard.submit({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY });
 }

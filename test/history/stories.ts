@@ -236,13 +236,13 @@ async function archive(store: StoreWriter): Promise<void> {
     cancel([{ id: 'x', roundId: 'r6', byRound: true }]),
   );
   const gone = store.closedRoundsOf('ann');
-  await store.write({ type: 'archive', username: 'ann', images: gone });
+  await store.write({ type: 'archive', username: 'ann', version: 0, images: gone });
   await store.write(
     { type: 'restore-rounds', username: 'ann', images: gone.slice(1, 3) },
     voided([{ id: 'v', roundId: 'r2', byRound: true }]),
   );
   await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
-  await store.write({ type: 'archive', username: 'ann', images: store.closedRoundsOf('ann') });
+  await store.write({ type: 'archive', username: 'ann', version: 0, images: store.closedRoundsOf('ann') });
 }
 
 async function marks(store: StoreWriter): Promise<void> {

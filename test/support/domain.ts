@@ -80,7 +80,7 @@ export class Domain {
       const archivable = archivableRounds(this.wallet(username), this.nowMs + 1, limit);
       const images = archivable.map(({ image }) => image);
       for (const image of images) this.archive.set(JSON.stringify(nameOfImage(image)), image);
-      this.move({ type: 'archive', username, images });
+      this.move({ type: 'archive', username, version: this.wallet(username).version, images });
     }
   }
 

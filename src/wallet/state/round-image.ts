@@ -5,7 +5,7 @@ import { ByteWriter } from '../records/byte-writer.js';
 import { Cursor } from '../records/bytes.js';
 import type { Round, Transaction } from './round.js';
 import type { Wallet } from './wallet.js';
-import { readRounds, writeRounds } from './wallet-body.js';
+import { readRounds, writeOneRound } from './wallet-body.js';
 
 /*
  * A round as the archive has it, and the event that brings it back:
@@ -14,10 +14,10 @@ import { readRounds, writeRounds } from './wallet-body.js';
  */
 const writer = new ByteWriter();
 
-export function imageOfRound(wallet: Wallet, round: Round): Buffer {
+export function imageOfRound(wallet: Wallet, round: Round, members = [...round.members()]): Buffer {
   writer.length = 0;
   writer.text(wallet.username);
-  atOnce(writeRounds(writer, [...round.members()]));
+  writeOneRound(writer, round, members);
   return Buffer.from(writer.written);
 }
 

@@ -60,10 +60,10 @@ export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
 }
 
 /** Writes the rounds of these transactions, which are all of theirs, oldest first. */
-export function* writeRounds(
+function* writeRounds(
   bytes: ByteWriter,
   transactions: readonly Transaction[],
-  writeName = nameWriter(bytes),
+  writeName: (text: string) => void,
 ): Steps<void> {
   let gone = 0;
   const numbers = new Map<number, number>();
@@ -95,6 +95,26 @@ export function* writeRounds(
     writeRound(bytes, round, placeOf);
     if (++gone % STEP === 0) yield;
   }
+}
+
+/** As `writeRounds`, of all transactions of one round. */
+export function writeOneRound(bytes: ByteWriter, round: Round, members: readonly Transaction[]): void {
+  bytes.number(members.length);
+  for (const [place, item] of members.entries()) {
+    bytes.number(place === 0 ? 0 : 1);
+    if (place === 0) {
+      bytes.number(0);
+      bytes.text(round.productId);
+      bytes.text(round.id);
+    }
+    writeTransaction(bytes, item);
+  }
+  const isTold = round.ended || round.hasMessages;
+  bytes.number(isTold ? 1 : 0);
+  if (!isTold) return;
+  const places = new Map(members.map(({ row }, place) => [row, place]));
+  bytes.number(1);
+  writeRound(bytes, round, ({ row }) => must(places.get(row), 'what a round names is among its members'));
 }
 
 /** Adds all that a body holds to a wallet that has nothing yet. Throws an `AssertionFailure` when it contradicts itself. */
