@@ -7,13 +7,18 @@ import { folderOf } from './lmdb-driver.js';
 
 const FOLDER = 'archive';
 
+export function hasArchive({ store, archive }: Pick<StoreSettings, 'store' | 'archive'>): boolean {
+  return archive !== null || maybeStoreKind(store) === 'lmdb';
+}
+
 /** Opens the archive of a store that is only looked at: one that there is. */
 export async function openArchiveToRead(
   settings: Pick<StoreSettings, 'store' | 'archive'>,
   storeId: string,
 ): Promise<Archive | undefined> {
-  const isThere = settings.archive !== null || maybeStoreKind(settings.store) !== 'lmdb';
-  return isThere || existsSync(folderOfArchive(settings.store)) ? await openArchive(settings, storeId) : undefined;
+  const isFolder = settings.archive === null && hasArchive(settings);
+  if (isFolder && !existsSync(folderOfArchive(settings.store))) return undefined;
+  return await openArchive(settings, storeId);
 }
 
 /**
