@@ -101,6 +101,19 @@ export interface SnapshotSource {
 
 const NONE: readonly SealedEntry[] = [];
 const NOT_YET: Pick<Watermarks, 'applied' | 'appended' | 'durable'> = { applied: 0, appended: 0, durable: 0 };
+type QueryRequest = Extract<Request, { type: 'query' }>;
+type ListTransactions = Extract<Query, { type: 'list-transactions' }>;
+
+interface PendingList {
+  readonly username: string;
+  /** Some of it has left memory since the archive was asked. */
+  isStale: boolean;
+}
+
+/** Lists that wait for the archive at a time. */
+const LISTS_MAX = 100;
+/** Of rounds that come back in one event, about: an entry is not to become much longer than others. */
+const RESTORED_BYTES = 256 * 1024;
 /** Receives answers that nobody waits for. */
 const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 
@@ -123,6 +136,8 @@ export class Shard implements FlightMember {
   private nowMs = 0;
   private readonly mailbox = new Queue<Request>();
   private readonly waitingPlayers: WaitingPlayers;
+  /** Lists of transactions that wait for the archive. They hold up nobody. */
+  private readonly lists = new Set<PendingList>();
   private forming: Batch = newBatch();
   private nextToForget = 0;
   private stopReason: string | undefined = undefined;
@@ -422,8 +437,8 @@ export class Shard implements FlightMember {
   /** True when the request waits for the archive, or has been refused. */
   private mustWait(request: Request, archive: ShardArchive): boolean {
     const { waitingPlayers } = this;
-    const username = usernameOf(request);
-    if (username === undefined) return false;
+    if (request.type === 'query') return this.mustBeListed(request, archive);
+    const { username } = request.command;
     const player = waitingPlayers.maybePlayer(username);
     const found = player === undefined ? this.maybeLookUp(request, archive) : undefined;
     if (player === undefined && found === undefined) return false;
@@ -435,14 +450,8 @@ export class Shard implements FlightMember {
 
   /** What the archive may have of what the request names; undefined when it need not be asked. */
   private maybeLookUp(request: Request, archive: ShardArchive): Promise<Found> | undefined {
-    if (request.type === 'query') {
-      const { query } = request;
-      if (query.type !== 'list-transactions') return undefined;
-      const { username, after, limit } = query;
-      return archive.list(username, after?.version ?? Number.MAX_SAFE_INTEGER, limit + (after?.shown ?? 0));
-    }
+    if (request.type === 'query' || !('txns' in request.command)) return undefined;
     const { command } = request;
-    if (!('txns' in command)) return undefined;
     try {
       const wallet = this.mustWallets().get(command.username);
       if (wallet === undefined) return undefined;
@@ -451,6 +460,32 @@ export class Shard implements FlightMember {
       // Whatever is wrong with the wallet is met again when the request is carried out.
       return undefined;
     }
+  }
+
+  /** True for a list of transactions: it is read when the archive has told its part, or has been refused. */
+  private mustBeListed(request: QueryRequest, archive: ShardArchive): boolean {
+    const { query } = request;
+    if (query.type !== 'list-transactions') return false;
+    if (this.lists.size < LISTS_MAX) void this.list(request, query, archive);
+    else request.replier.reply(OVERLOADED);
+    return true;
+  }
+
+  private async list(request: QueryRequest, query: ListTransactions, archive: ShardArchive): Promise<void> {
+    const { username, after, limit } = query;
+    const list: PendingList = { username, isStale: true };
+    this.lists.add(list);
+    let found: Found | undefined;
+    // What leaves memory meanwhile would be in neither part.
+    while (list.isStale) {
+      list.isStale = false;
+      found = await archive.list(username, after?.version ?? Number.MAX_SAFE_INTEGER, limit + (after?.shown ?? 0));
+    }
+    this.lists.delete(list);
+    const startedMs = this.deps.clock.monotonicMs();
+    if (request.deadlineMs <= startedMs) request.replier.reply(TOO_LATE);
+    else if (this.state === 'serving') this.carryOut(request, startedMs, found);
+    else request.replier.reply(STARTING);
   }
 
   /** Carries out what players have waited for, as far as there is room. */
@@ -494,10 +529,18 @@ export class Shard implements FlightMember {
   }
 
   private restoreRounds({ username }: WaitingPlayer, { images }: Found): void {
-    if (images.length === 0) return;
-    const command = { type: 'restore-rounds', username, images } as const;
-    const request: Request = { type: 'command', command, replier: DISCARD, deadlineMs: Number.POSITIVE_INFINITY };
-    this.carryOut(request, this.deps.clock.monotonicMs(), undefined);
+    let some: Buffer[] = [];
+    let bytes = 0;
+    for (const [i, image] of images.entries()) {
+      some.push(image);
+      bytes += image.length;
+      if (bytes < RESTORED_BYTES && i < images.length - 1) continue;
+      const command = { type: 'restore-rounds', username, images: some } as const;
+      const request: Request = { type: 'command', command, replier: DISCARD, deadlineMs: Number.POSITIVE_INFINITY };
+      if (this.state === 'serving') this.carryOut(request, this.deps.clock.monotonicMs(), undefined);
+      some = [];
+      bytes = 0;
+    }
   }
 
   private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>, startedMs: number): void {
@@ -507,6 +550,7 @@ export class Shard implements FlightMember {
     const decision = decide(wallet, command, this.deps.rules, nowMs);
     const { event } = decision;
     if (event !== undefined) {
+      if (event.type === 'rounds-archived') this.noteLeft(event.username);
       if (this.deps.memory.isFull && opensSomething(event)) {
         replier.reply(MEMORY_FULL);
         return;
@@ -524,6 +568,10 @@ export class Shard implements FlightMember {
     this.forming.decidedMs.push(endedMs);
     const currency = wallet?.currency ?? ('currency' in command ? command.currency : undefined);
     this.deps.observer.decided(this.id, { command, decision, currency, deadlineMs, startedMs, endedMs });
+  }
+
+  private noteLeft(username: string): void {
+    for (const list of this.lists) if (list.username === username) list.isStale = true;
   }
 
   /** The shard's clock never goes back. */
@@ -585,12 +633,6 @@ function aboutOf(request: Request): { request: string; requestId?: string; usern
     ...('id' in asked && { requestId: asked.id }),
     ...('username' in asked && { username: asked.username }),
   };
-}
-
-/** The player whose state a request depends on. */
-function usernameOf(request: Request): string | undefined {
-  if (request.type === 'command') return request.command.username;
-  return request.query.type === 'list-transactions' ? request.query.username : undefined;
 }
 
 /** True when an event makes memory grow by something that must be kept until it is closed. */

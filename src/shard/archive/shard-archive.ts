@@ -41,6 +41,8 @@ export interface ArchiveObserver {
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 1000;
 
+/** Lookups that go out together: in LMDB each takes some ten microseconds of the thread. */
+const LOOKUPS_MAX = 64;
 /** Of merging, behind each batch of names that is read: as many as keep up, in less than a millisecond. */
 const LOAD_STEPS = 16;
 
@@ -165,8 +167,7 @@ export class ShardArchive {
   private async fly(): Promise<void> {
     this.isFlying = true;
     while (this.lookups.length > 0 && !this.isClosed) {
-      const flying = this.lookups;
-      this.lookups = [];
+      const flying = this.lookups.splice(0, LOOKUPS_MAX);
       const days = {
         first: Math.min(...flying.map(({ days }) => days.first)),
         last: Math.max(...flying.map(({ days }) => days.last)),

@@ -113,6 +113,33 @@ test('while the archive is away, what needs it waits and keeps its order; all el
   assert.equal(await test.balance('ann'), 95);
 });
 
+test('a list that waits for the archive holds up nobody, and has all of it also when something leaves meanwhile', async () => {
+  const archive = new MemoryArchive();
+  const test = await started(archive);
+  await test.fund('ann', 100);
+  await test.execute(place([{ id: 't1' }]));
+  await test.execute(settle([{ id: 't1' }]));
+  const list = archive.list.bind(archive);
+  let goOn = () => {};
+  let asked = 0;
+  archive.list = async (...args) => {
+    const places = await list(...args);
+    if (asked++ === 0) await new Promise<void>((resolve) => (goOn = resolve));
+    return places;
+  };
+  const listing = test.ask({ type: 'list-transactions', username: 'ann', limit: 10, after: undefined });
+  await until('the archive is asked', () => asked > 0);
+  assert.equal((await test.execute(place([{ id: 't2', roundId: 'r2' }]))).type, 'accepted');
+  await allClosedLeave(test, 1);
+  goOn();
+  const listed = await listing;
+  assert.ok(listed.type === 'transactions');
+  assert.deepEqual(
+    listed.page?.items.map(({ id }) => id),
+    ['t2', 't1'],
+  );
+});
+
 test('a new id is known not to be there, without asking', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
