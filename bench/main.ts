@@ -14,6 +14,7 @@ import { type PeersSettings, runPeers } from './peers/peers.js';
 import { type RecoverySettings, runRecovery } from './recovery/recovery.js';
 import { mustBeWritable, type SaveSettings, save } from './report/save.js';
 import { runScale, type ScaleSettings } from './scale/scale.js';
+import { runSoak, type SoakSettings } from './soak/soak.js';
 import { DURABILITIES, STORES } from './support/store.js';
 
 const PLAYERS_MAX = 9_999_999;
@@ -60,6 +61,9 @@ verb(
   workerCounts([0]),
   new Option('--players <n,...>', 'players; several take turns').argParser(populations).default([10_000]),
   new Option('--open-bets <n>', 'held by each player while it is measured').argParser(openBets).default(0),
+  new Option('--memory-seconds <n>', 'how long closed rounds stay in memory before they go to an archive').argParser(
+    whole,
+  ),
   new Option('--target <url>', 'callbacks of a walletd that runs, alone; with WALLETD_SIGNATURE_KEYS they are signed'),
   new Option('--operator-api <url>', 'of that walletd, with WALLETD_ADMIN_TOKEN if it asks for one'),
   ...mixed(),
@@ -135,6 +139,18 @@ verb('memory', 'memory per player and per bet').action((options: SaveSettings) =
 );
 
 verb(
+  'soak',
+  'one server for twenty million callbacks: what grows, and what stands still',
+  number('--callbacks <n>', 'how many', 20_000_000),
+  players(1_000_000),
+  number('--rate <n>', 'requests/s, sent by the clock (open loop)', 8000),
+  connections(128),
+  new Option('--open-bets <n>', 'held by each player meanwhile').argParser(openBets).default(2),
+  number('--memory-seconds <n>', 'how long closed rounds stay in memory', 60),
+  ...mixed(),
+).action(async (options: SoakSettings & SaveSettings) => save({ soak: await runSoak(options) }, options));
+
+verb(
   'micro',
   'hot functions, each beside its obvious alternative',
   number('--seconds <n>', 'time for each case', 1),
@@ -142,7 +158,7 @@ verb(
 
 verb(
   DEFAULT_VERB,
-  'all of these but compare, each briefly: a quarter of an hour',
+  'all of these but compare and soak, each briefly: a quarter of an hour',
   ...onStore(),
   ...alternating(5, 2),
 ).action(async (options: AllSettings & SaveSettings) => save(await runAll(options), options));

@@ -5,6 +5,7 @@ import { atEnd } from '../support/clean-up.js';
 import { importPlayers, type Server } from '../support/servers.js';
 import type { Vitals } from '../support/vitals.js';
 import type { GeneratorLine, LoadOptions, LoadResult } from './generator.js';
+import type { LatencySummary } from './latencies.js';
 import { usernameOf } from './stories.js';
 
 const OPENING_BALANCE = 1_000_000;
@@ -12,7 +13,7 @@ const GENERATOR = fileURLToPath(new URL('./generator.js', import.meta.url));
 
 /** Of what is not said: a closed loop, no open bets, and a server that has to answer everything. */
 export type Load = Pick<LoadOptions, 'mix' | 'connections' | 'seconds' | 'players'> &
-  Partial<Pick<LoadOptions, 'rate' | 'isOverload' | 'signingSecret' | 'openBets'>>;
+  Partial<Pick<LoadOptions, 'rate' | 'isOverload' | 'signingSecret' | 'openBets' | 'pieceSeconds'>>;
 
 /** What the answers were, and what it was like inside the server meanwhile. */
 export interface Generated extends LoadResult {
@@ -23,6 +24,9 @@ export interface Generated extends LoadResult {
 
 /** Of the players that take part, before anything is measured: a share of 1 says that all are there. */
 export type OnFilled = (share: number) => void;
+
+/** After each piece of the measured time. */
+export type OnPiece = (latencies: LatencySummary) => void;
 
 let runs = 0;
 
@@ -39,10 +43,15 @@ export async function warmUp(server: Server, { mix, connections, players, signin
 }
 
 /** Loads a server, with players of this run's own; throws when an answer or a balance was wrong. */
-export async function generate(server: Server, load: Load, onFilled: OnFilled = () => {}): Promise<Generated> {
+export async function generate(
+  server: Server,
+  load: Load,
+  onFilled: OnFilled = () => {},
+  onPiece: OnPiece = () => {},
+): Promise<Generated> {
   const { url, adminUrl, booksUrl, token, playerPrefix = 'r' } = server;
   const seed = `${playerPrefix}${++runs}`;
-  const { mix, connections, seconds, rate, players, signingSecret, isOverload = false } = load;
+  const { mix, connections, seconds, rate, players, signingSecret, pieceSeconds, isOverload = false } = load;
   // Only who keeps balances can hold bets.
   const openBets = adminUrl === undefined ? 0 : (load.openBets ?? 0);
   const importShare = openBets > 0 ? IMPORT_SHARE : 1;
@@ -53,9 +62,9 @@ export async function generate(server: Server, load: Load, onFilled: OnFilled = 
   }
   const openingBalance = adminUrl === undefined ? undefined : OPENING_BALANCE;
   const target = { url, seed, openingBalance, booksUrl, booksToken: token, signingSecret };
-  const options = { ...target, mix, connections, seconds, rate, players, openBets, isOverload };
+  const options = { ...target, mix, connections, seconds, rate, players, openBets, isOverload, pieceSeconds };
   const onPlaced = (count: number) => onFilled(importShare + (count / players) * (1 - importShare));
-  const result = await run(options, server, onPlaced);
+  const result = await run(options, server, onPlaced, onPiece);
   if (result.wrong > 0) throw new Error(`${server.name}: ${result.wrong} wrong, the first: ${result.firstWrong}`);
   return result;
 }
@@ -65,6 +74,7 @@ async function run(
   options: LoadOptions,
   { process: serving }: Server,
   onPlaced: (players: number) => void,
+  onPiece: OnPiece,
 ): Promise<Generated> {
   const child = spawn(process.execPath, [GENERATOR], { stdio: ['pipe', 'pipe', 'inherit'] });
   atEnd(() => void child.kill('SIGKILL'));
@@ -77,6 +87,7 @@ async function run(
   for await (const text of createInterface({ input: child.stdout })) {
     const line = JSON.parse(text) as GeneratorLine;
     if (line.type === 'placed') onPlaced(line.players);
+    else if (line.type === 'piece') onPiece(line.latencies);
     else if (line.type === 'result') result = line.result;
     else
       Object.assign(line.type === 'measuring' ? began : ended, {

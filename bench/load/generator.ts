@@ -41,6 +41,8 @@ export interface LoadOptions {
   readonly players: number;
   /** That each player holds from before the measured time until after it. */
   readonly openBets: number;
+  /** Told by how long pieces of the measured time were, too; undefined: by the whole only. */
+  readonly pieceSeconds: number | undefined;
   /** Makes the players and ids of this run different from those of every other. */
   readonly seed: string;
   /** Undefined for a server that keeps no balances. */
@@ -69,6 +71,7 @@ export interface LoadResult extends LatencySummary {
 export type GeneratorLine =
   | { readonly type: 'placed'; readonly players: number }
   | { readonly type: 'measuring'; readonly atMs: number }
+  | { readonly type: 'piece'; readonly latencies: LatencySummary }
   | { readonly type: 'measured'; readonly atMs: number }
   | { readonly type: 'result'; readonly result: LoadResult };
 
@@ -84,6 +87,8 @@ class Run implements ConnectionListener {
   private readonly connections: readonly Connection[];
   private readonly free = new Queue<Connection>();
   private successes = new Latencies();
+  /** Of the piece that has not ended. */
+  private piece = new Latencies();
   private refusals = new Latencies();
   private startedAt = 0;
   private measuredFrom = 0;
@@ -119,7 +124,9 @@ class Run implements ConnectionListener {
     await delay(WARM_UP_MS);
     const cpu = this.beginMeasuring();
     tell({ type: 'measuring', atMs: Date.now() });
+    const pieces = this.tellPieces();
     await delay(seconds * 1000);
+    clearInterval(pieces);
     this.isStopping = true;
     tell({ type: 'measured', atMs: Date.now() });
     ticks?.end();
@@ -128,6 +135,16 @@ class Run implements ConnectionListener {
     await this.closeBooks();
     const { wrong, firstWrong, books } = this;
     return { ...result, wrong, firstWrong, uncertainPlayers: books.uncertain };
+  }
+
+  private tellPieces(): NodeJS.Timeout | undefined {
+    const { pieceSeconds } = this.options;
+    if (pieceSeconds === undefined) return undefined;
+    this.piece = new Latencies();
+    return setInterval(() => {
+      tell({ type: 'piece', latencies: this.piece.summary() });
+      this.piece = new Latencies();
+    }, pieceSeconds * 1000);
   }
 
   /** Returns what of the processor was used before. */
@@ -186,6 +203,7 @@ class Run implements ConnectionListener {
   private succeeded(play: Play, latencyMs: number, isRight: boolean, answer: Answer): void {
     this.answers++;
     if (!this.isStopping) this.successes.record(latencyMs);
+    if (this.options.pieceSeconds !== undefined) this.piece.record(latencyMs);
     if (!isRight) this.failed(answer.text);
     if (play.advance()) this.dealer.putBack(play);
   }

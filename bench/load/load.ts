@@ -1,3 +1,4 @@
+import { Archives } from '../support/archive.js';
 import { withCleanUp } from '../support/clean-up.js';
 import { type Contestant, describeWorkers, durableEcho, echo, walletd } from '../support/servers.js';
 import { type Store, type StoreChoice, startStore } from '../support/store.js';
@@ -15,6 +16,8 @@ export interface LoadSettings extends Omit<RaceSettings, 'connections' | 'rate' 
   readonly players: readonly number[];
   /** That each player holds from before the measured time until after it. */
   readonly openBets: number;
+  /** How long closed rounds stay in memory before they go to an archive; undefined: as walletd comes. */
+  readonly memorySeconds?: number;
   /** Of closed loops, each measured by itself. Undefined beside a rate: none. */
   readonly connections?: readonly number[] | undefined;
   /** Requests per second of open loops over most connections, each measured by itself. */
@@ -62,13 +65,15 @@ function inOneProcess(settings: LoadSettings): readonly (readonly Load[])[] {
   return settings.openBets > 0 ? loads.map((load) => [load]) : [loads];
 }
 
-function walletds(store: Store, { workers, players }: LoadSettings): Contestant[] {
-  const [only, ...others] = players;
-  if (others.length === 0) return workers.map((count) => ({ ...walletd(store, count), players: only as number }));
+function walletds(store: Store, { workers, players, folder, memorySeconds }: LoadSettings): Contestant[] {
+  const archives = new Archives(store, folder, memorySeconds);
   return workers.flatMap((count) =>
     players.map((population) => {
-      const name = `${describeWorkers(count)}, ${population} players`;
-      return { ...walletd(store, count, { name }), players: population };
+      const name =
+        players.length === 1 ? `walletd ${describeWorkers(count)}` : `${describeWorkers(count)}, ${population} players`;
+      const start = async (run: number) =>
+        await walletd(store, count, { ...(await archives.settings()), name }).start(run);
+      return { name, start, players: population };
     }),
   );
 }

@@ -22,6 +22,7 @@ const RIGHT = 14;
 const TOP = 28;
 const BOTTOM = 42;
 const TICKS = 5;
+const X_TICKS_MAX = 8;
 /** Between two labels of lines that end close to each other. */
 const LABEL_STEP = 15;
 const LABEL_ABOVE = 7;
@@ -34,7 +35,7 @@ const VALUE_ROOM = 96;
 /** Lines through what was measured, each with its name where it ends; the ticks of x are the values at which it was. */
 export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
   const points = series.flatMap((one) => one.points);
-  const measuredAt = [...new Set(points.map(([value]) => value))].sort((a, b) => a - b);
+  const measuredAt = thinned([...new Set(points.map(([value]) => value))].sort((a, b) => a - b));
   const across = scaleOf(x, measuredAt, LEFT, WIDTH - RIGHT, measuredAt);
   const up = scaleOf(
     y,
@@ -60,6 +61,12 @@ export function lineChart(x: Axis, y: Axis, series: readonly Series[]): string {
   const ends = series.map(({ points }) => up.at(points.at(-1)?.[1] ?? 0) - LABEL_ABOVE);
   const names = apart(ends).map((y, i) => text(WIDTH - RIGHT, y, series[i]?.name ?? '', 'end', colour(i)));
   return svg(HEIGHT, [...grid, ...ticks, ...labels, ...names, ...lines].join(''));
+}
+
+/** The first, the last, and as many between them as there is room for. */
+function thinned(values: readonly number[]): number[] {
+  const step = Math.ceil((values.length - 1) / X_TICKS_MAX) || 1;
+  return values.filter((_, i) => i === values.length - 1 || (i % step === 0 && i + step / 2 < values.length));
 }
 
 /** Heights at which labels do not cover each other: above these, as near as there is room, in their order. */

@@ -9,6 +9,7 @@ import { MICRO_COLUMNS, type MicroReport, microRows } from '../micro/micro.js';
 import { OVERLOAD_COLUMNS, type OverloadReport, overloadRows, overloadSentences } from '../overload/overload.js';
 import { HISTORY_COLUMNS, type History, historyRows, type RecoveryReport } from '../recovery/recovery.js';
 import type { ScaleReport } from '../scale/scale.js';
+import { type Minute, SOAK_COLUMNS, type SoakReport, soakRow } from '../soak/soak.js';
 import type { Environment } from '../support/environment.js';
 import { describeWorkers } from '../support/servers.js';
 import { type Axis, barChart, lineChart, type Series, short } from './chart.js';
@@ -20,7 +21,7 @@ const THROUGHPUT: Axis = { label: 'callbacks/s' };
 
 /** What was measured as a page of plots and tables. What was not measured has no chapter. */
 export function reportOf(results: Results): string {
-  const { environment, load, openLoad, peers, recovery, scale, overload, cost, memory, micro, compare } = results;
+  const { environment, load, openLoad, peers, recovery, scale, overload, cost, memory, soak, micro, compare } = results;
   return page(
     'walletd: how fast, on this machine',
     [
@@ -33,9 +34,59 @@ export function reportOf(results: Results): string {
       scale && scaleChapter(scale),
       recovery && recoveryChapter(recovery),
       memory && memoryChapter(memory),
+      soak && soakChapter(soak),
       micro && microChapter(micro),
       compare && compareChapter(compare),
     ].filter((part) => part !== undefined),
+  );
+}
+
+function soakChapter({ durability, settings, minutes }: SoakReport): string {
+  const { callbacks, players, rate, openBets, memorySeconds } = settings;
+  const line = (name: string, pick: (minute: Minute) => number): Series => ({
+    name,
+    points: minutes.map((minute) => [minute.minute, pick(minute)] as const),
+  });
+  const mb = (pick: (minute: Minute) => number) => (minute: Minute) => pick(minute) / 1e6;
+  const [first, last] = [minutes[Math.floor(minutes.length / 10)], minutes.at(-1)];
+  const grown = first && last ? (last.residentBytes / first.residentBytes).toFixed(2) : '-';
+  return chapter(
+    'Soak',
+    paragraph(
+      `${short(callbacks)} callbacks at ${rate}/s over ${short(players)} players with ${openBets} open bets each; closed rounds ` +
+        `stay in memory for ${memorySeconds} s. ${durabilityOf(durability)}`,
+    ),
+    figure(
+      'Memory by minute',
+      `At the end it is ${grown} times what it was after a tenth of the time.`,
+      lineChart({ label: 'minute' }, { label: 'MB' }, [
+        line(
+          'resident',
+          mb((one) => one.residentBytes),
+        ),
+        line(
+          'records',
+          mb((one) => one.recordBytes),
+        ),
+        line(
+          'heap',
+          mb((one) => one.heapBytes),
+        ),
+        line(
+          'names of the archive',
+          mb((one) => one.namesBytes),
+        ),
+      ]),
+    ),
+    figure(
+      'Latency by minute',
+      'Of 99 in 100 answers of each minute, and its longest.',
+      lineChart({ label: 'minute' }, { label: 'ms', isLog: true }, [
+        line('p99', (one) => one.p99Ms),
+        line('longest', (one) => one.longestMs),
+      ]),
+    ),
+    table(SOAK_COLUMNS, minutes.map(soakRow)),
   );
 }
 

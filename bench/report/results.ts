@@ -5,6 +5,7 @@ import type { MicroReport } from '../micro/micro.js';
 import type { OverloadReport } from '../overload/overload.js';
 import type { RecoveryReport } from '../recovery/recovery.js';
 import type { ScaleReport } from '../scale/scale.js';
+import type { SoakReport } from '../soak/soak.js';
 import type { Environment } from '../support/environment.js';
 
 /** What was measured, as it was measured: the file that `--json` writes, and what the report is made of. */
@@ -19,6 +20,7 @@ export interface Results {
   readonly peers?: LoadReport;
   readonly cost?: LoadReport;
   readonly memory?: MemoryReport;
+  readonly soak?: SoakReport;
   readonly micro?: MicroReport;
   readonly compare?: CompareReport;
 }

@@ -20,7 +20,7 @@ export async function withCleanUp<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-function cleanUp(before = 0): Promise<void> {
+export function cleanUp(before = 0): Promise<void> {
   running = running.then(async () => {
     while (tasks.length > before) {
       try {

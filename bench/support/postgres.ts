@@ -31,6 +31,9 @@ export interface Postgres {
   readonly url: string;
   /** For people: what a durable write is here. */
   readonly durability: string;
+  /** Ends it at once, as a crash would; with `start` it goes on. */
+  crash(): void;
+  start(): void;
 }
 
 /** Why there can be no server here, in a sentence; undefined: there can. */
@@ -49,14 +52,18 @@ export function startPostgres(folder: string): Postgres {
   run(own, 'initdb', `--pgdata=${data}`, `--username=${USER}`, '--auth=trust', '--encoding=UTF8', '--locale=C');
   const settings = Object.entries({ ...SETTINGS, unix_socket_directories: own });
   appendFileSync(`${data}/postgresql.conf`, settings.map(([name, value]) => `${name} = '${value}'\n`).join(''));
-  run(own, 'pg_ctl', 'start', '--wait', `--pgdata=${data}`, `--log=${own}/log`);
+  const start = () => void run(own, 'pg_ctl', 'start', '--wait', `--pgdata=${data}`, `--log=${own}/log`);
+  const crash = () => void run(own, 'pg_ctl', 'stop', '--wait', '--mode=immediate', `--pgdata=${data}`);
+  start();
   // The files are removed next, so nothing has to be written to them.
-  atEnd(() => void run(own, 'pg_ctl', 'stop', '--wait', '--mode=immediate', `--pgdata=${data}`));
+  atEnd(crash);
   const version = /\d[\d.]*/.exec(run(own, 'postgres', '--version'))?.[0];
   return {
     // A folder in place of a host: the one with the socket.
     url: `postgres://${USER}@localhost/postgres?host=${encodeURIComponent(own)}`,
     durability: `PostgreSQL ${version} with fsync on, synchronous_commit on in ${folder}`,
+    crash,
+    start,
   };
 }
 

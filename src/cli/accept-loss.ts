@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { EXIT } from '../node/exit-codes.js';
-import { type ExistingStore, recordOf } from '../node/open-store.js';
+import { type ArchivedStore, recordOf } from '../node/open-store.js';
 import { NoStoreError, StoreError } from '../node/store-error.js';
 import { formatLsn } from '../shard/log/lsn.js';
 import type { NodeRecord } from '../store/node-record.js';
@@ -76,7 +76,7 @@ async function acceptLostStore(
 
 async function acceptLostEntries(
   settings: Settings,
-  opened: ExistingStore,
+  opened: ArchivedStore,
   record: NodeRecord,
   options: AcceptLossOptions,
 ): Promise<number> {

@@ -1,10 +1,15 @@
+import type { Archive } from '../shard/archive/archive.js';
 import { decodeMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
 import type { TargetStore } from '../tools/copy-ports.js';
 
 /** An empty store, which nothing else may use until the restore is complete. */
-export function restoreTargetOf(store: Store): TargetStore {
+export function restoreTargetOf(
+  store: Store,
+  openArchive: (storeId: string) => Promise<Archive | undefined> = async () => undefined,
+): TargetStore {
   return {
+    openArchive,
     append: (appends) => store.wal.append(appends),
     read: (shard, after, limit) => store.wal.read(shard, after, limit),
     snapshots: (shard) => store.snapshots.snapshots(shard),

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import type { Driver } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
+import { openArchive } from '../node/drivers/open-archive.js';
 import { EXIT } from '../node/exit-codes.js';
 import { asStoreError, StoreError } from '../node/store-error.js';
+import type { Archive } from '../shard/archive/archive.js';
 import { openFormats } from '../store/format/store-formats.js';
 import { encodeMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
@@ -95,25 +97,30 @@ async function restoreInto(
   { to, at }: RestoreOptions,
   progress: Progress,
 ): Promise<Report> {
-  const driver = driverOf(settingsOfStore(to));
+  const settings = settingsOfStore(to);
+  const driver = driverOf(settings);
   const { name } = driver;
   const store = await driver.open('auto');
+  let archive: Archive | undefined;
+  const target = restoreTargetOf(store, async (storeId) => {
+    archive = await openArchive(settings, storeId);
+    return archive;
+  });
   try {
     await mustBeEmpty(store, name);
     const { patience } = progress;
     const wanted = untilInterrupted(frames, driver);
-    const restored = await restoreFrames(wanted, restoreTargetOf(store), { openFormats, at, patience }).catch(
-      async (error: Error) => {
-        if (await store.meta.maybeRead().then(Boolean, Boolean)) progress.warn(notWhole(driver));
-        throw error;
-      },
-    );
+    const restored = await restoreFrames(wanted, target, { openFormats, at, patience }).catch(async (error: Error) => {
+      if (await store.meta.maybeRead().then(Boolean, Boolean)) progress.warn(notWhole(driver));
+      throw error;
+    });
     const { storeId, shards } = restored;
     return {
       text: () => `${copyTable(shards)}\n\nStore ${storeId} from ${source} is in ${name}.`,
       json: () => [{ store: name, storeId, shards: copyJson(shards) }],
     };
   } finally {
+    await archive?.close();
     await store.close();
   }
 }

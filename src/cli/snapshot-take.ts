@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { EXIT } from '../node/exit-codes.js';
-import { type ExistingStore, recordOf } from '../node/open-store.js';
+import { type ArchivedStore, recordOf } from '../node/open-store.js';
 import { StoreError } from '../node/store-error.js';
 import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import { takeSnapshots } from '../tools/snapshots/take-snapshots.js';
@@ -50,7 +50,7 @@ async function take({ stopped }: TakeOptions): Promise<Outcome> {
 
 /** Fences no server: should one start meanwhile, the store refuses the snapshot. */
 async function takeOffline(
-  opened: ExistingStore,
+  opened: ArchivedStore,
   settings: Settings,
   isVouchedFor: boolean,
 ): Promise<readonly SnapshotResult[]> {

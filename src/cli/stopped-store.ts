@@ -4,16 +4,15 @@ import { setTimeout as delay, setImmediate as yieldTurn } from 'node:timers/prom
 import { systemClock } from '../base/clock.js';
 import { silentLogger } from '../base/logger.js';
 import type { Settings } from '../config/schema.js';
+import type { ArchivedStore } from '../node/open-store.js';
 import { newSnapshotId, policyOf } from '../node/shard-thread.js';
 import { StoreError } from '../node/store-error.js';
 import { ATTEMPTS_AT_START } from '../shard/log/patience.js';
 import { describeOwner, ownerOf } from '../shard/log/take-over.js';
 import type { Owner } from '../shard/log/wal.js';
 import { formatsOf } from '../store/format/store-formats.js';
-import type { StoreMeta } from '../store/meta.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { writeEntries } from '../store/orphans-file.js';
-import type { Store } from '../store/store.js';
 import type { AcceptLossDeps } from '../tools/loss/accept-loss.js';
 
 /** The option with which an operator vouches for a server that cannot be seen from here. */
@@ -22,11 +21,12 @@ export const STOPPED_OPTION = ['--stopped', 'the server that last owned the stor
 /** What it takes to work on the shards of a store while no server owns them. */
 export function stoppedStoreDeps(
   settings: Settings,
-  { store, meta }: { readonly store: Store; readonly meta: StoreMeta },
+  { store, meta, archive }: Pick<ArchivedStore, 'store' | 'meta' | 'archive'>,
   record: NodeRecord,
 ): AcceptLossDeps {
   return {
     ...formatsOf(meta),
+    archive,
     wal: store.wal,
     snapshots: store.snapshots,
     clock: systemClock,

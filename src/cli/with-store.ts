@@ -1,6 +1,7 @@
 import { setImmediate as yieldTurn } from 'node:timers/promises';
 import type { Settings } from '../config/schema.js';
-import { type ExistingStore, openAsItIs } from '../node/open-store.js';
+import { type ArchivedStore, openAsItIs } from '../node/open-store.js';
+import type { Archive } from '../shard/archive/archive.js';
 import { formatsOf } from '../store/format/store-formats.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
@@ -30,13 +31,14 @@ export const STORE_OPTION = ['--store <store>', 'the store (default: WALLETD_STO
 /** Opens the store of these settings, does the work, and closes it. Throws a `StoreError` when it cannot be opened. */
 export async function withStore<T>(
   settings: Settings,
-  work: (opened: ExistingStore) => Promise<T>,
+  work: (opened: ArchivedStore) => Promise<T>,
   use: 'read' | 'write' = 'write',
 ): Promise<T> {
   const opened = await openAsItIs(settings, use);
   try {
     return await work(opened);
   } finally {
+    await opened.archive?.close();
     await opened.store.close();
   }
 }
@@ -51,16 +53,17 @@ export async function withStoreToRead<T>(
   work: (opened: ReadStore) => Promise<T>,
 ): Promise<T> {
   const settings = settingsToRead(address);
-  const read = async ({ store, meta, name }: ExistingStore) => {
-    const live = readerOf(store, meta);
+  const read = async ({ store, meta, name, archive }: ArchivedStore) => {
+    const live = readerOf(store, meta, archive);
     const reader = patientSource(live, progress.patience);
     return await work({ reader, live, meta, name, settings, progress }).finally(() => progress.stop());
   };
   return await withStore(settings, read, 'read');
 }
 
-export function readerOf(store: Store, meta: StoreMeta): StoreReader {
+export function readerOf(store: Store, meta: StoreMeta, archive?: Archive): StoreReader {
   return {
+    archive,
     ...formatsOf(meta),
     scales: new ScaleTable(meta.scales),
     wal: store.wal,

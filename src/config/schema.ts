@@ -121,6 +121,15 @@ export const settingsSchema = group({
       '`redis+sentinel://host:port,host:port/name`.',
   }),
   storeFile: maybeText('File that holds `store`.'),
+  archive: nullable(
+    string({
+      pattern: '^postgres(ql)?://.',
+      description:
+        'Where closed rounds go: `postgres://user:password@host:port/database`. Unset: of an LMDB store into its folder, ' +
+        'of Redis nowhere, so that all of them stay in memory.',
+    }),
+  ),
+  archiveFile: maybeText('File that holds `archive`.'),
   storePrefix: string({
     pattern: '^[A-Za-z0-9_.:-]{1,64}$',
     description: 'Prefix of all keys in Redis.',
@@ -220,6 +229,12 @@ export const settingsSchema = group({
   }),
   retention: group({
     transactions: count(1, 36_500, 'Days for which ids are remembered after the last change of their round.'),
+    memorySeconds: number({
+      minimum: 0.001,
+      maximum: 31_536_000,
+      description:
+        'How long a round of which nothing is open stays in memory after its last change, where there is an archive.',
+    }),
   }),
   snapshots: group({
     everyEntries: count(

@@ -3,6 +3,7 @@ export const SECRETS: Readonly<Record<string, string>> = {
   'admin.token': 'admin.tokenFile',
   'signature.keys': 'signature.keysFile',
   store: 'storeFile',
+  archive: 'archiveFile',
 };
 /** Tables with secrets, which can only be set in a file of settings. */
 export const SECRET_TABLES = ['admin.tokens'];

@@ -3,11 +3,13 @@ import { HASH_NAME } from '../base/hash.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { maybeKindSettings } from '../config/store-kinds.js';
+import type { Archive } from '../shard/archive/archive.js';
 import { differences, META_VERSION, type StoreMeta } from '../store/meta.js';
 import { NodeRecord } from '../store/node-record.js';
 import type { Store } from '../store/store.js';
 import type { Driver, StoreSettings } from './drivers/driver.js';
 import { driverOf } from './drivers/drivers.js';
+import { openArchiveToRead } from './drivers/open-archive.js';
 import { asStoreError, NoStoreError, StoreError } from './store-error.js';
 
 /** What a new store is created with; an existing one must have been created with the same. */
@@ -52,15 +54,20 @@ export async function openStore(
   }
 }
 
+/** A store with its archive, if there is one. */
+export interface ArchivedStore extends ExistingStore {
+  readonly archive: Archive | undefined;
+}
+
 /** Opens a store as it is, whatever shards and scales the settings have; an empty one is refused. */
-export async function openAsItIs(settings: StoreSettings, use: 'read' | 'write' = 'write'): Promise<ExistingStore> {
+export async function openAsItIs(settings: StoreSettings, use: 'read' | 'write' = 'write'): Promise<ArchivedStore> {
   const driver = driverOf(settings);
   const { name, durability } = driver;
   const store = await (use === 'read' ? driver.openToRead() : driver.open('never'));
   try {
     const meta = await store.meta.maybeRead();
     if (meta === undefined) throw new NoStoreError(name);
-    return { store, name, durability, meta };
+    return { store, name, durability, meta, archive: await openArchiveToRead(settings, meta.storeId) };
   } catch (error) {
     await store.close();
     throw asStoreError(error as Error, name);

@@ -9,6 +9,7 @@ const NAMES = [
   // the store, and this node's own files
   'store',
   'storePrefix',
+  'archive',
   'durability',
   'redis',
   'nodeFolder',

@@ -16,6 +16,7 @@ import { MemoryGuard } from '../worker/memory-guard.js';
 import { ShardHost } from '../worker/shard-host.js';
 import type { ThreadShards } from '../worker/shards.js';
 import { driverOf } from './drivers/drivers.js';
+import { openArchive } from './drivers/open-archive.js';
 import { EXIT } from './exit-codes.js';
 import { youngBytes } from './heap.js';
 import { type Identity, newNonceOf } from './identity.js';
@@ -78,6 +79,7 @@ export async function openShardThread(
   const { settings, meta, shards, owner, ownerTag, heapMaxBytes, recordsMaxBytes, acknowledged } = options;
   const { nodeFolder } = settings;
   const store = await driverOf(settings).openAgain((why) => endStuckThread(why, log));
+  const archive = await openArchive(settings, meta.storeId, (why) => endStuckThread(why, log));
   // Recent entries lie outside the heap, and must stay a small part of the process's memory.
   const share = Math.floor((heapMaxBytes + recordsMaxBytes) / RECENT_SHARE / shards.length);
   const memory = new MemoryGuard({ heapMaxBytes, youngBytes: youngBytes(heapMaxBytes), recordsMaxBytes });
@@ -113,6 +115,8 @@ export async function openShardThread(
     rules: rulesOf(settings),
     limits: settings.limits,
     idleMs: settings.memory.idleSeconds * 1000,
+    archive,
+    memoryMs: settings.retention.memorySeconds * 1000,
     memory,
     observer: telemetry,
     metrics: (measures) => [...telemetry.metrics(measures), ...vitals.metrics(), ...storeRoomMetrics(room?.newest)],
@@ -128,6 +132,7 @@ export async function openShardThread(
       memory.close();
       vitals.close();
       room?.close();
+      await archive?.close();
       await store.close();
     },
   });

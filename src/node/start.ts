@@ -8,6 +8,7 @@ import { EntryCodec } from '../store/format/entry-codec.js';
 import { shardsOf } from '../tools/store-reader.js';
 import type { Shards } from '../worker/shards.js';
 import { describeCallers } from './callers.js';
+import { hasArchive } from './drivers/open-archive.js';
 import { effectiveHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { newNonceOf } from './identity.js';
 import { urlOf } from './listener-url.js';
@@ -69,6 +70,23 @@ export interface Ports {
   readonly adminPort: number;
 }
 
+/** Of a closed bet with its round, as `bench memory` has it. */
+const CLOSED_BET_BYTES = 200;
+const HOUR_SECONDS = 3600;
+/** Closed bets a second that the warning tells of. */
+const EXAMPLE_RATE = 100;
+
+/** Before it is noticed by memory that runs full. */
+export function warnWithoutArchive({ settings, log }: Pick<Parts, 'settings' | 'log'>): void {
+  if (hasArchive(settings)) return;
+  const bytesPerHour = CLOSED_BET_BYTES * EXAMPLE_RATE * HOUR_SECONDS;
+  const hours = Math.round(memoryShare(settings).recordsMaxBytes / bytesPerHour);
+  log.warn(
+    { hoursAt100ClosedBetsPerSecond: hours },
+    'no archive: closed rounds stay in memory; docs/archive.md says how to set one up',
+  );
+}
+
 export function logReady(parts: Parts, { callbackPort, adminPort }: Ports): void {
   const { settings, log, opened, identity, shards, health } = parts;
   log.info(
@@ -89,4 +107,5 @@ export function logReady(parts: Parts, { callbackPort, adminPort }: Ports): void
     },
     'walletd is ready',
   );
+  warnWithoutArchive(parts);
 }

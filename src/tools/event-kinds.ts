@@ -1,7 +1,16 @@
 import type { Lsn } from '../shard/log/lsn.js';
 import type { Units } from '../wallet/amount.js';
-import type { BalanceCorrected, CallbackApplied, Change, Event, MoneyMoved, PlayerBlocked } from '../wallet/event.js';
+import type {
+  BalanceCorrected,
+  CallbackApplied,
+  Change,
+  Event,
+  MoneyMoved,
+  PlayerBlocked,
+  RoundName,
+} from '../wallet/event.js';
 import type { Operator } from '../wallet/state/operation.js';
+import { nameOfImage } from '../wallet/state/round-image.js';
 
 /*
  * What `inspect` and `export` tell of an event: a row for each kind of event, and one for each kind of change in a
@@ -87,6 +96,14 @@ const EVENT_KINDS: { readonly [E in PlainEvent as E['type']]: EventKind<E> } = {
     item: ({ beforeMs }) => ({ remarks: [`unchanged since ${new Date(beforeMs).toISOString()}`] }),
     line: ({ beforeMs }) => ({ beforeTime: new Date(beforeMs).toISOString() }),
   },
+  'rounds-archived': {
+    item: ({ rounds }) => ({ others: rounds.map(({ roundId }) => roundId) }),
+    line: ({ rounds }) => ({ rounds }),
+  },
+  'rounds-restored': {
+    item: ({ images }) => ({ others: images.map((image) => nameOfImage(image).roundId) }),
+    line: ({ images }) => ({ rounds: images.map(roundNameOf) }),
+  },
 };
 
 const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
@@ -148,6 +165,11 @@ export function changeKind(change: Change): ChangeKind<Change> {
 /** True for the type of a change that names the round of its id. */
 export function namesRound(type: string): boolean {
   return type in CHANGE_KINDS && CHANGE_KINDS[type as Change['type']].namesRound;
+}
+
+function roundNameOf(image: Buffer): RoundName {
+  const { productId, roundId } = nameOfImage(image);
+  return { productId, roundId };
 }
 
 function reasonOf(event: MoneyMoved | BalanceCorrected): string | undefined {

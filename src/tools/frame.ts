@@ -1,3 +1,4 @@
+import type { ArchiveRecord } from '../shard/archive/archive.js';
 import type { Coverage } from './coverage.js';
 
 /**
@@ -7,6 +8,7 @@ import type { Coverage } from './coverage.js';
  *   snapshot-begun, chunk ...  of a shard that has a snapshot; before its entries
  *   snapshot-abandoned         it vanished or proved damaged while it was read: its chunks do not count
  *   entry ...                  of a shard, in order: from the one at the snapshot's start, or from the first of the log
+ *   archived ...               rounds of a shard that have left the wallets, behind the entry in which they did
  *   end                        everything up to `coverage` has come; more may follow
  */
 export type Frame =
@@ -15,6 +17,7 @@ export type Frame =
   | { readonly type: 'chunk'; readonly shard: number; readonly index: number; readonly bytes: Buffer }
   | { readonly type: 'snapshot-abandoned'; readonly shard: number }
   | { readonly type: 'entry'; readonly shard: number; readonly bytes: Buffer }
+  | { readonly type: 'archived'; readonly record: ArchiveRecord }
   | { readonly type: 'end'; readonly coverage: Coverage };
 
 export type Frames = AsyncIterable<Frame>;

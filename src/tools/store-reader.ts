@@ -1,3 +1,4 @@
+import type { Archive } from '../shard/archive/archive.js';
 import type { Entry, EntryFormat, Head, Wal } from '../shard/log/wal.js';
 import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot/snapshot-store.js';
 import type { ScaleTable } from '../wallet/amount.js';
@@ -17,6 +18,8 @@ export interface StoreReader {
   readonly format: EntryFormat;
   readonly snapshots: Pick<SnapshotStore, 'snapshots' | 'readChunks'>;
   readonly snapshotFormat: SnapshotFormat;
+  /** Where closed rounds are; undefined: in the wallets, with all others. */
+  readonly archive?: Pick<Archive, 'days' | 'all' | 'find'> | undefined;
   readonly genesis: (shard: number) => Head;
   /** The shard of a player. */
   readonly shardOf: (username: string) => number;

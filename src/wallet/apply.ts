@@ -1,6 +1,7 @@
 import { assert, must, unreachable } from '../base/assert.js';
 import { dayOf } from '../base/time.js';
 import type { Units } from './amount.js';
+import { letGo, takeBack } from './archiving.js';
 import type { CallbackApplied, Change, Event, OperatorEvent } from './event.js';
 import { forget } from './retention.js';
 import { movedBy, type OperationType } from './state/operation.js';
@@ -77,7 +78,16 @@ function change(wallet: Wallet, event: WalletEvent): void {
     case 'rounds-forgotten':
       forget(wallet, event.beforeMs);
       return;
+    case 'rounds-archived':
+      letGo(wallet, event.rounds);
+      return;
+    case 'rounds-restored':
+      takeBack(wallet, event.images);
+      // Who asked for them may ask again.
+      wallet.noteChange(event.timeMs);
+      return;
     case 'callback-applied':
+      wallet.noteChange(event.timeMs);
       assert(event.before === wallet.balance, 'a callback starts from the balance');
       for (const change of event.changes) applyChange(wallet, event, change);
       return;
@@ -165,7 +175,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
     }
     case 'bet-voided': {
       const bet = mustBet(wallet, productId, change.id);
-      const takenBack = takeBack(bet.round, change.takenBack);
+      const takenBack = takePayoutsBack(bet.round, change.takenBack);
       const explained = bet.held - bet.paid - takenBack;
       reverse(bet, 'VOID', timeMs);
       bet.record('void', false, false, 0, answer);
@@ -247,7 +257,7 @@ function reverse(item: Transaction, state: 'VOID' | 'REFUND' | 'REJECT', timeMs:
 }
 
 /** Takes amounts back from the settlements with these ids; returns their sum. Walks over all of them once. */
-function takeBack(round: Round, amounts: readonly (readonly [settlementId: string, amount: Units])[]): Units {
+function takePayoutsBack(round: Round, amounts: readonly (readonly [settlementId: string, amount: Units])[]): Units {
   if (amounts.length === 0) return 0;
   const left = new Map(amounts);
   let sum = 0;

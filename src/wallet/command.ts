@@ -121,7 +121,7 @@ export interface CancelTipTxn {
 }
 
 /** What the operator's own API asks (docs/decisions.md section 5). */
-export type OperatorCommand = OperationCommand | ForgetCommand;
+export type OperatorCommand = OperationCommand | ForgetCommand | ArchiveCommand | RestoreRoundsCommand;
 
 /** `by` is written down with what it does, and decides nothing. */
 export type OperationCommand = { readonly by?: Operator | undefined } & (
@@ -152,4 +152,20 @@ interface ForgetCommand {
   readonly type: 'forget';
   readonly username: string;
   readonly beforeMs: number;
+}
+
+/** The shard's own: let go of rounds that the archive has as these images, unless they have changed since. */
+interface ArchiveCommand {
+  readonly type: 'archive';
+  readonly username: string;
+  /** The wallet's, when the images were made. */
+  readonly version: number;
+  readonly images: readonly Buffer[];
+}
+
+/** The shard's own: take rounds back that the archive has. */
+interface RestoreRoundsCommand {
+  readonly type: 'restore-rounds';
+  readonly username: string;
+  readonly images: readonly Buffer[];
 }

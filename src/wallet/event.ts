@@ -6,7 +6,7 @@ import type { Operator } from './state/operation.js';
  * What happened to one wallet: one event per applied request, in one log entry, applied whole.
  * Events carry results (ids, amounts, balances), so replay asks no rule and no configuration.
  */
-export type Event = OperatorEvent | RoundsForgotten | CallbackApplied;
+export type Event = OperatorEvent | RoundsForgotten | RoundsArchived | RoundsRestored | CallbackApplied;
 
 /** What an operator did: together they are the audit trail. */
 export type OperatorEvent = PlayerCreated | PlayerImported | MoneyMoved | BalanceCorrected | PlayerBlocked;
@@ -64,6 +64,25 @@ export interface PlayerBlocked extends Signed {
 export interface RoundsForgotten extends Stamp {
   readonly type: 'rounds-forgotten';
   readonly beforeMs: number;
+}
+
+/** These rounds leave memory: the archive has them. */
+export interface RoundsArchived extends Stamp {
+  readonly type: 'rounds-archived';
+  readonly rounds: readonly RoundName[];
+}
+
+/** What one player knows a round by. */
+export interface RoundName {
+  readonly productId: string;
+  readonly roundId: string;
+}
+
+/** Rounds that the archive has come back, as they are there: so that replay need not ask it. */
+export interface RoundsRestored extends Stamp {
+  readonly type: 'rounds-restored';
+  /** See src/wallet/state/round-image.ts. */
+  readonly images: readonly Buffer[];
 }
 
 export interface CallbackApplied extends Stamp {

@@ -42,6 +42,8 @@ export function tellMoves(event: Event, ledger: Ledger): void {
     case 'player-blocked':
     case 'player-unblocked':
     case 'rounds-forgotten':
+    case 'rounds-archived':
+    case 'rounds-restored':
       return;
     default:
       unreachable(event);

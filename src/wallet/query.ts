@@ -1,9 +1,11 @@
 import { must, unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
+import { type Archivable, archivableRounds, missingRounds } from './archiving.js';
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
 import type { Transaction } from './state/round.js';
+import { addRoundOf } from './state/round-image.js';
 import type { TransactionKind, TransactionState } from './state/transaction-record.js';
-import type { Wallet } from './state/wallet.js';
+import { Wallet } from './state/wallet.js';
 import type { Wallets } from './state/wallets.js';
 
 /** What can be read of a shard without changing it. Questions and answers are plain data. */
@@ -35,6 +37,14 @@ export type Query =
       readonly limit: number;
     }
   | {
+      readonly type: 'list-archivable';
+      /** The position of the first player, and how many are looked at. */
+      readonly from: number;
+      readonly count: number;
+      /** Rounds that were changed later stay. */
+      readonly beforeMs: number;
+    }
+  | {
       readonly type: 'find-players';
       /** What their names begin with. */
       readonly prefix: string;
@@ -63,11 +73,32 @@ export type QueryResult =
       readonly next: number | undefined;
     }
   | {
+      readonly type: 'archivable';
+      readonly players: readonly ArchivablePlayer[];
+      /** The position of the next player to look at. */
+      readonly next: number;
+    }
+  | {
       readonly type: 'found-players';
       readonly players: readonly PlayerView[];
       /** The position of the next one to look at; undefined when the shard has been read to its end. */
       readonly next: number | undefined;
     };
+
+/** What of a player can go to the archive. */
+export interface ArchivablePlayer {
+  readonly username: string;
+  readonly version: number;
+  readonly rounds: readonly Archivable[];
+}
+
+/** What the archive has of a player's rounds, for the list of his transactions. */
+export interface ArchivedPart {
+  /** See src/wallet/state/round-image.ts. */
+  readonly images: readonly Buffer[];
+  /** Of what older versions made not all is here. */
+  readonly downTo: number;
+}
 
 /** What two copies of a player must agree on. */
 export interface PlayerVersion {
@@ -128,8 +159,15 @@ const SCAN_TRANSACTIONS_MAX = 4000;
 /** Names looked at in one turn: one that is packed takes 4 us. */
 const NAMES_MAX = 500;
 
-/** Answers from memory, whatever is durable: the shard holds the answer back until that is. */
-export function query(wallets: Wallets, question: Query): QueryResult {
+/** Rounds that are written down in one turn, each of which takes some microseconds. */
+const ARCHIVABLE_MAX = 64;
+const NOTHING_ARCHIVED: ArchivedPart = { images: [], downTo: 0 };
+
+/**
+ * Answers from memory, whatever is durable: the shard holds the answer back until that is. `archived` is for lists of
+ * transactions: rounds that have left memory.
+ */
+export function query(wallets: Wallets, question: Query, archived: ArchivedPart = NOTHING_ARCHIVED): QueryResult {
   switch (question.type) {
     case 'read-player': {
       const wallet = wallets.peek(question.username);
@@ -137,7 +175,10 @@ export function query(wallets: Wallets, question: Query): QueryResult {
     }
     case 'list-transactions': {
       const wallet = wallets.get(question.username);
-      return { type: 'transactions', page: wallet && listTransactions(wallet, question.limit, question.after) };
+      return {
+        type: 'transactions',
+        page: wallet && listTransactions(wallet, question.limit, question.after, archived),
+      };
     }
     case 'list-operations': {
       const wallet = wallets.get(question.username);
@@ -147,6 +188,8 @@ export function query(wallets: Wallets, question: Query): QueryResult {
       return scanTransactions(wallets, question);
     case 'list-players':
       return listPlayers(wallets, question.from, question.limit);
+    case 'list-archivable':
+      return listArchivable(wallets, question);
     case 'find-players':
       return findPlayers(wallets, question);
     default:
@@ -159,12 +202,84 @@ function playerView(wallet: Wallet): PlayerView {
   return { username, currency, balance, status: blocked ? 'blocked' : 'active' };
 }
 
-/** Newest creation first. Tombstones and marks are our own bookkeeping and are not shown. */
+interface Listed {
+  readonly version: number;
+  readonly view: TransactionView;
+}
+
+/**
+ * Newest creation first; what one message created, backwards by id, so that the order does not depend on where it is kept.
+ * Tombstones and marks are our own bookkeeping and are not shown.
+ */
 function listTransactions(
   wallet: Wallet,
   limit: number,
   after: TransactionCursor | undefined,
-  wanted: (item: Transaction) => boolean = () => true,
+  { images, downTo }: ArchivedPart,
+): TransactionPage {
+  const wanted = limit + (after?.shown ?? 0);
+  const listed = [...newestOf(wallet, after?.version, wanted), ...archivedOf(wallet, after?.version, images)]
+    .filter(({ version }) => version >= downTo)
+    .sort(byVersion);
+  const items: TransactionView[] = [];
+  let place: TransactionCursor = { version: Number.POSITIVE_INFINITY, shown: 0 };
+  let next: TransactionCursor | undefined;
+  for (const { version, view } of listed) {
+    place = { version, shown: version === place.version ? place.shown + 1 : 1 };
+    if (after !== undefined && !isBeyond(place, after)) continue;
+    if (items.length === limit) return { items, next };
+    items.push(view);
+    next = place;
+  }
+  // There is more in the archive than it was asked for.
+  if (downTo > 0) return { items, next: { version: downTo - 1, shown: 0 } };
+  return { items, next: undefined };
+}
+
+/** Up to `wanted` of those in memory that this version or an older one made, and all others of the last one's version. */
+function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: number): Listed[] {
+  const listed: Listed[] = [];
+  for (const item of wallet.transactions()) {
+    if (item.isTombstone) continue;
+    const version = must(item.firstVersion, 'what is shown was made by a message');
+    if (version > upTo) continue;
+    if (listed.length > wanted && version !== listed.at(-1)?.version) break;
+    listed.push({ version, view: transactionView(wallet, item) });
+  }
+  return listed;
+}
+
+/** Of rounds that are not in memory. */
+function archivedOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, images: readonly Buffer[]): Listed[] {
+  return missingRounds(wallet, images).flatMap((image) => {
+    const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
+    const listed: Listed[] = [];
+    for (const item of addRoundOf(copy, image)) {
+      const version = item.firstVersion ?? 0;
+      if (!item.isTombstone && version <= upTo) listed.push({ version, view: transactionView(wallet, item) });
+    }
+    return listed;
+  });
+}
+
+function byVersion(a: Listed, b: Listed): number {
+  return b.version - a.version || compareTexts(nameOf(b), nameOf(a));
+}
+
+function nameOf({ view }: Listed): string {
+  return `${view.id}\n${view.productId}\n${view.kind}`;
+}
+
+function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** As the list of one player, of those in memory only: closed ones may have left it. */
+function listWanted(
+  wallet: Wallet,
+  limit: number,
+  after: TransactionCursor | undefined,
+  wanted: (item: Transaction) => boolean,
 ): TransactionPage {
   const items: TransactionView[] = [];
   let next: TransactionCursor | undefined;
@@ -198,7 +313,7 @@ function scanTransactions(wallets: Wallets, scan: Extract<Query, { type: 'scan-t
     if (openOnly && wallets.peekAt(position)?.openBets === 0) continue;
     const wallet = wallets.at(position) as Wallet;
     looked += wallet.transactionCount;
-    const page = listTransactions(wallet, scan.limit - items.length, within, wanted);
+    const page = listWanted(wallet, scan.limit - items.length, within, wanted);
     items.push(...page.items);
     if (page.next !== undefined) return { type: 'scan', items, next: { position, within: page.next } };
     if (items.length === scan.limit) return { type: 'scan', items, next: placeAfter(wallets, position + 1) };
@@ -219,6 +334,21 @@ function listPlayers(wallets: Wallets, from: number, limit: number): QueryResult
     players.push({ username, currency, version, balance });
   }
   return { type: 'players', players, next: end < wallets.count ? end : undefined };
+}
+
+/** By order of their creation; ends early when there is much to write down. */
+function listArchivable(wallets: Wallets, scan: Extract<Query, { type: 'list-archivable' }>): QueryResult {
+  const players: ArchivablePlayer[] = [];
+  const end = Math.min(scan.from + scan.count, wallets.count);
+  let position = scan.from;
+  for (let left = ARCHIVABLE_MAX; position < end && left > 0; position++) {
+    if (wallets.peekAt(position)?.mayHaveClosedBefore(scan.beforeMs) !== true) continue;
+    const wallet = wallets.lookAt(position) as Wallet;
+    const rounds = archivableRounds(wallet, scan.beforeMs, left);
+    left -= rounds.length;
+    if (rounds.length > 0) players.push({ username: wallet.username, version: wallet.version, rounds });
+  }
+  return { type: 'archivable', players, next: position < wallets.count ? position : 0 };
 }
 
 /** By order of their creation. */

@@ -6,6 +6,8 @@ import type { Replier } from '../base/replier.js';
 import { SteadyClock } from '../base/steady-clock.js';
 import { type CallbackCodec, type CallbackReply, MALFORMED } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
+import type { Archive } from '../shard/archive/archive.js';
+import { type ArchiveMeasures, ShardArchive, type ShardArchiveDeps } from '../shard/archive/shard-archive.js';
 import { GroupCommit } from '../shard/group-commit.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import type { EntryFormat, Head, Owner, Position, SealedEntry, Takeover, Wal } from '../shard/log/wal.js';
@@ -18,6 +20,7 @@ import type { Rules } from '../wallet/decide/rules.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
+import { Archiver } from './archiver.js';
 import { ClockWatch } from './clock-watch.js';
 import type { HostObserver } from './host-observer.js';
 import { Housekeeper } from './housekeeper.js';
@@ -31,6 +34,8 @@ import { TurnWatch } from './turn-watch.js';
 /** How one of its shards is doing. */
 export interface HostMeasures extends ShardMeasures {
   readonly snapshot: NewestSnapshot | undefined;
+  /** Undefined without an archive. */
+  readonly archive: ArchiveMeasures | undefined;
 }
 
 export interface HostDeps {
@@ -70,6 +75,10 @@ export interface HostDeps {
   readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
   /** Who is not asked for so long is packed. */
   readonly idleMs: number;
+  /** Where rounds go that are closed; undefined: all of them stay in memory. */
+  readonly archive: Archive | undefined;
+  /** How long they stay in memory before. */
+  readonly memoryMs: number;
   /** Whether callbacks can be traced. */
   readonly isTracing: boolean;
   /** Bytes of durable entries that are kept per shard, for a store that can lose them. */
@@ -99,6 +108,8 @@ export class ShardHost implements ThreadShards {
   private readonly clock: Clock;
   private readonly clockWatch: ClockWatch;
   private readonly housekeeper: Housekeeper;
+  private readonly archives: ReadonlyMap<number, ShardArchive>;
+  private readonly archiver: Archiver;
 
   constructor(
     shardIds: readonly number[],
@@ -134,7 +145,10 @@ export class ShardHost implements ThreadShards {
       onRecovered: (shard, recovered) => this.snapshots.recovered(shard, recovered),
       orphans: this.orphans,
     });
+    const { archive } = deps;
+    const archived: [Shard, ShardArchive][] = [];
     for (const [i, id] of shardIds.entries()) {
+      const shardArchive = archive && new ShardArchive(id, this.archiveDeps(archive));
       const group = groups[i % FLIGHTS] as GroupCommit;
       const shard = new Shard(id, {
         format,
@@ -143,6 +157,7 @@ export class ShardHost implements ThreadShards {
         rules,
         limits,
         memory,
+        archive: shardArchive,
         observer,
         requestFlight: () => group.request(),
         onFailed: (failed) => void this.restarts.restart(failed),
@@ -150,8 +165,17 @@ export class ShardHost implements ThreadShards {
         onDiverged: (diverged) => void this.orphans.keep(diverged),
       });
       this.shards.set(id, shard);
+      if (shardArchive !== undefined) archived.push([shard, shardArchive]);
       group.join(shard);
     }
+    this.archives = new Map(archived.map(([{ id }, shardArchive]) => [id, shardArchive]));
+    this.archiver = new Archiver(archived, {
+      clock,
+      memoryMs: deps.memoryMs,
+      retentionMs: rules.retentionMs,
+      dropBefore: async (day) => await archive?.dropBefore(day),
+      isClockTrusted: () => this.clockWatch.isTrusted(),
+    });
     this.housekeeper = new Housekeeper([...this.shards.values()], deps.idleMs, clock);
   }
 
@@ -175,6 +199,12 @@ export class ShardHost implements ThreadShards {
     this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
     this.sweeper.unref();
     this.housekeeper.start();
+    this.archiver.start();
+  }
+
+  private archiveDeps(archive: Archive): ShardArchiveDeps {
+    const { log, observer, rules } = this.deps;
+    return { archive, log, observer, retentionMs: rules.retentionMs, clock: this.clock, defer: setImmediate, delay };
   }
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
@@ -241,6 +271,7 @@ export class ShardHost implements ThreadShards {
     return [...this.shards.values()].map(({ id, measures }) => ({
       ...measures,
       snapshot: this.snapshots.newestOf(id),
+      archive: this.archives.get(id)?.measures,
     }));
   }
 
@@ -263,12 +294,14 @@ export class ShardHost implements ThreadShards {
   get recordBytes(): number {
     let bytes = 0;
     for (const shard of this.shards.values()) bytes += shard.recordBytes.used;
+    for (const archive of this.archives.values()) bytes += archive.bytes;
     return bytes;
   }
 
   async close(): Promise<void> {
     clearInterval(this.sweeper);
     this.housekeeper.stop();
+    this.archiver.stop();
     await this.snapshots.close();
     await this.orphans.close();
     await this.deps.onClose();

@@ -6,6 +6,7 @@ import type { CallbackApplied } from '../../src/wallet/event.js';
 import type { StoredLog } from './raw-store.js';
 
 const PAGE = 1000;
+const PAGES_MAX = 10_000;
 const UNITS = 10_000;
 
 /** A callback as the log has it, in whole currency. */
@@ -33,8 +34,10 @@ export class Books {
     for (let shard = 0; shard < meta.shards; shard++) {
       let last = genesisHead(meta.storeId, shard);
       let pid = 0;
-      for (let page: Buffer[] = []; ; ) {
-        page = await log.entries(shard, last.lsn, PAGE);
+      let isAtHead = false;
+      // Rounds that move to an archive make it grow meanwhile.
+      for (let pages = 0; !isAtHead && pages < PAGES_MAX; pages++) {
+        const page = await log.entries(shard, last.lsn, PAGE);
         for (const bytes of page) {
           const entry = format.decode(bytes);
           follows(entry, shard, last);
@@ -42,9 +45,9 @@ export class Books {
           books.add(entry, pid);
           last = entry.head;
         }
-        if (page.length < PAGE) break;
+        if (page.length < PAGE) isAtHead = isSameHead(await log.head(shard), last);
       }
-      assert.ok(isSameHead(await log.head(shard), last), `the head of shard ${shard} is its newest entry`);
+      assert.ok(isAtHead, `the head of shard ${shard} is its newest entry`);
     }
     return books;
   }

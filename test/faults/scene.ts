@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
 import { type TestContext, test } from 'node:test';
+import { cleanUp } from '../../bench/support/clean-up.js';
+import { type Postgres, startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import { importPlayers } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
@@ -44,6 +47,18 @@ export class Scene {
   async redis(settings: Record<string, string> = {}): Promise<RedisServer> {
     const server = await RedisServer.start(settings);
     this.atEnd(() => server.destroy());
+    return server;
+  }
+
+  /** An archive; skips the test where there can be none. */
+  postgres(): Postgres | undefined {
+    const why = whyNoPostgres();
+    if (why !== undefined) {
+      this.skip(why);
+      return undefined;
+    }
+    const server = startPostgres(tmpdir());
+    this.atEnd(() => cleanUp());
     return server;
   }
 

@@ -14,7 +14,7 @@ import { targetOf } from '../tools/recorded-store.js';
 import { describeWallet } from './describe-wallet.js';
 import { recoveryDeps } from './store-writer.js';
 import { HISTORY_FOLDER, readHistories, type StoredHistory } from './stored-history.js';
-import { readSnapshots, type StoredShard } from './stored-snapshots.js';
+import { formatsOf, readSnapshots, type StoredShard } from './stored-snapshots.js';
 
 /*
  * Backup files as versions of walletd wrote them, of the logs and snapshots beside them; restored for ever. A file is
@@ -53,7 +53,7 @@ for (const history of histories) {
 
 /** A file with every type of frame, in two segments. */
 async function written(history: StoredHistory): Promise<Buffer> {
-  const frames = framesOf(history, readSnapshots(history, 1));
+  const frames = framesOf(history, readSnapshots(history, formatsOf(history)[0] ?? 1));
   let bytes = Buffer.alloc(0);
   await inFile(async (path) => {
     const writer = await BackupWriter.create(path);

@@ -75,6 +75,11 @@ export class FormatDocument {
     } else if (field === 'by') {
       const { by } = made as { by?: Operator };
       assert.deepEqual(value, by && [by.name, by.address], `who signed ${made.type}`);
+    } else if (field === 'rounds') {
+      const names = (value as string[][]).flatMap(([productId, ...ids]) =>
+        ids.map((roundId) => ({ productId, roundId })),
+      );
+      assert.deepEqual(names, (made as { rounds?: object[] }).rounds, `the rounds of ${made.type}`);
     } else {
       const read = field === 'endpoint' ? this.endpoints[value as number] : value;
       assert.deepEqual(read, (made as unknown as Record<string, unknown>)[field], `${field} of ${made.type}`);

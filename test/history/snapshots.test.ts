@@ -10,7 +10,7 @@ import { Wallets } from '../../src/wallet/state/wallets.js';
 import { auditTables } from '../support/audit.js';
 import { describeWallet } from './describe-wallet.js';
 import { readHistories, type StoredHistory } from './stored-history.js';
-import { FORMATS, formatSnapshots, readSnapshots, type StoredShard, snapshotsFileOf } from './stored-snapshots.js';
+import { formatSnapshots, formatsOf, readSnapshots, type StoredShard, snapshotsFileOf } from './stored-snapshots.js';
 
 /*
  * Snapshots as versions of walletd wrote them, of the wallets that the logs beside them make; read for ever. A file is
@@ -29,7 +29,11 @@ if (process.env.REWRITE === '1') {
 }
 
 for (const history of histories) {
-  for (const format of FORMATS) {
+  test(`${history.name}: there are snapshots of today's format`, () => {
+    assert.ok(formatsOf(history).includes(FORMAT_OF_TODAY), 'REWRITE=1 writes them');
+  });
+
+  for (const format of formatsOf(history)) {
     test(`${history.name}: the snapshots of format ${format} hold the wallets that were there`, () => {
       const codec = new SnapshotCodec(history.meta.storeId);
       const lines = readSnapshots(history, format).flatMap(({ manifest, chunks }) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { must } from '../../src/base/assert.js';
 import { HASH_NAME } from '../../src/base/hash.js';
 import { silentLogger } from '../../src/base/logger.js';
 import { rulesOf } from '../../src/node/rules.js';
@@ -11,6 +12,7 @@ import { EntryCodec, encodeHead, genesisHead } from '../../src/store/format/entr
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { encodeMeta, META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { apply } from '../../src/wallet/apply.js';
+import { archivableRounds } from '../../src/wallet/archiving.js';
 import type { Command } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide/decide.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
@@ -77,6 +79,12 @@ export class StoreWriter {
       assert.deepEqual(await this.wal.append([{ shard, expected: previous, entries: [entry] }]), [{ type: 'ok' }]);
       this.heads[shard] = entry.head;
     }
+  }
+
+  /** As an archive would have them. */
+  closedRoundsOf(username: string): readonly Buffer[] {
+    const wallet = must(this.wallets[shardOf(username, META.shards)]?.get(username), 'a player of the story');
+    return archivableRounds(wallet, this.nowMs + 1, 100).map(({ image }) => image);
   }
 
   wait(ms: number): void {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { HISTORY_FOLDER, type StoredHistory } from './stored-history.js';
 
 /** A snapshot of one shard, as it is in a store. */
@@ -7,9 +7,14 @@ export interface StoredShard {
   readonly chunks: readonly Buffer[];
 }
 
-/** Formats of snapshots: each has a file in each history. */
-export const FORMATS = [1, 2] as const;
+/** Formats of snapshots. */
+const FORMATS = [1, 2] as const;
 type Format = (typeof FORMATS)[number];
+
+/** Those of which the history has a file: a format that is older than the history has none. */
+export function formatsOf(history: StoredHistory): readonly Format[] {
+  return FORMATS.filter((format) => existsSync(snapshotsFileOf(history, format)));
+}
 
 export function snapshotsFileOf({ name }: StoredHistory, format: Format): URL {
   return new URL(`${name}/snapshots${format === 1 ? '' : `-${format}`}.txt`, HISTORY_FOLDER);

@@ -14,6 +14,7 @@ export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<vo
   v1: everything,
   'v1-operators': operators,
   'v1-marks': marks,
+  'v1-archive': archive,
 };
 
 async function everything(store: StoreWriter): Promise<void> {
@@ -218,6 +219,32 @@ async function operators(store: StoreWriter): Promise<void> {
 }
 
 /** Rounds that are marked again; arrays that name a round beside its bets, and find nothing left of it. */
+/** Rounds of two products leave for an archive, one of them comes back, is voided, and leaves again. */
+async function archive(store: StoreWriter): Promise<void> {
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
+  await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 });
+  const other = { productId: 'P2' };
+  await store.write(
+    place([{ id: 'a', roundId: 'r1' }]),
+    place([{ id: 'b', roundId: 'r2' }]),
+    place([{ id: 'c', roundId: 'r3' }], other),
+    place([{ id: 'open', roundId: 'r4' }]),
+    settle([{ id: 'a', roundId: 'r1', payoutAmount: 30 }]),
+    settle([{ id: 's', roundId: 'r2', payoutAmount: 5, byRound: true, isEndRound: true }]),
+    settle([{ id: 'c', roundId: 'r3', payoutAmount: 0 }], other),
+    cancel([{ id: 'never', roundId: 'r5' }]),
+    cancel([{ id: 'x', roundId: 'r6', byRound: true }]),
+  );
+  const gone = store.closedRoundsOf('ann');
+  await store.write({ type: 'archive', username: 'ann', version: 0, images: gone });
+  await store.write(
+    { type: 'restore-rounds', username: 'ann', images: gone.slice(1, 3) },
+    voided([{ id: 'v', roundId: 'r2', byRound: true }]),
+  );
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
+  await store.write({ type: 'archive', username: 'ann', version: 0, images: store.closedRoundsOf('ann') });
+}
+
 async function marks(store: StoreWriter): Promise<void> {
   const later = (days: number) => ({ timestampMillis: 1000 + days });
   await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });

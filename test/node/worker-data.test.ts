@@ -17,9 +17,9 @@ test('no secret of a listener crosses into a worker', async () => {
   await node.close();
 });
 
-test('the address of the store is the only secret that a thread with shards gets', () => {
+test('the addresses of store and archive are the only secrets that a thread with shards gets', () => {
   const taken = Object.keys(shardSettingsOf(settingsWith(LISTENER_SECRETS)));
   const secret = Object.keys(SECRETS).filter((path) => taken.includes(path.split('.')[0] as string));
-  assert.deepEqual(secret, ['store']);
+  assert.deepEqual(secret, ['store', 'archive']);
   for (const group of ['admin', 'tls', 'signature', 'allow']) assert.ok(!taken.includes(group), group);
 });

@@ -442,18 +442,23 @@ test('a host that closes ends the snapshot that it is taking, and nothing is wri
   const host = await funded(wal);
   let isClosed = false;
   let late = 0;
+  let onBegun = () => {};
+  const begun = new Promise<void>((resolve) => {
+    onBegun = resolve;
+  });
   for (const step of ['writeChunk', 'publishSnapshot', 'deleteSnapshot', 'trimLog'] as const) {
     const run = wal[step].bind(wal) as (...args: unknown[]) => Promise<boolean>;
     Object.assign(wal, {
       [step]: async (...args: unknown[]) => {
         if (isClosed) late++;
+        onBegun();
         await delay(20);
         return await run(...args);
       },
     });
   }
   const taking = host.host.takeSnapshots(IMMEDIATE);
-  await delay(10);
+  await begun;
   await host.host.close();
   isClosed = true;
   assert.match(await abandoned(taking), /no time left/);

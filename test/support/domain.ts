@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { atOnce } from '../../src/base/steps.js';
 import { FAILURES } from '../../src/callback/failures.js';
 import { rulesOf } from '../../src/node/rules.js';
@@ -5,6 +6,7 @@ import type { ChunkWriter } from '../../src/shard/snapshot/snapshot-store.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { apply } from '../../src/wallet/apply.js';
+import { archivableRounds, missingIn } from '../../src/wallet/archiving.js';
 import type {
   AdjustTxn,
   CallbackCommand,
@@ -18,9 +20,10 @@ import type {
 import { decide } from '../../src/wallet/decide/decide.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Decision } from '../../src/wallet/decision.js';
-import type { Event } from '../../src/wallet/event.js';
-import type { TableSizes } from '../../src/wallet/state/tables.js';
-import type { Wallet } from '../../src/wallet/state/wallet.js';
+import type { Event, RoundName } from '../../src/wallet/event.js';
+import { addRoundOf, nameOfImage } from '../../src/wallet/state/round-image.js';
+import { type TableSizes, Tables } from '../../src/wallet/state/tables.js';
+import { Wallet } from '../../src/wallet/state/wallet.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 import { settingsWith } from './settings.js';
 
@@ -37,6 +40,56 @@ export class Domain {
   nowMs = 1_700_000_000_000;
 
   constructor(readonly rules: Rules = rulesOf(settingsWith())) {}
+
+  /** Rounds that have been let go, by player and name. */
+  private readonly archive = new Map<string, Buffer>();
+  /** By player: events that only moved rounds. */
+  readonly moves = new Map<string, number>();
+
+  /** As a shard with an archive does: what the command names and has been let go comes back first. */
+  runRecalling(command: Command): Decision {
+    const wallet = this.wallets.get(command.username);
+    if (wallet !== undefined && 'txns' in command) {
+      const { ids, roundIds } = missingIn(wallet, command);
+      const { productId } = command;
+      this.recall(command.username, (image) => {
+        const named = namesOf(image);
+        return (
+          named.productId === productId &&
+          (roundIds.includes(named.roundId) || named.ids.some((id) => ids.includes(id)))
+        );
+      });
+    }
+    return this.run(command);
+  }
+
+  /** Brings back the rounds of a player that are wanted. */
+  recall(username: string, isWanted: (image: Buffer) => boolean): void {
+    const images: Buffer[] = [];
+    for (const [key, image] of this.archive) {
+      if (nameOfImage(image).username !== username || !isWanted(image)) continue;
+      images.push(image);
+      this.archive.delete(key);
+    }
+    this.move({ type: 'restore-rounds', username, images });
+  }
+
+  /** Lets go of up to so many closed rounds of each player. */
+  letGo(limit: number): void {
+    for (const { username } of [...this.wallets]) {
+      const archivable = archivableRounds(this.wallet(username), this.nowMs + 1, limit);
+      const images = archivable.map(({ image }) => image);
+      for (const image of images) this.archive.set(JSON.stringify(nameOfImage(image)), image);
+      this.move({ type: 'archive', username, version: this.wallet(username).version, images });
+    }
+  }
+
+  private move(command: Extract<Command, { type: 'archive' | 'restore-rounds' }>): void {
+    if (command.images.length === 0) return;
+    const { event } = this.run(command);
+    assert.notEqual(event, undefined, 'all of it moves');
+    this.moves.set(command.username, (this.moves.get(command.username) ?? 0) + 1);
+  }
 
   run(command: Command): Decision {
     const decision = decide(this.wallets.get(command.username), command, this.rules, this.nowMs);
@@ -77,6 +130,14 @@ export class Domain {
     for (const event of throughLog(this.events)) apply(wallets, event);
     return wallets;
   }
+}
+
+/** The round of an image, and the ids of its bets, tips and tombstones. */
+function namesOf(image: Buffer): RoundName & { ids: string[] } {
+  const { username, productId, roundId } = nameOfImage(image);
+  const wallet = Wallet.begin(new Tables(TINY), 'THB', username);
+  const named = addRoundOf(wallet, image).filter(({ kind }) => kind !== 'settlement' && kind !== 'mark');
+  return { productId, roundId, ids: named.map(({ id }) => id) };
 }
 
 /** The same wallets as they come out of a snapshot, byte for byte. */

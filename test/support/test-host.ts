@@ -4,6 +4,7 @@ import { systemClock } from '../../src/base/clock.js';
 import type { Logger } from '../../src/base/logger.js';
 import { CallbackCodec } from '../../src/callback/callback-codec.js';
 import { rulesOf } from '../../src/node/rules.js';
+import type { Archive } from '../../src/shard/archive/archive.js';
 import { type TakeOverDeps, takeOver } from '../../src/shard/log/take-over.js';
 import type { Owner, Position, SealedEntry } from '../../src/shard/log/wal.js';
 import type { Shard, ShardLimits } from '../../src/shard/shard.js';
@@ -37,6 +38,9 @@ const DEAF: HostObserver = {
   failed() {},
   fenced() {},
   snapshotEnded() {},
+  looked() {},
+  archived() {},
+  archiveFailed() {},
 };
 
 /** Shards over a log in memory, with a clock and a memory guard that the test moves. */
@@ -62,6 +66,8 @@ export class TestHost {
       policy?: Partial<SnapshotPolicy>;
       acknowledged?: ReadonlyMap<number, Position>;
       observer?: HostObserver;
+      archive?: Archive;
+      memoryMs?: number;
     } = {},
   ) {
     const { shards = 2, limits = {}, rules = {}, recentBytesMax = 1_000_000 } = options;
@@ -99,6 +105,8 @@ export class TestHost {
       limits: { ...settings.limits, ...limits },
       memory: this.memory,
       idleMs: 60_000,
+      archive: options.archive,
+      memoryMs: options.memoryMs ?? 3_600_000,
       observer: options.observer ?? DEAF,
       owner: OWNER,
       ownerTag,

@@ -28,7 +28,7 @@ export function lmdbDriver(settings: StoreSettings): Driver {
   };
 }
 
-function folderOf(address: string): string {
+export function folderOf(address: string): string {
   const folder = address.slice(SCHEME.length);
   if (/^~(\/|$)/.test(folder)) throw new ConfigError('store: nothing expands ~ here, write out the path of the folder');
   return resolve(folder);

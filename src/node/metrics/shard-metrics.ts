@@ -45,6 +45,27 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
       perShard(shards, (one) => one.transactions),
     ),
     gauge(
+      'walletd_archive_up',
+      '0: the archive did not answer when it was asked last.',
+      shards.flatMap(({ shard, archive }) =>
+        archive === undefined ? [] : [{ labels: { shard }, value: archive.isAway ? 0 : 1 }],
+      ),
+    ),
+    gauge(
+      'walletd_archive_names',
+      'Ids and rounds that are known to be in the archive.',
+      shards.flatMap(({ shard, archive }) =>
+        archive === undefined ? [] : [{ labels: { shard }, value: archive.names }],
+      ),
+    ),
+    gauge(
+      'walletd_archive_names_bytes',
+      'Memory that knowing them takes, outside of any heap.',
+      shards.flatMap(({ shard, archive }) =>
+        archive === undefined ? [] : [{ labels: { shard }, value: archive.bytes }],
+      ),
+    ),
+    gauge(
       'walletd_snapshot_entries_behind',
       'Entries that the newest snapshot does not hold.',
       perShard(shards, (one) => one.entriesSinceSnapshot),

@@ -49,6 +49,10 @@ export class ShardTelemetry implements HostObserver {
   private gapsHealed = 0;
   private assertionFailures = 0;
   private fences = 0;
+  private readonly lookups = { found: 0, nothing: 0 };
+  private readonly lookupTimes = new Histogram(SECONDS_BOUNDS);
+  private archivedRounds = 0;
+  private archiveFailures = 0;
   private readonly snapshots = { taken: 0, abandoned: 0 };
   /** The newest one of each shard. */
   private readonly takenSnapshots = new Map<number, TakenSnapshot>();
@@ -114,6 +118,19 @@ export class ShardTelemetry implements HostObserver {
     this.fences++;
   }
 
+  looked(_shard: number, found: boolean, tookMs: number): void {
+    this.lookups[found ? 'found' : 'nothing']++;
+    this.lookupTimes.record(tookMs / 1000);
+  }
+
+  archived(_shard: number, rounds: number): void {
+    this.archivedRounds += rounds;
+  }
+
+  archiveFailed(): void {
+    this.archiveFailures++;
+  }
+
   snapshotEnded(result: SnapshotResult): void {
     if (result.type === 'unchanged') return;
     this.snapshots[result.type]++;
@@ -121,7 +138,13 @@ export class ShardTelemetry implements HostObserver {
   }
 
   metrics(shards: readonly HostMeasures[]): Metric[] {
-    return [...this.commandMetrics(), ...this.logMetrics(), ...this.snapshotMetrics(), ...shardMetrics(shards)];
+    return [
+      ...this.commandMetrics(),
+      ...this.logMetrics(),
+      ...this.archiveMetrics(),
+      ...this.snapshotMetrics(),
+      ...shardMetrics(shards),
+    ];
   }
 
   close(): void {
@@ -164,6 +187,23 @@ export class ShardTelemetry implements HostObserver {
       counter('walletd_log_bytes_total', 'Bytes of log entries that became durable.', this.bytes),
       counter('walletd_gaps_healed_total', 'Losses of the store that were appended again.', this.gapsHealed),
       counter('walletd_fenced_total', 'Shards whose log another process has taken over.', this.fences),
+    ];
+  }
+
+  private archiveMetrics(): Metric[] {
+    return [
+      counter('walletd_archived_rounds_total', 'Closed rounds that went to the archive.', this.archivedRounds),
+      counter(
+        'walletd_archive_lookups_total',
+        'Requests that waited for the archive, by whether it had something: `nothing` where a name only looked known.',
+        perKey('result', this.lookups),
+      ),
+      histogram('walletd_archive_lookup_seconds', 'Waiting for the archive.', this.lookupTimes),
+      counter(
+        'walletd_archive_failures_total',
+        'Calls of the archive that failed and were retried.',
+        this.archiveFailures,
+      ),
     ];
   }
 

@@ -1,6 +1,6 @@
 import { unreachable } from '../../base/assert.js';
 import type { CancelState, Endpoint, OpenState } from '../../wallet/command.js';
-import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
+import type { CallbackApplied, Change, Event, RoundName } from '../../wallet/event.js';
 import type { Operator } from '../../wallet/state/operation.js';
 import { UnknownFormatError } from './format-error.js';
 
@@ -33,6 +33,8 @@ const EVENT = {
   'rounds-forgotten': 7,
   'callback-applied': 8,
   corrected: 9,
+  'rounds-archived': 10,
+  'rounds-restored': 11,
 } as const;
 
 const CHANGE = {
@@ -112,6 +114,10 @@ export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
       return signed([code, username, version, elapsedMs], event.by);
     case 'rounds-forgotten':
       return [code, username, version, elapsedMs, event.beforeMs];
+    case 'rounds-archived':
+      return [code, username, version, elapsedMs, idsByProduct(event.rounds)];
+    case 'rounds-restored':
+      return [code, username, version, elapsedMs, event.images];
     default:
       return unreachable(event);
   }
@@ -120,6 +126,17 @@ export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
 /** Adds the operator; the array of an event without one is shorter. */
 function signed(tuple: Tuple, by: Operator | undefined): Tuple {
   return by === undefined ? tuple : [...tuple, [by.name, by.address]];
+}
+
+/** Rounds of one product that follow each other are one array: the product, and their ids. */
+function idsByProduct(rounds: readonly RoundName[]): string[][] {
+  const arrays: string[][] = [];
+  for (const { productId, roundId } of rounds) {
+    const last = arrays.at(-1);
+    if (last?.[0] === productId) last.push(roundId);
+    else arrays.push([productId, roundId]);
+  }
+  return arrays;
 }
 
 function changeToTuple(change: Change): Tuple {
@@ -188,6 +205,14 @@ export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
       return { type: 'player-unblocked', ...stamp, by: signer(tuple[4]) };
     case EVENT['rounds-forgotten']:
       return { type: 'rounds-forgotten', ...stamp, beforeMs: tuple[4] };
+    case EVENT['rounds-archived']: {
+      const rounds = tuple[4].flatMap(([productId, ...ids]: string[]) =>
+        ids.map((roundId) => ({ productId, roundId })),
+      );
+      return { type: 'rounds-archived', ...stamp, rounds };
+    }
+    case EVENT['rounds-restored']:
+      return { type: 'rounds-restored', ...stamp, images: tuple[4] };
     case EVENT['callback-applied']:
       return callback(tuple, stamp);
     default:

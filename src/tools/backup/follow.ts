@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { ALL_DAYS } from '../../shard/archive/archive.js';
+import { nameOfRound } from '../../shard/archive/archive-hash.js';
 import { readLog } from '../../shard/log/log-reader.js';
 import { compareLsn, formatLsn } from '../../shard/log/lsn.js';
 import { isPermanent } from '../../shard/log/patience.js';
 import { RecoveryError } from '../../shard/log/recovery-error.js';
-import { type Head, isSameHead } from '../../shard/log/wal.js';
+import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
 import type { SourceStore } from '../copy-ports.js';
 import type { Coverage, ShardCoverage } from '../coverage.js';
 import type { Frame } from '../frame.js';
@@ -39,9 +41,9 @@ export async function* framesAfter(
       for (const shard of shards) {
         const lost = await shard.lost();
         if (lost !== undefined) warn(lost);
-        for await (const entry of shard.entries()) {
-          yield { type: 'entry', shard: shard.shard, bytes: entry };
-          bytes += entry.length;
+        for await (const frames of shard.entries()) {
+          yield* frames;
+          for (const frame of frames) bytes += frame.type === 'entry' ? frame.bytes.length : frame.record.image.length;
           if (bytes < SEGMENT_BYTES_MAX) continue;
           yield end();
           bytes = 0;
@@ -57,6 +59,8 @@ export async function* framesAfter(
     await pause(signal);
   }
 }
+
+type EntryFrame = Extract<Frame, { type: 'entry' | 'archived' }>;
 
 class Follower {
   private head: Head;
@@ -92,12 +96,14 @@ class Follower {
     );
   }
 
-  async *entries(): AsyncGenerator<Buffer, void> {
+  /** Each with what it has moved into the archive. */
+  async *entries(): AsyncGenerator<readonly EntryFrame[], void> {
     try {
       for await (const page of readLog(this.shard, this.head, this.store)) {
         for (const { entry, bytes } of page) {
+          const archived = await this.archivedIn(entry);
           this.head = entry.head;
-          yield bytes;
+          yield [{ type: 'entry', shard: this.shard, bytes }, ...archived];
         }
       }
     } catch (error) {
@@ -106,6 +112,20 @@ class Follower {
       if (!(explained instanceof TrimmedError)) throw this.anotherHistory(error);
       throw new ToolError(`${explained.message}; begin a new backup in another file`, { cause: error });
     }
+  }
+
+  /** The rounds that left the wallets in this entry: the archive has had them before. */
+  private async archivedIn({ events }: Entry): Promise<EntryFrame[]> {
+    const { archive } = this.store;
+    const names = events.flatMap((event) =>
+      event.type === 'rounds-archived'
+        ? event.rounds.map(({ productId, roundId }) => nameOfRound(event.username, productId, roundId))
+        : [],
+    );
+    if (names.length === 0) return [];
+    if (archive === undefined) throw new ToolError(`rounds of shard ${this.shard} are in an archive: name it`);
+    const records = await archive.find(this.shard, names, ALL_DAYS);
+    return records.map((record) => ({ type: 'archived', record }));
   }
 
   /** For example after a restore to an earlier moment at the same address. */

@@ -1,3 +1,4 @@
+import type { ArchiveRecord } from '../../shard/archive/archive.js';
 import { formatLsn, type Lsn, maybeLsn } from '../../shard/log/lsn.js';
 import type { Head } from '../../shard/log/wal.js';
 import type { Coverage, ShardCoverage, SnapshotEnd } from '../coverage.js';
@@ -21,6 +22,7 @@ const TYPES = [
   'snapshot-abandoned',
   'entry',
   'end',
+  'archived',
 ] as const satisfies readonly Frame['type'][];
 
 const NOTHING = Buffer.alloc(0);
@@ -42,7 +44,7 @@ export function sealFrame(frame: Frame): readonly [header: Buffer, bytes: Buffer
   const bytes = bytesOf(frame);
   const header = Buffer.alloc(FRAME_HEADER_LENGTH);
   header.writeUInt8(TYPES.indexOf(frame.type) + 1, 0);
-  header.writeUInt16BE('shard' in frame ? frame.shard : 0, 1);
+  header.writeUInt16BE('shard' in frame ? frame.shard : frame.type === 'archived' ? frame.record.shard : 0, 1);
   header.writeUInt32BE('index' in frame ? frame.index : 0, 3);
   header.writeUInt32BE(bytes.length, 7);
   return [header, bytes];
@@ -56,6 +58,8 @@ function bytesOf(frame: Frame): Buffer {
       return NOTHING;
     case 'end':
       return Buffer.from(JSON.stringify(coverageToStored(frame.coverage)));
+    case 'archived':
+      return recordToBytes(frame.record);
     default:
       return frame.bytes;
   }
@@ -78,6 +82,8 @@ function openFrame(frame: Buffer): Frame {
       return { type, shard, bytes };
     case 'end':
       return { type, coverage: storedToCoverage(JSON.parse(bytes.toString()) as StoredCoverage) };
+    case 'archived':
+      return { type, record: bytesToRecord(shard, bytes) };
     default:
       throw new ToolError(`frame type ${frame.readUInt8(0)} is unknown: a newer walletd wrote it`);
   }
@@ -116,4 +122,54 @@ function mustLsn(text: string): Lsn {
   const lsn = maybeLsn(text);
   if (lsn === undefined) throw new ToolError(`"${text}" is not an LSN`);
   return lsn;
+}
+
+/*
+ * A round that has left the wallets. Integers are big-endian.
+ *
+ *  0     4        8       12      16         24      26
+ *  | day | player | round | epoch | sequence | index | ids | id, version ... | image
+ */
+const RECORD_HEADER_LENGTH = 28;
+const ID_LENGTH = 8;
+
+function recordToBytes({ day, player, round, lsn, index, ids, image }: ArchiveRecord): Buffer {
+  const head = Buffer.alloc(RECORD_HEADER_LENGTH + ids.length * ID_LENGTH);
+  for (const [i, word] of [day, player, round, lsn.epoch].entries()) head.writeUInt32BE(word, i * 4);
+  head.writeBigUInt64BE(BigInt(lsn.sequence), 16);
+  head.writeUInt16BE(index, 24);
+  head.writeUInt16BE(ids.length, 26);
+  for (const [i, { id, version }] of ids.entries()) {
+    head.writeUInt32BE(id, RECORD_HEADER_LENGTH + i * ID_LENGTH);
+    head.writeUInt32BE(version, RECORD_HEADER_LENGTH + i * ID_LENGTH + 4);
+  }
+  return Buffer.concat([head, image]);
+}
+
+function bytesToRecord(shard: number, bytes: Buffer): ArchiveRecord {
+  if (bytes.length < RECORD_HEADER_LENGTH) throw new ToolError('an archived round is too short');
+  const [day, player, round, epoch] = [0, 4, 8, 12].map((at) => bytes.readUInt32BE(at)) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  const lsn = { epoch, sequence: Number(bytes.readBigUInt64BE(16)) };
+  const count = bytes.readUInt16BE(26);
+  const end = RECORD_HEADER_LENGTH + count * ID_LENGTH;
+  if (bytes.length < end) throw new ToolError('an archived round is too short');
+  const ids = Array.from({ length: count }, (_, i) => {
+    const at = RECORD_HEADER_LENGTH + i * ID_LENGTH;
+    return { id: bytes.readUInt32BE(at), version: bytes.readUInt32BE(at + 4) };
+  });
+  return {
+    shard,
+    day,
+    player,
+    round,
+    lsn,
+    index: bytes.readUInt16BE(24),
+    ids,
+    image: Buffer.from(bytes.subarray(end)),
+  };
 }

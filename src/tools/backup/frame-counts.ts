@@ -4,6 +4,8 @@ import type { Frame, Frames } from '../frame.js';
 
 /** Counts the frames that pass through it, per shard. */
 export class FrameCounts {
+  /** Rounds that had left the wallets. */
+  archived = 0;
   private end: Coverage | undefined = undefined;
   private readonly counts = new Map<number, { entries: number; entryBytes: number; chunkBytes: number }>();
 
@@ -31,6 +33,7 @@ export class FrameCounts {
 
   private count(frame: Frame): void {
     if (frame.type === 'end') this.end = frame.coverage;
+    if (frame.type === 'archived') this.archived++;
     if (!('shard' in frame)) return;
     const counts = this.of(frame.shard);
     if (frame.type === 'chunk') {

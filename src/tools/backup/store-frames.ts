@@ -1,5 +1,5 @@
 import { entryAt, firstEntry, readLog } from '../../shard/log/log-reader.js';
-import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import { AcceptedLossError, RecoveryError } from '../../shard/log/recovery-error.js';
 import { checkAgainstLog, checkEnds, checkReached } from '../../shard/log/snapshot-ends.js';
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
@@ -50,6 +50,8 @@ export async function* framesOfStore(store: SourceStore, options: StoreFramesOpt
     yield* shard.news();
     shard.checkReached();
   }
+  // Last: what has left the wallets by the head of a log was in the archive before.
+  for (const shard of shards) yield* shard.archived();
   const coverage: Coverage = { timeMs: now(), shards: shards.map(({ head, snapshot }) => ({ head, snapshot })) };
   yield { type: 'end', coverage };
 }
@@ -157,6 +159,19 @@ class ShardSource {
     } catch (error) {
       if (!(error instanceof TrimmedError)) throw error;
       this.options.warn(`shard ${this.shard} is copied up to ${formatLsn(this.head.lsn)}: ${error.message}`);
+    }
+  }
+
+  /** What the archive has, but what was put there later. */
+  async *archived(): AsyncGenerator<Frame, void> {
+    const { archive } = this.store;
+    if (archive === undefined) return;
+    for (const day of await archive.days()) {
+      for await (const records of archive.all(this.shard, day)) {
+        for (const record of records) {
+          if (compareLsn(record.lsn, this.head.lsn) <= 0) yield { type: 'archived', record };
+        }
+      }
     }
   }
 

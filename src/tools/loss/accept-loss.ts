@@ -1,4 +1,5 @@
 import type { Logger } from '../../base/logger.js';
+import type { Archive } from '../../shard/archive/archive.js';
 import { formatLsn } from '../../shard/log/lsn.js';
 import { isPermanent } from '../../shard/log/patience.js';
 import { type RecoveryDeps, rebuild } from '../../shard/log/recovery.js';
@@ -25,6 +26,8 @@ import { type Salvaged, salvage } from './salvage.js';
 
 export interface AcceptLossDeps extends RecoveryDeps, TakeOverDeps, Pick<SnapshotterDeps, 'policy' | 'newId'> {
   readonly format: EntryFormat;
+  /** Undefined where there is none. */
+  readonly archive?: Archive | undefined;
   readonly log: Logger;
   readonly genesis: (shard: number) => Head;
   /** Puts entries into a file for people; resolves to its path. */
@@ -89,6 +92,8 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   const { wallets, beyond, marks, logBytes, reached } = salvaged;
   checkUntouched(shard, await deps.wal.head(shard), found);
   const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, rawEntriesAfter(shard, reached.lsn, deps));
+  // Rounds that entries moved which are given up: the wallets have them, as they were before.
+  await deps.archive?.dropAfter(shard, reached.lsn);
   const { whole } = await listSnapshots(shard, deps);
   const newestEpoch = Math.max(0, ...whole.map(({ end }) => end.lsn.epoch));
   // The clock of the machine may be behind that of the shard, and nothing in a snapshot is newer than its time.

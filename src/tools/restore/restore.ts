@@ -1,4 +1,5 @@
 import { must } from '../../base/assert.js';
+import type { Archive, ArchiveRecord } from '../../shard/archive/archive.js';
 import { LSN_ZERO } from '../../shard/log/lsn.js';
 import type { Patience } from '../../shard/log/patience.js';
 import type { OpenFormats, StoreFormats, TargetStore } from '../copy-ports.js';
@@ -28,6 +29,7 @@ export interface RestoreOptions {
 }
 
 const APPEND_BYTES = 1024 * 1024;
+const PUT_ROUNDS = 500;
 
 /**
  * Writes a store into an empty one, which is not fit to serve until the last step. Everything is checked before it is
@@ -47,10 +49,13 @@ class Restore {
   /** Bytes of entries that have been checked and are still to be appended. */
   private waitingBytes = 0;
   private coverage: Coverage | undefined = undefined;
+  /** Rounds that are still to be put into the archive. */
+  private archived: ArchiveRecord[] = [];
 
   private constructor(
     private readonly meta: Buffer,
     private readonly target: TargetStore,
+    private readonly targetArchive: Pick<Archive, 'put'> | undefined,
     private readonly formats: StoreFormats,
     at: At | undefined,
     private readonly patience: Patience,
@@ -71,7 +76,12 @@ class Restore {
     const wasCreated = await keepTrying('create the store', patience, () => target.createIncomplete(meta));
     if (!wasCreated) throw new ToolError('a restore needs an empty store');
     for (let shard = 0; shard < formats.shards; shard++) await mustHaveNothing(shard, target, patience);
-    return new Restore(meta, target, formats, at, patience);
+    const archive = await target.openArchive?.(formats.storeId);
+    const days = archive && (await keepTrying('look into the archive', patience, () => archive.days()));
+    if (days !== undefined && days.length > 0) {
+      throw new ToolError('a restore needs an empty archive, too: empty it, or name another one with WALLETD_ARCHIVE');
+    }
+    return new Restore(meta, target, archive, formats, at, patience);
   }
 
   async take(frame: Exclude<Frame, { type: 'meta' }>): Promise<void> {
@@ -79,9 +89,9 @@ class Restore {
       this.coverage = frame.coverage;
       return;
     }
-    const shard = this.shards[frame.shard];
-    if (shard === undefined)
-      throw new ToolError(`there are data of shard ${frame.shard}, and the store has no such shard`);
+    const number = frame.type === 'archived' ? frame.record.shard : frame.shard;
+    const shard = this.shards[number];
+    if (shard === undefined) throw new ToolError(`there are data of shard ${number}, and the store has no such shard`);
     switch (frame.type) {
       case 'snapshot-begun':
         return await shard.beginSnapshot(frame.manifest);
@@ -92,17 +102,41 @@ class Restore {
       case 'entry':
         this.waitingBytes += await shard.addEntry(frame.bytes);
         if (this.waitingBytes >= APPEND_BYTES) await this.append();
+        return;
+      case 'archived':
+        return await this.archive(shard, frame.record);
     }
   }
 
   async finish(): Promise<Restored> {
     await this.append();
+    await this.putArchived();
     const coverage = must(this.coverage, 'an end comes last');
     for (const shard of this.shards) {
       shard.checkEnd(must(coverage.shards[shard.shard], 'an end tells of all shards').head);
     }
     await keepTrying('complete the store', this.patience, () => this.target.complete(this.meta));
     return { storeId: this.formats.storeId, shards: this.shards.map((shard) => shard.summary()) };
+  }
+
+  /** What was put into the archive later than the shard is restored to is of another future. */
+  private async archive(shard: ShardRestore, record: ArchiveRecord): Promise<void> {
+    if (!shard.reaches(record.lsn)) return;
+    this.archived.push(record);
+    if (this.archived.length >= PUT_ROUNDS) await this.putArchived();
+  }
+
+  private async putArchived(): Promise<void> {
+    const records = this.archived;
+    this.archived = [];
+    if (records.length === 0) return;
+    const { targetArchive } = this;
+    if (targetArchive === undefined) {
+      throw new ToolError(
+        'closed rounds of this store are in an archive, and the new one has none: set WALLETD_ARCHIVE',
+      );
+    }
+    await keepTrying('write to the archive', this.patience, () => targetArchive.put(records));
   }
 
   private async append(): Promise<void> {

@@ -83,6 +83,11 @@ export class ShardRestore {
     return bytes.length;
   }
 
+  /** True when the shard is restored beyond this place, or up to it. */
+  reaches(lsn: Lsn): boolean {
+    return compareLsn(lsn, this.lsn) <= 0;
+  }
+
   waitingAppend(): Append {
     return { shard: this.shard, expected: this.head, entries: this.waiting };
   }

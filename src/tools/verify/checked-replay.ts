@@ -2,10 +2,12 @@ import { AssertionFailure, must } from '../../base/assert.js';
 import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import type { Replay } from '../../shard/log/replay.js';
 import type { Entry } from '../../shard/log/wal.js';
+import type { Event } from '../../wallet/event.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
 import { forEachWallet } from '../each-wallet.js';
 import type { StoreReader } from '../store-reader.js';
+import type { ArchiveCheck } from './archive-check.js';
 import { StoreBooks } from './books.js';
 import type { Findings } from './findings.js';
 import type { ServerComparison } from './server-comparison.js';
@@ -22,6 +24,7 @@ export class CheckedReplay {
     private readonly reader: StoreReader,
     private readonly comparison: ServerComparison | undefined,
     private readonly findings: Findings,
+    private readonly archive: ArchiveCheck,
   ) {}
 
   /** Entries after this one are replayed. */
@@ -49,6 +52,7 @@ export class CheckedReplay {
     for (const event of events) {
       if (this.isBroken) return;
       try {
+        this.lookAtMoves(event, lsn);
         if (!this.replay.apply(event, lsn)) continue;
         const wallet = must(this.wallets.get(event.username), 'an event leaves its wallet');
         this.books.post(wallet, event);
@@ -57,6 +61,12 @@ export class CheckedReplay {
         this.break(error, 'event', `the event of ${event.username} in entry ${formatLsn(lsn)} does not fit`);
       }
     }
+  }
+
+  private lookAtMoves(event: Event, lsn: Lsn): void {
+    if (event.type !== 'rounds-archived' && event.type !== 'rounds-restored') return;
+    const wallet = this.wallets.get(event.username);
+    if (wallet !== undefined && event.version === wallet.version + 1) this.archive.take(wallet, event, lsn);
   }
 
   /** `isWhole`: the log has been read to its head. */

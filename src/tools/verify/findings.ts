@@ -4,9 +4,10 @@
  * event      an event that does not fit its wallet
  * wallet     a wallet that contradicts itself
  * books      sums that do not balance
+ * archive    a round in the archive that is damaged or cannot be right, or that should be there and is not
  * server     a player whom the running server holds differently
  */
-export type FindingType = 'log' | 'snapshot' | 'event' | 'wallet' | 'books' | 'server';
+export type FindingType = 'log' | 'snapshot' | 'event' | 'wallet' | 'books' | 'archive' | 'server';
 
 export interface Finding {
   readonly type: FindingType;

@@ -7,6 +7,7 @@ import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { Manifest } from '../../shard/snapshot/snapshot-store.js';
 import { maybeAcceptedLoss } from '../accepted-loss.js';
 import { predecessorOf, type StoreReader } from '../store-reader.js';
+import { ArchiveCheck } from './archive-check.js';
 import { CheckedReplay } from './checked-replay.js';
 import { Findings } from './findings.js';
 import { type PlayerSource, ServerComparison } from './server-comparison.js';
@@ -40,6 +41,7 @@ export class ShardVerification {
   /** Where the replay began: genesis, or the id of a snapshot; undefined when there was nothing to begin with. */
   base: string | undefined = undefined;
   replay: CheckedReplay | undefined = undefined;
+  archive: ArchiveCheck | undefined = undefined;
   /** The newest entry that has been read, or the head after which reading began. */
   private last: Head;
   /** The snapshots whose start the replay has passed, and whose end it has not. */
@@ -88,6 +90,7 @@ export class ShardVerification {
       fault = await read();
     }
     if (this.replay?.isBroken === false) await this.replay.finish(fault === undefined);
+    await this.archive?.finish(fault === undefined && this.replay?.isBroken === false);
     await snapshots.readRest();
   }
 
@@ -109,7 +112,8 @@ export class ShardVerification {
 
   private async replayFrom(begun: Replay): Promise<void> {
     this.base = begun.manifest?.id ?? 'genesis';
-    this.replay = new CheckedReplay(begun, this.shard, this.reader, this.comparison, this.findings);
+    this.archive = new ArchiveCheck(this.shard, this.reader, this.findings);
+    this.replay = new CheckedReplay(begun, this.shard, this.reader, this.comparison, this.findings, this.archive);
     await this.replay.begin();
   }
 

@@ -27,6 +27,8 @@ export interface ShardReport {
   readonly snapshots: number;
   /** Where the replay began: `genesis` or the id of a snapshot; undefined when there was nothing to begin with. */
   readonly base: string | undefined;
+  /** Rounds that were read in the archive. */
+  readonly archived: number;
   /** Players whose balance was compared with the server; undefined without one. */
   readonly compared: number | undefined;
   /** Players whose snapshot is newer than the server's answer. */
@@ -117,6 +119,7 @@ function reportOf(shard: number, verification: ShardVerification): ShardReport {
     players: replay?.wallets.count ?? 0,
     snapshots: snapshots?.readCount ?? 0,
     base,
+    archived: verification.archive?.rounds ?? 0,
     compared: comparison?.compared,
     movedOn: comparison?.movedOn,
     accepted,

@@ -1,5 +1,6 @@
 import { unreachable } from '../../base/assert.js';
 import { isSafeBalance, type Units } from '../amount.js';
+import { missingRounds, unchangedRounds } from '../archiving.js';
 import type { OperationCommand, OperatorCommand } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { Event } from '../event.js';
@@ -30,6 +31,14 @@ export function decideOperator(wallet: Wallet | undefined, command: OperatorComm
       return hasForgettable(wallet, command.beforeMs)
         ? applied(wallet, { type: 'rounds-forgotten', beforeMs: command.beforeMs, ...stamp })
         : unchanged(wallet);
+    case 'archive': {
+      const rounds = unchangedRounds(wallet, command.version, command.images);
+      return rounds.length === 0 ? unchanged(wallet) : applied(wallet, { type: 'rounds-archived', rounds, ...stamp });
+    }
+    case 'restore-rounds': {
+      const images = missingRounds(wallet, command.images);
+      return images.length === 0 ? unchanged(wallet) : applied(wallet, { type: 'rounds-restored', images, ...stamp });
+    }
     default:
       return unreachable(command);
   }

@@ -10,7 +10,8 @@ import { PAGE_BYTES, Slab } from '../records/slab.js';
  * Where things are in the rows: words, and doubles (D_...), of which each takes two words.
  *
  *   player       balance (D) | version | newest transaction, operation | open bets | transactions | facts
- *                | name | tallies | oldest change, in seconds | tombstones
+ *                | name | tallies | oldest change, in seconds | tombstones | oldest change of what is closed, in seconds
+ *                | oldest transaction
  *                  of a packed one, the body stands in the place of the newest transaction
  *   round        player | facts | newest transaction | id | messages about it as a whole
  *   transaction  facts | round | older, newer of the player | next of the round | id and effects
@@ -28,7 +29,9 @@ export const PLAYER_NAME = 8;
 export const PLAYER_TALLIES = 9;
 export const PLAYER_OLDEST = 10;
 export const PLAYER_TOMBSTONES = 11;
-const PLAYER_WORDS = 12;
+export const PLAYER_CLOSED = 12;
+export const PLAYER_FIRST = 13;
+const PLAYER_WORDS = 14;
 
 export const ROUND_PLAYER = 0;
 export const ROUND_FACTS = 1;

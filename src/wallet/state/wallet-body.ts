@@ -47,14 +47,7 @@ const STEP = 64;
 
 /** Writes the body of a wallet, which must not change between the steps. */
 export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
-  const names = new Map<string, number>();
-  const writeName = (text: string) => {
-    const known = names.get(text);
-    bytes.number(known ?? 0);
-    if (known !== undefined) return;
-    bytes.text(text);
-    names.set(text, names.size + 1);
-  };
+  const writeName = nameWriter(bytes);
   writeTallies(bytes, wallet);
   const operations = yield* oldestFirst(wallet.allOperations());
   bytes.number(operations.length);
@@ -63,7 +56,16 @@ export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
     writeOperation(bytes, operation, writeName);
     if (++gone % STEP === 0) yield;
   }
-  const transactions = yield* oldestFirst(wallet.transactions());
+  yield* writeRounds(bytes, yield* oldestFirst(wallet.transactions()), writeName);
+}
+
+/** Writes the rounds of these transactions, which are all of theirs, oldest first. */
+function* writeRounds(
+  bytes: ByteWriter,
+  transactions: readonly Transaction[],
+  writeName: (text: string) => void,
+): Steps<void> {
+  let gone = 0;
   const numbers = new Map<number, number>();
   const told = new Map<number, Round>();
   bytes.number(transactions.length);
@@ -95,15 +97,29 @@ export function* writeBody(bytes: ByteWriter, wallet: Wallet): Steps<void> {
   }
 }
 
+/** As `writeRounds`, of all transactions of one round. */
+export function writeOneRound(bytes: ByteWriter, round: Round, members: readonly Transaction[]): void {
+  bytes.number(members.length);
+  for (const [place, item] of members.entries()) {
+    bytes.number(place === 0 ? 0 : 1);
+    if (place === 0) {
+      bytes.number(0);
+      bytes.text(round.productId);
+      bytes.text(round.id);
+    }
+    writeTransaction(bytes, item);
+  }
+  const isTold = round.ended || round.hasMessages;
+  bytes.number(isTold ? 1 : 0);
+  if (!isTold) return;
+  const places = new Map(members.map(({ row }, place) => [row, place]));
+  bytes.number(1);
+  writeRound(bytes, round, ({ row }) => must(places.get(row), 'what a round names is among its members'));
+}
+
 /** Adds all that a body holds to a wallet that has nothing yet. Throws an `AssertionFailure` when it contradicts itself. */
 export function* readBody(cursor: Cursor, wallet: Wallet): Steps<void> {
-  const { tables } = wallet;
-  const names: string[] = [''];
-  const readName = () => {
-    const number = cursor.number();
-    if (number === 0) names.push(cursor.text());
-    return must(number === 0 ? names.at(-1) : names[number], 'a name was met before');
-  };
+  const readName = nameReader(cursor);
   const tallies = readTallies(cursor);
   if (tallies !== undefined) wallet.tallies = tallies;
   let gone = 0;
@@ -111,6 +127,17 @@ export function* readBody(cursor: Cursor, wallet: Wallet): Steps<void> {
     wallet.addOperation(readOperation(cursor, readName));
     if (++gone % STEP === 0) yield;
   }
+  yield* readRounds(cursor, wallet, readName);
+}
+
+/** Adds rounds to a wallet that has none of them; returns their transactions, oldest first. */
+export function* readRounds(
+  cursor: Cursor,
+  wallet: Wallet,
+  readName = nameReader(cursor),
+): Steps<readonly Transaction[]> {
+  const { tables } = wallet;
+  let gone = 0;
   const count = cursor.number();
   const rounds: Round[] = [];
   const transactions: Transaction[] = [];
@@ -130,6 +157,27 @@ export function* readBody(cursor: Cursor, wallet: Wallet): Steps<void> {
     readRound(cursor, rounds, transactions);
     if (++gone % STEP === 0) yield;
   }
+  return transactions;
+}
+
+function nameWriter(bytes: ByteWriter): (text: string) => void {
+  const names = new Map<string, number>();
+  return (text) => {
+    const known = names.get(text);
+    bytes.number(known ?? 0);
+    if (known !== undefined) return;
+    bytes.text(text);
+    names.set(text, names.size + 1);
+  };
+}
+
+function nameReader(cursor: Cursor): () => string {
+  const names: string[] = [''];
+  return () => {
+    const number = cursor.number();
+    if (number === 0) names.push(cursor.text());
+    return must(number === 0 ? names.at(-1) : names[number], 'a name was met before');
+  };
 }
 
 /** How many operations there are in a body. */

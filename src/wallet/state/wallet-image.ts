@@ -131,6 +131,7 @@ export function addImage(wallets: Wallets, image: WalletImage): Wallet {
     wallet.tallies = { tipsDay, tipsCredited, carried: BigInt(carried) };
   }
   for (const operation of operations) wallet.addOperation(operationFrom(operation));
+  wallet.noteClosed(0);
   return wallet;
 }
 

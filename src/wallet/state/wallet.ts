@@ -12,7 +12,9 @@ import {
   D_TRANSACTION_UPDATED,
   ID_OF_ROUND,
   OPERATION_OLDER,
+  PLAYER_CLOSED,
   PLAYER_FACTS,
+  PLAYER_FIRST,
   PLAYER_NAME,
   PLAYER_NEWEST,
   PLAYER_OLDEST,
@@ -112,6 +114,7 @@ export class Wallet {
     const wallet = new Wallet(tables, tables.players.allocate(), username);
     wallet.words[wallet.at + PLAYER_FACTS] = tables.currencies.take(currency) << CURRENCY_SHIFT;
     wallet.words[wallet.at + PLAYER_OLDEST] = NEVER;
+    wallet.words[wallet.at + PLAYER_CLOSED] = NEVER;
     return wallet;
   }
 
@@ -280,7 +283,24 @@ export class Wallet {
 
   /** Nothing was changed before this time; infinite when there is nothing. */
   noteOldest(oldestMs: number): void {
-    this.words[this.at + PLAYER_OLDEST] = Math.min(Math.max(Math.floor(oldestMs / MS), 0), NEVER);
+    this.words[this.at + PLAYER_OLDEST] = secondsOf(oldestMs);
+  }
+
+  /** True when a round may be closed of which the last change was before `beforeMs`. */
+  mayHaveClosedBefore(beforeMs: number): boolean {
+    const closed = this.words[this.at + PLAYER_CLOSED] as number;
+    return closed !== NEVER && closed * MS < beforeMs;
+  }
+
+  /** No round is closed that was changed last before this time; infinite when none is. */
+  noteClosed(closedMs: number): void {
+    this.words[this.at + PLAYER_CLOSED] = secondsOf(closedMs);
+  }
+
+  /** Something may have been closed now. */
+  noteChange(timeMs: number): void {
+    const closed = this.words[this.at + PLAYER_CLOSED] as number;
+    if (timeMs < closed * MS) this.noteClosed(timeMs);
   }
 
   /** The bet, tip or tombstone of this id: they share one namespace. */
@@ -391,6 +411,7 @@ export class Wallet {
     doubles[(here >> 1) + D_TRANSACTION_UPDATED] = updatedMs;
     doubles[(here >> 1) + D_TRANSACTION_AMOUNT] = amount;
     if (newest !== 0) transactions.wordsOf(newest)[transactions.at(newest) + TRANSACTION_NEWER] = row;
+    else words[at + PLAYER_FIRST] = row;
     words[at + PLAYER_NEWEST] = row;
     words[at + PLAYER_TRANSACTIONS] = this.transactionCount + 1;
     this.noteNew(updatedMs);
@@ -398,6 +419,40 @@ export class Wallet {
     round.add(item);
     if (isNamedById(facts)) tables.enterTransaction(row, hash);
     return item;
+  }
+
+  /** Takes a transaction that was added just now down to its place on the list, which is by the time of creation. */
+  sink(item: Transaction): void {
+    const { row } = item;
+    let newer = 0;
+    let older = this.olderOf(row);
+    while (older !== 0 && isNewer(new Transaction(this.tables, older), item)) {
+      newer = older;
+      older = this.olderOf(older);
+    }
+    if (newer === 0) return;
+    this.unlink(row);
+    this.join(newer, row);
+    this.join(row, older);
+  }
+
+  private olderOf(row: number): number {
+    const { transactions } = this.tables;
+    return transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_OLDER] as number;
+  }
+
+  /** Makes two transactions neighbours on the list; 0 in the place of the newer one: its beginning, of the older one: its end. */
+  private join(newer: number, older: number): void {
+    const { transactions } = this.tables;
+    if (newer === 0) this.words[this.at + PLAYER_NEWEST] = older;
+    else transactions.wordsOf(newer)[transactions.at(newer) + TRANSACTION_OLDER] = older;
+    if (older !== 0) transactions.wordsOf(older)[transactions.at(older) + TRANSACTION_NEWER] = newer;
+    else this.words[this.at + PLAYER_FIRST] = newer;
+  }
+
+  private unlink(row: number): void {
+    const { transactions } = this.tables;
+    this.join(transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_NEWER] as number, this.olderOf(row));
   }
 
   operation(id: string): Operation | undefined {
@@ -420,6 +475,17 @@ export class Wallet {
     while (row !== 0) {
       const item = new Transaction(this.tables, row);
       row = transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_OLDER] as number;
+      yield item;
+    }
+  }
+
+  /** As `transactions`, the other way round. */
+  *oldestTransactions(): IterableIterator<Transaction> {
+    const { transactions } = this.tables;
+    let row = this.words[this.at + PLAYER_FIRST] as number;
+    while (row !== 0) {
+      const item = new Transaction(this.tables, row);
+      row = transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_NEWER] as number;
       yield item;
     }
   }
@@ -471,11 +537,7 @@ export class Wallet {
     if (isNamedById(facts)) tables.leaveTransaction(row);
     const words = transactions.wordsOf(row);
     const at = transactions.at(row);
-    const older = words[at + TRANSACTION_OLDER] as number;
-    const newer = words[at + TRANSACTION_NEWER] as number;
-    if (newer === 0) this.words[this.at + PLAYER_NEWEST] = older;
-    else transactions.wordsOf(newer)[transactions.at(newer) + TRANSACTION_OLDER] = older;
-    if (older !== 0) transactions.wordsOf(older)[transactions.at(older) + TRANSACTION_NEWER] = newer;
+    this.unlink(row);
     tables.blobs.free(words[at + TRANSACTION_BLOB] as number);
     transactions.free(row);
     assert(this.transactionCount > 0, 'the transactions of a wallet are counted');
@@ -494,4 +556,15 @@ export class Wallet {
   private set facts(facts: number) {
     this.words[this.at + PLAYER_FACTS] = facts;
   }
+}
+
+function secondsOf(timeMs: number): number {
+  return Math.min(Math.max(Math.floor(timeMs / MS), 0), NEVER);
+}
+
+/** Known to be: of two of one millisecond only the versions tell, which tombstones and marks do not have. */
+function isNewer(a: Transaction, b: Transaction): boolean {
+  if (a.createdMs !== b.createdMs) return a.createdMs > b.createdMs;
+  const { firstVersion } = b;
+  return firstVersion !== undefined && (a.firstVersion ?? 0) > firstVersion;
 }

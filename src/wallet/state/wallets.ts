@@ -67,6 +67,13 @@ export class Wallets {
     return wallet;
   }
 
+  /** As `at`, and packed again soon, because nobody has asked for the player. */
+  lookAt(position: number): Wallet | undefined {
+    const wallet = this.peekAt(position);
+    if (wallet?.isPacked) atOnce(this.unpackInSteps(wallet));
+    return wallet;
+  }
+
   /** As `at`, perhaps packed. */
   peekAt(position: number): Wallet | undefined {
     return position >= 0 && position < this.count ? new Wallet(this.tables, position + 1) : undefined;
@@ -90,6 +97,7 @@ export class Wallets {
     wallet.putBody(body, start, length);
     wallet.counts = counts;
     wallet.isRecent = false;
+    wallet.noteClosed(counts.oldestSeconds * 1000);
     this.unpackedCount--;
     this.packedTransactions += counts.transactions;
     if (items > SHORT_MAX) yield* this.unpackInSteps(wallet);

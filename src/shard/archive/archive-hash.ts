@@ -1,0 +1,43 @@
+import type { TransactionKind } from '../../wallet/state/transaction-record.js';
+import type { ArchiveName } from './archive.js';
+
+const PRIME = 0x01000193;
+const BASIS = 0x811c9dc5;
+
+/*
+ * Hashes of names as archives keep them: they are on disk, so none of this changes. FNV-1a over UTF-16 code units, then
+ * MurmurHash3's finalizer.
+ */
+
+/** Of a player's name. */
+export function hashOfPlayer(username: string): number {
+  return finish(mixed(BASIS, username));
+}
+
+/** Of a round, or of a transaction, of one product. */
+export function hashOfName(productId: string, id: string): number {
+  // A separator that is no code unit: ("a", "bc") and ("ab", "c") are two names.
+  return finish(mixed(Math.imul(mixed(BASIS, productId) ^ 0x10000, PRIME), id));
+}
+
+/** A settlement's id is a name within its round only. */
+export function hashOfTransaction(kind: TransactionKind, productId: string, roundId: string, id: string): number {
+  return kind === 'settlement' ? hashOfName(`${productId}\n${roundId}`, id) : hashOfName(productId, id);
+}
+
+export function nameOfRound(username: string, productId: string, roundId: string): ArchiveName {
+  return { player: hashOfPlayer(username), kind: 'round', hash: hashOfName(productId, roundId) };
+}
+
+function mixed(start: number, text: string): number {
+  let hash = start;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME);
+  return hash;
+}
+
+/** Every bit depends on every unit. */
+export function finish(value: number): number {
+  let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

@@ -1,0 +1,80 @@
+import type { Lsn } from '../log/lsn.js';
+
+/**
+ * A round that has left its wallet, as the archive keeps it. Of a round that came back and left again there are several:
+ * the one with the newest `lsn` counts. A record is never changed.
+ */
+export interface ArchiveRecord {
+  readonly shard: number;
+  /** When it was last changed: days since 1970, UTC. */
+  readonly day: number;
+  /** Hash of the player's name, 32 bits. Another player can have the same: the image tells. */
+  readonly player: number;
+  /** Hash of product and id of the round, 32 bits. */
+  readonly round: number;
+  /** The durable end of the shard's log when the image was taken. */
+  readonly lsn: Lsn;
+  /** Tells apart what was put with the same `lsn`; 16 bits. */
+  readonly index: number;
+  readonly ids: readonly ArchivedId[];
+  readonly image: Buffer;
+}
+
+/** One of the round's transactions. */
+export interface ArchivedId {
+  /** Hash of product and id, 32 bits. */
+  readonly id: number;
+  /** The wallet's version that made it; 0 for what is not listed. */
+  readonly version: number;
+}
+
+/** A name that is looked for: of a round, or of one of its transactions. */
+export interface ArchiveName {
+  readonly player: number;
+  readonly kind: 'round' | 'transaction';
+  readonly hash: number;
+}
+
+/** Days from the first to the last, with both. */
+export interface Days {
+  readonly first: number;
+  readonly last: number;
+}
+
+export const ALL_DAYS: Days = { first: 0, last: 2 ** 31 - 1 };
+
+/** A place in a player's list, newest version first: what lies beyond `version` is older. */
+export interface ArchivedPlace extends ArchivedId {
+  readonly record: Pick<ArchiveRecord, 'day' | 'round' | 'lsn' | 'index'>;
+}
+
+/**
+ * Where rounds go of which nothing has been open or changed for a while; a slice for each day, dropped as a whole. All of it
+ * rejects during an outage, and may be repeated then.
+ */
+export interface Archive {
+  /** Durable when it resolves. The same records again change nothing. */
+  put(records: readonly ArchiveRecord[]): Promise<void>;
+  /** All records of a shard in which one of these names is: of any days of `days`, in any order, each once. */
+  find(shard: number, names: readonly ArchiveName[], days: Days): Promise<readonly ArchiveRecord[]>;
+  /**
+   * Listed transactions of a player whose versions are below `version`, newest version first; as many as `limit`, and all
+   * others of the last one's version.
+   */
+  list(shard: number, player: number, version: number, limit: number): Promise<readonly ArchivedPlace[]>;
+  /** Those of these records that are there, in this order. */
+  read(shard: number, records: readonly ArchivedPlace['record'][], player: number): Promise<readonly ArchiveRecord[]>;
+  /** The days that have a slice, oldest first. */
+  days(): Promise<readonly number[]>;
+  /** All records of a shard and day, in batches, in the order of their keys. */
+  all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]>;
+  /** The player and hashes of all rounds and transactions of a shard and day, in batches: what `find` can find. */
+  names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]>;
+  /** Drops all slices of days before this one. */
+  dropBefore(day: number): Promise<void>;
+  /** Removes all records of a shard that were put after this place of its log: of entries that were given up. */
+  dropAfter(shard: number, lsn: Lsn): Promise<void>;
+  /** Bytes on disk; undefined where nobody says so. */
+  room(): Promise<{ readonly usedBytes: number }>;
+  close(): Promise<void>;
+}

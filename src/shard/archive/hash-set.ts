@@ -1,0 +1,72 @@
+import type { Steps } from '../../base/steps.js';
+import { END, type HashCursor, HashRun, HashRunBuilder } from './hash-run.js';
+import { HashTable } from './hash-table.js';
+
+/** What is new is merged into the run when it is this share of it, or so many. */
+const NEW_SHARE = 1 / 16;
+const NEW_MIN = 4096;
+/** Hashes that are merged in one step. */
+const STEP = 1024;
+
+/**
+ * A set of hashes that only grows, in some 12 bits each: most of them in a run, the newest in a table, which is merged into
+ * a new run by and by.
+ */
+export class HashSet {
+  private run = HashRun.EMPTY;
+  private table = new HashTable();
+  /** The table that is being merged. */
+  private merging: HashTable | undefined = undefined;
+  private steps: Steps<HashRun> | undefined = undefined;
+
+  /** Those that were added twice may be counted twice until they are merged. */
+  get count(): number {
+    return this.run.count + this.table.count + (this.merging?.count ?? 0);
+  }
+
+  get bytes(): number {
+    return this.run.bytes + this.table.bytes + (this.merging?.bytes ?? 0);
+  }
+
+  add(hash: number): void {
+    this.table.add(hash);
+  }
+
+  has(hash: number): boolean {
+    return this.table.has(hash) || this.run.has(hash) || (this.merging?.has(hash) ?? false);
+  }
+
+  /** A slice of the work that keeps it small: some ten microseconds. False when there is nothing to be done. */
+  work(): boolean {
+    if (this.steps === undefined) {
+      if (this.table.count < Math.max(NEW_MIN, this.run.count * NEW_SHARE)) return false;
+      this.merging = this.table;
+      this.table = new HashTable(this.count * NEW_SHARE);
+      this.steps = merged(this.run.cursor(), this.merging.cursor(), this.count);
+    }
+    const step = this.steps.next();
+    if (!step.done) return true;
+    this.run = step.value;
+    this.merging = undefined;
+    this.steps = undefined;
+    return true;
+  }
+}
+
+/** Two in order as one run. */
+function* merged(a: HashCursor, b: HashCursor, most: number): Steps<HashRun> {
+  const builder = new HashRunBuilder(most);
+  let x = a.next();
+  let y = b.next();
+  for (let gone = 1; x !== END || y !== END; gone++) {
+    if (x !== END && (y === END || x <= y)) {
+      builder.add(x);
+      x = a.next();
+    } else {
+      builder.add(y);
+      y = b.next();
+    }
+    if (gone % STEP === 0) yield;
+  }
+  return builder.finish();
+}

@@ -1,0 +1,230 @@
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import { messageOf } from '../../base/message-of.js';
+import { dayOf } from '../../base/time.js';
+import type { Archivable, Missing } from '../../wallet/archiving.js';
+import type { ArchivablePlayer, ArchivedPart } from '../../wallet/query.js';
+import { nameOfImage } from '../../wallet/state/round-image.js';
+import { compareLsn, type Lsn } from '../log/lsn.js';
+import { ALL_DAYS, type Archive, type ArchivedId, type ArchiveName, type ArchiveRecord, type Days } from './archive.js';
+import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
+import { KnownNames } from './known-names.js';
+
+export interface ShardArchiveDeps {
+  readonly archive: Archive;
+  readonly retentionMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly observer: ArchiveObserver;
+  /** Runs the callback once the events of this turn of the event loop have been handled. */
+  readonly defer: (callback: () => void) => void;
+  readonly delay: (ms: number) => Promise<void>;
+}
+
+export interface ArchiveMeasures {
+  /** Of rounds and transactions that the archive has. */
+  readonly names: number;
+  /** What knowing them takes. */
+  readonly bytes: number;
+  /** It did not answer when it was asked last. */
+  readonly isAway: boolean;
+}
+
+/** Counts what goes to an archive and what comes from it. */
+export interface ArchiveObserver {
+  /** A request waited for this; `found` is false when nothing was there. */
+  looked(shard: number, found: boolean, tookMs: number): void;
+  archived(shard: number, rounds: number): void;
+  archiveFailed(shard: number): void;
+}
+
+const RETRY_MIN_MS = 50;
+const RETRY_MAX_MS = 1000;
+
+/** Lookups that go out together: in LMDB each takes some ten microseconds of the thread. */
+const LOOKUPS_MAX = 64;
+/** Of merging, behind each batch of names that is read: as many as keep up, in less than a millisecond. */
+const LOAD_STEPS = 16;
+
+/** A request that waits until it is known what the archive has. */
+interface Lookup {
+  readonly username: string;
+  readonly names: readonly ArchiveName[];
+  readonly days: Days;
+  readonly startedMs: number;
+  readonly resolve: (found: ArchivedPart) => void;
+}
+
+/**
+ * One shard's part of the archive: knows what cannot be there without asking, and asks for the rest, all that one turn
+ * wants at once. An outage is waited out: what waits for it is answered when its deadline passes.
+ */
+export class ShardArchive {
+  private readonly known: KnownNames;
+  /** Until all that the archive has is known, whatever is looked for may be there. */
+  private isComplete = false;
+  private lookups: Lookup[] = [];
+  private isFlying = false;
+  private isClosed = false;
+  private isAway = false;
+
+  constructor(
+    private readonly shard: number,
+    private readonly deps: ShardArchiveDeps,
+  ) {
+    this.known = new KnownNames(Math.ceil(deps.retentionMs / 86_400_000));
+  }
+
+  get bytes(): number {
+    return this.known.bytes;
+  }
+
+  get measures(): ArchiveMeasures {
+    const { known, isAway } = this;
+    return { names: known.count, bytes: known.bytes, isAway };
+  }
+
+  /** Learns what the archive has. */
+  async load(): Promise<void> {
+    const { archive } = this.deps;
+    await this.untilItAnswers(async () => {
+      for (const day of [...(await archive.days())].reverse()) {
+        for await (const names of archive.names(this.shard, day)) {
+          if (this.isClosed) return;
+          for (const name of names) this.known.add(day, name);
+          for (let steps = 0; steps < LOAD_STEPS && this.known.work(); steps++);
+        }
+      }
+      this.isComplete = true;
+    });
+  }
+
+  /** Rounds that the archive has of those which these names name; undefined when it cannot have any. */
+  maybeFind(username: string, productId: string, { ids, roundIds }: Missing): Promise<ArchivedPart> | undefined {
+    if (ids.length === 0 && roundIds.length === 0) return undefined;
+    const player = hashOfPlayer(username);
+    const named = (kind: ArchiveName['kind']) => (id: string) => ({ player, kind, hash: hashOfName(productId, id) });
+    const names = [...ids.map(named('transaction')), ...roundIds.map(named('round'))];
+    const days = this.isComplete ? this.known.maybeDays(names) : ALL_DAYS;
+    if (days === undefined) return undefined;
+    const startedMs = this.deps.clock.monotonicMs();
+    return new Promise((resolve) => {
+      this.lookups.push({ username, names, days, startedMs, resolve });
+      if (this.lookups.length === 1 && !this.isFlying) this.deps.defer(() => void this.fly());
+    });
+  }
+
+  /** Rounds of a player in which there are the newest `limit` transactions that `version` or older ones made. */
+  async list(username: string, version: number, limit: number): Promise<ArchivedPart> {
+    const { archive } = this.deps;
+    const player = hashOfPlayer(username);
+    return await this.untilItAnswers(async () => {
+      const places = await archive.list(this.shard, player, version + 1, limit);
+      const records = await archive.read(this.shard, distinct(places.map(({ record }) => record)), player);
+      const downTo = places.length < limit ? 0 : Math.min(...places.map((place) => place.version));
+      return { images: newestImages(username, records), downTo };
+    });
+  }
+
+  /** Resolves when the archive has these rounds durably. `lsn`: an entry that is durable, and not before what they are of. */
+  async put(lsn: Lsn, leaving: readonly ArchivablePlayer[]): Promise<void> {
+    const records: ArchiveRecord[] = [];
+    for (const { username, rounds } of leaving) {
+      const player = hashOfPlayer(username);
+      for (const round of rounds) records.push(this.recordOf(lsn, player, round, records.length));
+    }
+    await this.untilItAnswers(() => this.deps.archive.put(records));
+    for (const { day, player, round, ids } of records) {
+      this.known.add(day, { player, kind: 'round', hash: round });
+      for (const { id } of ids) this.known.add(day, { player, kind: 'transaction', hash: id });
+    }
+    this.deps.observer.archived(this.shard, records.length);
+  }
+
+  dropBefore(day: number): void {
+    this.known.dropBefore(day);
+  }
+
+  /** A slice of the work that keeps it small. False when there is nothing to be done. */
+  work(): boolean {
+    return this.known.work();
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+
+  private recordOf(lsn: Lsn, player: number, round: Archivable, index: number): ArchiveRecord {
+    const { productId, roundId, image, updatedMs, transactions } = round;
+    const ids: ArchivedId[] = transactions
+      .filter(({ kind }) => kind !== 'mark')
+      .map(({ kind, id, version }) => ({ id: hashOfTransaction(kind, productId, roundId, id), version }));
+    const hash = hashOfName(productId, roundId);
+    return { shard: this.shard, day: dayOf(updatedMs), player, round: hash, lsn, index, ids, image };
+  }
+
+  /** All that waits goes out together. */
+  private async fly(): Promise<void> {
+    this.isFlying = true;
+    while (this.lookups.length > 0 && !this.isClosed) {
+      const flying = this.lookups.splice(0, LOOKUPS_MAX);
+      const days = {
+        first: Math.min(...flying.map(({ days }) => days.first)),
+        last: Math.max(...flying.map(({ days }) => days.last)),
+      };
+      const names = flying.flatMap((lookup) => lookup.names);
+      const records = await this.untilItAnswers(() => this.deps.archive.find(this.shard, names, days));
+      const nowMs = this.deps.clock.monotonicMs();
+      for (const { username, startedMs, resolve } of flying) {
+        const images = newestImages(username, records);
+        this.deps.observer.looked(this.shard, images.length > 0, nowMs - startedMs);
+        resolve({ images, downTo: 0 });
+      }
+    }
+    this.isFlying = false;
+  }
+
+  /** Tries until it does not reject, less and less often. Never resolves when this is closed meanwhile. */
+  private async untilItAnswers<T>(ask: () => Promise<T>): Promise<T> {
+    for (let waitMs = RETRY_MIN_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
+      try {
+        const answer = await ask();
+        if (this.isAway) this.deps.log.info({ shard: this.shard }, 'the archive is back');
+        this.isAway = false;
+        return answer;
+      } catch (error) {
+        this.deps.observer.archiveFailed(this.shard);
+        if (!this.isAway) {
+          const at = { shard: this.shard, error: messageOf(error) };
+          this.deps.log.warn(at, 'the archive does not answer: what has to be looked up there waits');
+        }
+        this.isAway = true;
+      }
+      if (this.isClosed) return await new Promise<never>(() => {});
+      await this.deps.delay(waitMs);
+    }
+  }
+}
+
+function distinct(records: readonly Pick<ArchiveRecord, 'day' | 'round' | 'lsn' | 'index'>[]) {
+  const byPlace = new Map(
+    records.map((record) => {
+      const { day, round, lsn, index } = record;
+      return [`${day} ${round} ${lsn.epoch} ${lsn.sequence} ${index}`, record];
+    }),
+  );
+  return [...byPlace.values()];
+}
+
+/** Those of this player; of each round the newest. */
+function newestImages(username: string, records: readonly ArchiveRecord[]): readonly Buffer[] {
+  const newest = new Map<string, ArchiveRecord>();
+  for (const record of records) {
+    const name = nameOfImage(record.image);
+    if (name.username !== username) continue;
+    const key = JSON.stringify([name.productId, name.roundId]);
+    const other = newest.get(key);
+    if (other === undefined || compareLsn(record.lsn, other.lsn) > 0) newest.set(key, record);
+  }
+  return [...newest.values()].map(({ image }) => image);
+}

@@ -1,0 +1,227 @@
+import { rmSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import type { ArchivedPlace, ArchiveName, ArchiveRecord } from '../../shard/archive/archive.js';
+import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
+import { decodeRecord, encodeRecord, type Place, tailAt, tailOf } from '../format/archive-record.js';
+import { Commits } from './commits.js';
+import { BINARY, usedBytes } from './environment.js';
+import { FileGrowth } from './file-growth.js';
+
+/** Address space, not memory. */
+const MAP_BYTES = 64 * 1024 ** 3;
+/** Read at once, before others have their turn. */
+const BATCH = 500;
+
+/**
+ * What the archive has of one day: an LMDB environment of its own, in one file, so that a day is dropped as a file is.
+ *
+ *   rounds   shard u16, player u32, round u32, epoch u32, sequence u48, index u16 -> see archive-record.ts
+ *   ids      shard u16, player u32, id u32, and the rest of the key of its round  -> version u32
+ *
+ * Integers are big-endian.
+ */
+export class ArchiveDay {
+  private readonly root: RootDatabase<Buffer, Buffer>;
+  private readonly rounds: Database<Buffer, Buffer>;
+  private readonly ids: Database<Buffer, Buffer>;
+  private readonly growth: FileGrowth;
+  private readonly commits: Commits;
+  /** Its puts go one after the other. */
+  private last: Promise<unknown> = Promise.resolve();
+  /** Puts and readings that have begun and not ended. */
+  private users = 0;
+
+  constructor(
+    readonly day: number,
+    private readonly path: string,
+    onStuck: (why: string) => void,
+  ) {
+    this.root = open({ path, noSubdir: true, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 4, ...BINARY });
+    this.rounds = this.root.openDB<Buffer, Buffer>({ name: 'rounds', ...BINARY });
+    this.ids = this.root.openDB<Buffer, Buffer>({ name: 'ids', ...BINARY });
+    this.growth = new FileGrowth(path, () => usedBytes(this.root));
+    this.commits = new Commits(this.root, this.growth, onStuck);
+  }
+
+  get usedBytes(): number {
+    return usedBytes(this.root);
+  }
+
+  get isInUse(): boolean {
+    return this.users > 0;
+  }
+
+  async put(records: readonly ArchiveRecord[]): Promise<void> {
+    this.users++;
+    const put = this.last.then(() => this.write(records));
+    this.last = put.catch(() => {});
+    try {
+      await put;
+    } finally {
+      this.users--;
+    }
+  }
+
+  find(shard: number, { player, kind, hash }: ArchiveName): ArchiveRecord[] {
+    const keys = this.keysFrom(kind === 'round' ? this.rounds : this.ids, prefixOf(shard, player, hash));
+    return keys.flatMap((key) => {
+      const place = kind === 'round' ? placeOf(key) : placeOfId(key);
+      return this.maybeRead(place) ?? [];
+    });
+  }
+
+  maybeRead(place: Place): ArchiveRecord | undefined {
+    const key = keyOf(place);
+    const value = this.rounds.get(key);
+    return value === undefined ? undefined : this.decode(key, value);
+  }
+
+  /** Of the ids of a player: those of versions from 1 on and below `version`. */
+  async places(shard: number, player: number, version: number): Promise<ArchivedPlace[]> {
+    const places: ArchivedPlace[] = [];
+    const prefix = prefixOf(shard, player);
+    for await (const entries of this.batches(this.ids, prefix)) {
+      for (const { key, value } of entries) {
+        const made = value.readUInt32BE(0);
+        if (made === 0 || made >= version) continue;
+        const { round, lsn, index } = placeOfId(key);
+        places.push({ id: key.readUInt32BE(6), version: made, record: { day: this.day, round, lsn, index } });
+      }
+    }
+    return places;
+  }
+
+  async *all(shard: number): AsyncIterable<readonly ArchiveRecord[]> {
+    for await (const entries of this.batches(this.rounds, prefixOf(shard))) {
+      yield entries.map(({ key, value }) => this.decode(key, value));
+    }
+  }
+
+  async *names(shard: number): AsyncIterable<readonly ArchiveName[]> {
+    for (const [kind, database] of [['round', this.rounds] as const, ['transaction', this.ids] as const]) {
+      for await (const entries of this.batches(database, prefixOf(shard))) {
+        yield entries.map(({ key }) => ({ player: key.readUInt32BE(2), kind, hash: key.readUInt32BE(6) }));
+      }
+    }
+  }
+
+  async dropAfter(shard: number, lsn: Lsn): Promise<void> {
+    for await (const records of this.all(shard)) {
+      const dropped = records.filter((record) => compareLsn(record.lsn, lsn) > 0);
+      if (dropped.length === 0) continue;
+      await this.growth.roomToRemove(dropped.length);
+      const writes = dropped.flatMap((record) => [
+        this.rounds.remove(keyOf(record)),
+        ...record.ids.map(({ id }) => this.ids.remove(idKeyOf(record, id))),
+      ]);
+      await this.commits.landed(Promise.all(writes));
+      this.growth.removed();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.last;
+    await this.growth.close();
+    await this.root.close();
+  }
+
+  /** Closes it, and removes its file. */
+  async drop(): Promise<void> {
+    await this.close();
+    for (const path of [this.path, `${this.path}-lock`]) rmSync(path, { force: true });
+  }
+
+  private async write(records: readonly ArchiveRecord[]): Promise<void> {
+    const encoded = records.map((record) => ({ record, key: keyOf(record), value: encodeRecord(record) }));
+    const bytes = encoded.reduce((sum, { value }) => sum + value.length, 0);
+    const places = records.reduce((sum, { ids }) => sum + 1 + ids.length, 0);
+    await this.growth.room(bytes, places);
+    // All in this turn: lmdb writes what one turn brings in one transaction.
+    const writes = this.root.batch(() => {
+      for (const { record, key, value } of encoded) {
+        void this.rounds.put(key, value);
+        for (const { id, version } of record.ids) void this.ids.put(idKeyOf(record, id), versionBytes(version));
+      }
+    });
+    try {
+      await this.commits.landed(writes);
+    } catch (error) {
+      throw await this.commits.causeOf(error);
+    }
+  }
+
+  private decode(key: Buffer, value: Buffer): ArchiveRecord {
+    return decodeRecord({ ...placeOf(key), day: this.day }, value, this.path);
+  }
+
+  private keysFrom(database: Database<Buffer, Buffer>, prefix: Buffer): Buffer[] {
+    const keys: Buffer[] = [];
+    for (const key of database.getKeys({ start: prefix, end: behind(prefix) })) keys.push(Buffer.from(key as Buffer));
+    return keys;
+  }
+
+  private async *batches(
+    database: Database<Buffer, Buffer>,
+    prefix: Buffer,
+  ): AsyncIterable<{ readonly key: Buffer; readonly value: Buffer }[]> {
+    let start = prefix;
+    const end = behind(prefix);
+    this.users++;
+    try {
+      for (;;) {
+        database.resetReadTxn();
+        const entries = Array.from(
+          database.getRange({ start, end, limit: BATCH, snapshot: false }),
+          ({ key, value }) => ({
+            key: Buffer.from(key as Buffer),
+            value: Buffer.from(value),
+          }),
+        );
+        if (entries.length > 0) yield entries;
+        const last = entries.at(-1);
+        if (last === undefined || entries.length < BATCH) return;
+        start = Buffer.concat([last.key, ZERO]);
+        await turn();
+      }
+    } finally {
+      this.users--;
+    }
+  }
+}
+
+const ZERO = Buffer.alloc(1);
+
+function prefixOf(shard: number, ...words: number[]): Buffer {
+  const prefix = Buffer.allocUnsafe(2 + words.length * 4);
+  prefix.writeUInt16BE(shard, 0);
+  for (const [i, word] of words.entries()) prefix.writeUInt32BE(word, 2 + i * 4);
+  return prefix;
+}
+
+/** Behind all keys that begin so. */
+function behind(prefix: Buffer): Buffer {
+  return Buffer.concat([prefix, Buffer.alloc(26, 0xff)]);
+}
+
+function keyOf(place: Place): Buffer {
+  return Buffer.concat([prefixOf(place.shard, place.player), tailOf(place)]);
+}
+
+function idKeyOf(place: Place, id: number): Buffer {
+  return Buffer.concat([prefixOf(place.shard, place.player, id), tailOf(place)]);
+}
+
+function placeOf(key: Buffer): Place {
+  return { shard: key.readUInt16BE(0), player: key.readUInt32BE(2), ...tailAt(key, 6) };
+}
+
+function placeOfId(key: Buffer): Place {
+  return { shard: key.readUInt16BE(0), player: key.readUInt32BE(2), ...tailAt(key, 10) };
+}
+
+function versionBytes(version: number): Buffer {
+  const bytes = Buffer.allocUnsafe(4);
+  bytes.writeUInt32BE(version, 0);
+  return bytes;
+}

@@ -1,0 +1,173 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DAY_MS } from '../../base/time.js';
+import type { Archive, ArchivedPlace, ArchiveName, ArchiveRecord, Days } from '../../shard/archive/archive.js';
+import type { Lsn } from '../../shard/log/lsn.js';
+import { FormatError, UnknownFormatError } from '../format/format-error.js';
+import { ArchiveDay } from './archive-day.js';
+
+const VERSION = 1;
+const ABOUT_FILE = 'archive.json';
+const DAY_FILE = /^(\d{4}-\d{2}-\d{2})\.mdb$/;
+/** Days that stay open: those that rounds are put into, and some that are read. */
+const OPEN_MAX = 16;
+
+/**
+ * The archive beside an LMDB store: a folder with a file for each day, and one that says whose it is. Files are opened when
+ * they are needed.
+ */
+export class LmdbArchive implements Archive {
+  /** The one used last is the last one. */
+  private readonly open = new Map<number, ArchiveDay>();
+
+  private constructor(
+    private readonly folder: string,
+    private readonly onStuck: (why: string) => void,
+  ) {}
+
+  /** Throws a `FormatError` when the folder holds the archive of another store. `onStuck` as `LmdbStore.open` has it. */
+  static open(folder: string, storeId: string, onStuck: (why: string) => void = () => {}): LmdbArchive {
+    mkdirSync(folder, { recursive: true });
+    claim(folder, storeId);
+    return new LmdbArchive(folder, onStuck);
+  }
+
+  async put(records: readonly ArchiveRecord[]): Promise<void> {
+    const byDay = new Map<number, ArchiveRecord[]>();
+    for (const record of records) {
+      const ofDay = byDay.get(record.day);
+      if (ofDay === undefined) byDay.set(record.day, [record]);
+      else ofDay.push(record);
+    }
+    await Promise.all([...byDay].map(([day, ofDay]) => this.dayOf(day).put(ofDay)));
+  }
+
+  async find(shard: number, names: readonly ArchiveName[], days: Days): Promise<readonly ArchiveRecord[]> {
+    const found = new Map<string, ArchiveRecord>();
+    for (const day of this.daysWithFile()) {
+      if (day < days.first || day > days.last) continue;
+      const slice = this.dayOf(day);
+      for (const name of names) {
+        for (const record of slice.find(shard, name)) found.set(nameOf(record), record);
+      }
+    }
+    return [...found.values()];
+  }
+
+  async list(shard: number, player: number, version: number, limit: number): Promise<readonly ArchivedPlace[]> {
+    const places: ArchivedPlace[] = [];
+    for (const day of this.daysWithFile()) places.push(...(await this.dayOf(day).places(shard, player, version)));
+    places.sort((a, b) => b.version - a.version);
+    const last = places[limit - 1]?.version ?? 0;
+    return places.filter((place) => place.version >= last);
+  }
+
+  async read(
+    shard: number,
+    records: readonly ArchivedPlace['record'][],
+    player: number,
+  ): Promise<readonly ArchiveRecord[]> {
+    return records.flatMap((record) => {
+      return this.hasFile(record.day) ? (this.dayOf(record.day).maybeRead({ ...record, shard, player }) ?? []) : [];
+    });
+  }
+
+  async days(): Promise<readonly number[]> {
+    return this.daysWithFile();
+  }
+
+  async *all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]> {
+    if (this.hasFile(day)) yield* this.dayOf(day).all(shard);
+  }
+
+  async *names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]> {
+    if (this.hasFile(day)) yield* this.dayOf(day).names(shard);
+  }
+
+  async dropBefore(day: number): Promise<void> {
+    for (const old of this.open.keys()) {
+      if (old >= day) continue;
+      const slice = this.open.get(old);
+      this.open.delete(old);
+      await slice?.drop();
+    }
+    for (const old of this.daysWithFile()) {
+      if (old < day) for (const path of [this.pathOf(old), `${this.pathOf(old)}-lock`]) rmSync(path, { force: true });
+    }
+  }
+
+  async dropAfter(shard: number, lsn: Lsn): Promise<void> {
+    for (const day of this.daysWithFile()) await this.dayOf(day).dropAfter(shard, lsn);
+  }
+
+  async room(): Promise<{ readonly usedBytes: number }> {
+    const bytes = this.daysWithFile().map((day) => {
+      return this.open.get(day)?.usedBytes ?? statSync(this.pathOf(day), { throwIfNoEntry: false })?.size ?? 0;
+    });
+    return { usedBytes: bytes.reduce((sum, one) => sum + one, 0) };
+  }
+
+  async close(): Promise<void> {
+    const open = [...this.open.values()];
+    this.open.clear();
+    await Promise.all(open.map((day) => day.close()));
+  }
+
+  private dayOf(day: number): ArchiveDay {
+    const known = this.open.get(day);
+    const slice = known ?? new ArchiveDay(day, this.pathOf(day), this.onStuck);
+    this.open.delete(day);
+    this.open.set(day, slice);
+    if (this.open.size > OPEN_MAX) this.closeOldest(day);
+    return slice;
+  }
+
+  private closeOldest(wanted: number): void {
+    const oldest = [...this.open.values()].find((slice) => slice.day !== wanted && !slice.isInUse);
+    if (oldest === undefined) return;
+    this.open.delete(oldest.day);
+    void oldest.close();
+  }
+
+  private hasFile(day: number): boolean {
+    return this.open.has(day) || existsSync(this.pathOf(day));
+  }
+
+  /** Oldest first. */
+  private daysWithFile(): number[] {
+    return readdirSync(this.folder)
+      .flatMap((file) => {
+        const date = DAY_FILE.exec(file)?.[1];
+        return date === undefined ? [] : [Date.parse(date) / DAY_MS];
+      })
+      .sort((a, b) => a - b);
+  }
+
+  private pathOf(day: number): string {
+    return join(this.folder, `${new Date(day * DAY_MS).toISOString().slice(0, 10)}.mdb`);
+  }
+}
+
+/** Writes down whose archive it is, or checks that it is this store's. */
+function claim(folder: string, storeId: string): void {
+  const path = join(folder, ABOUT_FILE);
+  if (!existsSync(path)) {
+    // Another thread may do the same: whoever comes last writes the same.
+    const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+    writeFileSync(draft, `${JSON.stringify({ version: VERSION, storeId })}\n`, { flush: true });
+    renameSync(draft, path);
+    return;
+  }
+  const about = JSON.parse(readFileSync(path, 'utf8')) as { version: number; storeId: string };
+  if (about.version !== VERSION) {
+    throw new UnknownFormatError(
+      `archive version ${about.version} is not known; this walletd reads version ${VERSION}`,
+    );
+  }
+  if (about.storeId !== storeId)
+    throw new FormatError(`the archive in ${folder} is of another store: ${about.storeId}`);
+}
+
+function nameOf({ day, player, round, lsn, index }: ArchiveRecord): string {
+  return `${day} ${player} ${round} ${lsn.epoch} ${lsn.sequence} ${index}`;
+}

@@ -1,0 +1,39 @@
+import type { PoolClient } from 'pg';
+
+export const TABLES = { rounds: 'walletd_rounds', ids: 'walletd_ids' } as const;
+/** A partition's name is this and its day, in days since 1970. */
+export const PARTITIONS = { rounds: 'walletd_rounds_', ids: 'walletd_ids_' } as const;
+
+/** One process makes tables at a time: of two at once PostgreSQL refuses one. Any number that nobody else takes. */
+const LOCK = 7_340_921;
+
+const CREATE = `
+  CREATE TABLE IF NOT EXISTS walletd_archive (version int NOT NULL, store_id text NOT NULL);
+  CREATE TABLE IF NOT EXISTS ${TABLES.rounds} (
+    day int NOT NULL, shard int NOT NULL, player bigint NOT NULL, round bigint NOT NULL,
+    epoch bigint NOT NULL, sequence bigint NOT NULL, index int NOT NULL, record bytea NOT NULL,
+    PRIMARY KEY (shard, player, round, epoch, sequence, index, day)
+  ) PARTITION BY RANGE (day);
+  CREATE TABLE IF NOT EXISTS ${TABLES.ids} (
+    day int NOT NULL, shard int NOT NULL, player bigint NOT NULL, id bigint NOT NULL,
+    round bigint NOT NULL, epoch bigint NOT NULL, sequence bigint NOT NULL, index int NOT NULL, version bigint NOT NULL,
+    PRIMARY KEY (shard, player, id, round, epoch, sequence, index, day)
+  ) PARTITION BY RANGE (day)`;
+
+export async function createTables(client: PoolClient, version: number, storeId: string): Promise<void> {
+  await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+  const { rows } = await client.query("SELECT to_regclass('walletd_ids') IS NOT NULL AS exists");
+  // Where they are, a role without the right to create anything will do.
+  if ((rows[0] as { exists: boolean }).exists) return;
+  await client.query(CREATE);
+  await client.query('INSERT INTO walletd_archive (version, store_id) VALUES ($1, $2)', [version, storeId]);
+}
+
+export async function createPartition(client: PoolClient, day: number): Promise<void> {
+  await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+  for (const table of [TABLES.rounds, TABLES.ids]) {
+    await client.query(
+      `CREATE TABLE IF NOT EXISTS ${table}_${day} PARTITION OF ${table} FOR VALUES FROM (${day}) TO (${day + 1})`,
+    );
+  }
+}

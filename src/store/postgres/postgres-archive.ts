@@ -1,0 +1,298 @@
+import { Pool, type PoolClient } from 'pg';
+import type { Archive, ArchivedPlace, ArchiveName, ArchiveRecord, Days } from '../../shard/archive/archive.js';
+import type { Lsn } from '../../shard/log/lsn.js';
+import { type DatedPlace, decodeRecord, encodeRecord } from '../format/archive-record.js';
+import { FormatError, UnknownFormatError } from '../format/format-error.js';
+import { createPartition, createTables, PARTITIONS, TABLES } from './archive-tables.js';
+
+const VERSION = 1;
+const CONNECTIONS = 2;
+const CONNECT_MS = 5000;
+const STATEMENT_MS = 10_000;
+/** Rows that are read at once. */
+const BATCH = 1000;
+
+/** A row of walletd_rounds; PostgreSQL's bigint comes as text. */
+interface Row {
+  readonly day: number;
+  readonly player: string;
+  readonly round: string;
+  readonly epoch: string;
+  readonly sequence: string;
+  readonly index: number;
+  readonly record?: Buffer;
+}
+
+/** The archive in PostgreSQL (12 or later): two tables, each with a partition for each day. It connects when it is used. */
+export class PostgresArchive implements Archive {
+  private readonly pool: Pool;
+  private readonly partitions = new Set<number>();
+  private prepared: Promise<void> | undefined = undefined;
+
+  constructor(
+    url: string,
+    private readonly storeId: string,
+  ) {
+    this.pool = new Pool({
+      connectionString: url,
+      max: CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: STATEMENT_MS,
+      statement_timeout: STATEMENT_MS,
+      keepAlive: true,
+      options: '-c synchronous_commit=on',
+      application_name: 'walletd',
+    });
+    // A connection that ends while nobody uses it is replaced by the next one that is asked for.
+    this.pool.on('error', () => {});
+  }
+
+  async put(records: readonly ArchiveRecord[]): Promise<void> {
+    if (records.length === 0) return;
+    await this.prepare();
+    for (const { day } of records) if (!this.partitions.has(day)) await this.addPartition(day);
+    const ids = records.flatMap((record) => record.ids.map((id) => ({ ...record, ...id })));
+    try {
+      await this.ask('put', PUT, [
+        ...placesOf(records),
+        records.map(encodeRecord),
+        ...placesOf(ids),
+        ids.map(({ id }) => id),
+        ids.map(({ version }) => version),
+      ]);
+    } catch (error) {
+      // Another process has dropped the partition of a day that is long gone.
+      this.partitions.clear();
+      throw error;
+    }
+  }
+
+  async find(shard: number, names: readonly ArchiveName[], days: Days): Promise<readonly ArchiveRecord[]> {
+    const rounds = names.filter(({ kind }) => kind === 'round');
+    const ids = names.filter(({ kind }) => kind === 'transaction');
+    const arrays = [rounds, ids].flatMap((some) => [some.map(({ player }) => player), some.map(({ hash }) => hash)]);
+    const rows = await this.ask<Row>('find', FIND, [shard, days.first, Math.min(days.last, 2 ** 31 - 1), ...arrays]);
+    const found = new Map(rows.map((row) => [nameOf(row), row]));
+    return [...found.values()].map((row) => recordOf(shard, row));
+  }
+
+  async list(shard: number, player: number, version: number, limit: number): Promise<readonly ArchivedPlace[]> {
+    const most = Math.min(version, Number.MAX_SAFE_INTEGER);
+    const rows = await this.ask<Row & { id: string; version: string }>('list', LIST, [shard, player, most, limit]);
+    return rows.map((row) => {
+      const { day, round, lsn, index } = placeOf(shard, row);
+      return { id: Number(row.id), version: Number(row.version), record: { day, round, lsn, index } };
+    });
+  }
+
+  async read(
+    shard: number,
+    records: readonly ArchivedPlace['record'][],
+    player: number,
+  ): Promise<readonly ArchiveRecord[]> {
+    const places = records.map((record) => ({ ...record, shard, player }));
+    const rows = await this.ask<Row & { n: string }>('read', READ, placesOf(places));
+    return rows.map((row) => recordOf(shard, row));
+  }
+
+  async days(): Promise<readonly number[]> {
+    const rows = await this.ask<{ name: string }>('days', DAYS, []);
+    return rows.map(({ name }) => Number(name.slice(PARTITIONS.rounds.length))).sort((a, b) => a - b);
+  }
+
+  async *all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]> {
+    let after: readonly unknown[] = [-1, -1, -1, -1, -1];
+    for (;;) {
+      const rows = await this.ask<Row>('all', ALL, [shard, day, BATCH, ...after]);
+      if (rows.length > 0) yield rows.map((row) => recordOf(shard, row));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < BATCH) return;
+      after = [last.player, last.round, last.epoch, last.sequence, last.index];
+    }
+  }
+
+  async *names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]> {
+    for (const [kind, sql] of [['round', ROUND_NAMES] as const, ['transaction', ID_NAMES] as const]) {
+      let after: readonly unknown[] = [-1, -1];
+      for (;;) {
+        const rows = await this.ask<{ player: string; hash: string }>(`names of ${kind}s`, sql, [
+          shard,
+          day,
+          BATCH,
+          ...after,
+        ]);
+        if (rows.length > 0) {
+          yield rows.map(({ player, hash }) => ({ player: Number(player), kind, hash: Number(hash) }));
+        }
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < BATCH) break;
+        after = [last.player, last.hash];
+      }
+    }
+  }
+
+  async dropBefore(day: number): Promise<void> {
+    for (const old of await this.days()) {
+      if (old >= day) continue;
+      this.partitions.delete(old);
+      // The ids first: a round without them is found by its name and goes next, ids without their round would find nothing.
+      for (const prefix of [PARTITIONS.ids, PARTITIONS.rounds]) {
+        await this.pool.query(`DROP TABLE IF EXISTS ${prefix}${old}`);
+      }
+    }
+  }
+
+  async dropAfter(shard: number, { epoch, sequence }: Lsn): Promise<void> {
+    await this.ask('drop ids', dropSql(TABLES.ids), [shard, epoch, sequence]);
+    await this.ask('drop rounds', dropSql(TABLES.rounds), [shard, epoch, sequence]);
+  }
+
+  async room(): Promise<{ readonly usedBytes: number }> {
+    const [row] = await this.ask<{ bytes: string | null }>('room', ROOM, []);
+    return { usedBytes: Number(row?.bytes ?? 0) };
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
+
+  private async ask<R>(name: string, sql: string, values: readonly unknown[]): Promise<R[]> {
+    await this.prepare();
+    const result = await this.pool.query({ name: `walletd ${name}`, text: sql, values: [...values] });
+    return result.rows as R[];
+  }
+
+  /** Makes the tables where there are none, and checks whose they are; once it has succeeded, not again. */
+  private prepare(): Promise<void> {
+    this.prepared ??= this.inTransaction(async (client) => {
+      await createTables(client, VERSION, this.storeId);
+      const { rows } = await client.query('SELECT version, store_id FROM walletd_archive');
+      const [about] = rows as { version: number; store_id: string }[];
+      if (about === undefined) throw new FormatError('the archive does not say whose it is');
+      if (about.version !== VERSION) {
+        throw new UnknownFormatError(
+          `archive version ${about.version} is not known; this walletd reads version ${VERSION}`,
+        );
+      }
+      if (about.store_id !== this.storeId) {
+        throw new FormatError(`the archive in PostgreSQL is of another store: ${about.store_id}`);
+      }
+    }).catch((error: Error) => {
+      this.prepared = undefined;
+      throw error;
+    });
+    return this.prepared;
+  }
+
+  private async addPartition(day: number): Promise<void> {
+    await this.inTransaction((client) => createPartition(client, day));
+    this.partitions.add(day);
+  }
+
+  private async inTransaction(run: (client: PoolClient) => Promise<void>): Promise<void> {
+    const client = await this.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await run(client);
+      await client.query('COMMIT');
+      client.release();
+    } catch (error) {
+      // A connection in an unknown state is not used again.
+      client.release(true);
+      throw error;
+    }
+  }
+}
+
+const PLACE = 'day, shard, player, round, epoch, sequence, index';
+const PLACE_TYPES = ['int', 'int', 'bigint', 'bigint', 'bigint', 'bigint', 'int'];
+const COLUMNS = 'r.day, r.player, r.round, r.epoch, r.sequence, r.index, r.record';
+
+function unnest(first: number, types: readonly string[]): string {
+  return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join(', ')})`;
+}
+
+const PUT = `
+  WITH rounds AS (
+    INSERT INTO ${TABLES.rounds} (${PLACE}, record)
+    SELECT * FROM ${unnest(1, [...PLACE_TYPES, 'bytea'])} ON CONFLICT DO NOTHING
+  )
+  INSERT INTO ${TABLES.ids} (${PLACE}, id, version)
+  SELECT * FROM ${unnest(9, [...PLACE_TYPES, 'bigint', 'bigint'])} ON CONFLICT DO NOTHING`;
+
+const FIND = `
+  SELECT ${COLUMNS} FROM ${unnest(4, ['bigint', 'bigint'])} AS n(player, round)
+  JOIN ${TABLES.rounds} r ON r.player = n.player AND r.round = n.round
+  WHERE r.shard = $1 AND r.day BETWEEN $2 AND $3
+  UNION ALL
+  SELECT ${COLUMNS} FROM ${unnest(6, ['bigint', 'bigint'])} AS n(player, id)
+  JOIN ${TABLES.ids} i ON i.player = n.player AND i.id = n.id
+  JOIN ${TABLES.rounds} r ON (r.day, r.shard, r.player, r.round, r.epoch, r.sequence, r.index)
+    = (i.day, i.shard, i.player, i.round, i.epoch, i.sequence, i.index)
+  WHERE i.shard = $1 AND i.day BETWEEN $2 AND $3`;
+
+const LIST = `
+  SELECT day, player, round, epoch, sequence, index, id, version FROM ${TABLES.ids}
+  WHERE shard = $1 AND player = $2 AND version < $3 AND version >= greatest(1, (
+    SELECT min(version) FROM (
+      SELECT version FROM ${TABLES.ids} WHERE shard = $1 AND player = $2 AND version > 0 AND version < $3
+      ORDER BY version DESC LIMIT $4
+    ) AS newest
+  ))
+  ORDER BY version DESC`;
+
+const READ = `
+  SELECT ${COLUMNS}, n.n FROM ${unnest(1, PLACE_TYPES)} WITH ORDINALITY AS n(${PLACE}, n)
+  JOIN ${TABLES.rounds} r ON (r.day, r.shard, r.player, r.round, r.epoch, r.sequence, r.index)
+    = (n.day, n.shard, n.player, n.round, n.epoch, n.sequence, n.index)
+  ORDER BY n.n`;
+
+const ALL = `
+  SELECT ${COLUMNS} FROM ${TABLES.rounds} r
+  WHERE r.shard = $1 AND r.day = $2
+    AND (r.player, r.round, r.epoch, r.sequence, r.index) > ($4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::int)
+  ORDER BY r.player, r.round, r.epoch, r.sequence, r.index LIMIT $3`;
+
+const namesSql = (table: string, hash: string) => `
+  SELECT DISTINCT player, ${hash} AS hash FROM ${table}
+  WHERE shard = $1 AND day = $2 AND (player, ${hash}) > ($4::bigint, $5::bigint)
+  ORDER BY player, ${hash} LIMIT $3`;
+const ROUND_NAMES = namesSql(TABLES.rounds, 'round');
+const ID_NAMES = namesSql(TABLES.ids, 'id');
+
+const DAYS = `
+  SELECT c.relname AS name FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid
+  WHERE h.inhparent = '${TABLES.rounds}'::regclass`;
+
+const ROOM = `
+  SELECT sum(pg_total_relation_size(h.inhrelid))::bigint AS bytes FROM pg_inherits h
+  WHERE h.inhparent IN ('${TABLES.rounds}'::regclass, '${TABLES.ids}'::regclass)`;
+
+const dropSql = (table: string) =>
+  `DELETE FROM ${table} WHERE shard = $1 AND (epoch, sequence) > ($2::bigint, $3::bigint)`;
+
+/** Column by column, as `unnest` takes them. */
+function placesOf(places: readonly DatedPlace[]): unknown[] {
+  return [
+    places.map(({ day }) => day),
+    places.map(({ shard }) => shard),
+    places.map(({ player }) => player),
+    places.map(({ round }) => round),
+    places.map(({ lsn }) => lsn.epoch),
+    places.map(({ lsn }) => lsn.sequence),
+    places.map(({ index }) => index),
+  ];
+}
+
+function placeOf(shard: number, { day, player, round, epoch, sequence, index }: Row): DatedPlace {
+  const lsn = { epoch: Number(epoch), sequence: Number(sequence) };
+  return { shard, day, player: Number(player), round: Number(round), lsn, index };
+}
+
+function recordOf(shard: number, row: Row): ArchiveRecord {
+  return decodeRecord(placeOf(shard, row), row.record as Buffer, `${PARTITIONS.rounds}${row.day}`);
+}
+
+function nameOf({ day, player, round, epoch, sequence, index }: Row): string {
+  return `${day} ${player} ${round} ${epoch} ${sequence} ${index}`;
+}

@@ -1,0 +1,147 @@
+import { crc32 } from 'node:zlib';
+import { AssertionFailure, assert, must } from '../../base/assert.js';
+import { dayOf } from '../../base/time.js';
+import type { ArchiveRecord } from '../../shard/archive/archive.js';
+import { hashOfName, hashOfPlayer, hashOfTransaction } from '../../shard/archive/archive-hash.js';
+import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import type { Event } from '../../wallet/event.js';
+import { addRoundOf, imageOfRound, nameOfImage } from '../../wallet/state/round-image.js';
+import { Tables } from '../../wallet/state/tables.js';
+import { Wallet } from '../../wallet/state/wallet.js';
+import { type StoreReader, ToolError } from '../store-reader.js';
+import type { Findings } from './findings.js';
+
+interface Gone {
+  readonly username: string;
+  readonly roundId: string;
+  /** The entry in which it left its wallet. */
+  readonly lsn: Lsn;
+  readonly checksum: number;
+  readonly day: number;
+}
+
+/**
+ * What one shard has in the archive: each round by itself, and those that leave the wallets in the part of the log that is
+ * replayed byte by byte.
+ */
+export class ArchiveCheck {
+  /** Rounds that were read; one that came back and left again counts each time. */
+  rounds = 0;
+  private readonly gone = new Map<string, Gone>();
+  /** Of those: the newest record. */
+  private readonly found = new Map<string, { readonly lsn: Lsn; readonly checksum: number }>();
+  private readonly tables = new Tables();
+
+  constructor(
+    private readonly shard: number,
+    private readonly reader: StoreReader,
+    private readonly findings: Findings,
+  ) {}
+
+  /** To be called before the event is applied. */
+  take(wallet: Wallet, event: Event, lsn: Lsn): void {
+    const { username } = event;
+    if (event.type === 'rounds-archived') {
+      for (const { productId, roundId } of event.rounds) {
+        const round = must(wallet.round(productId, roundId), 'a round that goes is there');
+        const day = dayOf(Math.max(...[...round.members()].map(({ updatedMs }) => updatedMs)));
+        const checksum = crc32(imageOfRound(wallet, round));
+        this.gone.set(keyOf(username, productId, roundId), { username, roundId, lsn, checksum, day });
+      }
+    } else if (event.type === 'rounds-restored') {
+      for (const image of event.images) {
+        const { productId, roundId } = nameOfImage(image);
+        const key = keyOf(username, productId, roundId);
+        const gone = this.gone.get(key);
+        if (gone !== undefined && gone.checksum !== crc32(image)) {
+          this.add(`round ${roundId} of ${username} came back in entry ${formatLsn(lsn)} as another one than had left`);
+        }
+        this.gone.delete(key);
+      }
+    }
+  }
+
+  /** Reads all of the shard. `isWhole`: the log has been replayed to its end. */
+  async finish(isWhole: boolean): Promise<void> {
+    const { archive, yieldTurn } = this.reader;
+    if (archive === undefined) {
+      if (this.gone.size > 0) {
+        throw new ToolError(`rounds of shard ${this.shard} are in an archive: name it with WALLETD_ARCHIVE`);
+      }
+      return;
+    }
+    const days = await archive.days();
+    for (const day of days) {
+      try {
+        for await (const records of archive.all(this.shard, day)) {
+          for (const record of records) this.check(record);
+          await yieldTurn();
+        }
+      } catch (error) {
+        if ((error as Error).name !== 'FormatError') throw error;
+        this.add((error as Error).message);
+      }
+    }
+    if (isWhole) this.compare(days[0] ?? Number.NEGATIVE_INFINITY);
+  }
+
+  private compare(oldestDay: number): void {
+    for (const [key, { username, roundId, lsn, checksum, day }] of this.gone) {
+      const found = this.found.get(key);
+      const what = `round ${roundId} of ${username}, which left the wallet in entry ${formatLsn(lsn)},`;
+      // Older days have been dropped.
+      if (found === undefined && day >= oldestDay) this.add(`${what} is not in the archive`);
+      else if (found !== undefined && found.checksum !== checksum) this.add(`${what} is another one in the archive`);
+    }
+  }
+
+  private check(record: ArchiveRecord): void {
+    this.rounds++;
+    try {
+      const { username, productId, roundId } = nameOfImage(record.image);
+      this.checkRound(record, username, productId, roundId);
+      const key = keyOf(username, productId, roundId);
+      const known = this.found.get(key);
+      if (!this.gone.has(key) || (known !== undefined && compareLsn(known.lsn, record.lsn) > 0)) return;
+      this.found.set(key, { lsn: record.lsn, checksum: crc32(record.image) });
+    } catch (error) {
+      if (!(error instanceof AssertionFailure || error instanceof RangeError)) throw error;
+      const { player, round, lsn, day } = record;
+      const place = `day ${day}, player ${player}, round ${round}, entry ${formatLsn(lsn)}`;
+      this.add(`a round in the archive (${place}) contradicts itself: ${error.message}`);
+    }
+  }
+
+  private checkRound(record: ArchiveRecord, username: string, productId: string, roundId: string): void {
+    const { shard, day, player, round, ids, image } = record;
+    assert(this.reader.shardOf(username) === shard, 'it is of a player of another shard');
+    assert(player === hashOfPlayer(username) && round === hashOfName(productId, roundId), 'it has another name');
+    const copy = Wallet.begin(this.tables.draft(), 'XXX', username);
+    const members = addRoundOf(copy, image);
+    assert(copy.openBets === 0, 'nothing of it is open');
+    assert(dayOf(Math.max(...members.map(({ updatedMs }) => updatedMs))) === day, 'it is of another day');
+    const named = members.filter(({ kind }) => kind !== 'mark');
+    const isSame = ids.length === named.length && named.every((item, i) => isNamed(ids[i], item, productId, roundId));
+    assert(isSame, 'it is found by other ids');
+    for (const { held, paid, payout, stake } of members) {
+      assert(held >= 0 && paid >= 0 && paid <= (payout ?? stake), 'no more is paid than was to be paid');
+    }
+  }
+
+  private add(message: string): void {
+    this.findings.add('archive', `shard ${this.shard}: ${message}`);
+  }
+}
+
+function isNamed(
+  archived: ArchiveRecord['ids'][number] | undefined,
+  { kind, id }: { readonly kind: Parameters<typeof hashOfTransaction>[0]; readonly id: string },
+  productId: string,
+  roundId: string,
+): boolean {
+  return archived?.id === hashOfTransaction(kind, productId, roundId, id);
+}
+
+function keyOf(...names: string[]): string {
+  return JSON.stringify(names);
+}

@@ -1,0 +1,40 @@
+import { assert } from '../../base/assert.js';
+import { atOnce } from '../../base/steps.js';
+import type { RoundName } from '../event.js';
+import { ByteWriter } from '../records/byte-writer.js';
+import { Cursor } from '../records/bytes.js';
+import type { Round, Transaction } from './round.js';
+import type { Wallet } from './wallet.js';
+import { readRounds, writeOneRound } from './wallet-body.js';
+
+/*
+ * A round as the archive has it, and the event that brings it back:
+ *
+ *   username (text), then what the body of a packed wallet has from its transactions on; see wallet-body.ts
+ */
+const writer = new ByteWriter();
+
+export function imageOfRound(wallet: Wallet, round: Round, members = [...round.members()]): Buffer {
+  writer.length = 0;
+  writer.text(wallet.username);
+  writeOneRound(writer, round, members);
+  return Buffer.from(writer.written);
+}
+
+/** Whose round it is, and which. */
+export function nameOfImage(image: Buffer): RoundName & { readonly username: string } {
+  const cursor = new Cursor(image, 0);
+  const username = cursor.text();
+  assert(cursor.number() > 0, 'a round has transactions');
+  assert(cursor.number() === 0 && cursor.number() === 0, 'the first transaction names the round, and that its product');
+  return { username, productId: cursor.text(), roundId: cursor.text() };
+}
+
+/** Adds the round to a wallet that does not have it; returns its transactions, oldest first. */
+export function addRoundOf(wallet: Wallet, image: Buffer): readonly Transaction[] {
+  const cursor = new Cursor(image, 0);
+  assert(cursor.text() === wallet.username, 'a round comes back to its own player');
+  const transactions = atOnce(readRounds(cursor, wallet));
+  assert(cursor.at === image.length, 'an image ends with its round');
+  return transactions;
+}

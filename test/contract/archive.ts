@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Archive, ArchiveRecord, Days } from '../../src/shard/archive/archive.js';
+
+const STORE_ID = '00000000-0000-4000-8000-00000000000a';
+export const ARCHIVE_STORES = [STORE_ID, '00000000-0000-4000-8000-00000000000b'] as const;
+const DAY = 20_700;
+const ALWAYS: Days = { first: 0, last: 1_000_000 };
+
+function record(facts: Partial<ArchiveRecord> = {}): ArchiveRecord {
+  return {
+    shard: 1,
+    day: DAY,
+    player: 0xfffffff0,
+    round: 7,
+    lsn: { epoch: 3, sequence: 2 ** 40 },
+    index: 0,
+    ids: [{ id: 0xfffffffe, version: 5 }],
+    image: Buffer.from('an image'),
+    ...facts,
+  };
+}
+
+/** As plain data, in one order. */
+function sorted(records: readonly ArchiveRecord[]): object[] {
+  const plain = records.map(({ shard, day, player, round, lsn, index, ids, image }) => {
+    const { epoch, sequence } = lsn;
+    return { shard, day, player, round, epoch, sequence, index, ids, image: Buffer.from(image).toString('hex') };
+  });
+  return plain.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+async function collected<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const batch of batches) all.push(...batch);
+  return all;
+}
+
+/** What every archive does. `open` opens the one of a test, empty at first, once more each time. */
+export function archiveContract(name: string, open: (test: string) => Promise<Archive>): void {
+  const withArchive = (what: string, run: (archive: Archive, again: () => Promise<Archive>) => Promise<void>) =>
+    test(`${name}: ${what}`, async () => {
+      const opened: Archive[] = [];
+      const again = async () => {
+        const archive = await open(what);
+        opened.push(archive);
+        return archive;
+      };
+      try {
+        await run(await again(), again);
+      } finally {
+        await Promise.all(opened.map((archive) => archive.close()));
+      }
+    });
+
+  withArchive('a round is found by its name and by those of its transactions, and nothing else is', async (archive) => {
+    const mine = record({
+      ids: [
+        { id: 1, version: 5 },
+        { id: 2, version: 6 },
+        { id: 3, version: 0 },
+      ],
+    });
+    const others = [record({ shard: 2 }), record({ player: 8 }), record({ round: 8, ids: [] })];
+    await archive.put([mine, ...others]);
+    const named = (kind: 'round' | 'transaction', hash: number) => ({ player: mine.player, kind, hash });
+    const find = async (...names: ReturnType<typeof named>[]) => sorted(await archive.find(1, names, ALWAYS));
+    assert.deepEqual(await find(named('round', 7)), sorted([mine]));
+    for (const id of [1, 2, 3]) assert.deepEqual(await find(named('transaction', id)), sorted([mine]));
+    assert.deepEqual(await find(named('transaction', 7), named('round', 1)), []);
+    assert.deepEqual(await find(named('transaction', 1), named('round', 7)), sorted([mine]), 'once');
+    assert.deepEqual(await find(), []);
+    assert.deepEqual(await archive.find(1, [named('round', 7)], { first: DAY + 1, last: DAY + 9 }), []);
+    assert.deepEqual(await archive.find(1, [named('round', 7)], { first: 0, last: DAY - 1 }), []);
+  });
+
+  withArchive('the same records again change nothing; of one round there can be several', async (archive, again) => {
+    const records = [
+      record(),
+      record({ lsn: { epoch: 4, sequence: 1 }, image: Buffer.from('newer') }),
+      record({ day: DAY + 1, lsn: { epoch: 4, sequence: 2 }, image: Buffer.alloc(100_000, 7) }),
+      record({ index: 1, image: Buffer.from('another round of the same hash') }),
+      record({ index: 65_535, image: Buffer.alloc(0), ids: [] }),
+    ];
+    await archive.put(records);
+    await archive.put(records);
+    await archive.put([]);
+    const name = { player: record().player, kind: 'round', hash: 7 } as const;
+    assert.deepEqual(sorted(await archive.find(1, [name], ALWAYS)), sorted(records));
+    const second = await again();
+    assert.deepEqual(sorted(await second.find(1, [name], ALWAYS)), sorted(records));
+    await second.put([record({ round: 9 })]);
+    assert.equal((await archive.find(1, [{ ...name, hash: 9 }], ALWAYS)).length, 1);
+  });
+
+  withArchive('a player is listed by version, newest first, all of the last version included', async (archive) => {
+    const rounds = Array.from({ length: 30 }, (_, i) =>
+      record({
+        round: i,
+        day: DAY + (i % 3),
+        lsn: { epoch: 1, sequence: i + 1 },
+        ids: [
+          { id: i, version: 100 + Math.floor(i / 2) },
+          { id: 1000 + i, version: 0 },
+        ],
+      }),
+    );
+    await archive.put([...rounds, record({ player: 5, ids: [{ id: 1, version: 110 }] })]);
+    const { player } = record();
+    const all = await archive.list(1, player, 1000, 1000);
+    assert.deepEqual(
+      all.map(({ version }) => version),
+      Array.from({ length: 30 }, (_, i) => 114 - Math.floor(i / 2)),
+    );
+    const page = await archive.list(1, player, 112, 3);
+    assert.deepEqual(
+      page.map(({ version }) => version),
+      [111, 111, 110, 110],
+    );
+    assert.deepEqual(await archive.list(2, player, 1000, 10), []);
+    const read = await archive.read(
+      1,
+      page.map((place) => place.record),
+      player,
+    );
+    assert.deepEqual(
+      sorted(read),
+      sorted(rounds.filter(({ ids }) => ids.some(({ version }) => version === 111 || version === 110))),
+    );
+    assert.deepEqual(await archive.read(1, [{ ...(rounds[0] as ArchiveRecord), index: 9 }], player), []);
+  });
+
+  withArchive('a day is gone through by shard: all its records, all its names', async (archive) => {
+    const many = Array.from({ length: 1200 }, (_, i) =>
+      record({ shard: i % 2, round: i, ids: [{ id: i, version: 1 }], player: i % 5 }),
+    );
+    await archive.put(many.slice(0, 700));
+    await archive.put(many.slice(700));
+    await archive.put([record({ day: DAY + 1 })]);
+    assert.deepEqual(await archive.days(), [DAY, DAY + 1]);
+    const mine = many.filter(({ shard }) => shard === 1);
+    assert.deepEqual(sorted(await collected(archive.all(1, DAY))), sorted(mine));
+    const names = new Set(
+      (await collected(archive.names(1, DAY))).map((one) => JSON.stringify([one.player, one.kind, one.hash])),
+    );
+    assert.equal(names.size, 1200);
+    for (const { player, round } of mine) {
+      for (const kind of ['round', 'transaction']) assert.ok(names.has(JSON.stringify([player, kind, round])));
+    }
+    assert.deepEqual(await collected(archive.all(1, DAY + 7)), []);
+    assert.ok((await archive.room()).usedBytes > 0);
+  });
+
+  withArchive('whole days are dropped, and what was put after a place of the log', async (archive, again) => {
+    const records = [0, 1, 2, 3].map((i) => record({ day: DAY + i, round: i, lsn: { epoch: 2, sequence: 10 + i } }));
+    await archive.put(records);
+    await archive.put([record({ shard: 2, day: DAY + 3, lsn: { epoch: 9, sequence: 99 } })]);
+    await archive.dropBefore(DAY + 1);
+    await archive.dropBefore(DAY + 1);
+    assert.deepEqual(await archive.days(), [DAY + 1, DAY + 2, DAY + 3]);
+    await archive.dropAfter(1, { epoch: 2, sequence: 12 });
+    const find = async (one: Archive, shard: number, hash: number) =>
+      (await one.find(shard, [{ player: record().player, kind: 'round', hash }], ALWAYS)).length;
+    for (const one of [archive, await again()]) {
+      assert.deepEqual(
+        [await find(one, 1, 0), await find(one, 1, 1), await find(one, 1, 2), await find(one, 1, 3)],
+        [0, 1, 1, 0],
+      );
+      assert.equal(await find(one, 2, 7), 1);
+    }
+    await archive.put([record({ day: DAY, round: 0 })]);
+    assert.equal(await find(archive, 1, 0), 1);
+  });
+}

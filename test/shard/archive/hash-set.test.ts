@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { END, HASH_BITS, HashRunBuilder } from '../../../src/shard/archive/hash-run.js';
+import { HashSet } from '../../../src/shard/archive/hash-set.js';
+
+const MOST = 2 ** HASH_BITS - 1;
+const hashes = fc.oneof(
+  fc.uniqueArray(fc.nat(MOST), { maxLength: 300 }),
+  // Far apart, and all close together, at both ends.
+  fc.uniqueArray(fc.constantFrom(0, 1, MOST, MOST - 1, 2 ** 30, 2 ** 30 - 1, 2 ** 30 + 1)),
+  fc.uniqueArray(
+    fc.nat(400).map((n) => MOST - n),
+    { maxLength: 300 },
+  ),
+);
+
+test('a run has what it was made of, in order, and nothing else', () => {
+  fc.assert(
+    fc.property(hashes, fc.nat(50), (set, more) => {
+      const sorted = [...set].sort((a, b) => a - b);
+      const builder = new HashRunBuilder(sorted.length + more);
+      for (const hash of sorted) builder.add(hash);
+      const run = builder.finish();
+      const cursor = run.cursor();
+      for (const hash of sorted) assert.equal(cursor.next(), hash);
+      assert.equal(cursor.next(), END);
+      for (const hash of sorted) {
+        for (const near of [hash - 1, hash, hash + 1]) {
+          if (near >= 0 && near <= MOST) assert.equal(run.has(near), set.includes(near), String(near));
+        }
+      }
+    }),
+    {
+      numRuns: 2000,
+      examples: [
+        [[], 0],
+        [[MOST], 0],
+        [[0], 0],
+      ],
+    },
+  );
+});
+
+test('a set has what was added, before, during and after it is merged, in a few bits each', () => {
+  const set = new HashSet();
+  const added: number[] = [];
+  let seed = 1;
+  const next = () => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) | 0;
+    return (Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d) >>> 1) as number;
+  };
+  for (let i = 0; i < 400_000; i++) {
+    const hash = next();
+    set.add(hash);
+    added.push(hash);
+    if (i % 7 === 0) set.work();
+  }
+  assert.ok(added.every((hash) => set.has(hash)));
+  while (set.work());
+  assert.ok(added.every((hash) => set.has(hash)));
+  const distinct = new Set(added).size;
+  assert.ok(set.count >= distinct && set.count < distinct + 10, `${set.count} of ${distinct}`);
+  const known = new Set(added);
+  let wrong = 0;
+  for (let i = 0; i < 100_000; i++) {
+    const hash = next();
+    if (set.has(hash) !== known.has(hash)) wrong++;
+  }
+  assert.equal(wrong, 0);
+  const bits = (set.bytes / set.count) * 8;
+  assert.ok(bits < 18, `${bits} bits each`);
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { Client } from 'pg';
+import { cleanUp } from '../../bench/support/clean-up.js';
+import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
+import { LmdbArchive } from '../../src/store/lmdb/lmdb-archive.js';
+import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
+import { ARCHIVE_STORES, archiveContract } from '../contract/archive.js';
+import { MemoryArchive } from '../support/memory-archive.js';
+import { makeTempFolder } from '../support/temp-folder.js';
+
+const made: { remove: () => void }[] = [];
+after(() => {
+  for (const { remove } of made) remove();
+});
+
+function tempFolder(): string {
+  const folder = makeTempFolder();
+  made.push(folder);
+  return folder.path;
+}
+
+const [STORE_ID, OTHER_ID] = ARCHIVE_STORES;
+
+const inMemory = new Map<string, MemoryArchive>();
+archiveContract('memory', async (name) => {
+  const archive = inMemory.get(name) ?? new MemoryArchive();
+  inMemory.set(name, archive);
+  return archive;
+});
+
+const folders = new Map<string, string>();
+archiveContract('LMDB', async (name) => {
+  const folder = folders.get(name) ?? tempFolder();
+  folders.set(name, folder);
+  return LmdbArchive.open(folder, STORE_ID);
+});
+
+test('LMDB: the archive of another store is refused', async () => {
+  const folder = tempFolder();
+  await LmdbArchive.open(folder, STORE_ID).close();
+  assert.throws(() => LmdbArchive.open(folder, OTHER_ID), /is of another store/);
+});
+
+test('LMDB: a damaged round is an error that says where it is', async () => {
+  const folder = tempFolder();
+  const image = Buffer.alloc(1000, 'walletd ');
+  const archive = LmdbArchive.open(folder, STORE_ID);
+  const record = {
+    shard: 0,
+    day: 20_000,
+    player: 1,
+    round: 2,
+    lsn: { epoch: 1, sequence: 1 },
+    index: 0,
+    ids: [],
+    image,
+  };
+  await archive.put([record]);
+  await archive.close();
+  const path = join(folder, '2024-10-04.mdb');
+  const bytes = readFileSync(path);
+  for (let at = bytes.indexOf(image); at !== -1; at = bytes.indexOf(image, at + 1)) bytes[at + 500] = 0;
+  writeFileSync(path, bytes);
+  const again = LmdbArchive.open(folder, STORE_ID);
+  const name = { player: 1, kind: 'round', hash: 2 } as const;
+  await assert.rejects(again.find(0, [name], { first: 0, last: 99_999 }), /damaged.*2024-10-04\.mdb/);
+  await again.close();
+});
+
+const noPostgres = whyNoPostgres();
+if (noPostgres !== undefined) {
+  test('PostgreSQL', { skip: noPostgres }, () => {});
+} else {
+  const server = startPostgres(tmpdir());
+  after(async () => await cleanUp());
+  let databases = 0;
+  const urls = new Map<string, string>();
+  const newDatabase = async () => {
+    const name = `archive${databases++}`;
+    const client = new Client({ connectionString: server.url });
+    await client.connect();
+    await client.query(`CREATE DATABASE ${name}`);
+    await client.end();
+    return server.url.replace('/postgres?', `/${name}?`);
+  };
+  archiveContract('PostgreSQL', async (name) => {
+    const url = urls.get(name) ?? (await newDatabase());
+    urls.set(name, url);
+    return new PostgresArchive(url, STORE_ID);
+  });
+
+  test('PostgreSQL: the archive of another store is refused', async () => {
+    const url = await newDatabase();
+    const [mine, others] = [new PostgresArchive(url, STORE_ID), new PostgresArchive(url, OTHER_ID)];
+    await mine.days();
+    await assert.rejects(others.days(), /is of another store/);
+    await Promise.all([mine.close(), others.close()]);
+  });
+
+  test('PostgreSQL: several that begin at once, in an empty database, all work', async () => {
+    const url = await newDatabase();
+    const archives = Array.from({ length: 4 }, () => new PostgresArchive(url, STORE_ID));
+    const record = { shard: 0, player: 1, round: 2, lsn: { epoch: 1, sequence: 1 }, ids: [], image: Buffer.alloc(9) };
+    await Promise.all(archives.map((archive, index) => archive.put([{ ...record, day: 20_000, index }])));
+    const found = await archives[0]?.find(0, [{ player: 1, kind: 'round', hash: 2 }], { first: 0, last: 99_999 });
+    assert.equal(found?.length, 4);
+    await Promise.all(archives.map((archive) => archive.close()));
+  });
+}

@@ -1,0 +1,100 @@
+import type { Archive, ArchivedPlace, ArchiveName, ArchiveRecord, Days } from '../../src/shard/archive/archive.js';
+import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
+
+/** An archive as an array; `isAway` makes it reject. */
+export class MemoryArchive implements Archive {
+  isAway = false;
+  records: ArchiveRecord[] = [];
+  /** Names that were looked for. */
+  looked = 0;
+
+  async put(records: readonly ArchiveRecord[]): Promise<void> {
+    await this.answer();
+    for (const record of records) if (!this.records.some((other) => isSame(record, other))) this.records.push(record);
+  }
+
+  async find(shard: number, names: readonly ArchiveName[], days: Days): Promise<readonly ArchiveRecord[]> {
+    this.looked += names.length;
+    await this.answer();
+    return this.of(shard).filter(
+      (record) => record.day >= days.first && record.day <= days.last && names.some((name) => isNamed(record, name)),
+    );
+  }
+
+  async list(shard: number, player: number, version: number, limit: number): Promise<readonly ArchivedPlace[]> {
+    await this.answer();
+    const places = this.of(shard)
+      .filter((record) => record.player === player)
+      .flatMap((record) => record.ids.map((id) => ({ ...id, record })))
+      .filter((place) => place.version > 0 && place.version < version)
+      .sort((a, b) => b.version - a.version);
+    const last = places[limit - 1]?.version ?? 0;
+    return places.filter((place) => place.version >= last);
+  }
+
+  async read(
+    shard: number,
+    records: readonly ArchivedPlace['record'][],
+    player: number,
+  ): Promise<readonly ArchiveRecord[]> {
+    await this.answer();
+    return records.flatMap(
+      (wanted) => this.of(shard).find((record) => isSame(record, { ...wanted, shard, player })) ?? [],
+    );
+  }
+
+  async days(): Promise<readonly number[]> {
+    await this.answer();
+    return [...new Set(this.records.map(({ day }) => day))].sort((a, b) => a - b);
+  }
+
+  async *all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]> {
+    await this.answer();
+    for (const record of this.of(shard)) if (record.day === day) yield [record];
+  }
+
+  async *names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]> {
+    for await (const records of this.all(shard, day)) {
+      yield records.flatMap(({ player, round, ids }) => [
+        { player, kind: 'round' as const, hash: round },
+        ...ids.map(({ id }) => ({ player, kind: 'transaction' as const, hash: id })),
+      ]);
+    }
+  }
+
+  async dropBefore(day: number): Promise<void> {
+    await this.answer();
+    this.records = this.records.filter((record) => record.day >= day);
+  }
+
+  async dropAfter(shard: number, lsn: Lsn): Promise<void> {
+    await this.answer();
+    this.records = this.records.filter((record) => record.shard !== shard || compareLsn(record.lsn, lsn) <= 0);
+  }
+
+  async room(): Promise<{ readonly usedBytes: number }> {
+    return { usedBytes: this.records.reduce((sum, { image }) => sum + image.length, 0) };
+  }
+
+  async close(): Promise<void> {}
+
+  private of(shard: number): ArchiveRecord[] {
+    return this.records.filter((record) => record.shard === shard);
+  }
+
+  /** Later, as any archive. */
+  private async answer(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.isAway) throw new Error('the archive is away');
+  }
+}
+
+function isSame(a: Pick<ArchiveRecord, 'shard' | 'day' | 'player' | 'round' | 'lsn' | 'index'>, b: typeof a): boolean {
+  const isSameRound = a.shard === b.shard && a.day === b.day && a.player === b.player && a.round === b.round;
+  return isSameRound && compareLsn(a.lsn, b.lsn) === 0 && a.index === b.index;
+}
+
+function isNamed(record: ArchiveRecord, { player, kind, hash }: ArchiveName): boolean {
+  if (record.player !== player) return false;
+  return kind === 'round' ? record.round === hash : record.ids.some(({ id }) => id === hash);
+}
