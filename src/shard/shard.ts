@@ -1,11 +1,10 @@
-import { AssertionFailure, assert, must } from '../base/assert.js';
+import { AssertionFailure, assert } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { Queue } from '../base/queue.js';
 import type { Replier } from '../base/replier.js';
 import { startOfDay } from '../base/time.js';
 import { apply, applyIn, type WalletEvent } from '../wallet/apply.js';
-import { missingIn } from '../wallet/archiving.js';
 import { CHANGES } from '../wallet/changes.js';
 import type { Command } from '../wallet/command.js';
 import { decide } from '../wallet/decide/decide.js';
@@ -15,9 +14,11 @@ import type { Event } from '../wallet/event.js';
 import { type Query, type QueryResult, query } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import { hasForgettable } from '../wallet/retention.js';
+import type { Wallet } from '../wallet/state/wallet.js';
 import type { Wallets } from '../wallet/state/wallets.js';
+import { ArchiveDesk, type Carrier } from './archive/archive-desk.js';
 import type { ShardArchive } from './archive/shard-archive.js';
-import { type Found, type WaitingPlayer, WaitingPlayers } from './archive/waiting-players.js';
+import type { Found } from './archive/waiting-players.js';
 import { answerAll, type Batch, hasReplies, newBatch } from './batch.js';
 import type { FlightMember } from './group-commit.js';
 import { formatLsn } from './log/lsn.js';
@@ -101,19 +102,6 @@ export interface SnapshotSource {
 
 const NONE: readonly SealedEntry[] = [];
 const NOT_YET: Pick<Watermarks, 'applied' | 'appended' | 'durable'> = { applied: 0, appended: 0, durable: 0 };
-type QueryRequest = Extract<Request, { type: 'query' }>;
-type ListTransactions = Extract<Query, { type: 'list-transactions' }>;
-
-interface PendingList {
-  readonly username: string;
-  /** Some of it has left memory since the archive was asked. */
-  isStale: boolean;
-}
-
-/** Lists that wait for the archive at a time. */
-const LISTS_MAX = 100;
-/** Of rounds that come back in one event, about: an entry is not to become much longer than others. */
-const RESTORED_BYTES = 256 * 1024;
 /** Receives answers that nobody waits for. */
 const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 
@@ -124,20 +112,19 @@ const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
  *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> flying ─land─> replies
  *                │   ^
  *                v   │
- *           waiting players        who name what is not in memory, until the archive has said whether it has it
+ *           archive's desk         names what is not in memory, and waits until the archive has said whether it has it
  *
  * This file has the states and the turns; what flies, and what happens to it, is in log-tail.ts.
  */
-export class Shard implements FlightMember {
+export class Shard implements FlightMember, Carrier {
   state: ShardState = 'starting';
   private wallets: Wallets | undefined = undefined;
   /** Undefined before the first recovery. */
   private tail: LogTail | undefined = undefined;
   private nowMs = 0;
   private readonly mailbox = new Queue<Request>();
-  private readonly waitingPlayers: WaitingPlayers;
-  /** Lists of transactions that wait for the archive. They hold up nobody. */
-  private readonly lists = new Set<PendingList>();
+  /** Undefined without an archive. */
+  private readonly desk: ArchiveDesk | undefined;
   private forming: Batch = newBatch();
   private nextToForget = 0;
   private stopReason: string | undefined = undefined;
@@ -146,7 +133,8 @@ export class Shard implements FlightMember {
     readonly id: number,
     private readonly deps: ShardDeps,
   ) {
-    this.waitingPlayers = new WaitingPlayers(deps.limits.mailboxMax, () => this.goOn());
+    const { archive, clock, limits } = deps;
+    this.desk = archive && new ArchiveDesk(archive, this, clock, limits.mailboxMax);
   }
 
   get playerCount(): number {
@@ -194,8 +182,8 @@ export class Shard implements FlightMember {
   }
 
   get waiting(): number {
-    const { mailbox, waitingPlayers, forming, tail } = this;
-    return mailbox.length + waitingPlayers.length + forming.commands.length + (tail?.flying?.commands.length ?? 0);
+    const { mailbox, desk, forming, tail } = this;
+    return mailbox.length + (desk?.length ?? 0) + forming.commands.length + (tail?.flying?.commands.length ?? 0);
   }
 
   get measures(): ShardMeasures {
@@ -247,6 +235,14 @@ export class Shard implements FlightMember {
     this.drop(STOPPED);
   }
 
+  get isServing(): boolean {
+    return this.state === 'serving';
+  }
+
+  maybeWallet(username: string): Wallet | undefined {
+    return this.wallets?.get(username);
+  }
+
   submit(request: Request): void {
     if (this.state !== 'serving') {
       request.replier.reply(this.state === 'stopped' || this.state === 'fenced' ? STOPPED : STARTING);
@@ -274,7 +270,7 @@ export class Shard implements FlightMember {
 
   /** Checks that the log is still ours, even while no request comes: a fenced owner must not linger. */
   confirmOwnership(): void {
-    this.waitingPlayers.dropLate(this.deps.clock.monotonicMs(), TOO_LATE);
+    this.desk?.dropLate();
     if (this.state !== 'serving' || this.tail?.flying !== undefined || hasReplies(this.forming)) return;
     this.forming.queries.hold(DISCARD, { type: 'player', player: undefined });
     this.deps.requestFlight();
@@ -394,7 +390,7 @@ export class Shard implements FlightMember {
     }
   }
 
-  private isFull(): boolean {
+  isFull(): boolean {
     const { writer, commands, queries } = this.forming;
     const { batchEventsMax, batchBytesMax, mailboxMax } = this.deps.limits;
     // Repeats, rejections and reads leave no event, and are held back all the same.
@@ -403,7 +399,7 @@ export class Shard implements FlightMember {
   }
 
   private drainMailbox(): void {
-    this.goOn();
+    this.desk?.goOn();
     while (this.mailbox.length > 0 && !this.isFull() && this.state === 'serving') {
       this.take(this.mailbox.shift() as Request);
     }
@@ -417,12 +413,10 @@ export class Shard implements FlightMember {
       request.replier.reply(TOO_LATE);
       return;
     }
-    if (this.deps.archive === undefined || !this.mustWait(request, this.deps.archive)) {
-      this.carryOut(request, startedMs, undefined);
-    }
+    if (this.desk?.takes(request) !== true) this.carryOut(request, startedMs, undefined);
   }
 
-  private carryOut(request: Request, startedMs: number, found: Found | undefined): void {
+  carryOut(request: Request, startedMs: number, found: Found | undefined): void {
     try {
       if (request.type === 'command') this.turn(request, startedMs);
       else this.forming.queries.hold(request.replier, query(this.mustWallets(), request.query, found));
@@ -434,115 +428,6 @@ export class Shard implements FlightMember {
     this.deps.requestFlight();
   }
 
-  /** True when the request waits for the archive, or has been refused. */
-  private mustWait(request: Request, archive: ShardArchive): boolean {
-    const { waitingPlayers } = this;
-    if (request.type === 'query') return this.mustBeListed(request, archive);
-    const { username } = request.command;
-    const player = waitingPlayers.maybePlayer(username);
-    const found = player === undefined ? this.maybeLookUp(request, archive) : undefined;
-    if (player === undefined && found === undefined) return false;
-    if (waitingPlayers.isFull) request.replier.reply(OVERLOADED);
-    else if (player !== undefined) waitingPlayers.add(player, request);
-    else if (found !== undefined) waitingPlayers.begin(username, request, found);
-    return true;
-  }
-
-  /** What the archive may have of what the request names; undefined when it need not be asked. */
-  private maybeLookUp(request: Request, archive: ShardArchive): Promise<Found> | undefined {
-    if (request.type === 'query' || !('txns' in request.command)) return undefined;
-    const { command } = request;
-    try {
-      const wallet = this.mustWallets().get(command.username);
-      if (wallet === undefined) return undefined;
-      return archive.maybeFind(command.username, command.productId, missingIn(wallet, command));
-    } catch {
-      // Whatever is wrong with the wallet is met again when the request is carried out.
-      return undefined;
-    }
-  }
-
-  /** True for a list of transactions: it is read when the archive has told its part, or has been refused. */
-  private mustBeListed(request: QueryRequest, archive: ShardArchive): boolean {
-    const { query } = request;
-    if (query.type !== 'list-transactions') return false;
-    if (this.lists.size < LISTS_MAX) void this.list(request, query, archive);
-    else request.replier.reply(OVERLOADED);
-    return true;
-  }
-
-  private async list(request: QueryRequest, query: ListTransactions, archive: ShardArchive): Promise<void> {
-    const { username, after, limit } = query;
-    const list: PendingList = { username, isStale: true };
-    this.lists.add(list);
-    let found: Found | undefined;
-    // What leaves memory meanwhile would be in neither part.
-    while (list.isStale) {
-      list.isStale = false;
-      found = await archive.list(username, after?.version ?? Number.MAX_SAFE_INTEGER, limit + (after?.shown ?? 0));
-    }
-    this.lists.delete(list);
-    const startedMs = this.deps.clock.monotonicMs();
-    if (request.deadlineMs <= startedMs) request.replier.reply(TOO_LATE);
-    else if (this.state === 'serving') this.carryOut(request, startedMs, found);
-    else request.replier.reply(STARTING);
-  }
-
-  /** Carries out what players have waited for, as far as there is room. */
-  private goOn(): void {
-    const { waitingPlayers } = this;
-    for (
-      let player = waitingPlayers.maybeReady();
-      player !== undefined && this.state === 'serving' && !this.isFull();
-      player = waitingPlayers.maybeReady()
-    ) {
-      this.goOnWith(player);
-    }
-  }
-
-  private goOnWith(player: WaitingPlayer): void {
-    const { waitingPlayers } = this;
-    const archive = must(this.deps.archive, 'who waits for the archive has one');
-    let { found } = player;
-    for (let request = player.requests.peek(); request !== undefined; request = player.requests.peek()) {
-      const lookUp = found === undefined ? this.maybeLookUp(request, archive) : undefined;
-      if (lookUp !== undefined) {
-        waitingPlayers.leaveReady(false);
-        waitingPlayers.await(player, lookUp);
-        return;
-      }
-      waitingPlayers.shift(player);
-      const startedMs = this.deps.clock.monotonicMs();
-      if (request.deadlineMs <= startedMs) {
-        request.replier.reply(TOO_LATE);
-      } else {
-        if (request.type === 'command' && found !== undefined) this.restoreRounds(player, found);
-        if (this.state === 'serving') this.carryOut(request, startedMs, found);
-        else request.replier.reply(STARTING);
-      }
-      if (this.state !== 'serving') return;
-      found = undefined;
-      player.found = undefined;
-      if (this.isFull()) return;
-    }
-    waitingPlayers.leaveReady(true);
-  }
-
-  private restoreRounds({ username }: WaitingPlayer, { images }: Found): void {
-    let some: Buffer[] = [];
-    let bytes = 0;
-    for (const [i, image] of images.entries()) {
-      some.push(image);
-      bytes += image.length;
-      if (bytes < RESTORED_BYTES && i < images.length - 1) continue;
-      const command = { type: 'restore-rounds', username, images: some } as const;
-      const request: Request = { type: 'command', command, replier: DISCARD, deadlineMs: Number.POSITIVE_INFINITY };
-      if (this.state === 'serving') this.carryOut(request, this.deps.clock.monotonicMs(), undefined);
-      some = [];
-      bytes = 0;
-    }
-  }
-
   private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>, startedMs: number): void {
     const wallets = this.mustWallets();
     const nowMs = this.now();
@@ -550,7 +435,7 @@ export class Shard implements FlightMember {
     const decision = decide(wallet, command, this.deps.rules, nowMs);
     const { event } = decision;
     if (event !== undefined) {
-      if (event.type === 'rounds-archived') this.noteLeft(event.username);
+      if (event.type === 'rounds-archived') this.desk?.noteLeft(event.username);
       if (this.deps.memory.isFull && opensSomething(event)) {
         replier.reply(MEMORY_FULL);
         return;
@@ -568,10 +453,6 @@ export class Shard implements FlightMember {
     this.forming.decidedMs.push(endedMs);
     const currency = wallet?.currency ?? ('currency' in command ? command.currency : undefined);
     this.deps.observer.decided(this.id, { command, decision, currency, deadlineMs, startedMs, endedMs });
-  }
-
-  private noteLeft(username: string): void {
-    for (const list of this.lists) if (list.username === username) list.isStale = true;
   }
 
   /** The shard's clock never goes back. */
@@ -611,7 +492,7 @@ export class Shard implements FlightMember {
     for (let request = this.mailbox.shift(); request !== undefined; request = this.mailbox.shift()) {
       request.replier.reply(answer);
     }
-    this.waitingPlayers.dropAll(answer);
+    this.desk?.dropAll(answer);
   }
 
   private mustWallets(): Wallets {

@@ -23,6 +23,8 @@ const ROUNDS_MAX = 500;
 const ROUNDS_PER_TURN = 32;
 const NOBODY: Replier<Answer> = { reply() {} };
 const SWEEP_MS = 60_000;
+/** Between two times that what is known of the archive is saved. */
+const SAVE_MS = 600_000;
 
 export interface ArchiverDeps {
   readonly clock: Clock;
@@ -53,6 +55,7 @@ export class Archiver {
   private readonly passMs: number;
   private timer: NodeJS.Timeout | undefined = undefined;
   private sweeper: NodeJS.Timeout | undefined = undefined;
+  private saver: NodeJS.Timeout | undefined = undefined;
   private lastMs: number;
 
   constructor(
@@ -70,11 +73,19 @@ export class Archiver {
     this.timer.unref();
     this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
     this.sweeper.unref();
+    this.saver = setInterval(() => void this.save(), SAVE_MS);
+    this.saver.unref();
+  }
+
+  /** For the next start. */
+  async save(): Promise<void> {
+    for (const { archive } of this.members) await archive.save();
   }
 
   stop(): void {
     clearInterval(this.timer);
     clearInterval(this.sweeper);
+    clearInterval(this.saver);
     for (const { archive } of this.members) archive.close();
   }
 

@@ -94,6 +94,8 @@ const SWEEP_MS = 1000;
 /** A sweep comes round to every player about once an hour. */
 const SWEEPS_PER_PASS = 3600;
 const DRAIN_POLL_MS = 5;
+/** At the end: the next start can also read all names. */
+const SAVE_NAMES_MS = 1000;
 const SNAPSHOT_ATTEMPTS = 5;
 
 /** The shards of one thread: who gets a request, when they fly, when they are swept. Its observer does the counting. */
@@ -301,6 +303,7 @@ export class ShardHost implements ThreadShards {
   async close(): Promise<void> {
     clearInterval(this.sweeper);
     this.housekeeper.stop();
+    await Promise.race([this.archiver.save(), delay(SAVE_NAMES_MS)]);
     this.archiver.stop();
     await this.snapshots.close();
     await this.orphans.close();

@@ -171,4 +171,61 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
     await archive.put([record({ day: DAY, round: 0 })]);
     assert.equal(await find(archive, 1, 0), 1);
   });
+
+  withArchive(
+    'what is known of its names is saved, by part, and what was put since is fresh',
+    async (archive, again) => {
+      const fresh = async (one: Archive) => {
+        const all: string[] = [];
+        for await (const put of one.freshNames(1)) {
+          assert.ok(put !== undefined);
+          all.push(...put.names.map(({ player, kind, hash }) => `${put.day} ${player} ${kind} ${hash}`));
+        }
+        return all.sort();
+      };
+      const at = (sequence: number) =>
+        record({ lsn: { epoch: 2, sequence }, round: sequence, ids: [{ id: sequence, version: 1 }] });
+      const namesAt = (sequence: number) => [
+        `${DAY} ${at(0).player} round ${sequence}`,
+        `${DAY} ${at(0).player} transaction ${sequence}`,
+      ];
+      assert.equal((await archive.savedNames(1)).size, 0);
+      await archive.put([at(1), { ...at(1), shard: 2 }]);
+      await archive.put([at(2)]);
+      assert.deepEqual(await fresh(archive), [...namesAt(1), ...namesAt(2)].sort());
+      const large = Buffer.alloc(3_000_000, 'names ');
+      await archive.saveNames(
+        1,
+        new Map([
+          [7, Buffer.from('seven')],
+          [2 ** 31, large],
+        ]),
+        { epoch: 2, sequence: 2 },
+      );
+      for (const one of [archive, await again()]) {
+        assert.deepEqual(await fresh(one), namesAt(2));
+        const saved = await one.savedNames(1);
+        assert.deepEqual(
+          [...saved.keys()].sort((a, b) => a - b),
+          [7, 2 ** 31],
+        );
+        assert.ok(saved.get(2 ** 31)?.equals(large));
+        assert.equal((await one.savedNames(2)).size, 0);
+      }
+      await archive.put([at(3)]);
+      await archive.saveNames(
+        1,
+        new Map([
+          [7, undefined],
+          [8, Buffer.from('eight')],
+        ]),
+        { epoch: 3, sequence: 0 },
+      );
+      assert.deepEqual(await fresh(archive), []);
+      assert.deepEqual(
+        [...(await archive.savedNames(1)).keys()].sort((a, b) => a - b),
+        [8, 2 ** 31],
+      );
+    },
+  );
 }

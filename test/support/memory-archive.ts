@@ -1,15 +1,34 @@
-import type { Archive, ArchivedPlace, ArchiveName, ArchiveRecord, Days } from '../../src/shard/archive/archive.js';
+import type {
+  Archive,
+  ArchivedPlace,
+  ArchiveName,
+  ArchiveRecord,
+  Days,
+  FreshNames,
+} from '../../src/shard/archive/archive.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
 
 /** An archive as an array; `isAway` makes it reject. */
 export class MemoryArchive implements Archive {
   isAway = false;
   records: ArchiveRecord[] = [];
+  /** By shard: what was saved. */
+  readonly saved = new Map<number, Map<number, Buffer | undefined>>();
+  private readonly fresh: {
+    readonly shard: number;
+    readonly lsn: Lsn;
+    readonly day: number;
+    readonly names: ArchiveName[];
+  }[] = [];
   /** Names that were looked for. */
   looked = 0;
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
     await this.answer();
+    for (const record of records) {
+      const { shard, lsn, day } = record;
+      this.fresh.push({ shard, lsn, day, names: namesOf([record]) });
+    }
     for (const record of records) if (!this.records.some((other) => isSame(record, other))) this.records.push(record);
   }
 
@@ -55,11 +74,30 @@ export class MemoryArchive implements Archive {
 
   async *names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]> {
     for await (const records of this.all(shard, day)) {
-      yield records.flatMap(({ player, round, ids }) => [
-        { player, kind: 'round' as const, hash: round },
-        ...ids.map(({ id }) => ({ player, kind: 'transaction' as const, hash: id })),
-      ]);
+      yield namesOf(records);
     }
+  }
+
+  async *freshNames(shard: number): AsyncIterable<FreshNames> {
+    await this.answer();
+    for (const one of this.fresh) if (one.shard === shard) yield one;
+  }
+
+  async savedNames(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
+    await this.answer();
+    return this.saved.get(shard) ?? new Map();
+  }
+
+  async saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
+    await this.answer();
+    const saved = this.saved.get(shard) ?? new Map<number, Buffer | undefined>();
+    for (const [number, part] of parts) {
+      if (part === undefined) saved.delete(number);
+      else saved.set(number, part);
+    }
+    this.saved.set(shard, saved);
+    const isOld = (one: { shard: number; lsn: Lsn }) => one.shard === shard && compareLsn(one.lsn, lsn) < 0;
+    this.fresh.splice(0, this.fresh.length, ...this.fresh.filter((one) => !isOld(one)));
   }
 
   async dropBefore(day: number): Promise<void> {
@@ -97,4 +135,11 @@ function isSame(a: Pick<ArchiveRecord, 'shard' | 'day' | 'player' | 'round' | 'l
 function isNamed(record: ArchiveRecord, { player, kind, hash }: ArchiveName): boolean {
   if (record.player !== player) return false;
   return kind === 'round' ? record.round === hash : record.ids.some(({ id }) => id === hash);
+}
+
+function namesOf(records: readonly ArchiveRecord[]): ArchiveName[] {
+  return records.flatMap(({ player, round, ids }) => [
+    { player, kind: 'round' as const, hash: round },
+    ...ids.map(({ id }) => ({ player, kind: 'transaction' as const, hash: id })),
+  ]);
 }

@@ -35,6 +35,12 @@ export interface ArchiveName {
   readonly hash: number;
 }
 
+/** Names of rounds and transactions that were put together. */
+export interface FreshNames {
+  readonly day: number;
+  readonly names: readonly ArchiveName[];
+}
+
 /** Days from the first to the last, with both. */
 export interface Days {
   readonly first: number;
@@ -70,6 +76,18 @@ export interface Archive {
   all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]>;
   /** The player and hashes of all rounds and transactions of a shard and day, in batches: what `find` can find. */
   names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]>;
+  /**
+   * What was put since names were saved last, or ever: the names of each put, with their day; undefined for those that are
+   * damaged. Those of the newest puts may be saved already.
+   */
+  freshNames(shard: number): AsyncIterable<FreshNames | undefined>;
+  /** What was saved of the names of a shard, by part; undefined for a part that is damaged. Empty when nothing was. */
+  savedNames(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>>;
+  /**
+   * Saves parts of what is known, and removes parts that are undefined; all or nothing. Then what was put before `lsn` is
+   * fresh no more. Durable when it resolves.
+   */
+  saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void>;
   /** Drops all slices of days before this one. */
   dropBefore(day: number): Promise<void>;
   /** Removes all records of a shard that were put after this place of its log: of entries that were given up. */

@@ -4,6 +4,7 @@ export const HASH_BITS = 31;
 export const END = -1;
 /** Hashes per bucket, about: half of them are gone through at each look. */
 const BUCKET_HASHES = 32;
+const RUN_HEAD_WORDS = 5;
 
 /** Hashes in order, one after the other. */
 export interface HashCursor {
@@ -48,6 +49,23 @@ export class HashRun {
       if (value === hash) return true;
     }
     return false;
+  }
+
+  /** In the byte order of this machine. */
+  toBytes(): Buffer {
+    const { count, bucketBits, lowBits, starts, words } = this;
+    const head = Uint32Array.of(count, bucketBits, lowBits, starts.length, words.length);
+    return Buffer.concat(
+      [head, starts, words].map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength)),
+    );
+  }
+
+  static fromBytes(bytes: Buffer): HashRun {
+    const all = new Uint32Array(bytes.length / 4);
+    bytes.copy(Buffer.from(all.buffer));
+    const [count = 0, bucketBits = 0, lowBits = 0, starts = 0, words = 0] = all;
+    const at = RUN_HEAD_WORDS + starts;
+    return new HashRun(count, bucketBits, lowBits, all.slice(RUN_HEAD_WORDS, at), all.slice(at, at + words));
   }
 
   cursor(): HashCursor {

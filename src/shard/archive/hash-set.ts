@@ -32,6 +32,25 @@ export class HashSet {
     this.table.add(hash);
   }
 
+  /** All of it, in the byte order of this machine: how many are in tables, these, and the run. */
+  toBytes(): Buffer {
+    const loose: number[] = [];
+    for (const table of [this.table, this.merging]) {
+      const cursor = table?.cursor();
+      for (let hash = cursor?.next() ?? END; hash !== END; hash = cursor?.next() ?? END) loose.push(hash);
+    }
+    const words = Uint32Array.from([loose.length, ...loose]);
+    return Buffer.concat([Buffer.from(words.buffer), this.run.toBytes()]);
+  }
+
+  static fromBytes(bytes: Buffer): HashSet {
+    const set = new HashSet();
+    const count = bytes.readUInt32LE(0);
+    for (let i = 1; i <= count; i++) set.add(bytes.readUInt32LE(i * 4));
+    set.run = HashRun.fromBytes(bytes.subarray((1 + count) * 4));
+    return set;
+  }
+
   has(hash: number): boolean {
     return this.table.has(hash) || this.run.has(hash) || (this.merging?.has(hash) ?? false);
   }

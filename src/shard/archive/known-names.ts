@@ -10,7 +10,15 @@ interface Span {
   /** Its days have this number, when they are divided by as many as there are in a span. */
   readonly number: number;
   readonly names: HashSet;
+  /** It has names that it did not have when it was saved. */
+  isDirty: boolean;
 }
+
+/*
+ * A span as it is saved: version and days of a span (32 bits each, little-endian), and its hashes.
+ */
+const VERSION = 1;
+const HEAD_BYTES = 8;
 
 /**
  * What one shard's archive has, in some 14 bits each: whether a name can be there, and in which days. Of millions of names
@@ -20,6 +28,8 @@ export class KnownNames {
   private readonly spanDays: number;
   /** Newest first. */
   private spans: Span[] = [];
+  /** Spans that are gone since the others were saved. */
+  private dropped: number[] = [];
 
   /** `retentionDays`: what is older is dropped. */
   constructor(retentionDays: number) {
@@ -35,7 +45,50 @@ export class KnownNames {
   }
 
   add(day: number, name: ArchiveName): void {
-    this.spanOf(day).names.add(hashOf(name));
+    const span = this.spanOf(day);
+    span.names.add(hashOf(name));
+    span.isDirty = true;
+  }
+
+  /** What has to be saved: spans by their numbers; undefined for those that are gone. */
+  unsaved(): ReadonlyMap<number, Buffer | undefined> {
+    const parts = new Map<number, Buffer | undefined>(this.dropped.map((number) => [number, undefined]));
+    for (const { number, names, isDirty } of this.spans) if (isDirty) parts.set(number, this.encoded(names));
+    return parts;
+  }
+
+  /** To be called in the turn in which the unsaved was asked for. */
+  saved(): void {
+    this.dropped = [];
+    for (const span of this.spans) span.isDirty = false;
+  }
+
+  /** All of it has to be saved again. */
+  touch(): void {
+    for (const span of this.spans) span.isDirty = true;
+  }
+
+  /** False when the part was saved with another retention, or by another version. */
+  load(number: number, part: Buffer): boolean {
+    const isUsable =
+      part.length > HEAD_BYTES && part.readUInt32LE(0) === VERSION && part.readUInt32LE(4) === this.spanDays;
+    if (!isUsable) return false;
+    this.spans = this.spans.filter((span) => span.number !== number);
+    this.insert({ number, names: HashSet.fromBytes(part.subarray(HEAD_BYTES)), isDirty: false });
+    return true;
+  }
+
+  clear(): void {
+    this.spans = [];
+    this.dropped = [];
+  }
+
+  private encoded(names: HashSet): Buffer {
+    const bytes = names.toBytes();
+    const head = Buffer.alloc(HEAD_BYTES);
+    head.writeUInt32LE(VERSION, 0);
+    head.writeUInt32LE(this.spanDays, 4);
+    return Buffer.concat([head, bytes]);
   }
 
   /** Days in which one of these names may be. */
@@ -55,7 +108,9 @@ export class KnownNames {
 
   /** Drops spans of which all days are before this one. */
   dropBefore(day: number): void {
-    this.spans = this.spans.filter(({ number }) => (number + 1) * this.spanDays > day);
+    const isOver = ({ number }: Span) => (number + 1) * this.spanDays <= day;
+    this.dropped.push(...this.spans.filter(isOver).map(({ number }) => number));
+    this.spans = this.spans.filter((span) => !isOver(span));
   }
 
   /** A slice of the work that keeps it small: some ten microseconds. False when there is nothing to be done. */
@@ -67,10 +122,14 @@ export class KnownNames {
     const number = Math.floor(day / this.spanDays);
     const known = this.spans.find((span) => span.number === number);
     if (known !== undefined) return known;
-    const span = { number, names: new HashSet() };
+    const span = { number, names: new HashSet(), isDirty: true };
+    this.insert(span);
+    return span;
+  }
+
+  private insert(span: Span): void {
     this.spans.push(span);
     this.spans.sort((a, b) => b.number - a.number);
-    return span;
   }
 }
 

@@ -65,6 +65,8 @@ export class ShardArchive {
   private isComplete = false;
   private lookups: Lookup[] = [];
   private isFlying = false;
+  private putting = 0;
+  private lastPut: Lsn | undefined = undefined;
   private isClosed = false;
   private isAway = false;
 
@@ -84,19 +86,73 @@ export class ShardArchive {
     return { names: known.count, bytes: known.bytes, isAway };
   }
 
-  /** Learns what the archive has. */
+  /** Learns what the archive has: of what was saved and what was put since, else of all that is there. */
   async load(): Promise<void> {
-    const { archive } = this.deps;
     await this.untilItAnswers(async () => {
-      for (const day of [...(await archive.days())].reverse()) {
-        for await (const names of archive.names(this.shard, day)) {
-          if (this.isClosed) return;
-          for (const name of names) this.known.add(day, name);
-          for (let steps = 0; steps < LOAD_STEPS && this.known.work(); steps++);
-        }
-      }
-      this.isComplete = true;
+      if (!((await this.loadSaved()) && (await this.loadFresh()))) await this.loadAll();
+      this.isComplete = !this.isClosed;
     });
+  }
+
+  /** False when nothing was saved, or not all of it can be used. */
+  private async loadSaved(): Promise<boolean> {
+    this.known.clear();
+    const saved = await this.deps.archive.savedNames(this.shard);
+    for (const [number, part] of saved) {
+      if (part === undefined || !this.known.load(number, part)) return this.cannotBeUsed();
+    }
+    return saved.size > 0;
+  }
+
+  private async loadFresh(): Promise<boolean> {
+    for await (const fresh of this.deps.archive.freshNames(this.shard)) {
+      if (fresh === undefined) return this.cannotBeUsed();
+      this.learn(fresh.day, fresh.names);
+    }
+    return true;
+  }
+
+  private cannotBeUsed(): false {
+    this.deps.log.warn(
+      { shard: this.shard },
+      'what was known of the archive is damaged or old: reading all of it again',
+    );
+    return false;
+  }
+
+  private async loadAll(): Promise<void> {
+    const { archive } = this.deps;
+    this.known.clear();
+    for (const day of [...(await archive.days())].reverse()) {
+      for await (const names of archive.names(this.shard, day)) {
+        if (this.isClosed) return;
+        this.learn(day, names);
+      }
+    }
+  }
+
+  private learn(day: number, names: readonly ArchiveName[]): void {
+    for (const name of names) this.known.add(day, name);
+    for (let steps = 0; steps < LOAD_STEPS && this.known.work(); steps++);
+  }
+
+  /** Saves what is known, for the next start. */
+  async save(): Promise<void> {
+    const { lastPut } = this;
+    if (!this.isComplete || this.putting > 0 || lastPut === undefined) return;
+    const unsaved = this.known.unsaved();
+    if (unsaved.size === 0) return;
+    this.known.saved();
+    try {
+      await this.deps.archive.saveNames(this.shard, unsaved, lastPut);
+    } catch (error) {
+      // All of it is saved the next time.
+      this.known.touch();
+      this.deps.log.warn(
+        { shard: this.shard, error: messageOf(error) },
+        'what is known of the archive cannot be saved',
+      );
+    }
   }
 
   /** Rounds that the archive has of those which these names name; undefined when it cannot have any. */
@@ -133,7 +189,10 @@ export class ShardArchive {
       const player = hashOfPlayer(username);
       for (const round of rounds) records.push(this.recordOf(lsn, player, round, records.length));
     }
+    this.putting++;
     await this.untilItAnswers(() => this.deps.archive.put(records));
+    this.putting--;
+    this.lastPut = lsn;
     for (const { day, player, round, ids } of records) {
       this.known.add(day, { player, kind: 'round', hash: round });
       for (const { id } of ids) this.known.add(day, { player, kind: 'transaction', hash: id });

@@ -1,8 +1,10 @@
+import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import type { ArchivedPlace, ArchiveName, ArchiveRecord } from '../../shard/archive/archive.js';
+import type { ArchivedPlace, ArchiveName, ArchiveRecord, FreshNames } from '../../shard/archive/archive.js';
 import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
+import { maybeOpenFresh, sealFresh } from '../format/archive-names.js';
 import { decodeRecord, encodeRecord, type Place, tailAt, tailOf } from '../format/archive-record.js';
 import { Commits } from './commits.js';
 import { BINARY, usedBytes } from './environment.js';
@@ -18,6 +20,7 @@ const BATCH = 500;
  *
  *   rounds   shard u16, player u32, round u32, epoch u32, sequence u48, index u16 -> see archive-record.ts
  *   ids      shard u16, player u32, id u32, and the rest of the key of its round  -> version u32
+ *   fresh    shard u16, epoch u32, sequence u48, a number of its own u32          -> see archive-names.ts
  *
  * Integers are big-endian.
  */
@@ -25,6 +28,7 @@ export class ArchiveDay {
   private readonly root: RootDatabase<Buffer, Buffer>;
   private readonly rounds: Database<Buffer, Buffer>;
   private readonly ids: Database<Buffer, Buffer>;
+  private readonly fresh: Database<Buffer, Buffer>;
   private readonly growth: FileGrowth;
   private readonly commits: Commits;
   /** Its puts go one after the other. */
@@ -40,6 +44,7 @@ export class ArchiveDay {
     this.root = open({ path, noSubdir: true, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 4, ...BINARY });
     this.rounds = this.root.openDB<Buffer, Buffer>({ name: 'rounds', ...BINARY });
     this.ids = this.root.openDB<Buffer, Buffer>({ name: 'ids', ...BINARY });
+    this.fresh = this.root.openDB<Buffer, Buffer>({ name: 'fresh', ...BINARY });
     this.growth = new FileGrowth(path, () => usedBytes(this.root));
     this.commits = new Commits(this.root, this.growth, onStuck);
   }
@@ -106,6 +111,25 @@ export class ArchiveDay {
     }
   }
 
+  async *freshNames(shard: number): AsyncIterable<FreshNames | undefined> {
+    for await (const entries of this.batches(this.fresh, prefixOf(shard))) {
+      for (const { value } of entries) {
+        const names = maybeOpenFresh(value);
+        yield names && { day: this.day, names };
+      }
+    }
+  }
+
+  /** What was put before `lsn` is fresh no more. */
+  async dropFresh(shard: number, lsn: Lsn): Promise<void> {
+    const end = freshKey(shard, lsn, 0);
+    const keys = Array.from(this.fresh.getKeys({ start: prefixOf(shard), end }), (key) => Buffer.from(key as Buffer));
+    if (keys.length === 0) return;
+    await this.growth.roomToRemove(keys.length);
+    await this.commits.landed(Promise.all(keys.map((key) => this.fresh.remove(key))));
+    this.growth.removed();
+  }
+
   async dropAfter(shard: number, lsn: Lsn): Promise<void> {
     for await (const records of this.all(shard)) {
       const dropped = records.filter((record) => compareLsn(record.lsn, lsn) > 0);
@@ -136,6 +160,7 @@ export class ArchiveDay {
     const encoded = records.map((record) => ({ record, key: keyOf(record), value: encodeRecord(record) }));
     const bytes = encoded.reduce((sum, { value }) => sum + value.length, 0);
     const places = records.reduce((sum, { ids }) => sum + 1 + ids.length, 0);
+    const fresh = freshOf(records);
     await this.growth.room(bytes, places);
     // All in this turn: lmdb writes what one turn brings in one transaction.
     const writes = this.root.batch(() => {
@@ -143,6 +168,7 @@ export class ArchiveDay {
         void this.rounds.put(key, value);
         for (const { id, version } of record.ids) void this.ids.put(idKeyOf(record, id), versionBytes(version));
       }
+      for (const [key, value] of fresh) void this.fresh.put(key, value);
     });
     try {
       await this.commits.landed(writes);
@@ -224,4 +250,27 @@ function versionBytes(version: number): Buffer {
   const bytes = Buffer.allocUnsafe(4);
   bytes.writeUInt32BE(version, 0);
   return bytes;
+}
+
+/** The names of records that were put together, by shard. */
+function freshOf(records: readonly ArchiveRecord[]): [key: Buffer, value: Buffer][] {
+  const byShard = new Map<number, ArchiveRecord[]>();
+  for (const record of records) {
+    const some = byShard.get(record.shard);
+    if (some === undefined) byShard.set(record.shard, [record]);
+    else some.push(record);
+  }
+  return [...byShard].map(([shard, some]) => {
+    const { lsn } = some[0] as ArchiveRecord;
+    return [freshKey(shard, lsn, randomInt(2 ** 32)), sealFresh(some)];
+  });
+}
+
+function freshKey(shard: number, lsn: Lsn, number: number): Buffer {
+  const key = Buffer.allocUnsafe(16);
+  key.writeUInt16BE(shard, 0);
+  key.writeUInt32BE(lsn.epoch, 2);
+  key.writeUIntBE(lsn.sequence, 6, 6);
+  key.writeUInt32BE(number, 12);
+  return key;
 }

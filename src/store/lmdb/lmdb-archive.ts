@@ -1,10 +1,18 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DAY_MS } from '../../base/time.js';
-import type { Archive, ArchivedPlace, ArchiveName, ArchiveRecord, Days } from '../../shard/archive/archive.js';
+import type {
+  Archive,
+  ArchivedPlace,
+  ArchiveName,
+  ArchiveRecord,
+  Days,
+  FreshNames,
+} from '../../shard/archive/archive.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import { FormatError, UnknownFormatError } from '../format/format-error.js';
 import { ArchiveDay } from './archive-day.js';
+import { SavedNames } from './saved-names.js';
 
 const VERSION = 1;
 const ABOUT_FILE = 'archive.json';
@@ -19,6 +27,8 @@ const OPEN_MAX = 16;
 export class LmdbArchive implements Archive {
   /** The one used last is the last one. */
   private readonly open = new Map<number, ArchiveDay>();
+
+  private savedNamesFile: SavedNames | undefined = undefined;
 
   private constructor(
     private readonly folder: string,
@@ -84,6 +94,19 @@ export class LmdbArchive implements Archive {
     if (this.hasFile(day)) yield* this.dayOf(day).names(shard);
   }
 
+  async *freshNames(shard: number): AsyncIterable<FreshNames | undefined> {
+    for (const day of this.daysWithFile()) yield* this.dayOf(day).freshNames(shard);
+  }
+
+  async savedNames(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
+    return this.saved().read(shard);
+  }
+
+  async saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
+    await this.saved().write(shard, parts);
+    for (const day of this.daysWithFile()) await this.dayOf(day).dropFresh(shard, lsn);
+  }
+
   async dropBefore(day: number): Promise<void> {
     for (const old of this.open.keys()) {
       if (old >= day) continue;
@@ -110,7 +133,12 @@ export class LmdbArchive implements Archive {
   async close(): Promise<void> {
     const open = [...this.open.values()];
     this.open.clear();
-    await Promise.all(open.map((day) => day.close()));
+    await Promise.all([...open.map((day) => day.close()), this.savedNamesFile?.close()]);
+  }
+
+  private saved(): SavedNames {
+    this.savedNamesFile ??= new SavedNames(join(this.folder, 'names.mdb'), this.onStuck);
+    return this.savedNamesFile;
   }
 
   private dayOf(day: number): ArchiveDay {

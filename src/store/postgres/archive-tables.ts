@@ -18,15 +18,25 @@ const CREATE = `
     day int NOT NULL, shard int NOT NULL, player bigint NOT NULL, id bigint NOT NULL,
     round bigint NOT NULL, epoch bigint NOT NULL, sequence bigint NOT NULL, index int NOT NULL, version bigint NOT NULL,
     PRIMARY KEY (shard, player, id, round, epoch, sequence, index, day)
-  ) PARTITION BY RANGE (day)`;
+  ) PARTITION BY RANGE (day);
+  CREATE TABLE IF NOT EXISTS walletd_fresh (
+    shard int NOT NULL, epoch bigint NOT NULL, sequence bigint NOT NULL, day int NOT NULL, names bytea NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS walletd_fresh_by_shard ON walletd_fresh (shard, epoch, sequence);
+  CREATE TABLE IF NOT EXISTS walletd_saved (
+    shard int NOT NULL, part bigint NOT NULL, names bytea NOT NULL, PRIMARY KEY (shard, part)
+  )`;
 
 export async function createTables(client: PoolClient, version: number, storeId: string): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
-  const { rows } = await client.query("SELECT to_regclass('walletd_ids') IS NOT NULL AS exists");
+  const { rows } = await client.query("SELECT to_regclass('walletd_saved') IS NOT NULL AS exists");
   // Where they are, a role without the right to create anything will do.
   if ((rows[0] as { exists: boolean }).exists) return;
   await client.query(CREATE);
-  await client.query('INSERT INTO walletd_archive (version, store_id) VALUES ($1, $2)', [version, storeId]);
+  await client.query(
+    'INSERT INTO walletd_archive (version, store_id) SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM walletd_archive)',
+    [version, storeId],
+  );
 }
 
 export async function createPartition(client: PoolClient, day: number): Promise<void> {

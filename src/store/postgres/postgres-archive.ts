@@ -1,6 +1,14 @@
 import { Pool, type PoolClient } from 'pg';
-import type { Archive, ArchivedPlace, ArchiveName, ArchiveRecord, Days } from '../../shard/archive/archive.js';
+import type {
+  Archive,
+  ArchivedPlace,
+  ArchiveName,
+  ArchiveRecord,
+  Days,
+  FreshNames,
+} from '../../shard/archive/archive.js';
 import type { Lsn } from '../../shard/log/lsn.js';
+import { maybeOpenFresh, maybeOpenNames, sealFresh, sealNames } from '../format/archive-names.js';
 import { type DatedPlace, decodeRecord, encodeRecord } from '../format/archive-record.js';
 import { FormatError, UnknownFormatError } from '../format/format-error.js';
 import { createPartition, createTables, PARTITIONS, TABLES } from './archive-tables.js';
@@ -59,6 +67,7 @@ export class PostgresArchive implements Archive {
         ...placesOf(ids),
         ids.map(({ id }) => id),
         ids.map(({ version }) => version),
+        ...freshOf(records),
       ]);
     } catch (error) {
       // Another process has dropped the partition of a day that is long gone.
@@ -129,6 +138,31 @@ export class PostgresArchive implements Archive {
         after = [last.player, last.hash];
       }
     }
+  }
+
+  async *freshNames(shard: number): AsyncIterable<FreshNames | undefined> {
+    const rows = await this.ask<{ day: number; names: Buffer }>('fresh', FRESH, [shard]);
+    for (const { day, names } of rows) {
+      const opened = maybeOpenFresh(names);
+      yield opened && { day, names: opened };
+    }
+  }
+
+  async savedNames(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>> {
+    const rows = await this.ask<{ part: string; names: Buffer }>('saved', SAVED, [shard]);
+    return new Map(rows.map(({ part, names }) => [Number(part), maybeOpenNames(names)]));
+  }
+
+  async saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
+    await this.prepare();
+    await this.inTransaction(async (client) => {
+      for (const [number, part] of parts) {
+        if (part === undefined)
+          await client.query('DELETE FROM walletd_saved WHERE shard = $1 AND part = $2', [shard, number]);
+        else await client.query(SAVE, [shard, number, sealNames(part)]);
+      }
+      await client.query(DROP_FRESH, [shard, lsn.epoch, lsn.sequence]);
+    });
   }
 
   async dropBefore(day: number): Promise<void> {
@@ -216,6 +250,9 @@ const PUT = `
   WITH rounds AS (
     INSERT INTO ${TABLES.rounds} (${PLACE}, record)
     SELECT * FROM ${unnest(1, [...PLACE_TYPES, 'bytea'])} ON CONFLICT DO NOTHING
+  ), fresh AS (
+    INSERT INTO walletd_fresh (shard, epoch, sequence, day, names)
+    SELECT * FROM ${unnest(18, ['int', 'bigint', 'bigint', 'int', 'bytea'])}
   )
   INSERT INTO ${TABLES.ids} (${PLACE}, id, version)
   SELECT * FROM ${unnest(9, [...PLACE_TYPES, 'bigint', 'bigint'])} ON CONFLICT DO NOTHING`;
@@ -268,6 +305,13 @@ const ROOM = `
   SELECT sum(pg_total_relation_size(h.inhrelid))::bigint AS bytes FROM pg_inherits h
   WHERE h.inhparent IN ('${TABLES.rounds}'::regclass, '${TABLES.ids}'::regclass)`;
 
+const FRESH = 'SELECT day, names FROM walletd_fresh WHERE shard = $1';
+const DROP_FRESH = 'DELETE FROM walletd_fresh WHERE shard = $1 AND (epoch, sequence) < ($2::bigint, $3::bigint)';
+const SAVED = 'SELECT part, names FROM walletd_saved WHERE shard = $1';
+const SAVE = `
+  INSERT INTO walletd_saved (shard, part, names) VALUES ($1, $2, $3)
+  ON CONFLICT (shard, part) DO UPDATE SET names = excluded.names`;
+
 const dropSql = (table: string) =>
   `DELETE FROM ${table} WHERE shard = $1 AND (epoch, sequence) > ($2::bigint, $3::bigint)`;
 
@@ -281,6 +325,25 @@ function placesOf(places: readonly DatedPlace[]): unknown[] {
     places.map(({ lsn }) => lsn.epoch),
     places.map(({ lsn }) => lsn.sequence),
     places.map(({ index }) => index),
+  ];
+}
+
+/** The names of records that were put together, by shard and day, column by column. */
+function freshOf(records: readonly ArchiveRecord[]): unknown[] {
+  const groups = new Map<string, ArchiveRecord[]>();
+  for (const record of records) {
+    const key = `${record.shard} ${record.day}`;
+    const some = groups.get(key);
+    if (some === undefined) groups.set(key, [record]);
+    else some.push(record);
+  }
+  const firsts = [...groups.values()].map(([first]) => first as ArchiveRecord);
+  return [
+    firsts.map(({ shard }) => shard),
+    firsts.map(({ lsn }) => lsn.epoch),
+    firsts.map(({ lsn }) => lsn.sequence),
+    firsts.map(({ day }) => day),
+    [...groups.values()].map(sealFresh),
   ];
 }
 

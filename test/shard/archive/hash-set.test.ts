@@ -61,6 +61,12 @@ test('a set has what was added, before, during and after it is merged, in a few 
   assert.ok(added.every((hash) => set.has(hash)));
   const distinct = new Set(added).size;
   assert.ok(set.count >= distinct && set.count < distinct + 10, `${set.count} of ${distinct}`);
+  const again = HashSet.fromBytes(set.toBytes());
+  assert.equal(again.count, set.count);
+  assert.ok(
+    added.every((hash) => again.has(hash)),
+    'also as it is saved',
+  );
   const known = new Set(added);
   let wrong = 0;
   for (let i = 0; i < 100_000; i++) {

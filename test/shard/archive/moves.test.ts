@@ -153,6 +153,47 @@ test('a new id is known not to be there, without asking', async () => {
   assert.equal(archive.looked, 0);
 });
 
+test('a start knows what was saved and put since, without reading all; what is damaged it reads again', async () => {
+  const archive = new MemoryArchive();
+  const first = await started(archive);
+  await first.fund('ann', 100);
+  const play = async (host: TestHost, id: string) => {
+    await host.execute(place([{ id, roundId: id }]));
+    await host.execute(settle([{ id, roundId: id }]));
+  };
+  await play(first, 't1');
+  await allClosedLeave(first);
+  await first.host.close();
+  assert.equal(archive.saved.get(0)?.size, 1);
+  const names = archive.names.bind(archive);
+  let read = 0;
+  archive.names = (...args) => {
+    read++;
+    return names(...args);
+  };
+  const second = await started(archive, { wal: first.wal });
+  second.clock.nowMs = first.clock.nowMs;
+  await play(second, 't2');
+  await allClosedLeave(second);
+  // Killed: nothing is saved.
+  archive.saveNames = async () => {
+    throw new Error('the process is gone');
+  };
+  await second.host.close();
+  const third = await started(archive, { wal: first.wal });
+  await until('all is known', () => third.host.measures()[0]?.archive?.names === 4);
+  for (const id of ['t1', 't2']) {
+    assert.equal((await third.execute(settle([{ id, roundId: id, payoutAmount: 16 }]))).type, 'failed', 'it is there');
+  }
+  assert.equal(read, 0);
+  await third.host.close();
+  for (const part of archive.saved.get(0)?.keys() ?? []) archive.saved.get(0)?.set(part, undefined);
+  const fourth = await started(archive, { wal: first.wal });
+  await until('all is known', () => fourth.host.measures()[0]?.archive?.names === 4);
+  assert.ok(read > 0);
+  assert.ok(fourth.logLines.some(({ message }) => /damaged or old/.test(message)));
+});
+
 test('a process that ends between the archive and the log leaves the round in both, and the next one goes on', async () => {
   const archive = new MemoryArchive();
   const first = await started(archive);
