@@ -1,0 +1,177 @@
+import type { Clock } from '../../base/clock.js';
+import type { Replier } from '../../base/replier.js';
+import { missingIn } from '../../wallet/archiving.js';
+import type { Answer } from '../../wallet/decision.js';
+import type { Query } from '../../wallet/query.js';
+import type { BusyAnswer } from '../../wallet/rejection.js';
+import type { Wallet } from '../../wallet/state/wallet.js';
+import { OVERLOADED, type Request, STARTING, TOO_LATE } from '../request.js';
+import type { ShardArchive } from './shard-archive.js';
+import { type Found, type WaitingPlayer, WaitingPlayers } from './waiting-players.js';
+
+/** The shard, as it is asked to go on with what has waited. */
+export interface Carrier {
+  readonly isServing: boolean;
+  /** The entry being formed takes no more. */
+  isFull(): boolean;
+  /** Of the shard's wallets as they are now. */
+  maybeWallet(username: string): Wallet | undefined;
+  carryOut(request: Request, startedMs: number, found: Found | undefined): void;
+}
+
+type QueryRequest = Extract<Request, { type: 'query' }>;
+type ListTransactions = Extract<Query, { type: 'list-transactions' }>;
+
+interface PendingList {
+  readonly username: string;
+  /** Some of it has left memory since the archive was asked. */
+  isStale: boolean;
+}
+
+/** Lists that wait for the archive at a time. */
+const LISTS_MAX = 100;
+/** Of rounds that come back in one event, about: an entry is not to become much longer than others. */
+const RESTORED_BYTES = 256 * 1024;
+const NOBODY: Replier<Answer> = { reply() {} };
+
+/**
+ * Where a request goes first that names what is not in memory: it waits here until the archive has said whether it has it.
+ * What it has comes back to the wallet before the request is decided.
+ */
+export class ArchiveDesk {
+  private readonly waiting: WaitingPlayers;
+  /** Lists of transactions: they hold up nobody. */
+  private readonly lists = new Set<PendingList>();
+
+  /** `most`: requests that wait. */
+  constructor(
+    private readonly archive: ShardArchive,
+    private readonly carrier: Carrier,
+    private readonly clock: Clock,
+    most: number,
+  ) {
+    this.waiting = new WaitingPlayers(most, () => this.goOn());
+  }
+
+  /** Requests that wait. */
+  get length(): number {
+    return this.waiting.length;
+  }
+
+  /** True when the request waits, or has been refused; false when it is to be carried out now. */
+  takes(request: Request): boolean {
+    if (request.type === 'query') return this.takesQuery(request);
+    const { waiting } = this;
+    const { username } = request.command;
+    const player = waiting.maybePlayer(username);
+    const found = player === undefined ? this.maybeLookUp(request) : undefined;
+    if (player === undefined && found === undefined) return false;
+    if (waiting.isFull) request.replier.reply(OVERLOADED);
+    else if (player !== undefined) waiting.add(player, request);
+    else if (found !== undefined) waiting.begin(username, request, found);
+    return true;
+  }
+
+  /** Carries out what players have waited for, as far as there is room. */
+  goOn(): void {
+    const { waiting, carrier } = this;
+    for (
+      let player = waiting.maybeReady();
+      player !== undefined && carrier.isServing && !carrier.isFull();
+      player = waiting.maybeReady()
+    ) {
+      this.goOnWith(player);
+    }
+  }
+
+  /** Rounds of this player have left memory. */
+  noteLeft(username: string): void {
+    for (const list of this.lists) if (list.username === username) list.isStale = true;
+  }
+
+  dropLate(): void {
+    this.waiting.dropLate(this.clock.monotonicMs(), TOO_LATE);
+  }
+
+  dropAll(answer: BusyAnswer): void {
+    this.waiting.dropAll(answer);
+  }
+
+  private goOnWith(player: WaitingPlayer): void {
+    const { waiting, carrier } = this;
+    let { found } = player;
+    for (let request = player.requests.peek(); request !== undefined; request = player.requests.peek()) {
+      const lookUp = found === undefined ? this.maybeLookUp(request) : undefined;
+      if (lookUp !== undefined) {
+        waiting.leaveReady(false);
+        waiting.await(player, lookUp);
+        return;
+      }
+      waiting.shift(player);
+      if (found !== undefined) this.restore(player, found);
+      this.carryOut(request, found);
+      if (!carrier.isServing) return;
+      found = undefined;
+      player.found = undefined;
+      if (carrier.isFull()) return;
+    }
+    waiting.leaveReady(true);
+  }
+
+  private carryOut(request: Request, found: Found | undefined): void {
+    const startedMs = this.clock.monotonicMs();
+    if (request.deadlineMs <= startedMs) request.replier.reply(TOO_LATE);
+    else if (this.carrier.isServing) this.carrier.carryOut(request, startedMs, found);
+    else request.replier.reply(STARTING);
+  }
+
+  private restore({ username }: WaitingPlayer, { images }: Found): void {
+    let some: Buffer[] = [];
+    let bytes = 0;
+    for (const [i, image] of images.entries()) {
+      some.push(image);
+      bytes += image.length;
+      if (bytes < RESTORED_BYTES && i < images.length - 1) continue;
+      const command = { type: 'restore-rounds', username, images: some } as const;
+      this.carryOut({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY }, undefined);
+      some = [];
+      bytes = 0;
+    }
+  }
+
+  /** What the archive may have of what the request names; undefined when it need not be asked. */
+  private maybeLookUp(request: Request): Promise<Found> | undefined {
+    if (request.type === 'query' || !('txns' in request.command)) return undefined;
+    const { command } = request;
+    try {
+      const wallet = this.carrier.maybeWallet(command.username);
+      if (wallet === undefined) return undefined;
+      return this.archive.maybeFind(command.username, command.productId, missingIn(wallet, command));
+    } catch {
+      // Whatever is wrong with the wallet is met again when the request is carried out.
+      return undefined;
+    }
+  }
+
+  /** True for a list of transactions: it is read when the archive has told its part, or has been refused. */
+  private takesQuery(request: QueryRequest): boolean {
+    const { query } = request;
+    if (query.type !== 'list-transactions') return false;
+    if (this.lists.size < LISTS_MAX) void this.list(request, query);
+    else request.replier.reply(OVERLOADED);
+    return true;
+  }
+
+  private async list(request: QueryRequest, { username, after, limit }: ListTransactions): Promise<void> {
+    const list: PendingList = { username, isStale: true };
+    this.lists.add(list);
+    let found: Found | undefined;
+    // What leaves memory meanwhile would be in neither part.
+    while (list.isStale) {
+      list.isStale = false;
+      found = await this.archive.list(username, after?.version ?? Number.MAX_SAFE_INTEGER, limit + (after?.shown ?? 0));
+    }
+    this.lists.delete(list);
+    this.carryOut(request, found);
+  }
+}
