@@ -1,4 +1,8 @@
+import { atOnce } from '../../src/base/steps.js';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import type { RawStore } from './raw-store.js';
+
+const NOWHERE = { lsn: { epoch: 0, sequence: 0 }, nonce: '', checksum: 0 };
 
 /** Settings that take a snapshot of each shard every second, and trim the log up to the older one of two. */
 export const EAGER = {
@@ -16,6 +20,22 @@ export async function unfinishedIn(raw: RawStore): Promise<string[]> {
 /** Ids of those that were. */
 export async function wholeIn(raw: RawStore): Promise<string[]> {
   return (await snapshotsIn(raw)).filter(([, manifest]) => manifest.length > 0).map(([id]) => id);
+}
+
+/** Ids of the transactions in the first chunk of a snapshot of shard 0, which need not be published. */
+export function transactionIdsIn(storeId: string, chunk: Buffer): Set<string> {
+  const summary = { bytes: chunk.length, players: chunk.readUInt32BE(8), checksum: chunk.readUInt32BE(12) };
+  const id = chunk.toString('hex', 16, 24);
+  const head = { start: NOWHERE, end: NOWHERE, marks: [], timeMs: 0 };
+  const reader = new SnapshotCodec(storeId).beginReading({
+    ...head,
+    id,
+    shard: 0,
+    players: summary.players,
+    chunks: [summary],
+  });
+  atOnce(reader.addChunk(chunk));
+  return new Set([...reader.finish()].flatMap((wallet) => [...wallet.transactions()].map(({ id }) => id)));
 }
 
 async function snapshotsIn(raw: RawStore): Promise<[id: string, manifest: Buffer][]> {

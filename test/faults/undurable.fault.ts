@@ -9,7 +9,7 @@ import type { Load, Sent } from './load.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
-import { EAGER, unfinishedIn, wholeIn } from './snapshots.js';
+import { EAGER, transactionIdsIn, unfinishedIn, wholeIn } from './snapshots.js';
 import { Witness } from './witness.js';
 
 const ENV = { ...EAGER, WALLETD_SHARDS: '1' };
@@ -38,13 +38,15 @@ async function aheadOfLog(scene: Scene): Promise<Ahead> {
   const load = await scene.load(walletd);
   await until('a snapshot', async () => (await wholeIn(raw)).length > 0);
   proxy.weather = 'hold-appends';
+  const { storeId } = await raw.meta();
   const heldMs = performance.now();
   const isBetSince = ({ endpoint, sentMs }: Sent) => endpoint === 'placeBets' && sentMs > heldMs + 100;
   const [id, held] = await until('a chunk with something that is not in the log', async () => {
     for (const id of await unfinishedIn(raw)) {
       const chunk = await raw.chunk(0, id, 0);
+      const ids = chunk === undefined ? new Set() : transactionIdsIn(storeId, chunk);
       // A request is `q-` and the id of its bet.
-      const held = load.sent.find((one) => isBetSince(one) && chunk?.includes(one.body.id.slice(2)));
+      const held = load.sent.find((one) => isBetSince(one) && ids.has(one.body.id.slice(2)));
       if (held !== undefined) return [id, held] as const;
     }
     return undefined;
