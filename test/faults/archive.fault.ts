@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
 import { PlatformClient } from '../support/client.js';
 import { Scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
+import { FaultyNetwork } from './faulty-network.js';
 import { BUSY, type Target } from './load.js';
 import { prove } from './proof.js';
 import { RawLmdb } from './raw-lmdb.js';
 import { RawRedis } from './raw-redis.js';
 import { fault } from './scene.js';
+import { SmallDisk } from './small-disk.js';
 
 const KILLS = 5;
 /** Closed rounds leave memory at once. */
@@ -109,6 +112,89 @@ fault(
     scene.say(await prove([load], walletd, new RawRedis(redis)));
   },
 );
+
+fault(
+  'PostgreSQL hangs under load: what needs it gets 503 by its deadline, all else goes on, and it is used again',
+  async (scene) => {
+    const postgres = scene.postgres();
+    if (postgres === undefined) return;
+    const redis = await scene.redis();
+    const folder = new URL(postgres.url).searchParams.get('host') ?? '';
+    const proxy = await FaultyNetwork.start(`${folder}/.s.PGSQL.5432`);
+    scene.atEnd(() => proxy.close());
+    const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
+    const walletd = await scene.walletd(redis.url, { ...AT_ONCE, WALLETD_ARCHIVE: url });
+    const load = await scene.load(walletd);
+    await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
+    proxy.weather = 'swallow-replies';
+    const hangsMs = performance.now();
+    const old = load.sent[0];
+    const client = new PlatformClient(walletd.callbackUrl);
+    assert.equal((await client.post('placeBets', { ...old?.body } as object)).statusCode, BUSY);
+    await isSaidToBeAway(walletd);
+    const during = load.sent.filter((one) => one.sentMs > hangsMs && one.outcome === 'answered').length;
+    assert.ok(during > 50, `${during} answers while the archive hung`);
+    proxy.weather = 'fair';
+    proxy.cut();
+    const again = await until('the repeat is answered', async () => {
+      const answer = await client.post('placeBets', { ...old?.body } as object);
+      return answer.statusCode === 0 && answer;
+    });
+    assert.equal(again.balanceAfter, old?.answer?.balanceAfter);
+    client.close();
+    await load.stop();
+    scene.say(`${during} answers while PostgreSQL hung`);
+    scene.say(await prove([load], walletd, new RawRedis(redis)));
+  },
+);
+
+fault(
+  'what was saved of the names is damaged: the start reads the archive again, and every repeat is known',
+  async (scene) => {
+    const postgres = scene.postgres();
+    if (postgres === undefined) return;
+    const redis = await scene.redis();
+    const env = { ...AT_ONCE, WALLETD_ARCHIVE: postgres.url };
+    const first = await scene.walletd(redis.url, env);
+    const load = await scene.load(first);
+    await until('rounds have moved', async () => (await archivedRounds(first)) > 100);
+    load.rest();
+    await allHaveLeft(first);
+    assert.equal(await first.end('SIGTERM'), 0);
+    const client = new Client({ connectionString: postgres.url });
+    await client.connect();
+    const { rowCount } = await client.query(
+      'UPDATE walletd_saved SET names = set_byte(names, 9, get_byte(names, 9) # 1)',
+    );
+    await client.end();
+    assert.ok((rowCount ?? 0) > 0, 'names were saved at the end');
+    const second = await scene.walletd(redis.url, env);
+    await second.waitFor(({ msg }) => /known of the archive is damaged or old/.test(msg));
+    load.moveTo(second);
+    await delay(500);
+    await load.stop();
+    scene.say(await prove([load], second, new RawRedis(redis)));
+  },
+);
+
+fault('the disk of store and archive is full: moves wait, nothing is lost, and with room they go on', async (scene) => {
+  const disk = SmallDisk.maybeMount(scene, 32);
+  if (disk === undefined) return scene.skip('nobody but root mounts a small disk');
+  const folder = `${disk.path}/store`;
+  const walletd = await scene.walletd(`lmdb:${folder}`, AT_ONCE);
+  const load = await scene.load(walletd);
+  await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
+  disk.fill();
+  await isSaidToBeAway(walletd);
+  await delay(500);
+  disk.free();
+  const before = await archivedRounds(walletd);
+  await until('rounds move again', async () => (await archivedRounds(walletd)) > before + 100);
+  await load.stop();
+  scene.say(await prove([load], walletd, new RawLmdb(folder)));
+  await walletd.end('SIGTERM');
+  scene.say(await scene.run('verify', '--deep', '--no-server', '--store', `lmdb:${folder}`));
+});
 
 async function isSaidToBeAway(walletd: WalletdProcess): Promise<void> {
   await walletd.waitFor(({ msg }) => /archive does not answer/.test(msg));

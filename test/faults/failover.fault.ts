@@ -5,6 +5,7 @@ import { LSN_ZERO } from '../../src/shard/log/lsn.js';
 import { EntryCodec, encodeHead } from '../../src/store/format/entry-codec.js';
 import { decodeMeta } from '../../src/store/meta.js';
 import type { RedisServer } from '../support/redis-server.js';
+import { Scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { describe, type Load } from './load.js';
@@ -55,9 +56,15 @@ async function back(load: Load, sinceMs: number): Promise<string> {
 }
 
 /** By an owner that begins with the snapshots that the new master has. */
-async function proveAgain(scene: Scene, walletd: WalletdProcess, load: Load, master: RedisServer): Promise<void> {
+async function proveAgain(
+  scene: Scene,
+  walletd: WalletdProcess,
+  load: Load,
+  master: RedisServer,
+  env: Record<string, string> = {},
+): Promise<void> {
   await walletd.end('SIGKILL');
-  const heir = await scene.walletd(master.url, SNAPSHOTS);
+  const heir = await scene.walletd(master.url, { ...SNAPSHOTS, ...env });
   await prove([load], heir, new RawRedis(master));
   const starts = heir.log.filter(({ msg }) => msg === 'shard recovered').map(({ from }) => from);
   scene.say(`another owner began with ${starts.join(', ')}`);
@@ -112,21 +119,36 @@ for (const lags of [false, true]) {
   );
 }
 
-fault('a replica that lags is promoted: the lost tail goes in again, and nothing answered is lost', async (scene) => {
-  const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync');
-  await delay(300);
-  await replica.call('REPLICAOF', '127.0.0.1', await freePort());
-  await delay(700);
-  const promotedMs = await failOver(master, replica, sentinels);
-  scene.say(await back(load, promotedMs));
-  await delay(500);
-  await load.stop();
-  const lost = healings(walletd).map((line) => Number(line.lost));
-  assert.ok(lost.length > 0, 'the new master lacked something');
-  scene.say(`the new master lacked ${lost.join(', ')} entries`);
-  scene.say(await prove([load], walletd, new RawRedis(replica)));
-  await proveAgain(scene, walletd, load, replica);
-});
+for (const isArchived of [false, true]) {
+  const meanwhile = isArchived ? ' while rounds move to an archive' : '';
+  fault(
+    `a replica that lags is promoted${meanwhile}: the lost tail goes in again, and nothing answered is lost`,
+    async (scene) => {
+      const postgres = isArchived ? scene.postgres() : undefined;
+      if (isArchived && postgres === undefined) return;
+      const env: Record<string, string> =
+        postgres === undefined ? {} : { WALLETD_ARCHIVE: postgres.url, WALLETD_RETENTION_MEMORY_SECONDS: '0.02' };
+      const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync', env);
+      await delay(300);
+      await replica.call('REPLICAOF', '127.0.0.1', await freePort());
+      await delay(700);
+      const promotedMs = await failOver(master, replica, sentinels);
+      scene.say(await back(load, promotedMs));
+      await delay(500);
+      await load.stop();
+      const lost = healings(walletd).map((line) => Number(line.lost));
+      assert.ok(lost.length > 0, 'the new master lacked something');
+      scene.say(`the new master lacked ${lost.join(', ')} entries`);
+      if (isArchived) {
+        const moved = (await Scrape.of(walletd.adminUrl)).value('walletd_archived_rounds_total');
+        assert.ok(moved > 0, 'rounds have moved');
+        scene.say(`${moved} rounds have moved`);
+      }
+      scene.say(await prove([load], walletd, new RawRedis(replica)));
+      await proveAgain(scene, walletd, load, replica, env);
+    },
+  );
+}
 
 fault(
   'a log that somebody has cut and written to: its shard stops, keeps what was lost in a file, and the others serve',

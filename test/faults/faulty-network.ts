@@ -25,8 +25,8 @@ export class FaultyNetwork {
   private readonly links = new Set<Link>();
 
   private constructor(
-    /** New connections lead to this port. */
-    public target: number,
+    /** New connections lead to this port, or to this socket of Unix. */
+    public target: number | string,
   ) {
     this.server = createServer({ noDelay: true }, (client) => {
       const link = new Link(this, client, () => this.links.delete(link));
@@ -34,15 +34,19 @@ export class FaultyNetwork {
     });
   }
 
-  static async start(target: number): Promise<FaultyNetwork> {
+  static async start(target: number | string): Promise<FaultyNetwork> {
     const proxy = new FaultyNetwork(target);
     proxy.server.listen(0, '127.0.0.1');
     await once(proxy.server, 'listening');
     return proxy;
   }
 
+  get port(): number {
+    return (this.server.address() as { port: number }).port;
+  }
+
   get url(): string {
-    return `redis://127.0.0.1:${(this.server.address() as { port: number }).port}`;
+    return `redis://127.0.0.1:${this.port}`;
   }
 
   /** Breaks all connections; what is held stays so. */
@@ -78,7 +82,10 @@ class Link {
     private readonly client: Socket,
     private readonly onClosed: () => void,
   ) {
-    this.upstream = connect({ port: proxy.target, host: '127.0.0.1', noDelay: true });
+    const { target } = proxy;
+    this.upstream = connect(
+      typeof target === 'string' ? { path: target } : { port: target, host: '127.0.0.1', noDelay: true },
+    );
     for (const socket of [client, this.upstream]) socket.on('error', () => {});
     client.on('data', (bytes) => this.request(bytes));
     client.on('close', () => {
