@@ -1,19 +1,22 @@
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { EXIT } from '../node/exit-codes.js';
 import { type ArchivedStore, recordOf } from '../node/open-store.js';
-import { NoStoreError, StoreError } from '../node/store-error.js';
+import { NoStoreError } from '../node/store-error.js';
 import { formatLsn } from '../shard/log/lsn.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { acceptLoss, findLosses, type Loss } from '../tools/loss/accept-loss.js';
 import { shardsOf } from '../tools/store-reader.js';
+import { confirm } from './confirm.js';
+import { isoTime, plural } from './print/format.js';
 import { printable } from './print/printable.js';
 import { Progress } from './print/progress.js';
 import { mustBeStopped, STOPPED_OPTION, stoppedStoreDeps } from './stopped-store.js';
 import { conclude, helpText } from './verb.js';
 import { withStore } from './with-store.js';
+
+const NAMES_SHOWN = 20;
 
 interface AcceptLossOptions {
   readonly yes?: true;
@@ -89,7 +92,7 @@ async function acceptLostEntries(
     console.log('Nothing is missing: all shards would start.');
     return EXIT.ok;
   }
-  for (const loss of losses) console.log(describe(loss));
+  for (const loss of losses) console.log(describe(loss, record));
   if (!(await confirm('Go on without what is missing?', options))) return EXIT.failure;
   for (const loss of losses) {
     const { shard, head, players, kept } = await acceptLoss(loss, deps);
@@ -100,26 +103,31 @@ async function acceptLostEntries(
   return EXIT.ok;
 }
 
-function describe({ shard, reason, salvaged }: Loss): string {
-  const { snapshot, reached, problem, beyond, wallets } = salvaged;
+function describe({ shard, reason, salvaged, found }: Loss, record: NodeRecord): string {
+  const { snapshot, reached, problem, beyond, wallets, timeMs } = salvaged;
   const base = snapshot === undefined ? 'its log from the first entry' : `snapshot ${snapshot.id}`;
+  const from = timeMs === 0 ? '' : `, of ${isoTime(timeMs)}`;
   const lines = [
     `Shard ${shard}: ${reason}.`,
-    `  It can go on with ${wallets.count} players from ${base} and the log up to ${formatLsn(reached.lsn)}.`,
+    `  It can go on with ${wallets.count} players from ${base} and the log up to ${formatLsn(reached.lsn)}${from}.`,
   ];
   if (problem !== undefined) lines.push(`  The log cannot be used further: ${problem}.`);
-  if (beyond > 0) lines.push(`  ${beyond} entries after that cannot be used; they will be kept in a file.`);
+  const end = Math.max(reached.lsn.sequence, snapshot?.end.lsn.sequence ?? 0);
+  const missing = (record.acknowledged(shard)?.lsn.sequence ?? 0) - Math.max(end, found.lsn.sequence);
+  if (missing > 0)
+    lines.push(`  ${plural(missing, 'entry', 'entries')} that were acknowledged are missing${until(record)}.`);
+  if (beyond > 0) lines.push(...describeUnusable(salvaged));
   return lines.map(printable).join('\n');
 }
 
-async function confirm(question: string, { yes }: AcceptLossOptions): Promise<boolean> {
-  if (yes) return true;
-  if (!process.stdin.isTTY) throw new StoreError('cannot ask without a terminal: run it on one, or with --yes');
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // Ctrl-C and the end of the input reject: that is not a yes.
-  const answer = await terminal.question(`${question} Type yes: `).catch(() => '\n');
-  terminal.close();
-  if (answer.trim() === 'yes') return true;
-  console.log('Nothing was changed.');
-  return false;
+function until({ writtenMs }: NodeRecord): string {
+  return writtenMs === undefined ? '' : `, of the time up to ${isoTime(writtenMs)}`;
+}
+
+function describeUnusable({ beyond, unusable: { fromMs, toMs, usernames } }: Loss['salvaged']): string[] {
+  const time = fromMs === undefined || toMs === undefined ? '' : `, of ${isoTime(fromMs)} to ${isoTime(toMs)},`;
+  const some = [...usernames].slice(0, NAMES_SHOWN).join(', ');
+  const more = usernames.size > NAMES_SHOWN ? ` and ${usernames.size - NAMES_SHOWN} more` : '';
+  const about = usernames.size === 0 ? [] : [`  They are about ${some}${more}.`];
+  return [`  ${plural(beyond, 'entry', 'entries')}${time} cannot be used; they will be kept in a file.`, ...about];
 }

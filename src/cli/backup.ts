@@ -1,184 +1,86 @@
-import { access, constants } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { ConfigError } from '../config/config-error.js';
 import { EXIT } from '../node/exit-codes.js';
-import { openFormats } from '../store/format/store-formats.js';
-import { encodeMeta } from '../store/meta.js';
-import { checkBackup } from '../tools/backup/backup-reader.js';
-import { BackupWriter, exists, writeNewBackup } from '../tools/backup/backup-writer.js';
-import { framesAfter } from '../tools/backup/follow.js';
-import { FrameCounts } from '../tools/backup/frame-counts.js';
-import { framesOfStore } from '../tools/backup/store-frames.js';
-import type { Coverage } from '../tools/coverage.js';
-import { patientSource } from '../tools/patient-source.js';
-import { ToolError } from '../tools/store-reader.js';
-import { type CopiedShard, copyJson, copyTable } from './print/copied-shards.js';
-import { formatBytes, isoTime, plural } from './print/format.js';
+import { parseRotation } from '../tools/backup/rotation.js';
+import { argument } from './argument.js';
+import { PIPE } from './backup-input.js';
+import { BackupRun, type BackupRunOptions } from './backup-run.js';
 import { Progress } from './print/progress.js';
-import { stopSignal } from './stop-signal.js';
 import { STORE_ADDRESS_HELP } from './store-address.js';
-import { helpText, type OutputOptions, print } from './verb.js';
-import { type ReadStore, withStoreToRead } from './with-store.js';
+import { helpText } from './verb.js';
+import { withStoreToRead } from './with-store.js';
 
-interface BackupOptions extends OutputOptions {
-  readonly to: string;
+interface BackupOptions extends BackupRunOptions {
   readonly from?: string;
-  readonly follow?: true;
 }
 
 export function addBackup(program: Command): void {
   program
     .command('backup')
     .description('write a store, serving or not, into one compressed file; the store is only read')
-    .requiredOption('--to <file>', 'a new file; with --follow, a file that exists is continued')
+    .requiredOption('--to <file>', 'a new file, or - for a pipe; with --follow, a file that exists is continued')
     .option('--from <store>', 'the store (default: WALLETD_STORE)')
     .option('--follow', 'append what comes, until SIGINT or SIGTERM')
+    .option(
+      '--rotate <size|time>',
+      '--to is a folder: a new whole backup in it when 8GiB were appended, or after 24h',
+      argument(parseRotation),
+    )
+    .option('--keep <number>', 'of a folder: how many finished backups stay', argument(parseKeep))
+    .option('--then <command>', 'a shell command for each file that is finished, in which {} is its path')
+    .option('--recipient <key>', 'encrypt it for this public key of age; may be given several times', addRecipient)
+    .option('--heartbeat <file>', 'following: written with the time up to which the backup has everything')
+    .option('--metrics <file>', "following: metrics for the textfile collector of Prometheus' node_exporter")
     .option('--json', 'print one JSON object for each step instead of tables')
     .addHelpText(
       'after',
       helpText({
-        notes: [STORE_ADDRESS_HELP],
+        notes: [
+          STORE_ADDRESS_HELP,
+          `\
+A backup in such a folder is whole by itself: a file older than the oldest moment that you may want back is not needed. What is
+encrypted (--recipient, see https://age-encryption.org) cannot be continued, so following it takes --rotate; a file is
+there when it is finished, and until then it has the name of a partial one.`,
+        ],
         exitCodes: `${EXIT.ok} written, or followed until a signal; ${EXIT.failure} failed; a file that is there is whole.`,
         examples: [
           'walletd backup --to /var/backups/wallets-2026-01-31',
           'walletd backup --to /var/backups/wallets --follow --from env:WALLETS_REDIS',
+          "walletd backup --to /var/backups --follow --rotate 24h --keep 7 --then 'aws s3 cp {} s3://wallets/'",
+          'walletd backup --to - --recipient age1… | ssh elsewhere "cat > wallets.age"',
         ],
       }),
     )
-    .action((options: BackupOptions) =>
-      withStoreToRead(options.from, progressOf('Backing up', options), (source) => new Backup(source, options).run()),
-    );
-}
-
-function progressOf(what: string, { json }: BackupOptions): Progress {
-  return new Progress(what, !json);
-}
-
-interface Begun {
-  readonly writer: BackupWriter;
-  readonly coverage: Coverage;
-}
-
-class Backup {
-  /** The file is there, and whole up to its last segment. */
-  private isThere = false;
-  private readonly signal = stopSignal(() => {
-    if (this.isThere) return EXIT.ok;
-    console.error('walletd: interrupted, and the store does not answer: nothing was kept');
-    return EXIT.failure;
-  });
-
-  constructor(
-    private readonly source: ReadStore,
-    private readonly options: BackupOptions,
-  ) {}
-
-  async run(): Promise<void> {
-    const { to, follow } = this.options;
-    const begun = follow && (await exists(to)) ? await this.continue() : await this.begin();
-    this.isThere = true;
-    try {
-      if (follow) await this.follow(begun);
-    } finally {
-      await begun.writer.close();
-    }
-  }
-
-  private async begin(): Promise<Begun> {
-    const { source, options, signal } = this;
-    const { live, meta, progress } = source;
-    const { update: onProgress, warn } = progress;
-    // A signal ends the wait for a store in an outage.
-    const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal }) };
-    const counts = new FrameCounts();
-    const frames = framesOfStore(patientSource(live, patience), {
-      meta: encodeMeta(meta),
-      now: Date.now,
-      warn,
-      onProgress,
+    .action(async (options: BackupOptions) => {
+      checkOptions(options);
+      const progress = new Progress('Backing up', !options.json);
+      await withStoreToRead(options.from, progress, (source) => new BackupRun(source, options).run());
     });
-    const writer = await writeNewBackup(options.to, counts.counted(frames), signal);
-    progress.stop();
-    this.reportBegun(writer.byteLength, counts);
-    return { writer, coverage: counts.coverage };
-  }
+}
 
-  /** Goes on behind the last whole segment of the file. */
-  private async continue(): Promise<Begun> {
-    const { to } = this.options;
-    const { storeId } = this.source.reader;
-    this.isThere = true;
-    const progress = progressOf('Checking the file', this.options);
-    try {
-      await access(to, constants.W_OK);
-      const whole = await checkBackup(to, progress.update);
-      const { storeId: found } = openFormats(whole.meta);
-      if (found !== storeId) throw new ToolError(`${to} is a backup of another store, ${found}, not of ${storeId}`);
-      if (whole.cutBytes > 0) {
-        progress.warn(`the last segment of ${to} was cut off: ${whole.cutBytes} bytes are dropped`);
-      }
-      this.say(`Continuing ${to}, which goes to ${isoTime(whole.coverage.timeMs)}.`);
-      return { writer: await BackupWriter.continue(to, whole), coverage: whole.coverage };
-    } finally {
-      progress.stop();
-    }
-  }
+function parseKeep(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error('it must be a number of files, from 1 on');
+  return Number(text);
+}
 
-  private async follow({ writer, coverage }: Begun): Promise<void> {
-    const { source, signal, options } = this;
-    this.say('Following: new entries are in the file a second or two later. Ctrl-C ends it in good order.');
-    const { live, progress } = source;
-    const { warn } = progress;
-    let segments = 0;
-    let entries = 0;
-    for await (const frame of framesAfter(live, coverage, { now: Date.now, warn, signal })) {
-      if (frame.type === 'end') {
-        await writer.endSegment(frame);
-        segments++;
-      } else {
-        await writer.add(frame);
-        entries++;
-      }
-    }
-    const file = options.to;
-    const bytes = writer.byteLength;
-    const what = `${plural(entries, 'entry', 'entries')} in ${plural(segments, 'segment')}`;
-    print(
-      {
-        text: () => `Appended ${what}; the file has ${formatBytes(bytes)}.`,
-        json: () => [{ file, bytes, segments, entries }],
-      },
-      options,
-    );
+function addRecipient(text: string, others: readonly string[] = []): readonly string[] {
+  if (!/^age1[0-9a-z]{50,}$/.test(text)) {
+    throw new InvalidArgumentError('it must be the public key of an age identity, which begins with age1.');
   }
+  return [...others, text];
+}
 
-  private reportBegun(bytes: number, counts: FrameCounts): void {
-    const { source, options } = this;
-    const { timeMs, shards } = counts.coverage;
-    const copied = shards.map(
-      ({ head, snapshot }, shard): CopiedShard => ({
-        shard,
-        snapshot: snapshot?.end,
-        lsn: head.lsn,
-        entries: counts.entriesOf(shard),
-        bytes: counts.bytesOf(shard),
-      }),
-    );
-    const { storeId } = source.meta;
-    const file = options.to;
-    const time = isoTime(timeMs);
-    const sentence = `Store ${source.name}, id ${storeId}, as of ${time}: ${formatBytes(bytes)} in ${file}`;
-    print(
-      {
-        text: () => `${copyTable(copied)}\n\n${sentence}`,
-        json: () => [{ file, bytes, storeId, time, shards: copyJson(copied) }],
-      },
-      options,
-    );
-  }
-
-  /** Says how it goes on to people only. */
-  private say(text: string): void {
-    if (!this.options.json) console.log(text);
-  }
+function checkOptions({ to, follow, rotate, keep, recipient, heartbeat, metrics, then }: BackupOptions): void {
+  const isPipe = to === PIPE;
+  const refusals: readonly (readonly [unknown, string])[] = [
+    [isPipe && follow, '--follow writes into a file: a pipe has an end'],
+    [isPipe && then !== undefined, '--then takes a file, and --to - has none'],
+    [rotate !== undefined && !follow, '--rotate goes with --follow'],
+    [keep !== undefined && rotate === undefined, '--keep goes with --rotate'],
+    [follow && recipient !== undefined && rotate === undefined, '--recipient with --follow takes --rotate as well'],
+    [follow && then !== undefined && rotate === undefined, '--then with --follow takes --rotate as well'],
+    [(heartbeat !== undefined || metrics !== undefined) && !follow, '--heartbeat and --metrics go with --follow'],
+  ];
+  const refused = refusals.find(([is]) => is);
+  if (refused !== undefined) throw new ConfigError(refused[1]);
 }

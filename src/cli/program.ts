@@ -16,6 +16,7 @@ const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>>
   inspect: async () => (await import('./inspect.js')).addInspect,
   export: async () => (await import('./export.js')).addExport,
   snapshot: async () => (await import('./snapshot.js')).addSnapshot,
+  undo: async () => (await import('./undo.js')).addUndo,
   'accept-loss': async () => (await import('./accept-loss.js')).addAcceptLoss,
   completion: async () => (await import('./completion.js')).addCompletion,
 };
@@ -25,7 +26,18 @@ const NEED_NO_VERB = ['--version', '-V'];
 const NEEDS_ALL = 'completion';
 
 /** Errors that people can mend: they get one sentence. All others are bugs of ours, and show their stack. */
-const MENDABLE = ['ConfigError', 'StoreError', 'RecoveryError', 'FormatError', 'ToolError', 'NoBinaryError'];
+const MENDABLE = [
+  'ConfigError',
+  'StoreError',
+  'RecoveryError',
+  'FormatError',
+  'ToolError',
+  'CutOffError',
+  'NoBinaryError',
+];
+
+/** Every other error is a failure. */
+const EXIT_CODES: Readonly<Record<string, number>> = { ConfigError: EXIT.usage, CutOffError: EXIT.cutOff };
 
 /**
  * The command line with the verb that is called; for the help, with all of them, which take half a second to load.
@@ -42,7 +54,7 @@ export async function makeProgram(called = '', output: OutputConfiguration = {})
 Settings come from config/default.json, a file named in WALLETD_CONFIG, and WALLETD_… variables: see docs/settings.md.
 
 Exit codes: ${EXIT.ok} ended in good order, ${EXIT.failure} failed, ${EXIT.usage} wrong settings or arguments, \
-${EXIT.fenced} another process took the store over.`,
+${EXIT.fenced} another process took the store over, ${EXIT.cutOff} the backup was cut off.`,
     )
     .exitOverride()
     .configureOutput(output);
@@ -59,7 +71,7 @@ export function explain(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { name, message, stack } = error as Error;
   console.error(`walletd: ${MENDABLE.includes(name) || isSystemError(error) ? printable(message) : stack}`);
-  return name === 'ConfigError' ? EXIT.usage : EXIT.failure;
+  return EXIT_CODES[name] ?? EXIT.failure;
 }
 
 /** A port that is taken, a folder that cannot be written. */

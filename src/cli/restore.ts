@@ -1,33 +1,42 @@
 import type { Command } from 'commander';
-import type { Driver } from '../node/drivers/driver.js';
+import { ConfigError } from '../config/config-error.js';
+import type { Driver, StoreSettings } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
-import { openArchive } from '../node/drivers/open-archive.js';
+import { discardArchive, openArchive } from '../node/drivers/open-archive.js';
 import { EXIT } from '../node/exit-codes.js';
-import { asStoreError, StoreError } from '../node/store-error.js';
 import type { Archive } from '../shard/archive/archive.js';
 import { openFormats } from '../store/format/store-formats.js';
 import { encodeMeta } from '../store/meta.js';
-import type { Store } from '../store/store.js';
-import { checkBackup, framesOfFile } from '../tools/backup/backup-reader.js';
+import { framesOfFile, framesOnce } from '../tools/backup/backup-reader.js';
 import { framesOfStore } from '../tools/backup/store-frames.js';
 import type { Frame, Frames } from '../tools/frame.js';
-import { type At, checkReach, parseAt, reachesOf } from '../tools/point-in-time.js';
-import { restoreFrames } from '../tools/restore/restore.js';
+import { type At, parseAt } from '../tools/point-in-time.js';
+import { dryTarget } from '../tools/restore/dry-target.js';
+import { type Restored, type RestoreOptions as RestoringOptions, restoreFrames } from '../tools/restore/restore.js';
 import { ToolError } from '../tools/store-reader.js';
 import { argument } from './argument.js';
-import { copyJson, copyTable } from './print/copied-shards.js';
+import { type BackupInputOptions, backupInput, cutOffSentence, IDENTITY_OPTION } from './backup-input.js';
+import { confirm } from './confirm.js';
+import { copyJson, copyTable, newestTime } from './print/copied-shards.js';
 import { isoTime } from './print/format.js';
 import { Progress } from './print/progress.js';
+import { showPlayer } from './restore-player.js';
 import { restoreTargetOf } from './restore-target.js';
 import { stopSignal } from './stop-signal.js';
 import { isStoreAddress, STORE_ADDRESS_HELP, settingsOfStore } from './store-address.js';
-import { conclude, helpText, type OutputOptions, type Report } from './verb.js';
+import { emptyTarget, type Target, withTarget } from './target-place.js';
+import { conclude, helpText, type Outcome, type OutputOptions, type Report } from './verb.js';
+import { whoServes } from './who-serves.js';
 import { withStoreToRead } from './with-store.js';
 
-interface RestoreOptions extends OutputOptions {
+interface RestoreOptions extends OutputOptions, BackupInputOptions {
   readonly from: string;
-  readonly to: string;
+  readonly to?: string;
   readonly at?: At;
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly player?: string;
+  readonly show?: true;
 }
 
 export function addRestore(program: Command): void {
@@ -36,10 +45,16 @@ export function addRestore(program: Command): void {
     .description('write a backup, or another store, into an empty store')
     .requiredOption(
       '--from <file|store>',
-      'a file that backup has written; or a store, serving or not, which is only read',
+      'a file that backup has written, a folder of --rotate, or - for a pipe; or a store, which is only read',
     )
-    .requiredOption('--to <store>', 'an empty store')
+    .option('--to <store>', 'an empty store, or one without an event')
     .option('--at <time|lsn>', 'stop at a moment of the past, see below', argument(parseAt))
+    .option('--dry-run', 'make every check, say what would be written, and write nothing')
+    .option('--accept-cut-off', 'restore the whole segments of a backup whose last one was cut off')
+    .option(...IDENTITY_OPTION)
+    .option('--yes', 'do not ask when somebody may be serving the store')
+    .option('--player <name>', 'with --show: this player alone, and the correction that would bring him there')
+    .option('--show', 'with --player: write nothing')
     .option('--json', 'print one JSON object instead of a table')
     .addHelpText(
       'after',
@@ -51,27 +66,38 @@ export function addRestore(program: Command): void {
 shard is restored up to its last log entry whose newest event is not later, by its own clock: between players of
 different shards the cut can be some milliseconds apart.`,
           '--at SHARD:LSN,SHARD:LSN… restores these shards up to these entries, and all others up to their end.',
+          `\
+A file is proved as a whole before anything is written. What comes through a pipe is proved while it is written, and
+cannot serve when that fails.`,
           'A copy of a store that goes on serving lacks what comes later: to move a store, stop its server first.',
         ],
         exitCodes: `\
-${EXIT.ok} restored; ${EXIT.failure} refused or failed: a store that was begun cannot serve, so empty it and restore again.`,
+${EXIT.ok} restored; ${EXIT.failure} refused or failed: a store that was begun cannot serve, so empty it and restore again;
+${EXIT.cutOff} the backup was cut off: of a file nothing is written, unless --accept-cut-off.`,
         examples: [
           'walletd restore --from /var/backups/wallets-2026-01-31 --to lmdb:./restored',
           'walletd restore --from /var/backups/wallets --to lmdb:./restored --at 2026-01-31T12:00:00Z',
           'walletd restore --from lmdb:./data --to env:WALLETS_REDIS',
+          'walletd restore --from /var/backups/wallets --player ann --show --at 2026-01-31T12:00:00Z',
+          'aws s3 cp s3://backups/wallets.age - | walletd restore --from - --identity key.txt --to env:WALLETS_REDIS',
         ],
       }),
     )
     .action((options: RestoreOptions) => conclude(restore(options), options));
 }
 
-async function restore(options: RestoreOptions): Promise<Report> {
-  const progress = new Progress('Restoring', !options.json);
+async function restore(options: RestoreOptions): Promise<Outcome | number> {
+  const { player, show, from, at, json } = options;
+  if ((player === undefined) !== (show === undefined)) {
+    throw new ConfigError('--player and --show go together: a player alone is shown, and corrected by an operator');
+  }
+  if (player !== undefined) return await showPlayer(from, player, at, json);
+  const progress = new Progress(options.dryRun ? 'Checking' : 'Restoring', !options.json);
   const restoring = isStoreAddress(options.from) ? restoreStore(options, progress) : restoreFile(options, progress);
   return await restoring.finally(() => progress.stop());
 }
 
-async function restoreStore(options: RestoreOptions, progress: Progress): Promise<Report> {
+async function restoreStore(options: RestoreOptions, progress: Progress): Promise<Report | number> {
   return await withStoreToRead(options.from, progress, ({ reader, meta, name }) => {
     const { update: onProgress, warn } = progress;
     const reading = { meta: encodeMeta(meta), at: options.at, now: Date.now, warn, onProgress };
@@ -79,50 +105,114 @@ async function restoreStore(options: RestoreOptions, progress: Progress): Promis
   });
 }
 
-/** Proves the whole file before it writes anything. */
-async function restoreFile(options: RestoreOptions, progress: Progress): Promise<Report> {
-  const { from, at, json } = options;
-  const checking = new Progress('Checking the file', !json);
-  const whole = await checkBackup(from, checking.update).finally(() => checking.stop());
-  checkReach(at, reachesOf(whole.coverage));
-  if (whole.cutBytes > 0) {
-    progress.warn(`the last segment of ${from} was cut off; what is whole goes to ${isoTime(whole.coverage.timeMs)}`);
+/** Proves the whole file before it writes anything; what comes through a pipe, on the way. */
+async function restoreFile(options: RestoreOptions, progress: Progress): Promise<Report | number> {
+  const { source, whole } = await backupInput(options.from, options.at, options);
+  if (whole !== undefined) {
+    const cutOff = cutOffSentence(source, whole, options);
+    if (cutOff !== undefined) progress.warn(cutOff);
+    return await restoreInto(framesOfFile(source, whole, progress.update), source.name, options, progress);
   }
-  return await restoreInto(framesOfFile(from, whole, progress.update), from, options, progress);
+  const frames = framesOnce(source, {
+    onEnd: (part) => {
+      const cutOff = cutOffSentence(source, part, options);
+      if (cutOff !== undefined) progress.warn(cutOff);
+    },
+  });
+  return await restoreInto(frames, source.name, options, progress);
 }
 
 async function restoreInto(
   frames: Frames,
   source: string,
-  { to, at }: RestoreOptions,
+  options: RestoreOptions,
   progress: Progress,
-): Promise<Report> {
+): Promise<Report | number> {
+  const { to, at, dryRun } = options;
+  // With this sentence commander would refuse it.
+  if (to === undefined) throw new ConfigError("required option '--to <store>' not specified");
   const settings = settingsOfStore(to);
   const driver = driverOf(settings);
-  const { name } = driver;
-  const store = await driver.open('auto');
+  const restoring = { openFormats, at, patience: progress.patience };
+  return await withTarget(driver, dryRun === true, progress.warn, async (target) => {
+    const { meta, all } = await begun(frames);
+    const servers = await whoServes(openFormats(meta).storeId, target);
+    for (const sentence of servers) progress.warn(sentence);
+    if (dryRun) {
+      const restored = await restoreFrames(all, dryTarget(), restoring);
+      return report(restored, source, driver.name, options, progress);
+    }
+    if (servers.length > 0 && !(await confirm('Restore all the same?', options))) return EXIT.failure;
+    await emptyTarget(target, driver, (storeId) => discardArchive(settings, storeId));
+    const restored = await restoreTo(target, settings, all, restoring, progress);
+    return report(restored, source, driver.name, options, progress);
+  });
+}
+
+async function restoreTo(
+  { store }: Target,
+  settings: StoreSettings,
+  frames: Frames,
+  restoring: RestoringOptions,
+  progress: Progress,
+): Promise<Restored> {
+  if (store === undefined) throw new Error('a store to write to is open');
+  const driver = driverOf(settings);
   let archive: Archive | undefined;
   const target = restoreTargetOf(store, async (storeId) => {
     archive = await openArchive(settings, storeId);
     return archive;
   });
   try {
-    await mustBeEmpty(store, name);
-    const { patience } = progress;
-    const wanted = untilInterrupted(frames, driver);
-    const restored = await restoreFrames(wanted, target, { openFormats, at, patience }).catch(async (error: Error) => {
-      if (await store.meta.maybeRead().then(Boolean, Boolean)) progress.warn(notWhole(driver));
-      throw error;
-    });
-    const { storeId, shards } = restored;
-    return {
-      text: () => `${copyTable(shards)}\n\nStore ${storeId} from ${source} is in ${name}.`,
-      json: () => [{ store: name, storeId, shards: copyJson(shards) }],
-    };
+    return await restoreFrames(untilInterrupted(frames, driver), target, restoring);
+  } catch (error) {
+    if (await store.meta.maybeRead().then(Boolean, Boolean)) progress.warn(notWhole(driver));
+    throw error;
   } finally {
     await archive?.close();
-    await store.close();
   }
+}
+
+function report(
+  { storeId, copiedMs, shards }: Restored,
+  source: string,
+  store: string,
+  { at, dryRun }: RestoreOptions,
+  progress: Progress,
+): Report {
+  if (at?.type === 'time' && at.timeMs > copiedMs) {
+    progress.warn(`--at is later than ${isoTime(copiedMs)}, where ${source} ends: what came after that is not in it`);
+  }
+  const newest = newestTime(shards);
+  const time = newest === undefined ? 'without an entry' : `as of ${isoTime(newest)}, its newest entry`;
+  const verb = dryRun ? 'would be in' : 'is in';
+  const untouched = dryRun ? ' Nothing was written.' : '';
+  return {
+    text: () => `${copyTable(shards)}\n\nStore ${storeId} from ${source}, ${time}, ${verb} ${store}.${untouched}`,
+    json: () => [
+      {
+        store,
+        storeId,
+        dryRun,
+        time: newest === undefined ? null : isoTime(newest),
+        copied: isoTime(copiedMs),
+        shards: copyJson(shards),
+      },
+    ],
+  };
+}
+
+/** The meta record, which comes first, and all frames with it. */
+async function begun(frames: Frames): Promise<{ readonly meta: Buffer; readonly all: Frames }> {
+  const iterator = frames[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done || first.value.type !== 'meta') throw new ToolError('a meta record comes first, and there is none');
+  const meta = first.value;
+  const all = async function* (): AsyncGenerator<Frame, void> {
+    yield meta;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  };
+  return { meta: meta.bytes, all: all() };
 }
 
 /** Throws when a signal ends the restore: what has been written by then cannot be continued. */
@@ -139,15 +229,4 @@ async function* untilInterrupted(frames: Frames, target: Driver): AsyncGenerator
 
 function notWhole({ emptying }: Driver): string {
   return `the new store is not whole, and nothing will use it: ${emptying} before the next try`;
-}
-
-async function mustBeEmpty(store: Store, name: string): Promise<void> {
-  let storeId: string | undefined;
-  try {
-    storeId = (await store.meta.maybeRead())?.storeId;
-  } catch (error) {
-    throw asStoreError(error as Error, name);
-  }
-  if (storeId === undefined) return;
-  throw new StoreError(`there is a store at ${name} already, ${storeId}: a restore needs an empty place`);
 }

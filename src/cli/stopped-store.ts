@@ -82,7 +82,8 @@ export async function mustBeStopped(
   }
 }
 
-function isAlive({ pid }: Owner): boolean {
+/** True when a process of this machine has the id of the owner. */
+export function isAlive({ pid }: Owner): boolean {
   try {
     process.kill(pid, 0);
     return true;

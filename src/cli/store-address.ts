@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { ConfigError } from '../config/config-error.js';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
@@ -44,6 +45,17 @@ export function settingsToRead(address: string | undefined): Settings {
     ...(address === undefined ? {} : { WALLETD_STORE: resolved(address), WALLETD_STORE_FILE: '' }),
   };
   return loadSettings(env, ['signature.keys']);
+}
+
+/** The settings for a verb that reads a backup file, and no store. */
+export function settingsToReadFile(): Settings {
+  return loadSettings({ ...process.env, WALLETD_INSECURE: 'true' }, ['signature.keys', 'store']);
+}
+
+/** True for what is there as a file. */
+export async function isFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() === true;
 }
 
 /** The value of WALLETD_STORE that an argument stands for. Throws a `ConfigError`. */

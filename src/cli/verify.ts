@@ -2,24 +2,28 @@ import type { Command } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { EXIT } from '../node/exit-codes.js';
+import { framesOfFile, framesOnce } from '../tools/backup/backup-reader.js';
 import { ToolError } from '../tools/store-reader.js';
 import type { StoreBooks } from '../tools/verify/books.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
 import { type ShardReport, type VerifyReport, verify } from '../tools/verify/verify.js';
+import { verifyFrames } from '../tools/verify/verify-frames.js';
 import { formatSum, type ScaleTable } from '../wallet/amount.js';
 import { LEDGER_KINDS } from '../wallet/ledger-kind.js';
-import { plural } from './print/format.js';
+import { backupInput, IDENTITY_OPTION } from './backup-input.js';
+import { isoTime, plural } from './print/format.js';
 import { printable } from './print/printable.js';
 import { Progress } from './print/progress.js';
 import { formatTable } from './print/table.js';
 import { maybeRunningServer, tokenForTools } from './running-server.js';
-import { STORE_ADDRESS_HELP } from './store-address.js';
+import { isStoreAddress, STORE_ADDRESS_HELP } from './store-address.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
-import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
+import { type ReadStore, readerFormats, STORE_OPTION, withStoreToRead } from './with-store.js';
 
 interface VerifyOptions extends OutputOptions {
   readonly deep?: true;
-  readonly store?: string;
+  readonly store?: string | undefined;
+  readonly identity?: string;
   /** False with --no-server. */
   readonly server?: string | false;
 }
@@ -30,7 +34,11 @@ const CURRENCIES_PER_TABLE = 5;
 export function addVerify(program: Command): void {
   program
     .command('verify')
-    .description('check a store: logs, snapshots, wallets, books, and what a running server holds; changes nothing')
+    .description(
+      'check a store, or a backup: logs, snapshots, wallets, books, and what a running server holds; changes nothing',
+    )
+    .argument('[backup]', 'a file that backup has written, a folder of --rotate, or - for a pipe; instead of a store')
+    .option(...IDENTITY_OPTION)
     .option('--deep', 'replay from the oldest entry or snapshot there is, and check every snapshot against the replay')
     .option(
       '--server <url>',
@@ -43,12 +51,64 @@ export function addVerify(program: Command): void {
     .addHelpText(
       'after',
       helpText({
-        notes: [STORE_ADDRESS_HELP],
-        exitCodes: `${EXIT.ok} nothing differs, ${EXIT.failure} something differs, or the check could not be done.`,
-        examples: ['walletd verify --deep --store lmdb:/var/lib/walletd --no-server'],
+        notes: [
+          STORE_ADDRESS_HELP,
+          'A backup is replayed as a whole, with or without --deep, and compared with no server.',
+        ],
+        exitCodes: `\
+${EXIT.ok} nothing differs, ${EXIT.failure} something differs, or the check could not be done;
+${EXIT.cutOff} nothing differs, but the last segment of the backup was cut off.`,
+        examples: [
+          'walletd verify --deep --store lmdb:/var/lib/walletd --no-server',
+          'walletd verify /var/backups/wallets-2026-01-31',
+        ],
       }),
     )
-    .action((options: VerifyOptions) => conclude(verifyStore(options), options));
+    .action((backup: string | undefined, options: VerifyOptions) => {
+      const isBackup = backup !== undefined && !isStoreAddress(backup);
+      if (backup !== undefined && options.store !== undefined)
+        throw new ConfigError('one store or one backup at a time');
+      const verifying = isBackup ? verifyBackup(backup, options) : verifyStore({ store: backup, ...options });
+      return conclude(verifying, options);
+    });
+}
+
+async function verifyBackup(from: string, options: VerifyOptions): Promise<Outcome> {
+  const { source, whole } = await backupInput(from, undefined, options);
+  const progress = new Progress('Verifying', !options.json);
+  let part = whole;
+  const frames =
+    whole === undefined
+      ? framesOnce(source, {
+          onEnd: (found) => {
+            part = found;
+          },
+        })
+      : framesOfFile(source, whole, progress.update);
+  const report = await verifyFrames(frames, readerFormats).finally(() => progress.stop());
+  const { formats, findings, newestMs, copiedMs } = report;
+  const shown = { name: source.name, meta: { storeId: formats.storeId }, reader: formats };
+  const cutBytes = part?.cutBytes ?? 0;
+  const facts = {
+    time: newestMs === undefined ? null : isoTime(newestMs),
+    copied: isoTime(copiedMs),
+    segments: part?.segments,
+    cutBytes,
+  };
+  const asOf = newestMs === undefined ? 'It has no entry' : `Its newest entry is of ${isoTime(newestMs)}`;
+  const cut = cutBytes === 0 ? '' : `\nIts last segment was cut off: ${plural(cutBytes, 'byte')} do not count.`;
+  return {
+    text: () => `${textOf(report, shown, undefined)}\n${asOf}; it was copied at ${isoTime(copiedMs)}.${cut}`,
+    json: () => [{ ...jsonOf(report, shown, undefined), ...facts }],
+    exitCode: findings.total > 0 ? EXIT.failure : cutBytes > 0 ? EXIT.cutOff : EXIT.ok,
+  };
+}
+
+/** What a report is printed with. */
+interface Shown {
+  readonly name: string;
+  readonly meta: { readonly storeId: string };
+  readonly reader: { readonly scales: ScaleTable };
 }
 
 async function verifyStore(options: VerifyOptions): Promise<Outcome> {
@@ -93,7 +153,7 @@ async function serverAt(url: string, settings: Settings, storeId: string): Promi
   throw new ToolError(`the server at ${url} serves another store: ${served}, not ${storeId}`);
 }
 
-function textOf(report: VerifyReport, { name, reader, meta }: ReadStore, server: OperatorApi | undefined): string {
+function textOf(report: VerifyReport, { name, reader, meta }: Shown, server: OperatorApi | undefined): string {
   const { shards, books, findings } = report;
   return [
     `Store ${name}, id ${meta.storeId}\n`,
@@ -171,7 +231,7 @@ function serverSentence(shards: readonly ShardReport[], server: OperatorApi | un
 
 function jsonOf(
   { shards, books, findings }: VerifyReport,
-  { name, meta, reader }: ReadStore,
+  { name, meta, reader }: Shown,
   server: OperatorApi | undefined,
 ): object {
   const decimals = (units: bigint, currency: string) => formatSum(units, reader.scales.of(currency));

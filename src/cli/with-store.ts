@@ -1,16 +1,14 @@
 import { setImmediate as yieldTurn } from 'node:timers/promises';
 import type { Settings } from '../config/schema.js';
 import { type ArchivedStore, openAsItIs } from '../node/open-store.js';
-import type { Archive } from '../shard/archive/archive.js';
-import { formatsOf } from '../store/format/store-formats.js';
-import type { StoreMeta } from '../store/meta.js';
-import type { Store } from '../store/store.js';
+import { formatsOf, openFormats } from '../store/format/store-formats.js';
+import { decodeMeta, type StoreMeta } from '../store/meta.js';
 import { patientSource } from '../tools/patient-source.js';
 import type { StoreReader } from '../tools/store-reader.js';
 import { ScaleTable } from '../wallet/amount.js';
 import { shardOf } from '../worker/placement.js';
 import type { Progress } from './print/progress.js';
-import { settingsToRead } from './store-address.js';
+import { isFile, isStoreAddress, settingsToRead, settingsToReadFile } from './store-address.js';
 
 /** A store that is only read. Shards and scales are those that it was created with. */
 export interface ReadStore {
@@ -26,7 +24,7 @@ export interface ReadStore {
 }
 
 /** The option with which a verb that reads takes its store, for `command.option(...STORE_OPTION)`. */
-export const STORE_OPTION = ['--store <store>', 'the store (default: WALLETD_STORE)'] as const;
+export const STORE_OPTION = ['--store <store>', 'the store, or a backup file (default: WALLETD_STORE)'] as const;
 
 /** Opens the store of these settings, does the work, and closes it. Throws a `StoreError` when it cannot be opened. */
 export async function withStore<T>(
@@ -44,14 +42,17 @@ export async function withStore<T>(
 }
 
 /**
- * Does the same for work that only reads the store at an address, or that of the settings. The bar stops when the work
- * ends. Throws a `ConfigError` when the address is invalid.
+ * Does the same for work that only reads: the store at an address, or that of the settings, or a backup file as a store.
+ * The bar stops when the work ends. Throws a `ConfigError` when the address is invalid.
  */
 export async function withStoreToRead<T>(
   address: string | undefined,
   progress: Progress,
   work: (opened: ReadStore) => Promise<T>,
 ): Promise<T> {
+  if (address !== undefined && !isStoreAddress(address) && (await isFile(address))) {
+    return await withBackupToRead(address, progress, work);
+  }
   const settings = settingsToRead(address);
   const read = async ({ store, meta, name, archive }: ArchivedStore) => {
     const live = readerOf(store, meta, archive);
@@ -61,13 +62,40 @@ export async function withStoreToRead<T>(
   return await withStore(settings, read, 'read');
 }
 
-export function readerOf(store: Store, meta: StoreMeta, archive?: Archive): StoreReader {
+type Contents = Pick<StoreReader, 'wal' | 'snapshots' | 'archive'>;
+
+export function readerOf({ wal, snapshots }: Contents, meta: StoreMeta, archive?: Contents['archive']): StoreReader {
+  return { ...formatsToRead(meta), wal, snapshots, archive };
+}
+
+async function withBackupToRead<T>(
+  path: string,
+  progress: Progress,
+  work: (opened: ReadStore) => Promise<T>,
+): Promise<T> {
+  const { BackupStore } = await import('../tools/backup/backup-store.js');
+  const store = await BackupStore.open(path, openFormats, progress.update);
+  try {
+    const meta = decodeMeta(store.whole.meta);
+    const reader = readerOf(store, meta, store.archive);
+    const settings = settingsToReadFile();
+    if (store.whole.cutBytes > 0) progress.warn(`the last segment of ${path} was cut off, and is left out`);
+    return await work({ reader, live: reader, meta, name: path, settings, progress });
+  } finally {
+    progress.stop();
+    await store.close();
+  }
+}
+
+/** All of a reader but the bytes. Throws a `FormatError` when the meta record is damaged or newer than this walletd. */
+export function readerFormats(meta: Buffer): Omit<StoreReader, keyof Contents> {
+  return formatsToRead(decodeMeta(meta));
+}
+
+function formatsToRead(meta: StoreMeta): Omit<StoreReader, keyof Contents> {
   return {
-    archive,
     ...formatsOf(meta),
     scales: new ScaleTable(meta.scales),
-    wal: store.wal,
-    snapshots: store.snapshots,
     shardOf: (username) => shardOf(username, meta.shards),
     yieldTurn,
   };

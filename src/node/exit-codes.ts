@@ -5,4 +5,6 @@ export const EXIT = {
   usage: 2,
   /** Another process took the store over. */
   fenced: 3,
+  /** The backup was cut off: nothing was restored. */
+  cutOff: 4,
 } as const;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -49,6 +49,11 @@ export class NodeRecord {
       shards.set(Number(shard), { lsn, checksum: checksum === undefined ? undefined : Number.parseInt(checksum, 16) });
     }
     return new NodeRecord(path, store, stored?.storeId, shards);
+  }
+
+  /** When it was written last, by the clock of the file system; undefined where there is none. Milliseconds. */
+  get writtenMs(): number | undefined {
+    return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs;
   }
 
   acknowledged(shard: number): Position | undefined {

@@ -1,4 +1,4 @@
-import type { Wal } from '../shard/log/wal.js';
+import type { Head, Wal } from '../shard/log/wal.js';
 import type { SnapshotStore } from '../shard/snapshot/snapshot-store.js';
 import type { StoreMeta } from './meta.js';
 
@@ -48,4 +48,9 @@ export interface MetaStore {
   create(meta: StoreMeta): Promise<boolean>;
   /** Replaces the meta record that an incomplete store was created with. Durable when it resolves; may be repeated. */
   complete(meta: StoreMeta): Promise<void>;
+  /**
+   * Removes a store whose logs end in these heads, all or nothing: its record, heads and logs. It must not have snapshots.
+   * False when a log has gone on. A server on it loses its ownership. Rejects where that is not allowed.
+   */
+  discard(meta: StoreMeta, heads: readonly Head[]): Promise<boolean>;
 }

@@ -171,7 +171,7 @@ test('a restore that fails when it has begun says what to do with what is there'
     assert.equal(status, 1);
     assert.match(
       stderr,
-      /the new store is not whole, and nothing will use it: remove its folder before the next try\n/,
+      /the new store is not whole, and nothing will use it: move its folder away \(mv \S+ \S+\) before the next try\n/,
     );
     assert.match(stderr, /entry 1-1 of shard 0 is not by the owner of its epoch/);
   }));

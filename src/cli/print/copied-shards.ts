@@ -1,5 +1,5 @@
 import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import { formatBytes } from './format.js';
+import { formatBytes, isoTime } from './format.js';
 import { formatTable } from './table.js';
 
 /** What was copied of one shard. */
@@ -8,26 +8,36 @@ export interface CopiedShard {
   /** The newest entry whose effects are in its snapshot; undefined without a snapshot. */
   readonly snapshot: Lsn | undefined;
   readonly lsn: Lsn;
+  /** The time of that entry, where it is known; undefined in an empty log. Milliseconds. */
+  readonly timeMs?: number | undefined;
   readonly entries: number;
   /** The size of snapshot and entries, uncompressed. */
   readonly bytes: number;
 }
 
-const COLUMNS = [{ right: 'shard' }, 'snapshot', 'up to', { right: 'entries' }, { right: 'size' }];
-
 export function copyTable(shards: readonly CopiedShard[]): string {
-  const rows = shards.map(({ shard, snapshot, lsn, entries, bytes }) => {
+  const hasTimes = shards.some(({ timeMs }) => timeMs !== undefined);
+  const columns = ['snapshot', 'up to', ...(hasTimes ? ['as of'] : [])];
+  const rows = shards.map(({ shard, snapshot, lsn, timeMs, entries, bytes }) => {
     const place = snapshot === undefined ? '-' : formatLsn(snapshot);
-    return [String(shard), place, formatLsn(lsn), String(entries), formatBytes(bytes)];
+    const time = timeMs === undefined ? '-' : isoTime(timeMs);
+    return [String(shard), place, formatLsn(lsn), ...(hasTimes ? [time] : []), String(entries), formatBytes(bytes)];
   });
-  return formatTable(COLUMNS, rows);
+  return formatTable([{ right: 'shard' }, ...columns, { right: 'entries' }, { right: 'size' }], rows);
+}
+
+/** The newest time of all shards; undefined where no shard has one. */
+export function newestTime(shards: readonly CopiedShard[]): number | undefined {
+  const times = shards.flatMap(({ timeMs }) => timeMs ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
 }
 
 export function copyJson(shards: readonly CopiedShard[]): object[] {
-  return shards.map(({ shard, snapshot, lsn, entries, bytes }) => ({
+  return shards.map(({ shard, snapshot, lsn, timeMs, entries, bytes }) => ({
     shard,
     snapshot: snapshot === undefined ? null : formatLsn(snapshot),
     lsn: formatLsn(lsn),
+    time: timeMs === undefined ? undefined : isoTime(timeMs),
     entries,
     bytes,
   }));

@@ -12,7 +12,7 @@ export interface Driver {
   readonly recordName: string;
   /** For people: what each answer waits for. */
   readonly durability: string;
-  /** For people: how to empty it. */
+  /** For people: how to empty it, with the command. */
   readonly emptying: string;
   /** Throws a `StoreError` when that cannot be; where there is none, `never` refuses before anything is made. */
   open(init: 'auto' | 'never'): Promise<Store>;

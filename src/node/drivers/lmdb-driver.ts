@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { messageOf } from '../../base/message-of.js';
+import { quoted } from '../../base/quoted.js';
 import { ConfigError } from '../../config/config-error.js';
 import type { Store } from '../../store/store.js';
 import { asStoreError, NoStoreError, StoreError } from '../store-error.js';
@@ -21,7 +22,7 @@ export function lmdbDriver(settings: StoreSettings): Driver {
     name,
     recordName: name,
     durability: 'fsync: every answer waits for an LMDB commit with fdatasync',
-    emptying: 'remove its folder',
+    emptying: `move its folder away (mv ${quoted(folder)} ${quoted(`${folder}.old`)})`,
     open,
     openToRead: () => open('never'),
     openAgain: (onStuck) => openFolder(folder, name, 'never', onStuck),

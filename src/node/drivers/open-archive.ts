@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { maybeStoreKind } from '../../config/store-kinds.js';
 import type { Archive } from '../../shard/archive/archive.js';
@@ -37,6 +37,19 @@ export async function openArchive(
   if (maybeStoreKind(store) !== 'lmdb') return undefined;
   const { LmdbArchive } = await import('../../store/lmdb/lmdb-archive.js');
   return LmdbArchive.open(folderOfArchive(store), storeId, onStuck);
+}
+
+/** Removes the archive beside a store that is removed, if nothing is in it. One in PostgreSQL stays: a person empties it. */
+export async function discardArchive(
+  settings: Pick<StoreSettings, 'store' | 'archive'>,
+  storeId: string,
+): Promise<void> {
+  if (settings.archive !== null) return;
+  const archive = await openArchiveToRead(settings, storeId);
+  if (archive === undefined) return;
+  const isEmpty = (await archive.days()).length === 0;
+  await archive.close();
+  if (isEmpty) rmSync(folderOfArchive(settings.store), { recursive: true });
 }
 
 function folderOfArchive(store: string): string {

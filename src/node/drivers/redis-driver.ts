@@ -1,3 +1,4 @@
+import { quoted } from '../../base/quoted.js';
 import { ConfigError } from '../../config/config-error.js';
 import { type Durability, describeDurability, maybeDurability } from '../../store/redis/durability.js';
 import { maybeRedisAddress, type RedisAddress } from '../../store/redis/redis-address.js';
@@ -16,12 +17,19 @@ export function redisDriver({ store, storePrefix: prefix, durability: text, redi
     name: address.name,
     recordName: `${address.name} ${prefix}`,
     durability: describeDurability(durability),
-    emptying: 'remove the keys of its prefix',
+    emptying: `remove the keys of its prefix (${removal(address, prefix)})`,
     // Connects at the first use: whether there is a store is seen by its meta record.
     open: () => openAs(false),
     openToRead: () => openAs(true),
     openAgain: () => openAs(false),
   };
+}
+
+/** What removes all keys of the prefix, and no others. Where the password goes, redis-cli asks its environment. */
+function removal({ options: { host, port, sentinels, db, tls } }: RedisAddress, prefix: string): string {
+  const server = sentinels === undefined ? `-h ${quoted(host as string)} -p ${port}` : '-h MASTER -p PORT';
+  const cli = `redis-cli ${server}${tls === undefined ? '' : ' --tls'}${db ? ` -n ${db}` : ''}`;
+  return `REDISCLI_AUTH=… ${cli} --scan --pattern '${prefix}:*' | REDISCLI_AUTH=… xargs ${cli} unlink`;
 }
 
 function addressOf(store: string): RedisAddress {

@@ -41,6 +41,11 @@ export class Heads {
     this.database.put(headKey(shard), encodeHead(head), versionOf(head));
   }
 
+  /** To be called within a transaction. */
+  remove(shard: number): void {
+    this.database.remove(headKey(shard));
+  }
+
   /**
    * Replaces the head and does what `write` queues, if the head is the expected one; else resolves to false. The caller
    * sees to the commit, for it may queue several.

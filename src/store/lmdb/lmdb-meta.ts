@@ -1,10 +1,12 @@
 import type { Database } from 'lmdb';
+import type { Head } from '../../shard/log/wal.js';
 import { genesisHead } from '../format/entry-codec.js';
 import { decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { MetaStore } from '../store.js';
 import type { Commits } from './commits.js';
 import type { FileGrowth } from './file-growth.js';
 import type { Heads } from './heads.js';
+import type { LmdbWal } from './lmdb-wal.js';
 
 const META_KEY = Buffer.from('meta');
 
@@ -15,6 +17,7 @@ export class LmdbMeta implements MetaStore {
     private readonly heads: Heads,
     private readonly commits: Commits,
     private readonly growth: FileGrowth,
+    private readonly wal: LmdbWal,
   ) {}
 
   async maybeRead(): Promise<StoreMeta | undefined> {
@@ -35,5 +38,15 @@ export class LmdbMeta implements MetaStore {
   async complete(meta: StoreMeta): Promise<void> {
     await this.growth.room(0, 1);
     await this.commits.landed(this.database.put(META_KEY, encodeMeta(meta)));
+  }
+
+  async discard(meta: StoreMeta, heads: readonly Head[]): Promise<boolean> {
+    await this.growth.room(0, heads.length);
+    return await this.wal.discard(heads, () => {
+      const bytes = this.database.get(META_KEY);
+      if (bytes === undefined || decodeMeta(bytes).storeId !== meta.storeId) return false;
+      this.database.remove(META_KEY);
+      return true;
+    });
   }
 }

@@ -44,7 +44,7 @@ export class LmdbStore implements Store {
     this.growth = growth;
     this.wal = new LmdbWal(root, log, heads, commits, growth);
     this.snapshots = new LmdbSnapshots(heads, growth, { log, snapshots, chunks });
-    this.meta = new LmdbMeta(meta, heads, commits, growth);
+    this.meta = new LmdbMeta(meta, heads, commits, growth, this.wal);
   }
 
   /**

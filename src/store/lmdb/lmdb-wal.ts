@@ -70,6 +70,18 @@ export class LmdbWal implements Wal {
     );
   }
 
+  /** Removes logs that end in these heads, in one transaction with what `also` removes; nothing when that says false. */
+  async discard(heads: readonly Head[], also: () => boolean): Promise<boolean> {
+    await this.growth.roomToRemove(heads.length);
+    return this.root.transactionSync(() => {
+      if (!heads.every((head, shard) => isSameHead(head, this.heads.must(shard))) || !also()) return false;
+      const [start, end] = [entryKey(0, LSN_ZERO), entryKey(heads.length, LSN_ZERO)];
+      for (const key of [...this.log.getKeys({ start, end })]) this.log.remove(key);
+      for (const shard of heads.keys()) this.heads.remove(shard);
+      return true;
+    });
+  }
+
   async head(shard: number): Promise<Head> {
     return this.heads.must(shard);
   }

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type { Head } from '../../shard/log/wal.js';
 import { encodeHead, genesisHead } from '../format/entry-codec.js';
 import { decodeAnyMeta, decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
 import type { MetaStore } from '../store.js';
@@ -43,6 +44,24 @@ export class RedisMeta implements MetaStore {
   async complete(meta: StoreMeta): Promise<void> {
     const { connection, durability, keys } = this;
     await connection.use((client) => confirmed(client, durability, client.set(keys.meta, encodeMeta(meta))));
+  }
+
+  async discard(meta: StoreMeta, heads: readonly Head[]): Promise<boolean> {
+    const { connection, durability, keys } = this;
+    const all = [keys.meta, ...heads.flatMap((_, shard) => [keys.head(shard), keys.log(shard)])];
+    const removed = await connection.use(async (client) => {
+      await client.watch(...all);
+      const found = await client.mgetBuffer(heads.map((_, shard) => keys.head(shard)));
+      const stored = await client.getBuffer(keys.meta);
+      const isSame = heads.every((head, shard) => found[shard]?.equals(encodeHead(head)));
+      if (!isSame || stored === null || decodeMeta(stored).storeId !== meta.storeId) {
+        await client.unwatch();
+        return false;
+      }
+      return (await confirmed(client, durability, client.multi().del(all).exec())) !== null;
+    });
+    if (removed) this.storeId = undefined;
+    return removed;
   }
 
   /** Throws when another server has taken this address, with no store on it or with another one. */

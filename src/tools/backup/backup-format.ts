@@ -22,6 +22,8 @@ export const BACKUP_VERSION = 1;
 export const FILE_HEADER_LENGTH = 16;
 export const BLOCK_HEADER_LENGTH = 24;
 const MAGIC = 'wdbackup';
+/** What every file begins with that age has encrypted. */
+const AGE = 'age-encryption.org/v1';
 /** A little faster than the disks that backups go to; the next level takes twice as long for a tenth less. */
 const COMPRESSION_LEVEL = constants.Z_BEST_SPEED;
 
@@ -51,6 +53,9 @@ export function sealFileHeader(): Buffer {
 
 /** Throws a `ToolError` that says what is wrong. */
 export function checkFileHeader(bytes: Buffer): void {
+  if (AGE.startsWith(bytes.toString('latin1')) && bytes.length > 0) {
+    throw new ToolError('is encrypted by age: name the file of your identity with --identity');
+  }
   if (bytes.length < FILE_HEADER_LENGTH || bytes.toString('latin1', 0, 8) !== MAGIC) {
     throw new ToolError('is not a walletd backup (bad magic at byte 0)');
   }

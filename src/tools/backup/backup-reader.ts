@@ -1,4 +1,3 @@
-import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { Coverage } from '../coverage.js';
 import type { Frame } from '../frame.js';
@@ -13,8 +12,9 @@ import {
   maybeBlockHeader,
   openBlock,
 } from './backup-format.js';
+import { type BackupSource, ByteReader, fileSource } from './backup-source.js';
 
-/** The part of a backup file up to the end of its last whole segment. */
+/** The part of a backup up to the end of its last whole segment. */
 export interface WholePart {
   readonly bytes: number;
   readonly blocks: number;
@@ -26,7 +26,7 @@ export interface WholePart {
   readonly coverage: Coverage;
 }
 
-interface Block {
+export interface Block {
   readonly header: BlockHeader;
   readonly data: Buffer;
   /** Where it begins and ends in the file. */
@@ -38,57 +38,145 @@ interface Block {
  * Reads the whole file and proves every byte of it. Throws a `ToolError` that names the place of the first damage. A
  * segment that was cut off is not damage.
  */
-export async function checkBackup(path: string, onProgress: OnProgress = () => {}): Promise<WholePart> {
-  const reader = await BlockReader.open(path);
+export async function checkBackup(from: string | BackupSource, onProgress: OnProgress = () => {}): Promise<WholePart> {
+  const source = sourceOf(from);
+  const size = await source.size();
+  const reader = await BlockReader.open(source);
   try {
-    let [whole, blocks, segments] = [FILE_HEADER_LENGTH, 0, 0];
-    let first: Block | undefined;
-    let last: Block | undefined;
+    const whole = new WholeSoFar();
     for (;;) {
-      const block = await reader.next(whole);
+      const block = await reader.next(whole.bytes);
       if (block === undefined) break;
-      first ??= block;
-      onProgress(block.end, reader.size);
-      if (block.header.kind !== BLOCK_KINDS.endsSegment) continue;
-      [whole, blocks, last] = [block.end, block.header.index + 1, block];
-      segments++;
+      if (size !== undefined) onProgress(block.end, size);
+      if (whole.isFirst) whole.meta = (await reader.openBlock(block))[0];
+      if (whole.take(block)) whole.last = block;
     }
-    if (first === undefined || last === undefined) {
-      throw new ToolError(`${path} has no whole segment: the first one was cut off`);
-    }
-    const meta = (await reader.open(first))[0];
-    const end = (await reader.open(last)).at(-1);
-    if (meta?.type !== 'meta' || end?.type !== 'end') throw new ToolError(`${path} lacks its meta record or its end`);
-    const cutBytes = reader.size - whole;
-    return { bytes: whole, blocks, segments, cutBytes, meta: meta.bytes, coverage: end.coverage };
+    if (whole.last !== undefined) whole.end = (await reader.openBlock(whole.last)).at(-1);
+    return whole.part(source.name, reader.received);
   } finally {
     await reader.close();
   }
 }
 
-/** The frames in the whole part of a backup file. */
+/**
+ * The frames in the whole part of a backup file, which has been checked. Throws a `ToolError` when it has become shorter.
+ */
 export async function* framesOfFile(
-  path: string,
-  whole: WholePart,
+  from: string | BackupSource,
+  { bytes }: WholePart,
   onProgress: OnProgress = () => {},
 ): AsyncGenerator<Frame, void> {
-  const reader = await BlockReader.open(path);
-  let coming = reader.maybeFrames(whole.bytes);
+  const source = sourceOf(from);
+  yield* framesOnce(source, {
+    onProgress: (done) => onProgress(done, bytes),
+    onEnd: (part) => {
+      if (part.bytes >= bytes) return;
+      throw new ToolError(`${source.name} has become shorter while it was read`);
+    },
+    untilByte: bytes,
+  });
+}
+
+export interface ReadOnceOptions {
+  readonly onProgress?: (bytes: number) => void;
+  /** Called when all frames have been taken, and may throw to end in an error. */
+  readonly onEnd: (whole: WholePart) => void;
+  /** What comes after this is not read: a follower may be writing there. */
+  readonly untilByte?: number;
+}
+
+/**
+ * The frames of whole segments, from a source that is read once. The first segment is given on as it comes: without its
+ * end a `ToolError` ends the stream, and nothing of it counts. Each later one, some megabytes, is given on when it is
+ * whole. Throws a `ToolError` at a damage, as `checkBackup` does.
+ */
+export async function* framesOnce(source: BackupSource, options: ReadOnceOptions): AsyncGenerator<Frame, void> {
+  const { onProgress = () => {}, onEnd, untilByte = Number.POSITIVE_INFINITY } = options;
+  const reader = await BlockReader.open(source);
+  const whole = new WholeSoFar();
+  const next = async () => {
+    if (reader.position >= untilByte) return undefined;
+    const block = await reader.next(whole.bytes);
+    return block && { block, frames: await reader.openBlock(block) };
+  };
+  let coming = next();
+  let held: Frame[] = [];
   try {
     for (;;) {
-      const frames = await coming;
-      if (frames === undefined) return;
-      const { position } = reader;
+      const read = await coming;
+      if (read === undefined) break;
+      const { block, frames } = read;
+      const isInFirst = whole.segments === 0;
+      if (whole.isFirst) whole.meta = frames[0];
+      const isEnd = whole.take(block);
+      if (isEnd) whole.end = frames.at(-1);
       // The next block is read and inflated while this one is written somewhere.
-      coming = reader.maybeFrames(whole.bytes);
+      coming = next();
       coming.catch(() => {});
-      yield* frames;
-      onProgress(position, whole.bytes);
+      if (isInFirst || isEnd) {
+        yield* held;
+        yield* frames;
+        held = [];
+      } else {
+        held.push(...frames);
+      }
+      onProgress(block.end);
     }
+    onEnd(whole.part(source.name, Math.min(reader.received, untilByte)));
   } finally {
     await Promise.allSettled([coming]);
     await reader.close();
   }
+}
+
+/** The blocks in the whole part of a backup file, which has been checked, with their frames. */
+export async function* blocksOf(
+  source: BackupSource,
+  { bytes }: WholePart,
+): AsyncGenerator<{ readonly block: Block; readonly frames: Frame[] }, void> {
+  const reader = await BlockReader.open(source);
+  try {
+    while (reader.position < bytes) {
+      const block = await reader.next(bytes);
+      if (block === undefined) throw new ToolError(`${source.name} has become shorter while it was read`);
+      yield { block, frames: await reader.openBlock(block) };
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Counts blocks up to the end of the last whole segment. */
+class WholeSoFar {
+  bytes = FILE_HEADER_LENGTH;
+  segments = 0;
+  isFirst = true;
+  meta: Frame | undefined = undefined;
+  /** The block that ends the last whole segment, and its last frame. */
+  last: Block | undefined = undefined;
+  end: Frame | undefined = undefined;
+  private blocks = 0;
+
+  /** True when this block ends a segment. */
+  take({ header, end }: Block): boolean {
+    this.isFirst = false;
+    if (header.kind !== BLOCK_KINDS.endsSegment) return false;
+    this.bytes = end;
+    this.blocks = header.index + 1;
+    this.segments++;
+    return true;
+  }
+
+  part(name: string, received: number): WholePart {
+    const { bytes, blocks, segments, meta, end } = this;
+    if (segments === 0) throw new ToolError(`${name} has no whole segment: the first one was cut off`);
+    if (meta?.type !== 'meta' || end?.type !== 'end') throw new ToolError(`${name} lacks its meta record or its end`);
+    return { bytes, blocks, segments, cutBytes: received - bytes, meta: meta.bytes, coverage: end.coverage };
+  }
+}
+
+function sourceOf(from: string | BackupSource): BackupSource {
+  return typeof from === 'string' ? fileSource(from) : from;
 }
 
 const ZEROS = Buffer.alloc(64 * 1024);
@@ -100,44 +188,43 @@ class BlockReader {
   private index = 0;
 
   private constructor(
-    private readonly path: string,
-    private readonly file: FileHandle,
-    readonly size: number,
+    private readonly name: string,
+    private readonly bytes: ByteReader,
   ) {}
 
-  static async open(path: string): Promise<BlockReader> {
-    const file = await open(path);
+  static async open(source: BackupSource): Promise<BlockReader> {
+    const bytes = new ByteReader(source.open());
     try {
-      const reader = new BlockReader(path, file, (await file.stat()).size);
-      const header = await reader.read(0, FILE_HEADER_LENGTH);
-      try {
-        checkFileHeader(header ?? Buffer.alloc(0));
-      } catch (error) {
-        throw new ToolError(`${path} ${(error as Error).message}`);
-      }
-      return reader;
+      checkFileHeader((await bytes.read(FILE_HEADER_LENGTH)) ?? Buffer.alloc(0));
     } catch (error) {
-      await file.close();
-      throw error;
+      await bytes.close();
+      if (!(error instanceof ToolError)) throw error;
+      throw new ToolError(`${source.name} ${error.message}`);
     }
+    return new BlockReader(source.name, bytes);
+  }
+
+  /** All bytes that have come: at the end, the size of the file. */
+  get received(): number {
+    return this.bytes.received;
   }
 
   /** Undefined when the file, without zeros at its end, stops before the block does. Whole segments end at `whole`. */
   async next(whole: number): Promise<Block | undefined> {
     const start = this.position;
-    const bytes = await this.read(start, BLOCK_HEADER_LENGTH);
+    const bytes = await this.bytes.read(BLOCK_HEADER_LENGTH);
     if (bytes === undefined) return undefined;
     const header = maybeBlockHeader(bytes, this.index);
     if (header === undefined) {
-      if (await this.hasOnlyZerosFrom(start + BLOCK_HEADER_LENGTH)) return undefined;
+      if (await this.hasOnlyZerosLeft()) return undefined;
       throw this.damage(start, whole);
     }
-    const data = await this.read(start + BLOCK_HEADER_LENGTH, header.length);
+    const data = await this.bytes.read(header.length);
     if (data === undefined) return undefined;
     if (crc32(data) !== header.dataChecksum) {
       const tail = data.subarray(-ZERO_TAIL_BYTES);
       const isCutOff = tail.equals(ZEROS.subarray(0, tail.length));
-      if (isCutOff && (await this.hasOnlyZerosFrom(start + BLOCK_HEADER_LENGTH + header.length))) return undefined;
+      if (isCutOff && (await this.hasOnlyZerosLeft())) return undefined;
       throw this.damage(start + BLOCK_HEADER_LENGTH, whole);
     }
     this.index++;
@@ -145,49 +232,32 @@ class BlockReader {
     return { header, data, start, end: this.position };
   }
 
-  /** The frames of the next block; undefined at the end of the whole part. */
-  async maybeFrames(whole: number): Promise<Frame[] | undefined> {
-    if (this.position >= whole) return undefined;
-    const block = await this.next(whole);
-    if (block === undefined) throw new ToolError(`${this.path} has become shorter while it was read`);
-    return await this.open(block);
-  }
-
-  async open({ header, data, start }: Block): Promise<Frame[]> {
+  async openBlock({ header, data, start }: Block): Promise<Frame[]> {
     try {
       return await openBlock(header, data);
     } catch (error) {
-      throw new ToolError(`${this.path} cannot be read at byte ${start}: ${(error as Error).message}`);
+      throw new ToolError(`${this.name} cannot be read at byte ${start}: ${(error as Error).message}`);
     }
   }
 
   async close(): Promise<void> {
-    await this.file.close();
+    await this.bytes.close();
   }
 
   private damage(place: number, whole: number): ToolError {
     const rest = whole === FILE_HEADER_LENGTH ? 'nothing before that is whole' : `the first ${whole} bytes are whole`;
-    return new ToolError(`${this.path} is damaged at byte ${place}: wrong checksum; ${rest}`);
+    return new ToolError(`${this.name} is damaged at byte ${place}: wrong checksum; ${rest}`);
   }
 
   /** A power failure leaves zeros: the file had been extended already, and its content had not been written. */
-  private async hasOnlyZerosFrom(position: number): Promise<boolean> {
-    for (let at = position; at < this.size; at += ZEROS.length) {
-      const length = Math.min(ZEROS.length, this.size - at);
-      if (!(await this.read(at, length))?.equals(ZEROS.subarray(0, length))) return false;
+  private async hasOnlyZerosLeft(): Promise<boolean> {
+    for (;;) {
+      const some = await this.bytes.readSome();
+      if (some === undefined) return true;
+      for (let at = 0; at < some.length; at += ZEROS.length) {
+        const piece = some.subarray(at, at + ZEROS.length);
+        if (!piece.equals(ZEROS.subarray(0, piece.length))) return false;
+      }
     }
-    return true;
-  }
-
-  /** Undefined when the file has fewer bytes. */
-  private async read(position: number, length: number): Promise<Buffer | undefined> {
-    if (position + length > this.size) return undefined;
-    const bytes = Buffer.allocUnsafe(length);
-    for (let done = 0; done < length; ) {
-      const { bytesRead } = await this.file.read(bytes, done, length - done, position + done);
-      if (bytesRead === 0) return undefined;
-      done += bytesRead;
-    }
-    return bytes;
   }
 }

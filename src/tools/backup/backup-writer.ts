@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Frame, Frames } from '../frame.js';
 import { ToolError } from '../store-reader.js';
 import { BLOCK_KINDS, type BlockKind, sealBlock, sealFileHeader } from './backup-format.js';
 import type { WholePart } from './backup-reader.js';
+import { type ByteSink, fileSink } from './byte-sink.js';
 import { sealFrame } from './frame-codec.js';
 
 /*
@@ -25,26 +26,27 @@ export class BackupWriter {
   private readonly sealing: Promise<Buffer>[] = [];
 
   private constructor(
-    /** For people. */
-    private readonly path: string,
-    private readonly file: FileHandle,
+    private readonly sink: ByteSink,
     private bytes: number,
     private blocks: number,
   ) {}
 
   /** Begins a new file, which is renamed to `path` later. */
-  static async create(path: string, partial = path): Promise<BackupWriter> {
-    const file = await open(partial, 'ax', MODE);
+  static async create(path: string, partial = path, change: ChangeSink = (sink) => sink): Promise<BackupWriter> {
+    return await BackupWriter.begin(change(fileSink(path, await open(partial, 'ax', MODE), 0)));
+  }
+
+  static async begin(sink: ByteSink): Promise<BackupWriter> {
     const header = sealFileHeader();
-    await file.appendFile(header);
-    return new BackupWriter(path, file, header.length, 0);
+    await sink.write(header);
+    return new BackupWriter(sink, header.length, 0);
   }
 
   /** Continues a file after its whole part, and cuts off the rest. */
   static async continue(path: string, { bytes, blocks }: WholePart): Promise<BackupWriter> {
     const file = await open(path, 'a', MODE);
     await file.truncate(bytes);
-    return new BackupWriter(path, file, bytes, blocks);
+    return new BackupWriter(fileSink(path, file, bytes), bytes, blocks);
   }
 
   get byteLength(): number {
@@ -64,12 +66,12 @@ export class BackupWriter {
     this.parts.push(header, bytes);
     await this.seal(BLOCK_KINDS.endsSegment);
     while (this.sealing.length > 0) await this.writeOldest();
-    await this.file.datasync();
+    await this.sink.sync();
   }
 
   async close(): Promise<void> {
     await Promise.allSettled(this.sealing);
-    await this.file.close();
+    await this.sink.close();
   }
 
   private async seal(kind: BlockKind): Promise<void> {
@@ -84,23 +86,26 @@ export class BackupWriter {
 
   private async writeOldest(): Promise<void> {
     const block = await (this.sealing.shift() as Promise<Buffer>);
-    await this.checkAlone();
-    await this.file.appendFile(block);
+    await this.sink.write(block);
     this.bytes += block.length;
-  }
-
-  /** Two processes that follow into one file would spoil it for both. */
-  private async checkAlone(): Promise<void> {
-    const { size, nlink } = await this.file.stat();
-    if (nlink === 0) throw new ToolError(`${this.path} was removed while it was written`);
-    if (size !== this.bytes) throw new ToolError(`another process writes to ${this.path} as well`);
   }
 }
 
-/** Writes frames up to their first `end` into a file that exists whole or not at all. Resolves to its writer. */
-export async function writeNewBackup(path: string, frames: Frames, signal: AbortSignal): Promise<BackupWriter> {
+/** What bytes go through on their way into a file, such as encryption. */
+export type ChangeSink = (sink: ByteSink) => ByteSink;
+
+/**
+ * Writes frames up to their first `end` into a file that exists whole or not at all. Resolves to its writer, which is closed
+ * where the bytes go through something.
+ */
+export async function writeNewBackup(
+  path: string,
+  frames: Frames,
+  signal: AbortSignal,
+  change?: ChangeSink,
+): Promise<BackupWriter> {
   const partial = `${path}.partial`;
-  const writer = await create(path, partial);
+  const writer = await create(path, partial, change);
   // Immediately: during an outage of the store the process may end before the next frame.
   const abandon = () => {
     try {
@@ -117,12 +122,13 @@ export async function writeNewBackup(path: string, frames: Frames, signal: Abort
       if (frame.type === 'end') await writer.endSegment(frame);
       else await writer.add(frame);
     }
+    if (change !== undefined) await writer.close();
     await mustBeFree(path);
     await rename(partial, path);
     await syncFolder(dirname(path));
     return writer;
   } catch (error) {
-    await writer.close();
+    await writer.close().catch(() => {});
     // Another backup may have begun a file of the same name by now.
     if (signal.aborted) throw new ToolError('interrupted: nothing was kept');
     await rm(partial, { force: true });
@@ -132,10 +138,10 @@ export async function writeNewBackup(path: string, frames: Frames, signal: Abort
   }
 }
 
-async function create(path: string, partial: string): Promise<BackupWriter> {
+async function create(path: string, partial: string, change?: ChangeSink): Promise<BackupWriter> {
   await mustBeFree(path);
   try {
-    return await BackupWriter.create(path, partial);
+    return await BackupWriter.create(path, partial, change);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     throw new ToolError(
@@ -152,7 +158,19 @@ export async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-async function syncFolder(path: string): Promise<void> {
+/** Writes frames up to their `end` into a pipe. Resolves to how many bytes that were. */
+export async function writeToPipe(sink: ByteSink, frames: Frames, signal: AbortSignal): Promise<number> {
+  const writer = await BackupWriter.begin(sink);
+  for await (const frame of frames) {
+    if (signal.aborted) throw new ToolError('interrupted: what has gone through the pipe is cut off');
+    if (frame.type === 'end') await writer.endSegment(frame);
+    else await writer.add(frame);
+  }
+  await writer.close();
+  return writer.byteLength;
+}
+
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path);
   await folder.sync();
   await folder.close();

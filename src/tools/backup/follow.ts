@@ -18,6 +18,10 @@ export interface FollowOptions {
   readonly warn: (sentence: string) => void;
   /** Ends the stream after the next `end`. */
   readonly signal: AbortSignal;
+  /** Called, once a second, with how many entries are not in the copy yet. */
+  readonly onLag?: (entries: number) => void;
+  /** Called when all that was there at this time is in the copy, and its `end` was taken. Milliseconds. */
+  readonly onCovered?: (timeMs: number) => void;
 }
 
 const PAUSE_MS = 1000;
@@ -30,17 +34,21 @@ const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
 export async function* framesAfter(
   store: SourceStore,
   coverage: Coverage,
-  { now, warn, signal }: FollowOptions,
+  { now, warn, signal, onLag = () => {}, onCovered = () => {} }: FollowOptions,
 ): AsyncGenerator<Frame, void> {
   const shards = coverage.shards.map((shard, i) => new Follower(i, shard, store));
   const outage = new Outage(warn);
   const end = (): Frame => ({ type: 'end', coverage: { timeMs: now(), shards: shards.map((one) => one.coverage()) } });
   while (!signal.aborted) {
+    const passMs = now();
     let bytes = 0;
     try {
       for (const shard of shards) {
         const lost = await shard.lost();
         if (lost !== undefined) warn(lost);
+      }
+      onLag(shards.reduce((sum, { behind }) => sum + behind, 0));
+      for (const shard of shards) {
         for await (const frames of shard.entries()) {
           yield* frames;
           for (const frame of frames) bytes += frame.type === 'entry' ? frame.bytes.length : frame.record.image.length;
@@ -51,6 +59,9 @@ export async function* framesAfter(
         }
       }
       outage.end();
+      if (bytes > 0) yield end();
+      bytes = 0;
+      onCovered(passMs);
     } catch (error) {
       if (isPermanent(error) || error instanceof ToolError) throw error;
       outage.begin(error as Error);
@@ -65,6 +76,8 @@ type EntryFrame = Extract<Frame, { type: 'entry' | 'archived' }>;
 class Follower {
   private head: Head;
   private isBehind = false;
+  /** Entries that the log had more when it was looked at. */
+  behind = 0;
 
   constructor(
     readonly shard: number,
@@ -87,6 +100,7 @@ class Follower {
     const { lsn } = this.head;
     const wasBehind = this.isBehind;
     this.isBehind = head.lsn.sequence < lsn.sequence;
+    this.behind = Math.max(0, head.lsn.sequence - lsn.sequence);
     const isAfter = isSameHead(head, this.head) || (head.lsn.sequence > lsn.sequence && compareLsn(head.lsn, lsn) > 0);
     if (!isAfter && !this.isBehind) throw this.anotherHistory();
     if (!this.isBehind || wasBehind) return undefined;

@@ -6,6 +6,7 @@ import { logLength } from '../log-length.js';
 import type { OnProgress } from '../progress.js';
 import { snapshotReplay } from '../snapshot-replay.js';
 import type { StoreReader } from '../store-reader.js';
+import { addArchivedRounds } from './archived-rounds.js';
 import { itemsFromSnapshot } from './from-snapshot.js';
 import { type HistoryItem, itemsOf, typeInLog } from './history-item.js';
 import { type InspectQuery, isAbout, isWanted, mayBeBefore } from './inspect-query.js';
@@ -16,7 +17,7 @@ import { walletsAtHead } from './wallets-at-head.js';
 /*
  * Inspect answers a query (inspect-query.ts) from logs and snapshots: a list of history items (history-item.ts), oldest
  * first. Items come from the events of the log, which is read even where it is damaged (read-damaged-log.ts), and from what
- * the oldest snapshot remembers of the time before (from-snapshot.ts). wallets-at-head.ts adds the players as they are now.
+ * the oldest snapshot and the archive remember of the time before (from-snapshot.ts, archived-rounds.ts). wallets-at-head.ts adds the players as they are now.
  * inspect-entry.ts shows one entry, or a file of orphans.
  */
 
@@ -147,7 +148,9 @@ class ShardSearch {
       this.notes.push(`${begins}, and no snapshot tells what was before`);
       return [];
     }
-    this.notes.push(`${begins}; what was before is what ${replay.name} remembers`);
+    const archive = reader.archive === undefined ? '' : ' and the archive';
+    this.notes.push(`${begins}; what was before is what ${replay.name}${archive} remembers`);
+    await addArchivedRounds(replay.wallets, shard, query, reader);
     const search = (wallet: Wallet) => {
       rounds.noteAll(wallet);
       for (const one of itemsFromSnapshot(wallet, shard)) if (isWanted(query, one)) remembered.push(one);

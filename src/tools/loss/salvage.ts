@@ -1,4 +1,4 @@
-import { maybeEntry, readLog } from '../../shard/log/log-reader.js';
+import { maybeEntry, newestTimeOf, readLog } from '../../shard/log/log-reader.js';
 import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import { NewerEntryError, RecoveryError } from '../../shard/log/recovery-error.js';
 import { openReplay, Replay } from '../../shard/log/replay.js';
@@ -32,7 +32,20 @@ export interface Salvaged {
   readonly problem: string | undefined;
   /** How many entries the log has after `reached`, which cannot be used; without fences. */
   readonly beyond: number;
+  /** What can be read of these. */
+  readonly unusable: Unusable;
 }
+
+/** Entries that can be read, and do not follow from those before them. */
+export interface Unusable {
+  /** Shard's clock of the first and the last one's newest event; undefined without any. Milliseconds. */
+  readonly fromMs: number | undefined;
+  readonly toMs: number | undefined;
+  /** Whom they are about; not more than some thousands. */
+  readonly usernames: ReadonlySet<string>;
+}
+
+const USERNAMES_MAX = 5000;
 
 /**
  * Rebuilds what can be proved of a shard whose log has lost entries: begins with the newest snapshot that the log does
@@ -87,17 +100,40 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
   const { head: reached, timeMs, logBytes } = replay;
   if (snapshot === undefined && reached === start && problem !== undefined) return undefined;
   for (const wallet of wallets.unpacked()) checkWallet(wallet);
-  const beyond = await countBeyond(shard, reached.lsn, deps);
-  return { wallets, snapshot, reached, timeMs, marks, logBytes, problem, beyond };
+  return {
+    wallets,
+    snapshot,
+    reached,
+    timeMs,
+    marks,
+    logBytes,
+    problem,
+    ...(await lookBeyond(shard, reached.lsn, deps)),
+  };
 }
 
-async function countBeyond(shard: number, after: Lsn, deps: SalvageDeps): Promise<number> {
-  let count = 0;
+async function lookBeyond(
+  shard: number,
+  after: Lsn,
+  deps: SalvageDeps,
+): Promise<Pick<Salvaged, 'beyond' | 'unusable'>> {
+  let beyond = 0;
+  let fromMs: number | undefined;
+  let toMs: number | undefined;
+  const usernames = new Set<string>();
   for await (const page of rawEntriesAfter(shard, after, deps)) {
-    count += page.filter((bytes) => maybeEntry(bytes, deps.format)?.owner === undefined).length;
+    for (const bytes of page) {
+      const entry = maybeEntry(bytes, deps.format);
+      if (entry?.owner !== undefined) continue;
+      beyond++;
+      if (entry === undefined) continue;
+      fromMs ??= entry.timeMs;
+      toMs = newestTimeOf(entry);
+      for (const { username } of entry.events) if (usernames.size < USERNAMES_MAX) usernames.add(username);
+    }
     await deps.yieldTurn();
   }
-  return count;
+  return { beyond, unusable: { fromMs, toMs, usernames } };
 }
 
 /** Throws a `RecoveryError` unless all of the entry can be applied: of one that does not fit nothing must be. */

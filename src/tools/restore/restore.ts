@@ -19,6 +19,8 @@ import { ForeignWriterError } from './snapshot-restore.js';
 
 export interface Restored {
   readonly storeId: string;
+  /** The clock of the machine that made the copy, when it had read all that is in it. Milliseconds. */
+  readonly copiedMs: number;
   readonly shards: readonly RestoredShard[];
 }
 
@@ -116,7 +118,8 @@ class Restore {
       shard.checkEnd(must(coverage.shards[shard.shard], 'an end tells of all shards').head);
     }
     await keepTrying('complete the store', this.patience, () => this.target.complete(this.meta));
-    return { storeId: this.formats.storeId, shards: this.shards.map((shard) => shard.summary()) };
+    const shards = this.shards.map((shard) => shard.summary());
+    return { storeId: this.formats.storeId, copiedMs: coverage.timeMs, shards };
   }
 
   /** What was put into the archive later than the shard is restored to is of another future. */

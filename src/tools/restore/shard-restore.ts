@@ -1,5 +1,5 @@
 import { assert, must } from '../../base/assert.js';
-import { checkContinuity, checkNoLoss, decodeEntry } from '../../shard/log/log-reader.js';
+import { checkContinuity, checkNoLoss, decodeEntry, newestTimeOf } from '../../shard/log/log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
 import type { Patience } from '../../shard/log/patience.js';
 import { type Append, type Head, isSameHead, type SealedEntry } from '../../shard/log/wal.js';
@@ -14,6 +14,8 @@ export interface RestoredShard {
   /** The end of its snapshot; undefined when its log is complete. */
   readonly snapshot: Lsn | undefined;
   readonly lsn: Lsn;
+  /** The shard's clock at the newest event of that entry; undefined in an empty log. Milliseconds. */
+  readonly timeMs: number | undefined;
   readonly entries: number;
   /** Bytes of chunks and entries. */
   readonly bytes: number;
@@ -25,6 +27,8 @@ export class ShardRestore {
   private head: Head;
   /** The newest entry that has been checked. */
   private last: Head | undefined = undefined;
+  /** The newest time in that entry. */
+  private lastMs: number | undefined = undefined;
   private waiting: SealedEntry[] = [];
   private snapshot: SnapshotRestore | undefined = undefined;
   private isPast = false;
@@ -77,6 +81,7 @@ export class ShardRestore {
     this.isPast = isPast(this.at, entry);
     if (this.isPast) return 0;
     this.last = entry.head;
+    this.lastMs = newestTimeOf(entry);
     this.waiting.push({ head: entry.head, bytes });
     this.entries++;
     this.entryBytes += bytes.length;
@@ -113,16 +118,19 @@ export class ShardRestore {
   }
 
   summary(): RestoredShard {
-    const { shard, lsn, entries, entryBytes, snapshot } = this;
+    const { shard, lsn, lastMs: timeMs, entries, entryBytes, snapshot } = this;
     const bytes = entryBytes + (snapshot?.bytes ?? 0);
-    return { shard, snapshot: snapshot?.manifest.end.lsn, lsn, entries, bytes };
+    return { shard, snapshot: snapshot?.manifest.end.lsn, lsn, timeMs, entries, bytes };
   }
 
   private async publishSnapshot(): Promise<void> {
     if (this.snapshot === undefined) return;
     const { end, timeMs } = this.snapshot.manifest;
-    // An abandoned snapshot may have been too late; this one stays.
-    assert(isEarlyEnough(this.at, this.shard, { end: end.lsn, timeMs }), 'nothing in the snapshot is too late');
+    // An abandoned snapshot may have been too late; this one stays. Of a file that is known before its end is looked at.
+    if (!isEarlyEnough(this.at, this.shard, { end: end.lsn, timeMs })) {
+      const earliest = `${new Date(timeMs).toISOString()}, or ${this.shard}:${formatLsn(end.lsn)}`;
+      throw new ToolError(`nothing that early is there: shard ${this.shard} begins at ${earliest}`);
+    }
     await this.snapshot.publish();
   }
 

@@ -34,7 +34,7 @@ export class ArchiveCheck {
 
   constructor(
     private readonly shard: number,
-    private readonly reader: StoreReader,
+    private readonly reader: Pick<StoreReader, 'archive' | 'shardOf' | 'yieldTurn'>,
     private readonly findings: Findings,
   ) {}
 
@@ -85,17 +85,17 @@ export class ArchiveCheck {
     if (isWhole) this.compare(days[0] ?? Number.NEGATIVE_INFINITY);
   }
 
-  private compare(oldestDay: number): void {
+  /** After all records have been checked: is each round that went there? Days before the oldest have been dropped. */
+  compare(oldestDay: number): void {
     for (const [key, { username, roundId, lsn, checksum, day }] of this.gone) {
       const found = this.found.get(key);
       const what = `round ${roundId} of ${username}, which left the wallet in entry ${formatLsn(lsn)},`;
-      // Older days have been dropped.
       if (found === undefined && day >= oldestDay) this.add(`${what} is not in the archive`);
       else if (found !== undefined && found.checksum !== checksum) this.add(`${what} is another one in the archive`);
     }
   }
 
-  private check(record: ArchiveRecord): void {
+  check(record: ArchiveRecord): void {
     this.rounds++;
     try {
       const { username, productId, roundId } = nameOfImage(record.image);

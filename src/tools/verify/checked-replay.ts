@@ -21,7 +21,7 @@ export class CheckedReplay {
   constructor(
     private readonly replay: Replay,
     private readonly shard: number,
-    private readonly reader: StoreReader,
+    private readonly reader: Pick<StoreReader, 'yieldTurn' | 'shardOf'>,
     private readonly comparison: ServerComparison | undefined,
     private readonly findings: Findings,
     private readonly archive: ArchiveCheck,

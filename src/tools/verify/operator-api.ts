@@ -26,6 +26,14 @@ interface Reply {
   readonly text: string;
 }
 
+export interface Correction {
+  readonly id: string;
+  /** Decimal, signed. */
+  readonly amount: string;
+  readonly reason: string;
+  readonly allowNegativeBalance?: boolean;
+}
+
 /** A running server, asked over its operator API. */
 export class OperatorApi implements PlayerSource {
   constructor(
@@ -78,6 +86,26 @@ export class OperatorApi implements PlayerSource {
     return this.read<{ snapshots: SnapshotResult[] }>(text, 'snapshots', (json) => JSON.parse(json)).snapshots;
   }
 
+  /** A player's balance and currency, digit by digit; undefined when there is no such player. */
+  async player(username: string): Promise<Pick<ServerPlayer, 'currency' | 'balance'> | undefined> {
+    const { status, text } = await this.reply('GET', `/v1/players/${encodeURIComponent(username)}`, TIMEOUT_MS);
+    if (status === 404) return undefined;
+    if (status >= 300) throw this.refused(status, text);
+    return parse(text, undefined, (digits) => digits) as Pick<ServerPlayer, 'currency' | 'balance'>;
+  }
+
+  /** Undefined when it was done, now or before; else why not, in a sentence. Throws a `ToolError` without an answer. */
+  async correct(username: string, correction: Correction): Promise<string | undefined> {
+    const { amount, ...rest } = correction;
+    // The amount is text with all its digits, and a number in JSON.
+    const body = `{"amount":${amount},${JSON.stringify(rest).slice(1)}`;
+    const path = `/v1/players/${encodeURIComponent(username)}/corrections`;
+    const { status, text } = await this.reply('POST', path, TIMEOUT_MS, body);
+    if (status < 300) return undefined;
+    if (status === 409 || status === 404) return detailOf(text);
+    throw this.refused(status, text);
+  }
+
   /** What /readyz says, be it ready or not. */
   async readiness(): Promise<Readiness> {
     const { status, text } = await this.reply('GET', '/readyz', TIMEOUT_MS);
@@ -107,9 +135,10 @@ export class OperatorApi implements PlayerSource {
     return text;
   }
 
-  private async reply(method: string, path: string, timeoutMs: number): Promise<Reply> {
+  private async reply(method: string, path: string, timeoutMs: number, body?: string): Promise<Reply> {
     const headers: Record<string, string> = this.token === null ? {} : { Authorization: `Bearer ${this.token}` };
-    return await this.send(method, path, headers, timeoutMs).catch((error: Error) => {
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    return await this.send(method, path, headers, timeoutMs, body).catch((error: Error) => {
       throw new ToolError(`cannot ask the server at ${this.url}: ${error.message}`);
     });
   }
@@ -118,7 +147,13 @@ export class OperatorApi implements PlayerSource {
     return new ToolError(`the server at ${this.url} answers ${status}: ${detailOf(text)}`);
   }
 
-  private send(method: string, path: string, headers: Record<string, string>, timeoutMs: number): Promise<Reply> {
+  private send(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    timeoutMs: number,
+    body?: string,
+  ): Promise<Reply> {
     const request = this.url.startsWith('https:') ? tlsRequest : plainRequest;
     const signal = AbortSignal.timeout(timeoutMs);
     return new Promise((resolve, reject) => {
@@ -133,7 +168,7 @@ export class OperatorApi implements PlayerSource {
         res.on('end', () => resolve({ status: res.statusCode as number, text }));
       });
       sent.on('error', reject);
-      sent.end();
+      sent.end(body);
     });
   }
 }

@@ -1,0 +1,88 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkBackup, type WholePart } from '../tools/backup/backup-reader.js';
+import { type BackupSource, fileSource, pipeSource } from '../tools/backup/backup-source.js';
+import { backupsIn } from '../tools/backup/rotation.js';
+import { type At, checkReach, reachesOf } from '../tools/point-in-time.js';
+import { ToolError } from '../tools/store-reader.js';
+import { CutOffError } from './cut-off-error.js';
+import { isoTime } from './print/format.js';
+import { Progress } from './print/progress.js';
+
+/** How an argument names standard input and output. */
+export const PIPE = '-';
+
+export interface BackupInputOptions {
+  /** A file of age identities, for a backup that is encrypted. */
+  readonly identity?: string;
+  readonly acceptCutOff?: true;
+  readonly json?: true;
+}
+
+export const IDENTITY_OPTION = ['--identity <file>', 'the age identities that open an encrypted backup'] as const;
+
+/** A backup that has been found, and proved where it can be read more than once. */
+export interface BackupInput {
+  readonly source: BackupSource;
+  /** Undefined where it comes through a pipe: the proof comes with the reading. */
+  readonly whole: WholePart | undefined;
+}
+
+/**
+ * The backup at a path, or of standard input. Of a folder that `--rotate` has filled, the newest file that reaches back
+ * to `at`. Throws a `ToolError` at damage, and where nothing reaches that far back.
+ */
+export async function backupInput(
+  from: string,
+  at: At | undefined,
+  options: BackupInputOptions = {},
+): Promise<BackupInput> {
+  const open = await openerOf(options);
+  if (from === PIPE) return { source: open(pipeSource('standard input', process.stdin)), whole: undefined };
+  if (!(await stat(from)).isDirectory()) return await proved(open(fileSource(from)), at, options);
+  let reason = new ToolError(`there is no backup in the folder ${from}`);
+  for (const name of (await backupsIn(from)).reverse()) {
+    const found = await checked(open(fileSource(join(from, name))), options);
+    try {
+      checkReach(at, reachesOf(found.whole.coverage));
+      return found;
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      reason = error;
+    }
+  }
+  throw reason;
+}
+
+/** A sentence about a segment that lacks its end. Throws a `CutOffError` unless that was accepted. */
+export function cutOffSentence(
+  { name }: BackupSource,
+  { cutBytes, coverage }: WholePart,
+  { acceptCutOff }: BackupInputOptions,
+): string | undefined {
+  if (cutBytes === 0) return undefined;
+  const end = `the last segment of ${name} was cut off; what is whole goes to ${isoTime(coverage.timeMs)}`;
+  if (!acceptCutOff) throw new CutOffError(`${end}: --accept-cut-off restores that`);
+  return end;
+}
+
+async function proved(source: BackupSource, at: At | undefined, options: BackupInputOptions): Promise<BackupInput> {
+  const found = await checked(source, options);
+  checkReach(at, reachesOf(found.whole.coverage));
+  return found;
+}
+
+async function checked(
+  source: BackupSource,
+  { json }: BackupInputOptions,
+): Promise<{ readonly source: BackupSource; readonly whole: WholePart }> {
+  const progress = new Progress('Checking the file', !json);
+  const whole = await checkBackup(source, progress.update).finally(() => progress.stop());
+  return { source, whole };
+}
+
+async function openerOf({ identity }: BackupInputOptions): Promise<(source: BackupSource) => BackupSource> {
+  if (identity === undefined) return (source) => source;
+  const { opening } = await import('../tools/backup/age.js');
+  return await opening(identity);
+}

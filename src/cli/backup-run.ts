@@ -1,0 +1,309 @@
+import { access, constants, mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EXIT } from '../node/exit-codes.js';
+import { openFormats } from '../store/format/store-formats.js';
+import { encodeMeta } from '../store/meta.js';
+import { checkBackup } from '../tools/backup/backup-reader.js';
+import { BackupWriter, type ChangeSink, exists, writeNewBackup, writeToPipe } from '../tools/backup/backup-writer.js';
+import { pipeSink, transformingSink } from '../tools/backup/byte-sink.js';
+import { framesAfter } from '../tools/backup/follow.js';
+import { FrameCounts } from '../tools/backup/frame-counts.js';
+import { backupNameAt, backupsIn, isDue, type Rotation } from '../tools/backup/rotation.js';
+import { framesOfStore } from '../tools/backup/store-frames.js';
+import type { Coverage } from '../tools/coverage.js';
+import type { Frame } from '../tools/frame.js';
+import { patientSource } from '../tools/patient-source.js';
+import { ToolError } from '../tools/store-reader.js';
+import { PIPE } from './backup-input.js';
+import { BackupWatch, type WatchOptions } from './backup-watch.js';
+import { FinishedBackups } from './finished-backups.js';
+import { type CopiedShard, copyJson, copyTable } from './print/copied-shards.js';
+import { formatBytes, isoTime, plural } from './print/format.js';
+import { Progress } from './print/progress.js';
+import { stopSignal } from './stop-signal.js';
+import { type OutputOptions, print, type Report } from './verb.js';
+import type { ReadStore } from './with-store.js';
+
+export interface BackupRunOptions extends OutputOptions, WatchOptions {
+  readonly to: string;
+  readonly follow?: true;
+  readonly rotate?: Rotation;
+  readonly recipient?: readonly string[];
+  /** A line for the shell. */
+  readonly then?: string;
+  readonly keep?: number;
+}
+
+interface Begun {
+  readonly writer: BackupWriter;
+  readonly coverage: Coverage;
+  readonly beginsMs: number;
+}
+
+/** One run of `walletd backup`. */
+export class BackupRun {
+  /** A file is there, and whole up to its last segment. */
+  private isThere = false;
+  private segments = 0;
+  private entries = 0;
+  private bytes = 0;
+  private readonly finished: FinishedBackups;
+  private readonly watch: BackupWatch | undefined;
+  private readonly signal = stopSignal(() => {
+    if (this.isThere) return EXIT.ok;
+    console.error('walletd: interrupted, and the store does not answer: nothing was kept');
+    return EXIT.failure;
+  });
+
+  constructor(
+    private readonly source: ReadStore,
+    private readonly options: BackupRunOptions,
+  ) {
+    const { warn } = source.progress;
+    this.finished = new FinishedBackups({ command: options.then, keep: options.keep }, warn);
+    this.watch = options.follow && new BackupWatch(options, warn, () => this.finished.failures);
+  }
+
+  async run(): Promise<void> {
+    const { to, follow, rotate } = this.options;
+    try {
+      if (to === PIPE) await this.intoPipe();
+      else if (rotate !== undefined) await this.intoFolder(rotate);
+      else if (follow) await this.intoFile(to);
+      else this.finished.add(await this.once(to));
+    } finally {
+      await this.watch?.end();
+    }
+    const left = await this.finished.end();
+    if (left.length > 0) throw new ToolError(`not handed over: ${left.join(', ')}`);
+  }
+
+  private async intoPipe(): Promise<void> {
+    const counts = new FrameCounts();
+    const change = await this.encryption();
+    const sink = pipeSink(process.stdout);
+    const bytes = await writeToPipe(change?.(sink) ?? sink, counts.counted(this.storeFrames()), this.signal);
+    this.source.progress.stop();
+    console.error(this.begunReport('standard output', bytes, counts).text());
+  }
+
+  private async once(to: string): Promise<string> {
+    const { writer } = await this.begin(to, await this.encryption());
+    this.isThere = true;
+    await writer.close();
+    return to;
+  }
+
+  private async intoFile(to: string): Promise<void> {
+    const begun = (await exists(to)) ? await this.continue(to) : await this.begin(to);
+    this.sayFollowing();
+    await this.follow(begun);
+    this.reportFollowed(to);
+  }
+
+  /** File after file, until the signal. One that is not encrypted is continued by the next run. */
+  private async intoFolder(rotate: Rotation): Promise<void> {
+    const { to, recipient } = this.options;
+    const { signal, finished } = this;
+    await mkdir(to, { recursive: true });
+    this.sayFollowing();
+    const change = await this.encryption();
+    const newest = (await backupsIn(to)).filter((name) => !name.endsWith('.age')).at(-1);
+    let path = newest === undefined || recipient !== undefined ? undefined : join(to, newest);
+    let begun = path === undefined ? undefined : await this.continue(path);
+    while (!signal.aborted) {
+      const beginsMs = begun?.beginsMs ?? Date.now();
+      const isFull = (appended: number) => isDue(rotate, appended, Date.now() - beginsMs);
+      if (change !== undefined) {
+        path = join(to, backupNameAt(beginsMs, true));
+        await this.encryptedFile(path, change, isFull);
+        finished.add(path);
+      } else {
+        path ??= join(to, backupNameAt(beginsMs));
+        await this.follow(begun ?? (await this.begin(path)), isFull);
+        if (!signal.aborted) finished.add(path);
+      }
+      if (signal.aborted) break;
+      path = undefined;
+      begun = undefined;
+    }
+    this.reportFollowed(path ?? to);
+  }
+
+  private async begin(path: string, change?: ChangeSink): Promise<Begun> {
+    const counts = new FrameCounts();
+    const beginsMs = Date.now();
+    const writer = await writeNewBackup(path, counts.counted(this.storeFrames()), this.signal, change);
+    this.source.progress.stop();
+    print(this.begunReport(path, writer.byteLength, counts), this.options);
+    this.isThere = true;
+    return { writer, coverage: counts.coverage, beginsMs };
+  }
+
+  /** Goes on behind the last whole segment of the file. */
+  private async continue(path: string): Promise<Begun> {
+    const { storeId } = this.source.reader;
+    this.isThere = true;
+    const progress = new Progress('Checking the file', !this.options.json);
+    try {
+      await access(path, constants.W_OK);
+      const whole = await checkBackup(path, progress.update);
+      const { storeId: found } = openFormats(whole.meta);
+      if (found !== storeId) throw new ToolError(`${path} is a backup of another store, ${found}, not of ${storeId}`);
+      if (whole.cutBytes > 0) {
+        progress.warn(`the last segment of ${path} was cut off: ${whole.cutBytes} bytes are dropped`);
+      }
+      this.say(`Continuing ${path}, which goes to ${isoTime(whole.coverage.timeMs)}.`);
+      const { birthtimeMs } = await stat(path);
+      return { writer: await BackupWriter.continue(path, whole), coverage: whole.coverage, beginsMs: birthtimeMs };
+    } finally {
+      progress.stop();
+    }
+  }
+
+  private async follow(
+    { writer, coverage, beginsMs }: Begun,
+    isFull: (appended: number) => boolean = () => false,
+  ): Promise<void> {
+    this.watch?.file(beginsMs);
+    try {
+      for await (const frame of this.followed(coverage, () => writer.byteLength, isFull)) {
+        if (frame.type === 'end') await writer.endSegment(frame);
+        else await writer.add(frame);
+      }
+    } finally {
+      this.bytes = writer.byteLength;
+      await writer.close();
+    }
+  }
+
+  /** The store and what comes after it, in one stream, which is a file when it ends. */
+  private async encryptedFile(path: string, change: ChangeSink, isFull: (appended: number) => boolean): Promise<void> {
+    // A signal in the middle of the store leaves nothing; later it ends the file.
+    const cancel = new AbortController();
+    const onAbort = () => cancel.abort();
+    this.signal.addEventListener('abort', onAbort);
+    let bytes = 0;
+    const sized: ChangeSink = (sink) => {
+      const inner = change(sink);
+      const write = async (piece: Buffer) => {
+        bytes += piece.length;
+        await inner.write(piece);
+      };
+      return { ...inner, write };
+    };
+    const frames = this.storeThenFollowed(
+      path,
+      () => bytes,
+      isFull,
+      () => this.signal.removeEventListener('abort', onAbort),
+    );
+    await writeNewBackup(path, frames, cancel.signal, sized);
+    this.isThere = true;
+    this.bytes = bytes;
+  }
+
+  private async *storeThenFollowed(
+    path: string,
+    bytes: () => number,
+    isFull: (appended: number) => boolean,
+    onBegun: () => void,
+  ): AsyncGenerator<Frame, void> {
+    const counts = new FrameCounts();
+    this.watch?.file(Date.now());
+    yield* counts.counted(this.storeFrames());
+    onBegun();
+    this.source.progress.stop();
+    print(this.begunReport(path, bytes(), counts), this.options);
+    yield* this.followed(counts.coverage, bytes, isFull);
+  }
+
+  /** What comes after this, until the signal or until the file is full. */
+  private async *followed(
+    coverage: Coverage,
+    bytes: () => number,
+    isFull: (appended: number) => boolean,
+  ): AsyncGenerator<Frame, void> {
+    const { source, signal, watch } = this;
+    const full = new AbortController();
+    const bytesBegun = bytes();
+    const onCovered = (timeMs: number) => {
+      watch?.covers(timeMs, bytes());
+      if (isFull(bytes() - bytesBegun)) full.abort();
+    };
+    const { warn } = source.progress;
+    const ends = AbortSignal.any([signal, full.signal]);
+    const onLag = (entries: number) => watch?.behind(entries);
+    for await (const frame of framesAfter(source.live, coverage, {
+      now: Date.now,
+      warn,
+      signal: ends,
+      onLag,
+      onCovered,
+    })) {
+      if (frame.type === 'end') this.segments++;
+      else if (frame.type === 'entry') this.entries++;
+      yield frame;
+    }
+  }
+
+  private storeFrames(): AsyncGenerator<Frame, void> {
+    const { live, meta, progress } = this.source;
+    const { update: onProgress, warn } = progress;
+    // A signal ends the wait for a store in an outage.
+    const patience = { ...progress.patience, delay: (ms: number) => delay(ms, undefined, { signal: this.signal }) };
+    const reading = { meta: encodeMeta(meta), now: Date.now, warn, onProgress };
+    return framesOfStore(patientSource(live, patience), reading);
+  }
+
+  private async encryption(): Promise<ChangeSink | undefined> {
+    const { recipient } = this.options;
+    if (recipient === undefined) return undefined;
+    const { checkRecipient, encrypted } = await import('../tools/backup/age.js');
+    recipient.forEach(checkRecipient);
+    return (sink) => transformingSink(sink, (bytes) => encrypted(bytes, recipient));
+  }
+
+  private begunReport(file: string, bytes: number, counts: FrameCounts): Report {
+    const { timeMs, shards } = counts.coverage;
+    const copied = shards.map(
+      ({ head, snapshot }, shard): CopiedShard => ({
+        shard,
+        snapshot: snapshot?.end,
+        lsn: head.lsn,
+        entries: counts.entriesOf(shard),
+        bytes: counts.bytesOf(shard),
+      }),
+    );
+    const { name, meta } = this.source;
+    const { storeId } = meta;
+    const time = isoTime(timeMs);
+    const sentence = `Store ${name}, id ${storeId}, as of ${time}: ${formatBytes(bytes)} in ${file}`;
+    return {
+      text: () => `${copyTable(copied)}\n\n${sentence}`,
+      json: () => [{ file, bytes, storeId, time, shards: copyJson(copied) }],
+    };
+  }
+
+  private reportFollowed(file: string): void {
+    const { bytes, segments, entries } = this;
+    const what = `${plural(entries, 'entry', 'entries')} in ${plural(segments, 'segment')}`;
+    print(
+      {
+        text: () => `Appended ${what}; the file has ${formatBytes(bytes)}.`,
+        json: () => [{ file, bytes, segments, entries }],
+      },
+      this.options,
+    );
+  }
+
+  private sayFollowing(): void {
+    this.say('Following: new entries are in the file a second or two later. Ctrl-C ends it in good order.');
+  }
+
+  /** Says how it goes on to people only. */
+  private say(text: string): void {
+    if (!this.options.json) console.log(text);
+  }
+}

@@ -1,0 +1,15 @@
+import { createInterface } from 'node:readline/promises';
+import { StoreError } from '../node/store-error.js';
+
+/** Asks on the terminal; `yes` is the option that answers beforehand. Throws a `StoreError` where nobody can be asked. */
+export async function confirm(question: string, { yes }: { readonly yes?: true }): Promise<boolean> {
+  if (yes) return true;
+  if (!process.stdin.isTTY) throw new StoreError('cannot ask without a terminal: run it on one, or with --yes');
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  // Ctrl-C and the end of the input reject: that is not a yes.
+  const answer = await terminal.question(`${question} Type yes: `).catch(() => '\n');
+  terminal.close();
+  if (answer.trim() === 'yes') return true;
+  console.log('Nothing was changed.');
+  return false;
+}

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { basename, dirname } from 'node:path';
+import { quoted } from '../base/quoted.js';
+import { removeOldest } from '../tools/backup/rotation.js';
+
+const RETRY_MS = 60_000;
+
+export interface FinishedOptions {
+  /** A line for the shell, in which `{}` is the path. */
+  readonly command: string | undefined;
+  readonly keep: number | undefined;
+}
+
+/**
+ * What is done with files that are finished: a command has them one after the other, and again each minute while it fails;
+ * then the oldest may be removed. A file that was not handed over stays.
+ */
+export class FinishedBackups {
+  /** Times that the command has failed. */
+  failures = 0;
+  private readonly waiting: string[] = [];
+  private working: Promise<void> | undefined = undefined;
+  private retry: NodeJS.Timeout | undefined = undefined;
+
+  constructor(
+    private readonly options: FinishedOptions,
+    private readonly warn: (sentence: string) => void,
+  ) {}
+
+  add(path: string): void {
+    this.waiting.push(path);
+    this.work();
+  }
+
+  /** Tries once more, and resolves to those that were not handed over. */
+  async end(): Promise<readonly string[]> {
+    clearTimeout(this.retry);
+    await this.working;
+    this.work();
+    await this.working;
+    clearTimeout(this.retry);
+    return this.waiting;
+  }
+
+  private work(): void {
+    if (this.working !== undefined || this.waiting.length === 0) return;
+    clearTimeout(this.retry);
+    this.working = this.handOver().finally(() => {
+      this.working = undefined;
+    });
+  }
+
+  private async handOver(): Promise<void> {
+    const { options, waiting } = this;
+    for (let path = waiting[0]; path !== undefined; path = waiting[0]) {
+      const why = options.command === undefined ? undefined : await failureOf(options.command, path);
+      if (why !== undefined) {
+        this.failures++;
+        this.warn(`--then failed for ${path}: ${why}; it is tried again in a minute, and the file stays`);
+        this.retry = setTimeout(() => this.work(), RETRY_MS).unref();
+        return;
+      }
+      waiting.shift();
+      await this.remove(path);
+    }
+  }
+
+  private async remove(path: string): Promise<void> {
+    const { keep } = this.options;
+    if (keep === undefined) return;
+    const needed = new Set(this.waiting.map((one) => basename(one)));
+    await removeOldest(dirname(path), keep, needed).catch((error: Error) =>
+      this.warn(`an old backup cannot be removed: ${error.message}`),
+    );
+  }
+}
+
+/** Undefined when the command ended well. What it prints goes to standard error. */
+async function failureOf(command: string, path: string): Promise<string | undefined> {
+  const line = command.replaceAll('{}', quoted(path));
+  const child = spawn('/bin/sh', ['-c', line], { stdio: ['ignore', 2, 2] });
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  return code === 0 ? undefined : `exit ${code ?? signal}`;
+}

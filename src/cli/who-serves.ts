@@ -1,0 +1,46 @@
+import { hostname } from 'node:os';
+import { describeOwner, ownerOf } from '../shard/log/take-over.js';
+import { formatsOf } from '../store/format/store-formats.js';
+import { maybeRunningServer } from './running-server.js';
+import { isAlive } from './stopped-store.js';
+import { settingsToRead } from './store-address.js';
+import type { Target } from './target-place.js';
+
+/**
+ * Who may be serving a store that is about to be restored: a sentence each. Seen are the server of the settings, whatever
+ * it stores in, and the owner that the log of the place names. A server elsewhere on an emptied Redis cannot be seen.
+ */
+export async function whoServes(storeId: string, { store, found }: Target): Promise<string[]> {
+  const sentences = await answering(found === undefined ? [storeId] : [storeId, found.meta.storeId]);
+  if (store === undefined || found === undefined) return sentences;
+  const { format } = formatsOf(found.meta);
+  const owners = new Map<string, string>();
+  for (const [shard, head] of found.heads.entries()) {
+    if (head.lsn.sequence === 0) continue;
+    const owner = await ownerOf(shard, head, { wal: store.wal, format });
+    if (owner === undefined || owner.pid === process.pid) continue;
+    const name = describeOwner(owner);
+    if (owner.host !== hostname()) owners.set(name, `the last owner of the place is ${name}: is it stopped?`);
+    else if (isAlive(owner)) owners.set(name, `the place is owned by ${name}, and a process with this id is running`);
+  }
+  return [...sentences, ...owners.values()];
+}
+
+/** The server of the settings, when it serves one of these stores. */
+async function answering(storeIds: readonly string[]): Promise<string[]> {
+  try {
+    const settings = settingsToRead(undefined);
+    for (const storeId of storeIds) {
+      const server = await maybeRunningServer(settings, storeId);
+      if (server !== undefined) {
+        return [
+          `the server at ${server.url} serves store ${storeId}: what it answers from now on is not in what is restored, ` +
+            'unless it stores into that very place and puts its newest entries back',
+        ];
+      }
+    }
+    return [];
+  } catch (error) {
+    return error instanceof Error && error.name === 'ToolError' ? [`${error.message}: is it serving this store?`] : [];
+  }
+}

@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { Decrypter, Encrypter } from 'age-encryption';
+import { ToolError } from '../store-reader.js';
+import { type BackupSource, ByteReader } from './backup-source.js';
+
+/*
+ * Encryption in the format of age (https://age-encryption.org/v1): `age -d` opens what is written here, and the other way
+ * round. Bytes go through in pieces of 64 KiB, so a backup of any size takes the same memory.
+ */
+
+/** What an age file begins with. */
+const INTRODUCTION = 'age-encryption.org/';
+
+/** Turns an encrypted source into what is in it; one that is not encrypted stays as it is. Reads the file of identities. */
+export async function opening(identityFile: string): Promise<(source: BackupSource) => BackupSource> {
+  const lines = (await readFile(identityFile, 'utf8')).split('\n').map((line) => line.trim());
+  const decrypter = new Decrypter();
+  const identities = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  if (identities.length === 0) throw new ToolError(`${identityFile} holds no age identity`);
+  for (const identity of identities) {
+    try {
+      decrypter.addIdentity(identity);
+    } catch {
+      throw new ToolError(`${identityFile} holds a line that is not an age identity`);
+    }
+  }
+  return (source) => ({ ...source, size: async () => undefined, open: () => decrypted(source, decrypter) });
+}
+
+/** Throws a `ToolError` for what is not a recipient. */
+export function checkRecipient(recipient: string): string {
+  try {
+    new Encrypter().addRecipient(recipient);
+    return recipient;
+  } catch {
+    throw new ToolError('it is not the public key of an age identity, which begins with age1');
+  }
+}
+
+/** The same bytes, encrypted for these recipients. */
+export async function* encrypted(bytes: AsyncIterable<Buffer>, recipients: readonly string[]): AsyncGenerator<Buffer> {
+  const encrypter = new Encrypter();
+  for (const recipient of recipients) encrypter.addRecipient(recipient);
+  yield* piecesOf(await encrypter.encrypt(streamOf(bytes)));
+}
+
+async function* decrypted(source: BackupSource, decrypter: Decrypter): AsyncGenerator<Buffer> {
+  const reader = new ByteReader(source.open());
+  try {
+    const beginning = await reader.read(INTRODUCTION.length);
+    if (beginning?.toString('latin1') !== INTRODUCTION) return yield* following(beginning, reader);
+    yield* piecesOf(await decrypter.decrypt(streamOf(following(beginning, reader))));
+  } catch (error) {
+    if (isSystemError(error)) throw error;
+    throw new ToolError(`${source.name} cannot be decrypted: ${(error as Error).message}`);
+  } finally {
+    await reader.close();
+  }
+}
+
+async function* following(beginning: Buffer | undefined, reader: ByteReader): AsyncGenerator<Buffer> {
+  if (beginning !== undefined) yield beginning;
+  for (;;) {
+    const some = await reader.readSome();
+    if (some === undefined) return;
+    yield some;
+  }
+}
+
+function isSystemError(error: unknown): boolean {
+  return typeof (error as { syscall?: unknown }).syscall === 'string';
+}
+
+function streamOf(bytes: AsyncIterable<Buffer>): ReadableStream<Uint8Array> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function* piecesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Buffer> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,85 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+
+/** Where the bytes of a backup come from. */
+export interface BackupSource {
+  /** For people. */
+  readonly name: string;
+  /** It can be opened again: a file can, a pipe cannot. */
+  readonly isRepeatable: boolean;
+  /** How many bytes there are; undefined when that is not known before they have come. */
+  size(): Promise<number | undefined>;
+  open(): AsyncIterable<Buffer>;
+}
+
+const READ_BYTES = 256 * 1024;
+
+/** Bytes of a source, in pieces as large as they are asked for. */
+export class ByteReader {
+  /** Bytes that have come, asked for or not. */
+  received = 0;
+  private readonly pieces: Buffer[] = [];
+  private waiting = 0;
+  private readonly bytes: AsyncIterator<Buffer>;
+
+  constructor(source: AsyncIterable<Buffer>) {
+    this.bytes = source[Symbol.asyncIterator]();
+  }
+
+  /** Undefined when fewer are left; these can still be asked for. */
+  async read(length: number): Promise<Buffer | undefined> {
+    while (this.waiting < length) if (!(await this.receive())) return undefined;
+    return this.take(length);
+  }
+
+  /** Whatever is there; undefined at the end. */
+  async readSome(): Promise<Buffer | undefined> {
+    if (this.waiting === 0 && !(await this.receive())) return undefined;
+    return this.take(this.waiting);
+  }
+
+  async close(): Promise<void> {
+    await this.bytes.return?.();
+  }
+
+  private async receive(): Promise<boolean> {
+    const { done, value } = await this.bytes.next();
+    if (done) return false;
+    this.pieces.push(value);
+    this.waiting += value.length;
+    this.received += value.length;
+    return true;
+  }
+
+  private take(length: number): Buffer {
+    this.waiting -= length;
+    const taken: Buffer[] = [];
+    for (let missing = length; missing > 0; ) {
+      const piece = this.pieces[0] as Buffer;
+      if (piece.length <= missing) {
+        taken.push(piece);
+        this.pieces.shift();
+      } else {
+        taken.push(piece.subarray(0, missing));
+        this.pieces[0] = piece.subarray(missing);
+      }
+      missing -= Math.min(piece.length, missing);
+    }
+    const [first = Buffer.alloc(0)] = taken;
+    return taken.length < 2 ? first : Buffer.concat(taken);
+  }
+}
+
+export function fileSource(path: string): BackupSource {
+  return {
+    name: path,
+    isRepeatable: true,
+    size: async () => (await stat(path)).size,
+    open: () => createReadStream(path, { highWaterMark: READ_BYTES }),
+  };
+}
+
+/** Bytes that come once, such as those of a pipe. */
+export function pipeSource(name: string, bytes: AsyncIterable<Buffer>): BackupSource {
+  return { name, isRepeatable: false, size: async () => undefined, open: () => bytes };
+}

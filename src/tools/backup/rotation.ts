@@ -1,0 +1,45 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** When a followed backup goes on in a new file: when so many bytes were appended to it, or when it is so old. */
+export type Rotation = { readonly type: 'bytes' | 'ms'; readonly max: number };
+
+const UNITS: Readonly<Record<string, Rotation>> = {
+  MiB: { type: 'bytes', max: 2 ** 20 },
+  GiB: { type: 'bytes', max: 2 ** 30 },
+  m: { type: 'ms', max: 60_000 },
+  h: { type: 'ms', max: 3_600_000 },
+  d: { type: 'ms', max: 86_400_000 },
+};
+
+/** Reads `512MiB`, `8GiB`, `30m`, `24h` or `7d`; throws an error that says so. */
+export function parseRotation(text: string): Rotation {
+  const [, digits, name = ''] = /^([1-9]\d{0,5})(MiB|GiB|m|h|d)$/.exec(text) ?? [];
+  const unit = UNITS[name];
+  if (unit === undefined) throw new Error('it must be a size or a time, such as 512MiB, 8GiB, 30m, 24h or 7d');
+  return { type: unit.type, max: Number(digits) * unit.max };
+}
+
+export function isDue({ type, max }: Rotation, appended: number, ageMs: number): boolean {
+  return (type === 'bytes' ? appended : ageMs) >= max;
+}
+
+/** The file of a rotated backup that was begun at this time. They sort by it. */
+export function backupNameAt(timeMs: number, isEncrypted = false): string {
+  return `${new Date(timeMs).toISOString().replace(/[:.]/g, '')}.backup${isEncrypted ? '.age' : ''}`;
+}
+
+/** What `backupNameAt` makes. */
+export const BACKUP_NAME = /^\d{4}-\d\d-\d\dT\d{9}Z\.backup(\.age)?$/;
+
+/** The backups in a folder, oldest first. */
+export async function backupsIn(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => BACKUP_NAME.test(name)).sort();
+}
+
+/** Removes the oldest backups of a folder but for the newest `keep`, and those that are `needed`; returns their names. */
+export async function removeOldest(folder: string, keep: number, needed: ReadonlySet<string>): Promise<string[]> {
+  const old = (await backupsIn(folder)).slice(0, -keep).filter((name) => !needed.has(name));
+  for (const name of old) await rm(join(folder, name));
+  return old;
+}

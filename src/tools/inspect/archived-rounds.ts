@@ -1,0 +1,57 @@
+import type { ArchiveRecord } from '../../shard/archive/archive.js';
+import { hashOfPlayer } from '../../shard/archive/archive-hash.js';
+import { compareLsn } from '../../shard/log/lsn.js';
+import { addRoundOf, nameOfImage } from '../../wallet/state/round-image.js';
+import { Tables } from '../../wallet/state/tables.js';
+import { Wallet } from '../../wallet/state/wallet.js';
+import type { Wallets } from '../../wallet/state/wallets.js';
+import type { StoreReader } from '../store-reader.js';
+import { itemsFromSnapshot } from './from-snapshot.js';
+import { type InspectQuery, isWanted } from './inspect-query.js';
+
+const tables = new Tables();
+
+/**
+ * Puts the archived rounds of a shard that a query may want back into these wallets, those of the oldest snapshot. All of the
+ * archive is read for it: what is kept in memory is what is wanted.
+ */
+export async function addArchivedRounds(
+  wallets: Wallets,
+  shard: number,
+  query: InspectQuery,
+  { archive, yieldTurn }: Pick<StoreReader, 'archive' | 'yieldTurn'>,
+): Promise<void> {
+  if (archive === undefined || query.type === 'operators') return;
+  const player = query.username === undefined ? undefined : hashOfPlayer(query.username);
+  const wanted = new Map<string, ArchiveRecord>();
+  for (const day of await archive.days()) {
+    for await (const records of archive.all(shard, day)) {
+      for (const record of records) {
+        if (player === undefined || record.player === player) noteIfWanted(wanted, record, query);
+      }
+      await yieldTurn();
+    }
+  }
+  for (const { image } of wanted.values()) {
+    const { username, productId, roundId } = nameOfImage(image);
+    const wallet = wallets.get(username);
+    if (wallet !== undefined && wallet.round(productId, roundId) === undefined) addRoundOf(wallet, image);
+  }
+}
+
+function noteIfWanted(wanted: Map<string, ArchiveRecord>, record: ArchiveRecord, query: InspectQuery): void {
+  const { username, productId, roundId } = nameOfImage(record.image);
+  if (query.username !== undefined && username !== query.username) return;
+  if (query.type === 'round' && (productId !== query.productId || roundId !== query.roundId)) return;
+  if (query.type === 'transaction' && !isNamedIn(record, username, query)) return;
+  const key = JSON.stringify([username, productId, roundId]);
+  const known = wanted.get(key);
+  // Of a round that came back and left again, the newest counts.
+  if (known === undefined || compareLsn(known.lsn, record.lsn) < 0) wanted.set(key, record);
+}
+
+function isNamedIn({ image, shard }: ArchiveRecord, username: string, query: InspectQuery): boolean {
+  const copy = Wallet.begin(tables.draft(), 'XXX', username);
+  addRoundOf(copy, image);
+  return itemsFromSnapshot(copy, shard).some((one) => isWanted(query, one));
+}

@@ -1,0 +1,16 @@
+import type { TargetStore } from '../copy-ports.js';
+
+/** A target that keeps nothing: a restore into it makes every check, and says what it would have written. */
+export function dryTarget(): TargetStore {
+  return {
+    append: async (appends) => appends.map(() => ({ type: 'ok' })),
+    read: async () => [],
+    snapshots: async () => [],
+    beginSnapshot: async () => true,
+    writeChunk: async () => true,
+    publishSnapshot: async () => true,
+    deleteSnapshot: async () => true,
+    createIncomplete: async () => true,
+    complete: async () => {},
+  };
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { runVerb } from '../support/run-verb.js';
+import { jsonLines } from '../support/stored-node.js';
+import { inTempFolder } from '../support/temp-folder.js';
+import { withoutLastSegment, writeTwoSegments } from './backup-files.js';
+
+test('a backup is verified as a store is: entries, wallets, books, and as of when', () =>
+  inTempFolder(async (folder) => {
+    const { file, store } = await writeTwoSegments(folder);
+    const ofFile = await runVerb(['verify', file, '--json']);
+    assert.deepEqual([ofFile.status, ofFile.stderr], [0, '']);
+    const [found] = jsonLines(ofFile.stdout);
+    const [expected] = jsonLines((await runVerb(['verify', '--store', store, '--no-server', '--json'])).stdout);
+    const heads = (report: unknown) => (report as { shards: { lsn: string }[] }).shards.map(({ lsn }) => lsn);
+    assert.deepEqual(heads(found), heads(expected));
+    const balances = (report: unknown) =>
+      Object.values((report as { books: object }).books).map(({ balances }) => balances);
+    assert.deepEqual(balances(found), balances(expected));
+    assert.deepEqual(
+      [found?.clean, found?.segments, found?.cutBytes, found?.time],
+      [true, 2, 0, '2023-11-14T22:13:25.000Z'],
+    );
+    const people = await runVerb(['verify', file]);
+    assert.match(
+      people.stdout,
+      /\nNothing differs\.\nIts newest entry is of 2023-11-14T22:13:25\.000Z; it was copied at /,
+    );
+  }));
+
+test('a backup that is damaged, encrypted or no backup is told from a good one; a cut-off one has a code of its own', () =>
+  inTempFolder(async (folder) => {
+    const { file } = await writeTwoSegments(folder);
+    truncateSync(file, statSync(file).size - 1);
+    const cut = await runVerb(['verify', file]);
+    assert.equal(cut.status, 4);
+    assert.match(cut.stdout, /\nNothing differs\.\n.*\nIts last segment was cut off: \d+ bytes do not count\.\n/);
+    const spoiled = readFileSync(file);
+    spoiled.writeUInt8(spoiled.readUInt8(100) ^ 1, 100);
+    writeFileSync(file, spoiled);
+    const damaged = await runVerb(['verify', file]);
+    assert.equal(damaged.status, 1);
+    assert.match(damaged.stderr, /^walletd: .* is damaged at byte \d+: wrong checksum/);
+    writeFileSync(file, 'age-encryption.org/v1\n-> X25519 ');
+    const encrypted = await runVerb(['verify', file]);
+    assert.deepEqual([encrypted.status, /is encrypted by age: name .* --identity$/m.test(encrypted.stderr)], [1, true]);
+    assert.equal((await runVerb(['verify', file, '--store', `lmdb:${folder}/data`])).status, 2);
+  }));
+
+test('inspect, export and verify --store read a backup as they read the store', () =>
+  inTempFolder(async (folder) => {
+    const { file, store } = await writeTwoSegments(folder);
+    for (const args of [
+      ['inspect', 'player', 'ann', '--json'],
+      ['inspect', 'txn', 'bet', '--json'],
+      ['inspect', 'operators', '--json'],
+      ['verify', '--deep', '--no-server'],
+    ]) {
+      const [ofFile, ofStore] = [await runVerb([...args, '--store', file]), await runVerb([...args, '--store', store])];
+      assert.deepEqual([ofFile.status, ofFile.stderr], [0, ''], args.join(' '));
+      // A copy begins with the newest snapshot, so the log of the store is longer; what is there now is the same.
+      if (args[1] === 'player')
+        assert.equal(jsonLines(ofFile.stdout)[0]?.balance, jsonLines(ofStore.stdout)[0]?.balance);
+      assert.ok(ofFile.stdout.length > 100);
+    }
+    withoutLastSegment(file);
+    const player = await runVerb(['inspect', 'player', 'ann', '--json', '--store', file]);
+    assert.equal(jsonLines(player.stdout).find(({ record }) => record === 'player')?.balance, '99.999');
+    assert.match(player.stderr, /^walletd: the last segment of .* was cut off, and is left out\n/);
+    const none = await runVerb(['inspect', 'player', 'ann', '--store', `${folder}/nothing`]);
+    assert.deepEqual([none.status, /the argument is not a STORE/.test(none.stderr)], [2, true]);
+  }));
+
+test('a restore says as of when; --dry-run says it too, checks everything and writes nothing', () =>
+  inTempFolder(async (folder) => {
+    const { file } = await writeTwoSegments(folder);
+    const args = ['restore', '--from', file, '--to', `lmdb:${folder}/new`];
+    const dry = await runVerb([...args, '--dry-run']);
+    assert.deepEqual([dry.status, dry.stderr], [0, '']);
+    assert.match(dry.stdout, /^shard +snapshot +up to +as of +entries +size$/m);
+    assert.match(
+      dry.stdout,
+      /, as of 2023-11-14T22:13:25\.000Z, its newest entry, would be in lmdb:.*\/new\. Nothing was written\.\n$/,
+    );
+    assert.ok(!existsSync(`${folder}/new`));
+    const real = await runVerb([...args, '--at', '2100-01-01T00:00:00Z', '--json']);
+    assert.equal(real.status, 0);
+    assert.match(real.stderr, /^walletd: --at is later than \S+Z, where .* ends: what came after that is not in it\n$/);
+    assert.equal(jsonLines(real.stdout)[0]?.time, '2023-11-14T22:13:25.000Z');
+    const again = await runVerb([...args, '--dry-run']);
+    assert.equal(again.status, 1);
+    assert.match(
+      again.stderr,
+      /^walletd: what is at lmdb:\S+ can be emptied, if nobody needs it: move its folder away \(mv \S+ \S+\.old\)\n/,
+    );
+  }));
+
+test('a backup that was cut off is refused with its own exit code before anything is written, unless that is accepted', () =>
+  inTempFolder(async (folder) => {
+    const { file } = await writeTwoSegments(folder);
+    truncateSync(file, statSync(file).size - 1);
+    const args = ['restore', '--from', file, '--to', `lmdb:${folder}/new`];
+    const refused = await runVerb(args);
+    assert.equal(refused.status, 4);
+    assert.match(
+      refused.stderr,
+      /^walletd: the last segment of .* was cut off; .* goes to \S+Z: --accept-cut-off restores that\n$/,
+    );
+    assert.ok(!existsSync(`${folder}/new`));
+    const accepted = await runVerb([...args, '--accept-cut-off']);
+    assert.equal(accepted.status, 0);
+    assert.match(accepted.stderr, /^walletd: the last segment of .* was cut off; what is whole goes to /);
+    const { stdout } = await runVerb(['verify', '--store', `lmdb:${folder}/new`, '--no-server', '--json']);
+    assert.equal(jsonLines(stdout)[0]?.clean, true);
+  }));

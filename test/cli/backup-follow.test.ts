@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { BACKUP_NAME } from '../../src/tools/backup/rotation.js';
+import { balanceOf, bet, importPlayers, PlatformClient } from '../support/client.js';
+import { runVerb } from '../support/run-verb.js';
+import { jsonLines } from '../support/stored-node.js';
+import { inTempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+import { runWalletd, UNLAUNCHED, WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
+import { writeTwoSegments } from './backup-files.js';
+
+const WALLETD = UNLAUNCHED.join(' ');
+
+async function identityIn(folder: string): Promise<{ readonly recipient: string; readonly key: string }> {
+  const identity = await generateX25519Identity();
+  const key = `${folder}/key.txt`;
+  writeFileSync(key, `# created by a test\n${identity}\n`);
+  return { recipient: await identityToRecipient(identity), key };
+}
+
+test('through a pipe, encrypted, into another store; a pipe that is cut off says so and leaves nothing that serves', () =>
+  inTempFolder(async (folder) => {
+    const { store } = await writeTwoSegments(folder);
+    const { recipient, key } = await identityIn(folder);
+    const sh = (line: string) => runWalletd(['-c', line], {}, ['sh']);
+    const backup = `${WALLETD} backup --from ${store} --to - --recipient ${recipient}`;
+    const restore = (to: string) => `${WALLETD} restore --from - --identity ${key} --to lmdb:${folder}/${to}`;
+    const piped = sh(`${backup} 2> ${folder}/said | ${restore('whole')}`);
+    assert.equal(piped.status, 0, piped.stderr);
+    assert.match(readFileSync(`${folder}/said`, 'utf8'), /^Store lmdb:.* in standard output$/m);
+    const heads = async (at: string) => {
+      const { stdout } = await runVerb(['verify', '--no-server', '--json', '--store', at]);
+      return (jsonLines(stdout)[0] as { shards: { lsn: string; players: number }[] }).shards.map(({ lsn, players }) => [
+        lsn,
+        players,
+      ]);
+    };
+    assert.deepEqual(await heads(`lmdb:${folder}/whole`), await heads(store));
+
+    const plain = `${WALLETD} backup --from ${store} --to - 2> ${folder}/said`;
+    const cut = sh(`${plain} | head -c 600 | ${restore('cut')}`);
+    assert.equal(cut.status, 1);
+    assert.match(cut.stderr, /has no whole segment: the first one was cut off/);
+    const refused = await runVerb(['verify', '--no-server', '--store', `lmdb:${folder}/cut`]);
+    assert.equal(refused.status, 1);
+  }));
+
+test('an encrypted file opens with the identity, and with no other', () =>
+  inTempFolder(async (folder) => {
+    const { store } = await writeTwoSegments(folder);
+    const { recipient, key } = await identityIn(folder);
+    const file = `${folder}/wallets.age`;
+    assert.equal((await runVerb(['backup', '--from', store, '--to', file, '--recipient', recipient])).status, 0);
+    assert.match(readFileSync(file, 'latin1'), /^age-encryption\.org\/v1\n/);
+    assert.equal((await runVerb(['verify', file, '--identity', key])).status, 0);
+    const another = await identityIn(folder);
+    const refused = await runVerb(['verify', file, '--identity', another.key]);
+    assert.equal(refused.status, 1);
+    assert.match(refused.stderr, /cannot be decrypted: /);
+    const wrong = await runVerb(['backup', '--from', store, '--to', `${folder}/x`, '--recipient', 'age1wrong']);
+    assert.deepEqual([wrong.status, /begins with age1/.test(wrong.stderr)], [2, true]);
+  }));
+
+test('what does not go together is refused before anything is read', async () => {
+  const refusals: [string[], RegExp][] = [
+    [['--to', '-', '--follow'], /a pipe has an end/],
+    [['--to', 'x', '--rotate', '1h'], /--rotate goes with --follow/],
+    [['--to', 'x', '--follow', '--keep', '3'], /--keep goes with --rotate/],
+    [['--to', 'x', '--heartbeat', 'y'], /go with --follow/],
+    [['--to', 'x', '--follow', '--then', 'true'], /takes --rotate as well/],
+    [['--to', 'x', '--follow', '--rotate', 'now'], /such as 512MiB/],
+  ];
+  for (const [args, says] of refusals) {
+    const { status, stderr } = await runVerb(['backup', ...args]);
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, says);
+  }
+});
+
+test('rotated: each file is whole, finished ones are handed over; the heartbeat and the metrics tell how far it is', () =>
+  inTempFolder(async (folder) => {
+    const env = { WALLETD_STORE: `lmdb:${folder}/data` };
+    const walletd = await WalletdProcess.start(env);
+    await importPlayers(walletd.adminUrl, ['ann'], 100);
+    const [backups, handed] = [`${folder}/backups`, `${folder}/handed`];
+    const args = [
+      'backup',
+      '--to',
+      backups,
+      '--follow',
+      '--rotate',
+      '1MiB',
+      '--keep',
+      '1',
+      '--then',
+      `echo {} >> ${handed}`,
+    ];
+    const watched = ['--heartbeat', `${folder}/heartbeat`, '--metrics', `${folder}/walletd.prom`];
+    const follower = new WalletdCommand([...args, ...watched], env);
+    await follower.said(/Following/);
+    const names = () => readdirSync(backups).filter((name) => BACKUP_NAME.test(name));
+    await until('the first file', () => names().length === 1);
+    const [first] = names();
+    // Names that cannot be compressed.
+    const players = Array.from({ length: 40_000 }, () => randomBytes(72).toString('base64url'));
+    await importPlayers(walletd.adminUrl, players, 1);
+    await until('another file', () => names().length === 2);
+    assert.equal(readFileSync(handed, 'utf8'), `${backups}/${first}\n`);
+    const platform = new PlatformClient(walletd.callbackUrl);
+    assert.equal((await platform.post('placeBets', bet('ann', 'last', 7))).statusCode, 0);
+    platform.close();
+    const afterMs = Date.now();
+    await until(
+      'a heartbeat after the bet',
+      () => Date.parse(readFileSync(`${folder}/heartbeat`, 'utf8').trim()) > afterMs,
+    );
+    const metrics = () => (existsSync(`${folder}/walletd.prom`) ? readFileSync(`${folder}/walletd.prom`, 'utf8') : '');
+    await until('metrics', () => /^walletd_backup_lag_entries 0$/m.test(metrics()));
+    await follower.exit('SIGKILL');
+
+    const second = new WalletdCommand([...args, ...watched], env);
+    await second.said(/^Continuing /m);
+    assert.equal(await second.exit('SIGTERM'), 0, second.stderr);
+    assert.match(metrics(), /^walletd_backup_covered_timestamp_seconds \d{10}/m);
+    assert.equal(await walletd.end('SIGTERM'), 0);
+    const restored = await runVerb(['restore', '--from', backups, '--to', `lmdb:${folder}/restored`]);
+    assert.equal(restored.status, 0, restored.stderr);
+    const again = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder}/restored` });
+    assert.equal(await balanceOf(again.adminUrl, 'ann'), 93);
+    await again.end('SIGTERM');
+  }));
+
+test('followed and encrypted: a file is there when it is finished, which a signal does', () =>
+  inTempFolder(async (folder) => {
+    const env = { WALLETD_STORE: `lmdb:${folder}/data` };
+    const { recipient, key } = await identityIn(folder);
+    const walletd = await WalletdProcess.start(env);
+    await importPlayers(walletd.adminUrl, ['ann'], 100);
+    const backups = `${folder}/backups`;
+    const heartbeat = `${folder}/heartbeat`;
+    const args = ['backup', '--to', backups, '--follow', '--rotate', '1h', '--recipient', recipient];
+    const follower = new WalletdCommand([...args, '--heartbeat', heartbeat], env);
+    await follower.said(/ in .*\.backup\.age/);
+    assert.deepEqual(
+      readdirSync(backups).filter((name) => BACKUP_NAME.test(name)),
+      [],
+    );
+    const platform = new PlatformClient(walletd.callbackUrl);
+    assert.equal((await platform.post('placeBets', bet('ann', 'last', 7))).statusCode, 0);
+    platform.close();
+    const afterMs = Date.now();
+    await until('a heartbeat after the bet', () => {
+      try {
+        return Date.parse(readFileSync(heartbeat, 'utf8').trim()) > afterMs;
+      } catch {
+        return false;
+      }
+    });
+    assert.equal(await follower.exit('SIGTERM'), 0, follower.stderr);
+    assert.equal(await walletd.end('SIGTERM'), 0);
+    const restored = await runVerb([
+      'restore',
+      '--from',
+      backups,
+      '--identity',
+      key,
+      '--to',
+      `lmdb:${folder}/restored`,
+    ]);
+    assert.equal(restored.status, 0, restored.stderr);
+    const again = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder}/restored` });
+    assert.equal(await balanceOf(again.adminUrl, 'ann'), 93);
+    await again.end('SIGTERM');
+  }));

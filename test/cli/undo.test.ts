@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { bet, PlatformClient } from '../support/client.js';
+import { runVerb } from '../support/run-verb.js';
+import { jsonLines } from '../support/stored-node.js';
+import { inTempFolder } from '../support/temp-folder.js';
+import { WalletdProcess } from '../support/walletd-process.js';
+
+const TOKENS = { backoffice: 'b'.repeat(32), support: 's'.repeat(32) };
+type Name = keyof typeof TOKENS;
+
+/** A server with two operators, and what they did to ann, bob and cid. */
+async function withOperators(
+  work: (walletd: WalletdProcess, settings: Record<string, string>, sinceMs: number) => Promise<void>,
+): Promise<void> {
+  await inTempFolder(async (folder) => {
+    const tokens = Object.entries(TOKENS).map(([name, token]) => ({ name, token, role: 'operate' }));
+    writeFileSync(`${folder}/config.json`, JSON.stringify({ admin: { tokens } }));
+    const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_CONFIG: `${folder}/config.json` };
+    const walletd = await WalletdProcess.start(env);
+    const players = ['ann', 'bob', 'cid'];
+    for (const username of players) await create(walletd, username);
+    for (const username of players) await send(walletd, 'support', `/${username}/deposits`, { id: 'd', amount: 100 });
+    const sinceMs = Date.now();
+    // ann twice; bob spends it; cid only loses.
+    await send(walletd, 'backoffice', '/ann/deposits', { id: 'gift', amount: 50.25 });
+    await send(walletd, 'backoffice', '/ann/deposits', { id: 'gift-2', amount: 1 });
+    await send(walletd, 'backoffice', '/bob/deposits', { id: 'gift', amount: 50 });
+    await send(walletd, 'backoffice', '/cid/withdrawals', { id: 'fee', amount: 30 });
+    await send(walletd, 'support', '/cid/deposits', { id: 'own', amount: 5 });
+    const platform = new PlatformClient(walletd.callbackUrl);
+    assert.equal((await platform.post('placeBets', bet('bob', 'spent', 120))).statusCode, 0);
+    platform.close();
+    await work(walletd, { ...env, WALLETD_ADMIN_PORT: new URL(walletd.adminUrl).port }, sinceMs);
+    assert.equal(await walletd.end('SIGTERM'), 0);
+  });
+}
+
+function headersOf(name: Name): Record<string, string> {
+  return { 'Content-Type': 'application/json', Authorization: `Bearer ${TOKENS[name]}` };
+}
+
+async function send(walletd: WalletdProcess, name: Name, path: string, body: object): Promise<void> {
+  const init = { method: 'POST', headers: headersOf(name), body: JSON.stringify(body) };
+  const answer = await fetch(`${walletd.adminUrl}/v1/players${path}`, init);
+  assert.ok(answer.ok, await answer.text());
+}
+
+async function create(walletd: WalletdProcess, username: string): Promise<void> {
+  const init = { method: 'PUT', headers: headersOf('support'), body: JSON.stringify({ currency: 'THB' }) };
+  assert.equal((await fetch(`${walletd.adminUrl}/v1/players/${username}`, init)).status, 201);
+}
+
+async function balances(walletd: WalletdProcess): Promise<number[]> {
+  const read = async (username: string) => {
+    const answer = await fetch(`${walletd.adminUrl}/v1/players/${username}`, { headers: headersOf('support') });
+    return ((await answer.json()) as { balance: number }).balance;
+  };
+  return await Promise.all(['ann', 'bob', 'cid'].map(read));
+}
+
+test('undo shows what it would write, writes it once however often it runs, and names whom it cannot take it from', () =>
+  withOperators(async (walletd, settings, sinceMs) => {
+    const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs)];
+    const shown = await runVerb([...args, '--json'], settings);
+    assert.equal(shown.status, 0, shown.stderr);
+    const plan = jsonLines(shown.stdout).map(({ username, type, id, correction, state }) => [
+      username,
+      type,
+      id,
+      correction,
+      state,
+    ]);
+    const planned = (username: string, type: string, id: string, amount: string) => [
+      username,
+      type,
+      id,
+      { id: `undo-${id}`, amount, currency: 'THB' },
+      'would be written',
+    ];
+    assert.deepEqual(plan, [
+      planned('ann', 'deposit', 'gift', '-50.25'),
+      planned('ann', 'deposit', 'gift-2', '-1'),
+      planned('bob', 'deposit', 'gift', '-50'),
+      planned('cid', 'withdrawal', 'fee', '30'),
+    ]);
+    assert.deepEqual(await balances(walletd), [151.25, 30, 75]);
+
+    const deposits = await runVerb([...args, '--type', 'deposit', '--yes'], settings);
+    assert.equal(deposits.status, 1);
+    assert.match(deposits.stdout, /bob .* refused: the balance is too small|bob .* refused: /);
+    assert.match(deposits.stdout, /^2 corrections are written, 1 were refused\.$/m);
+    assert.deepEqual(await balances(walletd), [100, 30, 75]);
+
+    for (const state of ['done', 'done before']) {
+      const all = await runVerb([...args, '--allow-negative-balance', '--yes', '--json'], settings);
+      assert.equal(all.status, 0, all.stderr);
+      assert.equal(jsonLines(all.stdout).at(-1)?.state, state);
+      assert.deepEqual(await balances(walletd), [100, -20, 105]);
+    }
+    const books = await runVerb(['verify', '--no-server', '--json'], settings);
+    assert.equal(jsonLines(books.stdout)[0]?.clean, true);
+  }));
+
+test('undo says when there is nothing to undo, and when no server of the store answers', () =>
+  withOperators(async (_walletd, settings, sinceMs) => {
+    const nobody = await runVerb(['undo', '--operator', 'nobody', '--since', String(sinceMs)], settings);
+    assert.deepEqual([nobody.status, /nobody did nothing of that kind since/.test(nobody.stderr)], [1, true]);
+    const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs), '--yes'];
+    const { WALLETD_ADMIN_PORT: _port, ...elsewhere } = settings;
+    const alone = await runVerb(args, { ...elsewhere, WALLETD_ADMIN_PORT: '1' });
+    assert.equal(alone.status, 1);
+    assert.match(alone.stderr, /no server of this store answers at http/);
+    const wrong = await runVerb(['undo', '--operator', 'x', '--since', 'yesterday'], settings);
+    assert.equal(wrong.status, 2);
+  }));
+
+test('a player alone out of a backup: as he was then, as he is now, and the correction between the two', () =>
+  withOperators(async (walletd, settings) => {
+    const file = `${settings.WALLETD_STORE?.slice('lmdb:'.length)}/../backup`;
+    assert.equal((await runVerb(['backup', '--to', file], settings)).status, 0);
+    const args = ['restore', '--from', file, '--player', 'ann', '--show', '--json'];
+    const same = await runVerb(args, settings);
+    assert.equal(same.status, 0, same.stderr);
+    const [then] = jsonLines(same.stdout);
+    assert.deepEqual([then?.balance, then?.now, then?.correction], ['151.25', '151.25', null]);
+
+    await send(walletd, 'support', '/ann/withdrawals', { id: 'w', amount: 51.2499 });
+    const moved = await runVerb(args, settings);
+    const [{ correction } = {}] = jsonLines(moved.stdout) as {
+      correction: { id: string; amount: string; reason: string };
+    }[];
+    assert.equal(correction?.amount, '51.2499');
+    await send(walletd, 'support', '/ann/corrections', { ...correction, amount: Number(correction?.amount) });
+    assert.deepEqual((await balances(walletd))[0], 151.25);
+
+    const nobody = await runVerb(['restore', '--from', file, '--player', 'eve', '--show'], settings);
+    assert.deepEqual([nobody.status, /has no player eve/.test(nobody.stderr)], [1, true]);
+    const half = await runVerb(['restore', '--from', file, '--player', 'ann', '--to', 'lmdb:./x'], settings);
+    assert.deepEqual([half.status, /--player and --show go together/.test(half.stderr)], [2, true]);
+  }));
