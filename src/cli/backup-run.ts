@@ -111,6 +111,8 @@ export class BackupRun {
     const change = await this.encryption();
     const newest = (await backupsIn(to)).filter((name) => !name.endsWith('.age')).at(-1);
     let path = newest === undefined || recipient !== undefined ? undefined : join(to, newest);
+    // Whether they were handed over, nobody has written down.
+    for (const one of await backupsIn(to)) if (join(to, one) !== path) finished.add(join(to, one));
     let begun = path === undefined ? undefined : await this.continue(path);
     while (!signal.aborted) {
       const beginsMs = begun?.beginsMs ?? Date.now();
@@ -228,6 +230,7 @@ export class BackupRun {
     const { source, signal, watch } = this;
     const full = new AbortController();
     const bytesBegun = bytes();
+    watch?.covers(coverage.timeMs, bytesBegun);
     const onCovered = (timeMs: number) => {
       watch?.covers(timeMs, bytes());
       if (isFull(bytes() - bytesBegun)) full.abort();

@@ -56,10 +56,10 @@ export class BackupWatch {
   }
 
   private async write(): Promise<void> {
-    if (this.coveredMs !== undefined) {
-      this.covered.set(this.coveredMs / 1000);
-      this.lagSeconds.set(Math.max(0, (Date.now() - this.coveredMs) / 1000));
-    }
+    const { coveredMs } = this;
+    if (coveredMs === undefined) return;
+    this.covered.set(coveredMs / 1000);
+    this.lagSeconds.set(Math.max(0, (Date.now() - coveredMs) / 1000));
     this.failures.set(this.thenFailures());
     await this.put(this.options.metrics, () => this.registry.metrics());
   }

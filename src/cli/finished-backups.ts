@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { basename, dirname } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { quoted } from '../base/quoted.js';
-import { removeOldest } from '../tools/backup/rotation.js';
 
 const RETRY_MS = 60_000;
 
@@ -20,6 +19,8 @@ export class FinishedBackups {
   /** Times that the command has failed. */
   failures = 0;
   private readonly waiting: string[] = [];
+  /** Those that stay, oldest first. */
+  private readonly handed: string[] = [];
   private working: Promise<void> | undefined = undefined;
   private retry: NodeJS.Timeout | undefined = undefined;
 
@@ -67,12 +68,12 @@ export class FinishedBackups {
   }
 
   private async remove(path: string): Promise<void> {
-    const { keep } = this.options;
-    if (keep === undefined) return;
-    const needed = new Set(this.waiting.map((one) => basename(one)));
-    await removeOldest(dirname(path), keep, needed).catch((error: Error) =>
-      this.warn(`an old backup cannot be removed: ${error.message}`),
-    );
+    const { handed, options, warn } = this;
+    handed.push(path);
+    if (options.keep === undefined) return;
+    for (const old of handed.splice(0, Math.max(0, handed.length - options.keep))) {
+      await rm(old, { force: true }).catch((error: Error) => warn(`an old backup cannot be removed: ${error.message}`));
+    }
   }
 }
 

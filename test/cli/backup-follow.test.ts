@@ -124,6 +124,8 @@ test('rotated: each file is whole, finished ones are handed over; the heartbeat 
     const second = new WalletdCommand([...args, ...watched], env);
     await second.said(/^Continuing /m);
     assert.equal(await second.exit('SIGTERM'), 0, second.stderr);
+    const handedFirst = `${backups}/${first}\n`;
+    assert.equal(readFileSync(handed, 'utf8'), handedFirst + handedFirst, 'once more after a start');
     assert.match(metrics(), /^walletd_backup_covered_timestamp_seconds \d{10}/m);
     assert.equal(await walletd.end('SIGTERM'), 0);
     const restored = await runVerb(['restore', '--from', backups, '--to', `lmdb:${folder}/restored`]);

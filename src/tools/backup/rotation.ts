@@ -1,5 +1,4 @@
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 
 /** When a followed backup goes on in a new file: when so many bytes were appended to it, or when it is so old. */
 export type Rotation = { readonly type: 'bytes' | 'ms'; readonly max: number };
@@ -35,11 +34,4 @@ export const BACKUP_NAME = /^\d{4}-\d\d-\d\dT\d{9}Z\.backup(\.age)?$/;
 /** The backups in a folder, oldest first. */
 export async function backupsIn(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => BACKUP_NAME.test(name)).sort();
-}
-
-/** Removes the oldest backups of a folder but for the newest `keep`, and those that are `needed`; returns their names. */
-export async function removeOldest(folder: string, keep: number, needed: ReadonlySet<string>): Promise<string[]> {
-  const old = (await backupsIn(folder)).slice(0, -keep).filter((name) => !needed.has(name));
-  for (const name of old) await rm(join(folder, name));
-  return old;
 }
