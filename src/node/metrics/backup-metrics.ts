@@ -1,0 +1,30 @@
+import type { Metric } from '../../base/metric.js';
+import { counter, gauge } from '../../telemetry/metric.js';
+
+/** How far a followed backup is. */
+export interface BackupProgress {
+  /** All that the store had at this time is in the file. Milliseconds. */
+  readonly coveredMs: number;
+  readonly lagEntries: number;
+  readonly fileBytes: number;
+  readonly fileBegunMs: number;
+  readonly thenFailures: number;
+}
+
+/** For a file that node_exporter reads: who follows a store is a process that nobody scrapes. */
+export function backupMetrics(progress: BackupProgress, nowMs: number): Metric[] {
+  const { coveredMs, lagEntries, fileBytes, fileBegunMs, thenFailures } = progress;
+  const name = (rest: string) => `walletd_backup_${rest}`;
+  return [
+    gauge(name('covered_timestamp_seconds'), 'All of the store up to this time is in the backup.', coveredMs / 1000),
+    gauge(
+      name('lag_seconds'),
+      'Seconds since all of the store was in the backup.',
+      Math.max(0, nowMs - coveredMs) / 1000,
+    ),
+    gauge(name('lag_entries'), 'Entries of the logs that the backup did not have yet.', lagEntries),
+    gauge(name('file_bytes'), 'Size of the file that is being written.', fileBytes),
+    gauge(name('file_begun_timestamp_seconds'), 'When that file was begun.', fileBegunMs / 1000),
+    counter(name('then_failures_total'), 'Times that the command of --then has failed.', thenFailures),
+  ];
+}
