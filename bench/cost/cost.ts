@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { LoadReport } from '../load/load.js';
 import { announce, type RaceSettings, race } from '../load/race.js';
 import { atEnd, withCleanUp } from '../support/clean-up.js';
@@ -18,14 +21,38 @@ export function runCost(settings: CostSettings): Promise<LoadReport> {
   return withCleanUp(async () => {
     const store = await startStore(settings);
     announce(store, settings);
+    const collector = await startCollector();
     const contestants = [
       walletd(store, 0, { name: 'walletd' }),
       scraped(walletd(store, 0, { name: 'metrics each second' })),
       walletd(store, 0, { name: 'snapshot each second', WALLETD_SNAPSHOTS_EVERY_SECONDS: '1' }),
       walletd(store, 0, { name: 'signatures checked', WALLETD_SIGNATURE_KEYS: `bench:${SECRET}` }),
+      walletd(store, 0, { name: 'one trace of a hundred', ...tracesTo(collector) }),
     ];
     return { durability: store.durability, raced: await race(contestants, { ...settings, signingSecret: SECRET }) };
   });
+}
+
+/** Takes spans, and keeps none. */
+async function startCollector(): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => response.end('{}'));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  atEnd(() => {
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function tracesTo(collector: string): Record<string, string> {
+  return {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+    OTEL_TRACES_SAMPLER: 'traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0.01',
+  };
 }
 
 function scraped({ name, start }: Contestant): Contestant {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { must } from '../../src/base/assert.js';
+import { listSnapshots, readSnapshot } from '../../src/shard/snapshot/snapshot-reader.js';
 import { IMMEDIATE } from '../../src/shard/snapshot/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { imageOf } from '../../src/wallet/state/wallet-image.js';
@@ -90,6 +92,25 @@ test('others have their turns while a long wallet is added, and so has its playe
   assert.deepEqual([await next.balance('ann'), await next.balance('bob')], served);
   const again = await next.execute(single(2000));
   assert.ok(again.type === 'accepted' && again.isRepeat);
+});
+
+test('a chunk ends between two wallets, also where a slice ends within one', async () => {
+  const players = Array.from({ length: 12 }, (_, i) => `long-${i}`);
+  const { wal, host } = await hostWith(0);
+  for (const username of players) {
+    await host.fund(username, 1_000_000);
+    for (let n = 0; n < 300; n++) {
+      const bet = { id: `${username}-${n}`, roundId: `${username}-${n}`, isSingleState: true };
+      assert.equal((await host.execute(settle([bet], { username }))).type, 'accepted');
+    }
+  }
+  await takenOf(host);
+  const snapshotFormat = new SnapshotCodec(STORE_ID);
+  const { whole } = await listSnapshots(0, { snapshots: wal, snapshotFormat });
+  const manifest = must(whole[0], 'one was taken');
+  assert.ok(manifest.chunks.length > 1, 'it has several chunks');
+  const wallets = await readSnapshot(manifest, { snapshots: wal, snapshotFormat, yieldTurn: () => turns(1) });
+  for (const username of players) assert.equal(wallets.get(username)?.transactionCount, 300);
 });
 
 test('who plays without a pause is in the snapshot all the same', async () => {

@@ -235,7 +235,8 @@ class Capture {
     let attempts = 0;
     for (;;) {
       const sliceEndsMs = clock.monotonicMs() + SLICE_MS;
-      while (position < wallets.count && chunk.byteLength < CHUNK_BYTES && clock.monotonicMs() < sliceEndsMs) {
+      const hasRoom = () => position < wallets.count && (adding !== undefined || chunk.byteLength < CHUNK_BYTES);
+      while (hasRoom() && clock.monotonicMs() < sliceEndsMs) {
         const wallet = must(wallets.peekAt(position), 'every position has its wallet');
         adding ??= chunk.add(wallet);
         const step = adding.next();
@@ -250,7 +251,7 @@ class Capture {
       // All that the chunks hold has been applied by now, whatever is still on its way to the log.
       const { applied } = this.alive();
       const isLast = position === wallets.count;
-      if (isLast || chunk.byteLength >= CHUNK_BYTES) {
+      if (isLast || (adding === undefined && chunk.byteLength >= CHUNK_BYTES)) {
         const { bytes, summary } = chunk.seal();
         const index = chunks.length;
         if (summary.players > 0) {

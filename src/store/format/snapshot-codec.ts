@@ -144,9 +144,12 @@ function tupleToHead([epoch, sequence, nonce, checksum]: StoredHead): Head {
 class Chunk implements ChunkWriter {
   private players = 0;
   private readonly bytes = new ByteWriter();
+  /** Where the last whole wallet ends. */
+  private end = 0;
 
   constructor(header: Buffer) {
     this.bytes.copy(header, 0, header.length);
+    this.end = header.length;
   }
 
   get byteLength(): number {
@@ -174,11 +177,13 @@ class Chunk implements ChunkWriter {
       }
     }
     bytes.uint32At(at, bytes.length - at);
+    this.end = bytes.length;
     this.players++;
     return true;
   }
 
   seal(): { bytes: Buffer; summary: ChunkSummary } {
+    assert(this.bytes.length === this.end, 'a chunk ends between two wallets');
     const bytes = this.bytes.written;
     bytes.writeUInt32BE(this.players, 8);
     const checksum = checksumOf(bytes);
