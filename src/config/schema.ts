@@ -117,8 +117,9 @@ export const settingsSchema = group({
   store: string({
     pattern: STORE_PATTERN,
     description:
-      'Where the logs are: `lmdb:FOLDER`, `redis://user:password@host:port/database`, `rediss://…` (TLS) or ' +
-      '`redis+sentinel://host:port,host:port/name`.',
+      'Where the logs are: `lmdb:FOLDER`, `redis://user:password@host:port/database`, `rediss://…` (TLS), ' +
+      '`redis+sentinel://host:port,host:port/name` (several names: shard by shard in turn) or ' +
+      '`redis+cluster://host:port,host:port` (`rediss+cluster://…`).',
   }),
   storeFile: maybeText('File that holds `store`.'),
   archive: nullable(
@@ -135,10 +136,10 @@ export const settingsSchema = group({
     description: 'Prefix of all keys in Redis.',
   }),
   durability: string({
-    pattern: '^(fsync|os|replicas:[1-9])$',
+    pattern: '^(fsync|os|(replicas|synced):[1-9])$',
     description:
-      'What a write must have reached before its callback is answered: `fsync`, `os` (a second can be lost) or ' +
-      '`replicas:N`. LMDB knows `fsync` only.',
+      'What a write must have reached before its callback is answered: `fsync`, `os` (a second can be lost), ' +
+      '`replicas:N`, or `synced:N`, which also waits for their disks. LMDB knows `fsync` only.',
   }),
   redis: group({
     trustConfig: boolean({

@@ -25,6 +25,8 @@ const STORE_KINDS: Readonly<Record<StoreKind, StoreKindSettings>> = {
       'redis://': 'redis://…',
       'rediss://': 'rediss://…',
       'redis+sentinel://': 'redis+sentinel://…',
+      'redis+cluster://': 'redis+cluster://…',
+      'rediss+cluster://': 'rediss+cluster://…',
     },
     fsyncOnly: undefined,
     // An empty Redis is more likely a wrong address than a new casino.
@@ -41,7 +43,7 @@ const ADDRESSES: Readonly<Record<string, string>> = Object.assign(
 /** Matches every address of a store. */
 export const STORE_PATTERN = `^(${Object.keys(ADDRESSES).map(escaped).join('|')}).`;
 
-/** `lmdb:FOLDER, redis://…, rediss://… or redis+sentinel://…` */
+/** `lmdb:FOLDER, redis://…, …` */
 export const STORE_FORMS = listed(Object.values(ADDRESSES));
 
 /** Undefined when this is no address of a store. */

@@ -326,6 +326,8 @@ export class Shard implements FlightMember, Carrier {
     const flight = tail.flying;
     try {
       this.landed(tail.land(append, outcome), tookMs);
+      // What goes again took the place of what was formed meanwhile.
+      if (tail.flying !== undefined || hasReplies(this.forming)) this.deps.requestFlight();
     } catch (error) {
       if (flight !== undefined) answerAll(flight, STARTING);
       tail.flying = undefined;

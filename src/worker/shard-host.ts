@@ -126,7 +126,7 @@ export class ShardHost implements ThreadShards {
     this.orphans = new OrphanKeeper(deps);
     const groups = Array.from(
       { length: FLIGHTS },
-      () => new GroupCommit(wal, setImmediate, setTimeout, () => clock.monotonicMs()),
+      () => new GroupCommit({ wal, defer: setImmediate, delay: setTimeout, monotonicMs: () => clock.monotonicMs() }),
     );
     const snapshotter = new Snapshotter({
       ...deps,
@@ -152,7 +152,7 @@ export class ShardHost implements ThreadShards {
     for (const [i, id] of shardIds.entries()) {
       const shardArchive = archive && new ShardArchive(id, this.archiveDeps(archive));
       const group = groups[i % FLIGHTS] as GroupCommit;
-      const shard = new Shard(id, {
+      const shard: Shard = new Shard(id, {
         format,
         clock,
         log,
@@ -161,14 +161,13 @@ export class ShardHost implements ThreadShards {
         memory,
         archive: shardArchive,
         observer,
-        requestFlight: () => group.request(),
+        requestFlight: () => group.request(shard),
         onFailed: (failed) => void this.restarts.restart(failed),
         onFenced: (fenced, head) => void this.restarts.fenced(fenced, head),
         onDiverged: (diverged) => void this.orphans.keep(diverged),
       });
       this.shards.set(id, shard);
       if (shardArchive !== undefined) archived.push([shard, shardArchive]);
-      group.join(shard);
     }
     this.archives = new Map(archived.map(([{ id }, shardArchive]) => [id, shardArchive]));
     this.archiver = new Archiver(archived, {

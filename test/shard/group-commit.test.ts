@@ -17,29 +17,28 @@ class Scene implements FlightMember {
   private turns: (() => void)[] = [];
   private paused: (() => void)[] = [];
   private arrive: ((outcomes: AppendOutcome[]) => void) | undefined = undefined;
-  private readonly commits = new GroupCommit(
-    {
+  private readonly commits = new GroupCommit({
+    wal: {
+      laneOf: () => 0,
       append: () =>
         new Promise((resolve) => {
           this.arrive = resolve;
         }),
-    } as unknown as ConstructorParameters<typeof GroupCommit>[0],
-    (callback) => this.turns.push(callback),
-    (callback, ms) => {
+    },
+    defer: (callback) => this.turns.push(callback),
+    delay: (callback, ms) => {
       this.pauses.push(ms);
       this.paused.push(callback);
     },
-    () => this.nowMs,
-  );
-
-  constructor() {
-    this.commits.join(this);
-  }
+    monotonicMs: () => this.nowMs,
+  });
+  readonly id = 0;
+  private again = 0;
 
   command(count = 1): void {
     for (let i = 0; i < count; i++) {
       this.waiting++;
-      this.commits.request();
+      this.commits.request(this);
     }
   }
 
@@ -61,12 +60,14 @@ class Scene implements FlightMember {
   depart(): Append | undefined {
     if (this.waiting === 0) return undefined;
     this.flights.push(this.waiting);
+    this.again = this.waiting;
     this.waiting = 0;
     return { shard: 0, expected: HEAD, entries: [] };
   }
 
   land(_append: Append, outcome: AppendOutcome): void {
     this.landed.push(outcome.type);
+    if (outcome.type === 'failed') this.command(this.again);
   }
 }
 
@@ -122,7 +123,7 @@ test('a round departs after 2 ms, though each turn brings more: turns of a busy 
   assert.deepEqual(scene.flights, [3]);
 });
 
-test('an append that fails goes again after pauses that grow to a second', async () => {
+test('an append that fails goes again after pauses that grow to 200 ms', async () => {
   const scene = new Scene();
   scene.command();
   scene.endTurn();
@@ -131,5 +132,74 @@ test('an append that fails goes again after pauses that grow to a second', async
     await scene.arrives({ type: 'failed', error: new Error('weather') });
     scene.endPause();
   }
-  assert.deepEqual(scene.pauses, [20, 40, 80, 160, 320, 640, 1000, 1000]);
+  assert.deepEqual(scene.pauses, [20, 40, 80, 160, 200, 200, 200, 200]);
+});
+
+/** Shards on two servers, whose flights the test ends one by one. */
+class TwoLanes {
+  readonly laneOf = new Map([
+    [0, 0],
+    [1, 1],
+  ]);
+  /** By the shards that are in it. */
+  readonly inTheAir = new Map<string, (outcomes: AppendOutcome[]) => void>();
+  readonly landed: string[] = [];
+  private readonly members: FlightMember[] = [0, 1].map((id) => ({
+    id,
+    depart: () => ({ shard: id, expected: HEAD, entries: [] }),
+    land: (_append, outcome) => {
+      this.landed.push(`${id} ${outcome.type}`);
+    },
+  }));
+  private readonly commits = new GroupCommit({
+    wal: {
+      laneOf: (shard) => this.laneOf.get(shard) as number,
+      append: (appends) =>
+        new Promise((resolve) => {
+          this.inTheAir.set(appends.map(({ shard }) => shard).join('+'), resolve);
+        }),
+    },
+    defer: setImmediate,
+    delay: setTimeout,
+    monotonicMs: () => 0,
+  });
+
+  async request(...shards: number[]): Promise<void> {
+    for (const shard of shards) this.commits.request(this.members[shard] as FlightMember);
+    await this.turns();
+  }
+
+  async land(flight: string): Promise<void> {
+    const land = this.inTheAir.get(flight);
+    assert.ok(land !== undefined, `no flight ${flight}`);
+    this.inTheAir.delete(flight);
+    land(flight.split('+').map(() => OK));
+    await this.turns();
+  }
+
+  private async turns(): Promise<void> {
+    for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test('a server that does not answer holds up nobody on another one', async () => {
+  const scene = new TwoLanes();
+  await scene.request(0, 1);
+  assert.deepEqual([...scene.inTheAir.keys()], ['0', '1']);
+  await scene.land('1');
+  await scene.request(1);
+  await scene.land('1');
+  assert.deepEqual(scene.landed, ['1 ok', '1 ok']);
+});
+
+test('a shard whose server changes while it is in the air stays in its lane until it has landed, and is never in two flights', async () => {
+  const scene = new TwoLanes();
+  await scene.request(0);
+  scene.laneOf.set(0, 1);
+  await scene.request(0, 1);
+  assert.deepEqual([...scene.inTheAir.keys()], ['0', '1']);
+  await scene.land('0');
+  assert.deepEqual([...scene.inTheAir.keys()], ['1'], 'it waits for the flight of the lane that it has now');
+  await scene.land('1');
+  assert.deepEqual([...scene.inTheAir.keys()], ['0']);
 });

@@ -5,32 +5,51 @@ import { maybeRedisAddress } from '../../src/store/redis/redis-address.js';
 test('an address of Redis says server, database and who asks; its name has no password', () => {
   assert.deepEqual(maybeRedisAddress('redis://walletd:p%40ss@10.0.0.1:7000/3'), {
     name: 'redis://10.0.0.1:7000/3',
-    options: { host: '10.0.0.1', port: 7000, db: 3, username: 'walletd', password: 'p@ss' },
+    servers: [{ host: '10.0.0.1', port: 7000, db: 3, username: 'walletd', password: 'p@ss' }],
+    isCluster: false,
   });
-  assert.deepEqual(maybeRedisAddress('redis://localhost')?.options, { host: 'localhost', port: 6379, db: 0 });
-  assert.deepEqual(maybeRedisAddress('redis://:secret@[::1]:6379/')?.options, {
+  assert.deepEqual(maybeRedisAddress('redis://localhost')?.servers[0], { host: 'localhost', port: 6379, db: 0 });
+  assert.deepEqual(maybeRedisAddress('redis://:secret@[::1]:6379/')?.servers[0], {
     host: '::1',
     port: 6379,
     db: 0,
     password: 'secret',
   });
-  assert.deepEqual(maybeRedisAddress('rediss://redis.example.com:6380')?.options.tls, {});
+  assert.deepEqual(maybeRedisAddress('rediss://redis.example.com:6380')?.servers[0].tls, {});
 });
 
 test('an address of sentinels says the sentinels and the name of the master', () => {
   assert.deepEqual(maybeRedisAddress('redis+sentinel://u:p@s1:26379,s2,s3:26381/mymaster/2'), {
     name: 'redis+sentinel://s1:26379,s2,s3:26381/mymaster/2',
-    options: {
-      sentinels: [
-        { host: 's1', port: 26_379 },
-        { host: 's2', port: 26_379 },
-        { host: 's3', port: 26_381 },
-      ],
-      name: 'mymaster',
-      db: 2,
-      username: 'u',
-      password: 'p',
-    },
+    servers: [
+      {
+        sentinels: [
+          { host: 's1', port: 26_379 },
+          { host: 's2', port: 26_379 },
+          { host: 's3', port: 26_381 },
+        ],
+        name: 'mymaster',
+        db: 2,
+        username: 'u',
+        password: 'p',
+      },
+    ],
+    isCluster: false,
+  });
+  assert.deepEqual(
+    maybeRedisAddress('redis+sentinel://s1/a,b,c')?.servers.map(({ name }) => name),
+    ['a', 'b', 'c'],
+  );
+});
+
+test('an address of a cluster says who is asked for its masters', () => {
+  assert.deepEqual(maybeRedisAddress('rediss+cluster://u:p@r1:7000,r2'), {
+    name: 'rediss+cluster://r1:7000,r2',
+    servers: [
+      { host: 'r1', port: 7000, username: 'u', password: 'p', tls: {} },
+      { host: 'r2', port: 6379, username: 'u', password: 'p', tls: {} },
+    ],
+    isCluster: true,
   });
 });
 
@@ -45,6 +64,10 @@ test('what is no address is none', () => {
     'redis+sentinel://host:26379',
     'redis+sentinel://host:26379//0',
     'redis+sentinel://host:26379/',
+    'redis+sentinel://host:26379/a,',
+    'redis+sentinel://host:26379/a,a',
+    'redis+cluster://host:7000/0',
+    'redis+cluster://',
     'http://host',
     'redis://host:99999999',
     'redis://%E0%A4%A@host',

@@ -46,6 +46,10 @@ export class MemoryWal implements Wal, SnapshotStore {
     }
   }
 
+  laneOf(): number {
+    return 0;
+  }
+
   hold(): void {
     this.gate = new Promise((resolve) => {
       this.openGate = resolve;

@@ -26,10 +26,15 @@ export function redisDriver({ store, storePrefix: prefix, durability: text, redi
 }
 
 /** What removes all keys of the prefix, and no others. Where the password goes, redis-cli asks its environment. */
-function removal({ options: { host, port, sentinels, db, tls } }: RedisAddress, prefix: string): string {
-  const server = sentinels === undefined ? `-h ${quoted(host as string)} -p ${port}` : '-h MASTER -p PORT';
+function removal(
+  { servers: [{ host, port, sentinels, db, tls }], servers, isCluster }: RedisAddress,
+  prefix: string,
+): string {
+  const server =
+    sentinels === undefined && !isCluster ? `-h ${quoted(host as string)} -p ${port}` : '-h MASTER -p PORT';
   const cli = `redis-cli ${server}${tls === undefined ? '' : ' --tls'}${db ? ` -n ${db}` : ''}`;
-  return `REDISCLI_AUTH=… ${cli} --scan --pattern '${prefix}:*' | REDISCLI_AUTH=… xargs ${cli} unlink`;
+  const each = isCluster || servers.length > 1 ? ', on each master' : '';
+  return `REDISCLI_AUTH=… ${cli} --scan --pattern '${prefix}:*' | REDISCLI_AUTH=… xargs ${cli} unlink${each}`;
 }
 
 function addressOf(store: string): RedisAddress {

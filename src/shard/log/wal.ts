@@ -89,6 +89,11 @@ export interface Wal {
    * `duplicate` is as durable as the store was set to be. Does not reject.
    */
   append(appends: readonly Append[]): Promise<readonly AppendOutcome[]>;
+  /**
+   * Shards of one lane lie on the same server, now. What is sent to one server can be held up for long, and must not hold
+   * up what is sent to another.
+   */
+  laneOf(shard: number): number;
   /** Throws when the store has no log for this shard. */
   head(shard: number): Promise<Head>;
   /** Up to `limit` entries after `after`, in order; fewer only at the end of the log. */

@@ -31,6 +31,10 @@ export class LmdbWal implements Wal {
     private readonly growth: FileGrowth,
   ) {}
 
+  laneOf(): number {
+    return 0;
+  }
+
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
     const room = this.growth.room(bytesOf(appends), appends.length);
     if (room !== undefined) {

@@ -6,29 +6,47 @@ import type { Redis } from 'ioredis';
  *   fsync       it is on the disk of the server: Redis with `appendfsync always` answers after the fsync
  *   os          the server's operating system has it: up to a second can be lost with the machine
  *   replicas    this many replicas have it
+ *   synced      it is on the disk of the server and on those of this many replicas; Redis 7.2 or later
  */
 export type Durability =
   | { readonly type: 'fsync' }
   | { readonly type: 'os' }
-  | { readonly type: 'replicas'; readonly count: number };
+  | { readonly type: 'replicas' | 'synced'; readonly count: number };
 
 /** How long a write waits for its replicas; then its outcome is unknown, and it is retried with the same bytes. */
 const WAIT_MS = 1000;
 
+/** How many replicas a write waits for. */
+export function waitsFor(durability: Durability): number {
+  return 'count' in durability ? durability.count : 0;
+}
+
 /** The answer to the command just sent on this connection, once it is as durable as the settings ask. */
 export async function confirmed<T>(client: Redis, durability: Durability, sent: Promise<T>): Promise<T> {
-  if (durability.type !== 'replicas') return await sent;
-  const waited = client.call('WAIT', durability.count, WAIT_MS) as Promise<number>;
-  const [answer, replicas] = await Promise.all([sent, waited]);
-  if (replicas < durability.count) throw new Error(`${replicas} of ${durability.count} replicas have it`);
+  if (!('count' in durability)) return await sent;
+  const { count, type } = durability;
+  const [answer, has] = await Promise.all([
+    sent,
+    type === 'synced' ? syncedBy(client, count) : copiedTo(client, count),
+  ]);
+  if (has < count) throw new Error(`${has} of ${count} replicas have it`);
   return answer;
 }
 
-/** `fsync`, `os` or `replicas:2`; undefined for anything else. */
+async function copiedTo(client: Redis, count: number): Promise<number> {
+  return (await client.call('WAIT', count, WAIT_MS)) as number;
+}
+
+async function syncedBy(client: Redis, count: number): Promise<number> {
+  const [here, there] = (await client.call('WAITAOF', 1, count, WAIT_MS)) as [number, number];
+  return here === 1 ? there : 0;
+}
+
+/** `fsync`, `os`, `replicas:2` or `synced:2`; undefined for anything else. */
 export function maybeDurability(text: string): Durability | undefined {
   if (text === 'fsync' || text === 'os') return { type: text };
-  const count = /^replicas:([1-9])$/.exec(text)?.[1];
-  return count === undefined ? undefined : { type: 'replicas', count: Number(count) };
+  const [, type, count] = /^(replicas|synced):([1-9])$/.exec(text) ?? [];
+  return count === undefined ? undefined : { type: type as 'replicas' | 'synced', count: Number(count) };
 }
 
 /** For people. */
@@ -40,5 +58,7 @@ export function describeDurability(durability: Durability): string {
       return 'os: up to a second of answers can be lost with the machine of Redis';
     case 'replicas':
       return `replicas:${durability.count}: every answer waits for ${durability.count} replica(s)`;
+    case 'synced':
+      return `synced:${durability.count}: every answer waits for an fsync of Redis, and of ${durability.count} replica(s)`;
   }
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
 import type { Finding, StoreRoom } from '../store.js';
@@ -12,17 +11,16 @@ const HEAD_MS = 1000;
 
 type Info = ReadonlyMap<string, string>;
 
-/** The server has passed the check of each connection already: its version, its role and its settings. */
+/** The server has passed the check of each connection already: its version, its role and its settings. `stream` and `head` are free. */
 export async function examineServer(
   client: Redis,
-  keys: Keys,
+  { stream, head }: ReturnType<Keys['trial']>,
   room: StoreRoom,
   concerns: readonly string[],
 ): Promise<readonly Finding[]> {
   const askedMs = Date.now();
   const info = parseInfo(await client.info());
   const serverMs = Number(info.get('server_time_usec')) / 1000;
-  const { stream, head } = keys.trial(randomBytes(4).toString('hex'));
   try {
     return [
       durabilityOf(info),

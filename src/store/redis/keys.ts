@@ -6,9 +6,13 @@ export class Keys {
     this.meta = `${prefix}:meta`;
   }
 
-  /** A stream of an examination, and the head beside it: a user of config/users.acl may write and remove the one, and set the other. */
-  trial(id: string): { readonly stream: string; readonly head: string } {
-    return { stream: `${this.prefix}:trial-${id}:snapshot`, head: `${this.prefix}:trial-${id}:head` };
+  /**
+   * A stream of an examination, and the head beside it, where this shard is: a user of config/users.acl may write and
+   * remove the one, and set the other.
+   */
+  trial(shard: number, id: string): { readonly stream: string; readonly head: string } {
+    const trial = `${this.prefix}:{${shard}}:trial-${id}`;
+    return { stream: `${trial}:snapshot`, head: `${trial}:head` };
   }
 
   head(shard: number): string {

@@ -1,19 +1,21 @@
 import type { RedisOptions } from 'ioredis';
 
-/** Where a Redis is. `options` hold its password; `name` is for people and does not. */
+/** Where a Redis is. `servers` hold its password; `name` is for people and does not. */
 export interface RedisAddress {
   readonly name: string;
-  readonly options: RedisOptions;
+  /** One master each, some by way of sentinels; of a cluster those that are asked for its masters. */
+  readonly servers: readonly [RedisOptions, ...RedisOptions[]];
+  readonly isCluster: boolean;
 }
 
-const SCHEME = /^(redis|rediss|redis\+sentinel):\/\//;
+const SCHEME = /^(rediss?|redis\+sentinel|rediss?\+cluster):\/\//;
 const PORT = 6379;
 const SENTINEL_PORT = 26_379;
 const PORT_MAX = 65_535;
 
 /**
- * `redis://user:password@host:port/database`, `rediss://…` for TLS, `redis+sentinel://user:password@host:port,host:port/name/database`.
- * Undefined when the text is none of these.
+ * `redis://user:password@host:port/database`, `rediss://…` for TLS, `redis+sentinel://user:password@host:port,host:port/name,name/database`,
+ * `redis+cluster://user:password@host:port,host:port` and `rediss+cluster://…`. Undefined when the text is none of these.
  */
 export function maybeRedisAddress(text: string): RedisAddress | undefined {
   const scheme = SCHEME.exec(text)?.[1];
@@ -22,37 +24,44 @@ export function maybeRedisAddress(text: string): RedisAddress | undefined {
   if (rest === null) return undefined;
   const [, login = '', hosts = '', path = ''] = rest;
   const isSentinel = scheme === 'redis+sentinel';
-  const segments = path.split('/').slice(1);
-  const name = isSentinel ? segments.shift() : undefined;
-  const database = segments.shift() ?? '';
-  const servers = hosts.split(',').map((host) => maybeServer(host, isSentinel ? SENTINEL_PORT : PORT));
+  const places = maybeAll(hosts.split(',').map((host) => maybePlace(host, isSentinel ? SENTINEL_PORT : PORT)));
   const credentials = maybeCredentials(login);
-  if (segments.length > 0 || !/^\d{0,4}$/.test(database) || servers.includes(undefined) || credentials === undefined) {
-    return undefined;
-  }
-  if (isSentinel ? name === undefined || name === '' : servers.length > 1) return undefined;
-  return {
-    name: `${scheme}://${hosts}${path}`,
-    options: {
-      ...(isSentinel ? { sentinels: servers as Server[], name: name as string } : (servers[0] as Server)),
-      ...credentials,
-      ...(scheme === 'rediss' ? { tls: {} } : {}),
-      db: Number(database),
-    },
-  };
+  if (places === undefined || credentials === undefined) return undefined;
+  const common = { ...credentials, ...(scheme.startsWith('rediss') ? { tls: {} } : {}) };
+  const servers = maybeServers(scheme, places, path.split('/').slice(1));
+  if (servers === undefined) return undefined;
+  const [first, ...others] = servers.map((server) => ({ ...server, ...common }));
+  if (first === undefined) return undefined;
+  return { name: `${scheme}://${hosts}${path}`, servers: [first, ...others], isCluster: scheme.endsWith('+cluster') };
 }
 
-interface Server {
+interface Place {
   readonly host: string;
   readonly port: number;
 }
 
-function maybeServer(text: string, defaultPort: number): Server | undefined {
+/** What a scheme makes of the places behind it; undefined when they or the path do not fit. */
+function maybeServers(scheme: string, places: readonly Place[], path: readonly string[]): RedisOptions[] | undefined {
+  if (scheme.endsWith('+cluster')) return path.join('') === '' && path.length <= 1 ? [...places] : undefined;
+  const [names, database = '', ...more] = scheme === 'redis+sentinel' ? path : ['', ...path];
+  if (more.length > 0 || !/^\d{0,4}$/.test(database)) return undefined;
+  const db = Number(database);
+  if (scheme !== 'redis+sentinel') return places.length === 1 ? [{ ...places[0], db }] : undefined;
+  const masters = names?.split(',') ?? [''];
+  if (masters.includes('') || new Set(masters).size < masters.length) return undefined;
+  return masters.map((name) => ({ sentinels: [...places], name, db }));
+}
+
+function maybePlace(text: string, defaultPort: number): Place | undefined {
   const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
   if (match === null) return undefined;
   const [, host = '', port = String(defaultPort)] = match;
   if (Number(port) > PORT_MAX) return undefined;
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+function maybeAll<T>(items: readonly (T | undefined)[]): readonly T[] | undefined {
+  return items.includes(undefined) ? undefined : (items as readonly T[]);
 }
 
 /** `user:password`, `:password` or nothing, each part percent-encoded. */

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
 import { QuietSentinels } from './quiet-sentinels.js';
+import { maybeRedirect } from './redirect.js';
 import { explain } from './server-error.js';
 
 type Connector = NonNullable<RedisOptions['Connector']>;
@@ -78,12 +79,13 @@ export class RedisConnection {
     return client;
   }
 
-  /** Drops the connection when `run` fails: the next one is checked anew. */
+  /** Drops the connection when `run` fails, unless it is redirected: the next one is checked anew. */
   async use<T>(run: (client: Redis) => Promise<T>): Promise<T> {
     const client = await this.client();
     try {
       return await run(client);
     } catch (error) {
+      if (maybeRedirect(error) !== undefined) throw error;
       this.drop(client);
       throw explain(error as Error);
     }

@@ -5,51 +5,155 @@ import { decodeAnyMeta, decodeMeta, encodeMeta, type StoreMeta } from '../meta.j
 import type { MetaStore } from '../store.js';
 import { confirmed, type Durability } from './durability.js';
 import type { Keys } from './keys.js';
-import type { RedisConnection } from './redis-connection.js';
+import type { Master } from './master.js';
+import type { Masters } from './masters.js';
+import { maybeRedirect } from './redirect.js';
+import type { Router } from './router.js';
 import { ServerRefused } from './server-check.js';
+
+/** A meta record as it is stored. */
+interface StoredMeta extends StoreMeta {
+  /** Names of the masters behind sentinels, where there are several: which of them has a shard follows from the order. */
+  readonly masters?: readonly string[];
+  /** Heads are being written, or were when the process that does it ended: another one goes on with the same record. */
+  readonly isBeingCreated?: true;
+}
 
 /** The meta record of a store in Redis, and the check that the store is still there. */
 export class RedisMeta implements MetaStore {
   /** The store that this process has read or created; undefined before that. Every connection must lead to it again. */
-  private storeId: string | undefined = undefined;
+  private known: StoreMeta | undefined = undefined;
 
   constructor(
-    private readonly connection: RedisConnection,
+    private readonly router: Router,
     private readonly keys: Keys,
     private readonly durability: Durability,
-    /** The server's address, for people. */
-    private readonly server: string,
+    /** The store's address, for people. */
+    private readonly address: string,
+    /** As in the meta record. */
+    private readonly names: readonly string[],
   ) {}
+
+  private get masters(): Masters {
+    return this.router.masters;
+  }
 
   /** Also throws when the server cannot be reached or must not be used. */
   async maybeRead(): Promise<StoreMeta | undefined> {
-    const bytes = await this.connection.use((client) => client.getBuffer(this.keys.meta));
-    const meta = bytes === null ? undefined : decodeMeta(bytes);
-    this.storeId = meta?.storeId;
-    return meta;
+    const bytes = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
+    this.known = bytes === null ? undefined : this.maybeWhole(bytes);
+    return this.known;
   }
 
   async create(meta: StoreMeta): Promise<boolean> {
-    const pairs: (string | Buffer)[] = [this.keys.meta, encodeMeta(meta)];
-    for (let shard = 0; shard < meta.shards; shard++) {
-      pairs.push(this.keys.head(shard), encodeHead(genesisHead(meta.storeId, shard)));
-    }
-    const { connection, durability } = this;
-    const created = await connection.use((client) => confirmed(client, durability, client.call('MSETNX', ...pairs)));
-    const wasCreated = created === 1;
-    if (wasCreated) this.storeId = meta.storeId;
-    return wasCreated;
+    return this.masters.isOne ? await this.createAtOnce(meta) : await this.createInSteps(meta);
   }
 
   async complete(meta: StoreMeta): Promise<void> {
-    const { connection, durability, keys } = this;
-    await connection.use((client) => confirmed(client, durability, client.set(keys.meta, encodeMeta(meta))));
+    const bytes = this.encoded(meta);
+    await this.router.onHome((client) => confirmed(client, this.durability, client.set(this.keys.meta, bytes)));
   }
 
   async discard(meta: StoreMeta, heads: readonly Head[]): Promise<boolean> {
-    const { connection, durability, keys } = this;
+    const removed = this.masters.isOne ? await this.discardAtOnce(meta, heads) : await this.discardInSteps(meta, heads);
+    if (removed) this.known = undefined;
+    return removed;
+  }
+
+  /** Throws when another server has taken this address, with no store on it or with another one. */
+  async checkStore(client: Redis, master: Master): Promise<void> {
+    if (this.known === undefined) return;
+    if (this.masters.isOne || (await this.masters.home()) === master) await this.checkMeta(client, this.known.storeId);
+    else await this.checkHeads(client, master, this.known.storeId);
+  }
+
+  /** Of a store that has been read or created, which shards each of its masters has; without one, the home has the first. */
+  async shardsByMaster(): Promise<Map<Master, number[]>> {
+    const byMaster = new Map<Master, number[]>();
+    for (let shard = 0; shard < (this.known?.shards ?? 1); shard++) {
+      const master = await this.masters.of(shard);
+      const shards = byMaster.get(master);
+      if (shards === undefined) byMaster.set(master, [shard]);
+      else shards.push(shard);
+    }
+    return byMaster;
+  }
+
+  /** Undefined while it is being created. */
+  private maybeWhole(bytes: Buffer): StoreMeta | undefined {
+    const found = decodeAnyMeta(bytes) as StoredMeta;
+    if (found.isBeingCreated) return undefined;
+    this.checkNames(found);
+    const { masters: _masters, ...meta } = decodeMeta(bytes) as StoredMeta;
+    return meta;
+  }
+
+  private async checkMeta(client: Redis, storeId: string): Promise<void> {
+    const bytes = await client.getBuffer(this.keys.meta);
+    if (bytes === null) throw this.gone(this.address, storeId);
+    const found = decodeAnyMeta(bytes).storeId;
+    if (found !== storeId) {
+      throw new ServerRefused(`Redis at ${this.address} has another store: ${found}, not ${storeId}`);
+    }
+  }
+
+  /** A master that has not even one of the heads that belong on it has come back empty. */
+  private async checkHeads(client: Redis, master: Master, storeId: string): Promise<void> {
+    const mine = (await this.shardsByMaster()).get(master) ?? [];
+    const found = await Promise.all(mine.map((shard) => hasKey(client, this.keys.head(shard))));
+    if (mine.length > 0 && !found.includes(true)) throw this.gone(master.name, storeId);
+  }
+
+  private gone(where: string, storeId: string): ServerRefused {
+    return new ServerRefused(
+      `Redis at ${where} is empty: the store ${storeId} is gone from it; nothing is written until it is back`,
+    );
+  }
+
+  private async createAtOnce(meta: StoreMeta): Promise<boolean> {
+    const pairs: (string | Buffer)[] = [this.keys.meta, this.encoded(meta)];
+    for (let shard = 0; shard < meta.shards; shard++) {
+      pairs.push(this.keys.head(shard), encodeHead(genesisHead(meta.storeId, shard)));
+    }
+    const created = await this.router.onHome((client) =>
+      confirmed(client, this.durability, client.call('MSETNX', ...pairs)),
+    );
+    if (created === 1) this.known = meta;
+    return created === 1;
+  }
+
+  /** One call cannot write to several slots. Whoever comes while the record says so writes the same heads. */
+  private async createInSteps(meta: StoreMeta): Promise<boolean> {
+    const { keys, durability } = this;
+    const begun = this.encoded(meta.incomplete ? meta : { ...meta, isBeingCreated: true });
+    const wasSet = await this.router.onHome((client) =>
+      confirmed(client, durability, client.set(keys.meta, begun, 'NX')),
+    );
+    const record = wasSet === null ? await this.maybeBegun() : meta;
+    if (record === undefined) return false;
+    for (let shard = 0; shard < record.shards; shard++) {
+      const head = encodeHead(genesisHead(record.storeId, shard));
+      await this.router.onShard(shard, 'appends', (client) =>
+        confirmed(client, durability, client.set(keys.head(shard), head, 'NX')),
+      );
+    }
+    if (!record.incomplete) await this.complete(record);
+    this.known = record;
+    return true;
+  }
+
+  /** The record whose heads somebody has begun to write. */
+  private async maybeBegun(): Promise<StoreMeta | undefined> {
+    const bytes = await this.router.onHome((client) => client.getBuffer(this.keys.meta));
+    if (bytes === null) return undefined;
+    const { isBeingCreated, masters: _masters, ...meta } = decodeAnyMeta(bytes) as StoredMeta;
+    return isBeingCreated ? meta : undefined;
+  }
+
+  private async discardAtOnce(meta: StoreMeta, heads: readonly Head[]): Promise<boolean> {
+    const { durability, keys } = this;
     const all = [keys.meta, ...heads.flatMap((_, shard) => [keys.head(shard), keys.log(shard)])];
-    const removed = await connection.use(async (client) => {
+    return await this.router.onHome(async (client) => {
       await client.watch(...all);
       const found = await client.mgetBuffer(heads.map((_, shard) => keys.head(shard)));
       const stored = await client.getBuffer(keys.meta);
@@ -60,22 +164,48 @@ export class RedisMeta implements MetaStore {
       }
       return (await confirmed(client, durability, client.multi().del(all).exec())) !== null;
     });
-    if (removed) this.storeId = undefined;
-    return removed;
   }
 
-  /** Throws when another server has taken this address, with no store on it or with another one. */
-  async checkStore(client: Redis): Promise<void> {
-    if (this.storeId === undefined) return;
-    const bytes = await client.getBuffer(this.keys.meta);
-    if (bytes === null) {
-      throw new ServerRefused(
-        `Redis at ${this.server} is empty: the store ${this.storeId} is gone from it; nothing is written until it is back`,
+  /** The record says first that the store is not whole, so that nobody starts on what is left of it. */
+  private async discardInSteps(meta: StoreMeta, heads: readonly Head[]): Promise<boolean> {
+    const { durability, keys, router } = this;
+    await this.complete({ ...meta, incomplete: true });
+    for (const [shard, head] of heads.entries()) {
+      const found = await router.onShard(shard, 'appends', (client) => client.getBuffer(keys.head(shard)));
+      if (found?.equals(encodeHead(head))) continue;
+      await this.complete(meta);
+      return false;
+    }
+    for (const shard of heads.keys()) {
+      await router.onShard(shard, 'appends', (client) =>
+        confirmed(client, durability, client.del(keys.head(shard), keys.log(shard))),
       );
     }
-    const { storeId } = decodeAnyMeta(bytes);
-    if (storeId !== this.storeId) {
-      throw new ServerRefused(`Redis at ${this.server} has another store: ${storeId}, not ${this.storeId}`);
-    }
+    await router.onHome((client) => confirmed(client, durability, client.del(keys.meta)));
+    return true;
+  }
+
+  private encoded(meta: StoredMeta): Buffer {
+    return encodeMeta(this.names.length > 1 ? ({ ...meta, masters: this.names } as StoreMeta) : meta);
+  }
+
+  private checkNames({ masters = [] }: StoredMeta): void {
+    const then = masters.join(',');
+    const now = this.names.length > 1 ? this.names.join(',') : '';
+    if (then === now) return;
+    throw new ServerRefused(
+      `the store was created over ${then === '' ? 'one master' : `the masters ${then}`}, and WALLETD_STORE names ` +
+        `${now === '' ? 'one' : now}: which of them has a shard follows from their order`,
+    );
+  }
+}
+
+/** False also where the key is not on this server. */
+async function hasKey(client: Redis, key: string): Promise<boolean> {
+  try {
+    return (await client.exists(key)) === 1;
+  } catch (error) {
+    if (maybeRedirect(error) === undefined) throw error;
+    return false;
   }
 }

@@ -4,7 +4,7 @@ import type { Lsn } from '../../shard/log/lsn.js';
 import type { SnapshotStore, StoredSnapshot } from '../../shard/snapshot/snapshot-store.js';
 import { confirmed, type Durability } from './durability.js';
 import type { Keys } from './keys.js';
-import type { RedisConnection } from './redis-connection.js';
+import type { Router } from './router.js';
 import { SNAPSHOT_FUNCTION_NAME } from './snapshot-function.js';
 
 /**
@@ -28,13 +28,15 @@ export class RedisSnapshots implements SnapshotStore {
   private readonly written = new Map<number, Written>();
 
   constructor(
-    private readonly connection: RedisConnection,
+    private readonly router: Router,
     private readonly keys: Keys,
     private readonly durability: Durability,
   ) {}
 
   async snapshots(shard: number): Promise<readonly StoredSnapshot[]> {
-    const manifests = await this.connection.use((client) => client.hgetallBuffer(this.keys.snapshots(shard)));
+    const manifests = await this.router.onShard(shard, 'reads', (client) =>
+      client.hgetallBuffer(this.keys.snapshots(shard)),
+    );
     return Object.entries(manifests).map(([id, manifest]) => ({
       id,
       manifest: manifest.length === 0 ? undefined : manifest,
@@ -43,7 +45,9 @@ export class RedisSnapshots implements SnapshotStore {
 
   async readChunks(shard: number, id: string, first: number, count: number): Promise<readonly (Buffer | undefined)[]> {
     const indexes = Array.from({ length: count }, (_, i) => String(first + i));
-    const chunks = await this.connection.use((client) => client.hmgetBuffer(this.keys.chunks(shard, id), ...indexes));
+    const chunks = await this.router.onShard(shard, 'reads', (client) =>
+      client.hmgetBuffer(this.keys.chunks(shard, id), ...indexes),
+    );
     return chunks.map((chunk) => chunk ?? undefined);
   }
 
@@ -84,7 +88,7 @@ export class RedisSnapshots implements SnapshotStore {
   }
 
   private async isDone(shard: number, key: string, args: readonly Argument[]): Promise<boolean> {
-    return (await this.connection.use((client) => this.call(client, shard, key, args))) !== REFUSED;
+    return (await this.router.onShard(shard, 'reads', (client) => this.call(client, shard, key, args))) !== REFUSED;
   }
 
   private async isDurable(shard: number, key: string, args: readonly Argument[]): Promise<boolean> {
@@ -92,7 +96,9 @@ export class RedisSnapshots implements SnapshotStore {
   }
 
   private durableReply(shard: number, key: string, args: readonly Argument[]): Promise<number> {
-    return this.connection.use((client) => confirmed(client, this.durability, this.call(client, shard, key, args)));
+    return this.router.onShard(shard, 'reads', (client) =>
+      confirmed(client, this.durability, this.call(client, shard, key, args)),
+    );
   }
 
   private call(client: Redis, shard: number, key: string, args: readonly Argument[]): Promise<number> {

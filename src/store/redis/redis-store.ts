@@ -1,16 +1,19 @@
-import type { Redis } from 'ioredis';
+import { randomBytes } from 'node:crypto';
+import type { RedisOptions } from 'ioredis';
 import type { Finding, Store, StoreRoom } from '../store.js';
+import { ClusterMasters } from './cluster-masters.js';
 import type { Durability } from './durability.js';
 import { examineServer } from './examine-server.js';
-import { APPEND, ensureFunction, SNAPSHOT } from './functions.js';
 import { Keys } from './keys.js';
+import { Master } from './master.js';
+import { FixedMasters, type Masters } from './masters.js';
 import type { RedisAddress } from './redis-address.js';
-import { RedisConnection } from './redis-connection.js';
 import { RedisMeta } from './redis-meta.js';
 import { RedisSnapshots } from './redis-snapshots.js';
 import { RedisWal } from './redis-wal.js';
 import { replicaConcerns } from './replicas.js';
-import { parseInfo, ServerCheck, ServerRefused } from './server-check.js';
+import { Router } from './router.js';
+import { parseInfo, ServerCheck } from './server-check.js';
 
 export interface RedisStoreOptions {
   readonly address: RedisAddress;
@@ -25,31 +28,24 @@ export interface RedisStoreOptions {
   readonly recheckMs?: number;
 }
 
-const APPEND_TIMEOUT_MS = 2000;
-/** A page of a log can be some megabytes, over a slow line. */
-const READ_TIMEOUT_MS = 30_000;
 const RECHECK_MS = 60_000;
 
 /**
- * A store in Redis: one stream and one head per shard, and its snapshots.
+ * A store in Redis: one stream and one head per shard, and its snapshots. It lies on one server, on several that
+ * sentinels watch, or on a Redis Cluster; all of a shard is on one of them, because its keys share a hash tag.
  *
  *   PREFIX:meta                   StoreMeta as JSON
  *   PREFIX:{SHARD}:head           head
  *   PREFIX:{SHARD}:wal            stream; id = LSN, field `e` = entry
  *   PREFIX:{SHARD}:snapshots      hash; id -> manifest, empty while unfinished
  *   PREFIX:{SHARD}:snapshot:ID    hash; index -> chunk
- *
- * Appends have a connection of their own, on which nothing else can make them wait.
  */
 export class RedisStore implements Store {
   readonly canLoseTail = true;
   readonly wal: RedisWal;
   readonly snapshots: RedisSnapshots;
   readonly meta: RedisMeta;
-  private readonly appends: RedisConnection;
-  private readonly reads: RedisConnection;
-  private readonly serverCheck: ServerCheck;
-  private readonly address: RedisAddress;
+  private readonly masters: Masters;
   private readonly keys: Keys;
   private readonly rechecks: NodeJS.Timeout | undefined = undefined;
 
@@ -61,64 +57,97 @@ export class RedisStore implements Store {
     isReadOnly = false,
     recheckMs = RECHECK_MS,
   }: RedisStoreOptions) {
-    this.address = address;
-    const check = isReadOnly
-      ? (client: Redis) => this.meta.checkStore(client)
-      : (client: Redis) => this.checkForAppends(client);
-    const checkReads = isReadOnly ? check : (client: Redis) => ensureFunction(client, SNAPSHOT);
-    this.appends = new RedisConnection(address.options, check, APPEND_TIMEOUT_MS);
-    this.reads = new RedisConnection(address.options, checkReads, READ_TIMEOUT_MS);
-    this.serverCheck = new ServerCheck(durability, trustConfig);
-    if (!isReadOnly) this.rechecks = setInterval(() => void this.recheck(), recheckMs).unref();
     const keys = new Keys(prefix);
+    const { isCluster, servers, name } = address;
+    const newMaster = (name: string, lane: number, options: RedisOptions) =>
+      new Master(name, lane, {
+        options,
+        serverCheck: new ServerCheck(durability, trustConfig, isCluster),
+        checkStore: (client, master) => this.meta.checkStore(client, master),
+        isReadOnly,
+      });
+    const [first, ...others] = servers;
+    this.masters = isCluster
+      ? new ClusterMasters({
+          seeds: servers,
+          keys,
+          newMaster: (name, lane, place) => newMaster(name, lane, { ...first, ...place }),
+        })
+      : new FixedMasters([
+          newMaster(nameOf(first), 0, first),
+          ...others.map((options, i) => newMaster(nameOf(options), i + 1, options)),
+        ]);
+    const router = new Router(this.masters);
     this.keys = keys;
-    this.meta = new RedisMeta(this.appends, keys, durability, address.name);
-    this.wal = new RedisWal(this.appends, this.reads, keys, durability, this.meta);
-    this.snapshots = new RedisSnapshots(this.reads, keys, durability);
+    this.meta = new RedisMeta(router, keys, durability, name, isCluster ? [] : servers.map(nameOf));
+    this.wal = new RedisWal(router, keys, durability, this.meta);
+    this.snapshots = new RedisSnapshots(router, keys, durability);
+    if (!isReadOnly) this.rechecks = setInterval(() => this.recheck(), recheckMs).unref();
   }
 
   get server(): string | undefined {
-    return this.appends.server;
+    const servers = this.masters.known.flatMap(({ appends: { server } }) => (server === undefined ? [] : [server]));
+    return servers.length === 0 ? undefined : servers.join(', ');
   }
 
-  concerns(): Promise<readonly string[]> {
-    return this.reads.use((client) => replicaConcerns(client, this.address, this.keys));
+  async concerns(): Promise<readonly string[]> {
+    const concerns = await this.ofEach(({ reads, login }) =>
+      reads.use((client) => replicaConcerns(client, login, this.keys)),
+    );
+    return concerns.flat();
   }
 
+  /** It is full when the first of its masters is. */
   async room(): Promise<StoreRoom> {
-    const info = parseInfo(await this.reads.use((client) => client.info('memory')));
-    const usedBytes = Number(info.get('used_memory'));
-    const maxBytes = Number(info.get('maxmemory'));
-    return { usedBytes, freeBytes: maxBytes > 0 ? Math.max(0, maxBytes - usedBytes) : undefined };
+    const rooms = await this.ofEach(roomOf);
+    const free = rooms.flatMap(({ freeBytes }) => (freeBytes === undefined ? [] : [freeBytes]));
+    return {
+      usedBytes: rooms.reduce((sum, { usedBytes }) => sum + usedBytes, 0),
+      freeBytes: free.length === 0 ? undefined : Math.min(...free) * rooms.length,
+    };
   }
 
   async examine(): Promise<readonly Finding[]> {
-    const room = await this.room();
-    const concerns = await this.concerns();
-    return await this.reads.use((client) => examineServer(client, this.keys, room, concerns));
+    const byMaster = await this.meta.shardsByMaster();
+    const findings = await Promise.all(
+      [...byMaster].map(async ([master, [shard = 0]]) => {
+        const found = await this.examineMaster(master, shard);
+        return byMaster.size === 1 ? found : found.map((one) => ({ ...one, about: `${one.about} of ${master.name}` }));
+      }),
+    );
+    return findings.flat();
+  }
+
+  private async examineMaster(master: Master, shard: number): Promise<readonly Finding[]> {
+    const room = await roomOf(master);
+    const trial = this.keys.trial(shard, randomBytes(4).toString('hex'));
+    return await master.reads.use(async (client) => {
+      const concerns = await replicaConcerns(client, master.login, this.keys);
+      return await examineServer(client, trial, room, concerns);
+    });
   }
 
   async close(): Promise<void> {
     clearInterval(this.rechecks);
-    this.appends.close();
-    this.reads.close();
+    this.masters.close();
   }
 
-  /** A server that promises less than it did is left: the next append finds it refused, and says how to mend it. */
-  private async recheck(): Promise<void> {
-    const client = this.appends.maybeClient;
-    if (client === undefined) return;
-    await this.serverCheck.run(client).catch((error: Error) => {
-      if (error instanceof ServerRefused) this.appends.drop(client);
-    });
+  private recheck(): void {
+    for (const master of this.masters.known) void master.recheck();
   }
 
-  private async checkForAppends(client: Redis): Promise<void> {
-    // Reads follow appends: what is read must be the log that is appended to, also after a failover.
-    this.reads.reset();
-    await this.serverCheck.run(client);
-    await ensureFunction(client, APPEND);
-    await ensureFunction(client, SNAPSHOT);
-    await this.meta.checkStore(client);
+  private async ofEach<T>(ask: (master: Master) => Promise<T>): Promise<T[]> {
+    return await Promise.all((await this.masters.all()).map(ask));
   }
+}
+
+async function roomOf({ reads }: Master): Promise<StoreRoom> {
+  const info = parseInfo(await reads.use((client) => client.info('memory')));
+  const usedBytes = Number(info.get('used_memory'));
+  const maxBytes = Number(info.get('maxmemory'));
+  return { usedBytes, freeBytes: maxBytes > 0 ? Math.max(0, maxBytes - usedBytes) : undefined };
+}
+
+function nameOf({ name, host, port }: RedisOptions): string {
+  return name ?? `${host}:${port}`;
 }

@@ -1,7 +1,7 @@
-import type { Redis } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
 import type { Keys } from './keys.js';
-import type { RedisAddress } from './redis-address.js';
+import { maybeRedirect } from './redirect.js';
 import { RedisConnection } from './redis-connection.js';
 
 const TIMEOUT_MS = 2000;
@@ -11,27 +11,21 @@ const LOCKED_OUT = /NOAUTH|WRONGPASS|NOPERM/;
  * What a failover to one of this master's replicas would bring to light, by the name of the replica. Users are not
  * replicated: one that was created on the master alone locks walletd out when a replica takes its place.
  */
-export async function replicaConcerns(master: Redis, address: RedisAddress, keys: Keys): Promise<string[]> {
+export async function replicaConcerns(master: Redis, login: RedisOptions, keys: Keys): Promise<string[]> {
   const info = await master.info('replication');
   const replicas = [...info.matchAll(/^slave\d+:ip=([^,]+),port=(\d+),/gm)];
-  const concerns = await Promise.all(
-    replicas.map(([, host = '', port]) => concernOf(host, Number(port), address, keys)),
-  );
+  const concerns = await Promise.all(replicas.map(([, host = '', port]) => concernOf(host, Number(port), login, keys)));
   return concerns.filter((concern) => concern !== undefined);
 }
 
-async function concernOf(
-  host: string,
-  port: number,
-  { options }: RedisAddress,
-  keys: Keys,
-): Promise<string | undefined> {
-  const { sentinels: _sentinels, name: _name, ...rest } = options;
-  const connection = new RedisConnection({ ...rest, host, port }, async () => {}, TIMEOUT_MS);
+async function concernOf(host: string, port: number, login: RedisOptions, keys: Keys): Promise<string | undefined> {
+  const connection = new RedisConnection({ ...login, host, port }, async () => {}, TIMEOUT_MS);
   try {
     await connection.use((client) => client.getBuffer(keys.meta));
     return undefined;
   } catch (error) {
+    // It knows who is asking.
+    if (maybeRedirect(error) !== undefined) return undefined;
     const message = messageOf(error);
     const replica = `the replica ${host}:${port}`;
     if (!LOCKED_OUT.test(message)) return `${replica} could not be checked: ${message}`;

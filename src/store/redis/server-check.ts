@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
-import type { Durability } from './durability.js';
+import { type Durability, waitsFor } from './durability.js';
 
 /** The server must not be used as it is. The message says what is wrong, what it should be, and how to set it. */
 export class ServerRefused extends Error {
@@ -9,6 +9,7 @@ export class ServerRefused extends Error {
 }
 
 const VERSION_MIN = 7;
+const SYNCED_VERSION_MIN = [7, 2] as const;
 /** How long to wait for a rewrite; then a start is refused, and a running server tries again. */
 const REWRITE_WAIT_MS = 10_000;
 const REWRITE_POLL_MS = 200;
@@ -29,6 +30,10 @@ const FSYNC: readonly Rule[] = [
   { setting: 'no-appendfsync-on-rewrite', wanted: ['no'], why: 'otherwise Redis does not sync while it rewrites' },
 ];
 
+const CLUSTER: readonly Rule[] = [
+  { setting: 'cluster-require-full-coverage', wanted: ['no'], why: 'otherwise one lost master stops all of them' },
+];
+
 const OS: readonly Rule[] = [
   { setting: 'appendfsync', wanted: ['everysec', 'always'], why: 'with "no" the log may be minutes behind' },
 ];
@@ -44,15 +49,19 @@ export class ServerCheck {
   constructor(
     private readonly durability: Durability,
     private readonly trustConfig: boolean,
+    /** Whether the address says that it is one of a Redis Cluster. */
+    private readonly isCluster: boolean,
   ) {}
 
   /** Throws a `ServerRefused`, or what the server answered. */
   async run(client: Redis): Promise<void> {
     const info = parseInfo(await client.info());
     checkRole(info, this.durability);
+    checkMode(info, this.isCluster, this.durability);
     if (this.trustConfig) return;
+    const rules = isSynced(this.durability) ? FSYNC : OS;
     try {
-      await checkConfig(client, this.durability.type === 'fsync' ? FSYNC : OS);
+      await checkConfig(client, this.isCluster ? [...rules, ...CLUSTER] : rules);
     } catch (error) {
       // It may have no append-only file, and then has to begin one.
       if (error instanceof ServerRefused) this.whole = undefined;
@@ -61,6 +70,10 @@ export class ServerCheck {
     if (serverOf(info) !== this.whole) await waitForFile(client, info);
     this.whole = serverOf(info);
   }
+}
+
+function isSynced({ type }: Durability): boolean {
+  return type === 'fsync' || type === 'synced';
 }
 
 /** Identifies a process of Redis for as long as it has not been a replica. */
@@ -98,14 +111,46 @@ function checkRole(info: ReadonlyMap<string, string>, durability: Durability): v
   if (info.get('role') !== 'master') {
     throw new ServerRefused('this Redis is a read-only replica; WALLETD_STORE must name the master, or its sentinels');
   }
-  if (durability.type === 'replicas') checkReplicas(info, durability.count);
+  if (durability.type === 'synced' && !isVersion(version, SYNCED_VERSION_MIN)) {
+    throw new ServerRefused(
+      `Redis is version ${version}, and WALLETD_DURABILITY synced:N needs 7.2 or later: take replicas:N`,
+    );
+  }
+  const wanted = waitsFor(durability);
+  const online = replicasOnline(info);
+  if (online < wanted) {
+    throw new ServerRefused(
+      `WALLETD_DURABILITY is ${durability.type}:${wanted}, but Redis has ${online} replica(s) online: start more, or lower it`,
+    );
+  }
 }
 
-function checkReplicas(info: ReadonlyMap<string, string>, count: number): void {
-  const online = [...info].filter(([key, value]) => /^slave\d+$/.test(key) && /state=online/.test(value)).length;
-  if (online < count) {
+function replicasOnline(info: ReadonlyMap<string, string>): number {
+  return [...info].filter(([key, value]) => /^slave\d+$/.test(key) && /state=online/.test(value)).length;
+}
+
+function isVersion(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [thisMajor = 0, thisMinor = 0] = version.split('.').map(Number);
+  return thisMajor > major || (thisMajor === major && thisMinor >= minor);
+}
+
+/**
+ * A Redis Cluster elects another master by itself. The old one can go on answering for a while, also after a pause, and
+ * what it has answered then is lost: only a replica that has it keeps it.
+ */
+function checkMode(info: ReadonlyMap<string, string>, isCluster: boolean, durability: Durability): void {
+  if ((info.get('redis_mode') === 'cluster') !== isCluster) {
     throw new ServerRefused(
-      `WALLETD_DURABILITY is replicas:${count}, but Redis has ${online} replica(s) online: start more, or lower it`,
+      isCluster
+        ? 'this Redis is no cluster: begin its address with redis://'
+        : 'this Redis is part of a cluster: begin its address with redis+cluster://',
+    );
+  }
+  const replicas = replicasOnline(info);
+  if (isCluster && durability.type === 'fsync' && replicas > 0) {
+    throw new ServerRefused(
+      `this master of a Redis Cluster has ${replicas} replica(s), and a failover to one loses answers that wait for an fsync ` +
+        `only: set WALLETD_DURABILITY=replicas:${replicas}`,
     );
   }
 }

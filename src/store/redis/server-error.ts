@@ -9,7 +9,9 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [/^LOADING/, 'Redis is loading its data: waiting for it'],
   [/^MASTERDOWN/, 'this Redis is a replica whose master is down: waiting for a master'],
   [/^BUSY/, 'another script keeps Redis busy: end it with SCRIPT KILL or FUNCTION KILL'],
-  [/^(MOVED|ASK|CLUSTERDOWN|CROSSSLOT)/, 'this Redis is part of a cluster, which walletd does not support'],
+  [/^(MOVED|ASK|CROSSSLOT)/, 'this Redis is part of a cluster: begin its address with redis+cluster://'],
+  [/^(CLUSTERDOWN|TRYAGAIN)/, 'nobody in the Redis Cluster serves this slot now: waiting'],
+  [/cluster support disabled/, 'this Redis is no cluster: begin its address with redis://'],
   [
     /sentinels are unreachable.*NOAUTH/,
     'the sentinels ask for a password of their own, which walletd cannot give: only their network may protect them',
@@ -26,7 +28,7 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
 
 /** The server is not there now, or not ready: another try may find it. */
 const OUTAGE =
-  /^(LOADING|MASTERDOWN|BUSY|Connection is closed|Stream isn't writeable|Command timed out|connect E|read E|write E|getaddrinfo )/;
+  /^(LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|TRYAGAIN|Connection is closed|Stream isn't writeable|Command timed out|connect E|read E|write E|getaddrinfo )/;
 const SENTINELS_AWAY = /^All sentinels are unreachable/;
 const LOCKED_OUT = /NOAUTH|WRONGPASS|NOPERM/;
 

@@ -1,0 +1,173 @@
+import type { Redis } from 'ioredis';
+import { formatLsn } from '../../shard/log/lsn.js';
+import type { Append, AppendOutcome, Head } from '../../shard/log/wal.js';
+import { decodeHead, encodeHead, HEAD_LENGTH } from '../format/entry-codec.js';
+import { confirmed, type Durability, waitsFor } from './durability.js';
+import { APPEND } from './functions.js';
+import type { Keys } from './keys.js';
+import type { Master } from './master.js';
+import { maybeRedirect } from './redirect.js';
+import type { RedisMeta } from './redis-meta.js';
+import { asking, type Router } from './router.js';
+import { explain } from './server-error.js';
+
+/** A slot can be moved on while its append goes after it; then the next flight has it. */
+const HOPS_MAX = 3;
+const OK: AppendOutcome = { type: 'ok' };
+const DUPLICATE: AppendOutcome = { type: 'duplicate' };
+const NOTHING_THERE: Head = { lsn: { epoch: 0, sequence: 0 }, nonce: '0'.repeat(16), checksum: 0 };
+
+/** One outcome, as `walletd_append_2` replies: a word, and for some a value. */
+type Reply = readonly [word: Buffer, value?: Buffer];
+
+/** An append, and its place in the flight. */
+interface Placed {
+  readonly append: Append;
+  readonly at: number;
+}
+
+/** What became of an append at one master; undefined: nothing, another master has its slot. */
+type Met = AppendOutcome | undefined;
+
+/** Brings appends to their masters. */
+export class RedisAppends {
+  constructor(
+    private readonly router: Router,
+    private readonly keys: Keys,
+    private readonly durability: Durability,
+    private readonly meta: RedisMeta,
+  ) {}
+
+  async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+    const outcomes: AppendOutcome[] = [];
+    let onTheWay: readonly Placed[] = appends.map((append, at) => ({ append, at }));
+    for (let hop = 1; hop <= HOPS_MAX && onTheWay.length > 0; hop++) {
+      const portions = await this.portions(onTheWay, outcomes);
+      const met = await Promise.all([...portions].map(([master, portion]) => this.carry(master, portion)));
+      const moved: Placed[] = [];
+      for (const [one, outcome] of met.flat()) {
+        if (outcome === undefined) moved.push(one);
+        else outcomes[one.at] = outcome;
+      }
+      onTheWay = moved;
+    }
+    for (const { at } of onTheWay) outcomes[at] = failedBy(new Error('its slot of the Redis Cluster moves on and on'));
+    return outcomes;
+  }
+
+  /** By one call, to all of these logs of one master or to none. */
+  async appendAll(master: Master, appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+    return await this.call(master, 'all', appends);
+  }
+
+  /** An append whose master nobody knows has failed. */
+  private async portions(all: readonly Placed[], outcomes: AppendOutcome[]): Promise<Map<Master, Placed[]>> {
+    const portions = new Map<Master, Placed[]>();
+    for (const one of all) {
+      try {
+        const master = await this.router.masters.of(one.append.shard);
+        const portion = portions.get(master);
+        if (portion === undefined) portions.set(master, [one]);
+        else portion.push(one);
+      } catch (error) {
+        outcomes[one.at] = failedBy(error);
+      }
+    }
+    return portions;
+  }
+
+  private async carry(master: Master, portion: readonly Placed[]): Promise<readonly (readonly [Placed, Met])[]> {
+    const { masters } = this.router;
+    const appends = portion.map(({ append }) => append);
+    try {
+      const met = await (masters.isOne ? this.call(master, 'each', appends) : this.callEach(master, appends));
+      return portion.map((one, i) => [one, met[i]]);
+    } catch (error) {
+      masters.doubt();
+      // Written or not: the retry sends the same bytes, and the compare-and-set shows which it was.
+      const failed = failedBy(error);
+      return portion.map((one) => [one, failed]);
+    }
+  }
+
+  /** One call for all, whose effect is as durable as the settings ask when it resolves. */
+  private async call(master: Master, mode: 'all' | 'each', appends: readonly Append[]): Promise<AppendOutcome[]> {
+    return await master.appends.use(async (client) => {
+      const sent = client.callBuffer('FCALL', this.argsOf(mode, appends)) as Promise<Reply[]>;
+      const replies = await confirmed(client, this.durability, sent);
+      return await this.checked(master, client, replies.map(outcomeOf));
+    });
+  }
+
+  /** A call cannot be about logs in several slots: one for each, all in one write, and one wait behind them. */
+  private async callEach(master: Master, appends: readonly Append[]): Promise<readonly Met[]> {
+    return await master.appends.use(async (client) => {
+      client.stream.cork();
+      const sent = Promise.allSettled(appends.map((append) => this.callOne(client, append)));
+      const confirming = confirmed(client, this.durability, sent);
+      client.stream.uncork();
+      const settled = await confirming;
+      const met: Met[] = [];
+      for (const [i, result] of settled.entries()) {
+        const append = appends[i] as Append;
+        met.push(result.status === 'fulfilled' ? result.value : await this.redirected(result.reason, append, master));
+      }
+      return await this.checked(master, client, met);
+    });
+  }
+
+  private async callOne(client: Redis, append: Append): Promise<AppendOutcome> {
+    const [reply] = (await client.callBuffer('FCALL', this.argsOf('each', [append]))) as Reply[];
+    return outcomeOf(reply as Reply);
+  }
+
+  /** Rejects when the error is no redirect: then what else was sent on that connection is as unknown. */
+  private async redirected(error: unknown, append: Append, by: Master): Promise<Met> {
+    const redirect = maybeRedirect(error);
+    if (redirect === undefined) throw error;
+    const other = this.router.masters.maybeRedirected(redirect, by);
+    if (redirect.type === 'moved') return undefined;
+    if (other === undefined) return failedBy(error);
+    return await other.appends
+      .use((client) => asking(client, () => confirmed(client, this.durability, this.callOne(client, append))))
+      .catch(failedBy);
+  }
+
+  /** Where a head is missing: when the whole store is gone the caller waits for its return, else this log needs a person. */
+  private async checked<T extends Met>(master: Master, client: Redis, met: T[]): Promise<T[]> {
+    if (met.some((outcome) => outcome?.type === 'conflict' && outcome.head === NOTHING_THERE)) {
+      await this.meta.checkStore(client, master);
+    }
+    return met;
+  }
+
+  private argsOf(mode: 'all' | 'each', appends: readonly Append[]): (string | number | Buffer)[] {
+    const keys: string[] = [];
+    const args: (string | number | Buffer)[] = [mode, waitsFor(this.durability) > 0 ? 'confirm' : ''];
+    for (const { shard, expected, entries } of appends) {
+      keys.push(this.keys.head(shard), this.keys.log(shard));
+      const before = encodeHead(expected);
+      const newest = entries.at(-1);
+      args.push(before, newest === undefined ? before : encodeHead(newest.head), entries.length);
+      for (const { head, bytes } of entries) args.push(formatLsn(head.lsn), bytes);
+    }
+    return [APPEND.name, keys.length, ...keys, ...args];
+  }
+}
+
+function failedBy(error: unknown): AppendOutcome {
+  return { type: 'failed', error: explain(error as Error) };
+}
+
+function outcomeOf([word, value]: Reply): AppendOutcome {
+  switch (word.toString()) {
+    case 'ok':
+      return OK;
+    case 'duplicate':
+      return DUPLICATE;
+    case 'conflict':
+      return { type: 'conflict', head: value?.length === HEAD_LENGTH ? decodeHead(value) : NOTHING_THERE };
+    default:
+      return failedBy(new Error(value?.toString() ?? 'unknown answer'));
+  }
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { after, before } from 'node:test';
+import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
+import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { RedisStore } from '../../src/store/redis/redis-store.js';
+import { RedisCluster } from '../support/redis-cluster.js';
+import { snapshotContract } from './snapshot-contract.js';
+import type { StoreUnderTest } from './store-under-test.js';
+import { walContract } from './wal-contract.js';
+
+const scales = { default: 4, byCurrency: {} };
+let cluster: RedisCluster;
+
+before(async () => {
+  cluster = await RedisCluster.start({ masters: 3, replicas: 0 });
+});
+
+after(async () => {
+  await cluster.destroy();
+});
+
+async function makeStore(): Promise<StoreUnderTest> {
+  const storeId = randomUUID();
+  const meta: StoreMeta = { storeId, formatVersion: META_VERSION, shards: 4, hash: 'h', scales, createdMs: 0 };
+  const options = {
+    address: maybeRedisAddress(cluster.url) as RedisAddress,
+    prefix: storeId,
+    durability: { type: 'fsync' },
+    trustConfig: false,
+  } as const;
+  const open: RedisStore[] = [];
+  const openAnother = async () => {
+    const store = new RedisStore(options);
+    open.push(store);
+    await store.meta.maybeRead();
+    return store;
+  };
+  const closeAll = async () => {
+    for (const store of open) await store.close();
+  };
+  const { wal, snapshots, meta: record } = await openAnother();
+  await record.create(meta);
+  return {
+    storeId,
+    wal,
+    snapshots,
+    openAgain: openAnother,
+    reopen: async () => {
+      await closeAll();
+      return openAnother();
+    },
+    destroy: closeAll,
+  };
+}
+
+walContract('a Redis Cluster', makeStore);
+snapshotContract('a Redis Cluster', makeStore);
