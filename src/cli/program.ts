@@ -30,6 +30,7 @@ const MENDABLE = [
   'ConfigError',
   'StoreError',
   'RecoveryError',
+  'FencedError',
   'FormatError',
   'ToolError',
   'CutOffError',
@@ -37,7 +38,11 @@ const MENDABLE = [
 ];
 
 /** Every other error is a failure. */
-const EXIT_CODES: Readonly<Record<string, number>> = { ConfigError: EXIT.usage, CutOffError: EXIT.cutOff };
+const EXIT_CODES: Readonly<Record<string, number>> = {
+  ConfigError: EXIT.usage,
+  CutOffError: EXIT.cutOff,
+  FencedError: EXIT.fenced,
+};
 
 /**
  * The command line with the verb that is called; for the help, with all of them, which take half a second to load.

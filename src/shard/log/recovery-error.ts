@@ -3,7 +3,7 @@ import type { Entry } from './wal.js';
 
 /** The log cannot be continued as it is. A person has to look; nothing is guessed. `fact`: the message without advice. */
 export class RecoveryError extends Error {
-  override readonly name = 'RecoveryError';
+  override readonly name: string = 'RecoveryError';
 
   constructor(
     message: string,

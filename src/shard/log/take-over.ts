@@ -27,6 +27,8 @@ export interface TakeOverDeps extends Patience {
 
 /** The log has another owner than this one thought. */
 export class FencedError extends RecoveryError {
+  override readonly name = 'FencedError';
+
   constructor(
     readonly shard: number,
     readonly head: Head,

@@ -23,9 +23,12 @@ export interface Masters {
 /** Masters that stay, each perhaps by way of sentinels: shard after shard in turn. */
 export class FixedMasters implements Masters {
   readonly isOne: boolean;
+  /** The first by name: an address that names them in another order is found out there. */
+  private readonly first: Master;
 
   constructor(readonly known: readonly [Master, ...Master[]]) {
     this.isOne = known.length === 1;
+    this.first = known.reduce((first, other) => (other.name < first.name ? other : first));
   }
 
   async all(): Promise<readonly Master[]> {
@@ -33,7 +36,7 @@ export class FixedMasters implements Masters {
   }
 
   async home(): Promise<Master> {
-    return this.known[0];
+    return this.first;
   }
 
   async of(shard: number): Promise<Master> {

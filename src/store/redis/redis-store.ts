@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { RedisOptions } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import type { Finding, Store, StoreRoom } from '../store.js';
 import { ClusterMasters } from './cluster-masters.js';
 import type { Durability } from './durability.js';
@@ -11,7 +11,7 @@ import type { RedisAddress } from './redis-address.js';
 import { RedisMeta } from './redis-meta.js';
 import { RedisSnapshots } from './redis-snapshots.js';
 import { RedisWal } from './redis-wal.js';
-import { replicaConcerns } from './replicas.js';
+import { failoverConcerns, replicaConcerns } from './replicas.js';
 import { Router } from './router.js';
 import { parseInfo, ServerCheck } from './server-check.js';
 
@@ -47,6 +47,8 @@ export class RedisStore implements Store {
   readonly meta: RedisMeta;
   private readonly masters: Masters;
   private readonly keys: Keys;
+  private readonly isCluster: boolean;
+  private readonly durability: Durability;
   private readonly rechecks: NodeJS.Timeout | undefined = undefined;
 
   constructor({
@@ -79,6 +81,8 @@ export class RedisStore implements Store {
         ]);
     const router = new Router(this.masters);
     this.keys = keys;
+    this.isCluster = isCluster;
+    this.durability = durability;
     this.meta = new RedisMeta(router, keys, durability, name, isCluster ? [] : servers.map(nameOf));
     this.wal = new RedisWal(router, keys, durability, this.meta);
     this.snapshots = new RedisSnapshots(router, keys, durability);
@@ -91,9 +95,7 @@ export class RedisStore implements Store {
   }
 
   async concerns(): Promise<readonly string[]> {
-    const concerns = await this.ofEach(({ reads, login }) =>
-      reads.use((client) => replicaConcerns(client, login, this.keys)),
-    );
+    const concerns = await this.ofEach((master) => master.reads.use((client) => this.concernsOf(client, master)));
     return concerns.flat();
   }
 
@@ -118,11 +120,16 @@ export class RedisStore implements Store {
     return findings.flat();
   }
 
+  private async concernsOf(client: Redis, { name, login }: Master): Promise<readonly string[]> {
+    const concerns = await replicaConcerns(client, login, this.keys);
+    return this.isCluster ? [...(await failoverConcerns(client, name, this.durability)), ...concerns] : concerns;
+  }
+
   private async examineMaster(master: Master, shard: number): Promise<readonly Finding[]> {
     const room = await roomOf(master);
     const trial = this.keys.trial(shard, randomBytes(4).toString('hex'));
     return await master.reads.use(async (client) => {
-      const concerns = await replicaConcerns(client, master.login, this.keys);
+      const concerns = await this.concernsOf(client, master);
       return await examineServer(client, trial, room, concerns);
     });
   }

@@ -1,8 +1,10 @@
 import type { Redis, RedisOptions } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
+import { type Durability, waitsFor } from './durability.js';
 import type { Keys } from './keys.js';
 import { maybeRedirect } from './redirect.js';
 import { RedisConnection } from './redis-connection.js';
+import { parseInfo, replicasOnline } from './server-check.js';
 
 const TIMEOUT_MS = 2000;
 const LOCKED_OUT = /NOAUTH|WRONGPASS|NOPERM/;
@@ -16,6 +18,18 @@ export async function replicaConcerns(master: Redis, login: RedisOptions, keys: 
   const replicas = [...info.matchAll(/^slave\d+:ip=([^,]+),port=(\d+),/gm)];
   const concerns = await Promise.all(replicas.map(([, host = '', port]) => concernOf(host, Number(port), login, keys)));
   return concerns.filter((concern) => concern !== undefined);
+}
+
+/** A cluster fails over by itself: whether its masters have somebody to fail over to, and one that has all answers. */
+export async function failoverConcerns(client: Redis, master: string, durability: Durability): Promise<string[]> {
+  const online = replicasOnline(parseInfo(await client.info('replication')));
+  const waited = waitsFor(durability);
+  if (online === 0) return [`the master ${master} has no replica: when it ends, its shards wait for its return`];
+  if (waited === 0 || waited === online) return [];
+  return [
+    `the master ${master} has ${online} replicas, and answers wait for ${waited}: a failover to another one than those can ` +
+      `lose the newest; WALLETD_DURABILITY=${durability.type}:${online}`,
+  ];
 }
 
 async function concernOf(host: string, port: number, login: RedisOptions, keys: Keys): Promise<string | undefined> {

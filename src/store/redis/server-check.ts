@@ -57,7 +57,7 @@ export class ServerCheck {
   async run(client: Redis): Promise<void> {
     const info = parseInfo(await client.info());
     checkRole(info, this.durability);
-    checkMode(info, this.isCluster, this.durability);
+    checkMode(info, this.isCluster);
     if (this.trustConfig) return;
     const rules = isSynced(this.durability) ? FSYNC : OS;
     try {
@@ -125,7 +125,7 @@ function checkRole(info: ReadonlyMap<string, string>, durability: Durability): v
   }
 }
 
-function replicasOnline(info: ReadonlyMap<string, string>): number {
+export function replicasOnline(info: ReadonlyMap<string, string>): number {
   return [...info].filter(([key, value]) => /^slave\d+$/.test(key) && /state=online/.test(value)).length;
 }
 
@@ -134,25 +134,13 @@ function isVersion(version: string, [major, minor]: readonly [number, number]): 
   return thisMajor > major || (thisMajor === major && thisMinor >= minor);
 }
 
-/**
- * A Redis Cluster elects another master by itself. The old one can go on answering for a while, also after a pause, and
- * what it has answered then is lost: only a replica that has it keeps it.
- */
-function checkMode(info: ReadonlyMap<string, string>, isCluster: boolean, durability: Durability): void {
-  if ((info.get('redis_mode') === 'cluster') !== isCluster) {
-    throw new ServerRefused(
-      isCluster
-        ? 'this Redis is no cluster: begin its address with redis://'
-        : 'this Redis is part of a cluster: begin its address with redis+cluster://',
-    );
-  }
-  const replicas = replicasOnline(info);
-  if (isCluster && durability.type === 'fsync' && replicas > 0) {
-    throw new ServerRefused(
-      `this master of a Redis Cluster has ${replicas} replica(s), and a failover to one loses answers that wait for an fsync ` +
-        `only: set WALLETD_DURABILITY=replicas:${replicas}`,
-    );
-  }
+function checkMode(info: ReadonlyMap<string, string>, isCluster: boolean): void {
+  if ((info.get('redis_mode') === 'cluster') === isCluster) return;
+  throw new ServerRefused(
+    isCluster
+      ? 'this Redis is no cluster: begin its address with redis://'
+      : 'this Redis is part of a cluster: begin its address with redis+cluster://',
+  );
 }
 
 async function checkConfig(client: Redis, rules: readonly Rule[]): Promise<void> {

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import calculateSlot from 'cluster-key-slot';
+import { type ClusterSize, RedisCluster } from '../support/redis-cluster.js';
+import type { RedisServer } from '../support/redis-server.js';
+import { until } from '../support/until.js';
+import type { WalletdProcess } from '../support/walletd-process.js';
+import type { Load } from './load.js';
+import { prove } from './proof.js';
+import { RawCluster } from './raw-cluster.js';
+import { fault, type Scene } from './scene.js';
+
+const SHARDS = 6;
+const HEALED = 'the store has lost acknowledged entries: appending them again';
+/** After the vote, which takes up to twice the timeout of the cluster's nodes. */
+const BACK_MS = 2000;
+/** Every second, and no trimming: the log is read from its first entry on. */
+const ENV = {
+  WALLETD_SHARDS: String(SHARDS),
+  WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
+  WALLETD_SNAPSHOTS_KEEP: '100',
+};
+
+async function clustered(scene: Scene, size: ClusterSize, env: Record<string, string> = {}) {
+  const cluster = await RedisCluster.start(size);
+  scene.atEnd(() => cluster.destroy());
+  const walletd = await scene.walletd(cluster.url, { ...ENV, ...env });
+  return { cluster, walletd, load: await scene.load(walletd) };
+}
+
+const slotOf = (shard: number) => calculateSlot(`{${shard}}`);
+
+async function masterOf(cluster: RedisCluster, shard: number, asked?: RedisServer): Promise<RedisServer> {
+  return await cluster.masterOf(slotOf(shard), asked);
+}
+
+/** Resolves when another server has the slots of this one, which does not answer. */
+async function replaced(cluster: RedisCluster, master: RedisServer, shard: number): Promise<RedisServer> {
+  const other = cluster.servers.find((server) => server !== master) as RedisServer;
+  return await until('the cluster elects another master', async () => {
+    const now = await masterOf(cluster, shard, other);
+    return now === master ? undefined : now;
+  });
+}
+
+async function back(load: Load, sinceMs: number): Promise<string> {
+  const answeredMs = await until('service after the failover', () => load.firstAnswerAfter(sinceMs));
+  const tookMs = Math.round(answeredMs - sinceMs);
+  assert.ok(tookMs <= BACK_MS, `service came back ${tookMs} ms after the new master`);
+  return `service is back after ${tookMs} ms`;
+}
+
+/** By this process, and by one that begins with what the cluster has. */
+async function proveTwice(
+  scene: Scene,
+  load: Load,
+  walletd: WalletdProcess,
+  cluster: RedisCluster,
+  asked: RedisServer,
+) {
+  const raw = new RawCluster(cluster, asked);
+  scene.say(await prove([load], walletd, raw));
+  await walletd.end('SIGKILL');
+  const heir = await scene.walletd(cluster.url, ENV);
+  await prove([load], heir, raw);
+}
+
+for (const workers of ['0', '2']) {
+  fault(
+    `kill -9 of a master of a Redis Cluster, under load, with ${workers} workers: nothing answered is lost, and the other masters' shards go on`,
+    async (scene) => {
+      const { cluster, walletd, load } = await clustered(
+        scene,
+        { masters: 3, replicas: 1 },
+        { WALLETD_WORKERS: workers },
+      );
+      await delay(700);
+      const victim = await masterOf(cluster, 0);
+      const killedMs = performance.now();
+      await victim.end('SIGKILL');
+      await until('others are served meanwhile', () => load.firstAnswerAfter(killedMs + 100));
+      const heir = await replaced(cluster, victim, 0);
+      const electedMs = performance.now();
+      scene.say(`another master after ${Math.round(electedMs - killedMs)} ms`);
+      scene.say(await back(load, electedMs));
+      await delay(700);
+      await load.stop();
+      scene.say(`healed ${walletd.log.filter(({ msg }) => msg === HEALED).length} shards`);
+      await proveTwice(scene, load, walletd, cluster, heir);
+    },
+  );
+}
+
+fault('a master that was stopped wakes after another one was elected: nothing answered is lost', async (scene) => {
+  const { cluster, walletd, load } = await clustered(scene, { masters: 3, replicas: 1 });
+  await delay(700);
+  const zombie = await masterOf(cluster, 0);
+  zombie.signal('SIGSTOP');
+  const heir = await replaced(cluster, zombie, 0);
+  zombie.signal('SIGCONT');
+  scene.say(await back(load, performance.now()));
+  await delay(1500);
+  await load.stop();
+  await proveTwice(scene, load, walletd, cluster, heir);
+});
+
+fault(
+  'slots move to other masters under load: nothing is lost, nothing is doubled, nobody is refused',
+  async (scene) => {
+    const { cluster, walletd, load } = await clustered(scene, { masters: 3, replicas: 0 });
+    await delay(500);
+    for (let shard = 0; shard < SHARDS; shard++) {
+      const from = await masterOf(cluster, shard);
+      const to = cluster.masters[(cluster.masters.indexOf(from) + 1) % cluster.masters.length] as RedisServer;
+      await cluster.moveSlot(slotOf(shard), to, () => delay(20));
+    }
+    await delay(500);
+    await load.stop();
+    await proveTwice(scene, load, walletd, cluster, cluster.masters[0] as RedisServer);
+  },
+);
+
+fault(
+  'a second walletd on the same Redis Cluster takes all shards, under load; the first one ends, and nothing is lost',
+  async (scene) => {
+    const { cluster, walletd, load } = await clustered(scene, { masters: 3, replicas: 0 });
+    await delay(500);
+    const second = await scene.walletd(cluster.url, ENV);
+    assert.equal(await walletd.exit(), 3);
+    await load.stop();
+    const next = await scene.play(second);
+    await delay(500);
+    await next.stop();
+    scene.say(await prove([load, next], second, new RawCluster(cluster, cluster.masters[0] as RedisServer)));
+  },
+);

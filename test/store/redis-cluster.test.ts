@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import calculateSlot from 'cluster-key-slot';
+import { FencedError } from '../../src/shard/log/take-over.js';
+import { type AppendOutcome, isSameHead, type SealFence } from '../../src/shard/log/wal.js';
+import { META_VERSION, type StoreMeta } from '../../src/store/meta.js';
+import { type Durability, maybeDurability } from '../../src/store/redis/durability.js';
+import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { RedisStore } from '../../src/store/redis/redis-store.js';
+import { one, Writer } from '../contract/writer.js';
+import { RedisCluster } from '../support/redis-cluster.js';
+import { RedisServer } from '../support/redis-server.js';
+
+const SHARDS = 8;
+const scales = { default: 4, byCurrency: {} };
+const FSYNC: Durability = { type: 'fsync' };
+let cluster: RedisCluster;
+
+before(async () => {
+  cluster = await RedisCluster.start({ masters: 3, replicas: 0 });
+});
+
+after(async () => {
+  await cluster.destroy();
+});
+
+const open: RedisStore[] = [];
+
+after(async () => {
+  for (const store of open) await store.close();
+});
+
+function storeAt(url: string, prefix: string, durability = FSYNC): RedisStore {
+  const address = maybeRedisAddress(url) as RedisAddress;
+  const store = new RedisStore({ address, prefix, durability, trustConfig: false });
+  open.push(store);
+  return store;
+}
+
+function newMeta(storeId: string): StoreMeta {
+  return { storeId, formatVersion: META_VERSION, shards: SHARDS, hash: 'h', scales, createdMs: 0 };
+}
+
+async function created(): Promise<{ storeId: string; store: RedisStore }> {
+  const storeId = randomUUID();
+  const store = storeAt(cluster.url, storeId);
+  assert.equal(await store.meta.create(newMeta(storeId)), true);
+  return { storeId, store };
+}
+
+const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
+
+/** An owner that has not written yet. */
+function sealerOf(store: RedisStore, storeId: string): { readonly writer: Writer; readonly seal: SealFence } {
+  const writer = new Writer(store.wal, storeId);
+  return {
+    writer,
+    seal: (shard, head) => {
+      writer.take(shard, { ...head, lsn: { ...head.lsn, epoch: head.lsn.epoch + 1 } });
+      return writer.seal(shard, head);
+    },
+  };
+}
+
+test('the shards of a store lie on all masters, each in the lane of its own', async () => {
+  const { store } = await created();
+  assert.equal((await store.meta.maybeRead())?.shards, SHARDS);
+  const lanes = new Set(shards.map((shard) => store.wal.laneOf(shard)));
+  assert.equal(lanes.size, 3);
+});
+
+test('a creation that was interrupted is gone on with, by whoever comes next, as the store that it began', async () => {
+  const storeId = randomUUID();
+  const store = storeAt(cluster.url, storeId);
+  const home = await cluster.masterOf(calculateSlot(`${storeId}:meta`));
+  await home.call('SET', `${storeId}:meta`, JSON.stringify({ ...newMeta(storeId), isBeingCreated: true }));
+  assert.equal(await store.meta.maybeRead(), undefined, 'it is no store yet');
+  assert.equal(await store.meta.create(newMeta(randomUUID())), true);
+  assert.deepEqual(await store.meta.maybeRead(), newMeta(storeId));
+  for (const shard of shards) assert.equal((await store.wal.head(shard)).lsn.sequence, 0);
+  assert.equal(await store.meta.create(newMeta(randomUUID())), false, 'there is one now');
+});
+
+test('a store is discarded as a whole, and only as long as nothing was written to it', async () => {
+  const { storeId, store } = await created();
+  const meta = newMeta(storeId);
+  const heads = await Promise.all(shards.map((shard) => store.wal.head(shard)));
+  const writer = new Writer(store.wal, storeId);
+  await writer.append(3);
+  assert.equal(await store.meta.discard(meta, heads), false);
+  assert.deepEqual(await store.meta.maybeRead(), meta, 'it is as it was');
+  const newer = await Promise.all(shards.map((shard) => store.wal.head(shard)));
+  assert.equal(await store.meta.discard(meta, newer), true);
+  assert.equal(await store.meta.maybeRead(), undefined);
+});
+
+test('of owners that start together one gets all logs, and each other one none that it keeps', async () => {
+  const { storeId, store } = await created();
+  for (let round = 0; round < 10; round++) {
+    const contenders = await Promise.all(
+      [0, 1, 2].map(async () => {
+        const mine = storeAt(cluster.url, storeId);
+        await mine.meta.maybeRead();
+        return { mine, ...sealerOf(mine, storeId) };
+      }),
+    );
+    const results = await Promise.all(
+      contenders.map(({ mine, seal }) => mine.wal.fence(shards, seal).catch((error: unknown) => error)),
+    );
+    const heads = await Promise.all(shards.map((shard) => store.wal.head(shard)));
+    const [nonce] = heads.map((head) => head.nonce);
+    assert.ok(
+      heads.every((head) => head.nonce === nonce),
+      `round ${round}: ${heads.map((head) => head.nonce)}`,
+    );
+    const winner = contenders.findIndex(({ writer }) => writer.nonce === nonce);
+    assert.ok(Array.isArray(results[winner]), 'the owner of all knows it');
+    for (const result of results) if (result instanceof Error) assert.ok(result instanceof FencedError, result.message);
+    for (const { mine } of contenders) await mine.close();
+  }
+});
+
+test('a log whose slot moves while it is appended to has each entry once, in order', async () => {
+  const { storeId, store } = await created();
+  const writer = new Writer(store.wal, storeId);
+  const shard = 2;
+  for (let i = 0; i < 50; i++) await writer.append(shard);
+  const slot = calculateSlot(`${storeId}:{${shard}}:head`);
+  const from = await cluster.masterOf(slot);
+  const to = cluster.masters.find((master) => master !== from) as RedisServer;
+  let isMoving = true;
+  const outcomes: AppendOutcome['type'][] = [];
+  const written = new Map([[shard, 50]]);
+  const appending = (async () => {
+    for (let n = 50; isMoving || n < 60; n++) {
+      const entry = writer.next(shard);
+      const append = { shard, expected: writer.head(shard), entries: [entry] };
+      for (;;) {
+        const outcome = await one(store.wal, append);
+        outcomes.push(outcome.type);
+        if (outcome.type === 'ok' || outcome.type === 'duplicate') break;
+        assert.equal(outcome.type, 'failed', 'nobody else writes');
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      writer.take(shard, entry.head);
+      written.set(shard, n + 1);
+      await store.wal.read(shard, { epoch: 1, sequence: n - 1 }, 10);
+    }
+  })();
+  // Head and log are apart for a while.
+  await cluster.moveSlot(slot, to, () => new Promise((resolve) => setTimeout(resolve, 100)));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  isMoving = false;
+  await appending;
+  const entries = await store.wal.read(shard, { epoch: 0, sequence: 0 }, 100_000);
+  assert.equal(entries.length, written.get(shard));
+  assert.ok(isSameHead(await store.wal.head(shard), writer.head(shard)));
+  assert.ok(outcomes.includes('failed'), 'it was asked to come again');
+  assert.equal(await to.call('EXISTS', `${storeId}:{${shard}}:head`), 1, 'it is there now');
+});
+
+test('a master that has lost all of the store is waited for, and nothing is written to it', async () => {
+  const { storeId, store } = await created();
+  const writer = new Writer(store.wal, storeId);
+  const shard = 1;
+  await writer.append(shard);
+  const master = await cluster.masterOf(calculateSlot(`${storeId}:{${shard}}:head`));
+  for (const other of shards) {
+    if (store.wal.laneOf(other) !== store.wal.laneOf(shard)) continue;
+    await master.call('DEL', `${storeId}:{${other}}:head`);
+    await master.call('DEL', `${storeId}:{${other}}:wal`);
+  }
+  const append = { shard, expected: writer.head(shard), entries: [writer.next(shard)] };
+  const outcome = await one(store.wal, append);
+  assert.ok(outcome.type === 'failed' && /is empty: the store .* is gone from it/.test(outcome.error.message));
+});
+
+test('an address says whether it is one of a cluster', async () => {
+  const server = await RedisServer.start();
+  try {
+    await assert.rejects(storeAt(server.url.replace('redis:', 'redis+cluster:'), 'w').meta.maybeRead(), {
+      message: /^this Redis is no cluster: begin its address with redis:\/\//,
+    });
+    const [first] = cluster.servers;
+    await assert.rejects(storeAt(first?.url ?? '', 'w').meta.maybeRead(), {
+      message: /^this Redis is part of a cluster: begin its address with redis\+cluster:\/\//,
+    });
+  } finally {
+    await server.destroy();
+  }
+});
+
+test('an fsync of more servers than one is refused where Redis cannot wait for it', async () => {
+  const durability = maybeDurability('synced:1') as Durability;
+  await assert.rejects(storeAt(cluster.url, 'w', durability).meta.maybeRead(), {
+    message: /^Redis is version 7\.0\.\d+, and WALLETD_DURABILITY synced:N needs 7\.2 or later: take replicas:N/,
+  });
+});
+
+test('masters without a replica are a concern, and answers that not all replicas have', async () => {
+  const { store } = await created();
+  assert.deepEqual(
+    [...(await store.concerns())].sort(),
+    cluster.masters
+      .map(({ port }) => `the master 127.0.0.1:${port} has no replica: when it ends, its shards wait for its return`)
+      .sort(),
+  );
+  const trio = await RedisCluster.start({ masters: 1, replicas: 2 });
+  try {
+    const store = storeAt(trio.url, 'w', maybeDurability('replicas:1'));
+    const [concern, ...others] = await store.concerns();
+    assert.match(
+      concern ?? '',
+      /^the master 127\.0\.0\.1:\d+ has 2 replicas, and answers wait for 1: a failover to another one .*replicas:2$/,
+    );
+    assert.deepEqual(others, []);
+  } finally {
+    await trio.destroy();
+  }
+});
