@@ -1,9 +1,13 @@
 import type { Command } from 'commander';
+import { messageOf } from '../base/message-of.js';
 import { loadSettings } from '../config/load.js';
+import type { StoreSettings } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
+import { hasArchive, openArchiveToRead } from '../node/drivers/open-archive.js';
 import { EXIT } from '../node/exit-codes.js';
 import { asStoreError } from '../node/store-error.js';
 import type { Finding } from '../store/store.js';
+import { formatBytes } from './print/format.js';
 import { formatTable } from './print/table.js';
 import { STORE_ADDRESS_HELP, settingsOfStore } from './store-address.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
@@ -11,7 +15,7 @@ import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js'
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('examine a store: durability, rights, time of a durable write, replicas, clock, room')
+    .description('examine a store: durability, rights, time of a durable write, replicas, clock, room, archive')
     .argument('[store]', 'the store (default: WALLETD_STORE)')
     .option('--json', 'print a JSON object per finding instead')
     .addHelpText(
@@ -44,6 +48,7 @@ async function doctor(address: string | undefined): Promise<Outcome> {
         : { about: 'store', verdict: 'good', says: `id ${meta.storeId}, ${meta.shards} shards` },
       ...(await store.examine()),
     );
+    if (meta !== undefined) findings.push(await examineArchive(settings, meta.storeId));
   } catch (error) {
     throw asStoreError(error as Error, driver.name);
   } finally {
@@ -54,6 +59,31 @@ async function doctor(address: string | undefined): Promise<Outcome> {
     json: () => findings,
     exitCode: findings.some(({ verdict }) => verdict === 'bad') ? EXIT.failure : EXIT.ok,
   };
+}
+
+/** Whether closed rounds have a place to go to, and whether it answers. */
+async function examineArchive(settings: StoreSettings, storeId: string): Promise<Finding> {
+  const about = 'archive';
+  if (!hasArchive(settings)) {
+    return {
+      about,
+      verdict: 'look',
+      says: 'there is none: closed rounds stay in memory',
+      todo: 'set WALLETD_ARCHIVE, see docs/archive.md; or plan the memory for all of `retention.transactions`',
+    };
+  }
+  const archive = await openArchiveToRead(settings, storeId);
+  if (archive === undefined) return { about, verdict: 'good', says: 'nothing has left memory yet' };
+  try {
+    const days = await archive.days();
+    const { usedBytes } = await archive.room();
+    return { about, verdict: 'good', says: `${days.length} days, ${formatBytes(usedBytes)}` };
+  } catch (error) {
+    const todo = 'callbacks that need it get 503, and closed rounds stay in memory, until it answers';
+    return { about, verdict: 'bad', says: messageOf(error), todo };
+  } finally {
+    await archive.close();
+  }
 }
 
 function row({ verdict, about, says, todo }: Finding): string[] {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import calculateSlot from 'cluster-key-slot';
 import { FencedError } from '../../src/shard/log/take-over.js';
@@ -12,6 +13,7 @@ import { one, Writer } from '../contract/writer.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import { RedisServer } from '../support/redis-server.js';
 
+const fileOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const SHARDS = 8;
 const scales = { default: 4, byCurrency: {} };
 const FSYNC: Durability = { type: 'fsync' };
@@ -174,6 +176,21 @@ test('a master that has lost all of the store is waited for, and nothing is writ
   const append = { shard, expected: writer.head(shard), entries: [writer.next(shard)] };
   const outcome = await one(store.wal, append);
   assert.ok(outcome.type === 'failed' && /is empty: the store .* is gone from it/.test(outcome.error.message));
+});
+
+test('the user of config/users.acl may do all of it on a cluster too', async () => {
+  const [, rules = ''] = /^user walletd on >CHANGE-ME (.*)$/m.exec(fileOf('config/users.acl')) ?? [];
+  for (const master of cluster.masters) {
+    await master.call('ACL', 'SETUSER', 'walletd', 'on', '>secret', ...rules.split(' '));
+  }
+  const store = storeAt(cluster.url.replace('://', '://walletd:secret@'), 'walletd');
+  const meta = newMeta(randomUUID());
+  assert.equal(await store.meta.create(meta), true);
+  const writer = new Writer(store.wal, meta.storeId);
+  for (const shard of [0, 1, 2, 3]) await writer.append(shard);
+  assert.equal((await store.wal.fence(shards, sealerOf(store, meta.storeId).seal)).length, SHARDS);
+  const bad = (await store.examine()).filter(({ verdict }) => verdict === 'bad');
+  assert.deepEqual(bad, []);
 });
 
 test('an address says whether it is one of a cluster', async () => {

@@ -4,7 +4,7 @@ import { messageOf } from '../../base/message-of.js';
 import { dayOf } from '../../base/time.js';
 import type { Archivable, Missing } from '../../wallet/archiving.js';
 import type { ArchivablePlayer, ArchivedPart } from '../../wallet/query.js';
-import { nameOfImage } from '../../wallet/state/round-image.js';
+import { idsOfImage, nameOfImage } from '../../wallet/state/round-image.js';
 import { compareLsn, type Lsn } from '../log/lsn.js';
 import { ALL_DAYS, type Archive, type ArchivedId, type ArchiveName, type ArchiveRecord, type Days } from './archive.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
@@ -49,7 +49,9 @@ const LOAD_STEPS = 16;
 /** A request that waits until it is known what the archive has. */
 interface Lookup {
   readonly username: string;
-  readonly names: readonly ArchiveName[];
+  readonly productId: string;
+  readonly rounds: readonly ArchiveName[];
+  readonly transactions: readonly { readonly id: string; readonly name: ArchiveName }[];
   readonly days: Days;
   readonly startedMs: number;
   readonly resolve: (found: ArchivedPart) => void;
@@ -159,13 +161,15 @@ export class ShardArchive {
   maybeFind(username: string, productId: string, { ids, roundIds }: Missing): Promise<ArchivedPart> | undefined {
     if (ids.length === 0 && roundIds.length === 0) return undefined;
     const player = hashOfPlayer(username);
-    const named = (kind: ArchiveName['kind']) => (id: string) => ({ player, kind, hash: hashOfName(productId, id) });
-    const names = [...ids.map(named('transaction')), ...roundIds.map(named('round'))];
-    const days = this.isComplete ? this.known.maybeDays(names) : ALL_DAYS;
+    const rounds = roundIds.map((id): ArchiveName => ({ player, kind: 'round', hash: hashOfName(productId, id) }));
+    const transactions = ids.map((id) => {
+      return { id, name: { player, kind: 'transaction', hash: hashOfName(productId, id) } as const };
+    });
+    const days = this.maybeDays([...rounds, ...transactions.map(({ name }) => name)]);
     if (days === undefined) return undefined;
     const startedMs = this.deps.clock.monotonicMs();
     return new Promise((resolve) => {
-      this.lookups.push({ username, names, days, startedMs, resolve });
+      this.lookups.push({ username, productId, rounds, transactions, days, startedMs, resolve });
       if (this.lookups.length === 1 && !this.isFlying) this.deps.defer(() => void this.fly());
     });
   }
@@ -227,12 +231,7 @@ export class ShardArchive {
     this.isFlying = true;
     while (this.lookups.length > 0 && !this.isClosed) {
       const flying = this.lookups.splice(0, LOOKUPS_MAX);
-      const days = {
-        first: Math.min(...flying.map(({ days }) => days.first)),
-        last: Math.max(...flying.map(({ days }) => days.last)),
-      };
-      const names = flying.flatMap((lookup) => lookup.names);
-      const records = await this.untilItAnswers(() => this.deps.archive.find(this.shard, names, days));
+      const records = await this.look(flying);
       const nowMs = this.deps.clock.monotonicMs();
       for (const { username, startedMs, resolve } of flying) {
         const images = newestImages(username, records);
@@ -241,6 +240,40 @@ export class ShardArchive {
       }
     }
     this.isFlying = false;
+  }
+
+  /**
+   * By their rounds first. What an id names is in the round that is named beside it, nearly always; for one that is not, all
+   * rounds of the player are gone through.
+   */
+  private async look(flying: readonly Lookup[]): Promise<readonly ArchiveRecord[]> {
+    const { archive } = this.deps;
+    const days = {
+      first: Math.min(...flying.map(({ days }) => days.first)),
+      last: Math.max(...flying.map(({ days }) => days.last)),
+    };
+    const find = (names: readonly ArchiveName[]) =>
+      names.length === 0 ? [] : this.untilItAnswers(() => archive.find(this.shard, names, days));
+    const records = await find(flying.flatMap(({ rounds }) => rounds));
+    const missing = flying.flatMap((lookup) => this.missing(lookup, records));
+    return missing.length === 0 ? records : [...records, ...(await find(missing))];
+  }
+
+  /** What is not in these records, and can be in the archive. */
+  private missing({ username, productId, transactions }: Lookup, records: readonly ArchiveRecord[]): ArchiveName[] {
+    if (transactions.length === 0) return [];
+    const there = new Set<string>();
+    for (const image of newestImages(username, records)) {
+      if (nameOfImage(image).productId === productId) for (const id of idsOfImage(image)) there.add(id);
+    }
+    return transactions
+      .filter(({ id, name }) => !there.has(id) && this.maybeDays([name]) !== undefined)
+      .map(({ name }) => name);
+  }
+
+  /** Undefined when the archive cannot have any of these. */
+  private maybeDays(names: readonly ArchiveName[]): Days | undefined {
+    return this.isComplete ? this.known.maybeDays(names) : ALL_DAYS;
   }
 
   /** Tries until it does not reject, less and less often. Never resolves when this is closed meanwhile. */

@@ -32,6 +32,15 @@ export function encodeRecord(record: ArchiveRecord): Buffer {
   return value;
 }
 
+/** The ids of an encoded record, and of the beginning of one that has them. Not checked. */
+export function idsIn(value: Buffer): ArchivedId[] {
+  const count = value.readUInt16BE(CHECKSUM_BYTES);
+  return Array.from({ length: count }, (_, i): ArchivedId => {
+    const at = START + i * ID_BYTES;
+    return { id: value.readUInt32BE(at), version: value.readUInt32BE(at + 4) };
+  });
+}
+
 /** Throws a `FormatError` when it is not what was encoded. `where`: the file or table, for people. */
 export function decodeRecord(place: DatedPlace, value: Buffer, where: string): ArchiveRecord {
   const { shard, day, player, round, lsn, index } = place;
@@ -39,13 +48,9 @@ export function decodeRecord(place: DatedPlace, value: Buffer, where: string): A
     const name = `shard ${shard}, player ${player}, round ${round}, entry ${formatLsn(lsn)}, ${index}`;
     throw new FormatError(`a round in the archive is damaged: ${name}, in ${where}`);
   }
-  const count = value.readUInt16BE(CHECKSUM_BYTES);
-  const ids = Array.from({ length: count }, (_, i): ArchivedId => {
-    const at = START + i * ID_BYTES;
-    return { id: value.readUInt32BE(at), version: value.readUInt32BE(at + 4) };
-  });
+  const ids = idsIn(value);
   // A copy: what a store gives may be overwritten.
-  const image = Buffer.from(value.subarray(START + count * ID_BYTES));
+  const image = Buffer.from(value.subarray(START + ids.length * ID_BYTES));
   return { shard, day, player, round, lsn, index, ids, image };
 }
 

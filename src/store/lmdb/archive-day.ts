@@ -5,7 +5,7 @@ import { type Database, open, type RootDatabase } from 'lmdb';
 import type { ArchivedPlace, ArchiveName, ArchiveRecord, FreshNames } from '../../shard/archive/archive.js';
 import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
 import { maybeOpenFresh, sealFresh } from '../format/archive-names.js';
-import { decodeRecord, encodeRecord, type Place, tailAt, tailOf } from '../format/archive-record.js';
+import { decodeRecord, encodeRecord, idsIn, type Place, tailAt, tailOf } from '../format/archive-record.js';
 import { Commits } from './commits.js';
 import { BINARY, usedBytes } from './environment.js';
 import { FileGrowth } from './file-growth.js';
@@ -19,7 +19,6 @@ const BATCH = 500;
  * What the archive has of one day: an LMDB environment of its own, in one file, so that a day is dropped as a file is.
  *
  *   rounds   shard u16, player u32, round u32, epoch u32, sequence u48, index u16 -> see archive-record.ts
- *   ids      shard u16, player u32, id u32, and the rest of the key of its round  -> version u32
  *   fresh    shard u16, epoch u32, sequence u48, a number of its own u32          -> see archive-names.ts
  *
  * Integers are big-endian.
@@ -27,7 +26,6 @@ const BATCH = 500;
 export class ArchiveDay {
   private readonly root: RootDatabase<Buffer, Buffer>;
   private readonly rounds: Database<Buffer, Buffer>;
-  private readonly ids: Database<Buffer, Buffer>;
   private readonly fresh: Database<Buffer, Buffer>;
   private readonly growth: FileGrowth;
   private readonly commits: Commits;
@@ -41,9 +39,8 @@ export class ArchiveDay {
     private readonly path: string,
     onStuck: (why: string) => void,
   ) {
-    this.root = open({ path, noSubdir: true, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 4, ...BINARY });
+    this.root = open({ path, noSubdir: true, overlappingSync: false, mapSize: MAP_BYTES, maxDbs: 3, ...BINARY });
     this.rounds = this.root.openDB<Buffer, Buffer>({ name: 'rounds', ...BINARY });
-    this.ids = this.root.openDB<Buffer, Buffer>({ name: 'ids', ...BINARY });
     this.fresh = this.root.openDB<Buffer, Buffer>({ name: 'fresh', ...BINARY });
     this.growth = new FileGrowth(path, () => usedBytes(this.root));
     this.commits = new Commits(this.root, this.growth, onStuck);
@@ -68,12 +65,32 @@ export class ArchiveDay {
     }
   }
 
-  find(shard: number, { player, kind, hash }: ArchiveName): ArchiveRecord[] {
-    const keys = this.keysFrom(kind === 'round' ? this.rounds : this.ids, prefixOf(shard, player, hash));
-    return keys.flatMap((key) => {
-      const place = kind === 'round' ? placeOf(key) : placeOfId(key);
-      return this.maybeRead(place) ?? [];
-    });
+  async find(shard: number, names: readonly ArchiveName[]): Promise<ArchiveRecord[]> {
+    const found: ArchiveRecord[] = [];
+    const idsOf = new Map<number, Set<number>>();
+    for (const { player, kind, hash } of names) {
+      if (kind === 'round') found.push(...this.ofRound(shard, player, hash));
+      else idsOf.set(player, (idsOf.get(player) ?? new Set()).add(hash));
+    }
+    for (const [player, ids] of idsOf) found.push(...(await this.withIds(shard, player, ids)));
+    return found;
+  }
+
+  private ofRound(shard: number, player: number, round: number): ArchiveRecord[] {
+    const prefix = prefixOf(shard, player, round);
+    const entries = this.rounds.getRange({ start: prefix, end: behind(prefix) });
+    return Array.from(entries, ({ key, value }) => this.decode(Buffer.from(key as Buffer), value));
+  }
+
+  /** All rounds of the player are gone through: an id whose round is not named is rare. */
+  private async withIds(shard: number, player: number, ids: ReadonlySet<number>): Promise<ArchiveRecord[]> {
+    const found: ArchiveRecord[] = [];
+    for await (const entries of this.batches(this.rounds, prefixOf(shard, player))) {
+      for (const { key, value } of entries) {
+        if (idsIn(value).some(({ id }) => ids.has(id))) found.push(this.decode(key, value));
+      }
+    }
+    return found;
   }
 
   maybeRead(place: Place): ArchiveRecord | undefined {
@@ -86,12 +103,13 @@ export class ArchiveDay {
   async places(shard: number, player: number, version: number): Promise<ArchivedPlace[]> {
     const places: ArchivedPlace[] = [];
     const prefix = prefixOf(shard, player);
-    for await (const entries of this.batches(this.ids, prefix)) {
+    for await (const entries of this.batches(this.rounds, prefix)) {
       for (const { key, value } of entries) {
-        const made = value.readUInt32BE(0);
-        if (made === 0 || made >= version) continue;
-        const { round, lsn, index } = placeOfId(key);
-        places.push({ id: key.readUInt32BE(6), version: made, record: { day: this.day, round, lsn, index } });
+        const { round, lsn, index } = placeOf(key);
+        for (const { id, version: made } of idsIn(value)) {
+          if (made > 0 && made < version)
+            places.push({ id, version: made, record: { day: this.day, round, lsn, index } });
+        }
       }
     }
     return places;
@@ -104,10 +122,12 @@ export class ArchiveDay {
   }
 
   async *names(shard: number): AsyncIterable<readonly ArchiveName[]> {
-    for (const [kind, database] of [['round', this.rounds] as const, ['transaction', this.ids] as const]) {
-      for await (const entries of this.batches(database, prefixOf(shard))) {
-        yield entries.map(({ key }) => ({ player: key.readUInt32BE(2), kind, hash: key.readUInt32BE(6) }));
-      }
+    for await (const entries of this.batches(this.rounds, prefixOf(shard))) {
+      yield entries.flatMap(({ key, value }) => {
+        const player = key.readUInt32BE(2);
+        const ids = idsIn(value).map(({ id }): ArchiveName => ({ player, kind: 'transaction', hash: id }));
+        return [{ player, kind: 'round', hash: key.readUInt32BE(6) } as const, ...ids];
+      });
     }
   }
 
@@ -135,10 +155,7 @@ export class ArchiveDay {
       const dropped = records.filter((record) => compareLsn(record.lsn, lsn) > 0);
       if (dropped.length === 0) continue;
       await this.growth.roomToRemove(dropped.length);
-      const writes = dropped.flatMap((record) => [
-        this.rounds.remove(keyOf(record)),
-        ...record.ids.map(({ id }) => this.ids.remove(idKeyOf(record, id))),
-      ]);
+      const writes = dropped.map((record) => this.rounds.remove(keyOf(record)));
       await this.commits.landed(Promise.all(writes));
       this.growth.removed();
     }
@@ -157,17 +174,13 @@ export class ArchiveDay {
   }
 
   private async write(records: readonly ArchiveRecord[]): Promise<void> {
-    const encoded = records.map((record) => ({ record, key: keyOf(record), value: encodeRecord(record) }));
+    const encoded = records.map((record) => ({ key: keyOf(record), value: encodeRecord(record) }));
     const bytes = encoded.reduce((sum, { value }) => sum + value.length, 0);
-    const places = records.reduce((sum, { ids }) => sum + 1 + ids.length, 0);
     const fresh = freshOf(records);
-    await this.growth.room(bytes, places);
+    await this.growth.room(bytes, records.length);
     // All in this turn: lmdb writes what one turn brings in one transaction.
     const writes = this.root.batch(() => {
-      for (const { record, key, value } of encoded) {
-        void this.rounds.put(key, value);
-        for (const { id, version } of record.ids) void this.ids.put(idKeyOf(record, id), versionBytes(version));
-      }
+      for (const { key, value } of encoded) void this.rounds.put(key, value);
       for (const [key, value] of fresh) void this.fresh.put(key, value);
     });
     try {
@@ -179,12 +192,6 @@ export class ArchiveDay {
 
   private decode(key: Buffer, value: Buffer): ArchiveRecord {
     return decodeRecord({ ...placeOf(key), day: this.day }, value, this.path);
-  }
-
-  private keysFrom(database: Database<Buffer, Buffer>, prefix: Buffer): Buffer[] {
-    const keys: Buffer[] = [];
-    for (const key of database.getKeys({ start: prefix, end: behind(prefix) })) keys.push(Buffer.from(key as Buffer));
-    return keys;
   }
 
   private async *batches(
@@ -234,22 +241,8 @@ function keyOf(place: Place): Buffer {
   return Buffer.concat([prefixOf(place.shard, place.player), tailOf(place)]);
 }
 
-function idKeyOf(place: Place, id: number): Buffer {
-  return Buffer.concat([prefixOf(place.shard, place.player, id), tailOf(place)]);
-}
-
 function placeOf(key: Buffer): Place {
   return { shard: key.readUInt16BE(0), player: key.readUInt32BE(2), ...tailAt(key, 6) };
-}
-
-function placeOfId(key: Buffer): Place {
-  return { shard: key.readUInt16BE(0), player: key.readUInt32BE(2), ...tailAt(key, 10) };
-}
-
-function versionBytes(version: number): Buffer {
-  const bytes = Buffer.allocUnsafe(4);
-  bytes.writeUInt32BE(version, 0);
-  return bytes;
 }
 
 /** The names of records that were put together, by shard. */

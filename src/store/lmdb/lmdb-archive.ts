@@ -56,10 +56,7 @@ export class LmdbArchive implements Archive {
     const found = new Map<string, ArchiveRecord>();
     for (const day of this.daysWithFile()) {
       if (day < days.first || day > days.last) continue;
-      const slice = this.dayOf(day);
-      for (const name of names) {
-        for (const record of slice.find(shard, name)) found.set(nameOf(record), record);
-      }
+      for (const record of await this.dayOf(day).find(shard, names)) found.set(nameOf(record), record);
     }
     return [...found.values()];
   }

@@ -1,23 +1,18 @@
 import type { PoolClient } from 'pg';
 
-export const TABLES = { rounds: 'walletd_rounds', ids: 'walletd_ids' } as const;
+export const ROUNDS = 'walletd_rounds';
 /** A partition's name is this and its day, in days since 1970. */
-export const PARTITIONS = { rounds: 'walletd_rounds_', ids: 'walletd_ids_' } as const;
+export const PARTITION = `${ROUNDS}_`;
 
 /** One process makes tables at a time: of two at once PostgreSQL refuses one. Any number that nobody else takes. */
 const LOCK = 7_340_921;
 
 const CREATE = `
   CREATE TABLE IF NOT EXISTS walletd_archive (version int NOT NULL, store_id text NOT NULL);
-  CREATE TABLE IF NOT EXISTS ${TABLES.rounds} (
+  CREATE TABLE IF NOT EXISTS ${ROUNDS} (
     day int NOT NULL, shard int NOT NULL, player bigint NOT NULL, round bigint NOT NULL,
     epoch bigint NOT NULL, sequence bigint NOT NULL, index int NOT NULL, record bytea NOT NULL,
     PRIMARY KEY (shard, player, round, epoch, sequence, index, day)
-  ) PARTITION BY RANGE (day);
-  CREATE TABLE IF NOT EXISTS ${TABLES.ids} (
-    day int NOT NULL, shard int NOT NULL, player bigint NOT NULL, id bigint NOT NULL,
-    round bigint NOT NULL, epoch bigint NOT NULL, sequence bigint NOT NULL, index int NOT NULL, version bigint NOT NULL,
-    PRIMARY KEY (shard, player, id, round, epoch, sequence, index, day)
   ) PARTITION BY RANGE (day);
   CREATE TABLE IF NOT EXISTS walletd_fresh (
     shard int NOT NULL, epoch bigint NOT NULL, sequence bigint NOT NULL, day int NOT NULL, names bytea NOT NULL
@@ -41,9 +36,7 @@ export async function createTables(client: PoolClient, version: number, storeId:
 
 export async function createPartition(client: PoolClient, day: number): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
-  for (const table of [TABLES.rounds, TABLES.ids]) {
-    await client.query(
-      `CREATE TABLE IF NOT EXISTS ${table}_${day} PARTITION OF ${table} FOR VALUES FROM (${day}) TO (${day + 1})`,
-    );
-  }
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS ${PARTITION}${day} PARTITION OF ${ROUNDS} FOR VALUES FROM (${day}) TO (${day + 1})`,
+  );
 }

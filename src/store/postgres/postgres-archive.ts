@@ -9,9 +9,9 @@ import type {
 } from '../../shard/archive/archive.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import { maybeOpenFresh, maybeOpenNames, sealFresh, sealNames } from '../format/archive-names.js';
-import { type DatedPlace, decodeRecord, encodeRecord } from '../format/archive-record.js';
+import { type DatedPlace, decodeRecord, encodeRecord, idsIn } from '../format/archive-record.js';
 import { FormatError, UnknownFormatError } from '../format/format-error.js';
-import { createPartition, createTables, PARTITIONS, TABLES } from './archive-tables.js';
+import { createPartition, createTables, PARTITION, ROUNDS } from './archive-tables.js';
 
 const VERSION = 1;
 const CONNECTIONS = 2;
@@ -31,7 +31,7 @@ interface Row {
   readonly record?: Buffer;
 }
 
-/** The archive in PostgreSQL (12 or later): two tables, each with a partition for each day. It connects when it is used. */
+/** The archive in PostgreSQL (12 or later): a table with a partition for each day. It connects when it is used. */
 export class PostgresArchive implements Archive {
   private readonly pool: Pool;
   private readonly partitions = new Set<number>();
@@ -59,16 +59,8 @@ export class PostgresArchive implements Archive {
     if (records.length === 0) return;
     await this.prepare();
     for (const { day } of records) if (!this.partitions.has(day)) await this.addPartition(day);
-    const ids = records.flatMap((record) => record.ids.map((id) => ({ ...record, ...id })));
     try {
-      await this.ask('put', PUT, [
-        ...placesOf(records),
-        records.map(encodeRecord),
-        ...placesOf(ids),
-        ids.map(({ id }) => id),
-        ids.map(({ version }) => version),
-        ...freshOf(records),
-      ]);
+      await this.ask('put', PUT, [...placesOf(records), records.map(encodeRecord), ...freshOf(records)]);
     } catch (error) {
       // Another process has dropped the partition of a day that is long gone.
       this.partitions.clear();
@@ -79,19 +71,28 @@ export class PostgresArchive implements Archive {
   async find(shard: number, names: readonly ArchiveName[], days: Days): Promise<readonly ArchiveRecord[]> {
     const rounds = names.filter(({ kind }) => kind === 'round');
     const ids = names.filter(({ kind }) => kind === 'transaction');
-    const arrays = [rounds, ids].flatMap((some) => [some.map(({ player }) => player), some.map(({ hash }) => hash)]);
-    const rows = await this.ask<Row>('find', FIND, [shard, days.first, Math.min(days.last, 2 ** 31 - 1), ...arrays]);
+    const range = [shard, days.first, Math.min(days.last, 2 ** 31 - 1)];
+    const rows = await this.ask<Row>('find', FIND, [
+      ...range,
+      rounds.map(({ player }) => player),
+      rounds.map(({ hash }) => hash),
+      ids.map(({ player }) => player),
+      ids.map(({ hash }) => bytesOf(hash)),
+    ]);
     const found = new Map(rows.map((row) => [nameOf(row), row]));
     return [...found.values()].map((row) => recordOf(shard, row));
   }
 
   async list(shard: number, player: number, version: number, limit: number): Promise<readonly ArchivedPlace[]> {
-    const most = Math.min(version, Number.MAX_SAFE_INTEGER);
-    const rows = await this.ask<Row & { id: string; version: string }>('list', LIST, [shard, player, most, limit]);
-    return rows.map((row) => {
+    const rows = await this.ask<Row>('list', LIST, [shard, player]);
+    const places = rows.flatMap((row) => {
       const { day, round, lsn, index } = placeOf(shard, row);
-      return { id: Number(row.id), version: Number(row.version), record: { day, round, lsn, index } };
+      const ids = idsIn(row.record as Buffer).filter((id) => id.version > 0 && id.version < version);
+      return ids.map((id) => ({ ...id, record: { day, round, lsn, index } }));
     });
+    places.sort((a, b) => b.version - a.version);
+    const last = places[limit - 1]?.version ?? 0;
+    return places.filter((place) => place.version >= last);
   }
 
   async read(
@@ -106,7 +107,7 @@ export class PostgresArchive implements Archive {
 
   async days(): Promise<readonly number[]> {
     const rows = await this.ask<{ name: string }>('days', DAYS, []);
-    return rows.map(({ name }) => Number(name.slice(PARTITIONS.rounds.length))).sort((a, b) => a - b);
+    return rows.map(({ name }) => Number(name.slice(PARTITION.length))).sort((a, b) => a - b);
   }
 
   async *all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]> {
@@ -121,22 +122,11 @@ export class PostgresArchive implements Archive {
   }
 
   async *names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]> {
-    for (const [kind, sql] of [['round', ROUND_NAMES] as const, ['transaction', ID_NAMES] as const]) {
-      let after: readonly unknown[] = [-1, -1];
-      for (;;) {
-        const rows = await this.ask<{ player: string; hash: string }>(`names of ${kind}s`, sql, [
-          shard,
-          day,
-          BATCH,
-          ...after,
-        ]);
-        if (rows.length > 0) {
-          yield rows.map(({ player, hash }) => ({ player: Number(player), kind, hash: Number(hash) }));
-        }
-        const last = rows.at(-1);
-        if (last === undefined || rows.length < BATCH) break;
-        after = [last.player, last.hash];
-      }
+    for await (const records of this.all(shard, day)) {
+      yield records.flatMap(({ player, round, ids }) => [
+        { player, kind: 'round', hash: round } as const,
+        ...ids.map(({ id }) => ({ player, kind: 'transaction', hash: id }) as const),
+      ]);
     }
   }
 
@@ -169,16 +159,12 @@ export class PostgresArchive implements Archive {
     for (const old of await this.days()) {
       if (old >= day) continue;
       this.partitions.delete(old);
-      // The ids first: a round without them is found by its name and goes next, ids without their round would find nothing.
-      for (const prefix of [PARTITIONS.ids, PARTITIONS.rounds]) {
-        await this.pool.query(`DROP TABLE IF EXISTS ${prefix}${old}`);
-      }
+      await this.pool.query(`DROP TABLE IF EXISTS ${PARTITION}${old}`);
     }
   }
 
   async dropAfter(shard: number, { epoch, sequence }: Lsn): Promise<void> {
-    await this.ask('drop ids', dropSql(TABLES.ids), [shard, epoch, sequence]);
-    await this.ask('drop rounds', dropSql(TABLES.rounds), [shard, epoch, sequence]);
+    await this.ask('drop', DROP, [shard, epoch, sequence]);
   }
 
   async room(): Promise<{ readonly usedBytes: number }> {
@@ -247,63 +233,48 @@ function unnest(first: number, types: readonly string[]): string {
 }
 
 const PUT = `
-  WITH rounds AS (
-    INSERT INTO ${TABLES.rounds} (${PLACE}, record)
-    SELECT * FROM ${unnest(1, [...PLACE_TYPES, 'bytea'])} ON CONFLICT DO NOTHING
-  ), fresh AS (
+  WITH fresh AS (
     INSERT INTO walletd_fresh (shard, epoch, sequence, day, names)
-    SELECT * FROM ${unnest(18, ['int', 'bigint', 'bigint', 'int', 'bytea'])}
+    SELECT * FROM ${unnest(9, ['int', 'bigint', 'bigint', 'int', 'bytea'])}
   )
-  INSERT INTO ${TABLES.ids} (${PLACE}, id, version)
-  SELECT * FROM ${unnest(9, [...PLACE_TYPES, 'bigint', 'bigint'])} ON CONFLICT DO NOTHING`;
+  INSERT INTO ${ROUNDS} (${PLACE}, record)
+  SELECT * FROM ${unnest(1, [...PLACE_TYPES, 'bytea'])} ON CONFLICT DO NOTHING`;
 
+/** A record that has the bytes of an id's hash somewhere else is found too: whoever asks looks at the ids. */
 const FIND = `
   SELECT ${COLUMNS} FROM ${unnest(4, ['bigint', 'bigint'])} AS n(player, round)
-  JOIN ${TABLES.rounds} r ON r.player = n.player AND r.round = n.round
+  JOIN ${ROUNDS} r ON r.player = n.player AND r.round = n.round
   WHERE r.shard = $1 AND r.day BETWEEN $2 AND $3
   UNION ALL
-  SELECT ${COLUMNS} FROM ${unnest(6, ['bigint', 'bigint'])} AS n(player, id)
-  JOIN ${TABLES.ids} i ON i.player = n.player AND i.id = n.id
-  JOIN ${TABLES.rounds} r ON (r.day, r.shard, r.player, r.round, r.epoch, r.sequence, r.index)
-    = (i.day, i.shard, i.player, i.round, i.epoch, i.sequence, i.index)
-  WHERE i.shard = $1 AND i.day BETWEEN $2 AND $3`;
+  SELECT ${COLUMNS} FROM ${unnest(6, ['bigint', 'bytea'])} AS n(player, id)
+  JOIN ${ROUNDS} r ON r.player = n.player AND position(n.id IN r.record) > 0
+  WHERE r.shard = $1 AND r.day BETWEEN $2 AND $3`;
 
+/** Of each record as much as has its ids. */
 const LIST = `
-  SELECT day, player, round, epoch, sequence, index, id, version FROM ${TABLES.ids}
-  WHERE shard = $1 AND player = $2 AND version < $3 AND version >= greatest(1, (
-    SELECT min(version) FROM (
-      SELECT version FROM ${TABLES.ids} WHERE shard = $1 AND player = $2 AND version > 0 AND version < $3
-      ORDER BY version DESC LIMIT $4
-    ) AS newest
-  ))
-  ORDER BY version DESC`;
+  SELECT day, player, round, epoch, sequence, index,
+    substring(record FROM 1 FOR 6 + 8 * (256 * get_byte(record, 4) + get_byte(record, 5))) AS record
+  FROM ${ROUNDS} WHERE shard = $1 AND player = $2`;
 
 const READ = `
   SELECT ${COLUMNS}, n.n FROM ${unnest(1, PLACE_TYPES)} WITH ORDINALITY AS n(${PLACE}, n)
-  JOIN ${TABLES.rounds} r ON (r.day, r.shard, r.player, r.round, r.epoch, r.sequence, r.index)
+  JOIN ${ROUNDS} r ON (r.day, r.shard, r.player, r.round, r.epoch, r.sequence, r.index)
     = (n.day, n.shard, n.player, n.round, n.epoch, n.sequence, n.index)
   ORDER BY n.n`;
 
 const ALL = `
-  SELECT ${COLUMNS} FROM ${TABLES.rounds} r
+  SELECT ${COLUMNS} FROM ${ROUNDS} r
   WHERE r.shard = $1 AND r.day = $2
     AND (r.player, r.round, r.epoch, r.sequence, r.index) > ($4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::int)
   ORDER BY r.player, r.round, r.epoch, r.sequence, r.index LIMIT $3`;
 
-const namesSql = (table: string, hash: string) => `
-  SELECT DISTINCT player, ${hash} AS hash FROM ${table}
-  WHERE shard = $1 AND day = $2 AND (player, ${hash}) > ($4::bigint, $5::bigint)
-  ORDER BY player, ${hash} LIMIT $3`;
-const ROUND_NAMES = namesSql(TABLES.rounds, 'round');
-const ID_NAMES = namesSql(TABLES.ids, 'id');
-
 const DAYS = `
   SELECT c.relname AS name FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid
-  WHERE h.inhparent = '${TABLES.rounds}'::regclass`;
+  WHERE h.inhparent = '${ROUNDS}'::regclass`;
 
 const ROOM = `
   SELECT sum(pg_total_relation_size(h.inhrelid))::bigint AS bytes FROM pg_inherits h
-  WHERE h.inhparent IN ('${TABLES.rounds}'::regclass, '${TABLES.ids}'::regclass)`;
+  WHERE h.inhparent = '${ROUNDS}'::regclass`;
 
 const FRESH = 'SELECT day, names FROM walletd_fresh WHERE shard = $1';
 const DROP_FRESH = 'DELETE FROM walletd_fresh WHERE shard = $1 AND (epoch, sequence) < ($2::bigint, $3::bigint)';
@@ -312,8 +283,7 @@ const SAVE = `
   INSERT INTO walletd_saved (shard, part, names) VALUES ($1, $2, $3)
   ON CONFLICT (shard, part) DO UPDATE SET names = excluded.names`;
 
-const dropSql = (table: string) =>
-  `DELETE FROM ${table} WHERE shard = $1 AND (epoch, sequence) > ($2::bigint, $3::bigint)`;
+const DROP = `DELETE FROM ${ROUNDS} WHERE shard = $1 AND (epoch, sequence) > ($2::bigint, $3::bigint)`;
 
 /** Column by column, as `unnest` takes them. */
 function placesOf(places: readonly DatedPlace[]): unknown[] {
@@ -353,7 +323,13 @@ function placeOf(shard: number, { day, player, round, epoch, sequence, index }: 
 }
 
 function recordOf(shard: number, row: Row): ArchiveRecord {
-  return decodeRecord(placeOf(shard, row), row.record as Buffer, `${PARTITIONS.rounds}${row.day}`);
+  return decodeRecord(placeOf(shard, row), row.record as Buffer, `${PARTITION}${row.day}`);
+}
+
+function bytesOf(hash: number): Buffer {
+  const bytes = Buffer.allocUnsafe(4);
+  bytes.writeUInt32BE(hash);
+  return bytes;
 }
 
 function nameOf({ day, player, round, epoch, sequence, index }: Row): string {

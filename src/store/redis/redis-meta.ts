@@ -203,7 +203,7 @@ export class RedisMeta implements MetaStore {
 /** False also where the key is not on this server. */
 async function hasKey(client: Redis, key: string): Promise<boolean> {
   try {
-    return (await client.exists(key)) === 1;
+    return (await client.getBuffer(key)) !== null;
   } catch (error) {
     if (maybeRedirect(error) === undefined) throw error;
     return false;

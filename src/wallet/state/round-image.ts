@@ -5,7 +5,7 @@ import { ByteWriter } from '../records/byte-writer.js';
 import { Cursor } from '../records/bytes.js';
 import type { Round, Transaction } from './round.js';
 import type { Wallet } from './wallet.js';
-import { readRounds, writeOneRound } from './wallet-body.js';
+import { idsOfRounds, readRounds, writeOneRound } from './wallet-body.js';
 
 /*
  * A round as the archive has it, and the event that brings it back:
@@ -28,6 +28,13 @@ export function nameOfImage(image: Buffer): RoundName & { readonly username: str
   assert(cursor.number() > 0, 'a round has transactions');
   assert(cursor.number() === 0 && cursor.number() === 0, 'the first transaction names the round, and that its product');
   return { username, productId: cursor.text(), roundId: cursor.text() };
+}
+
+/** The ids of its bets, tips and cancels of unknown ids. */
+export function idsOfImage(image: Buffer): ReadonlySet<string> {
+  const cursor = new Cursor(image, 0);
+  cursor.skipText();
+  return idsOfRounds(cursor);
 }
 
 /** Adds the round to a wallet that does not have it; returns its transactions, oldest first. */

@@ -4,6 +4,7 @@ import type { ByteWriter } from '../records/byte-writer.js';
 import { type Cursor, textEnd } from '../records/bytes.js';
 import { Operation, type OperationFacts, type OperationType } from './operation.js';
 import type { Round, RoundClosing, Transaction } from './round.js';
+import { isNamedById } from './transaction-record.js';
 import type { Tallies, Wallet } from './wallet.js';
 
 /*
@@ -158,6 +159,26 @@ export function* readRounds(
     if (++gone % STEP === 0) yield;
   }
   return transactions;
+}
+
+/** The ids of bets, tips and cancels of unknown ids among the transactions of rounds. */
+export function idsOfRounds(cursor: Cursor): ReadonlySet<string> {
+  const readName = nameReader(cursor);
+  const ids = new Set<string>();
+  for (let left = cursor.number(); left > 0; left--) {
+    if (cursor.number() === 0) {
+      readName();
+      cursor.skipText();
+    }
+    const facts = cursor.number();
+    cursor.time(cursor.time(0));
+    cursor.signed();
+    const length = cursor.number();
+    const end = cursor.at + length;
+    if (isNamedById(facts)) ids.add(cursor.text());
+    cursor.at = end;
+  }
+  return ids;
 }
 
 function nameWriter(bytes: ByteWriter): (text: string) => void {
