@@ -45,7 +45,7 @@ test('doctor examines LMDB, and leaves nothing behind', () =>
       .map((line) => JSON.parse(line) as Finding);
     assert.deepEqual(
       findings.map(({ about }) => about),
-      ['store', 'durability', 'durable write', 'room'],
+      ['store', 'durability', 'durable write', 'room', 'archive'],
     );
     const bad = findings.some(({ verdict }) => verdict === 'bad');
     assert.equal(status, bad ? 1 : 0);

@@ -63,8 +63,9 @@ export class RedisMeta implements MetaStore {
   /** Throws when another server has taken this address, with no store on it or with another one. */
   async checkStore(client: Redis, master: Master): Promise<void> {
     if (this.known === undefined) return;
-    if (this.masters.isOne || (await this.masters.home()) === master) await this.checkMeta(client, this.known.storeId);
-    else await this.checkHeads(client, master, this.known.storeId);
+    const { isOne } = this.masters;
+    if (isOne || (await this.masters.home()) === master) await this.checkMeta(client, this.known.storeId);
+    if (!isOne) await this.checkHeads(client, master, this.known.storeId);
   }
 
   /** Of a store that has been read or created, which shards each of its masters has; without one, the home has the first. */
