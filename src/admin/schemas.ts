@@ -68,7 +68,7 @@ export const operatorSchemas = {
   Shard: exactly(
     {
       shard,
-      state: { enum: ['starting', 'serving', 'failing', 'fenced', 'stopped'] },
+      state: { enum: ['starting', 'serving', 'failing', 'fenced', 'stopped', 'away', 'following', 'handing'] },
       players: count,
       waiting: count,
     },

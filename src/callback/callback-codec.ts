@@ -1,13 +1,15 @@
 import type { Clock } from '../base/clock.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
-import type { CallbackFailure, Invalid } from './failures.js';
+import type { CallbackFailure } from './failures.js';
 import { type CodecSettings, type Echo, type ReadRequest, type RequestCodec, requestCodecs } from './request-codec.js';
 import { ResponseCodec } from './response-codec.js';
 import type { TurnTimes } from './sent-callback.js';
 
 /** What a callback is answered: its command's answer, or why there is no command. */
-export type CallbackAnswer = Answer | { readonly type: 'failed'; readonly failure: Invalid };
+export type CallbackAnswer =
+  | Extract<Answer, { type: 'accepted' }>
+  | { readonly type: 'failed'; readonly failure: CallbackFailure };
 
 export interface CallbackReply {
   readonly answer: CallbackAnswer;

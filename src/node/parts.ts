@@ -114,6 +114,7 @@ async function makeOtherParts(
     clockOffsetMs: clock.believedOffsetMs,
     acknowledged: record.all,
     isTracing: tracer !== undefined,
+    isShared: false,
     ...identity,
   };
   const codec = codecOf(thread);

@@ -63,6 +63,8 @@ export interface ShardThreadSettings extends Identity {
   /** What this node's record says it has acknowledged. */
   readonly acknowledged: ReadonlyMap<number, Position>;
   readonly isTracing: boolean;
+  /** Other nodes have some of the shards. */
+  readonly isShared: boolean;
 }
 
 /**
@@ -96,6 +98,7 @@ export async function openShardThread(
   const host = new ShardHost(shards, {
     codec,
     shardCount: meta.shards,
+    isShared: options.isShared,
     // From here on its driver checks the same after each reconnect.
     checkStore: async () => {
       const found = await store.meta.maybeRead();

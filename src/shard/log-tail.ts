@@ -47,8 +47,9 @@ export class LogTail {
 
   constructor(
     private readonly shard: number,
-    { head, recent, logBytes, tailEntries }: Recovered,
+    private readonly from: Recovered,
   ) {
+    const { head, recent, logBytes, tailEntries } = from;
     this.head = head;
     this.recent = recent;
     this.logBytes = logBytes;
@@ -64,6 +65,13 @@ export class LogTail {
   /** The newest entries that follow `head`; undefined when it is none of them. */
   maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
     return this.recent.maybeAfter(head);
+  }
+
+  /** What there is up to the head, when nothing flies; `timeMs` is the shard's. */
+  reached(timeMs: number): Recovered {
+    assert(this.flying === undefined, 'what flies has not been reached');
+    const { from, head, logBytes, entriesSinceSnapshot: tailEntries } = this;
+    return { ...from, head, timeMs, logBytes, tailEntries };
   }
 
   /** Seals a batch and sends it off. */

@@ -24,4 +24,8 @@ export const STARTING = failed('starting');
 export const STOPPED = failed('stopped');
 export const OVERLOADED = failed('overloaded');
 export const MEMORY_FULL = failed('memory-full');
+/** Surely not done: it was in no append. */
+export const MOVED = failed('moved');
+/** Done or not: an append that carried it may have got through before the shard's new owner came. */
+export const UNSURE = failed('unsure');
 export const TOO_LATE = failed('not-durable-in-time');

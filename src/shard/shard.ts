@@ -21,11 +21,12 @@ import type { ShardArchive } from './archive/shard-archive.js';
 import type { Found } from './archive/waiting-players.js';
 import { answerAll, type Batch, hasReplies, newBatch } from './batch.js';
 import type { FlightMember } from './group-commit.js';
+import type { Follower } from './log/follower.js';
 import { formatLsn } from './log/lsn.js';
 import type { Recovered } from './log/recovery.js';
 import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry } from './log/wal.js';
 import { type Flight, type Landed, LogTail } from './log-tail.js';
-import { MEMORY_FULL, OVERLOADED, type Request, STARTING, STOPPED, TOO_LATE } from './request.js';
+import { MEMORY_FULL, MOVED, OVERLOADED, type Request, STARTING, STOPPED, TOO_LATE, UNSURE } from './request.js';
 import type { ShardObserver } from './shard-observer.js';
 import type { Watermarks } from './watermarks.js';
 
@@ -37,9 +38,26 @@ import type { Watermarks } from './watermarks.js';
  *      │          └──────── a head that is not ours ─> stopped       a head that was ours: the lost entries go in again
  *      └─ a log that cannot be continued ─> stopped
  *
- * While it fails, what lands can find another's head as well: then it is fenced or stopped.
+ * While it fails, what lands can find another's head as well: then it is fenced or stopped. Where several nodes share the
+ * shards:
+ *
+ *   away ── its log was read ─> following ── our fence ─> serving <─ resumed ─ handing
+ *     ^                             │  ^                   │  └────── paused ────^  │
+ *     └────── left, or of no use ───┘  └───────────────────│──── released ──────────┘
+ *   fenced ─> away                                         └─ another owner's fence ─> fenced
  */
-export type ShardState = 'starting' | 'serving' | 'failing' | 'fenced' | 'stopped';
+export type ShardState =
+  | 'starting'
+  | 'serving'
+  | 'failing'
+  | 'fenced'
+  | 'stopped'
+  /** Another node's. */
+  | 'away'
+  /** Another node's, whose log is read here as it is written. */
+  | 'following'
+  /** Decides nothing any more, so that another node can take it over. */
+  | 'handing';
 
 export interface ShardLimits {
   /** Requests that wait because the entry being formed is full; also, answers that wait for one entry. */
@@ -102,6 +120,16 @@ export interface SnapshotSource {
 
 const NONE: readonly SealedEntry[] = [];
 const NOT_YET: Pick<Watermarks, 'applied' | 'appended' | 'durable'> = { applied: 0, appended: 0, durable: 0 };
+/** Of a shard that does not serve. */
+const ANSWERS: Readonly<Record<Exclude<ShardState, 'serving'>, BusyAnswer>> = {
+  starting: STARTING,
+  failing: STARTING,
+  stopped: STOPPED,
+  fenced: MOVED,
+  away: MOVED,
+  following: MOVED,
+  handing: MOVED,
+};
 /** Receives answers that nobody waits for. */
 const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
 
@@ -117,7 +145,6 @@ const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
  * This file has the states and the turns; what flies, and what happens to it, is in log-tail.ts.
  */
 export class Shard implements FlightMember, Carrier {
-  state: ShardState = 'starting';
   private wallets: Wallets | undefined = undefined;
   /** Undefined before the first recovery. */
   private tail: LogTail | undefined = undefined;
@@ -127,11 +154,16 @@ export class Shard implements FlightMember, Carrier {
   private readonly desk: ArchiveDesk | undefined;
   private forming: Batch = newBatch();
   private nextToForget = 0;
+  /** While it follows. */
+  private follower: Follower | undefined = undefined;
+  /** Called when nothing flies any more, or it does not hand over any more. */
+  private onStill: (() => void) | undefined = undefined;
   private stopReason: string | undefined = undefined;
 
   constructor(
     readonly id: number,
     private readonly deps: ShardDeps,
+    public state: ShardState = 'starting',
   ) {
     const { archive, clock, limits } = deps;
     this.desk = archive && new ArchiveDesk(archive, this, clock, limits.mailboxMax);
@@ -143,12 +175,12 @@ export class Shard implements FlightMember, Carrier {
 
   /** The newest entry known to be durable; undefined before the first recovery. */
   get durableHead(): Head | undefined {
-    return this.tail?.head;
+    return this.follower?.head ?? this.tail?.head;
   }
 
   /** The newest entries whose answers may have left. */
   get recentEntries(): readonly SealedEntry[] {
-    return this.tail?.recentEntries ?? NONE;
+    return this.follower?.recentEntries ?? this.tail?.recentEntries ?? NONE;
   }
 
   /** The newest entries that follow `head`; undefined when it is none of them. */
@@ -221,11 +253,78 @@ export class Shard implements FlightMember, Carrier {
 
   /** Serves from a state that has been recovered from the log, after this owner's fence. */
   open(recovered: Recovered): void {
-    assert(this.state === 'starting' && this.tail?.flying === undefined, 'a shard opens once per recovery');
+    const isReady = this.state === 'starting' || this.state === 'following';
+    assert(isReady && this.tail?.flying === undefined, 'a shard opens once per recovery');
+    this.follower = undefined;
     this.wallets = recovered.wallets;
     this.tail = new LogTail(this.id, recovered);
     this.nowMs = recovered.timeMs;
     this.state = 'serving';
+  }
+
+  /** Keeps the wallets of what another owner serves. */
+  follow(follower: Follower): void {
+    assert(this.state === 'away' || this.state === 'handing', 'a shard that is served or recovered is not followed');
+    this.state = 'following';
+    this.follower = follower;
+    this.wallets = follower.wallets;
+    this.tail = undefined;
+  }
+
+  /** Undefined while it does not follow. */
+  get maybeFollower(): Follower | undefined {
+    return this.follower;
+  }
+
+  /** It is another node's: drops what it has of it. */
+  leave(): void {
+    assert(this.tail?.flying === undefined, 'nothing flies of what is left');
+    this.state = 'away';
+    this.drop(MOVED);
+    this.follower?.end();
+    this.follower = undefined;
+    this.tail = undefined;
+  }
+
+  /**
+   * Decides nothing more. Resolves to the newest entry when all that was decided has been told; to undefined when it does
+   * not hand over any more before. Nothing else is undone: `resume`, or `release`.
+   */
+  async pause(): Promise<Head | undefined> {
+    assert(this.state === 'serving', 'only who serves hands over');
+    this.state = 'handing';
+    this.turnAway(MOVED);
+    if (!this.isStill) {
+      await new Promise<void>((resolve) => {
+        this.onStill = resolve;
+      });
+    }
+    return this.isHanding && this.isStill ? this.mustTail().head : undefined;
+  }
+
+  /** Goes on as if nothing had been: whoever was to take over finds another head, or this owner does. */
+  resume(): void {
+    if (!this.isHanding) return;
+    this.state = 'serving';
+    this.settleStill();
+  }
+
+  /** What another owner goes on from, who has fenced it; undefined when it does not hand over any more. */
+  maybeReached(): Recovered | undefined {
+    return this.isHanding && this.isStill ? this.mustTail().reached(this.nowMs) : undefined;
+  }
+
+  private get isHanding(): boolean {
+    return this.state === 'handing';
+  }
+
+  private get isStill(): boolean {
+    return this.tail?.flying === undefined && !hasReplies(this.forming);
+  }
+
+  private settleStill(): void {
+    this.onStill?.();
+    this.onStill = undefined;
   }
 
   /** Closes for good: the log cannot be continued. `reason` is for people. */
@@ -233,6 +332,11 @@ export class Shard implements FlightMember, Carrier {
     this.state = 'stopped';
     this.stopReason = reason;
     this.drop(STOPPED);
+  }
+
+  /** It is another node's, as far as this one knows. */
+  get isElsewhere(): boolean {
+    return this.state === 'away' || this.state === 'following';
   }
 
   get isServing(): boolean {
@@ -245,7 +349,7 @@ export class Shard implements FlightMember, Carrier {
 
   submit(request: Request): void {
     if (this.state !== 'serving') {
-      request.replier.reply(this.state === 'stopped' || this.state === 'fenced' ? STOPPED : STARTING);
+      request.replier.reply(ANSWERS[this.state]);
     } else if (this.mailbox.length === 0 && !this.isFull()) {
       this.take(request);
     } else {
@@ -306,7 +410,7 @@ export class Shard implements FlightMember, Carrier {
   depart(): Append | undefined {
     const flying = this.tail?.flying;
     if (flying !== undefined) return flying.append;
-    if (this.state !== 'serving' || !hasReplies(this.forming)) return undefined;
+    if (!(this.isServing || this.isHanding) || !hasReplies(this.forming)) return undefined;
     const batch = this.forming;
     this.forming = newBatch();
     let append: Append;
@@ -329,7 +433,7 @@ export class Shard implements FlightMember, Carrier {
       // What goes again took the place of what was formed meanwhile.
       if (tail.flying !== undefined || hasReplies(this.forming)) this.deps.requestFlight();
     } catch (error) {
-      if (flight !== undefined) answerAll(flight, STARTING);
+      if (flight !== undefined) answerAll(flight, UNSURE);
       tail.flying = undefined;
       this.fail(error);
     }
@@ -340,6 +444,7 @@ export class Shard implements FlightMember, Carrier {
       case 'arrived':
         this.release(landed.flight, tookMs);
         if (this.state === 'failing') this.restart();
+        if (this.isHanding && this.isStill) this.settleStill();
         return;
       case 'again':
         if (landed.error !== undefined) {
@@ -372,11 +477,11 @@ export class Shard implements FlightMember, Carrier {
 
   /** The log is not ours any more, so nothing that waits for it may be told. */
   private surrender(flight: Flight, head: Head): void {
-    answerAll(flight, STOPPED);
+    answerAll(flight, UNSURE);
     const { head: mine, recentEntries } = this.mustTail();
     if (head.lsn.epoch > mine.lsn.epoch) {
       this.state = 'fenced';
-      this.drop(STOPPED);
+      this.drop(MOVED);
       this.deps.onFenced(this, head);
     } else {
       const at = {
@@ -469,6 +574,7 @@ export class Shard implements FlightMember, Carrier {
    * failed.
    */
   private fail(error: unknown, request?: Request): void {
+    const wasFollowing = this.state === 'following';
     this.state = 'failing';
     this.deps.observer.failed(this.id);
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -477,6 +583,10 @@ export class Shard implements FlightMember, Carrier {
       { shard: this.id, ...(request && aboutOf(request)), error: message },
       `${kind}: shard drops its memory and recovers from its log`,
     );
+    if (wasFollowing) {
+      this.leave();
+      return;
+    }
     this.drop(STARTING);
     if (this.tail?.flying === undefined) this.restart();
   }
@@ -491,6 +601,12 @@ export class Shard implements FlightMember, Carrier {
     const batch = this.forming;
     this.forming = newBatch();
     answerAll(batch, answer);
+    this.turnAway(answer);
+    this.settleStill();
+  }
+
+  /** What has not been decided. */
+  private turnAway(answer: BusyAnswer): void {
     for (let request = this.mailbox.shift(); request !== undefined; request = this.mailbox.shift()) {
       request.replier.reply(answer);
     }

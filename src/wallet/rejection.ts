@@ -20,7 +20,11 @@ export type Busy =
   | 'stopped'
   | 'memory-full'
   | 'not-durable-in-time'
-  | 'shutting-down';
+  | 'shutting-down'
+  /** The player's shard is another node's: surely not done here. */
+  | 'moved'
+  /** The shard went to another owner while it was on its way into the log. */
+  | 'unsure';
 
 /** What a command can meet. A request that never becomes one can meet more: see src/callback/failures.ts. */
 export type Failure = Rejection | Busy;

@@ -68,7 +68,6 @@ export class Archiver {
   }
 
   start(): void {
-    for (const { archive } of this.members) void archive.load();
     this.timer = setInterval(() => this.turn(), TURN_MS);
     this.timer.unref();
     this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);

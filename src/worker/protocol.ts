@@ -7,7 +7,7 @@ import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import type { CallbackColumns, ReplyColumns } from './columns.js';
-import type { ShardStatus } from './shards.js';
+import type { Move, MoveResult, ShardStatus } from './shards.js';
 
 /*
  * What the main thread and a worker tell each other. All travels in batches: a message costs about as much as what is
@@ -32,6 +32,7 @@ export type ToWorker =
   | { readonly type: 'submit-requests'; readonly requests: readonly WireRequest[] }
   | { readonly type: 'drain-shards'; readonly timeoutMs: number }
   | { readonly type: 'take-snapshots'; readonly pace: Pace }
+  | { readonly type: 'move-shard'; readonly id: number; readonly move: Move }
   | { readonly type: 'keep-orphans' }
   | { readonly type: 'close-shards' };
 
@@ -64,6 +65,7 @@ export type FromWorker =
   | { readonly type: 'fenced'; readonly shard: number; readonly takenBy: string }
   | { readonly type: 'drained'; readonly isEmpty: boolean }
   | { readonly type: 'snapshots-taken'; readonly results: readonly SnapshotResult[] }
+  | { readonly type: 'shard-moved'; readonly id: number; readonly result: MoveResult }
   | { readonly type: 'orphans-kept' };
 
 /** The half of a MessagePort that both sides need. */

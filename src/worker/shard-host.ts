@@ -26,8 +26,9 @@ import type { HostObserver } from './host-observer.js';
 import { Housekeeper } from './housekeeper.js';
 import { OrphanKeeper } from './orphan-keeper.js';
 import { shardOf } from './placement.js';
+import { ShardMoves } from './shard-moves.js';
 import { ShardRestarts } from './shard-restarts.js';
-import type { ShardStatus, ThreadShards } from './shards.js';
+import type { Move, MoveResult, ShardStatus, ThreadShards } from './shards.js';
 import { SnapshotQueue } from './snapshot-queue.js';
 import { TurnWatch } from './turn-watch.js';
 
@@ -42,6 +43,8 @@ export interface HostDeps {
   readonly codec: CallbackCodec;
   /** Shards of the store; this thread may have fewer. */
   readonly shardCount: number;
+  /** Other nodes have some of the shards: this one begins without any, and goes on when it loses one. */
+  readonly isShared: boolean;
   /** Throws a `RecoveryError` when the store is another one than the process was started on. */
   readonly checkStore: () => Promise<void>;
   /** These measures, and what the thread has counted. */
@@ -104,6 +107,7 @@ export class ShardHost implements ThreadShards {
   private readonly snapshots: SnapshotQueue;
   private readonly orphans: OrphanKeeper;
   private readonly restarts: ShardRestarts;
+  private readonly moves: ShardMoves | undefined;
   private readonly turns: TurnWatch | undefined;
   private sweeper: NodeJS.Timeout | undefined = undefined;
   /** What the logs get. */
@@ -147,25 +151,41 @@ export class ShardHost implements ThreadShards {
       onRecovered: (shard, recovered) => this.snapshots.recovered(shard, recovered),
       orphans: this.orphans,
     });
+    this.moves = deps.isShared
+      ? new ShardMoves(this.shards, {
+          ...deps,
+          clock,
+          delay,
+          yieldTurn,
+          onRecovered: (shard, recovered) => {
+            void this.archives.get(shard)?.load();
+            void this.snapshots.takenOver(shard, recovered);
+          },
+        })
+      : undefined;
     const { archive } = deps;
     const archived: [Shard, ShardArchive][] = [];
     for (const [i, id] of shardIds.entries()) {
       const shardArchive = archive && new ShardArchive(id, this.archiveDeps(archive));
       const group = groups[i % FLIGHTS] as GroupCommit;
-      const shard: Shard = new Shard(id, {
-        format,
-        clock,
-        log,
-        rules,
-        limits,
-        memory,
-        archive: shardArchive,
-        observer,
-        requestFlight: () => group.request(shard),
-        onFailed: (failed) => void this.restarts.restart(failed),
-        onFenced: (fenced, head) => void this.restarts.fenced(fenced, head),
-        onDiverged: (diverged) => void this.orphans.keep(diverged),
-      });
+      const shard: Shard = new Shard(
+        id,
+        {
+          format,
+          clock,
+          log,
+          rules,
+          limits,
+          memory,
+          archive: shardArchive,
+          observer,
+          requestFlight: () => group.request(shard),
+          onFailed: (failed) => void this.restarts.restart(failed),
+          onFenced: (fenced, head) => void this.restarts.fenced(fenced, head),
+          onDiverged: (diverged) => void this.orphans.keep(diverged),
+        },
+        deps.isShared ? 'away' : 'starting',
+      );
       this.shards.set(id, shard);
       if (shardArchive !== undefined) archived.push([shard, shardArchive]);
     }
@@ -200,7 +220,13 @@ export class ShardHost implements ThreadShards {
     this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
     this.sweeper.unref();
     this.housekeeper.start();
+    if (!this.deps.isShared) for (const archive of this.archives.values()) void archive.load();
     this.archiver.start();
+    this.moves?.start();
+  }
+
+  move(move: Move): Promise<MoveResult> {
+    return must(this.moves, 'moves are of shards that several nodes share').move(move);
   }
 
   private archiveDeps(archive: Archive): ShardArchiveDeps {
@@ -301,6 +327,7 @@ export class ShardHost implements ThreadShards {
 
   async close(): Promise<void> {
     clearInterval(this.sweeper);
+    this.moves?.stop();
     this.housekeeper.stop();
     await Promise.race([this.archiver.save(), delay(SAVE_NAMES_MS)]);
     this.archiver.stop();
@@ -327,7 +354,10 @@ export class ShardHost implements ThreadShards {
   private sweep(): void {
     // Read also while nothing is logged: a jump of the clock is believed when it has been watched.
     this.clock.now();
-    for (const shard of this.shards.values()) shard.confirmOwnership();
+    for (const shard of this.shards.values()) {
+      shard.confirmOwnership();
+      if (shard.isElsewhere) this.archives.get(shard.id)?.forget();
+    }
     this.snapshots.takeDue();
     if (!this.clockWatch.isTrusted()) return;
     for (const shard of this.shards.values()) shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS));

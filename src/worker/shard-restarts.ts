@@ -29,6 +29,7 @@ export interface RestartDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attempts
   /** Begins the nonce of each fence of this process, and of no other one. */
   readonly ownerTag: string;
   readonly observer: HostObserver;
+  readonly isShared: boolean;
   readonly onRecovered: (shard: number, recovered: Recovered) => void;
   /** Another process took a shard over: this one must end and not fight back. */
   readonly onFenced: (shard: number, takenBy: string) => void;
@@ -175,8 +176,13 @@ export class ShardRestarts {
   async fenced(shard: Shard, head: Head): Promise<void> {
     this.deps.observer.fenced(shard.id);
     const takenBy = await this.nameOwner(shard.id, head);
-    // An owner that takes one shard takes all, also those that have not noticed yet.
-    await this.keepOrphans();
+    if (this.deps.isShared) {
+      await this.deps.orphans.keep(shard);
+      if (shard.state === 'fenced') shard.leave();
+    } else {
+      // An owner that takes one shard takes all, also those that have not noticed yet.
+      await this.keepOrphans();
+    }
     this.deps.onFenced(shard.id, takenBy);
   }
 

@@ -6,7 +6,7 @@ import type { Takeover } from '../shard/log/wal.js';
 import type { Pace } from '../shard/snapshot/snapshotter.js';
 import { type CallbackColumns, callbackAt, ReplyColumns } from './columns.js';
 import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';
-import type { ThreadShards } from './shards.js';
+import type { Move, ThreadShards } from './shards.js';
 
 const STATUS_MS = 100;
 const STATUSES_PER_METRICS = 10;
@@ -54,6 +54,9 @@ export class ShardServer {
         return;
       case 'take-snapshots':
         void this.takeSnapshots(message.pace);
+        return;
+      case 'move-shard':
+        void this.move(message.id, message.move);
         return;
       case 'keep-orphans':
         void this.shards.keepOrphans().then(() => this.port.postMessage({ type: 'orphans-kept' }));
@@ -121,6 +124,13 @@ export class ShardServer {
 
   private async takeSnapshots(pace: Pace): Promise<void> {
     this.port.postMessage({ type: 'snapshots-taken', results: await this.shards.takeSnapshots(pace) });
+  }
+
+  /** Its state first: what is sent when the result is known goes by it. */
+  private async move(id: number, move: Move): Promise<void> {
+    const result = await this.shards.move(move);
+    this.sendStatus();
+    this.port.postMessage({ type: 'shard-moved', id, result });
   }
 
   private async drain(timeoutMs: number): Promise<void> {

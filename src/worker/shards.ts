@@ -3,7 +3,7 @@ import type { Replier } from '../base/replier.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import type { Lsn } from '../shard/log/lsn.js';
-import type { Head, Takeover } from '../shard/log/wal.js';
+import type { Head, Position, Takeover } from '../shard/log/wal.js';
 import type { ShardState } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Command } from '../wallet/command.js';
@@ -21,6 +21,33 @@ export interface ShardStatus {
   /** Why it is stopped. */
   readonly reason: string | undefined;
 }
+
+/**
+ * What is asked of a shard that several nodes share. `take`: fence its log and serve it, only over this head if one is
+ * given, and only when the log has what was `told`. `pause`: decide nothing more; it goes on by itself when it is not released soon. `release`: another owner has
+ * fenced it, follow that one. `confirm`: look whether the log is still ours.
+ */
+export type Move =
+  | {
+      readonly type: 'take';
+      readonly shard: number;
+      readonly over: Head | undefined;
+      /** The newest entry that anybody is known to have told. */
+      readonly told: Position | undefined;
+    }
+  | { readonly type: 'follow' | 'pause' | 'resume' | 'release' | 'leave' | 'confirm'; readonly shard: number };
+
+export type MoveResult =
+  | { readonly type: 'done' }
+  /** It is paused, and all that it told is in the log up to `head`. */
+  | { readonly type: 'still'; readonly head: Head }
+  /** It serves since the fence `head`. */
+  | { readonly type: 'taken'; readonly head: Head }
+  /** Not taken: the log ends before what was told, and what is between is not here either. */
+  | { readonly type: 'short'; readonly head: Head }
+  /** Not taken: the log has this head. */
+  | { readonly type: 'conflict'; readonly head: Head }
+  | { readonly type: 'failed'; readonly reason: string; readonly isPermanent: boolean };
 
 /** The shards of a process, in its own thread or in workers. */
 export interface Shards {
@@ -41,6 +68,8 @@ export interface Shards {
   drain(timeoutMs: number): Promise<boolean>;
   /** Takes one of each shard that serves and has changed. */
   takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]>;
+  /** Does not reject. */
+  move(move: Move): Promise<MoveResult>;
   /** After another process has taken over: puts what only this one still has where people find it. */
   keepOrphans(): Promise<void>;
   close(): Promise<void>;

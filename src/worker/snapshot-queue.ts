@@ -43,6 +43,17 @@ export class SnapshotQueue {
     this.triedMs.set(shard, this.deps.clock.monotonicMs());
   }
 
+  /** A shard that came from another node, which may have taken newer ones. */
+  async takenOver(shard: number, recovered: Recovered): Promise<void> {
+    this.recovered(shard, recovered);
+    const manifest = await this.deps.snapshotter.maybeNewest(shard).catch(() => undefined);
+    if (manifest === undefined) return;
+    this.recovered(shard, { ...recovered, marks: manifest.marks, snapshotMs: manifest.timeMs });
+    // By its age: a shard that moves now and then would never have one.
+    const { clock } = this.deps;
+    this.triedMs.set(shard, clock.monotonicMs() - Math.max(0, clock.now() - manifest.timeMs));
+  }
+
   newestOf(shard: number): NewestSnapshot | undefined {
     return this.deps.snapshotter.newestOf(shard);
   }
@@ -50,7 +61,7 @@ export class SnapshotQueue {
   /** Takes one of each shard that serves and has changed. A deadline also speeds up the one being taken. */
   async takeAll(pace: Pace): Promise<readonly SnapshotResult[]> {
     const { memory, log, snapshotter } = this.deps;
-    const shards = [...this.shards.values()];
+    const shards = [...this.shards.values()].filter(({ isElsewhere }) => !isElsewhere);
     if (!Number.isFinite(pace.deadlineMs)) return await this.queued(shards, pace);
     if (memory.isFull) {
       // Without pauses V8 collects such a heap all the time, and may end the process for it. The log has all of it.

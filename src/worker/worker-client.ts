@@ -11,7 +11,7 @@ import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import { columnsOf, replyAt } from './columns.js';
 import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from './protocol.js';
-import type { ShardStatus } from './shards.js';
+import type { Move, MoveResult, ShardStatus } from './shards.js';
 
 export interface WorkerEvents {
   /** All its shards serve. */
@@ -25,6 +25,7 @@ export interface WorkerEvents {
 
 const CLOSE_MS = 1000;
 const ORPHANS_MS = 2000;
+const NO_THREAD: MoveResult = { type: 'failed', reason: 'its thread has ended', isPermanent: false };
 /** A thread that says nothing for so long will not say anything any more. */
 const SILENCE_MAX_SECONDS = 10;
 const WAITING_MAX = 100_000;
@@ -45,7 +46,8 @@ export class WorkerClient {
   private onDrained: ((isEmpty: boolean) => void) | undefined = undefined;
   private onOrphansKept: (() => void) | undefined = undefined;
   /** In the order in which they were asked for. */
-  private readonly onSnapshots: ((results: readonly SnapshotResult[]) => void)[] = [];
+  private readonly onSnapshots: ((results: readonly SnapshotResult[] | undefined) => void)[] = [];
+  private readonly moves = new Map<number, (result: MoveResult) => void>();
   private readonly exited: Promise<void>;
   /** Once its shards serve, because then it tells its status ten times a second. */
   private watchdog: Watchdog | undefined = undefined;
@@ -55,6 +57,7 @@ export class WorkerClient {
   private isScheduled = false;
   private nextId = 1;
   private nextCallbackId = 1;
+  private nextMoveId = 1;
   private isClosing = false;
   private hasEnded = false;
 
@@ -125,11 +128,21 @@ export class WorkerClient {
     return isEmpty && this.waiting.size + this.callbacks.size === 0;
   }
 
-  async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
-    if (this.hasEnded) return [];
+  /** Undefined when its thread has ended. */
+  async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[] | undefined> {
+    if (this.hasEnded) return undefined;
     return await new Promise((resolve) => {
       this.onSnapshots.push(resolve);
       this.post({ type: 'take-snapshots', pace });
+    });
+  }
+
+  async move(move: Move): Promise<MoveResult> {
+    if (this.hasEnded) return NO_THREAD;
+    const id = this.nextMoveId++;
+    return await new Promise((resolve) => {
+      this.moves.set(id, resolve);
+      this.post({ type: 'move-shard', id, move });
     });
   }
 
@@ -223,6 +236,9 @@ export class WorkerClient {
       case 'drained':
         this.onDrained?.(message.isEmpty);
         return;
+      case 'shard-moved':
+        take(this.moves, message.id)?.(message.result);
+        return;
       case 'orphans-kept':
         this.onOrphansKept?.();
         return;
@@ -250,7 +266,8 @@ export class WorkerClient {
     for (const replier of callbacks) replier.reply({ answer: STARTING, body: '' });
     this.onDrained?.(true);
     this.onOrphansKept?.();
-    for (const resolve of this.onSnapshots.splice(0)) resolve([]);
+    for (const resolve of this.onSnapshots.splice(0)) resolve(undefined);
+    for (const id of [...this.moves.keys()]) take(this.moves, id)?.(NO_THREAD);
     if (!this.isClosing) this.events.onDied(error);
   }
 }

@@ -19,7 +19,7 @@ import type { Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import { shardOf } from './placement.js';
 import type { NewRequest } from './protocol.js';
-import type { ShardStatus, Shards } from './shards.js';
+import type { Move, MoveResult, ShardStatus, Shards } from './shards.js';
 import { WorkerClient } from './worker-client.js';
 
 export interface PoolDeps {
@@ -131,12 +131,16 @@ export class WorkerPool implements Shards {
   async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
     const results = await Promise.all(
       this.slots.map(async ({ client, shards }) => {
-        const results = (await client?.takeSnapshots(pace)) ?? [];
-        const missing = shards.filter((id) => !results.some(({ shard }) => shard === id));
-        return [...results, ...missing.map((shard) => ({ type: 'abandoned', shard, reason: THREAD_ENDED }) as const)];
+        const results = await client?.takeSnapshots(pace);
+        return results ?? shards.map((shard) => ({ type: 'abandoned', shard, reason: THREAD_ENDED }) as const);
       }),
     );
     return results.flat().sort((a, b) => a.shard - b.shard);
+  }
+
+  async move(move: Move): Promise<MoveResult> {
+    const { client, reason = THREAD_ENDED } = this.slotOf(move.shard);
+    return (await client?.move(move)) ?? { type: 'failed', reason, isPermanent: false };
   }
 
   async keepOrphans(): Promise<void> {

@@ -176,9 +176,9 @@ test('another owner fences: nothing that waited is told, the process is told who
   test.wal.intrude(0, { shard: 0, expected: previous, entries: [fence] });
   test.wal.release();
 
-  assert.deepEqual(await placed, { type: 'failed', failure: 'stopped' });
-  assert.deepEqual(await read, { type: 'failed', failure: 'stopped' });
-  assert.deepEqual(await test.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'stopped' });
+  assert.deepEqual(await placed, { type: 'failed', failure: 'unsure' });
+  assert.deepEqual(await read, { type: 'failed', failure: 'moved' });
+  assert.deepEqual(await test.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'moved' });
   await turns(5);
   assert.deepEqual(test.fenced, [{ shard: 0, takenBy: 'process 42 on other-host, started 1970-01-01T00:00:00.000Z' }]);
   assert.deepEqual(test.wal.entries(0).at(-1)?.owner?.pid, 42, 'nothing was written after the fence');
@@ -190,7 +190,7 @@ test('a read by an owner that was fenced a moment ago is not answered', async ()
   await former.fund('ann', 100);
   const newer = await TestHost.started({ wal });
   await newer.execute(place([{ id: 't1' }]));
-  assert.deepEqual(await former.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  assert.deepEqual(await former.ask(readAnn), { type: 'failed', failure: 'unsure' });
   await turns(5);
   assert.equal(former.fenced.length, 1);
   assert.equal(await newer.balance('ann'), 90);
@@ -206,7 +206,7 @@ test('a head that is not ours, and no newer owner: the shard stops and writes no
   const lsn = { epoch: previous.lsn.epoch, sequence: previous.lsn.sequence + 1 };
   const entry = batch.seal({ shard: 0, lsn, nonce: 'e'.repeat(16), previous });
   test.wal.intrude(0, { shard: 0, expected: previous, entries: [entry] });
-  assert.deepEqual(await test.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'stopped' });
+  assert.deepEqual(await test.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'unsure' });
   assert.equal(test.host.status()[0]?.state, 'stopped');
   assert.deepEqual(test.fenced, []);
   assert.ok(test.logLines.some(({ level, message }) => level === 'error' && /not ours/.test(message)));
@@ -395,7 +395,7 @@ test('a bug that shows when an entry lands drops the memory of its shard, not th
     await append(appends);
     return appends.map(() => ({ type: 'a bug' }) as never);
   };
-  assert.deepEqual(await test.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'starting' });
+  assert.deepEqual(await test.execute(place([{ id: 't1' }])), { type: 'failed', failure: 'unsure' });
   await turns(20);
   assert.equal(await test.balance('ann'), 90, 'recovered, with what the log had');
 });

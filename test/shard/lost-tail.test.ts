@@ -135,7 +135,7 @@ test('a tail that somebody else has continued is lost for good: what was answere
   const lsn = { epoch: previous.lsn.epoch, sequence: previous.lsn.sequence + 1 };
   const foreign = batch.seal({ shard: 0, lsn, nonce: 'e'.repeat(16), previous });
   test.wal.intrude(0, { shard: 0, expected: previous, entries: [foreign] });
-  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'unsure' });
   await turns(5);
   assert.deepEqual(
     test.orphans.map(({ bytes }) => bytes),
@@ -149,7 +149,7 @@ test('an owner that was fenced after its tail got lost keeps the orphans before 
   const entries = await test.wal.read(0, LSN_ZERO, 100);
   test.wal.loseTail(0, 1);
   await TestHost.started({ wal: test.wal });
-  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'unsure' });
   await turns(5);
   assert.deepEqual(
     test.orphans.map(({ bytes }) => bytes),
@@ -168,7 +168,7 @@ test('what a log cannot be asked for is kept: one entry too many in the hands of
 test('without a lost tail a fenced owner has no orphans', async () => {
   const test = await withBets(3);
   await TestHost.started({ wal: test.wal });
-  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'unsure' });
   await turns(5);
   assert.deepEqual(test.orphans, []);
 });
@@ -190,7 +190,7 @@ test('a tail longer than what is kept is lost for good: the shard stops, and wha
   await test.fund('ann', 1000);
   for (let i = 0; i < 5; i++) await test.execute(place([{ id: `t${i}` }]));
   test.wal.loseTail(0, 5);
-  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'unsure' });
   assert.equal(test.host.status()[0]?.state, 'stopped');
   await turns(5);
   assert.ok(test.orphans.length > 0 && test.orphans.length < 5);
@@ -201,7 +201,7 @@ test('all shards keep their orphans before the process is told to end, also thos
   await test.fund('bob', 100, 1);
   for (const shard of [0, 1]) test.wal.loseTail(shard, 1);
   await TestHost.started({ wal: test.wal });
-  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'stopped' });
+  assert.deepEqual(await test.ask(readAnn), { type: 'failed', failure: 'unsure' });
   await until('the fence', () => test.fenced.length > 0);
   assert.equal(test.orphans.length, 2);
 });
@@ -352,7 +352,7 @@ test('an entry of ours that we do not know leaves no gap: the shard stops, is no
     if (calls === 2) test.wal.loseTail(0, 2);
     return await append(appends);
   };
-  assert.deepEqual(await test.execute(place([{ id: 'unknown' }])), { type: 'failed', failure: 'starting' });
+  assert.deepEqual(await test.execute(place([{ id: 'unknown' }])), { type: 'failed', failure: 'unsure' });
   await until('it stops', () => stateOf(test) === 'stopped');
   assert.match(String(test.host.status()[0]?.reason), /lost more of its newest entries than are kept here/);
   await until('the orphan', () => test.orphans.length === 1);

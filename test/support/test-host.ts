@@ -68,6 +68,7 @@ export class TestHost {
       observer?: HostObserver;
       archive?: Archive;
       memoryMs?: number;
+      isShared?: boolean;
     } = {},
   ) {
     const { shards = 2, limits = {}, rules = {}, recentBytesMax = 1_000_000 } = options;
@@ -85,6 +86,7 @@ export class TestHost {
     this.deps = { wal: this.wal, format, clock: this.clock, log, owner: OWNER, newNonce, delay, attemptsMax: 10 };
     this.host = new ShardHost(this.shards, {
       isTracing: false,
+      isShared: options.isShared ?? false,
       codec: CODEC,
       shardCount: shards,
       checkStore: async () => {},

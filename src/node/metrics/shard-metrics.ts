@@ -80,7 +80,16 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
   ];
 }
 
-const EVERY_STATE: Record<ShardStatus['state'], 0> = { starting: 0, serving: 0, failing: 0, fenced: 0, stopped: 0 };
+const EVERY_STATE: Record<ShardStatus['state'], 0> = {
+  starting: 0,
+  serving: 0,
+  failing: 0,
+  fenced: 0,
+  stopped: 0,
+  away: 0,
+  following: 0,
+  handing: 0,
+};
 const STATES = Object.keys(EVERY_STATE);
 
 /** What the main thread knows of shards even while their worker is down. */

@@ -65,6 +65,8 @@ export class ShardArchive {
   private readonly known: KnownNames;
   /** Until all that the archive has is known, whatever is looked for may be there. */
   private isComplete = false;
+  private loads = 0;
+  private loading: Promise<void> = Promise.resolve();
   private lookups: Lookup[] = [];
   private isFlying = false;
   private putting = 0;
@@ -88,12 +90,29 @@ export class ShardArchive {
     return { names: known.count, bytes: known.bytes, isAway };
   }
 
-  /** Learns what the archive has: of what was saved and what was put since, else of all that is there. */
-  async load(): Promise<void> {
-    await this.untilItAnswers(async () => {
-      if (!((await this.loadSaved()) && (await this.loadFresh()))) await this.loadAll();
-      this.isComplete = !this.isClosed;
+  /**
+   * Learns what the archive has: of what was saved and what was put since, else of all that is there. Again whenever
+   * the shard comes from another node, which may have put more.
+   */
+  load(): Promise<void> {
+    this.forget();
+    const number = this.loads;
+    const isNewest = () => number === this.loads && !this.isClosed;
+    this.loading = this.loading.then(async () => {
+      if (!isNewest()) return;
+      await this.untilItAnswers(async () => {
+        if (!((await this.loadSaved()) && (await this.loadFresh()))) await this.loadAll();
+      });
+      this.isComplete = isNewest();
     });
+    return this.loading;
+  }
+
+  /** Lets go of what it knows: another node has the shard. */
+  forget(): void {
+    this.loads++;
+    this.isComplete = false;
+    this.known.clear();
   }
 
   /** False when nothing was saved, or not all of it can be used. */

@@ -2,7 +2,6 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { Slices } from '../../base/slices.js';
 import { checkWallet } from '../../wallet/invariants.js';
-import type { Wallets } from '../../wallet/state/wallets.js';
 import { listSnapshots, type SnapshotReaderDeps } from '../snapshot/snapshot-reader.js';
 import type { LogMark, SnapshotFormat, SnapshotStore } from '../snapshot/snapshot-store.js';
 import { decodeEntry, entryAt, firstEntry, type ReadEntry, readLog } from './log-reader.js';
@@ -11,7 +10,7 @@ import { type Patience, patiently } from './patience.js';
 import { RecentEntries } from './recent-entries.js';
 import { LossError, RecoveryError, ShortLogError } from './recovery-error.js';
 import { RecoveryProgress } from './recovery-progress.js';
-import { firstReplay, Replay } from './replay.js';
+import { firstReplay, type Reached, Replay } from './replay.js';
 import { checkAgainstLog, checkEnds, checkReached } from './snapshot-ends.js';
 import { type EntryFormat, type Head, isAt, isSameHead, type Position, type Takeover, type Wal } from './wal.js';
 
@@ -30,16 +29,10 @@ export interface RecoveryDeps extends Patience {
   readonly acknowledged: (shard: number) => Position | undefined;
 }
 
-export interface Recovered {
-  readonly wallets: Wallets;
-  readonly head: Head;
-  readonly timeMs: number;
+export interface Recovered extends Reached {
   /** The newest entries: a store that loses some of them gets them again, no matter which owner wrote them. */
   readonly recent: RecentEntries;
-  /** Bytes of the log from its first entry of all. */
-  readonly logBytes: number;
-  /** Entries with events that were replayed on top of the snapshot, and the events themselves. */
-  readonly tailEntries: number;
+  /** Events that were replayed on top of the snapshot. */
   readonly events: number;
   /** The marks of the snapshot that it began with. */
   readonly marks: readonly LogMark[];

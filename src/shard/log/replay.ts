@@ -7,6 +7,18 @@ import { newestTimeOf, type ReadEntry } from './log-reader.js';
 import { LSN_ZERO, type Lsn } from './lsn.js';
 import { type Entry, type Head, isSameHead } from './wal.js';
 
+/** What a log makes up to `head`. */
+export interface Reached {
+  readonly wallets: Wallets;
+  readonly head: Head;
+  /** No entry is newer. Milliseconds. */
+  readonly timeMs: number;
+  /** Bytes of the log from its first entry of all. */
+  readonly logBytes: number;
+  /** Entries with events that no snapshot holds, or that have been replayed on top of one. */
+  readonly tailEntries: number;
+}
+
 /**
  * A shard's wallets as they grow out of a snapshot, or out of nothing, and the entries after it. Whatever reads
  * a log feeds it: recovery, the tools, a follower of a log that goes on.
@@ -44,6 +56,15 @@ export class Replay {
 
   static ofNothing(genesis: Head): Replay {
     return new Replay(undefined, genesis, LSN_ZERO, new Wallets());
+  }
+
+  /** Goes on from a state that is known up to `head`. */
+  static from({ wallets, head, timeMs, logBytes, tailEntries }: Reached): Replay {
+    const replay = new Replay(undefined, head, LSN_ZERO, wallets);
+    replay.timeMs = timeMs;
+    replay.logBytes = logBytes;
+    replay.batches = tailEntries;
+    return replay;
   }
 
   /** Throws a `DamagedSnapshotError`. */

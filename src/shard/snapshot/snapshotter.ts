@@ -109,6 +109,12 @@ export class Snapshotter {
     }
   }
 
+  /** The newest whole one that the store has. Rejects during an outage. */
+  async maybeNewest(shard: number): Promise<Manifest | undefined> {
+    const { snapshots, snapshotFormat } = this.deps;
+    return sortSnapshots(shard, await snapshots.snapshots(shard), snapshotFormat).whole[0];
+  }
+
   /** From now on, also for the one that is being taken. */
   hurry(pace: Pace): void {
     this.urgent = pace;

@@ -1,0 +1,168 @@
+import type { Wallets } from '../../wallet/state/wallets.js';
+import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
+import { formatLsn } from './lsn.js';
+import { type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
+import { LossError } from './recovery-error.js';
+import { Replay } from './replay.js';
+import { FencedError, sealFenceOver, type TakeOverDeps } from './take-over.js';
+import { type Head, isSameHead, type Position, type SealedEntry, type Takeover, type Wal } from './wal.js';
+import { type OwnTail, writeFence } from './write-fence.js';
+
+/** A log that is to be followed. */
+export interface Followed {
+  readonly shard: number;
+  /** The head of its log before the first entry of all. */
+  readonly genesis: Head;
+}
+
+/** `healed`: entries that the log had lost, and has again. */
+export interface TakenOver {
+  readonly recovered: Recovered;
+  readonly healed: number;
+}
+
+/** The log ends before what was told. Who has told it, or has read it, puts it back. */
+export class ToldError extends LossError {
+  constructor(
+    shard: number,
+    readonly head: Head,
+    told: Position,
+  ) {
+    super(`the log of shard ${shard} ends at ${formatLsn(head.lsn)}, but ${formatLsn(told.lsn)} was told`);
+  }
+}
+
+type Reader = LogReaderDeps & { readonly wal: Pick<Wal, 'head' | 'read'> };
+
+/**
+ * Keeps the wallets of a shard that another owner serves, by reading that owner's log on: what it applies is durable. It
+ * also keeps the newest entries, as the owner does, so that a store that loses some of them gets them again from whichever
+ * of the two is left. Ready to take the shard over at any time, with nothing to load.
+ */
+export class Follower implements OwnTail {
+  private readonly replay: Replay;
+  /** One reads on at a time. */
+  private last: Promise<unknown> = Promise.resolve();
+  /** Its wallets are served from now on, or dropped: whoever still waits for his turn must not touch them. */
+  private isOver = false;
+
+  /** Goes on from a state that has been recovered, or from one that was served here till now. */
+  constructor(
+    readonly shard: number,
+    private readonly from: Recovered,
+  ) {
+    this.replay = Replay.from(from);
+  }
+
+  /** From the newest snapshot, and the log as it is now. Rejects with a `RecoveryError` when it cannot. */
+  static async begin({ shard, genesis }: Followed, deps: RecoveryDeps): Promise<Follower> {
+    const found = await deps.wal.head(shard);
+    return new Follower(shard, await rebuild({ shard, genesis, found, target: found }, deps));
+  }
+
+  get wallets(): Wallets {
+    return this.replay.wallets;
+  }
+
+  /** The newest entry that it has applied. */
+  get head(): Head {
+    return this.replay.head;
+  }
+
+  get timeMs(): number {
+    return this.replay.timeMs;
+  }
+
+  /** The newest entries that follow `head`; undefined when it is none of them. */
+  maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
+    return this.from.recent.maybeAfter(head);
+  }
+
+  get recentEntries(): readonly SealedEntry[] {
+    return this.from.recent.all();
+  }
+
+  /**
+   * Applies what the log has by now; resolves to the number of entries. Rejects with a `RecoveryError` when these do not
+   * follow from what it has: then it is of no use any more. Errors of an outage come through, and it can go on.
+   */
+  readOn(deps: LogReaderDeps, yieldTurn: () => Promise<void>): Promise<number> {
+    return this.alone(() => this.readToEnd(deps, yieldTurn));
+  }
+
+  /**
+   * Reads on to the head that the log has. A log that is shorter by entries that are kept here counts as read: they are
+   * put back with the fence. Rejects with a `LossError` where it goes on otherwise, or lacks more than is kept.
+   */
+  private async catchUp(deps: Reader, yieldTurn: () => Promise<void>): Promise<void> {
+    for (;;) {
+      await this.readToEnd(deps, yieldTurn);
+      const found = await deps.wal.head(this.shard);
+      if (this.isOver) throw new Error('the shard was left meanwhile');
+      if (this.maybeEntriesAfter(found) !== undefined) return;
+      if (found.lsn.sequence > this.head.lsn.sequence) continue;
+      throw new LossError(
+        `the log of shard ${this.shard} ends at ${formatLsn(found.lsn)}, and does not follow from ${formatLsn(this.head.lsn)}, which was read`,
+      );
+    }
+  }
+
+  /**
+   * Takes the shard over: a fence, by compare-and-set on the head that was read, so that nothing is between the two.
+   * `over`: only on exactly this head; `told`: only when the log has this entry. Throws a `FencedError` where the log goes
+   * on or has another head, a `ToldError` where it is short; it can be followed further then.
+   */
+  takeOver(
+    over: Head | undefined,
+    told: Position | undefined,
+    deps: Reader & TakeOverDeps,
+    yieldTurn: () => Promise<void>,
+  ): Promise<TakenOver> {
+    return this.alone(async () => {
+      await this.catchUp(deps, yieldTurn);
+      const { shard, head: previous, timeMs } = this;
+      if (over !== undefined && !isSameHead(previous, over)) throw new FencedError(shard, previous);
+      if (told !== undefined && told.lsn.sequence > previous.lsn.sequence) throw new ToldError(shard, previous, told);
+      const takeover: Takeover = sealFenceOver(shard, previous, timeMs, deps);
+      const healed = await writeFence(takeover, this, deps);
+      const { entry } = takeover;
+      this.take({ entry: deps.format.decode(entry.bytes), bytes: entry.bytes });
+      this.end();
+      return { recovered: this.reached(), healed };
+    });
+  }
+
+  end(): void {
+    this.isOver = true;
+  }
+
+  private async readToEnd(deps: LogReaderDeps, yieldTurn: () => Promise<void>): Promise<number> {
+    let entries = 0;
+    if (this.isOver) return entries;
+    for await (const page of readLog(this.shard, this.head, deps)) {
+      if (this.isOver) break;
+      for (const read of page) {
+        this.take(read);
+        entries++;
+      }
+      await yieldTurn();
+    }
+    return entries;
+  }
+
+  private alone<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.last.then(run);
+    this.last = result.catch(() => {});
+    return result;
+  }
+
+  private take(read: ReadEntry): void {
+    this.replay.take(read);
+    this.from.recent.add({ head: read.entry.head, bytes: read.bytes });
+  }
+
+  private reached(): Recovered {
+    const { head, timeMs, logBytes, batches: tailEntries, events } = this.replay;
+    return { ...this.from, head, timeMs, logBytes, tailEntries, events };
+  }
+}

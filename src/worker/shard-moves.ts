@@ -1,0 +1,179 @@
+import { must } from '../base/assert.js';
+import { messageOf } from '../base/message-of.js';
+import { Follower, ToldError } from '../shard/log/follower.js';
+import { ATTEMPTS_AT_START, isPermanent } from '../shard/log/patience.js';
+import type { Recovered, RecoveryDeps } from '../shard/log/recovery.js';
+import { FencedError, type TakeOverDeps } from '../shard/log/take-over.js';
+import type { Head, Position } from '../shard/log/wal.js';
+import type { Shard } from '../shard/shard.js';
+import type { HostObserver } from './host-observer.js';
+import type { Move, MoveResult } from './shards.js';
+
+export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
+  readonly genesis: (shard: number) => Head;
+  readonly memory: { readonly isFull: boolean };
+  readonly observer: HostObserver;
+  readonly onRecovered: (shard: number, recovered: Recovered) => void;
+}
+
+/** How often the logs of others are read on. */
+const FOLLOW_MS = 50;
+/** A shard that is handed over goes on here when nobody has it by then. */
+const HANDOVER_MS = 150;
+/** Logs that are read from a snapshot at the same time: others wait for their turn. */
+const WARMING_MAX = 2;
+
+const DONE: MoveResult = { type: 'done' };
+
+/** What a shard of several nodes does on its way from one to another, as far as one thread is concerned. */
+export class ShardMoves {
+  private readonly deps: RecoveryDeps & TakeOverDeps & MoveDeps;
+  private timer: NodeJS.Timeout | undefined = undefined;
+  private isReading = false;
+  /** Shards that are on their way from `away` to `following`. */
+  private readonly warming = new Map<number, Promise<MoveResult>>();
+  private readonly queue: (() => void)[] = [];
+  private readonly handovers = new Map<number, NodeJS.Timeout>();
+
+  constructor(
+    private readonly shards: ReadonlyMap<number, Shard>,
+    deps: MoveDeps,
+  ) {
+    this.deps = { ...deps, attemptsMax: ATTEMPTS_AT_START };
+  }
+
+  start(): void {
+    this.timer = setInterval(() => void this.readOn(), FOLLOW_MS);
+    this.timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+    for (const timer of this.handovers.values()) clearTimeout(timer);
+  }
+
+  /** Does not reject. */
+  async move(move: Move): Promise<MoveResult> {
+    const shard = must(this.shards.get(move.shard), 'a move is asked of the thread that may have the shard');
+    try {
+      switch (move.type) {
+        case 'follow':
+          return await this.follow(shard);
+        case 'take':
+          return await this.take(shard, move.over, move.told);
+        case 'pause':
+          return await this.pause(shard);
+        case 'resume':
+          this.endHandover(shard);
+          shard.resume();
+          return DONE;
+        case 'release':
+          return this.release(shard);
+        case 'leave':
+          if (shard.state === 'following') shard.leave();
+          return DONE;
+        case 'confirm':
+          shard.confirmOwnership();
+          return DONE;
+      }
+    } catch (error) {
+      if (error instanceof FencedError) return { type: 'conflict', head: error.head };
+      if (error instanceof ToldError) return { type: 'short', head: error.head };
+      return { type: 'failed', reason: messageOf(error), isPermanent: isPermanent(error) };
+    }
+  }
+
+  /** Brings the wallets of a shard here, and keeps them up to date. */
+  private follow(shard: Shard): Promise<MoveResult> {
+    const begun = this.warming.get(shard.id);
+    if (begun !== undefined) return begun;
+    const warming = this.warm(shard).finally(() => this.warming.delete(shard.id));
+    this.warming.set(shard.id, warming);
+    return warming;
+  }
+
+  private async warm(shard: Shard): Promise<MoveResult> {
+    if (shard.state !== 'away') return DONE;
+    if (this.warming.size >= WARMING_MAX) await new Promise<void>((resolve) => this.queue.push(resolve));
+    try {
+      const { id } = shard;
+      const follower = await Follower.begin({ shard: id, genesis: this.deps.genesis(id) }, this.deps);
+      if (shard.state === 'away') shard.follow(follower);
+      return DONE;
+    } finally {
+      this.queue.shift()?.();
+    }
+  }
+
+  /** Fences the shard's log, and serves it. */
+  private async take(shard: Shard, over: Head | undefined, told: Position | undefined): Promise<MoveResult> {
+    if (shard.state === 'serving') return { type: 'taken', head: must(shard.durableHead, 'who serves has a log') };
+    await this.follow(shard);
+    const follower = must(shard.maybeFollower, 'what was warmed follows');
+    try {
+      const { recovered, healed } = await follower.takeOver(over, told, this.deps, this.deps.yieldTurn);
+      if (healed > 0) this.deps.observer.healed(shard.id, healed);
+      if (shard.maybeFollower !== follower) throw new Error('the shard was left while it was taken over');
+      shard.open(recovered);
+      this.deps.onRecovered(shard.id, recovered);
+      return { type: 'taken', head: recovered.head };
+    } catch (error) {
+      // What it has read does not lead to what is there: from a snapshot it may.
+      if (
+        isPermanent(error) &&
+        !(error instanceof FencedError || error instanceof ToldError) &&
+        shard.state === 'following'
+      )
+        shard.leave();
+      throw error;
+    }
+  }
+
+  private async pause(shard: Shard): Promise<MoveResult> {
+    if (shard.state !== 'serving') return { type: 'failed', reason: 'it does not serve', isPermanent: false };
+    const timer = setTimeout(() => shard.resume(), HANDOVER_MS);
+    this.handovers.set(shard.id, timer);
+    const head = await shard.pause();
+    return head === undefined
+      ? { type: 'failed', reason: 'what it had decided was not durable in time', isPermanent: false }
+      : { type: 'still', head };
+  }
+
+  /** Another owner has fenced what was paused here: its wallets are kept, and follow. */
+  private release(shard: Shard): MoveResult {
+    this.endHandover(shard);
+    const reached = shard.maybeReached();
+    if (reached !== undefined) shard.follow(new Follower(shard.id, reached));
+    // It went on: its next append finds the other owner's fence, if there is one.
+    else shard.confirmOwnership();
+    return DONE;
+  }
+
+  private endHandover({ id }: Shard): void {
+    clearTimeout(this.handovers.get(id));
+    this.handovers.delete(id);
+  }
+
+  /** One round for all that follow; the next begins when it is over. */
+  private async readOn(): Promise<void> {
+    if (this.isReading) return;
+    this.isReading = true;
+    const following = [...this.shards.values()].filter(({ state }) => state === 'following');
+    await Promise.all(following.map((shard) => this.readOne(shard)));
+    this.isReading = false;
+  }
+
+  private async readOne(shard: Shard): Promise<void> {
+    const follower = must(shard.maybeFollower, 'a shard that follows has a follower');
+    try {
+      await follower.readOn(this.deps, this.deps.yieldTurn);
+    } catch (error) {
+      if (!isPermanent(error) || shard.maybeFollower !== follower) return;
+      this.deps.log.warn(
+        { shard: shard.id, reason: messageOf(error) },
+        'cannot follow the log any further: beginning anew',
+      );
+      shard.leave();
+    }
+  }
+}

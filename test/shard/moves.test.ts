@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { MoveResult } from '../../src/worker/shards.js';
+import { commands } from '../support/domain.js';
+import type { MemoryWal } from '../support/memory-wal.js';
+import { peek, TestHost, turns } from '../support/test-host.js';
+import { until } from '../support/until.js';
+
+const { place } = commands;
+
+/** A node that has none of the shards yet. */
+async function joined(wal?: MemoryWal): Promise<TestHost> {
+  const node = new TestHost({ isShared: true, ...(wal && { wal }) });
+  await node.host.start([]);
+  return node;
+}
+
+/** Two nodes on one store: the first serves shard 0, with ann who has 1000. */
+async function pair(): Promise<[TestHost, TestHost]> {
+  const first = await joined();
+  await took(first);
+  await first.fund('ann', 1000);
+  return [first, await joined(first.wal)];
+}
+
+async function took(node: TestHost, over?: Extract<MoveResult, { type: 'still' }>): Promise<void> {
+  const result = await node.host.move({ type: 'take', shard: 0, over: over?.head, told: undefined });
+  assert.equal(result.type, 'taken', JSON.stringify(result));
+}
+
+async function paused(node: TestHost): Promise<Extract<MoveResult, { type: 'still' }>> {
+  const result = await node.host.move({ type: 'pause', shard: 0 });
+  assert.ok(result.type === 'still', JSON.stringify(result));
+  return result;
+}
+
+const stateOf = (node: TestHost) => node.host.status()[0]?.state;
+const failure = (name: string) => ({ type: 'failed', failure: name });
+
+test('a shard that is away or followed answers that it is surely not done here', async () => {
+  const [, other] = await pair();
+  assert.deepEqual(await other.execute(place([{ id: 'a' }])), failure('moved'));
+  await other.host.move({ type: 'follow', shard: 0 });
+  assert.equal(stateOf(other), 'following');
+  assert.deepEqual(await other.execute(place([{ id: 'a' }])), failure('moved'));
+  assert.deepEqual(await other.ask({ type: 'read-player', username: 'ann' }), failure('moved'));
+});
+
+test('a follower keeps up with the log, and serves what its owner had told', async () => {
+  const [owner, other] = await pair();
+  await other.host.move({ type: 'follow', shard: 0 });
+  for (let i = 0; i < 200; i++) await owner.execute(place([{ id: `t${i}`, betAmount: 1 }]));
+  await until('it has all', async () => other.host.status()[0]?.head?.lsn.sequence === 202);
+  await took(other);
+  assert.equal(await other.balance('ann'), 800);
+  assert.deepEqual(await owner.execute(place([{ id: 'late' }])), failure('unsure'));
+  await until('it was told', async () => stateOf(owner) === 'away');
+  assert.equal(owner.fenced.length, 1);
+  assert.deepEqual(await owner.execute(place([{ id: 'late' }])), failure('moved'));
+});
+
+test('a clean hand-over loses nobody: what waits is turned away, what flies is told, and the wallets stay to follow', async () => {
+  const [first, second] = await pair();
+  await second.host.move({ type: 'follow', shard: 0 });
+  first.wal.hold();
+  const flying = first.execute(place([{ id: 'flies' }]));
+  await turns(5);
+  const forming = first.execute(place([{ id: 'forms' }]));
+  const still = paused(first);
+  assert.deepEqual(await first.execute(place([{ id: 'comes' }])), failure('moved'));
+  assert.equal(await peek(still), undefined, 'what was decided is not told yet');
+  first.wal.release();
+  const at = await still;
+  assert.equal((await flying).type, 'accepted');
+  assert.equal((await forming).type, 'accepted');
+  await took(second, at);
+  await first.host.move({ type: 'release', shard: 0 });
+  assert.equal(stateOf(first), 'following');
+  assert.equal(await second.balance('ann'), 980);
+  const back = await paused(second);
+  await took(first, back);
+  assert.equal(await first.balance('ann'), 980);
+});
+
+test('an owner that hears nothing goes on, and the fence that comes late finds another head', async () => {
+  const [first, second] = await pair();
+  const at = await paused(first);
+  await delay(200);
+  assert.equal(stateOf(first), 'serving');
+  assert.equal((await first.execute(place([{ id: 'a' }]))).type, 'accepted');
+  const late = await second.host.move({ type: 'take', shard: 0, over: at.head, told: undefined });
+  assert.equal(late.type, 'conflict');
+  assert.equal(await first.balance('ann'), 990);
+});
+
+test('an owner that goes on after it was fenced tells nothing more', async () => {
+  const [first, second] = await pair();
+  const at = await paused(first);
+  await took(second, at);
+  await first.host.move({ type: 'resume', shard: 0 });
+  assert.deepEqual(await first.execute(place([{ id: 'a' }])), failure('unsure'));
+  assert.equal(await second.balance('ann'), 1000);
+});
+
+test('a pause whose flight does not land ends by itself', async () => {
+  const [first] = await pair();
+  first.wal.weather = 'not-written';
+  const flying = first.execute(place([{ id: 'a' }]));
+  const result = await first.host.move({ type: 'pause', shard: 0 });
+  assert.equal(result.type, 'failed');
+  assert.equal(stateOf(first), 'serving');
+  first.wal.weather = 'fine';
+  assert.equal((await flying).type, 'accepted');
+});
+
+test('what a store has lost is put back by who followed, before its fence', async () => {
+  const [first, second] = await pair();
+  for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
+  await second.host.move({ type: 'follow', shard: 0 });
+  first.wal.loseTail(0, 4);
+  await took(second);
+  assert.equal(await second.balance('ann'), 950);
+  assert.deepEqual(
+    (await Promise.all([0, 1, 2, 3, 4].map((i) => second.execute(place([{ id: `t${i}` }]))))).map(
+      (answer) => answer.type === 'accepted' && answer.isRepeat,
+    ),
+    [true, true, true, true, true],
+  );
+});
+
+test('a log that ends before what was told is not taken by who does not have it either', async () => {
+  const [first, second] = await pair();
+  for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
+  const told = first.host.status()[0]?.head;
+  first.wal.loseTail(0, 2);
+  const short = await second.host.move({ type: 'take', shard: 0, over: undefined, told });
+  assert.equal(short.type, 'short');
+  assert.equal((await first.execute(place([{ id: 'heals' }]))).type, 'accepted');
+  const taken = await second.host.move({ type: 'take', shard: 0, over: undefined, told });
+  assert.equal(taken.type, 'taken');
+  assert.equal(await second.balance('ann'), 940);
+});
+
+test('who followed a log that then went on otherwise begins anew', async () => {
+  const [first, second] = await pair();
+  for (let i = 0; i < 3; i++) await first.execute(place([{ id: `t${i}` }]));
+  await second.host.move({ type: 'follow', shard: 0 });
+  first.wal.loseTail(0, 3);
+  const third = await joined(first.wal);
+  await took(third);
+  await until('it was noticed', async () => stateOf(second) === 'away');
+  await second.host.move({ type: 'follow', shard: 0 });
+  await took(second);
+  assert.equal(await second.balance('ann'), 1000);
+});
