@@ -1,3 +1,4 @@
+import type { ClusterTable } from '../cluster/table.js';
 import type { Head, Wal } from '../shard/log/wal.js';
 import type { SnapshotStore } from '../shard/snapshot/snapshot-store.js';
 import type { StoreMeta } from './meta.js';
@@ -7,6 +8,8 @@ export interface Store {
   readonly wal: Wal;
   readonly snapshots: SnapshotStore;
   readonly meta: MetaStore;
+  /** Undefined where only one process at a time can have the store. */
+  readonly table: ClusterTable | undefined;
   /** True when the store can lose what it has acknowledged, as asynchronous replication does in a failover. */
   readonly canLoseTail: boolean;
   /** What is not wrong now and will be some day: sentences for people. Rejects during an outage. */

@@ -22,6 +22,7 @@ import { LmdbWal } from './lmdb-wal.js';
  *   chunks     shard u16, id 8 bytes, index u32   -> chunk
  */
 export class LmdbStore implements Store {
+  readonly table = undefined;
   readonly canLoseTail = false;
   readonly wal: LmdbWal;
   readonly snapshots: LmdbSnapshots;

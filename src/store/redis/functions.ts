@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
 import { APPEND_FUNCTION_NAME, APPEND_LIBRARY } from './append-function.js';
+import { CLUSTER_FUNCTION_NAME, CLUSTER_LIBRARY } from './cluster-function.js';
 import { ServerRefused } from './server-check.js';
 import { SNAPSHOT_FUNCTION_NAME, SNAPSHOT_LIBRARY } from './snapshot-function.js';
 
@@ -13,6 +14,7 @@ interface RedisFunction {
 
 export const APPEND: RedisFunction = { name: APPEND_FUNCTION_NAME, library: APPEND_LIBRARY, idleArgs: ['each', ''] };
 export const SNAPSHOT: RedisFunction = { name: SNAPSHOT_FUNCTION_NAME, library: SNAPSHOT_LIBRARY, idleArgs: [] };
+export const CLUSTER: RedisFunction = { name: CLUSTER_FUNCTION_NAME, library: CLUSTER_LIBRARY, idleArgs: [''] };
 
 /** Loads the function where it is missing, as after a failover or on a new server, if this user may do that. */
 export async function ensureFunction(client: Redis, wanted: RedisFunction): Promise<void> {

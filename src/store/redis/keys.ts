@@ -1,9 +1,14 @@
 /** The names of all keys of a store; those of a shard share a hash tag. */
 export class Keys {
   readonly meta: string;
+  /** Of a cluster's members; in the slot of the record of the store. */
+  readonly table: string;
+  readonly beats: string;
 
   constructor(private readonly prefix: string) {
     this.meta = `${prefix}:meta`;
+    this.table = `${prefix}:{${this.meta}}:table`;
+    this.beats = `${prefix}:{${this.meta}}:table-beats`;
   }
 
   /**

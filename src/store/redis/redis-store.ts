@@ -10,6 +10,7 @@ import { FixedMasters, type Masters } from './masters.js';
 import type { RedisAddress } from './redis-address.js';
 import { RedisMeta } from './redis-meta.js';
 import { RedisSnapshots } from './redis-snapshots.js';
+import { RedisTable } from './redis-table.js';
 import { RedisWal } from './redis-wal.js';
 import { failoverConcerns, replicaConcerns } from './replicas.js';
 import { Router } from './router.js';
@@ -35,6 +36,7 @@ const RECHECK_MS = 60_000;
  * sentinels watch, or on a Redis Cluster; all of a shard is on one of them, because its keys share a hash tag.
  *
  *   PREFIX:meta                   StoreMeta as JSON
+ *   PREFIX:{PREFIX:meta}:table    hash; members of a cluster, their plan and claims; with -beats, a hash of their beats
  *   PREFIX:{SHARD}:head           head
  *   PREFIX:{SHARD}:wal            stream; id = LSN, field `e` = entry
  *   PREFIX:{SHARD}:snapshots      hash; id -> manifest, empty while unfinished
@@ -45,6 +47,7 @@ export class RedisStore implements Store {
   readonly wal: RedisWal;
   readonly snapshots: RedisSnapshots;
   readonly meta: RedisMeta;
+  readonly table: RedisTable;
   private readonly masters: Masters;
   private readonly keys: Keys;
   private readonly isCluster: boolean;
@@ -85,6 +88,7 @@ export class RedisStore implements Store {
     this.durability = durability;
     this.meta = new RedisMeta(router, keys, durability, name, isCluster ? [] : servers.map(nameOf));
     this.wal = new RedisWal(router, keys, durability, this.meta);
+    this.table = new RedisTable(router, keys);
     this.snapshots = new RedisSnapshots(router, keys, durability);
     if (!isReadOnly) this.rechecks = setInterval(() => this.recheck(), recheckMs).unref();
   }

@@ -1,0 +1,66 @@
+/** What a member tells the others of itself. */
+export interface MemberRecord {
+  /** Survives restarts, for people. */
+  readonly name: string;
+  /** Where its peers reach it. */
+  readonly host: string;
+  readonly port: number;
+  /** A member that drains gives its shards away, and gets none. */
+  readonly state: 'up' | 'draining';
+  readonly version: string;
+}
+
+/** Who should have which shard. Which member has it, the logs say. */
+export interface Plan {
+  /** By shard: the owner's tag. */
+  readonly owners: readonly string[];
+  /** By shard: tags of those that follow. */
+  readonly followers: readonly (readonly string[])[];
+  /** For people: what made it, and who. */
+  readonly why: string;
+  readonly by: string;
+}
+
+/** A shard that a member serves, since its fence of this epoch. */
+export interface Claim {
+  readonly epoch: number;
+  readonly tag: string;
+}
+
+export interface TableView {
+  /** Another one whenever anything but a beat has changed. Compared for equality only. */
+  readonly version: string;
+  /** By tag. */
+  readonly members: ReadonlyMap<string, MemberRecord>;
+  /** Undefined before the first one. */
+  readonly plan: Plan | undefined;
+  /** By shard. */
+  readonly claims: ReadonlyMap<number, Claim>;
+}
+
+/** By tag: any change is life. */
+export type Beats = ReadonlyMap<string, string>;
+
+export type BeatAnswer =
+  /** It is no member, or none any more. */
+  | { readonly type: 'gone' }
+  /** `view`: undefined while nothing has changed. */
+  | { readonly type: 'member'; readonly beats: Beats; readonly view: TableView | undefined };
+
+/**
+ * Where members of a cluster see each other. Soft state: what is lost is written again, and nothing that was told depends
+ * on it. Everything rejects during an outage.
+ */
+export interface ClusterTable {
+  /** Also replaces what it has said of itself before. */
+  join(tag: string, record: MemberRecord): Promise<void>;
+  /** `known`: the version of the view that it has. */
+  beat(tag: string, beat: string, known: string): Promise<BeatAnswer>;
+  /** False when the table has changed since `version`. Members that are gone are removed with it. */
+  putPlan(version: string, plan: Plan, gone: readonly string[]): Promise<boolean>;
+  /** A claim of a higher epoch wins. */
+  claim(shard: number, claim: Claim): Promise<void>;
+  leave(tag: string): Promise<void>;
+  /** What is there, for those who are no members. */
+  read(): Promise<{ readonly beats: Beats; readonly view: TableView }>;
+}

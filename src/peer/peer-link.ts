@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { Packr } from 'msgpackr';
+import type { RawData, WebSocket } from 'ws';
+import { messageOf } from '../base/message-of.js';
+import type { PeerMessage } from '../cluster/peer-protocol.js';
+import { type Greeting, isProof, proofOf } from './proof.js';
+
+/** Raised when what members say changes so that an older one would misread it. */
+export const WIRE = 1;
+const GREETING_MS = 2000;
+/** A peer that does not read is as one that is not there. */
+const BUFFERED_MAX = 64 * 1024 * 1024;
+
+export interface LinkDeps {
+  readonly storeId: string;
+  readonly tag: string;
+  readonly secret: string;
+}
+
+export interface LinkEvents {
+  /** The peer has proved that it is one; its tag. */
+  onOpen(link: PeerLink, tag: string): void;
+  onMessage(tag: string, message: PeerMessage): void;
+  /** `reason` is for people. */
+  onClose(link: PeerLink, tag: string | undefined, reason: string): void;
+}
+
+type Frame =
+  | { readonly type: 'hello'; readonly greeting: Greeting }
+  | { readonly type: 'proof'; readonly proof: string }
+  | PeerMessage;
+
+/** One connection to a peer: both prove first that they know the secret, and nothing else is heard before. */
+export class PeerLink {
+  private readonly packr = new Packr({ useRecords: false, moreTypes: true });
+  private readonly mine: Greeting;
+  private theirs: Greeting | undefined = undefined;
+  private isOpen = false;
+  private reason = 'the connection was closed';
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly deps: LinkDeps,
+    private readonly events: LinkEvents,
+  ) {
+    const { storeId, tag } = deps;
+    this.mine = { wire: WIRE, storeId, tag, nonce: randomBytes(16).toString('hex') };
+    this.timer = setTimeout(() => this.end('it has not greeted in time'), GREETING_MS);
+    socket.on('message', (data) => this.receive(data));
+    socket.on('error', (error) => {
+      this.reason = error.message;
+    });
+    socket.on('close', () => {
+      clearTimeout(this.timer);
+      events.onClose(this, this.theirs?.tag, this.reason);
+    });
+    if (socket.readyState === socket.OPEN) this.greet();
+    else socket.on('open', () => this.greet());
+  }
+
+  /** False when the peer does not take it. */
+  send(message: PeerMessage): boolean {
+    if (!this.isOpen || this.socket.readyState !== this.socket.OPEN) return false;
+    if (this.socket.bufferedAmount > BUFFERED_MAX) {
+      this.end('it does not read what is sent to it');
+      return false;
+    }
+    this.post(message);
+    return true;
+  }
+
+  end(reason: string): void {
+    this.reason = reason;
+    this.isOpen = false;
+    this.socket.terminate();
+  }
+
+  private greet(): void {
+    this.post({ type: 'hello', greeting: this.mine });
+  }
+
+  private post(frame: Frame): void {
+    this.socket.send(this.packr.pack(frame));
+  }
+
+  private receive(data: RawData): void {
+    try {
+      this.take(this.packr.unpack(data as Buffer) as Frame);
+    } catch (error) {
+      this.end(`it sent what cannot be read: ${messageOf(error)}`);
+    }
+  }
+
+  private take(frame: Frame): void {
+    const { theirs } = this;
+    if (this.isOpen && theirs !== undefined) this.events.onMessage(theirs.tag, frame as PeerMessage);
+    else if (frame.type === 'hello' && theirs === undefined) this.greeted(frame.greeting);
+    else if (frame.type === 'proof' && theirs !== undefined) this.proved(frame.proof, theirs);
+    else this.end('it has not greeted first');
+  }
+
+  private greeted(theirs: Greeting): void {
+    const { storeId, tag, secret } = this.deps;
+    if (theirs.wire !== WIRE) {
+      this.end(`it speaks version ${theirs.wire} of the protocol, this node ${WIRE}`);
+    } else if (theirs.storeId !== storeId) {
+      this.end(`it serves another store, ${theirs.storeId}`);
+    } else if (theirs.tag === tag) {
+      this.end('it is this very process');
+    } else {
+      this.theirs = theirs;
+      this.post({ type: 'proof', proof: proofOf(secret, this.mine, theirs) });
+    }
+  }
+
+  private proved(proof: string, theirs: Greeting): void {
+    if (!isProof(proof, this.deps.secret, this.mine, theirs)) {
+      this.end('it does not know the secret (cluster.secret)');
+      return;
+    }
+    clearTimeout(this.timer);
+    this.isOpen = true;
+    this.events.onOpen(this, theirs.tag);
+  }
+}

@@ -1,0 +1,22 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Two members prove to each other that they know the secret, without telling it. */
+export interface Greeting {
+  readonly wire: number;
+  readonly storeId: string;
+  readonly tag: string;
+  /** Random. */
+  readonly nonce: string;
+}
+
+/** What `mine` proves to `theirs`: nobody else's proof, and none of another time, is the same. */
+export function proofOf(secret: string, mine: Greeting, theirs: Greeting): string {
+  const about = JSON.stringify([mine.storeId, mine.tag, mine.nonce, theirs.tag, theirs.nonce]);
+  return createHmac('sha256', secret).update(about).digest('hex');
+}
+
+export function isProof(proof: string, secret: string, mine: Greeting, theirs: Greeting): boolean {
+  const expected = Buffer.from(proofOf(secret, theirs, mine));
+  const given = Buffer.from(proof);
+  return expected.length === given.length && timingSafeEqual(expected, given);
+}

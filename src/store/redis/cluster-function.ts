@@ -1,0 +1,72 @@
+/**
+ * The table of a cluster's members, as a function of Redis.
+ *
+ *   keys   table, beats
+ *   args   verb, then
+ *            join    tag, record, version
+ *            beat    tag, beat, version        the beat is counted; the version is the one that is known
+ *            plan    known version, plan, version, tags of members that are removed ...
+ *            claim   shard, epoch, tag, version
+ *            leave   tag, version
+ *            read
+ *   reply  1 done, 0 not; of `beat` what has changed: { 'gone' }, { 'same', beats }, { 'all', beats, table };
+ *          of `read` { 'all', beats, table }
+ *
+ * `version` is another one at each change: any text that was not there before.
+ */
+export const CLUSTER_FUNCTION_NAME = 'walletd_cluster_1';
+
+export const CLUSTER_LIBRARY = `#!lua name=${CLUSTER_FUNCTION_NAME}
+local verbs = {}
+
+local function all(keys)
+  return { 'all', redis.call('HGETALL', keys[2]), redis.call('HGETALL', keys[1]) }
+end
+
+function verbs.join(keys, tag, record, version)
+  redis.call('HSET', keys[1], 'n:' .. tag, record, 'v', version)
+  redis.call('HSET', keys[2], tag, version)
+  return 1
+end
+
+function verbs.beat(keys, tag, beat, version)
+  if not redis.call('HGET', keys[1], 'n:' .. tag) then return { 'gone' } end
+  redis.call('HSET', keys[2], tag, beat)
+  if redis.call('HGET', keys[1], 'v') == version then return { 'same', redis.call('HGETALL', keys[2]) } end
+  return all(keys)
+end
+
+function verbs.plan(keys, known, plan, version, ...)
+  if redis.call('HGET', keys[1], 'v') ~= known then return 0 end
+  for _, tag in ipairs({ ... }) do
+    redis.call('HDEL', keys[1], 'n:' .. tag)
+    redis.call('HDEL', keys[2], tag)
+  end
+  redis.call('HSET', keys[1], 'plan', plan, 'v', version)
+  return 1
+end
+
+function verbs.claim(keys, shard, epoch, tag, version)
+  local found = redis.call('HGET', keys[1], 'c:' .. shard)
+  if found and tonumber(string.match(found, '^%d+')) >= tonumber(epoch) then return 0 end
+  redis.call('HSET', keys[1], 'c:' .. shard, epoch .. ' ' .. tag, 'v', version)
+  return 1
+end
+
+function verbs.leave(keys, tag, version)
+  redis.call('HDEL', keys[2], tag)
+  redis.call('HDEL', keys[1], 'n:' .. tag)
+  redis.call('HSET', keys[1], 'v', version)
+  return 1
+end
+
+function verbs.read(keys)
+  return all(keys)
+end
+
+redis.register_function('${CLUSTER_FUNCTION_NAME}', function(keys, args)
+  local verb = verbs[args[1]]
+  if #keys == 0 or not verb then return 0 end
+  return verb(keys, unpack(args, 2))
+end)
+`;

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { messageOf } from '../../base/message-of.js';
+import type { BeatAnswer, Beats, Claim, ClusterTable, MemberRecord, Plan, TableView } from '../../cluster/table.js';
+import { CLUSTER, ensureFunction } from './functions.js';
+import type { Keys } from './keys.js';
+import type { Router } from './router.js';
+
+type Flat = readonly string[];
+
+const VERSION_BYTES = 8;
+
+/** The table of a cluster in the Redis of its store, beside the record of the store. */
+export class RedisTable implements ClusterTable {
+  constructor(
+    private readonly router: Router,
+    private readonly keys: Keys,
+  ) {}
+
+  async join(tag: string, record: MemberRecord): Promise<void> {
+    await this.call('join', tag, JSON.stringify(record), newVersion());
+  }
+
+  async beat(tag: string, beat: string, known: string): Promise<BeatAnswer> {
+    const [word, beats = [], table] = (await this.call('beat', tag, beat, known)) as [string, Flat?, Flat?];
+    if (word === 'gone') return { type: 'gone' };
+    return { type: 'member', beats: pairsOf(beats), view: table && viewOf(table) };
+  }
+
+  async putPlan(version: string, plan: Plan, gone: readonly string[]): Promise<boolean> {
+    return (await this.call('plan', version, JSON.stringify(plan), newVersion(), ...gone)) === 1;
+  }
+
+  async claim(shard: number, { epoch, tag }: Claim): Promise<void> {
+    await this.call('claim', shard, epoch, tag, newVersion());
+  }
+
+  async leave(tag: string): Promise<void> {
+    await this.call('leave', tag, newVersion());
+  }
+
+  async read(): Promise<{ readonly beats: Beats; readonly view: TableView }> {
+    const [, beats, table] = (await this.call('read')) as [string, Flat, Flat];
+    return { beats: pairsOf(beats), view: viewOf(table) };
+  }
+
+  private async call(...args: (string | number)[]): Promise<unknown> {
+    const { table, beats } = this.keys;
+    const send = (client: Redis) => client.call('FCALL', CLUSTER.name, 2, table, beats, ...args);
+    return await this.router.onHome(async (client) => {
+      try {
+        return await send(client);
+      } catch (error) {
+        if (!/Function not found/.test(messageOf(error))) throw error;
+        await ensureFunction(client, CLUSTER);
+        return await send(client);
+      }
+    }, 'reads');
+  }
+}
+
+function newVersion(): string {
+  return randomBytes(VERSION_BYTES).toString('hex');
+}
+
+function pairsOf(flat: Flat): Map<string, string> {
+  const pairs = new Map<string, string>();
+  for (let i = 0; i < flat.length; i += 2) pairs.set(flat[i] as string, flat[i + 1] as string);
+  return pairs;
+}
+
+function viewOf(flat: Flat): TableView {
+  const fields = pairsOf(flat);
+  const members = new Map<string, MemberRecord>();
+  const claims = new Map<number, Claim>();
+  for (const [field, value] of fields) {
+    if (field.startsWith('n:')) members.set(field.slice(2), JSON.parse(value) as MemberRecord);
+    if (!field.startsWith('c:')) continue;
+    const [epoch, tag = ''] = value.split(' ');
+    claims.set(Number(field.slice(2)), { epoch: Number(epoch), tag });
+  }
+  const plan = fields.get('plan');
+  return {
+    version: fields.get('v') ?? '',
+    members,
+    plan: plan === undefined ? undefined : (JSON.parse(plan) as Plan),
+    claims,
+  };
+}

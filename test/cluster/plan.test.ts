@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { makePlan, type PlanInput, type PlanMember } from '../../src/cluster/plan.js';
+
+const member = (tag: string, isDraining = false): PlanMember => ({ tag, name: `node-${tag}`, isDraining });
+const ABC = ['a', 'b', 'c'].map((tag) => member(tag));
+
+function planned(input: Partial<PlanInput>) {
+  return makePlan({
+    shards: 12,
+    members: ABC,
+    ownerOf: () => undefined,
+    before: undefined,
+    followers: 1,
+    isCalm: false,
+    ...input,
+  });
+}
+
+function loads(owners: readonly string[]): Record<string, number> {
+  const loads: Record<string, number> = {};
+  for (const owner of owners) loads[owner] = (loads[owner] ?? 0) + 1;
+  return loads;
+}
+
+test('a first plan spreads shards and followers evenly', () => {
+  const { owners, followers } = planned({});
+  assert.deepEqual(loads(owners), { a: 4, b: 4, c: 4 });
+  assert.deepEqual(loads(followers.flat()), { a: 4, b: 4, c: 4 });
+});
+
+test('the shards of a member that is gone go to who follows them, and the others stay where they are', () => {
+  const before = planned({});
+  const after = planned({ members: ABC.slice(1), before });
+  for (const [shard, owner] of before.owners.entries()) {
+    assert.equal(after.owners[shard], owner === 'a' ? before.followers[shard]?.[0] : owner);
+  }
+});
+
+test('a member that drains gives everything away; the last one keeps it', () => {
+  const before = planned({});
+  const draining = planned({ members: [member('a', true), member('b'), member('c')], before });
+  assert.deepEqual(Object.keys(loads(draining.owners)).sort(), ['b', 'c']);
+  const all = planned({ members: ABC.map(({ tag }) => member(tag, true)), before });
+  assert.deepEqual(all.owners, before.owners);
+});
+
+test('who serves without a plan keeps what it serves', () => {
+  const { owners } = planned({ ownerOf: (shard) => (shard < 9 ? 'b' : undefined) });
+  assert.equal(owners.filter((owner) => owner === 'b').length, 9);
+});
+
+test('nobody has anything where nobody lives', () => {
+  assert.deepEqual(planned({ members: [] }).owners, Array(12).fill(''));
+});
+
+const arbitraryMembers = fc
+  .uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1 })
+  .chain((tags) => fc.tuple(...tags.map((tag) => fc.boolean().map((isDraining) => member(tag, isDraining)))));
+
+test('whatever comes and goes: each shard has one owner that lives, plans are stable, and balance comes move by move', () => {
+  fc.assert(
+    fc.property(
+      fc.array(arbitraryMembers, { minLength: 1, maxLength: 8 }),
+      fc.integer({ min: 1, max: 40 }),
+      fc.nat(2),
+      (changes, shards, followers) => {
+        let before: PlanInput['before'];
+        for (const members of changes) {
+          const input = { shards, members, followers, before };
+          const plan = planned(input);
+          const hosts = members.filter(({ isDraining }) => !isDraining);
+          const tags = (hosts.length > 0 ? hosts : members).map(({ tag }) => tag);
+          for (const [shard, owner] of plan.owners.entries()) {
+            assert.ok(tags.includes(owner));
+            const had = before?.owners[shard];
+            if (had !== undefined && tags.includes(had)) assert.equal(owner, had, 'who lives keeps its shard');
+            const follows = plan.followers[shard] ?? [];
+            assert.ok(!follows.includes(owner));
+            assert.equal(new Set(follows).size, Math.min(followers, tags.length - 1));
+          }
+          assert.deepEqual(planned({ ...input, before: plan }), plan, 'who computes it again comes to the same');
+          before = plan;
+          for (let moves = 0; ; moves++) {
+            assert.ok(moves <= shards, 'it comes to an end');
+            const next: ReturnType<typeof makePlan> = planned({ ...input, before, isCalm: true });
+            const moved = next.owners.filter((owner, shard) => owner !== before?.owners[shard]).length;
+            assert.ok(moved <= 1, 'one at a time');
+            before = next;
+            if (moved === 0) break;
+          }
+          const counts = tags.map((tag) => loads(before?.owners ?? [])[tag] ?? 0);
+          assert.ok(Math.max(...counts) - Math.min(...counts) <= 1);
+        }
+      },
+    ),
+  );
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Watch } from '../../src/cluster/watch.js';
+
+/** Reads the beats each 200 ms from `fromMs` on, before `toMs`. */
+function read(watch: Watch, beatAt: (ms: number) => string, fromMs: number, toMs: number): void {
+  for (let ms = fromMs; ms < toMs; ms += 200) watch.beatsRead(new Map([['a', beatAt(ms)]]), ms);
+}
+
+test('a member whose beat and link are silent for a second is gone', () => {
+  const watch = new Watch();
+  read(watch, String, 0, 1000);
+  watch.heard('a', 900);
+  read(watch, () => '800', 1000, 2000);
+  assert.ok(!watch.isGone('a', 1799), 'beat');
+  assert.ok(watch.isGone('a', 2000));
+  watch.heard('a', 1900);
+  assert.ok(!watch.isGone('a', 2000), 'its link speaks');
+  read(watch, () => '2000', 2000, 2200);
+  assert.ok(!watch.isGone('a', 4000), 'any change is life, and too few were read since');
+});
+
+test('one whose address refuses is gone sooner, yet not before its beat is silent', () => {
+  const watch = new Watch();
+  read(watch, String, 0, 1000);
+  watch.heard('a', 990);
+  watch.refused('a');
+  assert.ok(!watch.isGone('a', 1000));
+  watch.beatsRead(new Map([['a', '800']]), 1050);
+  watch.beatsRead(new Map([['a', '800']]), 1100);
+  assert.ok(!watch.isGone('a', 1190));
+  assert.ok(watch.isGone('a', 1200));
+});
+
+test('a table that does not answer lets all silence begin anew', () => {
+  const watch = new Watch();
+  read(watch, () => '0', 0, 900);
+  const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 1 };
+  watch.headSeen(3, head, 0);
+  assert.ok(watch.isStill(3, 900));
+  watch.tableSilent(900);
+  assert.ok(!watch.isStill(3, 1100));
+  read(watch, () => '0', 1000, 1800);
+  assert.ok(!watch.isGone('a', 1850));
+  read(watch, () => '0', 1800, 2000);
+  assert.ok(watch.isGone('a', 1950));
+});
+
+test('who is in no table is gone unless its link speaks', () => {
+  const watch = new Watch();
+  assert.ok(watch.isGone('x', 0));
+  watch.heard('x', 0);
+  assert.ok(!watch.isGone('x', 999));
+  assert.ok(watch.isGone('x', 1000));
+});
+
+test('a log is still when its head has not moved for a while, in whatever direction', () => {
+  const watch = new Watch();
+  const head = (sequence: number) => ({ lsn: { epoch: 1, sequence }, nonce: '0'.repeat(16), checksum: sequence });
+  watch.headSeen(0, head(5), 0);
+  watch.headSeen(0, head(5), 299);
+  assert.ok(!watch.isStill(0, 299));
+  assert.ok(watch.isStill(0, 300));
+  watch.headSeen(0, head(4), 301);
+  assert.ok(!watch.isStill(0, 500));
+  assert.ok(!watch.isStill(1, 500), 'never seen');
+});
