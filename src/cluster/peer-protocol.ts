@@ -1,26 +1,41 @@
 import type { Head } from '../shard/log/wal.js';
+import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { CallbackColumns, ReplyColumns } from '../worker/columns.js';
 import type { WireRequest, WireResult } from '../worker/protocol.js';
 
-/** What another member serves, and the newest entry of which it has told. */
+/** A shard that a member serves, and the newest entry that it may have told of. */
 export interface Serving {
   readonly shard: number;
   readonly head: Head;
 }
 
+/** A sign of life, and what those need who send callbacks or take over. Times are the sender's. */
+export interface Pulse {
+  readonly type: 'pulse';
+  /** Of its monotonic clock. */
+  readonly clockMs: number;
+  readonly nowMs: number;
+  readonly serving: readonly Serving[];
+  /** Shards that it serves and whose logs it has not reached for a while. */
+  readonly stuck: readonly number[];
+  /** The table has answered it lately. */
+  readonly seesTable: boolean;
+}
+
 /**
  * What members tell each other. Nothing depends on any of it arriving, or arriving once: the table and the logs decide.
  *
- *   pulse    each 200 ms: alive, and what it serves; `clockMs` is its monotonic clock
+ *   pulse    each 200 ms
  *   calls    callbacks for shards of the other one; deadlines are of the other one's clock. Answered by `replies`
  *   asks     commands and queries of operators, likewise. Answered by `results`
  *   want     I am to own it, and have read its log up to `sequence`
  *   take     I have stopped, all I told is up to `head`: fence over exactly this
  *   own      I serve it, since the fence of this epoch
  *   look     the table has changed
+ *   snap     take snapshots of what you serve. Answered by `snapped`
  */
 export type PeerMessage =
-  | { readonly type: 'pulse'; readonly clockMs: number; readonly serving: readonly Serving[] }
+  | Pulse
   | { readonly type: 'calls'; readonly callbacks: CallbackColumns }
   | { readonly type: 'replies'; readonly replies: ReplyColumns }
   | { readonly type: 'asks'; readonly requests: readonly WireRequest[] }
@@ -28,7 +43,9 @@ export type PeerMessage =
   | { readonly type: 'want'; readonly shard: number; readonly sequence: number }
   | { readonly type: 'take'; readonly shard: number; readonly head: Head }
   | { readonly type: 'own'; readonly shard: number; readonly epoch: number }
-  | { readonly type: 'look' };
+  | { readonly type: 'look' }
+  | { readonly type: 'snap'; readonly id: number }
+  | { readonly type: 'snapped'; readonly id: number; readonly results: readonly SnapshotResult[] };
 
 export interface PeerAddress {
   readonly host: string;
@@ -46,6 +63,8 @@ export interface PeerEvents {
 
 /** Links between members: one for each pair, kept up by both. */
 export interface PeerLinks {
+  /** Resolves to the port. Rejects when it cannot listen there. */
+  listen(): Promise<number>;
   /** Keeps links to these members, and to no others. */
   keep(peers: ReadonlyMap<string, PeerAddress>): void;
   isUp(tag: string): boolean;

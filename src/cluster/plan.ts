@@ -1,9 +1,10 @@
 import { hashString } from '../base/hash.js';
-import type { Plan } from './table.js';
+import type { MemberRecord, Plan } from './table.js';
 
-export interface PlanMember {
+export type Owners = Pick<Plan, 'owners' | 'followers'>;
+
+export interface PlanMember extends Pick<MemberRecord, 'name' | 'zone' | 'isFull' | 'unreachable'> {
   readonly tag: string;
-  readonly name: string;
   readonly isDraining: boolean;
 }
 
@@ -13,47 +14,75 @@ export interface PlanInput {
   readonly members: readonly PlanMember[];
   /** Who serves a shard, as far as anybody knows. */
   readonly ownerOf: (shard: number) => string | undefined;
-  readonly before: Pick<Plan, 'owners' | 'followers'> | undefined;
+  readonly before: Owners | undefined;
   /** Followers of each shard, where there are members enough. */
   readonly followers: number;
   /** Nothing has changed for a while and nothing is on its way: shards may move for balance alone. */
   readonly isCalm: boolean;
+  /** Shards that their owners cannot serve, because they do not reach the logs. */
+  readonly stuck: ReadonlySet<number>;
 }
 
-const NOBODY = '';
+export const NOBODY = '';
 
 /**
  * Who should have which shard. A member that lives keeps what it has; a shard without an owner goes to a follower, else to
- * who has least; members that drain keep theirs only when no other lives. For balance one shard moves at a time.
- * Without members nobody has anything.
+ * who has least and has memory for it; members that drain keep theirs only when no other lives. For balance one shard moves
+ * at a time. Without members nobody has anything.
  */
-export function makePlan(input: PlanInput): Pick<Plan, 'owners' | 'followers'> {
-  const { shards, members, before } = input;
-  const staying = members.filter(({ isDraining }) => !isDraining);
-  const hosts = staying.length > 0 ? staying : members;
+export function makePlan(input: PlanInput): Owners {
+  const { shards, members, before, stuck } = input;
+  const hosts = hostsOf(members);
   const byTag = new Map(hosts.map((member) => [member.tag, member]));
   const isHost = (tag: string | undefined): tag is string => tag !== undefined && byTag.has(tag);
   const owners: string[] = [];
   const load = new Map(hosts.map(({ tag }) => [tag, 0]));
   const count = (tag: string) => load.set(tag, (load.get(tag) ?? 0) + 1);
   for (let shard = 0; shard < shards; shard++) {
-    const owner = [before?.owners[shard], input.ownerOf(shard)].find(isHost) ?? NOBODY;
-    owners.push(owner);
-    if (owner !== NOBODY) count(owner);
+    const serving = input.ownerOf(shard);
+    const planned = before?.owners[shard];
+    const isStuck = stuck.has(shard) && planned === serving;
+    const owner = isStuck ? undefined : [planned, serving].find(isHost);
+    owners.push(owner ?? NOBODY);
+    if (owner !== undefined) count(owner);
   }
   for (let shard = 0; shard < shards; shard++) {
     if (owners[shard] !== NOBODY) continue;
-    const followers = (before?.followers[shard] ?? []).filter(isHost);
-    const owner = least(
-      followers.length > 0 ? followers.map((tag) => byTag.get(tag) as PlanMember) : hosts,
-      shard,
-      load,
-    );
+    const former = stuck.has(shard) ? input.ownerOf(shard) : undefined;
+    const followers = (before?.followers[shard] ?? []).filter((tag) => isHost(tag) && tag !== former);
+    const candidates =
+      followers.length > 0
+        ? followers.map((tag) => byTag.get(tag) as PlanMember)
+        : hosts.filter(({ tag, isFull }) => !isFull && tag !== former);
+    // Nobody else: it may reach its log again.
+    const owner = least(candidates, shard, load) ?? (isHost(former) ? former : undefined);
     owners[shard] = owner ?? NOBODY;
     if (owner !== undefined) count(owner);
   }
   if (input.isCalm) balance(owners, hosts, load, before);
   return { owners, followers: followersOf(owners, hosts, input) };
+}
+
+/** Who may have shards. */
+function hostsOf(members: readonly PlanMember[]): readonly PlanMember[] {
+  const cutOff = cutOffOf(members);
+  const staying = members.filter(({ tag, isDraining }) => !isDraining && !cutOff.has(tag));
+  return staying.length > 0 ? staying : members;
+}
+
+/** Of two that do not reach each other one has to go: who reaches fewer, or has the greater tag. */
+function cutOffOf(members: readonly PlanMember[]): Set<string> {
+  const byTag = new Map(members.map((member) => [member.tag, member]));
+  const cutOff = new Set<string>();
+  for (const a of members) {
+    for (const tag of a.unreachable) {
+      const b = byTag.get(tag);
+      if (b === undefined) continue;
+      const difference = a.unreachable.length - b.unreachable.length;
+      cutOff.add(difference > 0 || (difference === 0 && a.tag > b.tag) ? a.tag : b.tag);
+    }
+  }
+  return cutOff;
 }
 
 /** Of these the one with least; a hash of name and shard decides between equals. */
@@ -74,7 +103,7 @@ function balance(
   before: PlanInput['before'],
 ): void {
   const sorted = [...hosts].sort((a, b) => (load.get(a.tag) ?? 0) - (load.get(b.tag) ?? 0) || (a.tag < b.tag ? -1 : 1));
-  const poorest = sorted[0]?.tag;
+  const poorest = sorted.find(({ isFull }) => !isFull)?.tag;
   const richest = sorted.at(-1)?.tag;
   if (poorest === undefined || richest === undefined) return;
   if ((load.get(richest) ?? 0) - (load.get(poorest) ?? 0) < 2) return;
@@ -83,15 +112,17 @@ function balance(
   if (moved !== undefined) owners[moved] = poorest;
 }
 
-/** Who follows goes on to, as far as it can; the others are spread. */
+/** Who follows goes on to, as far as it can; the others are spread, in other zones than the owner first. */
 function followersOf(
   owners: readonly string[],
   hosts: readonly PlanMember[],
   { before, followers: wanted }: PlanInput,
 ): string[][] {
   const load = new Map<string, number>();
+  const zones = new Map(hosts.map(({ tag, zone }) => [tag, zone]));
+  const roomy = hosts.filter(({ isFull }) => !isFull);
   const followers = owners.map((owner, shard) => {
-    const others = hosts.filter(({ tag }) => tag !== owner).map(({ tag }) => tag);
+    const others = owner === NOBODY ? [] : roomy.filter(({ tag }) => tag !== owner).map(({ tag }) => tag);
     const former = before?.owners[shard];
     // Who hands a shard over has its wallets.
     const had = [...(before?.followers[shard] ?? []), ...(former === undefined ? [] : [former])];
@@ -100,9 +131,11 @@ function followersOf(
     return kept;
   });
   for (const [shard, kept] of followers.entries()) {
-    while (kept.length < wanted) {
-      const free = hosts.filter(({ tag }) => tag !== owners[shard] && !kept.includes(tag));
-      const next = least(free, shard, load);
+    const owner = owners[shard] as string;
+    while (owner !== NOBODY && kept.length < wanted) {
+      const free = roomy.filter(({ tag }) => tag !== owner && !kept.includes(tag));
+      const elsewhere = free.filter(({ zone }) => zone !== '' && zone !== zones.get(owner));
+      const next = least(elsewhere, shard, load) ?? least(free, shard, load);
       if (next === undefined) break;
       kept.push(next);
       load.set(next, (load.get(next) ?? 0) + 1);

@@ -5,23 +5,35 @@ export interface MemberRecord {
   /** Where its peers reach it. */
   readonly host: string;
   readonly port: number;
-  /** A member that drains gives its shards away, and gets none. */
-  readonly state: 'up' | 'draining';
+  /** Who follows a shard is in another zone than its owner, if that can be; empty: none. */
+  readonly zone: string;
   readonly version: string;
+  /** The newest stored format that it reads. */
+  readonly format: number;
+  /** Members that decide by other rules are warned of. */
+  readonly rulesHash: string;
+  /** It gives its shards away and gets none, because its process is to end. */
+  readonly isLeaving: boolean;
+  /** It has no memory for another shard. */
+  readonly isFull: boolean;
+  /** Tags of members that live and that it has no link to. */
+  readonly unreachable: readonly string[];
 }
 
 /** Who should have which shard. Which member has it, the logs say. */
 export interface Plan {
-  /** By shard: the owner's tag. */
+  /** By shard: the owner's tag; empty where nobody can have it. */
   readonly owners: readonly string[];
   /** By shard: tags of those that follow. */
   readonly followers: readonly (readonly string[])[];
+  /** The newest stored format that may be written: all members read it. Never lowered. */
+  readonly format: number;
   /** For people: what made it, and who. */
   readonly why: string;
   readonly by: string;
 }
 
-/** A shard that a member serves, since its fence of this epoch. */
+/** A shard that a member serves, since its fence of this epoch; with an empty tag it has let go of it. */
 export interface Claim {
   readonly epoch: number;
   readonly tag: string;
@@ -32,6 +44,8 @@ export interface TableView {
   readonly version: string;
   /** By tag. */
   readonly members: ReadonlyMap<string, MemberRecord>;
+  /** Tags of members that an operator has told to give their shards away. */
+  readonly drained: ReadonlySet<string>;
   /** Undefined before the first one. */
   readonly plan: Plan | undefined;
   /** By shard. */
@@ -60,6 +74,10 @@ export interface ClusterTable {
   putPlan(version: string, plan: Plan, gone: readonly string[]): Promise<boolean>;
   /** A claim of a higher epoch wins. */
   claim(shard: number, claim: Claim): Promise<void>;
+  /** Who has claimed it lets go of it: it appends nothing more. */
+  release(shard: number, claim: Claim): Promise<void>;
+  /** An operator's word. False when there is no such member. */
+  drain(tag: string, isDrained: boolean): Promise<boolean>;
   leave(tag: string): Promise<void>;
   /** What is there, for those who are no members. */
   read(): Promise<{ readonly beats: Beats; readonly view: TableView }>;

@@ -2,14 +2,20 @@ import { type Head, isSameHead } from '../shard/log/wal.js';
 import type { Beats } from './table.js';
 
 /** A member whose beat and link have been silent for so long is gone. */
-export const SILENT_MS = 1000;
+const SILENT_MS = 1000;
 /** Beats that have to be read meanwhile. */
 const SILENT_READS = 4;
 /** Of one whose address refuses connections. */
-export const REFUSED_MS = 400;
+const REFUSED_MS = 400;
 const REFUSED_READS = 2;
+/** Whoever is silent for so long is looked at more closely. */
+const SUSPECT_MS = 500;
 /** A log whose head has not moved for so long is still. */
 const QUIET_MS = 300;
+/** An owner whose flights wait for so long cannot reach the log. */
+export const STUCK_MS = 1500;
+/** A head that was read before is none that can be reached now. */
+const REACHED_MS = 500;
 
 interface SeenBeat {
   readonly beat: string;
@@ -19,9 +25,15 @@ interface SeenBeat {
 
 /** How the link to a member is. */
 interface SeenLink {
-  heardMs: number;
+  readonly heardMs: number;
   /** Its address answers that nobody listens, or as somebody else. */
-  isRefused: boolean;
+  readonly isRefused: boolean;
+}
+
+interface SeenHead {
+  readonly head: Head;
+  readonly sinceMs: number;
+  readonly seenMs: number;
 }
 
 /**
@@ -32,7 +44,9 @@ interface SeenLink {
 export class Watch {
   private readonly beats = new Map<string, SeenBeat>();
   private readonly links = new Map<string, SeenLink>();
-  private readonly heads = new Map<number, { readonly head: Head; readonly sinceMs: number }>();
+  private readonly heads = new Map<number, SeenHead>();
+  /** By tag, the shards whose logs it says that it does not reach. */
+  private readonly stuck = new Map<string, ReadonlySet<number>>();
 
   beatsRead(beats: Beats, nowMs: number): void {
     for (const [tag, beat] of beats) {
@@ -46,53 +60,81 @@ export class Watch {
   /** The table did not answer: nobody's silence has been seen meanwhile, nor that of a log. */
   tableSilent(nowMs: number): void {
     for (const [tag, { beat }] of this.beats) this.beats.set(tag, { beat, sinceMs: nowMs, reads: 0 });
-    for (const [shard, { head }] of this.heads) this.heads.set(shard, { head, sinceMs: nowMs });
+    for (const [shard, seen] of this.heads) this.heads.set(shard, { ...seen, sinceMs: nowMs });
   }
 
-  heard(tag: string, nowMs: number): void {
+  heard(tag: string, stuck: readonly number[], nowMs: number): void {
     this.links.set(tag, { heardMs: nowMs, isRefused: false });
+    this.stuck.set(tag, new Set(stuck));
   }
 
   refused(tag: string): void {
-    const link = this.links.get(tag) ?? { heardMs: Number.NEGATIVE_INFINITY, isRefused: true };
-    this.links.set(tag, { ...link, isRefused: true });
+    const heardMs = this.links.get(tag)?.heardMs ?? Number.NEGATIVE_INFINITY;
+    this.links.set(tag, { heardMs, isRefused: true });
   }
 
-  /** Who is no member any more and has no link needs no thought. */
-  forget(tag: string): void {
-    this.links.delete(tag);
+  /** Forgets who is no member any more, and has not been heard for long. */
+  keepOnly(tags: ReadonlySet<string>, nowMs: number): void {
+    for (const tag of this.links.keys()) {
+      if (tags.has(tag) || this.isHeard(tag, nowMs)) continue;
+      this.links.delete(tag);
+      this.stuck.delete(tag);
+    }
   }
 
   headSeen(shard: number, head: Head, nowMs: number): void {
     const seen = this.heads.get(shard);
-    if (seen === undefined || !isSameHead(seen.head, head)) this.heads.set(shard, { head, sinceMs: nowMs });
+    const sinceMs = seen !== undefined && isSameHead(seen.head, head) ? seen.sinceMs : nowMs;
+    this.heads.set(shard, { head, sinceMs, seenMs: nowMs });
   }
 
   headUnseen(shard: number): void {
     this.heads.delete(shard);
   }
 
-  /** Its link has been heard lately. */
-  isHeard(tag: string, nowMs: number): boolean {
-    return nowMs - (this.links.get(tag)?.heardMs ?? Number.NEGATIVE_INFINITY) < SILENT_MS;
+  /** The newest that was seen; undefined since it could not be read. */
+  headOf(shard: number): Head | undefined {
+    return this.heads.get(shard)?.head;
   }
 
-  /** Whether its beats are to be looked at more often: it may be gone. */
-  isSuspect(tag: string): boolean {
-    return this.links.get(tag)?.isRefused === true;
-  }
-
-  /** Of a member of the table; one that is none has left. */
-  isGone(tag: string, nowMs: number): boolean {
-    const beat = this.beats.get(tag);
-    if (beat === undefined) return !this.isHeard(tag, nowMs);
-    const silentMs = nowMs - beat.sinceMs;
-    if (this.isSuspect(tag)) return silentMs >= REFUSED_MS && beat.reads >= REFUSED_READS;
-    return silentMs >= SILENT_MS && beat.reads >= SILENT_READS && !this.isHeard(tag, nowMs);
+  /** Its log answers this node. */
+  isReached(shard: number, nowMs: number): boolean {
+    return nowMs - (this.heads.get(shard)?.seenMs ?? Number.NEGATIVE_INFINITY) < REACHED_MS;
   }
 
   isStill(shard: number, nowMs: number): boolean {
     const seen = this.heads.get(shard);
-    return seen !== undefined && nowMs - seen.sinceMs >= QUIET_MS;
+    return seen !== undefined && seen.seenMs - seen.sinceMs >= QUIET_MS && this.isReached(shard, nowMs);
+  }
+
+  /** Its link has been heard lately. */
+  isHeard(tag: string, nowMs: number): boolean {
+    return nowMs - this.heardMs(tag) < SILENT_MS;
+  }
+
+  /** It may be gone. */
+  isSuspect(tag: string, nowMs: number): boolean {
+    return this.isRefused(tag) || nowMs - this.heardMs(tag) >= SUSPECT_MS;
+  }
+
+  isStuck(tag: string, shard: number): boolean {
+    return this.stuck.get(tag)?.has(shard) === true;
+  }
+
+  /** Whether a member gives no sign of life; one that is not in the table has left. */
+  isGone(tag: string, nowMs: number): boolean {
+    const beat = this.beats.get(tag);
+    if (beat === undefined) return this.isRefused(tag) || !this.isHeard(tag, nowMs);
+    const silentMs = nowMs - beat.sinceMs;
+    if (this.isRefused(tag)) return silentMs >= REFUSED_MS && beat.reads >= REFUSED_READS;
+    return silentMs >= SILENT_MS && beat.reads >= SILENT_READS && !this.isHeard(tag, nowMs);
+  }
+
+  private isRefused(tag: string): boolean {
+    return this.links.get(tag)?.isRefused === true;
+  }
+
+  private heardMs(tag: string): number {
+    return this.links.get(tag)?.heardMs ?? Number.NEGATIVE_INFINITY;
   }
 }

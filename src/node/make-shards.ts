@@ -3,6 +3,7 @@ import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { SteadyClock } from '../base/steady-clock.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
+import type { OnFenced } from '../worker/host-observer.js';
 import type { Shards } from '../worker/shards.js';
 import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
 import { openShardThread, type ShardThreadSettings } from './shard-thread.js';
@@ -15,7 +16,7 @@ export interface ShardsDeps {
   readonly clock: SteadyClock;
   readonly codec: CallbackCodec;
   readonly log: Logger;
-  readonly onFenced: (shard: number, takenBy: string) => void;
+  readonly onFenced: OnFenced;
   /** The file that worker threads run. */
   readonly workerEntry: URL;
 }
@@ -34,6 +35,7 @@ export async function makeShards(all: ShardThreadSettings, workers: number, deps
     log,
     spawn,
     onFenced,
+    isShared: all.isShared,
     codec,
   });
 }

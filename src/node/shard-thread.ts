@@ -12,6 +12,7 @@ import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import type { StoreMeta } from '../store/meta.js';
 import { writeOrphans } from '../store/orphans-file.js';
 import { ScaleTable } from '../wallet/amount.js';
+import type { OnFenced } from '../worker/host-observer.js';
 import { MemoryGuard } from '../worker/memory-guard.js';
 import { ShardHost } from '../worker/shard-host.js';
 import type { ThreadShards } from '../worker/shards.js';
@@ -76,7 +77,7 @@ export async function openShardThread(
   options: ShardThreadSettings,
   codec: CallbackCodec,
   log: Logger,
-  onFenced: (shard: number, takenBy: string) => void,
+  onFenced: OnFenced,
 ): Promise<ThreadShards> {
   const { settings, meta, shards, owner, ownerTag, heapMaxBytes, recordsMaxBytes, acknowledged } = options;
   const { nodeFolder } = settings;

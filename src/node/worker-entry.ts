@@ -19,8 +19,8 @@ export interface WorkerSettings extends ShardThreadSettings {
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
 const { worker, fences, acknowledgedHere, ...options } = workerData as WorkerSettings;
 const log = createLogger(options.settings.log.level, { worker });
-const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, (shard, takenBy) =>
-  port.postMessage({ type: 'fenced', shard, takenBy }),
+const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, (shard, takenBy, head) =>
+  port.postMessage({ type: 'fenced', shard, takenBy, head }),
 );
 const server = new ShardServer(shards, port, async () => {
   await shards.close();

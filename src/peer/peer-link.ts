@@ -3,11 +3,12 @@ import { Packr } from 'msgpackr';
 import type { RawData, WebSocket } from 'ws';
 import { messageOf } from '../base/message-of.js';
 import type { PeerMessage } from '../cluster/peer-protocol.js';
-import { type Greeting, isProof, proofOf } from './proof.js';
+import { type Greeting, isProof, maybeGreeting, proofOf } from './proof.js';
 
 /** Raised when what members say changes so that an older one would misread it. */
 export const WIRE = 1;
 const GREETING_MS = 2000;
+const GREETING_BYTES_MAX = 1024;
 /** A peer that does not read is as one that is not there. */
 const BUFFERED_MAX = 64 * 1024 * 1024;
 
@@ -25,12 +26,13 @@ export interface LinkEvents {
   onClose(link: PeerLink, tag: string | undefined, reason: string): void;
 }
 
-type Frame =
-  | { readonly type: 'hello'; readonly greeting: Greeting }
-  | { readonly type: 'proof'; readonly proof: string }
-  | PeerMessage;
-
-/** One connection to a peer: both prove first that they know the secret, and nothing else is heard before. */
+/**
+ * One connection to a peer. Both prove first that they know the secret, in two texts of JSON each; nothing else is heard
+ * before. Then messages go as bytes.
+ *
+ *   hello {wire, storeId, tag, nonce}  ──>  <──  hello
+ *   proof "…"                          ──>  <──  proof
+ */
 export class PeerLink {
   private readonly packr = new Packr({ useRecords: false, moreTypes: true });
   private readonly mine: Greeting;
@@ -47,7 +49,7 @@ export class PeerLink {
     const { storeId, tag } = deps;
     this.mine = { wire: WIRE, storeId, tag, nonce: randomBytes(16).toString('hex') };
     this.timer = setTimeout(() => this.end('it has not greeted in time'), GREETING_MS);
-    socket.on('message', (data) => this.receive(data));
+    socket.on('message', (data, isBytes) => this.receive(data, isBytes));
     socket.on('error', (error) => {
       this.reason = error.message;
     });
@@ -66,7 +68,7 @@ export class PeerLink {
       this.end('it does not read what is sent to it');
       return false;
     }
-    this.post(message);
+    this.socket.send(this.packr.pack(message));
     return true;
   }
 
@@ -77,32 +79,26 @@ export class PeerLink {
   }
 
   private greet(): void {
-    this.post({ type: 'hello', greeting: this.mine });
+    this.socket.send(JSON.stringify(this.mine));
   }
 
-  private post(frame: Frame): void {
-    this.socket.send(this.packr.pack(frame));
-  }
-
-  private receive(data: RawData): void {
+  private receive(data: RawData, isBytes: boolean): void {
+    const bytes = data as Buffer;
     try {
-      this.take(this.packr.unpack(data as Buffer) as Frame);
+      if (this.isOpen && isBytes) this.events.onMessage(this.theirs?.tag as string, this.packr.unpack(bytes));
+      else if (isBytes || this.isOpen || bytes.length > GREETING_BYTES_MAX) this.end('it has not greeted first');
+      else if (this.theirs === undefined) this.greeted(maybeGreeting(bytes.toString()));
+      else this.proved(bytes.toString(), this.theirs);
     } catch (error) {
       this.end(`it sent what cannot be read: ${messageOf(error)}`);
     }
   }
 
-  private take(frame: Frame): void {
-    const { theirs } = this;
-    if (this.isOpen && theirs !== undefined) this.events.onMessage(theirs.tag, frame as PeerMessage);
-    else if (frame.type === 'hello' && theirs === undefined) this.greeted(frame.greeting);
-    else if (frame.type === 'proof' && theirs !== undefined) this.proved(frame.proof, theirs);
-    else this.end('it has not greeted first');
-  }
-
-  private greeted(theirs: Greeting): void {
+  private greeted(theirs: Greeting | undefined): void {
     const { storeId, tag, secret } = this.deps;
-    if (theirs.wire !== WIRE) {
+    if (theirs === undefined) {
+      this.end('it does not greet as a node of walletd does');
+    } else if (theirs.wire !== WIRE) {
       this.end(`it speaks version ${theirs.wire} of the protocol, this node ${WIRE}`);
     } else if (theirs.storeId !== storeId) {
       this.end(`it serves another store, ${theirs.storeId}`);
@@ -110,7 +106,7 @@ export class PeerLink {
       this.end('it is this very process');
     } else {
       this.theirs = theirs;
-      this.post({ type: 'proof', proof: proofOf(secret, this.mine, theirs) });
+      this.socket.send(proofOf(secret, this.mine, theirs));
     }
   }
 

@@ -9,6 +9,22 @@ export interface Greeting {
   readonly nonce: string;
 }
 
+const TAG = /^[0-9a-f]{8}$/;
+const NONCE = /^[0-9a-f]{32}$/;
+
+/** Undefined when it is none. Throws what `JSON.parse` does. */
+export function maybeGreeting(text: string): Greeting | undefined {
+  const { wire, storeId, tag, nonce } = JSON.parse(text) as Partial<Greeting>;
+  const isOne =
+    typeof wire === 'number' &&
+    typeof storeId === 'string' &&
+    typeof tag === 'string' &&
+    typeof nonce === 'string' &&
+    TAG.test(tag) &&
+    NONCE.test(nonce);
+  return isOne ? { wire, storeId, tag, nonce } : undefined;
+}
+
 /** What `mine` proves to `theirs`: nobody else's proof, and none of another time, is the same. */
 export function proofOf(secret: string, mine: Greeting, theirs: Greeting): string {
   const about = JSON.stringify([mine.storeId, mine.tag, mine.nonce, theirs.tag, theirs.nonce]);

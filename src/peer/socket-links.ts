@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Logger } from '../base/logger.js';
@@ -7,9 +10,21 @@ import { type LinkDeps, PeerLink } from './peer-link.js';
 const REDIAL_MS = 100;
 /** A packet to a machine that is gone is not answered at all. */
 const DIAL_MAX_MS = 500;
-const FRAME_BYTES_MAX = 64 * 1024 * 1024;
+/** A callback can be as long as `limits.bodyBytesMax` allows at most, and some more. */
+const FRAME_BYTES_MAX = 32 * 1024 * 1024;
+/** Connections whose peer has not yet proved to be one. */
+const STRANGERS_MAX = 32;
+
+/** PEM. Each end shows its certificate, and takes any that one of these authorities has signed. */
+export interface PeerTls {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ca: Buffer;
+}
 
 export interface SocketLinksDeps extends LinkDeps {
+  /** Undefined: plain WebSockets. */
+  readonly tls: PeerTls | undefined;
   readonly log: Logger;
   readonly events: PeerEvents;
 }
@@ -25,29 +40,35 @@ interface Dialled {
 export class SocketLinks implements PeerLinks {
   private readonly links = new Map<string, PeerLink>();
   private readonly dialled = new Map<string, Dialled>();
-  private readonly pending = new Set<PeerLink>();
+  /** Those that have not greeted yet. */
+  private readonly strangers = new Set<PeerLink>();
+  private readonly server: Server;
   private isClosed = false;
 
-  private constructor(
-    private readonly server: WebSocketServer,
+  constructor(
+    private readonly address: PeerAddress,
     private readonly deps: SocketLinksDeps,
   ) {
-    server.on('connection', (socket) => this.newLink(socket));
+    const { tls } = deps;
+    this.server = tls === undefined ? createServer() : createTlsServer({ ...tls, requestCert: true });
   }
 
-  /** Rejects when it cannot listen there. */
-  static async listen({ host, port }: PeerAddress, deps: SocketLinksDeps): Promise<SocketLinks> {
-    const server = new WebSocketServer({ host, port, maxPayload: FRAME_BYTES_MAX, perMessageDeflate: false });
-    await new Promise<void>((resolve, reject) => {
-      server.once('listening', resolve);
-      server.once('error', reject);
+  async listen(): Promise<number> {
+    const { server, deps } = this;
+    const { host, port } = this.address;
+    server.listen(port, host);
+    await once(server, 'listening').catch(({ message }: Error) => {
+      throw new Error(`cannot listen on ${host}:${port} for other nodes (cluster.host, cluster.port): ${message}`);
     });
-    server.on('error', (error) => deps.log.error({ error: error.message }, 'the listener for peers has a problem'));
-    return new SocketLinks(server, deps);
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
+    const peers = new WebSocketServer({ server, maxPayload: FRAME_BYTES_MAX, perMessageDeflate: false });
+    peers.on('error', (error) =>
+      deps.log.error({ error: error.message }, 'the listener for other nodes has a problem'),
+    );
+    peers.on('connection', (socket) => {
+      if (this.strangers.size >= STRANGERS_MAX) socket.terminate();
+      else this.newLink(socket);
+    });
+    return (server.address() as AddressInfo).port;
   }
 
   keep(peers: ReadonlyMap<string, PeerAddress>): void {
@@ -72,8 +93,12 @@ export class SocketLinks implements PeerLinks {
     this.isClosed = true;
     for (const { timer } of this.dialled.values()) clearTimeout(timer);
     this.dialled.clear();
-    for (const link of [...this.links.values(), ...this.pending]) link.end('this node ends');
-    await new Promise<void>((resolve) => this.server.close(() => resolve()));
+    for (const link of [...this.links.values(), ...this.strangers]) link.end('this node ends');
+    if (!this.server.listening) return;
+    const closed = once(this.server, 'close');
+    this.server.close();
+    this.server.closeAllConnections();
+    await closed;
   }
 
   private dial(tag: string, address: PeerAddress): void {
@@ -83,11 +108,15 @@ export class SocketLinks implements PeerLinks {
   }
 
   private dialAgain(tag: string, dialled: Dialled): void {
+    const { tls } = this.deps;
     const { host, port } = dialled.address;
-    const socket = new WebSocket(`ws://${host.includes(':') ? `[${host}]` : host}:${port}`, {
+    const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const socket = new WebSocket(`${tls === undefined ? 'ws' : 'wss'}://${authority}`, {
       handshakeTimeout: DIAL_MAX_MS,
       maxPayload: FRAME_BYTES_MAX,
       perMessageDeflate: false,
+      // Nodes are known by the secret, and by an authority of their own; their addresses come and go.
+      ...(tls !== undefined && { ...tls, checkServerIdentity: () => false }),
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') this.deps.events.onRefused(tag);
@@ -103,11 +132,11 @@ export class SocketLinks implements PeerLinks {
       },
       onClose: (link, tag, reason) => this.closed(link, tag, reason, expected),
     });
-    this.pending.add(link);
+    this.strangers.add(link);
   }
 
   private opened(link: PeerLink, tag: string, expected: string | undefined): void {
-    this.pending.delete(link);
+    this.strangers.delete(link);
     if (expected !== undefined && tag !== expected) {
       this.deps.events.onRefused(expected);
       link.end('another process has its address');
@@ -115,14 +144,17 @@ export class SocketLinks implements PeerLinks {
     }
     const former = this.links.get(tag);
     this.links.set(tag, link);
-    former?.end('there is a newer link');
+    if (former !== undefined) {
+      former.end('there is a newer link');
+      this.deps.events.onDown(tag);
+    }
     const dialled = this.dialled.get(tag);
     if (dialled !== undefined) dialled.trouble = undefined;
     this.deps.events.onUp(tag);
   }
 
   private closed(link: PeerLink, tag: string | undefined, reason: string, expected: string | undefined): void {
-    this.pending.delete(link);
+    this.strangers.delete(link);
     if (tag !== undefined && this.links.get(tag) === link) {
       this.links.delete(tag);
       this.deps.events.onDown(tag);
@@ -134,8 +166,8 @@ export class SocketLinks implements PeerLinks {
       this.deps.log.debug(at, 'a link has ended');
       return;
     }
-    if (dialled.trouble !== reason) this.deps.log.info(at, 'no link to a peer: trying again');
+    if (dialled.trouble !== reason) this.deps.log.info(at, 'no link to another node: trying again');
     dialled.trouble = reason;
-    dialled.timer = setTimeout(() => this.dialAgain(expected as string, dialled), REDIAL_MS);
+    dialled.timer = setTimeout(() => this.dialAgain(expected as string, dialled), REDIAL_MS).unref();
   }
 }

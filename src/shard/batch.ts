@@ -23,7 +23,7 @@ export function hasReplies({ commands, queries }: Batch): boolean {
 }
 
 /** What was decided will not be told: every replier gets this instead. */
-export function answerAll({ commands, queries }: Batch, answer: BusyAnswer): void {
+export function answerAll({ commands, queries }: Pick<Batch, 'commands' | 'queries'>, answer: BusyAnswer): void {
   commands.replaceBy(answer);
   queries.replaceBy(answer);
 }

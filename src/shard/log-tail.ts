@@ -1,5 +1,5 @@
 import { assert, must, unreachable } from '../base/assert.js';
-import type { Batch } from './batch.js';
+import { type Batch, newBatch } from './batch.js';
 import { PIECE_ENTRIES, type RecentEntries } from './log/recent-entries.js';
 import type { Recovered } from './log/recovery.js';
 import { type Append, type AppendOutcome, type Head, isSameHead, type SealedEntry } from './log/wal.js';
@@ -72,6 +72,15 @@ export class LogTail {
     assert(this.flying === undefined, 'what flies has not been reached');
     const { from, head, logBytes, entriesSinceSnapshot: tailEntries } = this;
     return { ...from, head, timeMs, logBytes, tailEntries };
+  }
+
+  /** What flies goes on without those who wait for it, and they are the caller's. */
+  silence(): Pick<Batch, 'commands' | 'queries'> | undefined {
+    const flight = this.flying;
+    if (flight === undefined) return undefined;
+    const { commands, decidedMs, queries } = newBatch();
+    this.flying = { ...flight, commands, decidedMs, queries };
+    return flight;
   }
 
   /** Seals a batch and sends it off. */

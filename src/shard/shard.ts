@@ -159,6 +159,8 @@ export class Shard implements FlightMember, Carrier {
   /** Called when nothing flies any more, or it does not hand over any more. */
   private onStill: (() => void) | undefined = undefined;
   private stopReason: string | undefined = undefined;
+  /** When what flies departed for the first time. Of the monotonic clock. */
+  private departedMs = 0;
 
   constructor(
     readonly id: number,
@@ -216,6 +218,11 @@ export class Shard implements FlightMember, Carrier {
   get waiting(): number {
     const { mailbox, desk, forming, tail } = this;
     return mailbox.length + (desk?.length ?? 0) + forming.commands.length + (tail?.flying?.commands.length ?? 0);
+  }
+
+  /** How long the log has not said what became of what flies; 0 when nothing does. Milliseconds. */
+  get flightMs(): number {
+    return this.tail?.flying === undefined ? 0 : this.deps.clock.monotonicMs() - this.departedMs;
   }
 
   get measures(): ShardMeasures {
@@ -312,6 +319,19 @@ export class Shard implements FlightMember, Carrier {
   /** What another owner goes on from, who has fenced it; undefined when it does not hand over any more. */
   maybeReached(): Recovered | undefined {
     return this.isHanding && this.isStill ? this.mustTail().reached(this.nowMs) : undefined;
+  }
+
+  /**
+   * Another node says that it has fenced the log, which this one cannot reach to see for itself: it tells nothing more of what
+   * it had decided. What is in flight stays there until the log says what became of it.
+   */
+  abandon(): void {
+    if (!(this.isServing || this.isHanding)) return;
+    const flight = this.mustTail().silence();
+    if (flight !== undefined) answerAll(flight, UNSURE);
+    this.state = 'fenced';
+    this.drop(MOVED);
+    if (flight === undefined) this.deps.onFenced(this, this.mustTail().head);
   }
 
   private get isHanding(): boolean {
@@ -416,6 +436,7 @@ export class Shard implements FlightMember, Carrier {
     let append: Append;
     try {
       append = this.mustTail().depart(batch);
+      this.departedMs = this.deps.clock.monotonicMs();
     } catch (error) {
       answerAll(batch, STARTING);
       this.fail(error);
@@ -444,6 +465,7 @@ export class Shard implements FlightMember, Carrier {
       case 'arrived':
         this.release(landed.flight, tookMs);
         if (this.state === 'failing') this.restart();
+        if (this.state === 'fenced') this.deps.onFenced(this, this.mustTail().head);
         if (this.isHanding && this.isStill) this.settleStill();
         return;
       case 'again':

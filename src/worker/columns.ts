@@ -55,13 +55,14 @@ export class ReplyColumns {
   readonly afters: Units[] = [];
   readonly areRepeats: boolean[] = [];
   readonly bodies: string[] = [];
-  /** By place, of those that a trace follows. */
-  turns: Map<number, TurnTimes> | undefined = undefined;
+  /** Of those that a trace follows, and their places. */
+  readonly turns: TurnTimes[] = [];
+  readonly traced: number[] = [];
 
   push(id: number, { answer, body, turn }: CallbackReply): void {
     if (turn !== undefined) {
-      this.turns ??= new Map();
-      this.turns.set(this.ids.length, turn);
+      this.turns.push(turn);
+      this.traced.push(this.ids.length);
     }
     const isAccepted = answer.type === 'accepted';
     this.ids.push(id);
@@ -76,7 +77,7 @@ export class ReplyColumns {
 /** One of them, on the other side. */
 export function replyAt(columns: ReplyColumns, i: number): CallbackReply {
   const reply = untracedReplyAt(columns, i);
-  return columns.turns === undefined ? reply : { ...reply, turn: columns.turns.get(i) };
+  return columns.traced.length === 0 ? reply : { ...reply, turn: columns.turns[columns.traced.indexOf(i)] };
 }
 
 function untracedReplyAt(columns: ReplyColumns, i: number): CallbackReply {

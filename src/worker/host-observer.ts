@@ -1,6 +1,13 @@
 import type { ArchiveObserver } from '../shard/archive/shard-archive.js';
+import type { Head } from '../shard/log/wal.js';
 import type { ShardObserver } from '../shard/shard-observer.js';
 import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
+
+/**
+ * Another process took a shard over: `head` is what its log ends in, `takenBy` is for people. Alone this process must end and
+ * not fight back; among nodes that share the shards it has given that one up.
+ */
+export type OnFenced = (shard: number, takenBy: string, head: Head) => void;
 
 /** Hears what a host does, beside what its shards do. */
 export interface HostObserver extends ShardObserver, ArchiveObserver {

@@ -1,6 +1,7 @@
 import type { Metric } from '../base/metric.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import type { Lsn } from '../shard/log/lsn.js';
+import type { Head } from '../shard/log/wal.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
@@ -60,9 +61,10 @@ export type FromWorker =
   | {
       readonly type: 'status';
       readonly shards: readonly ShardStatus[];
+      readonly isMemoryFull: boolean;
       readonly metrics: readonly Metric[] | undefined;
     }
-  | { readonly type: 'fenced'; readonly shard: number; readonly takenBy: string }
+  | { readonly type: 'fenced'; readonly shard: number; readonly takenBy: string; readonly head: Head }
   | { readonly type: 'drained'; readonly isEmpty: boolean }
   | { readonly type: 'snapshots-taken'; readonly results: readonly SnapshotResult[] }
   | { readonly type: 'shard-moved'; readonly id: number; readonly result: MoveResult }

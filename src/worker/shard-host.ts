@@ -22,7 +22,7 @@ import type { Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import { Archiver } from './archiver.js';
 import { ClockWatch } from './clock-watch.js';
-import type { HostObserver } from './host-observer.js';
+import type { HostObserver, OnFenced } from './host-observer.js';
 import { Housekeeper } from './housekeeper.js';
 import { OrphanKeeper } from './orphan-keeper.js';
 import { shardOf } from './placement.js';
@@ -72,8 +72,7 @@ export interface HostDeps {
   /** 8 random hexadecimal digits: begin the nonce of each fence of this process, and of no other one. */
   readonly ownerTag: string;
   readonly newNonce: () => string;
-  /** Another process took a shard over: this one must end and not fight back. */
-  readonly onFenced: (shard: number, takenBy: string) => void;
+  readonly onFenced: OnFenced;
   /** Writes what the log has lost for good to a file; resolves to its path. */
   readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
   /** Who is not asked for so long is packed. */
@@ -229,6 +228,10 @@ export class ShardHost implements ThreadShards {
     return must(this.moves, 'moves are of shards that several nodes share').move(move);
   }
 
+  get isMemoryFull(): boolean {
+    return this.deps.memory.isFull;
+  }
+
   private archiveDeps(archive: Archive): ShardArchiveDeps {
     const { log, observer, rules } = this.deps;
     return { archive, log, observer, retentionMs: rules.retentionMs, clock: this.clock, defer: setImmediate, delay };
@@ -290,6 +293,7 @@ export class ShardHost implements ThreadShards {
       players: shard.playerCount,
       waiting: shard.waiting,
       head: shard.durableHead,
+      flightMs: shard.flightMs,
       reason: shard.reason,
     }));
   }

@@ -75,6 +75,13 @@ export class ShardMoves {
         case 'confirm':
           shard.confirmOwnership();
           return DONE;
+        case 'abandon':
+          this.endHandover(shard);
+          shard.abandon();
+          return DONE;
+        case 'stop':
+          this.stopShard(shard, move.reason);
+          return DONE;
       }
     } catch (error) {
       if (error instanceof FencedError) return { type: 'conflict', head: error.head };
@@ -96,6 +103,7 @@ export class ShardMoves {
     if (shard.state !== 'away') return DONE;
     if (this.warming.size >= WARMING_MAX) await new Promise<void>((resolve) => this.queue.push(resolve));
     try {
+      if (this.deps.memory.isFull) throw new Error('memory is nearly full');
       const { id } = shard;
       const follower = await Follower.begin({ shard: id, genesis: this.deps.genesis(id) }, this.deps);
       if (shard.state === 'away') shard.follow(follower);
@@ -149,6 +157,14 @@ export class ShardMoves {
     return DONE;
   }
 
+  /** Its log cannot be continued by anybody. */
+  private stopShard(shard: Shard, reason: string): void {
+    if (shard.state === 'following') shard.leave();
+    if (shard.state !== 'away') return;
+    shard.stop(reason);
+    this.deps.log.error({ shard: shard.id, error: reason }, 'shard cannot be taken over: it stays stopped');
+  }
+
   private endHandover({ id }: Shard): void {
     clearTimeout(this.handovers.get(id));
     this.handovers.delete(id);
@@ -159,12 +175,25 @@ export class ShardMoves {
     if (this.isReading) return;
     this.isReading = true;
     const following = [...this.shards.values()].filter(({ state }) => state === 'following');
+    if (this.deps.memory.isFull) this.makeRoom(following);
     await Promise.all(following.map((shard) => this.readOne(shard)));
     this.isReading = false;
   }
 
+  /** What is served comes first: the largest that only follows goes. */
+  private makeRoom(following: readonly Shard[]): void {
+    const [largest] = [...following].sort((a, b) => b.recordBytes.all - a.recordBytes.all);
+    if (largest === undefined) return;
+    this.deps.log.warn(
+      { shard: largest.id },
+      'memory is nearly full: a shard of another node is not followed any more',
+    );
+    largest.leave();
+  }
+
   private async readOne(shard: Shard): Promise<void> {
-    const follower = must(shard.maybeFollower, 'a shard that follows has a follower');
+    const follower = shard.maybeFollower;
+    if (follower === undefined) return;
     try {
       await follower.readOn(this.deps, this.deps.yieldTurn);
     } catch (error) {

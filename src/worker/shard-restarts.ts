@@ -17,7 +17,7 @@ import {
 import type { Head, Takeover } from '../shard/log/wal.js';
 import { ATTEMPTS_MAX, maybeMissing, writeFence } from '../shard/log/write-fence.js';
 import type { Shard } from '../shard/shard.js';
-import type { HostObserver } from './host-observer.js';
+import type { HostObserver, OnFenced } from './host-observer.js';
 import type { OrphanKeeper } from './orphan-keeper.js';
 
 export interface RestartDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
@@ -31,8 +31,7 @@ export interface RestartDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attempts
   readonly observer: HostObserver;
   readonly isShared: boolean;
   readonly onRecovered: (shard: number, recovered: Recovered) => void;
-  /** Another process took a shard over: this one must end and not fight back. */
-  readonly onFenced: (shard: number, takenBy: string) => void;
+  readonly onFenced: OnFenced;
   readonly orphans: OrphanKeeper;
 }
 
@@ -92,7 +91,7 @@ export class ShardRestarts {
   }
 
   private async giveUp(shard: number, head: Head): Promise<never> {
-    this.deps.onFenced(shard, await this.nameOwner(shard, head));
+    this.deps.onFenced(shard, await this.nameOwner(shard, head), head);
     throw new FencedError(shard, head);
   }
 
@@ -183,7 +182,7 @@ export class ShardRestarts {
       // An owner that takes one shard takes all, also those that have not noticed yet.
       await this.keepOrphans();
     }
-    this.deps.onFenced(shard.id, takenBy);
+    this.deps.onFenced(shard.id, takenBy, head);
   }
 
   private async nameOwner(shard: number, head: Head): Promise<string> {

@@ -4,7 +4,8 @@ import type { Lsn } from '../shard/log/lsn.js';
 import { RecoveryError } from '../shard/log/recovery-error.js';
 import type { Takeover } from '../shard/log/wal.js';
 import type { Pace } from '../shard/snapshot/snapshotter.js';
-import { type CallbackColumns, callbackAt, ReplyColumns } from './columns.js';
+import { type CallbackColumns, callbackAt } from './columns.js';
+import { OutgoingReplies, type SendReplies } from './outgoing-replies.js';
 import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { Move, ThreadShards } from './shards.js';
 
@@ -13,10 +14,7 @@ const STATUSES_PER_METRICS = 10;
 
 /** The worker's end of the wire: carries requests to the shards of this thread, and their results back. */
 export class ShardServer {
-  private ids: number[] = [];
-  private results: WireResult[] = [];
-  private replies = new ReplyColumns();
-  private readyMs: number | undefined = undefined;
+  private readonly outgoing = new OutgoingReplies((...outgoing) => this.send(...outgoing));
   private timer: NodeJS.Timeout | undefined = undefined;
   private statuses = 0;
 
@@ -72,7 +70,7 @@ export class ShardServer {
     for (let i = 0; i < columns.endpoints.length; i++) {
       const id = columns.firstId + i;
       const callback = callbackAt(columns, i);
-      const replier: Replier<CallbackReply> = { reply: (reply, readyMs) => this.replied(id, reply, readyMs) };
+      const replier: Replier<CallbackReply> = { reply: (reply, readyMs) => this.outgoing.addReply(id, reply, readyMs) };
       const shard = this.shards.maybeCarryOut(callback, replier);
       if (shard !== undefined) this.port.postMessage({ type: 'misplaced-callback', id, shard, callback });
     }
@@ -80,46 +78,21 @@ export class ShardServer {
 
   private submit(request: WireRequest): void {
     const { id, shard, deadlineMs } = request;
-    const replier: Replier<WireResult> = { reply: (result, readyMs) => this.reply(id, result, readyMs) };
+    const replier: Replier<WireResult> = { reply: (result, readyMs) => this.outgoing.addResult(id, result, readyMs) };
     if ('command' in request) this.shards.execute(shard, request.command, deadlineMs, replier);
     else this.shards.ask(shard, request.query, deadlineMs, replier);
   }
 
-  /** Replies of one round come in one stretch of code, and leave in one message at its end. */
-  private reply(id: number, result: WireResult, readyMs: number | undefined): void {
-    this.schedule(readyMs);
-    this.ids.push(id);
-    this.results.push(result);
-  }
-
-  private replied(id: number, reply: CallbackReply, readyMs: number | undefined): void {
-    this.schedule(readyMs);
-    this.replies.push(id, reply);
-  }
-
-  private schedule(readyMs: number | undefined): void {
-    if (this.ids.length > 0 || this.replies.ids.length > 0) return;
-    queueMicrotask(() => this.send());
-    this.readyMs = readyMs;
-  }
-
-  private send(): void {
-    const { ids, results, replies, readyMs } = this;
+  private send(...[replies, results, readyMs]: Parameters<SendReplies>): void {
     const durable = this.shards.durable();
-    if (replies.ids.length > 0) {
-      this.replies = new ReplyColumns();
-      this.port.postMessage({ type: 'replies', replies, durable, readyMs });
-    }
-    if (ids.length > 0) {
-      this.ids = [];
-      this.results = [];
-      this.port.postMessage({ type: 'results', ids, results, durable, readyMs });
-    }
+    if (replies !== undefined) this.port.postMessage({ type: 'replies', replies, durable, readyMs });
+    if (results !== undefined) this.port.postMessage({ type: 'results', ...results, durable, readyMs });
   }
 
   private sendStatus(): void {
     const metrics = this.statuses++ % STATUSES_PER_METRICS === 0 ? this.shards.metrics() : undefined;
-    this.port.postMessage({ type: 'status', shards: this.shards.status(), metrics });
+    const { isMemoryFull } = this.shards;
+    this.port.postMessage({ type: 'status', shards: this.shards.status(), isMemoryFull, metrics });
   }
 
   private async takeSnapshots(pace: Pace): Promise<void> {

@@ -18,14 +18,17 @@ export interface ShardStatus {
   readonly waiting: number;
   /** What is durable. */
   readonly head: Head | undefined;
+  /** How long what it has decided waits for its log; 0 when nothing does. Milliseconds. */
+  readonly flightMs: number;
   /** Why it is stopped. */
   readonly reason: string | undefined;
 }
 
 /**
  * What is asked of a shard that several nodes share. `take`: fence its log and serve it, only over this head if one is
- * given, and only when the log has what was `told`. `pause`: decide nothing more; it goes on by itself when it is not released soon. `release`: another owner has
- * fenced it, follow that one. `confirm`: look whether the log is still ours.
+ * given, and only when the log has what was `told`. `pause`: decide nothing more; it goes on by itself when it is not released soon. `release`: another owner
+ * has fenced it, follow that one. `confirm`: look whether the log is still ours. `abandon`: it is another node's, which cannot
+ * be looked up. `stop`: its log cannot be continued.
  */
 export type Move =
   | {
@@ -35,7 +38,11 @@ export type Move =
       /** The newest entry that anybody is known to have told. */
       readonly told: Position | undefined;
     }
-  | { readonly type: 'follow' | 'pause' | 'resume' | 'release' | 'leave' | 'confirm'; readonly shard: number };
+  | { readonly type: 'stop'; readonly shard: number; readonly reason: string }
+  | {
+      readonly type: 'follow' | 'pause' | 'resume' | 'release' | 'leave' | 'confirm' | 'abandon';
+      readonly shard: number;
+    };
 
 export type MoveResult =
   | { readonly type: 'done' }
@@ -70,6 +77,8 @@ export interface Shards {
   takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]>;
   /** Does not reject. */
   move(move: Move): Promise<MoveResult>;
+  /** Nothing new is opened or followed for want of memory. */
+  readonly isMemoryFull: boolean;
   /** After another process has taken over: puts what only this one still has where people find it. */
   keepOrphans(): Promise<void>;
   close(): Promise<void>;

@@ -60,7 +60,7 @@ export class WalletService {
 
   /** For people: the place of a head says enough. */
   status(): readonly object[] {
-    return this.shards.status().map(({ head, reason, ...status }) => ({
+    return this.shards.status().map(({ head, reason, flightMs: _flightMs, ...status }) => ({
       ...status,
       lsn: head && formatLsn(head.lsn),
       reason,

@@ -10,13 +10,14 @@ import { OVERLOADED, STARTING } from '../shard/request.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import { columnsOf, replyAt } from './columns.js';
+import type { OnFenced } from './host-observer.js';
 import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { Move, MoveResult, ShardStatus } from './shards.js';
 
 export interface WorkerEvents {
   /** All its shards serve. */
   onOpened(): void;
-  onFenced(shard: number, takenBy: string): void;
+  readonly onFenced: OnFenced;
   /** It has a callback of a shard that it does not have. */
   onMisplaced(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void;
   /** The thread has ended by itself. */
@@ -36,6 +37,7 @@ const WAITING_MAX = 100_000;
  */
 export class WorkerClient {
   status: readonly ShardStatus[] = [];
+  isMemoryFull = false;
   /** As of its last message. */
   metrics: readonly Metric[] = [];
   private readonly waiting = new Map<number, Replier<WireResult>>();
@@ -218,6 +220,7 @@ export class WorkerClient {
         return;
       case 'status':
         this.status = message.shards;
+        this.isMemoryFull = message.isMemoryFull;
         this.metrics = message.metrics ?? this.metrics;
         return;
       case 'shards-opened':
@@ -231,7 +234,7 @@ export class WorkerClient {
         this.settleOpened?.reject(new RecoveryError(message.message));
         return;
       case 'fenced':
-        this.events.onFenced(message.shard, message.takenBy);
+        this.events.onFenced(message.shard, message.takenBy, message.head);
         return;
       case 'drained':
         this.onDrained?.(message.isEmpty);

@@ -10,13 +10,14 @@ import { guessUsername } from '../callback/guess-username.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import type { Takeover } from '../shard/log/wal.js';
-import { STARTING, STOPPED } from '../shard/request.js';
+import { MOVED, STARTING, STOPPED } from '../shard/request.js';
 import type { ShardState } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
+import type { OnFenced } from './host-observer.js';
 import { shardOf } from './placement.js';
 import type { NewRequest } from './protocol.js';
 import type { Move, MoveResult, ShardStatus, Shards } from './shards.js';
@@ -32,13 +33,16 @@ export interface PoolDeps {
     fences: readonly Takeover[] | undefined,
     acknowledged: ReadonlyMap<number, Lsn>,
   ) => Worker;
-  readonly onFenced: (shard: number, takenBy: string) => void;
+  readonly onFenced: OnFenced;
+  /** Other nodes have some of the shards: threads begin without any, and each gets the next one to come. */
+  readonly isShared: boolean;
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
 }
 
 /** What one worker has, over the lives of its threads. Its state is the thread's, and stands above that of its shards. */
 interface WorkerSlot {
   readonly worker: number;
+  /** All that its thread may have. */
   readonly shards: readonly number[];
   /** The newest entry of each shard whose answers have come. */
   readonly acknowledged: Map<number, Lsn>;
@@ -52,6 +56,14 @@ interface WorkerSlot {
 }
 
 const THREAD_ENDED = 'its thread has ended';
+const NOT_HERE: MoveResult = { type: 'failed', reason: 'it is not on this node', isPermanent: false };
+/** Of a shard that no thread has told of. */
+const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'flightMs'> = {
+  players: 0,
+  waiting: 0,
+  head: undefined,
+  flightMs: 0,
+};
 
 /**
  * Shards on worker threads. A worker that dies is started again and recovers its shards while the others serve; one
@@ -59,6 +71,7 @@ const THREAD_ENDED = 'its thread has ended';
  */
 export class WorkerPool implements Shards {
   private readonly slots: WorkerSlot[];
+  /** Where each shard is; one that is another node's is nowhere. */
   private readonly byShard = new Map<number, WorkerSlot>();
 
   constructor(
@@ -67,7 +80,7 @@ export class WorkerPool implements Shards {
     private readonly deps: PoolDeps,
   ) {
     this.slots = range(Math.min(workerCount, shardCount)).map((worker) => {
-      const shards = range(shardCount).filter((shard) => shard % workerCount === worker);
+      const shards = range(shardCount).filter((shard) => deps.isShared || shard % workerCount === worker);
       return {
         worker,
         shards,
@@ -79,6 +92,7 @@ export class WorkerPool implements Shards {
         counted: [],
       };
     });
+    if (deps.isShared) return;
     for (const slot of this.slots) for (const shard of slot.shards) this.byShard.set(shard, slot);
   }
 
@@ -93,9 +107,9 @@ export class WorkerPool implements Shards {
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
     // One worker has all shards. A wrong guess makes the callback travel twice.
-    const guessed = this.slots.length === 1 ? 0 : shardOf(guessUsername(callback.text), this.shardCount);
-    const { client, state } = this.slotOf(guessed);
-    if (state === 'serving') client?.carryOut(callback, replier);
+    const [only, second] = this.slots;
+    const slot = second === undefined ? only : this.byShard.get(shardOf(guessUsername(callback.text), this.shardCount));
+    if (slot?.state === 'serving') slot.client?.carryOut(callback, replier);
     else this.forwardExactly(callback, replier);
   }
 
@@ -104,14 +118,18 @@ export class WorkerPool implements Shards {
   }
 
   status(): ShardStatus[] {
-    const all = this.slots.flatMap(({ shards, client, state, reason }) =>
-      shards.map((shard) => {
-        const known = client?.status.find((status) => status.shard === shard);
-        if (known !== undefined) return state === 'serving' ? known : { ...known, state, reason };
-        return { shard, state, players: 0, waiting: 0, head: undefined, reason };
-      }),
-    );
-    return all.sort((a, b) => a.shard - b.shard);
+    return range(this.shardCount).map((shard) => {
+      const slot = this.byShard.get(shard);
+      if (slot === undefined) return { ...UNKNOWN, shard, state: 'away', reason: undefined };
+      const { client, state, reason } = slot;
+      const known = client?.status.find((status) => status.shard === shard);
+      if (known === undefined) return { ...UNKNOWN, shard, state, reason };
+      return state === 'serving' ? known : { ...known, state, reason };
+    });
+  }
+
+  get isMemoryFull(): boolean {
+    return this.slots.some(({ client }) => client?.isMemoryFull === true);
   }
 
   metrics(): readonly Metric[] {
@@ -130,17 +148,44 @@ export class WorkerPool implements Shards {
 
   async takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]> {
     const results = await Promise.all(
-      this.slots.map(async ({ client, shards }) => {
-        const results = await client?.takeSnapshots(pace);
-        return results ?? shards.map((shard) => ({ type: 'abandoned', shard, reason: THREAD_ENDED }) as const);
+      this.slots.map(async (slot) => {
+        const results = await slot.client?.takeSnapshots(pace);
+        if (results !== undefined) return results;
+        return this.shardsOf(slot).map((shard) => ({ type: 'abandoned', shard, reason: THREAD_ENDED }) as const);
       }),
     );
     return results.flat().sort((a, b) => a.shard - b.shard);
   }
 
   async move(move: Move): Promise<MoveResult> {
-    const { client, reason = THREAD_ENDED } = this.slotOf(move.shard);
-    return (await client?.move(move)) ?? { type: 'failed', reason, isPermanent: false };
+    const { shard, type } = move;
+    const slot = this.byShard.get(shard) ?? (type === 'follow' || type === 'take' ? this.place(shard) : undefined);
+    if (slot === undefined) return type === 'leave' ? { type: 'done' } : NOT_HERE;
+    const { client, reason = THREAD_ENDED } = slot;
+    const result = await client?.move(move);
+    if (this.stateIn(slot, shard) === 'away') this.byShard.delete(shard);
+    return result ?? { type: 'failed', reason, isPermanent: false };
+  }
+
+  /** The thread that has the fewest is to have it, too. */
+  private place(shard: number): WorkerSlot {
+    const serving = this.slots.filter(({ state }) => state === 'serving');
+    const [emptiest] = (serving.length > 0 ? serving : this.slots).toSorted(
+      (a, b) => this.shardsOf(a).length - this.shardsOf(b).length,
+    );
+    const slot = must(emptiest, 'a pool has threads');
+    this.byShard.set(shard, slot);
+    return slot;
+  }
+
+  private stateIn({ client, state }: WorkerSlot, shard: number): ShardState {
+    if (state !== 'serving') return state;
+    return client?.status.find((status) => status.shard === shard)?.state ?? 'starting';
+  }
+
+  /** Those that are in it now. */
+  private shardsOf(slot: WorkerSlot): number[] {
+    return [...this.byShard].flatMap(([shard, other]) => (other === slot ? [shard] : []));
   }
 
   async keepOrphans(): Promise<void> {
@@ -152,9 +197,9 @@ export class WorkerPool implements Shards {
   }
 
   private forward(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void {
-    const { client, state } = this.slotOf(shard);
-    if (state === 'serving') client?.carryOut(callback, replier);
-    else replier.reply({ answer: busyIn(state), body: '' });
+    const slot = this.byShard.get(shard);
+    if (slot?.state === 'serving') slot.client?.carryOut(callback, replier);
+    else replier.reply({ answer: busyIn(slot), body: '' });
   }
 
   /** A worker that does not serve cannot tell that the guess was wrong, or that there is nothing to carry out. */
@@ -165,13 +210,9 @@ export class WorkerPool implements Shards {
   }
 
   private submit(request: NewRequest, replier: Replier<never>): void {
-    const { client, state } = this.slotOf(request.shard);
-    if (state === 'serving') client?.submit(request, replier);
-    else (replier as Replier<BusyAnswer>).reply(busyIn(state));
-  }
-
-  private slotOf(shard: number): WorkerSlot {
-    return must(this.byShard.get(shard), 'a shard has a slot');
+    const slot = this.byShard.get(request.shard);
+    if (slot?.state === 'serving') slot.client?.submit(request, replier);
+    else (replier as Replier<BusyAnswer>).reply(busyIn(slot));
   }
 
   private async open(slot: WorkerSlot, fences: readonly Takeover[] | undefined): Promise<void> {
@@ -181,7 +222,7 @@ export class WorkerPool implements Shards {
         slot.state = 'serving';
         slot.restarts.recovered(this.deps.clock.monotonicMs());
       },
-      onFenced: (shard: number, takenBy: string) => void this.fenced(shard, takenBy),
+      onFenced: (...fenced: Parameters<OnFenced>) => void this.fenced(...fenced),
       onMisplaced: this.forward.bind(this),
       onDied: (error: Error) => this.died(slot, error),
     };
@@ -189,15 +230,20 @@ export class WorkerPool implements Shards {
     await slot.client.open();
   }
 
-  /** An owner that takes one shard takes all, also those of workers that have not noticed yet. */
-  private async fenced(shard: number, takenBy: string): Promise<void> {
-    await this.keepOrphans();
-    this.deps.onFenced(shard, takenBy);
+  private async fenced(...fenced: Parameters<OnFenced>): Promise<void> {
+    const [shard] = fenced;
+    if (this.deps.isShared) this.byShard.delete(shard);
+    // An owner that takes one shard takes all, also those of workers that have not noticed yet.
+    else await this.keepOrphans();
+    this.deps.onFenced(...fenced);
   }
 
   private died(slot: WorkerSlot, error: Error): void {
-    const { worker, shards } = slot;
+    const { worker } = slot;
+    const shards = this.shardsOf(slot);
     const at = { worker, shards, error: error.stack ?? error.message };
+    // They may come back on another thread, or another node.
+    if (this.deps.isShared) for (const shard of shards) this.byShard.delete(shard);
     slot.counted = mergeMetrics([...slot.counted, ...(slot.client?.takeCounted() ?? [])]);
     if (!slot.restarts.failed(this.deps.clock.monotonicMs())) {
       slot.state = 'stopped';
@@ -226,9 +272,10 @@ export class WorkerPool implements Shards {
   }
 }
 
-/** What a shard in this state answers, which is not serving. */
-function busyIn(state: ShardState): BusyAnswer {
-  return state === 'starting' ? STARTING : STOPPED;
+/** What a shard answers whose thread does not serve, or that is in none. */
+function busyIn(slot: WorkerSlot | undefined): BusyAnswer {
+  if (slot === undefined) return MOVED;
+  return slot.state === 'starting' ? STARTING : STOPPED;
 }
 
 function range(count: number): number[] {

@@ -3,7 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { makePlan, type PlanInput, type PlanMember } from '../../src/cluster/plan.js';
 
-const member = (tag: string, isDraining = false): PlanMember => ({ tag, name: `node-${tag}`, isDraining });
+const member = (tag: string, isDraining = false): PlanMember => ({
+  tag,
+  name: `node-${tag}`,
+  zone: '',
+  isFull: false,
+  unreachable: [],
+  isDraining,
+});
 const ABC = ['a', 'b', 'c'].map((tag) => member(tag));
 
 function planned(input: Partial<PlanInput>) {
@@ -14,6 +21,7 @@ function planned(input: Partial<PlanInput>) {
     before: undefined,
     followers: 1,
     isCalm: false,
+    stuck: new Set(),
     ...input,
   });
 }
@@ -49,6 +57,45 @@ test('a member that drains gives everything away; the last one keeps it', () => 
 test('who serves without a plan keeps what it serves', () => {
   const { owners } = planned({ ownerOf: (shard) => (shard < 9 ? 'b' : undefined) });
   assert.equal(owners.filter((owner) => owner === 'b').length, 9);
+});
+
+test('shards that an owner does not reach go to who follows them', () => {
+  const before = planned({});
+  const mine = [...before.owners.keys()].filter((shard) => before.owners[shard] === 'a');
+  const ownerOf = (shard: number) => before.owners[shard];
+  const after = planned({ before, ownerOf, stuck: new Set(mine) });
+  for (const shard of mine) assert.equal(after.owners[shard], before.followers[shard]?.[0]);
+  const alone = planned({ members: [member('a')], before, ownerOf, stuck: new Set(mine) });
+  for (const shard of mine) assert.equal(alone.owners[shard], 'a', 'nobody else is there');
+});
+
+test('a member without memory gets no shard that it does not follow, and follows none', () => {
+  const full = { ...member('c'), isFull: true };
+  const { owners, followers } = planned({ members: [member('a'), member('b'), full] });
+  assert.deepEqual(Object.keys(loads(owners)).sort(), ['a', 'b']);
+  assert.ok(!followers.flat().includes('c'));
+  const before = planned({});
+  const after = planned({ members: [{ ...member('b'), isFull: true }, full], before });
+  for (const [shard, owner] of before.owners.entries()) {
+    if (owner === 'a') assert.equal(after.owners[shard], before.followers[shard]?.[0], 'its wallets are there');
+  }
+  assert.deepEqual(planned({ members: [full] }).owners, Array(12).fill(''), 'nobody has room');
+});
+
+test('of two that do not reach each other one gives everything away: who reaches fewer, or the greater tag', () => {
+  const cut = (tag: string, ...unreachable: string[]) => ({ ...member(tag), unreachable });
+  const one = planned({ members: [cut('a', 'b'), cut('b', 'a', 'c'), cut('c', 'b')] });
+  assert.deepEqual(Object.keys(loads(one.owners)).sort(), ['a', 'c']);
+  const pair = planned({ members: [cut('a', 'b'), cut('b', 'a')] });
+  assert.deepEqual(loads(pair.owners), { a: 12 });
+});
+
+test('who follows is in another zone than the owner', () => {
+  const zoned = (tag: string, zone: string) => ({ ...member(tag), zone });
+  const members = [zoned('a', 'x'), zoned('b', 'x'), zoned('c', 'y'), zoned('d', 'y')];
+  const { owners, followers } = planned({ members });
+  const zoneOf = (tag: string | undefined) => members.find((one) => one.tag === tag)?.zone;
+  for (const [shard, owner] of owners.entries()) assert.notEqual(zoneOf(owner), zoneOf(followers[shard]?.[0]));
 });
 
 test('nobody has anything where nobody lives', () => {

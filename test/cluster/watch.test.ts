@@ -10,11 +10,11 @@ function read(watch: Watch, beatAt: (ms: number) => string, fromMs: number, toMs
 test('a member whose beat and link are silent for a second is gone', () => {
   const watch = new Watch();
   read(watch, String, 0, 1000);
-  watch.heard('a', 900);
+  watch.heard('a', [], 900);
   read(watch, () => '800', 1000, 2000);
   assert.ok(!watch.isGone('a', 1799), 'beat');
   assert.ok(watch.isGone('a', 2000));
-  watch.heard('a', 1900);
+  watch.heard('a', [], 1900);
   assert.ok(!watch.isGone('a', 2000), 'its link speaks');
   read(watch, () => '2000', 2000, 2200);
   assert.ok(!watch.isGone('a', 4000), 'any change is life, and too few were read since');
@@ -23,7 +23,7 @@ test('a member whose beat and link are silent for a second is gone', () => {
 test('one whose address refuses is gone sooner, yet not before its beat is silent', () => {
   const watch = new Watch();
   read(watch, String, 0, 1000);
-  watch.heard('a', 990);
+  watch.heard('a', [], 990);
   watch.refused('a');
   assert.ok(!watch.isGone('a', 1000));
   watch.beatsRead(new Map([['a', '800']]), 1050);
@@ -36,9 +36,10 @@ test('a table that does not answer lets all silence begin anew', () => {
   const watch = new Watch();
   read(watch, () => '0', 0, 900);
   const head = { lsn: { epoch: 1, sequence: 1 }, nonce: '0'.repeat(16), checksum: 1 };
-  watch.headSeen(3, head, 0);
+  for (const ms of [0, 400, 900]) watch.headSeen(3, head, ms);
   assert.ok(watch.isStill(3, 900));
   watch.tableSilent(900);
+  watch.headSeen(3, head, 1100);
   assert.ok(!watch.isStill(3, 1100));
   read(watch, () => '0', 1000, 1800);
   assert.ok(!watch.isGone('a', 1850));
@@ -49,7 +50,7 @@ test('a table that does not answer lets all silence begin anew', () => {
 test('who is in no table is gone unless its link speaks', () => {
   const watch = new Watch();
   assert.ok(watch.isGone('x', 0));
-  watch.heard('x', 0);
+  watch.heard('x', [], 0);
   assert.ok(!watch.isGone('x', 999));
   assert.ok(watch.isGone('x', 1000));
 });
@@ -59,9 +60,20 @@ test('a log is still when its head has not moved for a while, in whatever direct
   const head = (sequence: number) => ({ lsn: { epoch: 1, sequence }, nonce: '0'.repeat(16), checksum: sequence });
   watch.headSeen(0, head(5), 0);
   watch.headSeen(0, head(5), 299);
-  assert.ok(!watch.isStill(0, 299));
+  assert.ok(!watch.isStill(0, 900), 'it was not read since');
+  watch.headSeen(0, head(5), 300);
   assert.ok(watch.isStill(0, 300));
-  watch.headSeen(0, head(4), 301);
-  assert.ok(!watch.isStill(0, 500));
-  assert.ok(!watch.isStill(1, 500), 'never seen');
+  assert.ok(!watch.isStill(0, 800), 'it has not been read lately');
+  watch.headSeen(0, head(4), 801);
+  watch.headSeen(0, head(4), 1000);
+  assert.ok(!watch.isStill(0, 1000));
+  assert.ok(!watch.isStill(1, 1000), 'never seen');
+});
+
+test('whose log does not answer is stuck there until it says otherwise', () => {
+  const watch = new Watch();
+  watch.heard('a', [1, 2], 0);
+  assert.ok(watch.isStuck('a', 1) && !watch.isStuck('a', 3) && !watch.isStuck('b', 1));
+  watch.heard('a', [2], 200);
+  assert.ok(!watch.isStuck('a', 1));
 });

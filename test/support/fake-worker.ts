@@ -45,6 +45,7 @@ export class FakePool {
         this.workers.push(worker);
         return worker as unknown as Worker;
       },
+      isShared: false,
       onFenced: () => {},
     });
   }

@@ -45,7 +45,7 @@ test('a worker that says nothing for ten seconds is ended; a pause of the whole 
       pool.nowMs += 60_000;
       mock.timers.tick(1000);
       assert.equal(pool.newest.isTerminated, false);
-      pool.newest.tell({ type: 'status', shards: [], metrics: undefined });
+      pool.newest.tell({ type: 'status', shards: [], isMemoryFull: false, metrics: undefined });
     }
     mock.timers.tick(10_000);
     assert.equal(pool.newest.isTerminated, false);

@@ -15,6 +15,7 @@ const SILENT: Shards = {
   metrics: () => [],
   drain: async () => false,
   takeSnapshots: async () => [],
+  isMemoryFull: false,
   move: () => Promise.reject(new Error('not asked')),
   keepOrphans: async () => {},
   close: async () => {},

@@ -3,11 +3,13 @@
  *
  *   keys   table, beats
  *   args   verb, then
- *            join    tag, record, version
- *            beat    tag, beat, version        the beat is counted; the version is the one that is known
- *            plan    known version, plan, version, tags of members that are removed ...
- *            claim   shard, epoch, tag, version
- *            leave   tag, version
+ *            join     tag, record, version
+ *            beat     tag, beat, version        the beat is counted; the version is the one that is known
+ *            plan     known version, plan, version, tags of members that are removed ...
+ *            claim    shard, epoch, tag, version
+ *            release  shard, epoch, tag, version
+ *            drain    tag, '1' or '', version
+ *            leave    tag, version
  *            read
  *   reply  1 done, 0 not; of `beat` what has changed: { 'gone' }, { 'same', beats }, { 'all', beats, table };
  *          of `read` { 'all', beats, table }
@@ -23,9 +25,14 @@ local function all(keys)
   return { 'all', redis.call('HGETALL', keys[2]), redis.call('HGETALL', keys[1]) }
 end
 
+local function remove(keys, tag)
+  redis.call('HDEL', keys[1], 'n:' .. tag, 'd:' .. tag)
+  redis.call('HDEL', keys[2], tag)
+end
+
 function verbs.join(keys, tag, record, version)
   redis.call('HSET', keys[1], 'n:' .. tag, record, 'v', version)
-  redis.call('HSET', keys[2], tag, version)
+  if not redis.call('HGET', keys[2], tag) then redis.call('HSET', keys[2], tag, version) end
   return 1
 end
 
@@ -38,10 +45,7 @@ end
 
 function verbs.plan(keys, known, plan, version, ...)
   if redis.call('HGET', keys[1], 'v') ~= known then return 0 end
-  for _, tag in ipairs({ ... }) do
-    redis.call('HDEL', keys[1], 'n:' .. tag)
-    redis.call('HDEL', keys[2], tag)
-  end
+  for _, tag in ipairs({ ... }) do remove(keys, tag) end
   redis.call('HSET', keys[1], 'plan', plan, 'v', version)
   return 1
 end
@@ -53,9 +57,22 @@ function verbs.claim(keys, shard, epoch, tag, version)
   return 1
 end
 
+function verbs.release(keys, shard, epoch, tag, version)
+  if redis.call('HGET', keys[1], 'c:' .. shard) ~= epoch .. ' ' .. tag then return 0 end
+  redis.call('HSET', keys[1], 'c:' .. shard, epoch .. ' ', 'v', version)
+  return 1
+end
+
+function verbs.drain(keys, tag, on, version)
+  if not redis.call('HGET', keys[1], 'n:' .. tag) then return 0 end
+  if on == '1' then redis.call('HSET', keys[1], 'd:' .. tag, on)
+  else redis.call('HDEL', keys[1], 'd:' .. tag) end
+  redis.call('HSET', keys[1], 'v', version)
+  return 1
+end
+
 function verbs.leave(keys, tag, version)
-  redis.call('HDEL', keys[2], tag)
-  redis.call('HDEL', keys[1], 'n:' .. tag)
+  remove(keys, tag)
   redis.call('HSET', keys[1], 'v', version)
   return 1
 end

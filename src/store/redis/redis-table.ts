@@ -35,6 +35,14 @@ export class RedisTable implements ClusterTable {
     await this.call('claim', shard, epoch, tag, newVersion());
   }
 
+  async release(shard: number, { epoch, tag }: Claim): Promise<void> {
+    await this.call('release', shard, epoch, tag, newVersion());
+  }
+
+  async drain(tag: string, isDrained: boolean): Promise<boolean> {
+    return (await this.call('drain', tag, isDrained ? '1' : '', newVersion())) === 1;
+  }
+
   async leave(tag: string): Promise<void> {
     await this.call('leave', tag, newVersion());
   }
@@ -55,7 +63,7 @@ export class RedisTable implements ClusterTable {
         await ensureFunction(client, CLUSTER);
         return await send(client);
       }
-    }, 'reads');
+    });
   }
 }
 
@@ -72,9 +80,11 @@ function pairsOf(flat: Flat): Map<string, string> {
 function viewOf(flat: Flat): TableView {
   const fields = pairsOf(flat);
   const members = new Map<string, MemberRecord>();
+  const drained = new Set<string>();
   const claims = new Map<number, Claim>();
   for (const [field, value] of fields) {
     if (field.startsWith('n:')) members.set(field.slice(2), JSON.parse(value) as MemberRecord);
+    if (field.startsWith('d:')) drained.add(field.slice(2));
     if (!field.startsWith('c:')) continue;
     const [epoch, tag = ''] = value.split(' ');
     claims.set(Number(field.slice(2)), { epoch: Number(epoch), tag });
@@ -83,6 +93,7 @@ function viewOf(flat: Flat): TableView {
   return {
     version: fields.get('v') ?? '',
     members,
+    drained,
     plan: plan === undefined ? undefined : (JSON.parse(plan) as Plan),
     claims,
   };

@@ -17,8 +17,8 @@ export class Router {
     return await this.on(() => this.masters.of(shard), use, run);
   }
 
-  async onHome<T>(run: (client: Redis) => Promise<T>, use: 'appends' | 'reads' = 'appends'): Promise<T> {
-    return await this.on(() => this.masters.home(), use, run);
+  async onHome<T>(run: (client: Redis) => Promise<T>): Promise<T> {
+    return await this.on(() => this.masters.home(), 'appends', run);
   }
 
   private async on<T>(

@@ -1,0 +1,53 @@
+import type { Replier } from '../base/replier.js';
+import type { CallbackReply } from '../callback/callback-codec.js';
+import { type CallbackColumns, callbackAt } from '../worker/columns.js';
+import { OutgoingReplies } from '../worker/outgoing-replies.js';
+import type { WireRequest, WireResult } from '../worker/protocol.js';
+import type { PeerLinks } from './peer-protocol.js';
+import type { LocalShards } from './routed.js';
+
+/** Carries out here what peers send. What is about a shard that is not here is answered `moved`, and not sent on. */
+export class CallServer {
+  private readonly outgoing = new Map<string, OutgoingReplies>();
+
+  constructor(
+    private readonly local: LocalShards,
+    private readonly links: Pick<PeerLinks, 'send'>,
+  ) {}
+
+  carryOut(tag: string, columns: CallbackColumns): void {
+    const outgoing = this.to(tag);
+    for (let i = 0; i < columns.endpoints.length; i++) {
+      const id = columns.firstId + i;
+      const replier: Replier<CallbackReply> = { reply: (reply, readyMs) => outgoing.addReply(id, reply, readyMs) };
+      this.local.carryOut(callbackAt(columns, i), replier);
+    }
+  }
+
+  answer(tag: string, requests: readonly WireRequest[]): void {
+    const outgoing = this.to(tag);
+    for (const request of requests) {
+      const { id, shard, deadlineMs } = request;
+      const replier: Replier<WireResult> = { reply: (result, readyMs) => outgoing.addResult(id, result, readyMs) };
+      if ('command' in request) this.local.execute(shard, request.command, deadlineMs, replier);
+      else this.local.ask(shard, request.query, deadlineMs, replier);
+    }
+  }
+
+  /** Answers that come from now on are of no use: the peer has been told by the loss of its link. */
+  linkLost(tag: string): void {
+    this.outgoing.delete(tag);
+  }
+
+  private to(tag: string): OutgoingReplies {
+    const known = this.outgoing.get(tag);
+    if (known !== undefined) return known;
+    const outgoing = new OutgoingReplies((replies, results) => {
+      if (this.outgoing.get(tag) !== outgoing) return;
+      if (replies !== undefined) this.links.send(tag, { type: 'replies', replies });
+      if (results !== undefined) this.links.send(tag, { type: 'results', ...results });
+    });
+    this.outgoing.set(tag, outgoing);
+    return outgoing;
+  }
+}

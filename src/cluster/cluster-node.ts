@@ -1,0 +1,467 @@
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import { messageOf } from '../base/message-of.js';
+import type { Cancel, Timers } from '../base/timers.js';
+import type { CallbackCodec } from '../callback/callback-codec.js';
+import type { Head, Position } from '../shard/log/wal.js';
+import { BACKGROUND, type SnapshotResult } from '../shard/snapshot/snapshotter.js';
+import type { Shards } from '../worker/shards.js';
+import { CallServer } from './call-server.js';
+import { type ClusterStatus, clusterStatus } from './cluster-status.js';
+import { BEAT_MS, Membership } from './membership.js';
+import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
+import { PeerClocks } from './peer-clocks.js';
+import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage, Pulse } from './peer-protocol.js';
+import { PeerTimes } from './peer-times.js';
+import { Planner, type PlannerSettings } from './planner.js';
+import { Router } from './router.js';
+import { Routes } from './routes.js';
+import { SnapshotRound } from './snapshot-round.js';
+import type { ClusterTable, MemberRecord, TableView } from './table.js';
+import { Told } from './told.js';
+import { Watch } from './watch.js';
+
+export interface ClusterNodeDeps {
+  /** 8 hexadecimal digits: this process, in the table and in every nonce. */
+  readonly tag: string;
+  /** What does not change while it runs. */
+  readonly about: Omit<MemberRecord, 'port' | 'isLeaving' | 'isFull' | 'unreachable'>;
+  /** Where its peers reach it, if that is not where it listens. */
+  readonly advertisedPort: number | undefined;
+  readonly settings: PlannerSettings;
+  readonly shardCount: number;
+  readonly table: ClusterTable;
+  readonly headOf: (shard: number) => Promise<Head>;
+  readonly local: Shards;
+  readonly makeLinks: (events: PeerEvents) => PeerLinks;
+  readonly codec: Pick<CallbackCodec, 'addressOf'>;
+  /** What this node's record says that was told. */
+  readonly acknowledged: ReadonlyMap<number, Position>;
+  readonly parkedMax: number;
+  readonly refusesRepeats: boolean;
+  readonly observer: OwnershipObserver;
+  /** All shards are somebody's who is no member: another process has the store. */
+  readonly onStrangers: (shard: number, takenBy: string) => void;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Logger;
+}
+
+const TICK_MS = 50;
+/** A pair of live members without a link for so long cannot reach each other. */
+const UNREACHABLE_MS = 3000;
+/** A member that was full says so for a while: what follows it elsewhere must not come and go. */
+const FULL_MS = 300_000;
+const TIME_WARN_MS = 5000;
+const TIME_MAX_MS = 60_000;
+
+/** Why what an operator asked of the cluster is not done. */
+export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
+
+/** What is known of a peer from its newest pulse. */
+interface Peer {
+  readonly seesTable: boolean;
+}
+
+/** This node among those that share the shards: it puts the parts together and passes on what they hear. */
+export class ClusterNode implements PeerEvents {
+  readonly router: Router;
+  private readonly watch = new Watch();
+  private readonly told: Told;
+  private readonly routes = new Routes();
+  private readonly clocks = new PeerClocks();
+  private readonly times = new PeerTimes();
+  private readonly membership: Membership;
+  private readonly ownership: Ownership;
+  private readonly planner: Planner;
+  private readonly callServer: CallServer;
+  private readonly snapshots: SnapshotRound;
+  private readonly links: PeerLinks;
+  private readonly peers = new Map<string, Peer>();
+  /** Since when there has been no link, by tag. */
+  private readonly downSinceMs = new Map<string, number>();
+  /** Tags of all members there have been since the start. */
+  private readonly everMembers = new Set<string>();
+  private readonly warned = new Set<string>();
+  private cancels: readonly Cancel[] = [];
+  private port = 0;
+  private isLeaving = false;
+  private fullUntilMs = Number.NEGATIVE_INFINITY;
+  private isTimeWrong = false;
+
+  constructor(private readonly deps: ClusterNodeDeps) {
+    const { tag, shardCount, table, local, clock, timers, log, settings } = deps;
+    this.told = new Told(deps.acknowledged);
+    this.links = deps.makeLinks(this);
+    const send = (to: string, message: PeerMessage) => this.links.send(to, message);
+    const broadcast = (message: PeerMessage) => this.broadcast(message);
+    this.membership = new Membership({
+      tag,
+      table,
+      watch: this.watch,
+      record: () => this.record(),
+      onView: (view) => this.viewed(view),
+      onGone: () => this.ownership.confirmAll(),
+      clock,
+      timers,
+      log,
+    });
+    this.ownership = new Ownership({
+      tag,
+      shardCount,
+      local,
+      watch: this.watch,
+      told: this.told,
+      view: () => this.membership.view,
+      isLinked: (peer) => this.links.isUp(peer),
+      send,
+      broadcast,
+      headOf: deps.headOf,
+      claim: (shard, claim) => table.claim(shard, claim),
+      release: (shard, claim) => table.release(shard, claim),
+      isClockSane: () => Math.abs(this.times.behindMs) <= TIME_MAX_MS,
+      onServed: (shard, epoch) => this.served(shard, epoch),
+      observer: deps.observer,
+      clock,
+      timers,
+      log,
+    });
+    this.planner = new Planner({
+      tag,
+      name: deps.about.name,
+      shardCount,
+      settings,
+      watch: this.watch,
+      putPlan: (version, plan, gone) => table.putPlan(version, plan, gone),
+      onPlan: () => {
+        broadcast({ type: 'look' });
+        this.membership.look();
+      },
+      clock,
+      log,
+    });
+    this.router = new Router({
+      tag,
+      shardCount,
+      local,
+      isServedHere: (shard) => this.ownership.serves(shard),
+      links: this.links,
+      routes: this.routes,
+      clocks: this.clocks,
+      codec: deps.codec,
+      clock,
+      timers,
+      parkedMax: deps.parkedMax,
+      refusesRepeats: deps.refusesRepeats,
+    });
+    this.callServer = new CallServer(local, this.links);
+    this.snapshots = new SnapshotRound(() => local.takeSnapshots(BACKGROUND), send, timers);
+  }
+
+  /** Listens for peers and joins; shards come by and by. Rejects when it cannot listen, or not reach the table. */
+  async start(): Promise<void> {
+    const { timers } = this.deps;
+    const port = await this.links.listen();
+    this.port = this.deps.advertisedPort ?? port;
+    await this.membership.join();
+    this.cancels = [timers.every(TICK_MS, () => this.tick()), timers.every(BEAT_MS, () => this.pulse())];
+  }
+
+  /**
+   * It can carry out callbacks, or knows who can: it is a member, sees the table unless nobody does, and has links to more than
+   * half of the others. To own anything is not asked.
+   */
+  get isReady(): boolean {
+    const { view, seesTable } = this.membership;
+    if (view === undefined || this.isLeaving) return false;
+    const others = [...view.members.keys()].filter((tag) => tag !== this.deps.tag);
+    const linked = others.filter((tag) => this.links.isUp(tag));
+    if (!seesTable && linked.some((tag) => this.peers.get(tag)?.seesTable)) return false;
+    return others.length === 0 || linked.length * 2 > others.length;
+  }
+
+  /** Its log has another owner. `takenBy` is for people. */
+  fenced(shard: number, takenBy: string, head: Head): void {
+    this.ownership.fenced(shard, head);
+    this.deps.log.warn({ shard, takenBy }, 'shard given up: its log has another owner');
+    void this.checkStrangers(shard, takenBy, head);
+  }
+
+  takeSnapshots(): Promise<readonly SnapshotResult[]> {
+    return this.snapshots.take([...this.peers.keys()].filter((tag) => this.links.isUp(tag)));
+  }
+
+  /** Undefined before the table has answered. */
+  get status(): ClusterStatus | undefined {
+    const { tag, shardCount, clock } = this.deps;
+    const { view, seesTable } = this.membership;
+    if (view === undefined) return undefined;
+    const { watch, routes, told } = this;
+    const isLinked = (peer: string) => this.links.isUp(peer);
+    return clusterStatus({
+      tag,
+      shardCount,
+      seesTable,
+      view,
+      watch,
+      routes,
+      told,
+      isLinked,
+      nowMs: clock.monotonicMs(),
+    });
+  }
+
+  /** An operator's word: the node of this name gives its shards away, or may have some again. Rejects during an outage. */
+  async drain(name: string, isDrained: boolean): Promise<ClusterRefusal | undefined> {
+    const tag = this.tagNamed(name);
+    if (tag === undefined || !(await this.deps.table.drain(tag, isDrained))) return 'no-such-node';
+    this.lookAll();
+    return undefined;
+  }
+
+  /** An operator wants the shard on the node of this name. Rejects during an outage. */
+  async moveShard(shard: number, name: string, by: string): Promise<ClusterRefusal | undefined> {
+    const tag = this.tagNamed(name);
+    const { view } = this.membership;
+    if (tag === undefined || view === undefined) return 'no-such-node';
+    const isDraining = view.members.get(tag)?.isLeaving === true || view.drained.has(tag);
+    if (isDraining || this.watch.isGone(tag, this.deps.clock.monotonicMs())) return 'node-takes-none';
+    return (await this.planner.moveShard(view, shard, tag, by)) ? undefined : 'table-has-changed';
+  }
+
+  /**
+   * Gives all shards away, as far as there is anybody who can have them, and takes none: before the end of the process. Resolves
+   * when none is left, or after `timeoutMs`.
+   */
+  async giveAway(timeoutMs: number): Promise<void> {
+    const { clock, timers, log } = this.deps;
+    const endMs = clock.monotonicMs() + timeoutMs;
+    this.isLeaving = true;
+    await this.membership.tell().catch((error) => log.warn({ error: messageOf(error) }, 'cannot say that it leaves'));
+    this.lookAll();
+    while (this.ownership.servedCount > 0 && this.hasHeirs() && clock.monotonicMs() < endMs) {
+      await new Promise<void>((resolve) => timers.after(TICK_MS, resolve));
+    }
+  }
+
+  /** The end: what it still serves is let go of for whoever comes, and it is no member any more. Does not reject. */
+  async leave(): Promise<void> {
+    const { log } = this.deps;
+    for (const cancel of this.cancels) cancel();
+    await this.ownership.releaseAll();
+    await this.membership.leave().catch((error) => log.warn({ error: messageOf(error) }, 'cannot leave the table'));
+    this.router.close();
+    await this.links.close();
+  }
+
+  private lookAll(): void {
+    this.broadcast({ type: 'look' });
+    this.membership.look();
+  }
+
+  /** Of several with one name the one that lives. */
+  private tagNamed(name: string): string | undefined {
+    const nowMs = this.deps.clock.monotonicMs();
+    const named = [...(this.membership.view?.members ?? [])].filter(([, member]) => member.name === name);
+    const [alive] = named.filter(([tag]) => tag === this.deps.tag || !this.watch.isGone(tag, nowMs));
+    return (alive ?? named[0])?.[0];
+  }
+
+  private hasHeirs(): boolean {
+    const { view } = this.membership;
+    const nowMs = this.deps.clock.monotonicMs();
+    return [...(view?.members ?? [])].some(([tag, { isLeaving }]) => {
+      return tag !== this.deps.tag && !isLeaving && view?.drained.has(tag) !== true && !this.watch.isGone(tag, nowMs);
+    });
+  }
+
+  private tick(): void {
+    const { view } = this.membership;
+    if (view === undefined) return;
+    this.ownership.tick();
+    this.planner.tick(view, this.ownership.stuck());
+  }
+
+  private viewed(view: TableView): void {
+    const { tag } = this.deps;
+    const peers = new Map<string, PeerAddress>();
+    for (const [other, { host, port }] of view.members) {
+      this.everMembers.add(other);
+      if (other !== tag) peers.set(other, { host, port });
+    }
+    this.links.keep(peers);
+    this.watch.keepOnly(new Set(peers.keys()), this.deps.clock.monotonicMs());
+    this.routes.claims([...view.claims].map(([shard, claim]) => [shard, claim.tag]));
+    this.ownership.reclaim(view);
+    this.warnOfDifferences(view);
+    this.router.flush();
+    this.tick();
+  }
+
+  onMessage(tag: string, message: PeerMessage): void {
+    switch (message.type) {
+      case 'pulse':
+        this.pulsed(tag, message);
+        return;
+      case 'calls':
+        this.callServer.carryOut(tag, message.callbacks);
+        return;
+      case 'asks':
+        this.callServer.answer(tag, message.requests);
+        return;
+      case 'replies':
+      case 'results':
+        this.router.receive(tag, message);
+        return;
+      case 'want':
+        this.ownership.wanted(message.shard, tag, message.sequence);
+        return;
+      case 'take':
+        this.ownership.offered(message.shard, message.head);
+        return;
+      case 'own':
+        this.routes.opened(tag, message.shard, message.epoch);
+        this.ownership.ownedBy(tag, message.shard, message.epoch);
+        this.router.flush();
+        return;
+      case 'look':
+        this.membership.look();
+        return;
+      case 'snap':
+        void this.snapshots.asked(tag, message.id);
+        return;
+      case 'snapped':
+        this.snapshots.answered(message.id, message.results);
+        return;
+    }
+  }
+
+  onUp(tag: string): void {
+    this.downSinceMs.delete(tag);
+    this.links.send(tag, this.newPulse());
+  }
+
+  onDown(tag: string): void {
+    this.peers.delete(tag);
+    this.routes.gone(tag);
+    this.clocks.forget(tag);
+    this.times.forget(tag);
+    this.callServer.linkLost(tag);
+    this.snapshots.linkLost(tag);
+    this.router.linkLost(tag);
+  }
+
+  onRefused(tag: string): void {
+    this.watch.refused(tag);
+  }
+
+  private pulsed(tag: string, { clockMs, nowMs, serving, stuck, seesTable }: Pulse): void {
+    const { clock } = this.deps;
+    const ourMs = clock.monotonicMs();
+    this.watch.heard(tag, stuck, ourMs);
+    this.clocks.heard(tag, clockMs, ourMs);
+    this.times.heard(tag, nowMs, clock.now());
+    this.checkTime();
+    this.peers.set(tag, { seesTable });
+    this.routes.pulsed(
+      tag,
+      serving.map(({ shard, head }) => [shard, head.lsn.epoch]),
+    );
+    for (const { shard, head } of serving) this.told.note(shard, head);
+    this.router.flush();
+  }
+
+  private pulse(): void {
+    this.broadcast(this.newPulse());
+  }
+
+  private newPulse(): Pulse {
+    const { clock, local } = this.deps;
+    return {
+      type: 'pulse',
+      clockMs: clock.monotonicMs(),
+      nowMs: clock.now(),
+      serving: local
+        .status()
+        .flatMap(({ shard, state, head }) => (state === 'serving' && head !== undefined ? [{ shard, head }] : [])),
+      stuck: this.ownership.stuck(),
+      seesTable: this.membership.seesTable,
+    };
+  }
+
+  private broadcast(message: PeerMessage): void {
+    for (const tag of this.membership.view?.members.keys() ?? []) this.links.send(tag, message);
+  }
+
+  private served(shard: number, epoch: number | undefined): void {
+    const { tag } = this.deps;
+    if (epoch === undefined) this.routes.denied(tag, shard);
+    else this.routes.opened(tag, shard, epoch);
+    this.router.flush();
+  }
+
+  private record(): MemberRecord {
+    const { about, local, clock } = this.deps;
+    const nowMs = clock.monotonicMs();
+    if (local.isMemoryFull) this.fullUntilMs = nowMs + FULL_MS;
+    return {
+      ...about,
+      port: this.port,
+      isLeaving: this.isLeaving,
+      isFull: nowMs < this.fullUntilMs,
+      unreachable: this.unreachable(nowMs),
+    };
+  }
+
+  /** Members that live, as their beats tell, and have had no link to this one for a while. */
+  private unreachable(nowMs: number): string[] {
+    const unreachable: string[] = [];
+    for (const tag of this.membership.view?.members.keys() ?? []) {
+      const isDown = tag !== this.deps.tag && !this.links.isUp(tag) && !this.watch.isGone(tag, nowMs);
+      if (!isDown) {
+        this.downSinceMs.delete(tag);
+        continue;
+      }
+      const sinceMs = this.downSinceMs.get(tag) ?? nowMs;
+      this.downSinceMs.set(tag, sinceMs);
+      if (nowMs - sinceMs >= UNREACHABLE_MS) unreachable.push(tag);
+    }
+    return unreachable.sort();
+  }
+
+  /** Members that decide by other rules are named once. */
+  private warnOfDifferences({ members }: TableView): void {
+    const { about, log, tag } = this.deps;
+    for (const [other, { name, rulesHash }] of members) {
+      if (other === tag || rulesHash === about.rulesHash || this.warned.has(other)) continue;
+      this.warned.add(other);
+      log.warn({ node: name }, 'a node of the cluster has other rules: a callback may be decided differently there');
+    }
+  }
+
+  private checkTime(): void {
+    const { behindMs } = this.times;
+    const isWrong = Math.abs(behindMs) > TIME_WARN_MS;
+    if (isWrong && !this.isTimeWrong) {
+      this.deps.log.warn(
+        { behindMs: Math.round(behindMs) },
+        "this machine's clock differs from those of the other nodes",
+      );
+    }
+    this.isTimeWrong = isWrong;
+  }
+
+  /** A process that is no member takes all shards: a walletd without a cluster, or another cluster. */
+  private async checkStrangers(shard: number, takenBy: string, head: Head): Promise<void> {
+    const { shardCount, headOf, onStrangers } = this.deps;
+    if (this.isMember(tagOf(head))) return;
+    // Whoever has just joined is in the table by now, if it is a member.
+    await new Promise<void>((resolve) => this.deps.timers.after(2 * BEAT_MS, resolve));
+    const heads = await Promise.all(Array.from({ length: shardCount }, (_, other) => headOf(other))).catch(() => []);
+    if (heads.length > 0 && heads.every((one) => !this.isMember(tagOf(one)))) onStrangers(shard, takenBy);
+  }
+
+  private isMember(tag: string): boolean {
+    return tag === this.deps.tag || this.everMembers.has(tag);
+  }
+}

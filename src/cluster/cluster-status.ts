@@ -1,0 +1,93 @@
+import { formatLsn } from '../shard/log/lsn.js';
+import { NOBODY } from './plan.js';
+import type { Routes } from './routes.js';
+import type { TableView } from './table.js';
+import type { Told } from './told.js';
+import type { Watch } from './watch.js';
+
+export type NodeState = 'up' | 'draining' | 'leaving' | 'gone';
+
+/** A node, as the one that is asked sees it. */
+export interface NodeStatus {
+  readonly name: string;
+  readonly tag: string;
+  readonly host: string;
+  readonly port: number;
+  readonly zone: string;
+  readonly version: string;
+  readonly state: NodeState;
+  /** It is the one that is asked. */
+  readonly isThis: boolean;
+  /** There is a link to it; of the one that is asked too. */
+  readonly isLinked: boolean;
+  readonly isFull: boolean;
+  /** Shards that it serves, as far as it has said. */
+  readonly shards: number;
+}
+
+export interface ClusterShardStatus {
+  readonly shard: number;
+  /** Names of nodes; null: nobody's. */
+  readonly owner: string | null;
+  readonly planned: string | null;
+  readonly followers: readonly string[];
+  /** Newest entry that any node may have told of. */
+  readonly lsn: string | null;
+}
+
+export interface ClusterStatus {
+  readonly name: string;
+  /** False: the table has not answered for a while, and this is how things were then. */
+  readonly seesTable: boolean;
+  readonly nodes: readonly NodeStatus[];
+  readonly shards: readonly ClusterShardStatus[];
+  /** What made the newest plan; null: there is none. */
+  readonly plan: { readonly why: string; readonly by: string; readonly format: number } | null;
+}
+
+export interface StatusFacts {
+  readonly tag: string;
+  readonly shardCount: number;
+  readonly seesTable: boolean;
+  readonly view: TableView;
+  readonly watch: Watch;
+  readonly routes: Routes;
+  readonly told: Told;
+  readonly isLinked: (tag: string) => boolean;
+  readonly nowMs: number;
+}
+
+export function clusterStatus(facts: StatusFacts): ClusterStatus {
+  const { tag: here, shardCount, view, watch, routes, told, isLinked, nowMs } = facts;
+  const { members, plan, drained } = view;
+  const nameOf = (tag: string | undefined) => {
+    if (tag === undefined || tag === NOBODY) return null;
+    return members.get(tag)?.name ?? tag;
+  };
+  const shards = Array.from({ length: shardCount }, (_, shard) => {
+    const position = told.of(shard);
+    return {
+      shard,
+      owner: nameOf(routes.of(shard)),
+      planned: nameOf(plan?.owners[shard]),
+      followers: (plan?.followers[shard] ?? []).map((tag) => nameOf(tag) as string),
+      lsn: position === undefined ? null : formatLsn(position.lsn),
+    };
+  });
+  const nodes = [...members].map(([tag, { name, host, port, zone, version, isLeaving, isFull }]): NodeStatus => {
+    const isThis = tag === here;
+    const isGone = !isThis && watch.isGone(tag, nowMs);
+    const state = isGone ? 'gone' : isLeaving ? 'leaving' : drained.has(tag) ? 'draining' : 'up';
+    const served = Array.from({ length: shardCount }, (_, shard) => shard).filter((shard) => routes.of(shard) === tag);
+    const about = { name, tag, host, port, zone, version, state, isThis, isFull } as const;
+    return { ...about, isLinked: isThis || isLinked(tag), shards: served.length };
+  });
+  nodes.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    name: nameOf(here) ?? here,
+    seesTable: facts.seesTable,
+    nodes,
+    shards,
+    plan: plan === undefined ? null : { why: plan.why, by: plan.by, format: plan.format },
+  };
+}

@@ -1,0 +1,147 @@
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import { messageOf } from '../base/message-of.js';
+import type { Cancel, Timers } from '../base/timers.js';
+import type { ClusterTable, MemberRecord, TableView } from './table.js';
+import type { Watch } from './watch.js';
+
+export interface MembershipDeps {
+  readonly tag: string;
+  readonly table: ClusterTable;
+  readonly watch: Watch;
+  /** What this member says of itself, as it is now. */
+  readonly record: () => MemberRecord;
+  readonly onView: (view: TableView) => void;
+  /** Others have taken it for gone, and may have taken its shards. */
+  readonly onGone: () => void;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Logger;
+}
+
+export const BEAT_MS = 200;
+/** When a member may be gone, its beat is looked at more often. */
+const HASTE_MS = 50;
+/** What this member says of itself is written again so often at the most. */
+const RECORD_MS = 1000;
+/** A table that has not answered for so long has not been seen. */
+const SEEN_MS = 5000;
+
+/** This node's place in the table: joins, beats, and hears what has changed. A lost table is joined again. */
+export class Membership {
+  /** The newest that was seen. */
+  view: TableView | undefined = undefined;
+  private seenMs = Number.NEGATIVE_INFINITY;
+  private beats = 0;
+  private askedMs = Number.NEGATIVE_INFINITY;
+  private isAsking = false;
+  /** Somebody has said that there is something new. */
+  private isHasty = false;
+  private written = '';
+  private writtenMs = Number.NEGATIVE_INFINITY;
+  private problem: string | undefined = undefined;
+  private stopTicking: Cancel = () => {};
+  private hasLeft = false;
+
+  constructor(private readonly deps: MembershipDeps) {}
+
+  /** Rejects when the table cannot be reached. */
+  async join(): Promise<void> {
+    await this.write();
+    await this.ask();
+    this.stopTicking = this.deps.timers.every(HASTE_MS, () => this.tick());
+  }
+
+  /** The table has answered lately. */
+  get seesTable(): boolean {
+    return this.deps.clock.monotonicMs() - this.seenMs < SEEN_MS;
+  }
+
+  /** There may be something new: looks at once. */
+  look(): void {
+    this.isHasty = true;
+    this.tick();
+  }
+
+  /** Says at once what has changed about this member. */
+  async tell(): Promise<void> {
+    await this.write();
+  }
+
+  async leave(): Promise<void> {
+    this.hasLeft = true;
+    this.stopTicking();
+    await this.deps.table.leave(this.deps.tag);
+  }
+
+  /** Ends without a word. */
+  stop(): void {
+    this.hasLeft = true;
+    this.stopTicking();
+  }
+
+  private tick(): void {
+    const { clock, watch } = this.deps;
+    const nowMs = clock.monotonicMs();
+    const sinceMs = nowMs - this.askedMs;
+    if (this.isAsking) {
+      if (sinceMs >= BEAT_MS) watch.tableSilent(nowMs);
+      return;
+    }
+    if (this.isHasty || sinceMs >= BEAT_MS || (sinceMs >= HASTE_MS && this.isAnybodySuspect(nowMs))) void this.ask();
+  }
+
+  private isAnybodySuspect(nowMs: number): boolean {
+    const { watch, tag } = this.deps;
+    for (const other of this.view?.members.keys() ?? [])
+      if (other !== tag && watch.isSuspect(other, nowMs)) return true;
+    return false;
+  }
+
+  private async ask(): Promise<void> {
+    const { clock, watch, log, table, tag } = this.deps;
+    this.isAsking = true;
+    this.isHasty = false;
+    this.askedMs = clock.monotonicMs();
+    try {
+      const answer = await table.beat(tag, String(++this.beats), this.view?.version ?? '');
+      const nowMs = clock.monotonicMs();
+      if (this.problem !== undefined) log.info({}, 'the table of the cluster answers again');
+      this.problem = undefined;
+      this.seenMs = nowMs;
+      if (answer.type === 'gone') {
+        log.warn({}, 'this node was taken for gone: it joins again');
+        await this.write();
+        this.isHasty = true;
+        this.deps.onGone();
+      } else {
+        watch.beatsRead(answer.beats, nowMs);
+        if (answer.view !== undefined) this.view = answer.view;
+        if (this.view !== undefined) this.deps.onView(this.view);
+        await this.maybeWrite(nowMs);
+      }
+    } catch (error) {
+      watch.tableSilent(clock.monotonicMs());
+      const message = messageOf(error);
+      if (message !== this.problem) {
+        log.warn({ error: message }, 'the table of the cluster does not answer: shards stay where they are');
+      }
+      this.problem = message;
+    } finally {
+      this.isAsking = false;
+    }
+  }
+
+  private async maybeWrite(nowMs: number): Promise<void> {
+    if (nowMs - this.writtenMs < RECORD_MS || JSON.stringify(this.deps.record()) === this.written) return;
+    await this.write();
+  }
+
+  private async write(): Promise<void> {
+    if (this.hasLeft) return;
+    const record = this.deps.record();
+    this.writtenMs = this.deps.clock.monotonicMs();
+    await this.deps.table.join(this.deps.tag, record);
+    this.written = JSON.stringify(record);
+  }
+}

@@ -1,0 +1,451 @@
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import { messageOf } from '../base/message-of.js';
+import type { Timers } from '../base/timers.js';
+import { formatLsn } from '../shard/log/lsn.js';
+import type { Head } from '../shard/log/wal.js';
+import type { Move, MoveResult, ShardStatus, Shards } from '../worker/shards.js';
+import type { PeerMessage } from './peer-protocol.js';
+import { NOBODY } from './plan.js';
+import { type Holder, nextStep, type Role, type ShardFacts, type Step } from './steps.js';
+import type { Claim, TableView } from './table.js';
+import type { Told } from './told.js';
+import { STUCK_MS, type Watch } from './watch.js';
+
+/** What became of shards, for metrics. */
+export interface OwnershipObserver {
+  /** It serves the shard since `tookMs` after it began to take it. */
+  taken(shard: number, how: 'handed-over' | 'taken', tookMs: number): void;
+  /** It has paused the shard for so long: `isHanded` says whether another one has it now. */
+  paused(shard: number, pausedMs: number, isHanded: boolean): void;
+}
+
+export interface OwnershipDeps {
+  readonly tag: string;
+  readonly shardCount: number;
+  readonly local: Pick<Shards, 'move' | 'status' | 'isMemoryFull'>;
+  readonly watch: Watch;
+  readonly told: Told;
+  /** Undefined before the table has answered. */
+  readonly view: () => TableView | undefined;
+  readonly isLinked: (tag: string) => boolean;
+  readonly send: (tag: string, message: PeerMessage) => boolean;
+  readonly broadcast: (message: PeerMessage) => void;
+  /** Its head, now; rejects during an outage. */
+  readonly headOf: (shard: number) => Promise<Head>;
+  readonly claim: (shard: number, claim: Claim) => Promise<void>;
+  readonly release: (shard: number, claim: Claim) => Promise<void>;
+  /** False while this node's time cannot be trusted: it takes nothing then. */
+  readonly isClockSane: () => boolean;
+  /** This node serves a shard, or does not any more. */
+  readonly onServed: (shard: number, epoch: number | undefined) => void;
+  readonly observer: OwnershipObserver;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Logger;
+}
+
+/** One shard, as this node deals with it. */
+interface Dealing {
+  readonly shard: number;
+  /** A step is on its way. */
+  isBusy: boolean;
+  /** Since when it could take the shard; undefined while it could not. */
+  readySinceMs: number | undefined;
+  /** Since when its log is shorter than what was told. */
+  shortSinceMs: number | undefined;
+  /** Since when its heir lives and cannot be reached. */
+  heirAwaySinceMs: number | undefined;
+  /** When it was looked at last. */
+  lookedMs: number;
+  /** When it was asked for last. */
+  wantedMs: number;
+  /** Called when a peer says that it serves the shard, since this epoch. */
+  onOwn: ((tag: string, epoch: number) => void) | undefined;
+  /** A problem that has been logged. */
+  problem: string | undefined;
+}
+
+/** Of the hexadecimal digits of a nonce those that tell its process from every other. */
+const TAG_LENGTH = 8;
+/** Entries that an heir may lack: what it reads while the owner pauses. */
+const LAG_MAX = 64;
+const HANDOVERS_MAX = 2;
+const HANDOVER_MS = 150;
+const WANT_MS = 200;
+const LOOK_MS = 50;
+/** An owner that lost its log's tail in a failover puts it back itself. */
+const SHORT_WAIT_MS = 5000;
+
+/** Takes, hands over, follows and leaves shards, so that this node has what the plan says. */
+export class Ownership {
+  private readonly dealings: readonly Dealing[];
+  /** The epoch since which each shard is served here. */
+  private readonly served = new Map<number, number>();
+  private handovers = 0;
+
+  constructor(private readonly deps: OwnershipDeps) {
+    this.dealings = Array.from({ length: deps.shardCount }, (_, shard) => ({
+      shard,
+      isBusy: false,
+      readySinceMs: undefined,
+      shortSinceMs: undefined,
+      heirAwaySinceMs: undefined,
+      lookedMs: Number.NEGATIVE_INFINITY,
+      wantedMs: Number.NEGATIVE_INFINITY,
+      onOwn: undefined,
+      problem: undefined,
+    }));
+  }
+
+  serves(shard: number): boolean {
+    return this.served.has(shard);
+  }
+
+  get servedCount(): number {
+    return this.served.size;
+  }
+
+  /** Something has changed, or some time has passed. */
+  tick(): void {
+    const view = this.deps.view();
+    if (view === undefined) return;
+    const nowMs = this.deps.clock.monotonicMs();
+    for (const status of this.deps.local.status()) {
+      const dealing = this.dealing(status.shard);
+      if (!dealing.isBusy) this.noteStatus(status);
+      if (dealing.isBusy) continue;
+      this.lookAhead(dealing, view, nowMs);
+      const facts = this.factsOf(dealing, status, view, nowMs);
+      const step = nextStep(facts);
+      if (step !== undefined) this.begin(dealing, step, facts, nowMs);
+    }
+  }
+
+  /** It is to own the shard, and has read its log up to `sequence`. */
+  wanted(shard: number, by: string, sequence: number): void {
+    const { view, local } = this.deps;
+    const dealing = this.dealings[shard];
+    if (dealing === undefined || dealing.isBusy || view()?.plan?.owners[shard] !== by) return;
+    const status = local.status()[shard];
+    if (status?.state !== 'serving' || this.handovers >= HANDOVERS_MAX) return;
+    if ((status.head?.lsn.sequence ?? 0) - sequence > LAG_MAX) return;
+    void this.handOver(dealing, by);
+  }
+
+  /** Its owner has stopped at `head`, for this node to take it. */
+  offered(shard: number, head: Head): void {
+    const dealing = this.dealings[shard];
+    if (dealing === undefined || dealing.isBusy || this.roleIn(shard, this.deps.view()) !== 'owner') return;
+    void this.busily(dealing, () => this.take(dealing, head, 'handed-over'));
+  }
+
+  /** A peer serves the shard, since the fence of this epoch. */
+  ownedBy(tag: string, shard: number, epoch: number): void {
+    const dealing = this.dealings[shard];
+    if (dealing === undefined) return;
+    dealing.onOwn?.(tag, epoch);
+    const mine = this.served.get(shard);
+    if (mine === undefined || mine >= epoch || dealing.isBusy) return;
+    const isStuck = (this.deps.local.status()[shard]?.flightMs ?? 0) >= STUCK_MS;
+    void this.move({ type: isStuck ? 'abandon' : 'confirm', shard });
+  }
+
+  /** Its log has another owner, as this one found when it appended. */
+  fenced(shard: number, head: Head): void {
+    this.deps.watch.headSeen(shard, head, this.deps.clock.monotonicMs());
+    this.setServed(shard, undefined);
+  }
+
+  /** Looks whether the logs still are its own. */
+  confirmAll(): void {
+    for (const shard of this.served.keys()) void this.move({ type: 'confirm', shard });
+  }
+
+  /** Lets go of everything that it serves, for whoever is to have it. */
+  async releaseAll(): Promise<void> {
+    await Promise.all([...this.served.keys()].map((shard) => this.releaseNow(this.dealing(shard))));
+  }
+
+  /** Shards of this node that it cannot serve: their logs do not answer, or their thread has ended. */
+  stuck(): number[] {
+    const claims = this.deps.view()?.claims;
+    return this.deps.local.status().flatMap(({ shard, state, flightMs }) => {
+      const isLost = state === 'away' && claims?.get(shard)?.tag === this.deps.tag && !this.dealing(shard).isBusy;
+      return isLost || flightMs >= STUCK_MS ? [shard] : [];
+    });
+  }
+
+  /** Claims again what the table does not know. */
+  reclaim({ claims }: TableView): void {
+    const { tag, claim } = this.deps;
+    for (const [shard, epoch] of this.served) {
+      const found = claims.get(shard);
+      if (found === undefined || found.epoch < epoch) claim(shard, { epoch, tag }).catch(() => {});
+    }
+  }
+
+  private dealing(shard: number): Dealing {
+    return this.dealings[shard] as Dealing;
+  }
+
+  /** Follows what the shard has done by itself: it may have failed and come back, or be gone with its thread. */
+  private noteStatus({ shard, state, head }: ShardStatus): void {
+    if (head !== undefined && state === 'serving') this.deps.told.note(shard, head);
+    const epoch = state === 'serving' ? head?.lsn.epoch : undefined;
+    if (this.served.get(shard) !== epoch) this.setServed(shard, epoch);
+  }
+
+  private setServed(shard: number, epoch: number | undefined): void {
+    const { tag, claim, broadcast, onServed } = this.deps;
+    if (epoch === undefined) {
+      if (this.served.delete(shard)) onServed(shard, undefined);
+      return;
+    }
+    this.served.set(shard, epoch);
+    onServed(shard, epoch);
+    broadcast({ type: 'own', shard, epoch });
+    // One that gets lost is written again when the table is seen to lack it.
+    claim(shard, { epoch, tag }).catch(() => {});
+  }
+
+  /** Where an owner may be gone it saves time to know already that its log is still. */
+  private lookAhead(dealing: Dealing, { claims }: TableView, nowMs: number): void {
+    const { shard } = dealing;
+    const { watch, tag } = this.deps;
+    const owner = claims.get(shard)?.tag;
+    if (owner === undefined || owner === NOBODY || owner === tag) return;
+    if (watch.isSuspect(owner, nowMs) || watch.isStuck(owner, shard)) this.look(dealing, nowMs);
+  }
+
+  private roleIn(shard: number, view: TableView | undefined): Role {
+    const { tag } = this.deps;
+    if (view?.plan?.owners[shard] === tag) return 'owner';
+    return view?.plan?.followers[shard]?.includes(tag) ? 'follower' : 'none';
+  }
+
+  private factsOf(dealing: Dealing, status: ShardStatus, view: TableView, nowMs: number): ShardFacts {
+    const { shard } = dealing;
+    const role = this.roleIn(shard, view);
+    const isReady = role === 'owner' && status.state === 'following' && this.deps.isClockSane();
+    dealing.readySinceMs = isReady ? (dealing.readySinceMs ?? nowMs) : undefined;
+    this.noteHeir(dealing, view.plan?.owners[shard] ?? NOBODY, nowMs);
+    return {
+      role,
+      local: status.state,
+      holder: isReady ? this.holderOf(shard, view, nowMs) : 'unknown',
+      isStill: this.deps.watch.isStill(shard, nowMs),
+      readyForMs: nowMs - (dealing.readySinceMs ?? nowMs),
+      heirAwayForMs: nowMs - (dealing.heirAwaySinceMs ?? nowMs),
+    };
+  }
+
+  private noteHeir(dealing: Dealing, heir: string, nowMs: number): void {
+    const { tag, watch, isLinked } = this.deps;
+    const isAway = heir !== NOBODY && heir !== tag && !isLinked(heir) && !watch.isGone(heir, nowMs);
+    dealing.heirAwaySinceMs = isAway ? (dealing.heirAwaySinceMs ?? nowMs) : undefined;
+  }
+
+  private holderOf(shard: number, view: TableView, nowMs: number): Holder {
+    const { tag, watch } = this.deps;
+    const head = watch.headOf(shard);
+    if (head === undefined) return 'unknown';
+    const holder = tagOf(head);
+    const claim = view.claims.get(shard);
+    if (head.lsn.epoch === 0 || (claim?.epoch === head.lsn.epoch && claim.tag === NOBODY)) return 'nobody';
+    if (holder === tag) return 'me';
+    if (watch.isStuck(holder, shard)) return 'stuck';
+    return watch.isGone(holder, nowMs) ? 'gone' : 'alive';
+  }
+
+  private begin(dealing: Dealing, step: Step, { holder }: ShardFacts, nowMs: number): void {
+    const { shard } = dealing;
+    switch (step) {
+      case 'look':
+        this.look(dealing, nowMs);
+        return;
+      case 'want':
+        this.look(dealing, nowMs);
+        this.want(dealing, nowMs);
+        return;
+      case 'follow':
+        void this.busily(dealing, () => this.follow(dealing));
+        return;
+      case 'take': {
+        const over = holder === 'gone' || holder === 'stuck' ? this.deps.watch.headOf(shard) : undefined;
+        void this.busily(dealing, () => this.take(dealing, over, 'taken'));
+        return;
+      }
+      case 'force':
+        void this.busily(dealing, () => this.take(dealing, undefined, 'taken'));
+        return;
+      case 'release':
+        void this.releaseNow(dealing);
+        return;
+      case 'resume':
+      case 'leave':
+        void this.busily(dealing, async () => void (await this.move({ type: step, shard })));
+        return;
+    }
+  }
+
+  /** One step at a time; the next one follows at once. */
+  private async busily(dealing: Dealing, run: () => Promise<void>): Promise<void> {
+    dealing.isBusy = true;
+    try {
+      await run();
+    } finally {
+      dealing.isBusy = false;
+    }
+    this.tick();
+  }
+
+  private move(move: Move): Promise<MoveResult> {
+    return this.deps.local.move(move);
+  }
+
+  private look(dealing: Dealing, nowMs: number): void {
+    if (nowMs - dealing.lookedMs < LOOK_MS) return;
+    dealing.lookedMs = nowMs;
+    const { headOf, watch, clock } = this.deps;
+    headOf(dealing.shard).then(
+      (head) => watch.headSeen(dealing.shard, head, clock.monotonicMs()),
+      () => watch.headUnseen(dealing.shard),
+    );
+  }
+
+  private want(dealing: Dealing, nowMs: number): void {
+    if (nowMs - dealing.wantedMs < WANT_MS) return;
+    dealing.wantedMs = nowMs;
+    const { shard } = dealing;
+    const head = this.deps.watch.headOf(shard);
+    const sequence = this.deps.local.status()[shard]?.head?.lsn.sequence ?? 0;
+    if (head !== undefined) this.deps.send(tagOf(head), { type: 'want', shard, sequence });
+  }
+
+  private async follow(dealing: Dealing): Promise<void> {
+    const result = await this.move({ type: 'follow', shard: dealing.shard });
+    if (result.type !== 'failed') {
+      dealing.problem = undefined;
+      return;
+    }
+    await this.noteFailure(dealing, result);
+  }
+
+  private async take(dealing: Dealing, over: Head | undefined, how: 'handed-over' | 'taken'): Promise<void> {
+    const { shard } = dealing;
+    const { clock, watch, observer, log, told } = this.deps;
+    const startedMs = clock.monotonicMs();
+    const result = await this.move({ type: 'take', shard, over, told: told.of(shard) });
+    switch (result.type) {
+      case 'taken': {
+        const tookMs = clock.monotonicMs() - startedMs;
+        dealing.problem = undefined;
+        dealing.shortSinceMs = undefined;
+        this.setServed(shard, result.head.lsn.epoch);
+        observer.taken(shard, how, tookMs);
+        log.info({ shard, epoch: result.head.lsn.epoch, how, tookMs: Math.round(tookMs) }, 'shard taken');
+        return;
+      }
+      case 'conflict':
+        watch.headSeen(shard, result.head, clock.monotonicMs());
+        return;
+      case 'short':
+        watch.headSeen(shard, result.head, clock.monotonicMs());
+        await this.noteShort(dealing, result.head);
+        return;
+      case 'failed':
+        await this.noteFailure(dealing, result);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** Who has told of more may still live, and puts it back. */
+  private async noteShort(dealing: Dealing, head: Head): Promise<void> {
+    const { clock, told } = this.deps;
+    const nowMs = clock.monotonicMs();
+    dealing.shortSinceMs ??= nowMs;
+    const { shard } = dealing;
+    if (nowMs - dealing.shortSinceMs < SHORT_WAIT_MS) {
+      await this.rest(WANT_MS);
+      return;
+    }
+    const { lsn } = told.of(shard) ?? head;
+    const by = this.deps.view()?.members.get(tagOf(head))?.name ?? `the process ${tagOf(head)}`;
+    const reason =
+      `its log ends at ${formatLsn(head.lsn)}, but ${formatLsn(lsn)} was told by ${by}: ` +
+      'start that node, if it still has what is missing, or run walletd accept-loss';
+    await this.move({ type: 'stop', shard, reason });
+  }
+
+  private async noteFailure(dealing: Dealing, { reason, isPermanent }: Extract<MoveResult, { type: 'failed' }>) {
+    const { shard } = dealing;
+    const isMine = this.roleIn(shard, this.deps.view()) === 'owner';
+    if (isPermanent && isMine) {
+      await this.move({ type: 'stop', shard, reason });
+      return;
+    }
+    if (dealing.problem !== reason)
+      this.deps.log.warn({ shard, reason }, 'cannot follow or take a shard: trying again');
+    dealing.problem = reason;
+    await this.rest(isPermanent ? SHORT_WAIT_MS : WANT_MS);
+  }
+
+  /** Stops at the head that the log has then, and lets the other one fence over exactly that. */
+  private async handOver(dealing: Dealing, to: string): Promise<void> {
+    const { shard } = dealing;
+    const { clock, observer, timers } = this.deps;
+    const startedMs = clock.monotonicMs();
+    this.handovers++;
+    await this.busily(dealing, async () => {
+      const epoch = this.served.get(shard);
+      this.setServed(shard, undefined);
+      const paused = await this.move({ type: 'pause', shard });
+      let isOwned = false;
+      if (paused.type === 'still' && this.deps.send(to, { type: 'take', shard, head: paused.head })) {
+        this.deps.told.note(shard, paused.head);
+        isOwned = await new Promise<boolean>((resolve) => {
+          dealing.onOwn = (tag, newer) => {
+            if (tag === to && newer > paused.head.lsn.epoch) resolve(true);
+          };
+          timers.after(startedMs + HANDOVER_MS - clock.monotonicMs(), () => resolve(false));
+        });
+        dealing.onOwn = undefined;
+      }
+      await this.move({ type: isOwned ? 'release' : 'resume', shard });
+      observer.paused(shard, clock.monotonicMs() - startedMs, isOwned);
+      if (!isOwned && epoch !== undefined && this.deps.local.status()[shard]?.state === 'serving') {
+        this.setServed(shard, epoch);
+      }
+    });
+    this.handovers--;
+  }
+
+  /** For an heir that has no link to this node, or is not known yet. */
+  private async releaseNow(dealing: Dealing): Promise<void> {
+    const { shard } = dealing;
+    const { tag, release, log } = this.deps;
+    const epoch = this.served.get(shard);
+    if (dealing.isBusy || epoch === undefined) return;
+    await this.busily(dealing, async () => {
+      this.setServed(shard, undefined);
+      const paused = await this.move({ type: 'pause', shard });
+      await this.move({ type: paused.type === 'still' ? 'release' : 'resume', shard });
+      if (paused.type !== 'still') return;
+      await release(shard, { epoch, tag }).catch((error) => {
+        log.warn({ shard, error: messageOf(error) }, 'cannot write that a shard was let go');
+      });
+    });
+  }
+
+  private rest(ms: number): Promise<void> {
+    return new Promise((resolve) => this.deps.timers.after(ms, resolve));
+  }
+}
+
+/** Its owner's: each nonce begins with it. */
+export function tagOf({ nonce }: Head): string {
+  return nonce.slice(0, TAG_LENGTH);
+}

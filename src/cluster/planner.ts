@@ -1,0 +1,230 @@
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import { messageOf } from '../base/message-of.js';
+import { makePlan, NOBODY, type Owners, type PlanMember } from './plan.js';
+import type { Plan, TableView } from './table.js';
+import type { Watch } from './watch.js';
+
+export interface PlannerSettings {
+  /** Of each shard, where there are members enough. */
+  readonly followers: number;
+  /** Members that the first plan waits for. */
+  readonly expect: number;
+}
+
+export interface PlannerDeps {
+  readonly tag: string;
+  readonly name: string;
+  readonly shardCount: number;
+  readonly settings: PlannerSettings;
+  readonly watch: Watch;
+  /** False when somebody else has changed the table meanwhile. */
+  readonly putPlan: (version: string, plan: Plan, gone: readonly string[]) => Promise<boolean>;
+  /** There is a new one. */
+  readonly onPlan: () => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Between two members that see the same and would both propose. */
+const RANK_MS = 100;
+/** A first member must not load everything while others start. */
+const SETTLE_MS = 2000;
+const EXPECT_MS = 60_000;
+/** No shard moves for balance alone before members have been the same for so long. */
+const CALM_MS = 10_000;
+/** All members have read a format for so long before it is written: one that was rolled back must not meet it. */
+const FORMAT_CALM_MS = 600_000;
+
+/** What has to change. */
+interface Proposal {
+  readonly plan: Plan;
+  readonly gone: readonly string[];
+}
+
+/**
+ * Sees to it that the plan in the table suits the members that live. Every member does; the one with the least tag comes
+ * first, and what it writes the others find right.
+ */
+export class Planner {
+  private readonly startedMs: number;
+  private proposedMs: number | undefined = undefined;
+  private isWriting = false;
+  /** The members that live, as one text, and since when. */
+  private living = '';
+  private livingSinceMs: number;
+  /** Since when all members read the same newest format. */
+  private format = 0;
+  private formatSinceMs: number;
+
+  constructor(private readonly deps: PlannerDeps) {
+    this.startedMs = deps.clock.monotonicMs();
+    this.livingSinceMs = this.startedMs;
+    this.formatSinceMs = this.startedMs;
+  }
+
+  /** `stuck`: shards that this node itself cannot serve. */
+  tick(view: TableView, stuck: readonly number[]): void {
+    const nowMs = this.deps.clock.monotonicMs();
+    const members = this.membersIn(view, nowMs);
+    this.noteMembers(members, view, nowMs);
+    const proposal = this.proposal(view, members, stuck, nowMs);
+    if (proposal === undefined) {
+      this.proposedMs = undefined;
+      return;
+    }
+    this.proposedMs ??= nowMs;
+    const rank = members.findIndex(({ tag }) => tag === this.deps.tag);
+    if (rank < 0 || nowMs - this.proposedMs < rank * RANK_MS || this.isWriting) return;
+    void this.write(view, proposal);
+  }
+
+  /** An operator wants the shard there. False when the table has changed meanwhile. */
+  async moveShard(view: TableView, shard: number, to: string, by: string): Promise<boolean> {
+    const { plan } = view;
+    if (plan === undefined) return false;
+    const former = plan.owners[shard] as string;
+    const owners = plan.owners.with(shard, to);
+    const followers = (plan.followers[shard] ?? []).filter((tag) => tag !== to);
+    // Who hands it over has its wallets.
+    if (former !== NOBODY && !followers.includes(former)) followers.unshift(former);
+    const why = `shard ${shard} was moved by an operator`;
+    return await this.put(view, {
+      plan: { ...plan, owners, followers: plan.followers.with(shard, followers), why, by },
+      gone: [],
+    });
+  }
+
+  /** Those that live, by tag. */
+  private membersIn({ members, drained }: TableView, nowMs: number): PlanMember[] {
+    const { tag: here, watch } = this.deps;
+    return [...members]
+      .filter(([tag]) => tag === here || !watch.isGone(tag, nowMs))
+      .map(([tag, { name, zone, isFull, unreachable, isLeaving }]) => ({
+        tag,
+        name,
+        zone,
+        isFull,
+        unreachable,
+        isDraining: isLeaving || drained.has(tag),
+      }))
+      .sort((a, b) => (a.tag < b.tag ? -1 : 1));
+  }
+
+  private noteMembers(members: readonly PlanMember[], view: TableView, nowMs: number): void {
+    const living = members.map(({ tag }) => tag).join();
+    if (living !== this.living) {
+      this.living = living;
+      this.livingSinceMs = nowMs;
+    }
+    const format = Math.min(...[...view.members.values()].map((member) => member.format));
+    if (format !== this.format) {
+      this.format = format;
+      this.formatSinceMs = nowMs;
+    }
+  }
+
+  private proposal(
+    view: TableView,
+    members: readonly PlanMember[],
+    stuckHere: readonly number[],
+    nowMs: number,
+  ): Proposal | undefined {
+    const { plan } = view;
+    const living = new Set(members.map(({ tag }) => tag));
+    if (!plan?.owners.some((owner) => living.has(owner)) && !this.mayBegin(members.length, nowMs)) return undefined;
+    const gone = [...view.members.keys()].filter((tag) => !living.has(tag));
+    const stuck = this.stuckShards(view, stuckHere, nowMs);
+    const { shardCount, settings, name } = this.deps;
+    const planned = makePlan({
+      shards: shardCount,
+      members,
+      ownerOf: (shard) => view.claims.get(shard)?.tag,
+      before: plan?.owners.length === shardCount ? plan : undefined,
+      followers: settings.followers,
+      isCalm: this.isCalm(view, nowMs),
+      stuck,
+    });
+    const format = this.formatFor(plan, nowMs);
+    if (plan !== undefined && gone.length === 0 && isSame(planned, plan) && format === plan.format) return undefined;
+    const why = whyOf(view, gone, stuck, planned, format);
+    return { plan: { ...planned, format, why, by: name }, gone };
+  }
+
+  /** Makes a first plan, or one after all have been away. */
+  private mayBegin(members: number, nowMs: number): boolean {
+    const { expect } = this.deps.settings;
+    const sinceMs = nowMs - this.startedMs;
+    if (expect > 1) return members >= expect || sinceMs >= EXPECT_MS;
+    return sinceMs >= SETTLE_MS;
+  }
+
+  private isCalm({ plan, claims }: TableView, nowMs: number): boolean {
+    if (nowMs - this.livingSinceMs < CALM_MS || plan === undefined) return false;
+    return plan.owners.every((owner, shard) => claims.get(shard)?.tag === owner);
+  }
+
+  private stuckShards({ claims }: TableView, stuckHere: readonly number[], nowMs: number): Set<number> {
+    const { watch, tag, shardCount } = this.deps;
+    const stuck = new Set<number>(stuckHere);
+    for (let shard = 0; shard < shardCount; shard++) {
+      const owner = claims.get(shard)?.tag;
+      if (owner === undefined || owner === NOBODY || owner === tag) continue;
+      // Where this node does not reach the log either, nobody may.
+      if (watch.isStuck(owner, shard) && watch.isReached(shard, nowMs)) stuck.add(shard);
+    }
+    return stuck;
+  }
+
+  private formatFor(plan: Plan | undefined, nowMs: number): number {
+    if (plan === undefined) return this.format;
+    const isNew = this.format > plan.format && nowMs - this.formatSinceMs >= FORMAT_CALM_MS;
+    return isNew ? this.format : plan.format;
+  }
+
+  private async write(view: TableView, proposal: Proposal): Promise<void> {
+    const { log } = this.deps;
+    this.isWriting = true;
+    try {
+      if (await this.put(view, proposal)) log.info({ why: proposal.plan.why }, 'shards planned');
+    } catch (error) {
+      log.debug({ error: messageOf(error) }, 'cannot write the plan');
+    } finally {
+      this.isWriting = false;
+    }
+  }
+
+  private async put({ version }: TableView, { plan, gone }: Proposal): Promise<boolean> {
+    const isWritten = await this.deps.putPlan(version, plan, gone);
+    if (isWritten) this.proposedMs = undefined;
+    this.deps.onPlan();
+    return isWritten;
+  }
+}
+
+function isSame(a: Owners, b: Owners): boolean {
+  return (
+    a.owners.every((owner, shard) => owner === b.owners[shard]) &&
+    a.followers.every((tags, shard) => tags.join() === b.followers[shard]?.join())
+  );
+}
+
+/** For people. */
+function whyOf(
+  { plan, members, drained }: TableView,
+  gone: readonly string[],
+  stuck: ReadonlySet<number>,
+  planned: Owners,
+  format: number,
+): string {
+  const nameOf = (tag: string) => members.get(tag)?.name ?? tag;
+  if (plan === undefined) return 'the first plan';
+  if (gone.length > 0) return `${gone.map(nameOf).join(', ')} gone`;
+  const moved = planned.owners.flatMap((owner, shard) => (owner === plan.owners[shard] ? [] : [shard]));
+  if (moved.some((shard) => stuck.has(shard))) return 'an owner does not reach its logs';
+  const isLeaving = (tag: string) => members.get(tag)?.isLeaving === true || drained.has(tag);
+  const left = new Set(moved.map((shard) => plan.owners[shard] as string).filter(isLeaving));
+  if (left.size > 0) return `${[...left].map(nameOf).join(', ')} drained`;
+  if (moved.length > 0) return 'balance';
+  return format === plan.format ? 'followers' : `format ${format}`;
+}

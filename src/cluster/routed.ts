@@ -1,0 +1,97 @@
+import type { Replier } from '../base/replier.js';
+import type { CallbackReply } from '../callback/callback-codec.js';
+import type { SentCallback } from '../callback/sent-callback.js';
+import type { BusyAnswer } from '../wallet/rejection.js';
+import type { NewRequest, WireResult } from '../worker/protocol.js';
+import type { Shards } from '../worker/shards.js';
+
+/** The shards that are on this node. They answer `moved` for all others. */
+export type LocalShards = Pick<Shards, 'carryOut' | 'execute' | 'ask'>;
+
+/** `moved`: surely not done. `unsure`: done or not. */
+export type Refusal = 'moved' | 'unsure';
+
+/** Where a request goes that whoever was asked has not carried out, or perhaps not. */
+export interface Rerouter {
+  refusedHere(routed: Routed, refusal: Refusal): void;
+}
+
+/** A request on its way to whoever serves its shard, for as long as nobody has answered it. */
+export interface Routed {
+  shard: number;
+  readonly deadlineMs: number;
+  /** Somebody may have carried it out: another attempt can be a repeat. */
+  isDoubtful: boolean;
+  carryOutHere(local: LocalShards): void;
+  answerBusy(answer: BusyAnswer): void;
+}
+
+export class RoutedCallback implements Routed, Replier<CallbackReply> {
+  isDoubtful = false;
+
+  constructor(
+    /** As guessed, until somebody has read all of it. */
+    public shard: number,
+    readonly callback: SentCallback,
+    readonly replier: Replier<CallbackReply>,
+    private readonly rerouter: Rerouter,
+  ) {}
+
+  get deadlineMs(): number {
+    return this.callback.deadlineMs;
+  }
+
+  carryOutHere(local: LocalShards): void {
+    local.carryOut(this.callback, this);
+  }
+
+  reply(reply: CallbackReply, readyMs?: number): void {
+    const refusal = refusalOf(reply.answer);
+    if (refusal === undefined) this.replier.reply(reply, readyMs);
+    else this.rerouter.refusedHere(this, refusal);
+  }
+
+  answerBusy(answer: BusyAnswer): void {
+    this.replier.reply({ answer, body: '' });
+  }
+}
+
+export class RoutedRequest implements Routed, Replier<WireResult> {
+  isDoubtful = false;
+
+  constructor(
+    readonly request: NewRequest,
+    readonly replier: Replier<WireResult>,
+    private readonly rerouter: Rerouter,
+  ) {}
+
+  get shard(): number {
+    return this.request.shard;
+  }
+
+  get deadlineMs(): number {
+    return this.request.deadlineMs;
+  }
+
+  carryOutHere(local: LocalShards): void {
+    const { request } = this;
+    if ('command' in request) local.execute(request.shard, request.command, request.deadlineMs, this);
+    else local.ask(request.shard, request.query, request.deadlineMs, this);
+  }
+
+  reply(result: WireResult, readyMs?: number): void {
+    const refusal = refusalOf(result);
+    if (refusal === undefined) this.replier.reply(result, readyMs);
+    else this.rerouter.refusedHere(this, refusal);
+  }
+
+  answerBusy(answer: BusyAnswer): void {
+    this.replier.reply(answer);
+  }
+}
+
+/** Undefined for everything that goes to the sender. */
+export function refusalOf(answer: { readonly type: string; readonly failure?: unknown }): Refusal | undefined {
+  if (answer.type !== 'failed') return undefined;
+  return answer.failure === 'moved' || answer.failure === 'unsure' ? answer.failure : undefined;
+}

@@ -1,0 +1,187 @@
+import type { Clock } from '../base/clock.js';
+import type { Replier } from '../base/replier.js';
+import type { Cancel, Timers } from '../base/timers.js';
+import type { CallbackCodec, CallbackReply } from '../callback/callback-codec.js';
+import { guessUsername } from '../callback/guess-username.js';
+import type { SentCallback } from '../callback/sent-callback.js';
+import { TOO_LATE, UNSURE } from '../shard/request.js';
+import type { Command } from '../wallet/command.js';
+import type { Answer } from '../wallet/decision.js';
+import type { Query, QueryResult } from '../wallet/query.js';
+import type { BusyAnswer } from '../wallet/rejection.js';
+import { shardOf } from '../worker/placement.js';
+import type { NewRequest } from '../worker/protocol.js';
+import { Parking } from './parking.js';
+import { PeerCalls } from './peer-calls.js';
+import type { PeerClocks } from './peer-clocks.js';
+import type { PeerLinks, PeerMessage } from './peer-protocol.js';
+import { type LocalShards, type Refusal, type Rerouter, type Routed, RoutedCallback, RoutedRequest } from './routed.js';
+import type { Routes } from './routes.js';
+
+export interface RouterDeps {
+  readonly tag: string;
+  readonly shardCount: number;
+  readonly local: LocalShards;
+  readonly isServedHere: (shard: number) => boolean;
+  readonly links: Pick<PeerLinks, 'send' | 'isUp'>;
+  readonly routes: Routes;
+  readonly clocks: PeerClocks;
+  readonly codec: Pick<CallbackCodec, 'addressOf'>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** For each shard, requests that wait until somebody serves it. */
+  readonly parkedMax: number;
+  /** A repeat is refused: what may have been carried out is not sent again, because its sender has not repeated it. */
+  readonly refusesRepeats: boolean;
+}
+
+const TICK_MS = 50;
+
+/**
+ * Brings callbacks and operators' requests to the node that serves their shard, wherever they come in. What was surely not
+ * done is sent again; what may have been done too, because it is a repeat then, and gets the first answer.
+ *
+ *   here ── moved ──┐            ┌── link lost, unsure: may have been done
+ *   peer ── moved ──┴─> route ─<─┘
+ *                         └─ nobody serves it ─> parked ─> until somebody does, or its deadline
+ */
+export class Router implements LocalShards, Rerouter {
+  private readonly parking: Parking;
+  private readonly peers = new Map<string, PeerCalls>();
+  private readonly stopTicking: Cancel;
+  private isFlushing = false;
+  /** Requests that went to a peer, and attempts that had to be made again. */
+  forwarded = 0;
+  resent = 0;
+
+  constructor(private readonly deps: RouterDeps) {
+    this.parking = new Parking(deps.parkedMax);
+    this.stopTicking = deps.timers.every(TICK_MS, () => this.tick());
+  }
+
+  get parked(): number {
+    return this.parking.length;
+  }
+
+  get waiting(): number {
+    let sum = this.parking.length;
+    for (const peer of this.peers.values()) sum += peer.waiting;
+    return sum;
+  }
+
+  carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
+    const shard = shardOf(guessUsername(callback.text), this.deps.shardCount);
+    this.route(new RoutedCallback(shard, callback, replier, this));
+  }
+
+  execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
+    this.request({ shard, deadlineMs, command }, replier as Replier<never>);
+  }
+
+  ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
+    this.request({ shard, deadlineMs, query }, replier as Replier<never>);
+  }
+
+  /** Somebody serves what nobody did, or can be reached again. */
+  flush(): void {
+    if (this.isFlushing) return;
+    this.isFlushing = true;
+    this.parking.flush(this.deps.clock.monotonicMs(), (routed) => this.tryDeliver(routed));
+    this.isFlushing = false;
+  }
+
+  refusedHere(routed: Routed, refusal: Refusal): void {
+    this.again(routed, refusal);
+  }
+
+  /** Answers of a peer. */
+  receive(tag: string, message: PeerMessage): void {
+    const nowMs = this.deps.clock.monotonicMs();
+    if (message.type === 'replies') this.peers.get(tag)?.replied(message.replies, nowMs);
+    else if (message.type === 'results') this.peers.get(tag)?.answered(message.ids, message.results, nowMs);
+  }
+
+  linkLost(tag: string): void {
+    this.peers.get(tag)?.lost();
+    this.peers.delete(tag);
+  }
+
+  close(): void {
+    this.stopTicking();
+  }
+
+  private request(request: NewRequest, replier: Replier<never>): void {
+    this.route(new RoutedRequest(request, replier, this));
+  }
+
+  private route(routed: Routed): void {
+    if (this.tryDeliver(routed)) return;
+    // A guess is good enough for who is there to correct it.
+    if (routed instanceof RoutedCallback && this.settled(routed)) return;
+    this.parking.park(routed);
+  }
+
+  /** True when the callback could go all the same, or needed nobody: it is about another shard, or about nothing. */
+  private settled(routed: RoutedCallback): boolean {
+    const { endpoint, text } = routed.callback;
+    const address = this.deps.codec.addressOf(endpoint, text);
+    if (!('username' in address)) {
+      routed.replier.reply(address);
+      return true;
+    }
+    const shard = shardOf(address.username, this.deps.shardCount);
+    if (shard === routed.shard) return false;
+    routed.shard = shard;
+    return this.tryDeliver(routed);
+  }
+
+  private tryDeliver(routed: Routed): boolean {
+    const { isServedHere, local, routes, links, tag: here } = this.deps;
+    if (isServedHere(routed.shard)) {
+      routed.carryOutHere(local);
+      return true;
+    }
+    const tag = routes.of(routed.shard);
+    if (tag === undefined || tag === here || !links.isUp(tag)) return false;
+    if (!this.callsTo(tag).trySend(routed)) return false;
+    this.forwarded++;
+    return true;
+  }
+
+  private again(routed: Routed, refusal: Refusal): void {
+    this.resent++;
+    if (refusal === 'unsure') routed.isDoubtful = true;
+    if (routed.deadlineMs <= this.deps.clock.monotonicMs()) {
+      routed.answerBusy(TOO_LATE);
+    } else if (routed.isDoubtful && this.deps.refusesRepeats) {
+      routed.answerBusy(UNSURE);
+    } else if (!(routed instanceof RoutedCallback && this.settled(routed))) {
+      // Whoever refused it may still be thought to serve it: a moment later that will be clear.
+      this.parking.park(routed);
+    }
+  }
+
+  private callsTo(tag: string): PeerCalls {
+    const known = this.peers.get(tag);
+    if (known !== undefined) return known;
+    const { clocks, timers, links, routes } = this.deps;
+    const calls = new PeerCalls(tag, {
+      clocks,
+      timers,
+      send: (message) => links.send(tag, message),
+      onRefused: (routed, refusal) => {
+        routes.denied(tag, routed.shard);
+        this.again(routed, refusal);
+        this.flush();
+      },
+    });
+    this.peers.set(tag, calls);
+    return calls;
+  }
+
+  private tick(): void {
+    const nowMs = this.deps.clock.monotonicMs();
+    for (const peer of this.peers.values()) peer.dropLate(nowMs);
+    this.flush();
+  }
+}
