@@ -22,6 +22,19 @@ export interface OperatorService {
   status(): readonly object[];
 }
 
+/** Why what was asked of the cluster is not done. */
+export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
+
+/** The nodes that share the shards. What it promises rejects during an outage. */
+export interface ClusterService {
+  /** As JSON; undefined before its table has answered. */
+  readonly status: object | undefined;
+  /** The node gives its shards away, or may have some again. */
+  drain(node: string, isDrained: boolean): Promise<ClusterRefusal | undefined>;
+  /** The shard goes to the node; `by` is for people. */
+  moveShard(shard: number, node: string, by: string): Promise<ClusterRefusal | undefined>;
+}
+
 export type Role = 'read' | 'operate';
 
 /** The token identifies this operator. `read` may look at everything, `operate` may also change it. */
@@ -74,6 +87,8 @@ export interface AdminObserver {
 export interface AdminDeps {
   readonly settings: AdminSettings;
   readonly service: OperatorService;
+  /** Undefined where this node is alone. */
+  readonly cluster: ClusterService | undefined;
   readonly observability: Observability;
   readonly observer: AdminObserver;
   readonly clock: Clock;

@@ -9,6 +9,7 @@ import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, Certificate } from './admin-deps.js';
 import { Authentication } from './authentication.js';
 import { cannotListen } from './cannot-listen.js';
+import { clusterRoutes } from './cluster.js';
 import { findPlayersRoute } from './find-players.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
@@ -176,6 +177,7 @@ export class AdminServer {
       operationsRoute(deps),
       shardPlayersRoute(deps),
       importRoute(deps),
+      ...clusterRoutes(deps),
       ...processRoutes(deps, () => deps.observability.openapi(operatorPaths(routes), operatorSchemas)),
     ];
     return routes;

@@ -16,7 +16,7 @@ type Handle<P, Q, B> = (request: AdminRequest<P, Q, B>, reply: FastifyReply) => 
 /** What the OpenAPI document says about a route, beside its schemas. */
 export interface RouteDocument {
   readonly operationId: string;
-  readonly tag: 'players' | 'transactions' | 'operations' | 'health';
+  readonly tag: 'players' | 'transactions' | 'operations' | 'cluster' | 'health';
   readonly summary: string;
   /** By status; see `answer` in openapi.ts. */
   readonly responses: Readonly<Record<number, object>>;

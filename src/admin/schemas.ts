@@ -74,6 +74,38 @@ export const operatorSchemas = {
     },
     { lsn, reason: text },
   ),
+  Cluster: exactly({
+    name: { type: 'string', description: 'The node that answers.' },
+    seesTable: {
+      type: 'boolean',
+      description: 'False: the table has not answered for 5 s, and this is how things were.',
+    },
+    nodes: list({ $ref: '#/components/schemas/ClusterNode' }),
+    shards: list({ $ref: '#/components/schemas/ClusterShard' }),
+    plan: {
+      oneOf: [exactly({ why: text, by: text, format: count }), { type: 'null', description: 'There is none yet.' }],
+    },
+  }),
+  ClusterNode: exactly({
+    name: text,
+    tag: { type: 'string', pattern: '^[0-9a-f]{8}$', description: 'The process; begins each nonce of its fences.' },
+    host: text,
+    port: count,
+    zone: text,
+    version: text,
+    state: { enum: ['up', 'draining', 'leaving', 'gone'] },
+    isThis: { type: 'boolean' },
+    isLinked: { type: 'boolean' },
+    isFull: { type: 'boolean', description: 'It has no memory for another shard.' },
+    shards: { ...count, description: 'How many it serves.' },
+  }),
+  ClusterShard: exactly({
+    shard,
+    owner: { type: ['string', 'null'], description: 'Who serves it; null: nobody is known to.' },
+    planned: { type: ['string', 'null'], description: 'Who is to serve it; null: nobody can.' },
+    followers: list(text),
+    lsn: { type: ['string', 'null'], description: 'The newest entry that any node may have told of.' },
+  }),
   Snapshot: {
     oneOf: [
       exactly({

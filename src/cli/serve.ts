@@ -5,7 +5,7 @@ import { letGoOfGoneTerminals } from '../node/gone-terminal.js';
 import type { WalletNode } from '../node/wallet-node.js';
 import { createLogger, setLogLevel } from '../telemetry/logger.js';
 
-/** Operators are promised that a process ends within 5 s of its signal. */
+/** Operators are promised that a process ends within 5 s of its signal; a node of a cluster gives its shards away before. */
 const STOP_MAX_MS = 4800;
 
 interface ServeOptions {
@@ -43,6 +43,8 @@ async function serve(options: ServeOptions): Promise<void> {
     node?.noteEnd(code);
     letGoOfGoneTerminals();
   });
+  const { port, drainSeconds } = settings.cluster;
+  const stopMaxMs = STOP_MAX_MS + (port === null ? 0 : drainSeconds * 1000);
   let isEnding = false;
   let node: WalletNode | undefined;
 
@@ -51,7 +53,7 @@ async function serve(options: ServeOptions): Promise<void> {
     setTimeout(() => {
       log.error({}, 'could not stop in time: some outcomes are unknown');
       process.exit(EXIT.failure);
-    }, STOP_MAX_MS).unref();
+    }, stopMaxMs).unref();
     if (isEnding) return;
     isEnding = true;
     (node?.stop() ?? Promise.resolve(true)).then(

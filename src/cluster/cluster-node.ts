@@ -7,7 +7,9 @@ import type { Head, Position } from '../shard/log/wal.js';
 import { BACKGROUND, type SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Shards } from '../worker/shards.js';
 import { CallServer } from './call-server.js';
+import type { ClusterMeasures } from './cluster-measures.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
+import { FollowerLag } from './follower-lag.js';
 import { BEAT_MS, Membership } from './membership.js';
 import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
 import { PeerClocks } from './peer-clocks.js';
@@ -78,6 +80,7 @@ export class ClusterNode implements PeerEvents {
   private readonly snapshots: SnapshotRound;
   private readonly links: PeerLinks;
   private readonly peers = new Map<string, Peer>();
+  private readonly lag = new FollowerLag();
   /** Since when there has been no link, by tag. */
   private readonly downSinceMs = new Map<string, number>();
   /** Tags of all members there have been since the start. */
@@ -168,12 +171,12 @@ export class ClusterNode implements PeerEvents {
   }
 
   /**
-   * It can carry out callbacks, or knows who can: it is a member, sees the table unless nobody does, and has links to more than
-   * half of the others. To own anything is not asked.
+   * It can carry out callbacks, or knows who can: it is a member, there is a plan, it sees the table unless nobody does, and it
+   * has links to more than half of the others. To own anything is not asked.
    */
   get isReady(): boolean {
     const { view, seesTable } = this.membership;
-    if (view === undefined || this.isLeaving) return false;
+    if (view?.plan === undefined || this.isLeaving) return false;
     const others = [...view.members.keys()].filter((tag) => tag !== this.deps.tag);
     const linked = others.filter((tag) => this.links.isUp(tag));
     if (!seesTable && linked.some((tag) => this.peers.get(tag)?.seesTable)) return false;
@@ -187,8 +190,18 @@ export class ClusterNode implements PeerEvents {
     void this.checkStrangers(shard, takenBy, head);
   }
 
+  /** Whom to be for peers from now on. */
+  setCertificate(certificate: { readonly cert: Buffer; readonly key: Buffer }): void {
+    this.links.setCertificate(certificate);
+  }
+
   takeSnapshots(): Promise<readonly SnapshotResult[]> {
     return this.snapshots.take([...this.peers.keys()].filter((tag) => this.links.isUp(tag)));
+  }
+
+  /** The newest entries that any node may have told of, as far as this one has heard. */
+  get acknowledged(): ReadonlyMap<number, Position> {
+    return this.told.all;
   }
 
   /** Undefined before the table has answered. */
@@ -209,6 +222,30 @@ export class ClusterNode implements PeerEvents {
       isLinked,
       nowMs: clock.monotonicMs(),
     });
+  }
+
+  measures(): ClusterMeasures {
+    const { tag, shardCount, local, settings, clock } = this.deps;
+    const { view, seesTable } = this.membership;
+    const nowMs = clock.monotonicMs();
+    const members = { up: 0, draining: 0, leaving: 0, gone: 0 };
+    for (const { state } of this.status?.nodes ?? []) members[state]++;
+    const others = [...(view?.members.keys() ?? [])].filter((other) => other !== tag);
+    const shards = Array.from({ length: shardCount }, (_, shard) => shard);
+    const isFollowed = (shard: number) => (view?.plan?.followers[shard]?.length ?? 0) > 0;
+    return {
+      members,
+      versions: new Set([...(view?.members.values() ?? [])].map(({ version }) => version)).size,
+      links: others.filter((other) => this.links.isUp(other)).length,
+      seesTable,
+      unowned: shards.filter((shard) => this.routes.of(shard) === undefined).length,
+      unfollowed: settings.followers === 0 ? 0 : shards.filter((shard) => !isFollowed(shard)).length,
+      following: this.lag.of(local.status(), this.told, nowMs),
+      parked: this.router.parked,
+      forwarded: this.router.forwarded,
+      resent: this.router.resent,
+      clockBehindMs: this.times.behindMs,
+    };
   }
 
   /** An operator's word: the node of this name gives its shards away, or may have some again. Rejects during an outage. */
@@ -254,6 +291,15 @@ export class ClusterNode implements PeerEvents {
     await this.links.close();
   }
 
+  get servedCount(): number {
+    return this.ownership.servedCount;
+  }
+
+  /** Nobody else can have its shards. */
+  get isAlone(): boolean {
+    return !this.hasHeirs();
+  }
+
   private lookAll(): void {
     this.broadcast({ type: 'look' });
     this.membership.look();
@@ -278,6 +324,7 @@ export class ClusterNode implements PeerEvents {
   private tick(): void {
     const { view } = this.membership;
     if (view === undefined) return;
+    this.lag.of(this.deps.local.status(), this.told, this.deps.clock.monotonicMs());
     this.ownership.tick();
     this.planner.tick(view, this.ownership.stuck());
   }

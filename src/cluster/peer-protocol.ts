@@ -70,5 +70,7 @@ export interface PeerLinks {
   isUp(tag: string): boolean;
   /** False when there is no link. */
   send(tag: string, message: PeerMessage): boolean;
+  /** Whom to be from now on, for links that are made from now on. */
+  setCertificate(certificate: { readonly cert: Buffer; readonly key: Buffer }): void;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { hashString } from '../base/hash.js';
 import type { MemberRecord, Plan } from './table.js';
 
-export type Owners = Pick<Plan, 'owners' | 'followers'>;
+export type Owners = Pick<Plan, 'owners' | 'followers' | 'pinned'>;
 
 export interface PlanMember extends Pick<MemberRecord, 'name' | 'zone' | 'isFull' | 'unreachable'> {
   readonly tag: string;
@@ -59,8 +59,9 @@ export function makePlan(input: PlanInput): Owners {
     owners[shard] = owner ?? NOBODY;
     if (owner !== undefined) count(owner);
   }
-  if (input.isCalm) balance(owners, hosts, load, before);
-  return { owners, followers: followersOf(owners, hosts, input) };
+  const pinned = (before?.pinned ?? []).filter((shard) => owners[shard] === before?.owners[shard]);
+  if (input.isCalm) balance(owners, hosts, load, { before, pinned });
+  return { owners, followers: followersOf(owners, hosts, input), pinned };
 }
 
 /** Who may have shards. */
@@ -100,14 +101,14 @@ function balance(
   owners: string[],
   hosts: readonly PlanMember[],
   load: ReadonlyMap<string, number>,
-  before: PlanInput['before'],
+  { before, pinned }: Pick<PlanInput, 'before'> & Pick<Plan, 'pinned'>,
 ): void {
   const sorted = [...hosts].sort((a, b) => (load.get(a.tag) ?? 0) - (load.get(b.tag) ?? 0) || (a.tag < b.tag ? -1 : 1));
   const poorest = sorted.find(({ isFull }) => !isFull)?.tag;
   const richest = sorted.at(-1)?.tag;
   if (poorest === undefined || richest === undefined) return;
   if ((load.get(richest) ?? 0) - (load.get(poorest) ?? 0) < 2) return;
-  const movable = [...owners.keys()].filter((shard) => owners[shard] === richest);
+  const movable = [...owners.keys()].filter((shard) => owners[shard] === richest && !pinned.includes(shard));
   const moved = movable.find((shard) => before?.followers[shard]?.includes(poorest)) ?? movable[0];
   if (moved !== undefined) owners[moved] = poorest;
 }

@@ -88,9 +88,10 @@ export class Planner {
     const followers = (plan.followers[shard] ?? []).filter((tag) => tag !== to);
     // Who hands it over has its wallets.
     if (former !== NOBODY && !followers.includes(former)) followers.unshift(former);
+    const pinned = [...plan.pinned.filter((other) => other !== shard), shard];
     const why = `shard ${shard} was moved by an operator`;
     return await this.put(view, {
-      plan: { ...plan, owners, followers: plan.followers.with(shard, followers), why, by },
+      plan: { ...plan, owners, followers: plan.followers.with(shard, followers), pinned, why, by },
       gone: [],
     });
   }

@@ -26,6 +26,8 @@ export interface Plan {
   readonly owners: readonly string[];
   /** By shard: tags of those that follow. */
   readonly followers: readonly (readonly string[])[];
+  /** Shards that an operator has put where they are: they do not move for balance. */
+  readonly pinned: readonly number[];
   /** The newest stored format that may be written: all members read it. Never lowered. */
   readonly format: number;
   /** For people: what made it, and who. */

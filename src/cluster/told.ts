@@ -18,6 +18,10 @@ export class Told {
     if (known === undefined || head.lsn.sequence >= known.lsn.sequence) this.byShard.set(shard, head);
   }
 
+  get all(): ReadonlyMap<number, Position> {
+    return this.byShard;
+  }
+
   of(shard: number): Position | undefined {
     return this.byShard.get(shard);
   }

@@ -56,9 +56,29 @@ export function checkTogether(settings: Settings): void {
         'the first or lower the second',
     );
   }
+  checkCluster(settings);
   const fsyncOnly = maybeKindSettings(settings.store)?.fsyncOnly;
   if (fsyncOnly !== undefined && settings.durability !== 'fsync') {
     throw new ConfigError(`durability is ${settings.durability}, but ${fsyncOnly} knows fsync only`);
+  }
+}
+
+function checkCluster({ cluster, store }: Settings): void {
+  const { host, port, secret, tls } = cluster;
+  const files = Object.values(tls);
+  if (files.some((file) => file === null) && files.some((file) => file !== null)) {
+    throw new ConfigError(
+      'cluster.tls.certificateFile, cluster.tls.keyFile and cluster.tls.caFile belong together: set all or none',
+    );
+  }
+  if (port === null) return;
+  if (maybeKindSettings(store)?.isShareable === false) {
+    throw new ConfigError('cluster.port is set, but the embedded store is for one node: nodes share a store in Redis');
+  }
+  if (!isLoopback(host) && secret === null) {
+    throw new ConfigError(
+      `cluster.host is ${host}, which others can reach: set cluster.secret (WALLETD_CLUSTER_SECRET), the same on all nodes`,
+    );
   }
 }
 

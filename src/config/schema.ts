@@ -184,6 +184,39 @@ export const settingsSchema = group({
       description: 'Largest single amount, in whole currency units.',
     }),
   }),
+  cluster: group({
+    host: text('Address of the listener for other nodes.'),
+    port: nullable(
+      count(
+        0,
+        65_535,
+        'Port of the listener for other nodes. Set: several nodes share the shards of one store in Redis. Unset: this node has ' +
+          'all of them.',
+      ),
+    ),
+    advertise: maybeText(
+      'Where other nodes reach this one: `HOST` or `HOST:PORT`. Unset: `cluster.host`, or where that is every address the ' +
+        'name of the machine.',
+    ),
+    name: maybeText('Name of this node, for people; another one for each. Unset: the name of the machine.'),
+    zone: maybeText('What fails together, such as a data centre: a shard is followed in another zone, if that can be.'),
+    secret: nullable(
+      string({
+        pattern: TOKEN,
+        description:
+          'What nodes prove to each other that they know, at least 16 characters without blanks. Needed beyond loopback.',
+      }),
+    ),
+    secretFile: maybeText('File that holds `cluster.secret`.'),
+    tls: group({
+      certificateFile: maybeText('PEM file with the certificate of this node for its links. Unset: plain WebSockets.'),
+      keyFile: maybeText('PEM file with the private key of that certificate.'),
+      caFile: maybeText('PEM file with the authorities that sign the certificates of nodes, and of nobody else.'),
+    }),
+    followers: count(0, 3, 'Nodes that follow each shard and can take it over with nothing to load.'),
+    expect: count(1, 1000, 'Nodes that the first plan waits for, up to a minute.'),
+    drainSeconds: count(0, 3600, 'How long the end of a node waits until others have its shards.'),
+  }),
   storeWaitSeconds: count(
     0,
     86_400,

@@ -4,6 +4,7 @@ export const SECRETS: Readonly<Record<string, string>> = {
   'signature.keys': 'signature.keysFile',
   store: 'storeFile',
   archive: 'archiveFile',
+  'cluster.secret': 'cluster.secretFile',
 };
 /** Tables with secrets, which can only be set in a file of settings. */
 export const SECRET_TABLES = ['admin.tokens'];

@@ -9,6 +9,8 @@ interface StoreKindSettings {
   readonly addresses: Readonly<Record<string, string>>;
   /** What a refusal calls it when `durability` is not fsync, the only value it knows; undefined when it knows all. */
   readonly fsyncOnly: string | undefined;
+  /** Several nodes can have a part of its shards each. */
+  readonly isShareable: boolean;
   /** `init` where that is not set. */
   readonly init: 'auto' | 'never';
 }
@@ -17,6 +19,7 @@ const STORE_KINDS: Readonly<Record<StoreKind, StoreKindSettings>> = {
   lmdb: {
     addresses: { 'lmdb:': 'lmdb:FOLDER' },
     fsyncOnly: 'the embedded store',
+    isShareable: false,
     // A newcomer expects an embedded store to be there.
     init: 'auto',
   },
@@ -29,6 +32,7 @@ const STORE_KINDS: Readonly<Record<StoreKind, StoreKindSettings>> = {
       'rediss+cluster://': 'rediss+cluster://…',
     },
     fsyncOnly: undefined,
+    isShareable: true,
     // An empty Redis is more likely a wrong address than a new casino.
     init: 'never',
   },

@@ -38,6 +38,8 @@ export interface CallbackDeps {
   readonly clock: Clock;
   readonly observer: CallbackObserver;
   readonly log: CallbackLog;
+  /** True: each answer closes its connection, because the listener is to end and another one takes its place. */
+  readonly ending: { isEnding: boolean };
   /** Undefined where traces go nowhere. */
   readonly tracer: CallbackTracer | undefined;
 }

@@ -49,14 +49,15 @@ export class CallbackServer {
 
   /** Throws when the library takes the certificate or the key for none. */
   constructor(
-    deps: Omit<CallbackDeps, 'admission' | 'refusals' | 'malformed'>,
+    deps: Omit<CallbackDeps, 'admission' | 'refusals' | 'malformed' | 'ending'>,
     private callers: Callers,
     log: Logger,
   ) {
     const { settings, clock } = deps;
     const refusals = new RefusalLog(log, 'callbacks refused');
     const malformed = new RefusalLog(log, 'callbacks malformed');
-    this.deps = { ...deps, admission: new Admission(settings, clock), refusals, malformed };
+    const ending = { isEnding: false };
+    this.deps = { ...deps, admission: new Admission(settings, clock), refusals, malformed, ending };
     this.serving = [this.newServing(settings.tls)];
   }
 
@@ -94,8 +95,7 @@ export class CallbackServer {
   }
 
   measures(): ListenerMeasures {
-    const { inFlight, usesByKey } = this;
-    const connections = this.connections();
+    const { inFlight, usesByKey, connections } = this;
     return { inFlight, connections, usesByKey };
   }
 
@@ -104,6 +104,11 @@ export class CallbackServer {
     const { host, port } = this.deps.settings;
     this.socket = listenExclusively(this.serving[0].app, host, port);
     return us_socket_local_port(this.socket);
+  }
+
+  /** Answers as before, and closes each connection with its answer: whoever comes again finds another node. */
+  closeGently(): void {
+    this.deps.ending.isEnding = true;
   }
 
   /** Takes no new connections; requests on those that are open are refused. */
@@ -124,13 +129,13 @@ export class CallbackServer {
   private count(res: HttpResponse, change: number, serving: Serving): void {
     serving.connections += change;
     if (serving.connections === 0) this.retireLater(serving);
-    if (change > 0 && this.connections() > this.deps.settings.connectionsMax) {
+    if (change > 0 && this.connections > this.deps.settings.connectionsMax) {
       this.deps.refusals.note('too many connections', () => this.callers.describePeer(res));
       res.close();
     }
   }
 
-  private connections(): number {
+  get connections(): number {
     let sum = 0;
     for (const { connections } of this.serving) sum += connections;
     return sum;

@@ -89,7 +89,7 @@ export class Callback implements Pending, Replier<CallbackReply> {
     this.done();
     this.res.cork(() => {
       this.res.writeHeader('Content-Type', 'application/json');
-      this.res.end(body);
+      this.res.end(body, this.deps.ending.isEnding);
     });
     this.answered(answer, readyMs);
   }
@@ -134,7 +134,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
   private answerFailure(failure: CallbackFailure, close: boolean, readyMs?: number, body = ''): void {
     if (this.isDone) return;
     this.done();
-    sendFailure(this.res, failure, body === '' ? this.deps.codec.failure(this.read(), failure) : body, close);
+    const text = body === '' ? this.deps.codec.failure(this.read(), failure) : body;
+    sendFailure(this.res, failure, text, close || this.deps.ending.isEnding);
     this.answered({ type: 'failed', failure }, readyMs);
   }
 

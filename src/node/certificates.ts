@@ -9,15 +9,15 @@ const DAY_MS = 86_400_000;
 const SOON_MS = 14 * DAY_MS;
 
 /** The listeners with a certificate, by the names of their settings. */
-const LISTENERS = ['tls', 'admin.tls'] as const;
+const LISTENERS = ['tls', 'admin.tls', 'cluster.tls'] as const;
 type Listener = (typeof LISTENERS)[number];
 
 type ByListener<T> = Readonly<Record<Listener, T>>;
-type TlsSettings = Pick<Settings, 'tls' | 'admin'>;
+type TlsSettings = Pick<Settings, 'tls' | 'admin' | 'cluster'>;
 
 /** Keeps an eye on the certificates of the listeners: when they end, and whether there are new ones in their files. */
 export class Certificates {
-  /** What is served; undefined where a listener speaks plain HTTP. */
+  /** What is served; undefined where a listener does without. */
   private readonly served: Record<Listener, Tls | undefined>;
 
   /** Throws a `ConfigError` when one cannot be used. */
@@ -25,7 +25,11 @@ export class Certificates {
     private readonly settings: TlsSettings,
     private readonly clock: Pick<Clock, 'now'>,
   ) {
-    this.served = { tls: this.read('tls'), 'admin.tls': this.read('admin.tls') };
+    this.served = {
+      tls: this.read('tls'),
+      'admin.tls': this.read('admin.tls'),
+      'cluster.tls': this.read('cluster.tls'),
+    };
   }
 
   get callbacks(): Tls | undefined {
@@ -34,6 +38,10 @@ export class Certificates {
 
   get admin(): Tls | undefined {
     return this.served['admin.tls'];
+  }
+
+  get nodes(): Tls | undefined {
+    return this.served['cluster.tls'];
   }
 
   /** Sentences about those that have ended or will soon. */
@@ -72,12 +80,12 @@ export class Certificates {
   }
 
   private read(listener: Listener): Tls | undefined {
-    const { tls, admin } = this.settings;
-    return maybeTls(listener === 'tls' ? tls : admin.tls, listener);
+    const { tls, admin, cluster } = this.settings;
+    return maybeTls({ tls, 'admin.tls': admin.tls, 'cluster.tls': cluster.tls }[listener], listener);
   }
 }
 
-const LABELS: ByListener<string> = { tls: 'callbacks', 'admin.tls': 'operator-api' };
+const LABELS: ByListener<string> = { tls: 'callbacks', 'admin.tls': 'operator-api', 'cluster.tls': 'nodes' };
 
 function maybeConcern(tls: Tls | undefined, listener: Listener, nowMs: number): string | undefined {
   if (tls === undefined || tls.endsMs - nowMs > SOON_MS) return undefined;

@@ -1,10 +1,11 @@
-import type { AdminObserver } from '../admin/admin-deps.js';
+import type { AdminObserver, ClusterService } from '../admin/admin-deps.js';
 import { AdminServer } from '../admin/admin-server.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
 import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
+import type { CallbackService } from '../http/callback-deps.js';
 import { CallbackLog } from '../http/callback-log.js';
 import type { CallbackObserver } from '../http/callback-observer.js';
 import { CallbackServer } from '../http/callback-server.js';
@@ -12,7 +13,6 @@ import type { CallbackTracer } from '../http/callback-trace.js';
 import type { Callers } from '../http/callers.js';
 import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
-import type { Shards } from '../worker/shards.js';
 import type { WalletService } from '../worker/wallet-service.js';
 import { affordableConnections } from './open-files.js';
 import { openapiDocument } from './openapi.js';
@@ -23,7 +23,7 @@ export interface CallbackServerDeps {
   readonly tls: Tls | undefined;
   readonly callers: Callers;
   readonly codec: CallbackCodec;
-  readonly shards: Shards;
+  readonly service: CallbackService;
   readonly observer: CallbackObserver;
   readonly tracer: CallbackTracer | undefined;
   readonly meta: StoreMeta;
@@ -32,7 +32,7 @@ export interface CallbackServerDeps {
 
 /** The platform's listener. It does not listen yet. */
 export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps): CallbackServer {
-  const { tls, callers, codec, shards, observer, tracer, meta, log } = deps;
+  const { tls, callers, codec, service, observer, tracer, meta, log } = deps;
   const { host, port, requestDeadlineMs, limits } = settings;
   const connectionsMax = affordableConnections(limits.connectionsMax);
   if (connectionsMax < limits.connectionsMax) {
@@ -43,7 +43,7 @@ export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps)
     {
       settings: { host, port, requestDeadlineMs, ...limits, connectionsMax, tls },
       codec,
-      service: shards,
+      service,
       clock: systemClock,
       observer,
       tracer,
@@ -57,6 +57,7 @@ export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps)
 export interface AdminServerDeps {
   readonly tls: Tls | undefined;
   readonly service: WalletService;
+  readonly cluster: ClusterService | undefined;
   readonly observer: AdminObserver;
   readonly scrape: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly meta: StoreMeta;
@@ -65,7 +66,7 @@ export interface AdminServerDeps {
 
 /** The operator's listener. It does not listen yet. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
-  const { tls, service, observer, scrape, meta, log } = deps;
+  const { tls, service, cluster, observer, scrape, meta, log } = deps;
   const { admin, money, limits } = settings;
   return new AdminServer({
     settings: {
@@ -79,6 +80,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
       importLinesMax: limits.importLinesMax,
     },
     service,
+    cluster,
     observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
     observer,
     clock: systemClock,

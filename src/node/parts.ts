@@ -2,10 +2,12 @@ import type { AdminServer } from '../admin/admin-server.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { SteadyClock } from '../base/steady-clock.js';
+import type { ClusterNode } from '../cluster/cluster-node.js';
 import type { Settings } from '../config/schema.js';
 import type { CallbackServer } from '../http/callback-server.js';
 import type { CallbackTracer } from '../http/callback-trace.js';
 import { shardsOf } from '../tools/store-reader.js';
+import type { OnFenced } from '../worker/host-observer.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
 import { callersOf } from './callers.js';
@@ -13,18 +15,21 @@ import { Certificates } from './certificates.js';
 import { driverOf } from './drivers/drivers.js';
 import { EarlyListener } from './early-listener.js';
 import { EXIT } from './exit-codes.js';
+import { FolderLock } from './folder-lock.js';
 import { HealthListener } from './health-listener.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { type Identity, newIdentity } from './identity.js';
 import { LastRun } from './last-run.js';
 import { makeAdminServer, makeCallbackServer } from './listeners.js';
+import { isShared, maybeCluster } from './make-cluster.js';
 import { MAIN_THREAD, makeShards } from './make-shards.js';
 import { AdminMetrics } from './metrics/admin-metrics.js';
 import { CallbackMetrics } from './metrics/callback-metrics.js';
+import { ClusterMetrics } from './metrics/cluster-metrics.js';
 import { scrape } from './metrics/scrape.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
 import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
-import { Recorder } from './recorder.js';
+import { Recorder, servedHere } from './recorder.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, type ShardThreadSettings } from './shard-thread.js';
 import { maybeTracer } from './tracing.js';
@@ -34,12 +39,14 @@ import { waitForStore } from './wait-for-store.js';
 export interface Parts {
   readonly settings: Settings;
   readonly log: Logger;
-  /** Closed once the shards serve, each thread of which has opened the store for itself. */
+  /** Closed once the shards serve, each thread of which has opened the store for itself; a cluster's node keeps it for the table. */
   readonly opened: OpenStore;
   readonly identity: Identity;
   /** Read every second, so that a worker that starts later begins with the time that the others believe. */
   readonly clock: SteadyClock;
   readonly shards: Shards;
+  /** Undefined where this node has all shards. */
+  readonly cluster: ClusterNode | undefined;
   readonly service: WalletService;
   readonly callbacks: CallbackServer;
   readonly admin: AdminServer;
@@ -50,6 +57,8 @@ export interface Parts {
   /** Undefined where traces go nowhere. */
   readonly tracer: CallbackTracer | undefined;
   readonly lastRun: LastRun;
+  /** Undefined where this node is alone. */
+  readonly lock: FolderLock | undefined;
 }
 
 /** Called with an exit code when the process serves nobody any more. */
@@ -68,11 +77,14 @@ export async function makeParts(
   let isReady = () => false;
   const health = await HealthListener.maybeOpen(settings.health, () => isReady());
   const lastRun = LastRun.read(settings.nodeFolder, driverOf(settings).recordName, log);
+  let lock: FolderLock | undefined;
   try {
+    lock = isShared(settings) ? FolderLock.take(settings.nodeFolder) : undefined;
     const parts = await makeOtherParts(settings, log, onUseless, workerEntry, lastRun);
     isReady = () => parts.service.isReady;
-    return { ...parts, health, lastRun };
+    return { ...parts, health, lastRun, lock };
   } catch (error) {
+    lock?.release();
     await health?.close();
     throw error;
   }
@@ -84,7 +96,7 @@ async function makeOtherParts(
   onUseless: OnUseless,
   workerEntry: URL,
   lastRun: LastRun,
-): Promise<Omit<Parts, 'health' | 'lastRun'>> {
+): Promise<Omit<Parts, 'health' | 'lastRun' | 'lock'>> {
   const callers = callersOf(settings);
   const certificates = new Certificates(settings, systemClock);
   certificates.warn(log);
@@ -114,22 +126,48 @@ async function makeOtherParts(
     clockOffsetMs: clock.believedOffsetMs,
     acknowledged: record.all,
     isTracing: tracer !== undefined,
-    isShared: false,
+    isShared: isShared(settings),
     ...identity,
   };
   const codec = codecOf(thread);
   const workers = workerCount(settings);
-  const onFenced = onceFenced(log, onUseless);
+  const onUselessOnce = onceFenced(log, onUseless);
+  let cluster: ClusterNode | undefined;
+  const onFenced: OnFenced = (shard, takenBy, head) => {
+    if (cluster === undefined) onUselessOnce(shard, takenBy);
+    else cluster.fenced(shard, takenBy, head);
+  };
   const shards = await makeShards(thread, workers, { clock, codec, log, onFenced, workerEntry });
-  const service = new WalletService(shards, meta.shards, systemClock, settings.requestDeadlineMs);
+  const clusterMetrics = new ClusterMetrics();
+  cluster = maybeCluster(settings, {
+    opened,
+    identity,
+    shards,
+    codec,
+    tls: certificates.nodes,
+    acknowledged: record.all,
+    observer: clusterMetrics,
+    onStrangers: onUselessOnce,
+    log,
+  });
+  const { execute, ask, takeSnapshots } = servedBy(shards, cluster);
+  const status = () => shards.status();
+  const service = new WalletService(
+    { execute, ask, status, takeSnapshots },
+    meta.shards,
+    systemClock,
+    settings.requestDeadlineMs,
+    () => cluster?.isReady ?? true,
+  );
   const callbackMetrics = new CallbackMetrics();
   const adminMetrics = new AdminMetrics();
-  const recorder = new Recorder(record, meta.storeId, shards, log);
+  const acknowledged = () => (cluster === undefined ? servedHere(shards.status()) : [...cluster.acknowledged]);
+  const recorder = new Recorder(record, meta.storeId, acknowledged, log);
   const callbacks = makeCallbackServer(settings, {
     tls: certificates.callbacks,
     callers,
     codec,
-    shards,
+    service: cluster?.router ?? shards,
     observer: callbackMetrics,
     tracer,
     meta,
@@ -137,16 +175,52 @@ async function makeOtherParts(
   });
   // Without workers this is the shards' thread, which reports its own.
   const vitals = workers === 0 ? undefined : new ThreadVitals(MAIN_THREAD, mainHeapMaxBytes());
-  const measured = { service, shards, callbackMetrics, adminMetrics, certificates, recorder, lastRun, vitals };
+  const clusterMeasures = () => (cluster === undefined ? [] : clusterMetrics.metrics(cluster.measures()));
+  const measured = {
+    service,
+    shards,
+    callbackMetrics,
+    adminMetrics,
+    clusterMeasures,
+    certificates,
+    recorder,
+    lastRun,
+    vitals,
+  };
   const admin = makeAdminServer(settings, {
     tls: certificates.admin,
     service,
+    cluster,
     observer: adminMetrics,
     scrape: () => scrape({ ...measured, callbacks }),
     meta,
     log,
   });
-  return { settings, log, opened, identity, clock, shards, service, callbacks, admin, certificates, recorder, tracer };
+  return {
+    settings,
+    log,
+    opened,
+    identity,
+    clock,
+    shards,
+    cluster,
+    service,
+    callbacks,
+    admin,
+    certificates,
+    recorder,
+    tracer,
+  };
+}
+
+/** Who carries operators' requests out: the shards of this process, or those of the whole cluster. */
+function servedBy(shards: Shards, cluster: ClusterNode | undefined): Pick<Shards, 'execute' | 'ask' | 'takeSnapshots'> {
+  const by = cluster?.router ?? shards;
+  return {
+    execute: (...command) => by.execute(...command),
+    ask: (...query) => by.ask(...query),
+    takeSnapshots: (pace) => cluster?.takeSnapshots() ?? shards.takeSnapshots(pace),
+  };
 }
 
 /** Logs the first shard that is fenced: each finds out for itself, and it is one piece of news. */

@@ -1,11 +1,22 @@
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
+import type { Position } from '../shard/log/wal.js';
 import type { NodeRecord } from '../store/node-record.js';
-import type { Shards } from '../worker/shards.js';
+import type { ShardStatus } from '../worker/shards.js';
 
 const EVERY_MS = 1000;
 
-/** Keeps this node's record of what its shards have acknowledged, from when the first one serves. */
+export type Acknowledged = readonly (readonly [shard: number, Position])[];
+
+/** What the shards of this process have told. Nothing since another process has taken the store over, which keeps the record now. */
+export function servedHere(all: readonly ShardStatus[]): Acknowledged {
+  if (all.some(({ state }) => state === 'fenced')) return [];
+  return all.flatMap(({ shard, state, head }) =>
+    state === 'serving' && head !== undefined ? [[shard, head] as const] : [],
+  );
+}
+
+/** Keeps this node's record of what has been acknowledged, from when there is anything. */
 export class Recorder {
   private readonly timer: NodeJS.Timeout;
   /** Writes that failed. */
@@ -16,24 +27,20 @@ export class Recorder {
   constructor(
     private readonly record: NodeRecord,
     private readonly storeId: string,
-    private readonly shards: Pick<Shards, 'status'>,
+    /** What is to be recorded now. A shard that is left out keeps its former record. */
+    private readonly acknowledged: () => Acknowledged,
     private readonly log: Logger,
   ) {
     this.timer = setInterval(() => void this.write(), EVERY_MS);
     this.timer.unref();
   }
 
-  /** Does not reject. A shard that does not serve keeps its former record. */
+  /** Does not reject. */
   async write(): Promise<void> {
-    const all = this.shards.status();
-    // The process that has taken the store over keeps the record now.
-    if (all.some(({ state }) => state === 'fenced')) return;
-    const serving = all.flatMap(({ shard, state, head }) =>
-      state === 'serving' && head !== undefined ? [[shard, head] as const] : [],
-    );
-    if (serving.length === 0) return;
+    const acknowledged = this.acknowledged();
+    if (acknowledged.length === 0) return;
     try {
-      await this.record.write(this.storeId, serving);
+      await this.record.write(this.storeId, acknowledged);
       this.problem = undefined;
     } catch (error) {
       this.failures++;

@@ -1,5 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../base/clock.js';
+import type { ClusterNode } from '../cluster/cluster-node.js';
+import type { ClusterTable, MemberRecord } from '../cluster/table.js';
+import { ConfigError } from '../config/config-error.js';
+import type { Settings } from '../config/schema.js';
 import { ATTEMPTS_AT_START, isPermanent } from '../shard/log/patience.js';
 import { RecoveryError } from '../shard/log/recovery-error.js';
 import { takeOver } from '../shard/log/take-over.js';
@@ -12,18 +16,73 @@ import { hasArchive } from './drivers/open-archive.js';
 import { effectiveHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { newNonceOf } from './identity.js';
 import { urlOf } from './listener-url.js';
+import { nameOf } from './make-cluster.js';
+import type { OpenStore } from './open-store.js';
 import type { Parts } from './parts.js';
 import { StoreError } from './store-error.js';
 
+const READY_POLL_MS = 50;
+/** Members beat five times a second. */
+const LIFE_MS = 1000;
+
+/** Brings the shards to life: all of them, or those that a cluster has for this node. */
+export async function startShards(parts: Parts, isStopping: () => boolean): Promise<void> {
+  const { cluster } = parts;
+  if (cluster === undefined) await startAlone(parts);
+  else await startWithOthers(parts, cluster, isStopping);
+}
+
 /** Takes the store over and recovers all shards. Resolves when each serves or is stopped; throws when none serves. */
-export async function startShards(parts: Parts): Promise<void> {
+async function startAlone(parts: Parts): Promise<void> {
   const { opened, shards, recorder, lastRun } = parts;
+  await refuseBesideOthers(opened);
   const fences = await takeStoreOver(parts);
   lastRun.begin();
   await shards.start(fences).catch(asStoreProblem('recover from', opened.name));
   mustServe(shards);
   await recorder.write();
   void logConcerns(parts).finally(() => opened.store.close());
+}
+
+/** Joins the others. Resolves when this node can carry out callbacks, be it that it sends them on. */
+async function startWithOthers(parts: Parts, cluster: ClusterNode, isStopping: () => boolean): Promise<void> {
+  const { opened, shards, lastRun, settings } = parts;
+  await opened.store.mayBeShared().catch(asStoreProblem('share', opened.name));
+  await refuseTwin(settings, opened);
+  await shards.start([]).catch(asStoreProblem('open', opened.name));
+  lastRun.begin();
+  await cluster.start();
+  while (!cluster.isReady && !isStopping()) await delay(READY_POLL_MS);
+  void logConcerns(parts);
+}
+
+/** A process alone takes all shards, and would end nodes that share them. */
+async function refuseBesideOthers({ store, name }: OpenStore): Promise<void> {
+  const living = await livingMembers(store.table);
+  if (living.length === 0) return;
+  throw new StoreError(
+    `${living.map((member) => member.name).join(', ')} share the store ${name}: set cluster.port to join them, or stop them ` +
+      'all first',
+  );
+}
+
+/** Who restarts under its name finds the former process gone, or about to leave. */
+async function refuseTwin(settings: Settings, { store }: OpenStore): Promise<void> {
+  const name = nameOf(settings);
+  const twin = (await livingMembers(store.table)).find((member) => member.name === name && !member.isLeaving);
+  if (twin === undefined) return;
+  throw new ConfigError(
+    `another node at ${twin.host}:${twin.port} is called ${name}: give this one another name (cluster.name)`,
+  );
+}
+
+/** Members of a cluster whose beats move. Asks nothing where there are none. */
+async function livingMembers(table: ClusterTable | undefined): Promise<readonly MemberRecord[]> {
+  const before = await table?.read();
+  if (table === undefined || before === undefined || before.view.members.size === 0) return [];
+  await delay(LIFE_MS);
+  const { beats, view } = await table.read();
+  return [...view.members].flatMap(([tag, member]) => (beats.get(tag) === before.beats.get(tag) ? [] : [member]));
 }
 
 /** Beside the start, which must not wait for a replica that does not answer. */

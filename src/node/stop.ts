@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../base/clock.js';
+import type { ClusterNode } from '../cluster/cluster-node.js';
 import type { Shards } from '../worker/shards.js';
 import type { Parts } from './parts.js';
 
@@ -8,15 +9,19 @@ const DRAIN_MS = 3000;
 /** A snapshot that is not there by then is given up; the log has all of it. */
 const SNAPSHOTS_UNTIL_MS = 3500;
 const POLL_MS = 5;
+/** By then balancers have seen that this node is not ready. */
+const NOTICED_MS = 5000;
+const CONNECTIONS_POLL_MS = 50;
 
 /**
  * Finishes what is in flight, refuses the rest, and closes; also while the node starts and only some shards serve.
  * Resolves to false when the store did not answer, and some outcomes are unknown.
  */
 export async function stopParts(parts: Parts): Promise<boolean> {
-  const { log, service, shards, callbacks, admin, health, recorder, tracer } = parts;
+  const { log, service, shards, cluster, callbacks, admin, health, recorder, tracer } = parts;
+  service.isServing = false;
+  if (cluster !== undefined) await giveAway(parts, cluster);
   const startedMs = systemClock.monotonicMs();
-  service.isReady = false;
   callbacks.stopListening();
   admin.drain();
   const drained = await shards.drain(DRAIN_MS);
@@ -29,10 +34,13 @@ export async function stopParts(parts: Parts): Promise<boolean> {
   // A store that is away may come back without its newest entries, as a replica that was promoted: then only we have them.
   const kept = shards.keepOrphans();
   if (drained) await takeLastSnapshots(shards, startedMs + SNAPSHOTS_UNTIL_MS - systemClock.monotonicMs());
+  await cluster?.leave();
+  if (cluster !== undefined) await parts.opened.store.close();
   await kept;
   recorder.stop();
   await recorder.write();
   await shards.close();
+  parts.lock?.release();
   await tracer?.close();
   await health?.close();
   const tookMs = Math.round(systemClock.monotonicMs() - startedMs);
@@ -42,6 +50,24 @@ export async function stopParts(parts: Parts): Promise<boolean> {
   return drained;
 }
 
+/**
+ * Others take the shards over meanwhile, and every answer closes its connection. Balancers need a while to notice that this
+ * node is not ready any more: until then, and while connections are left, callbacks are taken and sent on.
+ */
+async function giveAway({ settings, callbacks, log }: Parts, cluster: ClusterNode): Promise<void> {
+  const startedMs = systemClock.monotonicMs();
+  const endMs = startedMs + settings.cluster.drainSeconds * 1000;
+  callbacks.closeGently();
+  await cluster.giveAway(endMs - startedMs);
+  const tookMs = Math.round(systemClock.monotonicMs() - startedMs);
+  log.info({ tookMs, left: cluster.servedCount, isAlone: cluster.isAlone }, 'shards given away');
+  if (cluster.isAlone) return;
+  const noticedMs = Math.min(startedMs + NOTICED_MS, endMs);
+  while (systemClock.monotonicMs() < noticedMs || (callbacks.connections > 0 && systemClock.monotonicMs() < endMs)) {
+    await delay(CONNECTIONS_POLL_MS);
+  }
+}
+
 /** Saves the next start the replay. */
 async function takeLastSnapshots(shards: Shards, timeMs: number): Promise<void> {
   const pace = { restMs: 0, deadlineMs: systemClock.monotonicMs() + timeMs };
@@ -49,11 +75,22 @@ async function takeLastSnapshots(shards: Shards, timeMs: number): Promise<void> 
 }
 
 /** Ends a start that failed. */
-export async function closeParts({ opened, shards, callbacks, admin, health, recorder }: Parts): Promise<void> {
+export async function closeParts({
+  opened,
+  shards,
+  cluster,
+  callbacks,
+  admin,
+  health,
+  recorder,
+  lock,
+}: Parts): Promise<void> {
   recorder.stop();
   callbacks.close();
   await admin.close();
   await health?.close();
+  await cluster?.leave();
   await shards.close();
+  lock?.release();
   await opened.store.close();
 }

@@ -52,9 +52,9 @@ export class WalletNode {
       this.callbackPort = parts.callbacks.listen();
       this.adminPort = await parts.admin.listen();
       if (this.isStopping) return;
-      await startShards(parts);
+      await startShards(parts, () => this.isStopping);
       if (this.isStopping) return;
-      parts.service.isReady = true;
+      parts.service.isServing = true;
       logReady(parts, this);
       this.watch = setInterval(() => this.look(), WATCH_MS).unref();
     } catch (error) {
@@ -70,11 +70,15 @@ export class WalletNode {
    * when the settings cannot be used.
    */
   readAgain(fresh: Settings): void {
-    const { callbacks, admin, certificates, log } = this.parts;
+    const { callbacks, admin, cluster, certificates, log } = this.parts;
     this.setCallers(fresh);
     callbacks.setLogging(fresh.log);
     certificates.readAgain(
-      { tls: (tls) => callbacks.readCertificateAgain(tls), 'admin.tls': (tls) => admin.setCertificate(tls) },
+      {
+        tls: (tls) => callbacks.readCertificateAgain(tls),
+        'admin.tls': (tls) => admin.setCertificate(tls),
+        'cluster.tls': ({ certificate, key }) => cluster?.setCertificate({ cert: certificate, key }),
+      },
       log,
     );
   }

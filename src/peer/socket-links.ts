@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Logger } from '../base/logger.js';
@@ -43,6 +43,7 @@ export class SocketLinks implements PeerLinks {
   /** Those that have not greeted yet. */
   private readonly strangers = new Set<PeerLink>();
   private readonly server: Server;
+  private tls: PeerTls | undefined;
   private isClosed = false;
 
   constructor(
@@ -50,6 +51,7 @@ export class SocketLinks implements PeerLinks {
     private readonly deps: SocketLinksDeps,
   ) {
     const { tls } = deps;
+    this.tls = tls;
     this.server = tls === undefined ? createServer() : createTlsServer({ ...tls, requestCert: true });
   }
 
@@ -89,6 +91,12 @@ export class SocketLinks implements PeerLinks {
     return this.links.get(tag)?.send(message) ?? false;
   }
 
+  setCertificate({ cert, key }: Pick<PeerTls, 'cert' | 'key'>): void {
+    if (this.tls === undefined) return;
+    this.tls = { ...this.tls, cert, key };
+    (this.server as TlsServer).setSecureContext({ ...this.tls });
+  }
+
   async close(): Promise<void> {
     this.isClosed = true;
     for (const { timer } of this.dialled.values()) clearTimeout(timer);
@@ -108,7 +116,7 @@ export class SocketLinks implements PeerLinks {
   }
 
   private dialAgain(tag: string, dialled: Dialled): void {
-    const { tls } = this.deps;
+    const { tls } = this;
     const { host, port } = dialled.address;
     const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     const socket = new WebSocket(`${tls === undefined ? 'ws' : 'wss'}://${authority}`, {

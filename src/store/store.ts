@@ -12,6 +12,8 @@ export interface Store {
   readonly table: ClusterTable | undefined;
   /** True when the store can lose what it has acknowledged, as asynchronous replication does in a failover. */
   readonly canLoseTail: boolean;
+  /** Rejects when several nodes must not share it as it is, with a sentence that says why. */
+  mayBeShared(): Promise<void>;
   /** What is not wrong now and will be some day: sentences for people. Rejects during an outage. */
   concerns(): Promise<readonly string[]>;
   /** Rejects during an outage. */

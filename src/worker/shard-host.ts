@@ -299,7 +299,9 @@ export class ShardHost implements ThreadShards {
   }
 
   measures(): HostMeasures[] {
-    return [...this.shards.values()].map(({ id, measures }) => ({
+    // What is another node's is measured there.
+    const here = [...this.shards.values()].filter(({ state }) => state !== 'away');
+    return here.map(({ id, measures }) => ({
       ...measures,
       snapshot: this.snapshots.newestOf(id),
       archive: this.archives.get(id)?.measures,

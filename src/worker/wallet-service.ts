@@ -16,17 +16,23 @@ import type { Shards } from './shards.js';
  */
 export class WalletService {
   /** Every shard has recovered once, till the end begins: a single shard that stops does not take the node out. */
-  isReady = false;
+  isServing = false;
   private snapshotting: Promise<unknown> = Promise.resolve();
   /** The callers that have asked since the running one was begun. */
   private nextSnapshots: Promise<readonly SnapshotResult[]> | undefined = undefined;
 
   constructor(
-    private readonly shards: Shards,
+    private readonly shards: Pick<Shards, 'execute' | 'ask' | 'status' | 'takeSnapshots'>,
     readonly shardCount: number,
     private readonly clock: Clock,
     private readonly deadlineMs: number,
+    /** Of several nodes that share the shards: whether this one is in their midst. */
+    private readonly isConnected: () => boolean = () => true,
   ) {}
+
+  get isReady(): boolean {
+    return this.isServing && this.isConnected();
+  }
 
   /** Resolves by the deadline; then with `not-durable-in-time`: the outcome is unknown. */
   async operate(command: OperatorCommand): Promise<Answer> {

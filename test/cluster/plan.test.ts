@@ -59,6 +59,16 @@ test('who serves without a plan keeps what it serves', () => {
   assert.equal(owners.filter((owner) => owner === 'b').length, 9);
 });
 
+test('a shard that an operator has put somewhere stays there while others move for balance', () => {
+  const owners = ['a', 'a', 'a', 'a', 'b'];
+  const before = { owners, followers: owners.map(() => []), pinned: [0, 1] };
+  const input = { shards: 5, members: ABC.slice(0, 2), before };
+  const { owners: after, pinned } = planned({ ...input, isCalm: true });
+  assert.deepEqual(after, ['a', 'a', 'b', 'a', 'b']);
+  assert.deepEqual(pinned, [0, 1]);
+  assert.deepEqual(planned({ ...input, members: ABC.slice(1) }).pinned, [], 'its owner is gone');
+});
+
 test('shards that an owner does not reach go to who follows them', () => {
   const before = planned({});
   const mine = [...before.owners.keys()].filter((shard) => before.owners[shard] === 'a');

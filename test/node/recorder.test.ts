@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
-import { Recorder } from '../../src/node/recorder.js';
+import { Recorder, servedHere } from '../../src/node/recorder.js';
 import type { ShardState } from '../../src/shard/shard.js';
 import { NodeRecord } from '../../src/store/node-record.js';
 import { makeTempFolder } from '../support/temp-folder.js';
@@ -16,7 +16,12 @@ test('who has lost one shard to another process writes no record of the others a
       const head = { lsn: { epoch: 1, sequence }, nonce: '0'.repeat(16), checksum: 7 };
       return { shard, state, players: 0, waiting: 0, head, flightMs: 0, reason: undefined };
     });
-  const recorder = new Recorder(NodeRecord.open(folder.path, 'a store'), 'id', { status }, silentLogger);
+  const recorder = new Recorder(
+    NodeRecord.open(folder.path, 'a store'),
+    'id',
+    () => servedHere(status()),
+    silentLogger,
+  );
   const written = () => NodeRecord.open(folder.path, 'a store').acknowledged(0)?.lsn.sequence;
   await recorder.write();
   assert.equal(written(), 5);
@@ -37,7 +42,12 @@ test('writes that fail are counted, and logged once', async () => {
   const lines: string[] = [];
   const log = { ...silentLogger, warn: (_: object, message: string) => void lines.push(message) };
   writeFileSync(`${folder.path}/file`, '');
-  const recorder = new Recorder(NodeRecord.open(`${folder.path}/file/node`, 'a store'), 'id', { status }, log);
+  const recorder = new Recorder(
+    NodeRecord.open(`${folder.path}/file/node`, 'a store'),
+    'id',
+    () => servedHere(status()),
+    log,
+  );
   await recorder.write();
   await recorder.write();
   assert.deepEqual([recorder.failures, lines], [2, ['cannot write what this node has acknowledged']]);

@@ -21,6 +21,7 @@ import type { ThreadVitals } from './thread-vitals.js';
  *   shard-metrics      how shards are: lengths, watermarks, states, read at the scrape
  *   money-moved        money by currency and kind
  *   admin-metrics      what the operator API answers and refuses; it implements admin's AdminObserver
+ *   cluster-metrics    nodes that share the shards; it implements cluster's OwnershipObserver
  *   store-room-metrics, node-folder-metrics, certificate-metrics      what can run full or out
  *   thread-vitals      heap and event loop of a thread
  *   process-metrics    the process: version, CPU, resident memory
@@ -38,6 +39,7 @@ export interface MeasuredParts {
   readonly callbacks: { measures(): ListenerMeasures };
   readonly callbackMetrics: CallbackMetrics;
   readonly adminMetrics: AdminMetrics;
+  readonly clusterMeasures: () => readonly Metric[];
   readonly certificates: Pick<Certificates, 'ends'>;
   readonly recorder: { readonly failures: number };
   readonly lastRun: { readonly end: End };
@@ -52,6 +54,7 @@ export async function scrape(parts: MeasuredParts): Promise<{ readonly type: str
     ...processMetrics(VERSION, service.isReady),
     ...callbackMetrics.metrics(callbacks.measures()),
     ...adminMetrics.metrics(),
+    ...parts.clusterMeasures(),
     ...certificateMetrics(certificates.ends()),
     ...nodeFolderMetrics(recorder.failures, lastRun.end),
     ...statusMetrics(shards.status()),

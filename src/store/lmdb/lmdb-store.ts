@@ -48,6 +48,10 @@ export class LmdbStore implements Store {
     this.meta = new LmdbMeta(meta, heads, commits, growth, this.wal);
   }
 
+  async mayBeShared(): Promise<never> {
+    throw new Error('only one process at a time can have it');
+  }
+
   /**
    * `onStuck` is called when only another process can go on: when the disk has failed in a way that LMDB or lmdb does
    * not survive, and when a commit has neither succeeded nor failed for half a minute.

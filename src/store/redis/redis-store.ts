@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Redis, RedisOptions } from 'ioredis';
 import type { Finding, Store, StoreRoom } from '../store.js';
 import { ClusterMasters } from './cluster-masters.js';
-import type { Durability } from './durability.js';
+import { type Durability, waitsFor } from './durability.js';
 import { examineServer } from './examine-server.js';
 import { Keys } from './keys.js';
 import { Master } from './master.js';
@@ -14,7 +14,7 @@ import { RedisTable } from './redis-table.js';
 import { RedisWal } from './redis-wal.js';
 import { failoverConcerns, replicaConcerns } from './replicas.js';
 import { Router } from './router.js';
-import { parseInfo, ServerCheck } from './server-check.js';
+import { parseInfo, replicasOnline, ServerCheck, ServerRefused } from './server-check.js';
 
 export interface RedisStoreOptions {
   readonly address: RedisAddress;
@@ -101,6 +101,19 @@ export class RedisStore implements Store {
   async concerns(): Promise<readonly string[]> {
     const concerns = await this.ofEach((master) => master.reads.use((client) => this.concernsOf(client, master)));
     return concerns.flat();
+  }
+
+  /** A former owner can be answered by a former master: an answer that no replica had would leave, and be lost. */
+  async mayBeShared(): Promise<void> {
+    if (waitsFor(this.durability) > 0) return;
+    await this.ofEach(async ({ name, reads }) => {
+      const online = replicasOnline(parseInfo(await reads.use((client) => client.info('replication'))));
+      if (online === 0) return;
+      throw new ServerRefused(
+        `the master ${name} has ${online} replica(s), and answers wait for none of them: nodes that share it can lose what ` +
+          `was answered in a failover; set WALLETD_DURABILITY=replicas:${online}`,
+      );
+    });
   }
 
   /** It is full when the first of its masters is. */

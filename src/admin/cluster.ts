@@ -1,0 +1,89 @@
+import { object, string } from '../base/json-schema.js';
+import type { AdminDeps, ClusterRefusal, ClusterService } from './admin-deps.js';
+import { answer } from './openapi.js';
+import { badRequest, Problem } from './problem.js';
+import { type Route, route } from './route.js';
+import { ref } from './schemas.js';
+
+const NODE_LENGTH_MAX = 256;
+const node = string({ minLength: 1, maxLength: NODE_LENGTH_MAX, message: 'must be the name of a node' });
+const SHARD = /^\d{1,4}$/;
+
+const REFUSALS: Readonly<Record<ClusterRefusal, (node: string) => Problem>> = {
+  'no-such-node': (node) => new Problem(404, `the cluster has no node ${node}`, 'no-such-node'),
+  'node-takes-none': (node) =>
+    new Problem(409, `the node ${node} takes no shards: it is draining, or gone`, 'node-takes-none'),
+  'table-has-changed': () =>
+    new Problem(409, 'the plan has changed meanwhile: look, and ask again', 'table-has-changed'),
+};
+
+/** Nodes that share the shards: how they are, and what an operator wants of them. */
+export function clusterRoutes({ cluster, service }: AdminDeps): Route[] {
+  const draining = (verb: 'drain' | 'undrain', operationId: string, summary: string) =>
+    route('POST', `/v1/cluster/nodes/{node}/${verb}`, {
+      operationId,
+      tag: 'cluster',
+      summary,
+      params: object({ node }),
+      responses: { 200: answer('It is written down; the shards move by and by', ref('Cluster')) },
+      problems: [400, 403, 404, 409, 413, 415],
+      handle: async ({ params: { node } }) => {
+        const joined = mustJoined();
+        refuse(await inTime(joined.drain(node, verb === 'drain')), node);
+        return mustStatus(joined);
+      },
+    });
+
+  return [
+    route('GET', '/v1/cluster', {
+      operationId: 'readCluster',
+      tag: 'cluster',
+      summary: 'The nodes that share the shards, as this one sees them',
+      responses: { 200: answer('Nodes, shards and the plan', ref('Cluster')) },
+      problems: [404],
+      handle: async () => mustStatus(mustJoined()),
+    }),
+    draining('drain', 'drainNode', 'Has a node give its shards away, and take none'),
+    draining('undrain', 'undrainNode', 'Lets a node have shards again'),
+    route('POST', '/v1/cluster/shards/{shard}/move', {
+      operationId: 'moveShard',
+      tag: 'cluster',
+      summary: 'Moves a shard to a node',
+      params: object({ shard: string({ description: 'A whole number.' }) }),
+      body: object({ node }, {}, { additionalProperties: false }),
+      responses: { 200: answer('It is written down; the shard moves in a moment', ref('Cluster')) },
+      problems: [400, 403, 404, 409, 413, 415],
+      handle: async ({ params, body: { node }, operator }) => {
+        const joined = mustJoined();
+        const shard = Number(params.shard);
+        if (!SHARD.test(params.shard)) throw badRequest('shard must be a whole number');
+        if (shard >= service.shardCount) {
+          throw new Problem(404, `there is no shard ${shard}: they are 0 to ${service.shardCount - 1}`, 'not-found');
+        }
+        refuse(await inTime(joined.moveShard(shard, node, operator.name)), node);
+        return mustStatus(joined);
+      },
+    }),
+  ];
+
+  function mustJoined(): ClusterService {
+    if (cluster !== undefined) return cluster;
+    throw new Problem(404, 'this node is alone: cluster.port is not set', 'not-clustered');
+  }
+}
+
+function mustStatus({ status }: ClusterService): object {
+  if (status !== undefined) return status;
+  throw new Problem(503, 'the table of the cluster has not answered yet', 'starting');
+}
+
+function refuse(refusal: ClusterRefusal | undefined, node: string): void {
+  if (refusal !== undefined) throw REFUSALS[refusal](node);
+}
+
+/** During an outage of the table. */
+function inTime(answered: Promise<ClusterRefusal | undefined>): Promise<ClusterRefusal | undefined> {
+  return answered.catch((error: Error) => {
+    throw new Problem(503, `the table of the cluster does not answer: ${error.message}`, 'table-away');
+  });
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from '../base/message-of.js';
+import { ConfigError } from '../config/config-error.js';
+
+/**
+ * Keeps two nodes of a cluster out of one folder: each would write its own record of what was acknowledged over the other's.
+ * A process alone needs no lock: whoever takes its store over takes its folder, too.
+ */
+export class FolderLock {
+  private constructor(private readonly path: string) {}
+
+  /** Throws a `ConfigError` while another process that runs on this machine has it. */
+  static take(folder: string): FolderLock {
+    const path = join(folder, 'node.pid');
+    try {
+      mkdirSync(folder, { recursive: true });
+      for (;;) {
+        try {
+          writeFileSync(path, String(process.pid), { flag: 'wx' });
+          return new FolderLock(path);
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+        }
+        const pid = maybePid(path);
+        if (pid !== undefined && pid !== process.pid && isRunning(pid)) {
+          throw new ConfigError(
+            `nodeFolder ${folder} is used by process ${pid}: each node of a cluster needs a folder of its own`,
+          );
+        }
+        rmSync(path, { force: true });
+      }
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      throw new ConfigError(`cannot use nodeFolder ${folder}: ${messageOf(error)}`);
+    }
+  }
+
+  release(): void {
+    if (maybePid(this.path) === process.pid) rmSync(this.path, { force: true });
+  }
+}
+
+function maybePid(path: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(path, 'utf8'));
+    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

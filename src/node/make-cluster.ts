@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { systemClock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import { messageOf } from '../base/message-of.js';
+import { systemTimers } from '../base/timers.js';
+import type { CallbackCodec } from '../callback/callback-codec.js';
+import { ClusterNode } from '../cluster/cluster-node.js';
+import type { OwnershipObserver } from '../cluster/ownership.js';
+import type { PeerAddress } from '../cluster/peer-protocol.js';
+import { ConfigError } from '../config/config-error.js';
+import type { Settings } from '../config/schema.js';
+import { type PeerTls, SocketLinks } from '../peer/socket-links.js';
+import type { Position } from '../shard/log/wal.js';
+import { STORE_FORMAT } from '../store/format/store-formats.js';
+import type { Shards } from '../worker/shards.js';
+import type { Identity } from './identity.js';
+import type { OpenStore } from './open-store.js';
+import { rulesOf } from './rules.js';
+import { StoreError } from './store-error.js';
+import type { Tls } from './tls.js';
+import { VERSION } from './version.js';
+
+export interface ClusterDeps {
+  readonly opened: OpenStore;
+  readonly identity: Identity;
+  readonly shards: Shards;
+  readonly codec: CallbackCodec;
+  readonly tls: Tls | undefined;
+  readonly acknowledged: ReadonlyMap<number, Position>;
+  readonly observer: OwnershipObserver;
+  readonly onStrangers: (shard: number, takenBy: string) => void;
+  readonly log: Logger;
+}
+
+/** Whether several nodes share the shards. */
+export function isShared({ cluster }: Pick<Settings, 'cluster'>): boolean {
+  return cluster.port !== null;
+}
+
+/** This node's part in the cluster; undefined where it is alone. It does not listen yet. */
+export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode | undefined {
+  const { cluster, duplicates, limits } = settings;
+  const { opened, identity, shards, codec, acknowledged, observer, onStrangers, log } = deps;
+  if (cluster.port === null) return undefined;
+  const { store, meta, name } = opened;
+  if (store.table === undefined) throw new StoreError(`nodes cannot share the store ${name}`);
+  const tag = identity.ownerTag;
+  const address = { host: cluster.host, port: cluster.port };
+  const reached = advertised(cluster);
+  return new ClusterNode({
+    tag,
+    about: {
+      name: nameOf(settings),
+      host: reached.host,
+      zone: cluster.zone ?? '',
+      version: VERSION,
+      format: STORE_FORMAT,
+      rulesHash: rulesHash(settings),
+    },
+    advertisedPort: reached.port,
+    settings: { followers: cluster.followers, expect: cluster.expect },
+    shardCount: meta.shards,
+    table: store.table,
+    headOf: (shard) => store.wal.head(shard),
+    local: shards,
+    makeLinks: (events) =>
+      new SocketLinks(address, {
+        storeId: meta.storeId,
+        tag,
+        // Without one it listens on loopback only.
+        secret: cluster.secret ?? '',
+        tls: peerTls(cluster, deps.tls),
+        log,
+        events,
+      }),
+    codec,
+    acknowledged,
+    parkedMax: limits.mailboxMax,
+    refusesRepeats: duplicates === 'reject',
+    observer,
+    onStrangers,
+    clock: systemClock,
+    timers: systemTimers,
+    log,
+  });
+}
+
+/** What people call this node. */
+export function nameOf({ cluster }: Pick<Settings, 'cluster'>): string {
+  return cluster.name ?? hostname();
+}
+
+type ClusterSettings = Settings['cluster'];
+
+const ADVERTISED = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/;
+const EVERYWHERE = ['0.0.0.0', '::'];
+
+/** Throws a `ConfigError` when it is no address. */
+function advertised({ advertise, host }: ClusterSettings): Pick<PeerAddress, 'host'> & { port: number | undefined } {
+  if (advertise === null) return { host: EVERYWHERE.includes(host) ? hostname() : host, port: undefined };
+  const [, v6, name, port] = ADVERTISED.exec(advertise) ?? [];
+  const reached = v6 ?? name;
+  if (reached === undefined || Number(port ?? 0) > 65_535) {
+    throw new ConfigError(`cluster.advertise is ${advertise}, and should be HOST or HOST:PORT`);
+  }
+  return { host: reached, port: port === undefined ? undefined : Number(port) };
+}
+
+function peerTls({ tls }: ClusterSettings, own: Tls | undefined): PeerTls | undefined {
+  if (own === undefined || tls.caFile === null) return undefined;
+  try {
+    return { cert: own.certificate, key: own.key, ca: readFileSync(tls.caFile) };
+  } catch (error) {
+    throw new ConfigError(`cannot read ${tls.caFile} (cluster.tls.caFile): ${messageOf(error)}`);
+  }
+}
+
+/** The same on nodes that decide alike. */
+function rulesHash(settings: Settings): string {
+  const { products, ...rules } = rulesOf(settings);
+  const { money, txnsMax, limits } = settings;
+  const all = [rules, [...products], money.amountMax, txnsMax, limits.bodyBytesMax];
+  return createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 16);
+}
