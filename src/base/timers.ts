@@ -1,7 +1,7 @@
 /** Ends what was begun; may be called again. */
 export type Cancel = () => void;
 
-/** What happens later. None of it keeps a process alive. */
+/** What happens later. What happens again and again keeps no process alive. */
 export interface Timers {
   every(ms: number, run: () => void): Cancel;
   after(ms: number, run: () => void): Cancel;
@@ -15,8 +15,17 @@ export const systemTimers: Timers = {
     return () => clearInterval(timer);
   },
   after: (ms, run) => {
-    const timer = setTimeout(run, ms).unref();
+    const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
   },
-  defer: (run) => void setImmediate(run),
+  defer: setImmediate,
 };
+
+export function delay({ after }: Pick<Timers, 'after'>, ms: number): Promise<void> {
+  return new Promise((resolve) => void after(ms, resolve));
+}
+
+/** Gives way to what else waits for its turn. */
+export function nextTurn({ defer }: Pick<Timers, 'defer'>): Promise<void> {
+  return new Promise((resolve) => defer(resolve));
+}

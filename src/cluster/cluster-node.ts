@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
-import type { Cancel, Timers } from '../base/timers.js';
+import { type Cancel, delay, type Timers } from '../base/timers.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
 import type { Head, Position } from '../shard/log/wal.js';
 import { BACKGROUND, type SnapshotResult } from '../shard/snapshot/snapshotter.js';
@@ -277,7 +277,7 @@ export class ClusterNode implements PeerEvents {
     await this.membership.tell().catch((error) => log.warn({ error: messageOf(error) }, 'cannot say that it leaves'));
     this.lookAll();
     while (this.ownership.servedCount > 0 && this.hasHeirs() && clock.monotonicMs() < endMs) {
-      await new Promise<void>((resolve) => timers.after(TICK_MS, resolve));
+      await delay(timers, TICK_MS);
     }
   }
 
@@ -503,7 +503,7 @@ export class ClusterNode implements PeerEvents {
     const { shardCount, headOf, onStrangers } = this.deps;
     if (this.isMember(tagOf(head))) return;
     // Whoever has just joined is in the table by now, if it is a member.
-    await new Promise<void>((resolve) => this.deps.timers.after(2 * BEAT_MS, resolve));
+    await delay(this.deps.timers, 2 * BEAT_MS);
     const heads = await Promise.all(Array.from({ length: shardCount }, (_, other) => headOf(other))).catch(() => []);
     if (heads.length > 0 && heads.every((one) => !this.isMember(tagOf(one)))) onStrangers(shard, takenBy);
   }

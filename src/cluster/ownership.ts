@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
-import type { Timers } from '../base/timers.js';
+import { delay, type Timers } from '../base/timers.js';
 import { formatLsn } from '../shard/log/lsn.js';
 import type { Head } from '../shard/log/wal.js';
 import type { Move, MoveResult, ShardStatus, Shards } from '../worker/shards.js';
@@ -369,7 +369,7 @@ export class Ownership {
     dealing.shortSinceMs ??= nowMs;
     const { shard } = dealing;
     if (nowMs - dealing.shortSinceMs < SHORT_WAIT_MS) {
-      await this.rest(WANT_MS);
+      await delay(this.deps.timers, WANT_MS);
       return;
     }
     const { lsn } = told.of(shard) ?? head;
@@ -390,7 +390,7 @@ export class Ownership {
     if (dealing.problem !== reason)
       this.deps.log.warn({ shard, reason }, 'cannot follow or take a shard: trying again');
     dealing.problem = reason;
-    await this.rest(isPermanent ? SHORT_WAIT_MS : WANT_MS);
+    await delay(this.deps.timers, isPermanent ? SHORT_WAIT_MS : WANT_MS);
   }
 
   /** Stops at the head that the log has then, and lets the other one fence over exactly that. */
@@ -438,10 +438,6 @@ export class Ownership {
         log.warn({ shard, error: messageOf(error) }, 'cannot write that a shard was let go');
       });
     });
-  }
-
-  private rest(ms: number): Promise<void> {
-    return new Promise((resolve) => this.deps.timers.after(ms, resolve));
   }
 }
 

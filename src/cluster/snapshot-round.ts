@@ -1,4 +1,4 @@
-import type { Timers } from '../base/timers.js';
+import type { Cancel, Timers } from '../base/timers.js';
 import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { PeerMessage } from './peer-protocol.js';
 
@@ -40,11 +40,13 @@ export class SnapshotRound {
 
   private async takeAt(tag: string): Promise<readonly SnapshotResult[]> {
     const id = this.nextId++;
+    let cancel: Cancel = () => {};
     const results = await new Promise<readonly SnapshotResult[]>((resolve) => {
       this.waiting.set(id, { tag, resolve });
-      this.timers.after(WAIT_MS, () => resolve([]));
+      cancel = this.timers.after(WAIT_MS, () => resolve([]));
       if (!this.send(tag, { type: 'snap', id })) resolve([]);
     });
+    cancel();
     this.waiting.delete(id);
     return results;
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isMainThread } from 'node:worker_threads';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
+import { systemTimers } from '../base/timers.js';
 import { CallbackCodec } from '../callback/callback-codec.js';
 import type { Settings } from '../config/schema.js';
 import { RecoveryError } from '../shard/log/recovery-error.js';
@@ -114,6 +115,7 @@ export async function openShardThread(
     format: new EntryCodec(meta.storeId),
     genesis: (shard) => genesisHead(meta.storeId, shard),
     clock: systemClock,
+    timers: systemTimers,
     clockOffsetMs: options.clockOffsetMs,
     log,
     rules: rulesOf(settings),

@@ -1,8 +1,8 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 import type { Replier } from '../base/replier.js';
 import { DAY_MS, dayOf } from '../base/time.js';
+import { type Cancel, nextTurn, type Timers } from '../base/timers.js';
 import type { ShardArchive } from '../shard/archive/shard-archive.js';
 import type { Shard } from '../shard/shard.js';
 import type { Answer } from '../wallet/decision.js';
@@ -28,6 +28,7 @@ const SAVE_MS = 600_000;
 
 export interface ArchiverDeps {
   readonly clock: Clock;
+  readonly timers: Timers;
   /** How long a round of which nothing is open stays in memory after its last change. */
   readonly memoryMs: number;
   readonly retentionMs: number;
@@ -53,9 +54,7 @@ interface Member {
 export class Archiver {
   private readonly members: readonly Member[];
   private readonly passMs: number;
-  private timer: NodeJS.Timeout | undefined = undefined;
-  private sweeper: NodeJS.Timeout | undefined = undefined;
-  private saver: NodeJS.Timeout | undefined = undefined;
+  private cancels: readonly Cancel[] = [];
   private lastMs: number;
 
   constructor(
@@ -68,12 +67,12 @@ export class Archiver {
   }
 
   start(): void {
-    this.timer = setInterval(() => this.turn(), TURN_MS);
-    this.timer.unref();
-    this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
-    this.sweeper.unref();
-    this.saver = setInterval(() => void this.save(), SAVE_MS);
-    this.saver.unref();
+    const { timers } = this.deps;
+    this.cancels = [
+      timers.every(TURN_MS, () => this.turn()),
+      timers.every(SWEEP_MS, () => this.sweep()),
+      timers.every(SAVE_MS, () => void this.save()),
+    ];
   }
 
   /** For the next start. */
@@ -82,9 +81,7 @@ export class Archiver {
   }
 
   stop(): void {
-    clearInterval(this.timer);
-    clearInterval(this.sweeper);
-    clearInterval(this.saver);
+    for (const cancel of this.cancels) cancel();
     for (const { archive } of this.members) archive.close();
   }
 
@@ -152,7 +149,7 @@ export class Archiver {
       // Others have their turn: a round takes some microseconds to leave.
       if (rounds < ROUNDS_PER_TURN) continue;
       rounds = 0;
-      await turn();
+      await nextTurn(this.deps.timers);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js';
+import type { Cancel, Timers } from '../base/timers.js';
 import type { Shard } from '../shard/shard.js';
 
 const TURN_MS = 20;
@@ -10,7 +11,7 @@ const SLICE_MS = 1;
  * sparse. In slices, between callbacks.
  */
 export class Housekeeper {
-  private timer: NodeJS.Timeout | undefined = undefined;
+  private cancel: Cancel = () => {};
   private turn = 0;
   /** By shard: players that should have been looked at by now. */
   private readonly due: number[];
@@ -20,17 +21,17 @@ export class Housekeeper {
     private readonly shards: readonly Shard[],
     private readonly idleMs: number,
     private readonly clock: Clock,
+    private readonly timers: Timers,
   ) {
     this.due = shards.map(() => 0);
   }
 
   start(): void {
-    this.timer = setInterval(() => this.keep(), TURN_MS);
-    this.timer.unref();
+    this.cancel = this.timers.every(TURN_MS, () => this.keep());
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    this.cancel();
   }
 
   /** A turn: of one shard, so that each has its own after as many turns as there are shards. */

@@ -1,4 +1,5 @@
 import type { Logger } from '../base/logger.js';
+import type { Cancel, Timers } from '../base/timers.js';
 import { findOrphans } from '../shard/log/orphans.js';
 import type { EntryFormat, SealedEntry, Wal } from '../shard/log/wal.js';
 import type { Shard } from '../shard/shard.js';
@@ -7,6 +8,7 @@ export interface OrphanKeeperDeps {
   readonly wal: Wal;
   readonly format: EntryFormat;
   readonly log: Logger;
+  readonly timers: Timers;
   /** Writes what the log has lost for good to a file; resolves to its path. */
   readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
 }
@@ -35,13 +37,13 @@ export class OrphanKeeper {
   }
 
   private async write(shard: Shard): Promise<void> {
-    const { wal, format, log } = this.deps;
+    const { wal, format, log, timers } = this.deps;
     const acknowledged = shard.recentEntries;
     const isNew = (entry: SealedEntry) => !this.inFiles.has(entry);
     if (!acknowledged.some(isNew)) return;
     const asked: Pick<Wal, 'head' | 'read'> = {
-      head: (...of) => inTime(wal.head(...of)),
-      read: (...range) => inTime(wal.read(...range)),
+      head: (...of) => inTime(timers, wal.head(...of)),
+      read: (...range) => inTime(timers, wal.read(...range)),
     };
     const orphans = (await findOrphans(asked, format, shard.id, acknowledged)).filter(isNew);
     if (orphans.length === 0) return;
@@ -64,14 +66,14 @@ export class OrphanKeeper {
 }
 
 /** Rejects when it takes too long; what it waited for may go on. */
-async function inTime<T>(result: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
+async function inTime<T>(timers: Timers, result: Promise<T>): Promise<T> {
+  let cancel: Cancel = () => {};
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer in ${READ_MS} ms`)), READ_MS);
+    cancel = timers.after(READ_MS, () => reject(new Error(`no answer in ${READ_MS} ms`)));
   });
   try {
     return await Promise.race([result, late]);
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }

@@ -4,6 +4,7 @@ import type { Logger } from '../base/logger.js';
 import type { Metric } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
 import { SteadyClock } from '../base/steady-clock.js';
+import { type Cancel, delay, nextTurn, type Timers } from '../base/timers.js';
 import { type CallbackCodec, type CallbackReply, MALFORMED } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import type { Archive } from '../shard/archive/archive.js';
@@ -61,6 +62,7 @@ export interface HostDeps {
   readonly acknowledged: (shard: number) => Position | undefined;
   readonly genesis: (shard: number) => Head;
   readonly clock: Clock;
+  readonly timers: Timers;
   /** Wall clock less monotonic clock, as the process believes. */
   readonly clockOffsetMs: number;
   readonly log: Logger;
@@ -108,7 +110,7 @@ export class ShardHost implements ThreadShards {
   private readonly restarts: ShardRestarts;
   private readonly moves: ShardMoves | undefined;
   private readonly turns: TurnWatch | undefined;
-  private sweeper: NodeJS.Timeout | undefined = undefined;
+  private stopSweeping: Cancel = () => {};
   /** What the logs get. */
   private readonly clock: Clock;
   private readonly clockWatch: ClockWatch;
@@ -120,7 +122,9 @@ export class ShardHost implements ThreadShards {
     shardIds: readonly number[],
     private readonly deps: HostDeps,
   ) {
-    const { wal, format, log, rules, limits, memory } = deps;
+    const { wal, format, log, rules, limits, memory, timers } = deps;
+    const yieldTurn = () => nextTurn(timers);
+    const delayed = (ms: number) => delay(timers, ms);
     this.turns = deps.isTracing ? new TurnWatch(deps.observer) : undefined;
     const observer = this.turns ?? deps.observer;
     const clock = new SteadyClock(deps.clock, deps.clockOffsetMs);
@@ -129,12 +133,18 @@ export class ShardHost implements ThreadShards {
     this.orphans = new OrphanKeeper(deps);
     const groups = Array.from(
       { length: FLIGHTS },
-      () => new GroupCommit({ wal, defer: setImmediate, delay: setTimeout, monotonicMs: () => clock.monotonicMs() }),
+      () =>
+        new GroupCommit({
+          wal,
+          defer: timers.defer,
+          delay: (run, ms) => void timers.after(ms, run),
+          monotonicMs: () => clock.monotonicMs(),
+        }),
     );
     const snapshotter = new Snapshotter({
       ...deps,
       clock,
-      delay,
+      delay: delayed,
       yieldTurn,
       attemptsMax: SNAPSHOT_ATTEMPTS,
       newId: deps.newSnapshotId,
@@ -145,7 +155,7 @@ export class ShardHost implements ThreadShards {
       // Restart budgets count real time, logs get the steady one.
       realClock: deps.clock,
       clock,
-      delay,
+      delay: delayed,
       yieldTurn,
       onRecovered: (shard, recovered) => this.snapshots.recovered(shard, recovered),
       orphans: this.orphans,
@@ -154,7 +164,7 @@ export class ShardHost implements ThreadShards {
       ? new ShardMoves(this.shards, {
           ...deps,
           clock,
-          delay,
+          delay: delayed,
           yieldTurn,
           onRecovered: (shard, recovered) => {
             void this.archives.get(shard)?.load();
@@ -191,12 +201,13 @@ export class ShardHost implements ThreadShards {
     this.archives = new Map(archived.map(([{ id }, shardArchive]) => [id, shardArchive]));
     this.archiver = new Archiver(archived, {
       clock,
+      timers,
       memoryMs: deps.memoryMs,
       retentionMs: rules.retentionMs,
       dropBefore: async (day) => await archive?.dropBefore(day),
       isClockTrusted: () => this.clockWatch.isTrusted(),
     });
-    this.housekeeper = new Housekeeper([...this.shards.values()], deps.idleMs, clock);
+    this.housekeeper = new Housekeeper([...this.shards.values()], deps.idleMs, clock, timers);
   }
 
   async start(fences: readonly Takeover[]): Promise<void> {
@@ -216,8 +227,7 @@ export class ShardHost implements ThreadShards {
   }
 
   private begin(): void {
-    this.sweeper = setInterval(() => this.sweep(), SWEEP_MS);
-    this.sweeper.unref();
+    this.stopSweeping = this.deps.timers.every(SWEEP_MS, () => this.sweep());
     this.housekeeper.start();
     if (!this.deps.isShared) for (const archive of this.archives.values()) void archive.load();
     this.archiver.start();
@@ -233,8 +243,16 @@ export class ShardHost implements ThreadShards {
   }
 
   private archiveDeps(archive: Archive): ShardArchiveDeps {
-    const { log, observer, rules } = this.deps;
-    return { archive, log, observer, retentionMs: rules.retentionMs, clock: this.clock, defer: setImmediate, delay };
+    const { log, observer, rules, timers } = this.deps;
+    return {
+      archive,
+      log,
+      observer,
+      retentionMs: rules.retentionMs,
+      clock: this.clock,
+      defer: timers.defer,
+      delay: (ms) => delay(timers, ms),
+    };
   }
 
   carryOut(callback: SentCallback, replier: Replier<CallbackReply>): void {
@@ -332,10 +350,10 @@ export class ShardHost implements ThreadShards {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.sweeper);
+    this.stopSweeping();
     this.moves?.stop();
     this.housekeeper.stop();
-    await Promise.race([this.archiver.save(), delay(SAVE_NAMES_MS)]);
+    await Promise.race([this.archiver.save(), delay(this.deps.timers, SAVE_NAMES_MS)]);
     this.archiver.stop();
     await this.snapshots.close();
     await this.orphans.close();
@@ -343,12 +361,13 @@ export class ShardHost implements ThreadShards {
   }
 
   async drain(timeoutMs: number): Promise<boolean> {
-    clearInterval(this.sweeper);
+    const { timers } = this.deps;
+    this.stopSweeping();
     this.housekeeper.stop();
-    const endMs = performance.now() + timeoutMs;
+    const endMs = this.clock.monotonicMs() + timeoutMs;
     while (this.status().some((shard) => shard.waiting > 0)) {
-      if (performance.now() >= endMs) return false;
-      await delay(DRAIN_POLL_MS);
+      if (this.clock.monotonicMs() >= endMs) return false;
+      await delay(timers, DRAIN_POLL_MS);
     }
     return true;
   }
@@ -368,12 +387,4 @@ export class ShardHost implements ThreadShards {
     if (!this.clockWatch.isTrusted()) return;
     for (const shard of this.shards.values()) shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS));
   }
-}
-
-function yieldTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

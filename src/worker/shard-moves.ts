@@ -1,5 +1,6 @@
 import { must } from '../base/assert.js';
 import { messageOf } from '../base/message-of.js';
+import type { Cancel, Timers } from '../base/timers.js';
 import { Follower, ToldError } from '../shard/log/follower.js';
 import { ATTEMPTS_AT_START, isPermanent } from '../shard/log/patience.js';
 import type { Recovered, RecoveryDeps } from '../shard/log/recovery.js';
@@ -11,6 +12,7 @@ import type { Move, MoveResult } from './shards.js';
 
 export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
   readonly genesis: (shard: number) => Head;
+  readonly timers: Timers;
   readonly memory: { readonly isFull: boolean };
   readonly observer: HostObserver;
   readonly onRecovered: (shard: number, recovered: Recovered) => void;
@@ -28,12 +30,12 @@ const DONE: MoveResult = { type: 'done' };
 /** What a shard of several nodes does on its way from one to another, as far as one thread is concerned. */
 export class ShardMoves {
   private readonly deps: RecoveryDeps & TakeOverDeps & MoveDeps;
-  private timer: NodeJS.Timeout | undefined = undefined;
+  private stopFollowing: Cancel = () => {};
   private isReading = false;
   /** Shards that are on their way from `away` to `following`. */
   private readonly warming = new Map<number, Promise<MoveResult>>();
   private readonly queue: (() => void)[] = [];
-  private readonly handovers = new Map<number, NodeJS.Timeout>();
+  private readonly handovers = new Map<number, Cancel>();
 
   constructor(
     private readonly shards: ReadonlyMap<number, Shard>,
@@ -43,13 +45,12 @@ export class ShardMoves {
   }
 
   start(): void {
-    this.timer = setInterval(() => void this.readOn(), FOLLOW_MS);
-    this.timer.unref();
+    this.stopFollowing = this.deps.timers.every(FOLLOW_MS, () => void this.readOn());
   }
 
   stop(): void {
-    clearInterval(this.timer);
-    for (const timer of this.handovers.values()) clearTimeout(timer);
+    this.stopFollowing();
+    for (const cancel of this.handovers.values()) cancel();
   }
 
   /** Does not reject. */
@@ -139,8 +140,10 @@ export class ShardMoves {
 
   private async pause(shard: Shard): Promise<MoveResult> {
     if (shard.state !== 'serving') return { type: 'failed', reason: 'it does not serve', isPermanent: false };
-    const timer = setTimeout(() => shard.resume(), HANDOVER_MS);
-    this.handovers.set(shard.id, timer);
+    this.handovers.set(
+      shard.id,
+      this.deps.timers.after(HANDOVER_MS, () => shard.resume()),
+    );
     const head = await shard.pause();
     return head === undefined
       ? { type: 'failed', reason: 'what it had decided was not durable in time', isPermanent: false }
@@ -166,7 +169,7 @@ export class ShardMoves {
   }
 
   private endHandover({ id }: Shard): void {
-    clearTimeout(this.handovers.get(id));
+    this.handovers.get(id)?.();
     this.handovers.delete(id);
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
+import { delay, type Timers } from '../base/timers.js';
 import type { Recovered } from '../shard/log/recovery.js';
 import type { Shard } from '../shard/shard.js';
 import { isDue, type SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
@@ -15,6 +16,7 @@ export interface SnapshotQueueDeps {
   readonly snapshotter: Snapshotter;
   readonly policy: SnapshotPolicy;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly log: Logger;
   readonly memory: { readonly isFull: boolean };
   readonly observer: { snapshotEnded(result: SnapshotResult): void };
@@ -90,7 +92,7 @@ export class SnapshotQueue {
   async close(): Promise<void> {
     this.deps.snapshotter.hurry({ restMs: 0, deadlineMs: Number.NEGATIVE_INFINITY });
     if (!this.isTaking) return;
-    await Promise.race([this.last, new Promise((resolve) => setTimeout(resolve, END_MS))]);
+    await Promise.race([this.last, delay(this.deps.timers, END_MS)]);
   }
 
   private queued(shards: readonly Shard[], pace: Pace): Promise<SnapshotResult[]> {

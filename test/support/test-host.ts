@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.js';
 import type { Logger } from '../../src/base/logger.js';
+import { systemTimers, type Timers } from '../../src/base/timers.js';
 import { CallbackCodec } from '../../src/callback/callback-codec.js';
 import { rulesOf } from '../../src/node/rules.js';
 import type { Archive } from '../../src/shard/archive/archive.js';
@@ -69,6 +70,7 @@ export class TestHost {
       archive?: Archive;
       memoryMs?: number;
       isShared?: boolean;
+      timers?: Timers;
     } = {},
   ) {
     const { shards = 2, limits = {}, rules = {}, recentBytesMax = 1_000_000 } = options;
@@ -101,6 +103,7 @@ export class TestHost {
       acknowledged: (shard) => options.acknowledged?.get(shard),
       genesis: (shard) => genesisHead(storeId, shard),
       clock: this.clock,
+      timers: options.timers ?? systemTimers,
       clockOffsetMs: this.clock.now() - this.clock.monotonicMs(),
       log,
       rules: { ...rulesOf(settings), ...rules },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { systemTimers } from '../../src/base/timers.js';
 import type { Shard } from '../../src/shard/shard.js';
 import { Housekeeper } from '../../src/worker/housekeeper.js';
 
@@ -30,7 +31,7 @@ function kept(t: { mock: { timers: { tick(ms: number): void } } }, shards: Count
       return nowMs;
     },
   };
-  const keeper = new Housekeeper(shards as unknown as Shard[], IDLE_MS, clock);
+  const keeper = new Housekeeper(shards as unknown as Shard[], IDLE_MS, clock, systemTimers);
   keeper.start();
   t.mock.timers.tick(IDLE_MS);
   keeper.stop();
