@@ -21,11 +21,11 @@ export const systemTimers: Timers = {
   defer: setImmediate,
 };
 
-export function delay({ after }: Pick<Timers, 'after'>, ms: number): Promise<void> {
-  return new Promise((resolve) => void after(ms, resolve));
+export function delay(timers: Pick<Timers, 'after'>, ms: number): Promise<void> {
+  return new Promise((resolve) => void timers.after(ms, resolve));
 }
 
 /** Gives way to what else waits for its turn. */
-export function nextTurn({ defer }: Pick<Timers, 'defer'>): Promise<void> {
-  return new Promise((resolve) => defer(resolve));
+export function nextTurn(timers: Pick<Timers, 'defer'>): Promise<void> {
+  return new Promise((resolve) => timers.defer(resolve));
 }

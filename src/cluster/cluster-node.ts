@@ -34,6 +34,7 @@ export interface ClusterNodeDeps {
   readonly shardCount: number;
   readonly table: ClusterTable;
   readonly headOf: (shard: number) => Promise<Head>;
+  readonly laneOf: (shard: number) => number;
   readonly local: Shards;
   readonly makeLinks: (events: PeerEvents) => PeerLinks;
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
@@ -119,6 +120,7 @@ export class ClusterNode implements PeerEvents {
       isLinked: (peer) => this.links.isUp(peer),
       send,
       broadcast,
+      laneOf: deps.laneOf,
       headOf: deps.headOf,
       claim: (shard, claim) => table.claim(shard, claim),
       release: (shard, claim) => table.release(shard, claim),
@@ -135,6 +137,7 @@ export class ClusterNode implements PeerEvents {
       shardCount,
       settings,
       watch: this.watch,
+      reaches: (shard) => this.ownership.reaches(shard),
       putPlan: (version, plan, gone) => table.putPlan(version, plan, gone),
       onPlan: () => {
         broadcast({ type: 'look' });
@@ -326,7 +329,7 @@ export class ClusterNode implements PeerEvents {
     if (view === undefined) return;
     this.lag.of(this.deps.local.status(), this.told, this.deps.clock.monotonicMs());
     this.ownership.tick();
-    this.planner.tick(view, this.ownership.stuck());
+    this.planner.tick(view, this.ownership.lost());
   }
 
   private viewed(view: TableView): void {
@@ -431,7 +434,7 @@ export class ClusterNode implements PeerEvents {
       serving: local
         .status()
         .flatMap(({ shard, state, head }) => (state === 'serving' && head !== undefined ? [{ shard, head }] : [])),
-      stuck: this.ownership.stuck(),
+      stuck: [...new Set([...this.ownership.stuck(), ...this.ownership.lost()])],
       seesTable: this.membership.seesTable,
     };
   }

@@ -31,6 +31,8 @@ export interface OwnershipDeps {
   readonly isLinked: (tag: string) => boolean;
   readonly send: (tag: string, message: PeerMessage) => boolean;
   readonly broadcast: (message: PeerMessage) => void;
+  /** Shards of one lane are on one server; see `Wal.laneOf`. */
+  readonly laneOf: (shard: number) => number;
   /** Its head, now; rejects during an outage. */
   readonly headOf: (shard: number) => Promise<Head>;
   readonly claim: (shard: number, claim: Claim) => Promise<void>;
@@ -71,6 +73,8 @@ const TAG_LENGTH = 8;
 /** Entries that an heir may lack: what it reads while the owner pauses. */
 const LAG_MAX = 64;
 const HANDOVERS_MAX = 2;
+/** A flight that takes so long says something about its server. */
+const WAITING_MS = 500;
 const HANDOVER_MS = 150;
 const WANT_MS = 200;
 const LOOK_MS = 50;
@@ -167,13 +171,29 @@ export class Ownership {
     await Promise.all([...this.served.keys()].map((shard) => this.releaseNow(this.dealing(shard))));
   }
 
-  /** Shards of this node that it cannot serve: their logs do not answer, or their thread has ended. */
+  /** Shards of this node whose logs do not answer. */
   stuck(): number[] {
+    return this.deps.local.status().flatMap(({ shard, flightMs }) => (flightMs >= STUCK_MS ? [shard] : []));
+  }
+
+  /** Shards of this node whose thread has ended. */
+  lost(): number[] {
     const claims = this.deps.view()?.claims;
-    return this.deps.local.status().flatMap(({ shard, state, flightMs }) => {
-      const isLost = state === 'away' && claims?.get(shard)?.tag === this.deps.tag && !this.dealing(shard).isBusy;
-      return isLost || flightMs >= STUCK_MS ? [shard] : [];
+    return this.deps.local.status().flatMap(({ shard, state }) => {
+      const isMine = claims?.get(shard)?.tag === this.deps.tag && !this.dealing(shard).isBusy;
+      return isMine && state === 'away' ? [shard] : [];
     });
+  }
+
+  /**
+   * Whether this node could serve the shard, whoever has it now: its log answers, and no flight to the same server waits, as
+   * they all do when that server or its replicas are slow.
+   */
+  reaches(shard: number): boolean {
+    const { watch, clock, local, laneOf } = this.deps;
+    if (!watch.isReached(shard, clock.monotonicMs())) return false;
+    const lane = laneOf(shard);
+    return !local.status().some((other) => laneOf(other.shard) === lane && other.flightMs >= WAITING_MS);
   }
 
   /** Claims again what the table does not know. */

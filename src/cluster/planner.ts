@@ -18,6 +18,8 @@ export interface PlannerDeps {
   readonly shardCount: number;
   readonly settings: PlannerSettings;
   readonly watch: Watch;
+  /** Whether this node could serve the shard. */
+  readonly reaches: (shard: number) => boolean;
   /** False when somebody else has changed the table meanwhile. */
   readonly putPlan: (version: string, plan: Plan, gone: readonly string[]) => Promise<boolean>;
   /** There is a new one. */
@@ -63,12 +65,12 @@ export class Planner {
     this.formatSinceMs = this.startedMs;
   }
 
-  /** `stuck`: shards that this node itself cannot serve. */
-  tick(view: TableView, stuck: readonly number[]): void {
+  /** `lost`: shards of this node whose thread has ended. */
+  tick(view: TableView, lost: readonly number[]): void {
     const nowMs = this.deps.clock.monotonicMs();
     const members = this.membersIn(view, nowMs);
     this.noteMembers(members, view, nowMs);
-    const proposal = this.proposal(view, members, stuck, nowMs);
+    const proposal = this.proposal(view, members, lost, nowMs);
     if (proposal === undefined) {
       this.proposedMs = undefined;
       return;
@@ -128,14 +130,14 @@ export class Planner {
   private proposal(
     view: TableView,
     members: readonly PlanMember[],
-    stuckHere: readonly number[],
+    lost: readonly number[],
     nowMs: number,
   ): Proposal | undefined {
     const { plan } = view;
     const living = new Set(members.map(({ tag }) => tag));
     if (!plan?.owners.some((owner) => living.has(owner)) && !this.mayBegin(members.length, nowMs)) return undefined;
     const gone = [...view.members.keys()].filter((tag) => !living.has(tag));
-    const stuck = this.stuckShards(view, stuckHere, nowMs);
+    const stuck = this.stuckShards(view, lost);
     const { shardCount, settings, name } = this.deps;
     const planned = makePlan({
       shards: shardCount,
@@ -165,14 +167,15 @@ export class Planner {
     return plan.owners.every((owner, shard) => claims.get(shard)?.tag === owner);
   }
 
-  private stuckShards({ claims }: TableView, stuckHere: readonly number[], nowMs: number): Set<number> {
-    const { watch, tag, shardCount } = this.deps;
-    const stuck = new Set<number>(stuckHere);
+  /** Those that their owners cannot serve, and others can. */
+  private stuckShards({ claims }: TableView, lost: readonly number[]): Set<number> {
+    const { watch, tag, shardCount, reaches } = this.deps;
+    const stuck = new Set<number>(lost);
     for (let shard = 0; shard < shardCount; shard++) {
       const owner = claims.get(shard)?.tag;
       if (owner === undefined || owner === NOBODY || owner === tag) continue;
       // Where this node does not reach the log either, nobody may.
-      if (watch.isStuck(owner, shard) && watch.isReached(shard, nowMs)) stuck.add(shard);
+      if (watch.isStuck(owner, shard) && reaches(shard)) stuck.add(shard);
     }
     return stuck;
   }

@@ -64,6 +64,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
     shardCount: meta.shards,
     table: store.table,
     headOf: (shard) => store.wal.head(shard),
+    laneOf: (shard) => store.wal.laneOf(shard),
     local: shards,
     makeLinks: (events) =>
       new SocketLinks(address, {

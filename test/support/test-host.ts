@@ -1,18 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '../../src/base/clock.js';
 import type { Logger } from '../../src/base/logger.js';
-import { systemTimers, type Timers } from '../../src/base/timers.js';
-import { CallbackCodec } from '../../src/callback/callback-codec.js';
+import type { Timers } from '../../src/base/timers.js';
 import { rulesOf } from '../../src/node/rules.js';
 import type { Archive } from '../../src/shard/archive/archive.js';
 import { type TakeOverDeps, takeOver } from '../../src/shard/log/take-over.js';
-import type { Owner, Position, SealedEntry } from '../../src/shard/log/wal.js';
+import type { Position, SealedEntry } from '../../src/shard/log/wal.js';
 import type { Shard, ShardLimits } from '../../src/shard/shard.js';
 import type { SnapshotPolicy } from '../../src/shard/snapshot/snapshot-policy.js';
-import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
-import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
-import { ScaleTable } from '../../src/wallet/amount.js';
 import type { Command } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Answer } from '../../src/wallet/decision.js';
@@ -21,28 +16,11 @@ import type { BusyAnswer } from '../../src/wallet/rejection.js';
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 import type { HostObserver } from '../../src/worker/host-observer.js';
 import { ShardHost } from '../../src/worker/shard-host.js';
+import { hostDeps } from './host-deps.js';
 import { MemoryWal } from './memory-wal.js';
 import { settingsWith } from './settings.js';
 
-/** One for all: compiling it takes longer than most tests. */
-const CODEC = new CallbackCodec(
-  { scales: new ScaleTable({ default: 4, byCurrency: {} }), amountMax: 1e10, txnsMax: 200 },
-  systemClock,
-);
-const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };
-
-const DEAF: HostObserver = {
-  decided() {},
-  landed() {},
-  appendFailed() {},
-  healed() {},
-  failed() {},
-  fenced() {},
-  snapshotEnded() {},
-  looked() {},
-  archived() {},
-  archiveFailed() {},
-};
+const newHex = (digits: number) => randomBytes(digits / 2).toString('hex');
 
 /** Shards over a log in memory, with a clock and a memory guard that the test moves. */
 export class TestHost {
@@ -73,7 +51,7 @@ export class TestHost {
       timers?: Timers;
     } = {},
   ) {
-    const { shards = 2, limits = {}, rules = {}, recentBytesMax = 1_000_000 } = options;
+    const { shards = 2, limits = {}, rules = {}, policy = {}, ownerTag = newHex(8), archive } = options;
     const settings = settingsWith();
     this.wal = options.wal ?? new MemoryWal(randomUUID(), shards);
     const { storeId } = this.wal;
@@ -81,48 +59,35 @@ export class TestHost {
       this.logLines.push({ level, message, fields });
     };
     const log: Logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
-    const format = new EntryCodec(storeId);
-    const { ownerTag = randomBytes(4).toString('hex') } = options;
-    const newNonce = () => ownerTag + randomBytes(4).toString('hex');
-    this.shards = Array.from({ length: shards }, (_, shard) => shard);
-    this.deps = { wal: this.wal, format, clock: this.clock, log, owner: OWNER, newNonce, delay, attemptsMax: 10 };
-    this.host = new ShardHost(this.shards, {
-      isTracing: false,
-      isShared: options.isShared ?? false,
-      codec: CODEC,
+    const { acknowledged, observer, memoryMs, recentBytesMax, isShared } = options;
+    const deps = hostDeps({
+      storeId,
       shardCount: shards,
-      checkStore: async () => {},
-      metrics: () => [],
-      onClose: async () => {},
       wal: this.wal,
       snapshots: this.wal,
-      format,
-      snapshotFormat: new SnapshotCodec(storeId),
-      policy: { everyEntries: 0, everyMs: 0, keep: 3, historyBytesMax: 0, ...options.policy },
-      newSnapshotId: () => randomBytes(8).toString('hex'),
-      acknowledged: (shard) => options.acknowledged?.get(shard),
-      genesis: (shard) => genesisHead(storeId, shard),
+      ownerTag,
+      newHex,
       clock: this.clock,
-      timers: options.timers ?? systemTimers,
-      clockOffsetMs: this.clock.now() - this.clock.monotonicMs(),
       log,
       rules: { ...rulesOf(settings), ...rules },
       limits: { ...settings.limits, ...limits },
+      policy: { everyEntries: 0, everyMs: 0, keep: 3, historyBytesMax: 0, ...policy },
+      acknowledged: (shard) => acknowledged?.get(shard),
       memory: this.memory,
-      idleMs: 60_000,
-      archive: options.archive,
-      memoryMs: options.memoryMs ?? 3_600_000,
-      observer: options.observer ?? DEAF,
-      owner: OWNER,
-      ownerTag,
-      newNonce,
+      archive,
       onFenced: (shard, takenBy) => this.fenced.push({ shard, takenBy }),
-      recentBytesMax,
       writeOrphans: async (shard, entries) => {
         this.orphans.push(...entries);
         return `orphans of ${shard}`;
       },
+      ...(observer !== undefined && { observer }),
+      ...(memoryMs !== undefined && { memoryMs }),
+      ...(recentBytesMax !== undefined && { recentBytesMax }),
+      ...(isShared !== undefined && { isShared }),
     });
+    this.shards = Array.from({ length: shards }, (_, shard) => shard);
+    this.deps = { ...deps, delay, attemptsMax: 10 };
+    this.host = new ShardHost(this.shards, deps);
   }
 
   static async started(options: ConstructorParameters<typeof TestHost>[0] = {}): Promise<TestHost> {

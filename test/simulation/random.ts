@@ -1,0 +1,44 @@
+/** Chance that a seed decides: the same seed, the same run. SplitMix32. */
+export class Random {
+  private state: number;
+
+  constructor(seed: number) {
+    this.state = seed >>> 0;
+  }
+
+  /** From 0 up to 1, without it. */
+  next(): number {
+    this.state = (this.state + 0x9e3779b9) >>> 0;
+    let mixed = this.state;
+    mixed = Math.imul(mixed ^ (mixed >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number from 0 up to `count`, without it. */
+  below(count: number): number {
+    return Math.floor(this.next() * count);
+  }
+
+  between(least: number, most: number): number {
+    return least + this.next() * (most - least);
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    if (items.length === 0) throw new Error('there is nothing to pick');
+    return items[this.below(items.length)] as T;
+  }
+
+  hex(digits: number): string {
+    return Array.from({ length: digits }, () => this.below(16).toString(16)).join('');
+  }
+
+  /** Another one, whose draws do not depend on how many this one makes. */
+  fork(): Random {
+    return new Random(this.below(2 ** 32));
+  }
+}

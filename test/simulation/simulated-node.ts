@@ -1,0 +1,180 @@
+import { must } from '../../src/base/assert.js';
+import type { Logger } from '../../src/base/logger.js';
+import { delay } from '../../src/base/timers.js';
+import type { CallbackReply } from '../../src/callback/callback-codec.js';
+import type { SentCallback } from '../../src/callback/sent-callback.js';
+import { ClusterNode } from '../../src/cluster/cluster-node.js';
+import type { Position } from '../../src/shard/log/wal.js';
+import type { Wallet } from '../../src/wallet/state/wallet.js';
+import { ShardHost } from '../../src/worker/shard-host.js';
+import { CODEC, hostDeps } from '../support/host-deps.js';
+import type { Network, SimulatedLinks } from './network.js';
+import type { Random } from './random.js';
+import { SimulatedProcess } from './simulated-process.js';
+import type { SimulatedStore } from './simulated-store.js';
+import type { SimulatedTable } from './simulated-table.js';
+import type { VirtualTime } from './virtual-time.js';
+
+export interface Surroundings {
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly network: Network;
+  readonly store: SimulatedStore;
+  readonly table: SimulatedTable;
+  readonly log: (name: string, level: string, message: string, fields: object) => void;
+}
+
+export interface NodeSettings {
+  readonly name: string;
+  readonly followers: number;
+  readonly expect: number;
+  /** What this node's folder says. */
+  readonly acknowledged: ReadonlyMap<number, Position>;
+  /** Entries after which a snapshot of a shard is taken. */
+  readonly snapshotEntries: number;
+}
+
+/** Servers of the store are named in cuts as processes are. */
+export function serverName(server: number): string {
+  return `server-${server}`;
+}
+
+const TABLE_SERVER = 0;
+/** By then those who send callbacks have seen that it is not ready. */
+const NOTICED_MS = 5000;
+
+/** A process of walletd: the code of its shards and of its part in the cluster, on what surrounds it in a simulation. */
+export class SimulatedNode {
+  readonly tag: string;
+  readonly process: SimulatedProcess;
+  readonly memory = { isFull: false };
+  readonly cluster: ClusterNode;
+  private readonly host: ShardHost;
+  private readonly links: SimulatedLinks;
+  /** It takes callbacks. */
+  isOpen = true;
+  private inFlight = 0;
+
+  constructor(
+    around: Surroundings,
+    readonly settings: NodeSettings,
+  ) {
+    const { time, network, store, table } = around;
+    const { name, followers, expect, acknowledged, snapshotEntries } = settings;
+    const random = around.random.fork();
+    this.tag = random.hex(8);
+    const { tag } = this;
+    const process = new SimulatedProcess(time);
+    const log = loggerOf(name, around);
+    const isCut = (server: number) => network.isCut(tag, serverName(server));
+    const access = store.accessOf(process, isCut);
+    this.process = process;
+    this.host = new ShardHost(
+      Array.from({ length: store.shardCount }, (_, shard) => shard),
+      hostDeps({
+        storeId: store.storeId,
+        shardCount: store.shardCount,
+        wal: access,
+        snapshots: access,
+        ownerTag: tag,
+        newHex: (digits) => random.hex(digits),
+        owner: { host: name, pid: 1, startedMs: process.now() },
+        isShared: true,
+        acknowledged: (shard) => acknowledged.get(shard),
+        policy: { everyEntries: snapshotEntries, everyMs: 0, keep: 2, historyBytesMax: 0 },
+        clock: process,
+        timers: process,
+        memory: this.memory,
+        log,
+        onFenced: (shard, takenBy, head) => this.cluster.fenced(shard, takenBy, head),
+      }),
+    );
+    let links: SimulatedLinks | undefined;
+    this.cluster = new ClusterNode({
+      tag,
+      about: { name, host: name, zone: '', version: '1', format: 1, rulesHash: '' },
+      advertisedPort: undefined,
+      settings: { followers, expect },
+      shardCount: store.shardCount,
+      table: table.for((run) => store.call(process, TABLE_SERVER, isCut, run)),
+      headOf: (shard) => access.head(shard),
+      laneOf: (shard) => access.laneOf(shard),
+      local: this.host,
+      makeLinks: (events) => {
+        links = network.join(tag, process, events);
+        return links;
+      },
+      codec: CODEC,
+      acknowledged,
+      parkedMax: 10_000,
+      refusesRepeats: false,
+      observer: { taken() {}, paused() {} },
+      onStrangers: () => {},
+      clock: process,
+      timers: process,
+      log,
+    });
+    this.links = must(links, 'a node has links');
+  }
+
+  async start(): Promise<void> {
+    await this.host.start([]);
+    await this.cluster.start();
+  }
+
+  /** `reply` is called once, or never when the process ends before. */
+  carryOut(
+    callback: Omit<SentCallback, 'deadlineMs'>,
+    patienceMs: number,
+    reply: (reply: CallbackReply) => void,
+  ): void {
+    const { process, cluster } = this;
+    this.inFlight++;
+    process.here(() => {
+      const deadlineMs = process.monotonicMs() + patienceMs;
+      const answered = (answer: CallbackReply) => {
+        this.inFlight--;
+        reply(answer);
+      };
+      cluster.router.carryOut({ ...callback, deadlineMs }, { reply: (answer) => process.here(() => answered(answer)) });
+    });
+  }
+
+  /** The states of its shards. */
+  states(): readonly string[] {
+    return this.host.status().map(({ state }) => state);
+  }
+
+  get serving(): readonly number[] {
+    return this.host.status().flatMap(({ shard, state }) => (state === 'serving' ? [shard] : []));
+  }
+
+  wallet(shard: number, username: string): Wallet | undefined {
+    const { shards } = this.host as unknown as {
+      shards: Map<number, { maybeWallet(name: string): Wallet | undefined }>;
+    };
+    return shards.get(shard)?.maybeWallet(username);
+  }
+
+  kill(): void {
+    this.process.kill();
+    this.links.die();
+  }
+
+  /** SIGTERM: as the listeners and the process do it. */
+  async end(drainMs: number): Promise<void> {
+    const { process } = this;
+    await this.cluster.giveAway(drainMs);
+    await delay(process, NOTICED_MS);
+    this.isOpen = false;
+    while (this.inFlight > 0) await delay(process, 5);
+    await this.cluster.leave();
+    await this.host.close();
+    this.kill();
+  }
+}
+
+function loggerOf(name: string, { log }: Surroundings): Logger {
+  const write = (level: string) => (fields: object, message: string) => log(name, level, message, fields);
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}

@@ -1,0 +1,346 @@
+import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
+import {
+  type Append,
+  type AppendOutcome,
+  appendOf,
+  type Head,
+  isSameHead,
+  type SealedEntry,
+  type SealFence,
+  type Wal,
+} from '../../src/shard/log/wal.js';
+import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot/snapshot-store.js';
+import { genesisHead } from '../../src/store/format/entry-codec.js';
+import { MemorySnapshots } from '../support/memory-snapshots.js';
+import type { Random } from './random.js';
+import type { SimulatedProcess } from './simulated-process.js';
+import type { VirtualTime } from './virtual-time.js';
+
+/** One shard as its master has it. */
+interface Stored {
+  head: Head;
+  /** What has not been trimmed. */
+  entries: SealedEntry[];
+  /** What has been trimmed: for a check at the end. */
+  readonly trimmed: SealedEntry[];
+  readonly snapshots: MemorySnapshots;
+  /** Sequence of the newest entry that the replicas have, too. */
+  replicated: number;
+}
+
+interface Server {
+  /** Counts up with each failover: what was sent to the one before is lost. */
+  life: number;
+  isAway: boolean;
+  /** How much slower it is than usual. */
+  slowness: number;
+}
+
+export interface StoreFaults {
+  /** Of each call: it is lost on its way, or its answer is, or it arrives long after its sender has given up. */
+  readonly requestLost: number;
+  readonly answerLost: number;
+  readonly late: number;
+}
+
+/** A sender does not wait longer. */
+const TIMEOUT_MS = 2000;
+const FAILOVER_MS = 2000;
+const LATE_MS = 5000;
+
+/**
+ * The store as several masters of Redis, each with replicas that every answer waits for: a failover loses what was not
+ * answered yet.
+ */
+export class SimulatedStore {
+  private readonly shards: Stored[];
+  private readonly servers: Server[];
+  faults: StoreFaults = { requestLost: 0, answerLost: 0, late: 0 };
+
+  constructor(
+    readonly storeId: string,
+    readonly shardCount: number,
+    serverCount: number,
+    private readonly time: VirtualTime,
+    private readonly random: Random,
+  ) {
+    this.shards = Array.from({ length: shardCount }, (_, shard) => ({
+      head: genesisHead(storeId, shard),
+      entries: [],
+      trimmed: [],
+      snapshots: new MemorySnapshots(),
+      replicated: 0,
+    }));
+    this.servers = Array.from({ length: serverCount }, () => ({ life: 0, isAway: false, slowness: 1 }));
+  }
+
+  get serverCount(): number {
+    return this.servers.length;
+  }
+
+  /** Another server takes the place of the master: what its replicas did not have is gone. */
+  failOver(server: number): void {
+    const one = this.server(server);
+    one.life++;
+    one.isAway = true;
+    for (const [shard, stored] of this.shards.entries()) {
+      if (this.serverOf(shard) !== server) continue;
+      const kept = stored.entries.findIndex(({ head }) => head.lsn.sequence > stored.replicated);
+      if (kept < 0) continue;
+      const lost = stored.entries.splice(kept);
+      stored.head =
+        stored.entries.at(-1)?.head ?? (lost[0] === undefined ? stored.head : this.headBefore(shard, lost[0]));
+    }
+    this.time.after(FAILOVER_MS, () => {
+      one.isAway = false;
+    });
+  }
+
+  /** It does not answer for a while. */
+  away(server: number, ms: number): void {
+    const one = this.server(server);
+    one.isAway = true;
+    this.time.after(ms, () => {
+      one.isAway = false;
+    });
+  }
+
+  slow(server: number, slowness: number, ms: number): void {
+    const one = this.server(server);
+    one.slowness = slowness;
+    this.time.after(ms, () => {
+      one.slowness = 1;
+    });
+  }
+
+  /** All is well again. */
+  calm(): void {
+    for (const server of this.servers) {
+      server.isAway = false;
+      server.slowness = 1;
+    }
+  }
+
+  serverOf(shard: number): number {
+    return shard % this.servers.length;
+  }
+
+  /** All that ever was in the log and was not lost. */
+  history(shard: number): readonly SealedEntry[] {
+    const { trimmed, entries } = this.shard(shard);
+    return [...trimmed, ...entries];
+  }
+
+  /** What a process has of it. `isCut`: it does not reach this server. */
+  accessOf(process: SimulatedProcess, isCut: (server: number) => boolean): StoreAccess {
+    return new StoreAccess(this, process, isCut);
+  }
+
+  /** Brings a call to the server and its answer back. Rejects as a driver would. */
+  async call<T>(
+    process: SimulatedProcess,
+    server: number,
+    isCut: (server: number) => boolean,
+    run: () => T,
+    /** How long the answer waits at the server. */
+    waitsMs = 0,
+  ): Promise<T> {
+    const { time, random, faults } = this;
+    return await new Promise<T>((resolve, reject) => {
+      const one = this.server(server);
+      const { life } = one;
+      let isOver = false;
+      const end = (finish: () => void) => {
+        if (!isOver) process.here(finish);
+        isOver = true;
+      };
+      const fail = (message: string) => end(() => reject(new Error(message)));
+      process.after(TIMEOUT_MS, () => fail('the server has not answered in time'));
+      if (isCut(server) || random.chance(faults.requestLost)) return;
+      const isLate = random.chance(faults.late);
+      time.after(isLate ? random.between(0, LATE_MS) : this.latencyMs(one), () => {
+        if (one.life !== life || one.isAway) {
+          // A connection that is refused fails at once.
+          if (!isLate) time.after(this.latencyMs(one), () => fail('the connection was lost'));
+          return;
+        }
+        const answer = run();
+        if (random.chance(faults.answerLost)) return;
+        time.after(waitsMs + this.latencyMs(one), () => {
+          if (one.life !== life) fail('the connection was lost');
+          else if (!isCut(server)) end(() => resolve(answer));
+        });
+      });
+    });
+  }
+
+  replicationMs(server: number): number {
+    return this.random.between(0.1, 1) * this.server(server).slowness;
+  }
+
+  write({ shard, expected, entries }: Append): AppendOutcome {
+    const stored = this.shard(shard);
+    const newest = entries.at(-1);
+    if (newest !== undefined && isSameHead(stored.head, newest.head)) return { type: 'duplicate' };
+    if (!isSameHead(stored.head, expected)) return { type: 'conflict', head: stored.head };
+    for (const { head, bytes } of entries) stored.entries.push({ head, bytes: Buffer.from(bytes) });
+    if (newest !== undefined) stored.head = newest.head;
+    return { type: 'ok' };
+  }
+
+  /** The replicas have by then what the master has now. */
+  replicateAfter(shard: number, ms: number): void {
+    const stored = this.shard(shard);
+    const server = this.server(this.serverOf(shard));
+    const { life } = server;
+    const { sequence } = stored.head.lsn;
+    this.time.after(ms, () => {
+      if (server.life === life) stored.replicated = Math.max(stored.replicated, sequence);
+    });
+  }
+
+  shard(shard: number): Stored {
+    return this.shards[shard] as Stored;
+  }
+
+  private server(server: number): Server {
+    return this.servers[server] as Server;
+  }
+
+  private latencyMs({ slowness }: Server): number {
+    const usual = this.random.chance(0.01) ? this.random.between(1, 30) : this.random.between(0.05, 0.6);
+    return usual * slowness;
+  }
+
+  /** The newest head before an entry that is lost: with nothing left the log is at its beginning. */
+  private headBefore(shard: number, { head }: SealedEntry): Head {
+    if (head.lsn.sequence === 1) return genesisHead(this.storeId, shard);
+    throw new Error('a log is not trimmed up to what its replicas lack');
+  }
+}
+
+/** The store as a driver gives it to one process. */
+export class StoreAccess implements Wal, SnapshotStore {
+  constructor(
+    private readonly store: SimulatedStore,
+    private readonly process: SimulatedProcess,
+    private readonly isCut: (server: number) => boolean,
+  ) {}
+
+  laneOf(shard: number): number {
+    return this.store.serverOf(shard);
+  }
+
+  async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+    const { store } = this;
+    return await Promise.all(
+      appends.map(async (append): Promise<AppendOutcome> => {
+        const waitsMs = store.replicationMs(store.serverOf(append.shard));
+        try {
+          // All that is answered has been copied by then.
+          return await this.at(
+            append.shard,
+            () => this.replicated(append.shard, waitsMs, store.write(append)),
+            waitsMs,
+          );
+        } catch (error) {
+          return { type: 'failed', error: error as Error };
+        }
+      }),
+    );
+  }
+
+  async fence(shards: readonly number[], seal: SealFence) {
+    const fences = await Promise.all(
+      shards.map(async (shard) => {
+        const { head: previous, newest } = await this.at(shard, () => {
+          const { head, entries } = this.store.shard(shard);
+          return { head, newest: entries.at(-1)?.bytes };
+        });
+        return { shard, previous, entry: seal(shard, previous, newest) };
+      }),
+    );
+    for (const outcome of await this.append(fences.map(appendOf))) {
+      if (outcome.type !== 'ok') throw new Error('the fence was not written');
+    }
+    return fences;
+  }
+
+  async head(shard: number): Promise<Head> {
+    return await this.at(shard, () => this.store.shard(shard).head);
+  }
+
+  async read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]> {
+    return await this.at(shard, () => {
+      const { entries } = this.store.shard(shard);
+      const first = entries.findIndex(({ head }) => compareLsn(head.lsn, after) > 0);
+      return first < 0 ? [] : entries.slice(first, first + limit).map(({ bytes }) => bytes);
+    });
+  }
+
+  async snapshots(shard: number): Promise<readonly StoredSnapshot[]> {
+    return await this.at(shard, () => this.snapshotsOf(shard).list());
+  }
+
+  async readChunks(shard: number, id: string, first: number, count: number): Promise<readonly (Buffer | undefined)[]> {
+    return await this.at(shard, () =>
+      Array.from({ length: count }, (_, i) => this.snapshotsOf(shard).chunk(id, first + i)),
+    );
+  }
+
+  beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
+    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.begin(id));
+  }
+
+  writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
+    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.write(id, index, bytes));
+  }
+
+  publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
+    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.publish(id, manifest));
+  }
+
+  deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
+    return this.writeAs(shard, nonce, kept, (snapshots) => {
+      snapshots.delete(id);
+      return true;
+    });
+  }
+
+  trimLog(shard: number, nonce: string, kept: readonly StoredSnapshot[], before: Lsn): Promise<boolean> {
+    return this.writeAs(shard, nonce, kept, () => {
+      const { entries, trimmed } = this.store.shard(shard);
+      const first = entries.findIndex(
+        ({ head }, i) => head.lsn.sequence >= before.sequence || i === entries.length - 1,
+      );
+      trimmed.push(...entries.splice(0, Math.max(first, 0)));
+      return true;
+    });
+  }
+
+  private snapshotsOf(shard: number): MemorySnapshots {
+    return this.store.shard(shard).snapshots;
+  }
+
+  private async writeAs(
+    shard: number,
+    nonce: string,
+    kept: readonly StoredSnapshot[],
+    run: (snapshots: MemorySnapshots) => boolean,
+  ): Promise<boolean> {
+    return await this.at(shard, () => {
+      const snapshots = this.snapshotsOf(shard);
+      return this.store.shard(shard).head.nonce === nonce && snapshots.hasAll(kept) && run(snapshots);
+    });
+  }
+
+  private async at<T>(shard: number, run: () => T, waitsMs = 0): Promise<T> {
+    const { store, process, isCut } = this;
+    return await store.call(process, store.serverOf(shard), isCut, run, waitsMs);
+  }
+
+  private replicated(shard: number, afterMs: number, outcome: AppendOutcome): AppendOutcome {
+    this.store.replicateAfter(shard, afterMs);
+    return outcome;
+  }
+}

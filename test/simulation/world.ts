@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import type { Position } from '../../src/shard/log/wal.js';
+import { EntryCodec } from '../../src/store/format/entry-codec.js';
+import { shardOf } from '../../src/worker/placement.js';
+import { Network } from './network.js';
+import { Random } from './random.js';
+import { SimulatedNode, serverName } from './simulated-node.js';
+import { SimulatedStore } from './simulated-store.js';
+import { SimulatedTable } from './simulated-table.js';
+import { VirtualTime } from './virtual-time.js';
+
+export interface WorldSettings {
+  readonly seed: number;
+  readonly nodes: number;
+  readonly shards: number;
+  readonly servers: number;
+  readonly players: number;
+  readonly followers: number;
+  readonly snapshotEntries?: number;
+}
+
+const STORE_ID = '11111111-2222-3333-4444-555555555555';
+/** In units of the log: a ten-thousandth. */
+const BET = 10_000;
+const BALANCE = 100_000_000 * BET;
+const PATIENCE_MS = 3000;
+/** A platform that has no answer sends again, to whichever node. */
+const RETRY_MS = 50;
+const RETRIES_MAX = 2000;
+const LOG_LINES_MAX = 400;
+
+/** Where a node keeps what it has acknowledged, over its lives. */
+type Folder = Map<number, Position>;
+
+/** Nodes on one store, players who bet, and a dumb account of all that was told. */
+export class World {
+  readonly time = new VirtualTime();
+  readonly random: Random;
+  readonly network: Network;
+  readonly store: SimulatedStore;
+  readonly table: SimulatedTable;
+  readonly nodes: (SimulatedNode | undefined)[] = [];
+  /** The newest lines, for who has to find out why. */
+  readonly lines: string[] = [];
+  /** First answers, by id of the bet. */
+  readonly told = new Map<string, { readonly before: number; readonly after: number }>();
+  /** How long each answered callback took, with all of its attempts. Milliseconds. */
+  readonly tookMs: number[] = [];
+  /** Callbacks that nobody has answered. */
+  unanswered = 0;
+  /** Attempts that were answered with something else than success. */
+  readonly failures = new Map<string, number>();
+  private readonly folders: Folder[] = [];
+  private readonly codec = new EntryCodec(STORE_ID);
+  private bets = 0;
+
+  constructor(readonly settings: WorldSettings) {
+    const { seed, nodes, shards, servers } = settings;
+    const { time } = this;
+    this.random = new Random(seed);
+    this.network = new Network(time, this.random.fork());
+    this.store = new SimulatedStore(STORE_ID, shards, servers, time, this.random.fork());
+    this.table = new SimulatedTable(this.random.fork());
+    for (let i = 0; i < nodes; i++) this.folders.push(new Map());
+  }
+
+  /** Starts all nodes, and gives the players their money. */
+  async begin(): Promise<void> {
+    for (let i = 0; i < this.settings.nodes; i++) this.startNode(i);
+    await this.time.until('all shards are served', () => this.servedOnce());
+    const { players } = this.settings;
+    let funded = 0;
+    for (let player = 0; player < players; player++) {
+      const username = nameOf(player);
+      const shard = shardOf(username, this.settings.shards);
+      const command = { type: 'import-player', id: 'fund', username, currency: 'THB', balance: BALANCE } as const;
+      const [node] = this.living;
+      node?.cluster.router.execute(shard, command, Number.POSITIVE_INFINITY, {
+        reply: ({ type }) => {
+          assert.equal(type, 'accepted');
+          funded++;
+        },
+      });
+    }
+    await this.time.until('all players have their money', () => funded === players);
+  }
+
+  get living(): SimulatedNode[] {
+    return this.nodes.filter((node) => node !== undefined);
+  }
+
+  startNode(i: number): void {
+    const { followers, snapshotEntries = 0 } = this.settings;
+    const folder = this.folders[i] as Folder;
+    const node = new SimulatedNode(this.surroundings(), {
+      name: `node-${i}`,
+      followers,
+      expect: 1,
+      acknowledged: new Map(folder),
+      snapshotEntries,
+    });
+    this.nodes[i] = node;
+    const { process, cluster } = node;
+    // As the recorder does.
+    process.every(1000, () => {
+      for (const [shard, position] of cluster.acknowledged) folder.set(shard, position);
+    });
+    const start = () => node.start().catch(() => void (process.isDead || process.after(500, start)));
+    start();
+  }
+
+  kill(i: number): void {
+    this.nodes[i]?.kill();
+    this.nodes[i] = undefined;
+  }
+
+  /** SIGTERM; resolves when it has ended. */
+  async end(i: number, drainMs = 25_000): Promise<void> {
+    const node = this.nodes[i];
+    await node?.end(drainMs);
+    if (this.nodes[i] === node) this.nodes[i] = undefined;
+  }
+
+  /** Places so many bets a second for a while, through nodes in turn. */
+  bet(perSecond: number, forMs: number): void {
+    const untilMs = this.time.nowMs + forMs;
+    const next = () => {
+      if (this.time.nowMs >= untilMs) return;
+      this.betOnce();
+      this.time.after(1000 / perSecond, next);
+    };
+    next();
+  }
+
+  betOnce(): void {
+    const id = `b${this.bets++}`;
+    const username = nameOf(this.random.below(this.settings.players));
+    const text = JSON.stringify({
+      id: `r-${id}`,
+      timestampMillis: 1,
+      productId: 'P',
+      currency: 'THB',
+      username,
+      txns: [{ id, status: 'OPEN', roundId: `o-${id}`, betAmount: 1, gameCode: 'g', playInfo: 'p' }],
+    });
+    this.unanswered++;
+    this.attempt(id, text, this.time.nowMs, 0);
+  }
+
+  /** Everything is in order again, and everybody has come to rest. */
+  async calm(): Promise<void> {
+    this.network.mend();
+    this.store.calm();
+    this.store.faults = { requestLost: 0, answerLost: 0, late: 0 };
+    for (const node of this.living) node.process.goOn();
+    for (const [i, node] of this.nodes.entries()) if (node === undefined) this.startNode(i);
+    const isCalm = () => this.unanswered === 0 && this.servedOnce();
+    await this.time.until('every callback is answered, and all shards are served', isCalm, 120_000);
+  }
+
+  /** Each shard is served by one node, and no more. */
+  servedOnce(): boolean {
+    const serving = this.living.flatMap((node) => node.serving);
+    return serving.length === this.settings.shards && new Set(serving).size === serving.length;
+  }
+
+  /** Each answered bet is in the log once; balances are what the logs add up to. */
+  check(): void {
+    const placed = new Map<string, number>();
+    const ids = new Set<string>();
+    for (let shard = 0; shard < this.settings.shards; shard++) {
+      for (const { bytes } of this.store.history(shard)) {
+        for (const event of this.codec.decode(bytes).events) {
+          if (event.type !== 'callback-applied') continue;
+          for (const { id } of event.changes as readonly { readonly id: string }[]) {
+            assert.ok(!ids.has(id), `${id} is in the log twice`);
+            ids.add(id);
+          }
+          placed.set(event.username, (placed.get(event.username) ?? 0) + 1);
+        }
+      }
+    }
+    for (const id of this.told.keys()) assert.ok(ids.has(id), `${id} was told, and is not in the log`);
+    for (let player = 0; player < this.settings.players; player++) {
+      const username = nameOf(player);
+      const shard = shardOf(username, this.settings.shards);
+      const [owner] = this.living.filter((node) => node.serving.includes(shard));
+      assert.equal(owner?.wallet(shard, username)?.balance, BALANCE - BET * (placed.get(username) ?? 0), username);
+    }
+  }
+
+  /** For people: the newest lines of all nodes, and where each shard is. */
+  describe(): string {
+    const states = this.living.map((node) => `${node.settings.name} ${node.tag}: ${node.states().join(' ')}`);
+    return [...this.lines.slice(-60), ...states].join('\n');
+  }
+
+  /** One at random. */
+  randomServer(): string {
+    return serverName(this.random.below(this.settings.servers));
+  }
+
+  private attempt(id: string, text: string, sinceMs: number, attempts: number): void {
+    const { random, time } = this;
+    const open = this.living.filter(({ isOpen }) => isOpen);
+    if (open.length === 0) {
+      time.after(100, () => this.attempt(id, text, sinceMs, attempts));
+      return;
+    }
+    const node = random.pick(open);
+    let isOver = false;
+    const again = () => {
+      if (isOver) return;
+      isOver = true;
+      if (attempts >= RETRIES_MAX)
+        throw new Error(`nobody answers ${id}: ${JSON.stringify([...this.failures])}\n${this.describe()}`);
+      time.after(RETRY_MS, () => this.attempt(id, text, sinceMs, attempts + 1));
+    };
+    // A platform waits no longer; the process may be gone, or stopped.
+    time.after(PATIENCE_MS + 500, again);
+    node.carryOut({ endpoint: 'placeBets', text, isTraced: false }, PATIENCE_MS, ({ answer }) => {
+      if (answer.type === 'accepted') {
+        this.noteAnswer(id, answer.before, answer.after, sinceMs, isOver);
+        isOver = true;
+      } else {
+        this.failures.set(answer.failure, (this.failures.get(answer.failure) ?? 0) + 1);
+        again();
+      }
+    });
+  }
+
+  /** An answer that comes late counts as well: somebody may have heard it. */
+  private noteAnswer(id: string, before: number, after: number, sinceMs: number, isLate: boolean): void {
+    const first = this.told.get(id);
+    if (first === undefined) {
+      this.told.set(id, { before, after });
+      this.tookMs.push(this.time.nowMs - sinceMs);
+      this.unanswered--;
+      return;
+    }
+    void isLate;
+    assert.deepEqual({ before, after }, first, `${id} has two answers`);
+  }
+
+  private surroundings() {
+    const { time, random, network, store, table } = this;
+    const log = (name: string, level: string, message: string, fields: object) => {
+      if (level === 'debug') return;
+      this.lines.push(`${(time.nowMs / 1000).toFixed(3)} ${name} ${level} ${message} ${JSON.stringify(fields)}`);
+      if (this.lines.length > LOG_LINES_MAX) this.lines.shift();
+    };
+    return { time, random, network, store, table, log };
+  }
+}
+
+function nameOf(player: number): string {
+  return `player-${player}`;
+}

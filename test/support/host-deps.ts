@@ -1,0 +1,80 @@
+import { systemClock } from '../../src/base/clock.js';
+import { silentLogger } from '../../src/base/logger.js';
+import { systemTimers } from '../../src/base/timers.js';
+import { CallbackCodec } from '../../src/callback/callback-codec.js';
+import { rulesOf } from '../../src/node/rules.js';
+import type { Owner, Wal } from '../../src/shard/log/wal.js';
+import type { SnapshotStore } from '../../src/shard/snapshot/snapshot-store.js';
+import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import { ScaleTable } from '../../src/wallet/amount.js';
+import type { HostObserver } from '../../src/worker/host-observer.js';
+import type { HostDeps } from '../../src/worker/shard-host.js';
+import { settingsWith } from './settings.js';
+
+/** One for all: compiling it takes longer than most tests. */
+export const CODEC = new CallbackCodec(
+  { scales: new ScaleTable({ default: 4, byCurrency: {} }), amountMax: 1e10, txnsMax: 200 },
+  systemClock,
+);
+export const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };
+
+const DEAF: HostObserver = {
+  decided() {},
+  landed() {},
+  appendFailed() {},
+  healed() {},
+  failed() {},
+  fenced() {},
+  snapshotEnded() {},
+  looked() {},
+  archived() {},
+  archiveFailed() {},
+};
+
+interface Needed extends Partial<HostDeps> {
+  readonly storeId: string;
+  readonly shardCount: number;
+  readonly wal: Wal;
+  readonly snapshots: SnapshotStore;
+  readonly ownerTag: string;
+  /** So many random hexadecimal digits. */
+  readonly newHex: (digits: number) => string;
+}
+
+/** What a host takes, without an archive, snapshots only on demand, with the default rules and limits. */
+export function hostDeps({ storeId, newHex, ...given }: Needed): HostDeps {
+  const settings = settingsWith();
+  const clock = given.clock ?? systemClock;
+  return {
+    isTracing: false,
+    isShared: false,
+    codec: CODEC,
+    checkStore: async () => {},
+    metrics: () => [],
+    onClose: async () => {},
+    format: new EntryCodec(storeId),
+    snapshotFormat: new SnapshotCodec(storeId),
+    policy: { everyEntries: 0, everyMs: 0, keep: 3, historyBytesMax: 0 },
+    newSnapshotId: () => newHex(16),
+    acknowledged: () => undefined,
+    genesis: (shard) => genesisHead(storeId, shard),
+    clock,
+    timers: systemTimers,
+    clockOffsetMs: clock.now() - clock.monotonicMs(),
+    log: silentLogger,
+    rules: rulesOf(settings),
+    limits: settings.limits,
+    memory: { isFull: false },
+    idleMs: 60_000,
+    archive: undefined,
+    memoryMs: 3_600_000,
+    observer: DEAF,
+    owner: OWNER,
+    newNonce: () => given.ownerTag + newHex(8),
+    onFenced: () => {},
+    recentBytesMax: 1_000_000,
+    writeOrphans: async (shard) => `orphans of ${shard}`,
+    ...given,
+  };
+}
