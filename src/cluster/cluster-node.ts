@@ -124,7 +124,7 @@ export class ClusterNode implements PeerEvents {
       headOf: deps.headOf,
       claim: (shard, claim) => table.claim(shard, claim),
       release: (shard, claim) => table.release(shard, claim),
-      isClockSane: () => Math.abs(this.times.behindMs) <= TIME_MAX_MS,
+      isClockSane: () => this.times.outlyingMs <= TIME_MAX_MS,
       onServed: (shard, epoch) => this.served(shard, epoch),
       observer: deps.observer,
       clock,

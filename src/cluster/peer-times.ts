@@ -13,9 +13,19 @@ export class PeerTimes {
 
   /** How far this node is behind the middle of all, or ahead of it (below 0). Milliseconds. */
   get behindMs(): number {
+    const [lower, upper] = this.middles();
+    return (lower + upper) / 2;
+  }
+
+  /** How far it is off, as most of the others see it: of two nobody knows which one is wrong. Milliseconds. */
+  get outlyingMs(): number {
+    const [lower, upper] = this.middles();
+    return Math.max(lower, -upper, 0);
+  }
+
+  /** The one in the middle of all, or the two. */
+  private middles(): readonly [number, number] {
     const all = [0, ...this.ahead.values()].sort((a, b) => a - b);
-    const middle = all.length >> 1;
-    // Of two nobody knows which is wrong: half of the difference.
-    return all.length % 2 === 1 ? (all[middle] as number) : ((all[middle - 1] as number) + (all[middle] as number)) / 2;
+    return [all[(all.length - 1) >> 1] as number, all[all.length >> 1] as number];
   }
 }
