@@ -7,6 +7,7 @@ import { printable } from './print/printable.js';
 const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   serve: async () => (await import('./serve.js')).addServe,
   status: async () => (await import('./status.js')).addStatus,
+  cluster: async () => (await import('./cluster.js')).addCluster,
   doctor: async () => (await import('./doctor.js')).addDoctor,
   config: async () => (await import('./config.js')).addConfig,
   init: async () => (await import('./init.js')).addInit,

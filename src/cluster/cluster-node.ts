@@ -27,7 +27,7 @@ export interface ClusterNodeDeps {
   /** 8 hexadecimal digits: this process, in the table and in every nonce. */
   readonly tag: string;
   /** What does not change while it runs. */
-  readonly about: Omit<MemberRecord, 'port' | 'isLeaving' | 'isFull' | 'unreachable'>;
+  readonly about: Omit<MemberRecord, 'port' | 'isLeaving' | 'isFull' | 'isTimeWrong' | 'unreachable'>;
   /** Where its peers reach it, if that is not where it listens. */
   readonly advertisedPort: number | undefined;
   readonly settings: PlannerSettings;
@@ -459,6 +459,7 @@ export class ClusterNode implements PeerEvents {
       port: this.port,
       isLeaving: this.isLeaving,
       isFull: nowMs < this.fullUntilMs,
+      isTimeWrong: this.times.outlyingMs > TIME_MAX_MS,
       unreachable: this.unreachable(nowMs),
     };
   }

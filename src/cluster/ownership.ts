@@ -56,6 +56,8 @@ interface Dealing {
   readySinceMs: number | undefined;
   /** Since when its log is shorter than what was told. */
   shortSinceMs: number | undefined;
+  /** Times in a row that its log could not be continued: it may have been trimmed meanwhile, or be about to be mended. */
+  failures: number;
   /** Since when its heir lives and cannot be reached. */
   heirAwaySinceMs: number | undefined;
   /** When it was looked at last. */
@@ -80,6 +82,8 @@ const WANT_MS = 200;
 const LOOK_MS = 50;
 /** An owner that lost its log's tail in a failover puts it back itself. */
 const SHORT_WAIT_MS = 5000;
+const FAILURES_MAX = 4;
+const PERMANENT_REST_MS = 1500;
 
 /** Takes, hands over, follows and leaves shards, so that this node has what the plan says. */
 export class Ownership {
@@ -94,6 +98,7 @@ export class Ownership {
       isBusy: false,
       readySinceMs: undefined,
       shortSinceMs: undefined,
+      failures: 0,
       heirAwaySinceMs: undefined,
       lookedMs: Number.NEGATIVE_INFINITY,
       wantedMs: Number.NEGATIVE_INFINITY,
@@ -347,6 +352,7 @@ export class Ownership {
     const result = await this.move({ type: 'follow', shard: dealing.shard });
     if (result.type !== 'failed') {
       dealing.problem = undefined;
+      dealing.failures = 0;
       return;
     }
     await this.noteFailure(dealing, result);
@@ -362,6 +368,7 @@ export class Ownership {
         const tookMs = clock.monotonicMs() - startedMs;
         dealing.problem = undefined;
         dealing.shortSinceMs = undefined;
+        dealing.failures = 0;
         this.setServed(shard, result.head.lsn.epoch);
         observer.taken(shard, how, tookMs);
         log.info({ shard, epoch: result.head.lsn.epoch, how, tookMs: Math.round(tookMs) }, 'shard taken');
@@ -403,14 +410,14 @@ export class Ownership {
   private async noteFailure(dealing: Dealing, { reason, isPermanent }: Extract<MoveResult, { type: 'failed' }>) {
     const { shard } = dealing;
     const isMine = this.roleIn(shard, this.deps.view()) === 'owner';
-    if (isPermanent && isMine) {
+    if (isPermanent && isMine && ++dealing.failures >= FAILURES_MAX) {
       await this.move({ type: 'stop', shard, reason });
       return;
     }
     if (dealing.problem !== reason)
       this.deps.log.warn({ shard, reason }, 'cannot follow or take a shard: trying again');
     dealing.problem = reason;
-    await delay(this.deps.timers, isPermanent ? SHORT_WAIT_MS : WANT_MS);
+    await delay(this.deps.timers, isPermanent ? PERMANENT_REST_MS : WANT_MS);
   }
 
   /** Stops at the head that the log has then, and lets the other one fence over exactly that. */

@@ -3,7 +3,7 @@ import type { MemberRecord, Plan } from './table.js';
 
 export type Owners = Pick<Plan, 'owners' | 'followers' | 'pinned'>;
 
-export interface PlanMember extends Pick<MemberRecord, 'name' | 'zone' | 'isFull' | 'unreachable'> {
+export interface PlanMember extends Pick<MemberRecord, 'name' | 'zone' | 'isFull' | 'isTimeWrong' | 'unreachable'> {
   readonly tag: string;
   readonly isDraining: boolean;
 }
@@ -42,18 +42,17 @@ export function makePlan(input: PlanInput): Owners {
     const serving = input.ownerOf(shard);
     const planned = before?.owners[shard];
     const isStuck = stuck.has(shard) && planned === serving;
-    const owner = isStuck ? undefined : [planned, serving].find(isHost);
+    const keeps = (tag: string | undefined) => isHost(tag) && (tag === serving || !byTag.get(tag)?.isTimeWrong);
+    const owner = isStuck ? undefined : [planned, serving].find(keeps);
     owners.push(owner ?? NOBODY);
     if (owner !== undefined) count(owner);
   }
   for (let shard = 0; shard < shards; shard++) {
     if (owners[shard] !== NOBODY) continue;
     const former = stuck.has(shard) ? input.ownerOf(shard) : undefined;
-    const followers = (before?.followers[shard] ?? []).filter((tag) => isHost(tag) && tag !== former);
-    const candidates =
-      followers.length > 0
-        ? followers.map((tag) => byTag.get(tag) as PlanMember)
-        : hosts.filter(({ tag, isFull }) => !isFull && tag !== former);
+    const others = hosts.filter(({ tag, isTimeWrong }) => tag !== former && !isTimeWrong);
+    const followers = others.filter(({ tag }) => before?.followers[shard]?.includes(tag));
+    const candidates = followers.length > 0 ? followers : others.filter(({ isFull }) => !isFull);
     // Nobody else: it may reach its log again.
     const owner = least(candidates, shard, load) ?? (isHost(former) ? former : undefined);
     owners[shard] = owner ?? NOBODY;
@@ -104,7 +103,7 @@ function balance(
   { before, pinned }: Pick<PlanInput, 'before'> & Pick<Plan, 'pinned'>,
 ): void {
   const sorted = [...hosts].sort((a, b) => (load.get(a.tag) ?? 0) - (load.get(b.tag) ?? 0) || (a.tag < b.tag ? -1 : 1));
-  const poorest = sorted.find(({ isFull }) => !isFull)?.tag;
+  const poorest = sorted.find(({ isFull, isTimeWrong }) => !isFull && !isTimeWrong)?.tag;
   const richest = sorted.at(-1)?.tag;
   if (poorest === undefined || richest === undefined) return;
   if ((load.get(richest) ?? 0) - (load.get(poorest) ?? 0) < 2) return;

@@ -103,11 +103,12 @@ export class Planner {
     const { tag: here, watch } = this.deps;
     return [...members]
       .filter(([tag]) => tag === here || !watch.isGone(tag, nowMs))
-      .map(([tag, { name, zone, isFull, unreachable, isLeaving }]) => ({
+      .map(([tag, { name, zone, isFull, isTimeWrong, unreachable, isLeaving }]) => ({
         tag,
         name,
         zone,
         isFull,
+        isTimeWrong,
         unreachable,
         isDraining: isLeaving || drained.has(tag),
       }))

@@ -16,6 +16,8 @@ export interface MemberRecord {
   readonly isLeaving: boolean;
   /** It has no memory for another shard. */
   readonly isFull: boolean;
+  /** Its clock is off, as most others see it: it takes no shard until somebody sets it. */
+  readonly isTimeWrong: boolean;
   /** Tags of members that live and that it has no link to. */
   readonly unreachable: readonly string[];
 }

@@ -8,6 +8,7 @@ const member = (tag: string, isDraining = false): PlanMember => ({
   name: `node-${tag}`,
   zone: '',
   isFull: false,
+  isTimeWrong: false,
   unreachable: [],
   isDraining,
 });
@@ -90,6 +91,18 @@ test('a member without memory gets no shard that it does not follow, and follows
     if (owner === 'a') assert.equal(after.owners[shard], before.followers[shard]?.[0], 'its wallets are there');
   }
   assert.deepEqual(planned({ members: [full] }).owners, Array(12).fill(''), 'nobody has room');
+});
+
+test('a member whose clock is off takes nothing, and keeps what it serves', () => {
+  const off = (tag: string) => ({ ...member(tag), isTimeWrong: true });
+  const before = planned({});
+  const ownerOf = (shard: number) => before.owners[shard];
+  const kept = planned({ members: [off('a'), member('b'), member('c')], before, ownerOf });
+  assert.deepEqual(kept.owners, before.owners);
+  const left = planned({ members: [off('a'), member('b')], before, ownerOf });
+  for (const [shard, owner] of before.owners.entries()) if (owner === 'c') assert.equal(left.owners[shard], 'b');
+  const notYet = planned({ members: [off('a'), member('b')], before: left, ownerOf: () => undefined });
+  assert.deepEqual(loads(notYet.owners), { b: 12 });
 });
 
 test('of two that do not reach each other one gives everything away: who reaches fewer, or the greater tag', () => {

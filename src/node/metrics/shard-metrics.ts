@@ -98,8 +98,8 @@ export function statusMetrics(shards: readonly ShardStatus[]): Metric[] {
     gauge('walletd_shard_state', '1 for the state that a shard is in.', shards.flatMap(states)),
     gauge(
       'walletd_players',
-      'Players of the shard.',
-      perShard(shards, (one) => one.players),
+      'Players of the shard, on the node that serves it.',
+      perShard(shards, (one) => (one.state === 'following' ? 0 : one.players)),
     ),
   ];
 }

@@ -92,13 +92,18 @@ function factsOf(samples: Samples, { status, shards }: Readiness, nowMs: number)
   };
 }
 
+/** States of shards that another node of the cluster has, or is about to. */
+const ELSEWHERE: readonly string[] = ['away', 'following', 'handing'];
+
 function problemsOf(facts: Facts, samples: Samples, { shards }: Readiness, nowMs: number): string[] {
   const problems: string[] = [];
   if (!facts.isReady) problems.push('it is not ready: it starts or ends, or waits for its store; its log says which');
   for (const { shard, state, reason } of shards) {
-    if (state === 'serving' || (state === 'starting' && !facts.isReady)) continue;
+    if (state === 'serving' || (state === 'starting' && !facts.isReady) || ELSEWHERE.includes(state)) continue;
     problems.push(`shard ${shard} is ${state}${reason === undefined ? '' : `: ${reason}`}`);
   }
+  const unowned = samples.sum('walletd_cluster_unowned_shards');
+  if (unowned > 0) problems.push(`${unowned} shards are served by no node: walletd cluster status`);
   if (!facts.isStoreUp) problems.push('the store does not answer: look at it, and leave walletd alone');
   if (samples.max('walletd_memory_full') === 1) {
     problems.push('memory is full, new bets are refused: raise memory.maxBytes');

@@ -21,6 +21,36 @@ interface Readiness {
   readonly shards: readonly { readonly shard: number; readonly state: string; readonly reason?: string }[];
 }
 
+/** As the OpenAPI document has it. */
+export interface ClusterAnswer {
+  readonly name: string;
+  readonly seesTable: boolean;
+  readonly nodes: readonly ClusterNodeAnswer[];
+  readonly shards: readonly ClusterShardAnswer[];
+  readonly plan: { readonly why: string; readonly by: string; readonly format: number } | null;
+}
+
+export interface ClusterNodeAnswer {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly zone: string;
+  readonly version: string;
+  readonly state: string;
+  readonly isThis: boolean;
+  readonly isLinked: boolean;
+  readonly isFull: boolean;
+  readonly shards: number;
+}
+
+export interface ClusterShardAnswer {
+  readonly shard: number;
+  readonly owner: string | null;
+  readonly planned: string | null;
+  readonly followers: readonly string[];
+  readonly lsn: string | null;
+}
+
 interface Reply {
   readonly status: number;
   readonly text: string;
@@ -104,6 +134,14 @@ export class OperatorApi implements PlayerSource {
     if (status < 300) return undefined;
     if (status === 409 || status === 404) return detailOf(text);
     throw this.refused(status, text);
+  }
+
+  /** What it answers about the nodes that share the shards. Throws a `ToolError` with its sentence when it refuses. */
+  async cluster(method: 'GET' | 'POST', path: string, body?: object): Promise<ClusterAnswer> {
+    const sent = body === undefined ? undefined : JSON.stringify(body);
+    const { status, text } = await this.reply(method, path, TIMEOUT_MS, sent);
+    if (status >= 300) throw this.refused(status, text);
+    return this.read<ClusterAnswer>(text, 'shards', (json) => JSON.parse(json));
   }
 
   /** What /readyz says, be it ready or not. */

@@ -1,0 +1,103 @@
+import type { Command } from 'commander';
+import { loadSettings } from '../config/load.js';
+import { EXIT } from '../node/exit-codes.js';
+import { maybeTls } from '../node/tls.js';
+import { type ClusterAnswer, OperatorApi } from '../tools/verify/operator-api.js';
+import { formatTable } from './print/table.js';
+import { operatorApiUrl, tokenForTools } from './running-server.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
+
+interface ClusterOptions extends OutputOptions {
+  readonly server?: string;
+}
+
+const SERVER = [
+  '--server <url>',
+  "the operator API of any node (default: that of the settings); the token is admin.token's",
+] as const;
+
+export function addCluster(program: Command): void {
+  const group = program.command('cluster').description('nodes that share the shards: how they are, and who has what');
+  const verb = (name: string, description: string, help: Parameters<typeof helpText>[0]) =>
+    group
+      .command(name)
+      .description(description)
+      .option(...SERVER)
+      .option('--json', 'print a JSON object instead')
+      .addHelpText('after', helpText(help));
+
+  verb('status', 'nodes, shards and the plan, as one node sees them', {
+    exitCodes: `${EXIT.ok} each shard is served, ${EXIT.failure} one is not, or no server answers.`,
+    examples: ['walletd cluster status'],
+  }).action((options: ClusterOptions) => conclude(status(options), options));
+  verb('drain <node>', 'have a node give its shards away and take none, until undrain or its end', {
+    notes: [
+      'The shards move by and by: cluster status shows how far it is. A node that gets SIGTERM does the same by itself.',
+    ],
+    examples: ['walletd cluster drain node-2'],
+  }).action((node: string, options: ClusterOptions) => conclude(ask(options, nodePath(node, 'drain')), options));
+  verb('undrain <node>', 'let a node have shards again', { examples: ['walletd cluster undrain node-2'] }).action(
+    (node: string, options: ClusterOptions) => conclude(ask(options, nodePath(node, 'undrain')), options),
+  );
+  verb('move <shard> <node>', 'move a shard to a node; it does not move for balance from then on', {
+    examples: ['walletd cluster move 7 node-2'],
+  }).action((shard: string, node: string, options: ClusterOptions) =>
+    conclude(ask(options, `/v1/cluster/shards/${encodeURIComponent(shard)}/move`, { node }), options),
+  );
+}
+
+function nodePath(node: string, verb: string): string {
+  return `/v1/cluster/nodes/${encodeURIComponent(node)}/${verb}`;
+}
+
+async function status(options: ClusterOptions): Promise<Outcome> {
+  const cluster = await apiOf(options).cluster('GET', '/v1/cluster');
+  return {
+    ...reportOf(cluster),
+    exitCode: cluster.shards.some(({ owner }) => owner === null) ? EXIT.failure : EXIT.ok,
+  };
+}
+
+async function ask(options: ClusterOptions, path: string, body?: object): Promise<Outcome> {
+  return reportOf(await apiOf(options).cluster('POST', path, body));
+}
+
+function apiOf({ server }: ClusterOptions): OperatorApi {
+  const settings = loadSettings({ ...process.env, WALLETD_INSECURE: 'true' }, ['signature.keys', 'store']);
+  const url = server ?? operatorApiUrl(settings);
+  const certificate = server === undefined ? maybeTls(settings.admin.tls, 'admin.tls')?.certificate : undefined;
+  return new OperatorApi(url.replace(/\/$/, ''), tokenForTools(settings), certificate);
+}
+
+function reportOf(cluster: ClusterAnswer): Outcome {
+  return { text: () => [nodesOf(cluster), shardsOf(cluster), planOf(cluster)].join('\n\n'), json: () => [cluster] };
+}
+
+function nodesOf({ nodes }: ClusterAnswer): string {
+  const rows = nodes.map(({ name, state, shards, host, port, zone, version, isThis, isLinked, isFull }) => [
+    isThis ? `${name} *` : name,
+    [state, ...(isLinked ? [] : ['no link']), ...(isFull ? ['memory full'] : [])].join(', '),
+    String(shards),
+    `${host}:${port}`,
+    zone,
+    version,
+  ]);
+  return formatTable(['node', 'state', { right: 'shards' }, 'address', 'zone', 'version'], rows);
+}
+
+function shardsOf({ shards }: ClusterAnswer): string {
+  const rows = shards.map(({ shard, owner, planned, followers, lsn }) => [
+    String(shard),
+    owner ?? 'NOBODY',
+    planned === owner ? '' : `to ${planned ?? 'nobody'}`,
+    followers.join(', '),
+    lsn ?? '',
+  ]);
+  return formatTable([{ right: 'shard' }, 'owner', 'moves', 'followed by', 'newest entry'], rows);
+}
+
+function planOf({ plan, name, seesTable }: ClusterAnswer): string {
+  const planned = plan === null ? 'There is no plan yet.' : `Plan: ${plan.why}, by ${plan.by}.`;
+  const seen = seesTable ? '' : ' Its table does not answer: this is how things were.';
+  return `${planned} As ${name} sees it (*).${seen}`;
+}
