@@ -55,6 +55,7 @@ const TICK_MS = 50;
 const UNREACHABLE_MS = 3000;
 /** A member that was full says so for a while: what follows it elsewhere must not come and go. */
 const FULL_MS = 300_000;
+const MOVE_ATTEMPTS = 10;
 const TIME_WARN_MS = 5000;
 const TIME_MAX_MS = 60_000;
 
@@ -261,12 +262,17 @@ export class ClusterNode implements PeerEvents {
 
   /** An operator wants the shard on the node of this name. Rejects during an outage. */
   async moveShard(shard: number, name: string, by: string): Promise<ClusterRefusal | undefined> {
-    const tag = this.tagNamed(name);
-    const { view } = this.membership;
-    if (tag === undefined || view === undefined) return 'no-such-node';
-    const isDraining = view.members.get(tag)?.isLeaving === true || view.drained.has(tag);
-    if (isDraining || this.watch.isGone(tag, this.deps.clock.monotonicMs())) return 'node-takes-none';
-    return (await this.planner.moveShard(view, shard, tag, by)) ? undefined : 'table-has-changed';
+    for (let attempt = 1; attempt <= MOVE_ATTEMPTS; attempt++) {
+      // What is known may be a fifth of a second old, and whatever has changed since refuses the plan.
+      await this.membership.refresh();
+      const tag = this.tagNamed(name);
+      const { view } = this.membership;
+      if (tag === undefined || view === undefined) return 'no-such-node';
+      const isDraining = view.members.get(tag)?.isLeaving === true || view.drained.has(tag);
+      if (isDraining || this.watch.isGone(tag, this.deps.clock.monotonicMs())) return 'node-takes-none';
+      if (await this.planner.moveShard(view, shard, tag, by)) return undefined;
+    }
+    return 'table-has-changed';
   }
 
   /**
@@ -288,8 +294,9 @@ export class ClusterNode implements PeerEvents {
   async leave(): Promise<void> {
     const { log } = this.deps;
     for (const cancel of this.cancels) cancel();
-    await this.ownership.releaseAll();
+    await this.ownership.end();
     await this.membership.leave().catch((error) => log.warn({ error: messageOf(error) }, 'cannot leave the table'));
+    this.broadcast({ type: 'look' });
     this.router.close();
     await this.links.close();
   }

@@ -34,7 +34,7 @@ export class Membership {
   private seenMs = Number.NEGATIVE_INFINITY;
   private beats = 0;
   private askedMs = Number.NEGATIVE_INFINITY;
-  private isAsking = false;
+  private asking: Promise<void> | undefined = undefined;
   /** Somebody has said that there is something new. */
   private isHasty = false;
   private written = '';
@@ -55,6 +55,12 @@ export class Membership {
   /** The table has answered lately. */
   get seesTable(): boolean {
     return this.deps.clock.monotonicMs() - this.seenMs < SEEN_MS;
+  }
+
+  /** Resolves when it has looked, from now on. */
+  async refresh(): Promise<void> {
+    await this.asking;
+    await (this.asking ?? this.ask());
   }
 
   /** There may be something new: looks at once. */
@@ -84,7 +90,7 @@ export class Membership {
     const { clock, watch } = this.deps;
     const nowMs = clock.monotonicMs();
     const sinceMs = nowMs - this.askedMs;
-    if (this.isAsking) {
+    if (this.asking !== undefined) {
       if (sinceMs >= BEAT_MS) watch.tableSilent(nowMs);
       return;
     }
@@ -98,9 +104,16 @@ export class Membership {
     return false;
   }
 
-  private async ask(): Promise<void> {
+  private ask(): Promise<void> {
+    this.asking = this.askOnce().finally(() => {
+      this.asking = undefined;
+    });
+    return this.asking;
+  }
+
+  /** Does not reject. */
+  private async askOnce(): Promise<void> {
     const { clock, watch, log, table, tag } = this.deps;
-    this.isAsking = true;
     this.isHasty = false;
     this.askedMs = clock.monotonicMs();
     try {
@@ -127,8 +140,6 @@ export class Membership {
         log.warn({ error: message }, 'the table of the cluster does not answer: shards stay where they are');
       }
       this.problem = message;
-    } finally {
-      this.isAsking = false;
     }
   }
 

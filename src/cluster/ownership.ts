@@ -91,6 +91,7 @@ export class Ownership {
   /** The epoch since which each shard is served here. */
   private readonly served = new Map<number, number>();
   private handovers = 0;
+  private hasEnded = false;
 
   constructor(private readonly deps: OwnershipDeps) {
     this.dealings = Array.from({ length: deps.shardCount }, (_, shard) => ({
@@ -118,7 +119,7 @@ export class Ownership {
   /** Something has changed, or some time has passed. */
   tick(): void {
     const view = this.deps.view();
-    if (view === undefined) return;
+    if (view === undefined || this.hasEnded) return;
     const nowMs = this.deps.clock.monotonicMs();
     for (const status of this.deps.local.status()) {
       const dealing = this.dealing(status.shard);
@@ -171,8 +172,9 @@ export class Ownership {
     for (const shard of this.served.keys()) void this.move({ type: 'confirm', shard });
   }
 
-  /** Lets go of everything that it serves, for whoever is to have it. */
-  async releaseAll(): Promise<void> {
+  /** Lets go of everything that it serves, for whoever is to have it, and takes nothing any more. */
+  async end(): Promise<void> {
+    this.hasEnded = true;
     await Promise.all([...this.served.keys()].map((shard) => this.releaseNow(this.dealing(shard))));
   }
 

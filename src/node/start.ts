@@ -60,9 +60,9 @@ async function startWithOthers(parts: Parts, cluster: ClusterNode, isStopping: (
 async function refuseBesideOthers({ store, name }: OpenStore): Promise<void> {
   const living = await livingMembers(store.table);
   if (living.length === 0) return;
+  const names = living.map((member) => member.name).sort();
   throw new StoreError(
-    `${living.map((member) => member.name).join(', ')} share the store ${name}: set cluster.port to join them, or stop them ` +
-      'all first',
+    `${names.join(', ')} share the store ${name}: set cluster.port to join them, or stop them all first`,
   );
 }
 

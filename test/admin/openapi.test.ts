@@ -4,6 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../src/callback/callbacks.js';
 import { bet, importPlayers, settlement } from '../support/client.js';
 import { METHODS, NDJSON, OpenApiDocument } from '../support/openapi-document.js';
+import { TestCluster } from '../support/test-cluster.js';
 import { TestNode } from '../support/test-node.js';
 
 const READ_TOKEN = 'a-token-of-the-auditor';
@@ -272,6 +273,36 @@ describe('GET /openapi.json', () => {
       }
       const longest = { ...body, username: '🎲'.repeat(256) };
       assert.ok(validate(longest), 'characters are counted, not units');
+    }
+  });
+
+  test('what is asked of a cluster is answered as it says; of a node that is alone, that it is none', async () => {
+    await admin('get', '/v1/cluster', '/v1/cluster');
+    const cluster = await TestCluster.start(1);
+    const [clustered] = cluster.nodes as [TestNode];
+    const ask = async (method: string, path: string, url: string, body?: object) => {
+      const init = { method: method.toUpperCase(), ...(body && { body: JSON.stringify(body), headers: json }) };
+      await check(method, path, await fetch(clustered.adminUrl + url, init));
+    };
+    try {
+      await ask('get', '/v1/cluster', '/v1/cluster');
+      for (const verb of ['drain', 'undrain']) {
+        await ask('post', `/v1/cluster/nodes/{node}/${verb}`, `/v1/cluster/nodes/node-0/${verb}`);
+        await ask('post', `/v1/cluster/nodes/{node}/${verb}`, `/v1/cluster/nodes/nobody/${verb}`);
+      }
+      const move = '/v1/cluster/shards/{shard}/move';
+      for (const [shard, node] of [
+        ['1', 'node-0'],
+        ['1', 'nobody'],
+        ['99', 'node-0'],
+        ['x', 'node-0'],
+        ['1', ''],
+      ]) {
+        await ask('post', move, `/v1/cluster/shards/${shard}/move`, { node });
+      }
+      for (const status of [200, 400, 404]) assert.ok(seen.has(`moveShard ${status}`), String(status));
+    } finally {
+      await cluster.close();
     }
   });
 

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { ClusterStatus } from '../../src/cluster/cluster-status.js';
+import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { runVerb } from '../support/run-verb.js';
+import { TestCluster } from '../support/test-cluster.js';
+import { TestNode } from '../support/test-node.js';
+import { until } from '../support/until.js';
+
+const PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay', 'gus', 'hal'];
+
+describe('two nodes on one Redis', () => {
+  let cluster: TestCluster;
+  let [first, second] = [undefined as unknown as TestNode, undefined as unknown as TestNode];
+
+  before(async () => {
+    cluster = await TestCluster.start(2);
+    [first, second] = cluster.nodes as [TestNode, TestNode];
+    await until('all shards are served', async () =>
+      (await statusOf(first)).shards.every(({ owner }) => owner !== null),
+    );
+  });
+  after(() => cluster.close());
+
+  test('any of them takes any callback and any request of operators', async () => {
+    await importPlayers(first.adminUrl, PLAYERS, 1000);
+    for (const [i, node] of [first, second, first].entries()) {
+      const client = new PlatformClient(node.callbackUrl);
+      for (const username of PLAYERS) {
+        const { statusCode, balanceAfter } = await client.post('placeBets', bet(username, `b${i}`, 10));
+        assert.deepEqual([statusCode, balanceAfter], [0, 1000 - 10 * (i + 1)], username);
+      }
+      const again = await client.post('placeBets', bet('ann', `b${i}`, 10));
+      assert.equal(again.balanceAfter, 1000 - 10 * (i + 1), 'a repeat gets its first answer');
+      client.close();
+    }
+    for (const node of [first, second]) {
+      const found = (await (await fetch(`${node.adminUrl}/v1/players?limit=100`)).json()) as { players: object[] };
+      assert.equal(found.players.length, PLAYERS.length, 'a scan goes over all nodes');
+      const player = (await (await fetch(`${node.adminUrl}/v1/players/bob`)).json()) as { balance: number };
+      assert.equal(player.balance, 970);
+      const taken = await (await fetch(`${node.adminUrl}/v1/snapshots`, { method: 'POST' })).json();
+      assert.equal((taken as { snapshots: object[] }).snapshots.length, 4, 'snapshots of all shards');
+    }
+  });
+
+  test('what is malformed is answered where it comes in', async () => {
+    for (const { callbackUrl } of [first, second]) {
+      for (const body of ['', '{', JSON.stringify({ ...bet('ann', 'x'), txns: [] })]) {
+        assert.equal((await fetch(`${callbackUrl}/placeBets`, { method: 'POST', body })).status, 400);
+      }
+    }
+  });
+
+  test('a username that stands in the wrong place first finds its player all the same', async () => {
+    const other = PLAYERS.map((name) => ({ ...bet(name, 'w', 1), playInfo: '"username":"nobody"' }));
+    for (const [i, body] of other.entries()) {
+      const text = JSON.stringify(body).replace('{', `{"note":{"username":"${PLAYERS[(i + 1) % PLAYERS.length]}"},`);
+      const response = await fetch(`${second.callbackUrl}/placeBets`, { method: 'POST', body: text });
+      assert.equal(((await response.json()) as { username: string }).username, PLAYERS[i]);
+    }
+  });
+
+  test('an operator drains a node, moves a shard, and sees it; from the command line, too', async () => {
+    const env = { WALLETD_ADMIN_PORT: new URL(second.adminUrl).port };
+    const drained = await runVerb(['cluster', 'drain', 'node-0'], env);
+    assert.deepEqual([drained.status, drained.stderr], [0, '']);
+    await until('the other one has all', async () => servedBy(await statusOf(second), 'node-1') === 4);
+    const shown = await runVerb(['cluster', 'status'], env);
+    assert.equal(shown.status, 0, shown.stdout);
+    assert.match(shown.stdout, /\nnode-0 +draining +0 /);
+    assert.match(shown.stdout, /\nnode-1 \* +up +4 /);
+    assert.match(shown.stdout, /Plan: node-0 drained, by node-\d\./);
+    const refused = await runVerb(['cluster', 'move', '2', 'node-0'], env);
+    assert.equal(refused.status, 1);
+    assert.match(refused.stderr, /takes no shards: it is draining/);
+    await runVerb(['cluster', 'undrain', 'node-0'], env);
+    await until('it may have some', async () => nodeIn(await statusOf(second), 'node-0')?.state === 'up');
+    assert.equal((await runVerb(['cluster', 'move', '2', 'node-0'], env)).status, 0);
+    await until('it has it', async () => (await statusOf(second)).shards[2]?.owner === 'node-0');
+    const nobody = await runVerb(['cluster', 'move', '2', 'node-7'], env);
+    assert.match(nobody.stderr, /the cluster has no node node-7/);
+    const none = await runVerb(['cluster', 'move', '9', 'node-0'], env);
+    assert.match(none.stderr, /there is no shard 9: they are 0 to 3/);
+  });
+
+  test('a process alone is refused beside them, by the names of those who live', async () => {
+    const alone = { ...cluster.settings(9), 'cluster.port': null };
+    await assert.rejects(TestNode.start(alone), /node-0, node-1 share the store .*: set cluster\.port to join them/);
+  });
+
+  test('two nodes cannot have one name', async () => {
+    await assert.rejects(
+      TestNode.start(cluster.settings(0)),
+      /another node at .* is called node-0: .*\(cluster\.name\)/,
+    );
+  });
+
+  test('metrics tell of the cluster, and sums over nodes count each player once', async () => {
+    const metrics = await Promise.all(
+      cluster.nodes.map(async (node) => (await fetch(`${node.adminUrl}/metrics`)).text()),
+    );
+    const sum = (name: string) =>
+      metrics
+        .flatMap((text) => [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))])
+        .reduce((all, [, value]) => all + Number(value), 0);
+    assert.equal(sum('walletd_players'), PLAYERS.length);
+    assert.equal(sum('walletd_cluster_unowned_shards'), 0);
+    assert.ok(sum('walletd_cluster_forwarded_total') > 0);
+    assert.ok(sum('walletd_cluster_shards_taken_total') >= 4);
+  });
+});
+
+test('a node that stops hands its shards over, and its callers find nothing missing', async () => {
+  const cluster = await TestCluster.start(2);
+  const [first, second] = cluster.nodes as [TestNode, TestNode];
+  await importPlayers(first.adminUrl, PLAYERS, 1000);
+  const client = new PlatformClient(second.callbackUrl);
+  const failed: unknown[] = [];
+  let bets = 0;
+  let isOver = false;
+  const betting = (async () => {
+    for (; !isOver; bets++) {
+      const { statusCode } = await client.post(
+        'placeBets',
+        bet(PLAYERS[bets % PLAYERS.length] as string, `s${bets}`, 1),
+      );
+      if (statusCode !== 0) failed.push(statusCode);
+    }
+  })();
+  await first.close();
+  isOver = true;
+  await betting;
+  assert.deepEqual(failed, []);
+  await until('it has left', async () => (await statusOf(second)).nodes.length === 1);
+  assert.equal(servedBy(await statusOf(second), 'node-1'), 4);
+  const balances = await Promise.all(
+    PLAYERS.map(
+      async (name) => ((await (await fetch(`${second.adminUrl}/v1/players/${name}`)).json()) as Balance).balance,
+    ),
+  );
+  assert.equal(
+    balances.reduce((sum, balance) => sum + balance, 0),
+    1000 * PLAYERS.length - bets,
+  );
+  client.close();
+  await cluster.close();
+});
+
+test('with workers a node has its shards on the thread that has the fewest', async () => {
+  const cluster = await TestCluster.start(2, { workers: 2, shards: 8 });
+  const [first, second] = cluster.nodes as [TestNode, TestNode];
+  await importPlayers(second.adminUrl, PLAYERS, 1000);
+  const client = new PlatformClient(first.callbackUrl);
+  for (const username of PLAYERS) assert.equal((await client.post('placeBets', bet(username, 'b1', 1))).statusCode, 0);
+  await first.close();
+  const other = new PlatformClient(second.callbackUrl);
+  for (const username of PLAYERS)
+    assert.equal((await other.post('placeBets', bet(username, 'b2', 1))).balanceAfter, 998);
+  client.close();
+  other.close();
+  await cluster.close();
+});
+
+test('a node of a cluster takes a store over from a process alone, which ends', async () => {
+  const cluster = await TestCluster.start(0);
+  const alone = await TestNode.start({ ...cluster.settings(0), 'cluster.port': null });
+  await importPlayers(alone.adminUrl, ['ann'], 1000);
+  const node = await cluster.add(1, { 'cluster.expect': 1 });
+  assert.equal(await alone.useless, 3);
+  await alone.close();
+  await until('it serves', async () => servedBy(await statusOf(node), 'node-1') === 4);
+  const client = new PlatformClient(node.callbackUrl);
+  assert.equal((await client.post('placeBets', bet('ann', 'b1', 1))).balanceAfter, 999);
+  client.close();
+  await cluster.close();
+});
+
+interface Balance {
+  readonly balance: number;
+}
+
+async function statusOf(node: TestNode): Promise<ClusterStatus> {
+  return (await (await fetch(`${node.adminUrl}/v1/cluster`)).json()) as ClusterStatus;
+}
+
+function nodeIn({ nodes }: ClusterStatus, name: string) {
+  return nodes.find((node) => node.name === name);
+}
+
+function servedBy(status: ClusterStatus, name: string): number | undefined {
+  return nodeIn(status, name)?.shards;
+}

@@ -1,0 +1,47 @@
+import { RedisServer } from './redis-server.js';
+import { TestNode } from './test-node.js';
+
+/** Several whole nodes in this process that share a store on a Redis of their own. */
+export class TestCluster {
+  private constructor(
+    readonly redis: RedisServer,
+    readonly nodes: TestNode[],
+    private readonly changes: Readonly<Record<string, unknown>>,
+  ) {}
+
+  /** Their names are node-0, node-1 and so on. */
+  static async start(count: number, changes: Readonly<Record<string, unknown>> = {}): Promise<TestCluster> {
+    const redis = await RedisServer.start();
+    const cluster = new TestCluster(redis, [], { 'cluster.expect': count, ...changes });
+    try {
+      await Promise.all(Array.from({ length: count }, (_, i) => cluster.add(i)));
+      return cluster;
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+  }
+
+  async add(i: number, changes: Readonly<Record<string, unknown>> = {}): Promise<TestNode> {
+    const node = await TestNode.start({ ...this.settings(i), ...changes });
+    this.nodes[i] = node;
+    return node;
+  }
+
+  /** For a node of it. */
+  settings(i: number): Record<string, unknown> {
+    return {
+      store: this.redis.url,
+      init: 'auto',
+      'cluster.port': 0,
+      'cluster.name': `node-${i}`,
+      'cluster.drainSeconds': 1,
+      ...this.changes,
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.close()));
+    await this.redis.destroy();
+  }
+}
