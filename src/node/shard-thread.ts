@@ -26,6 +26,7 @@ import { ThreadVitals } from './metrics/thread-vitals.js';
 import { rulesOf } from './rules.js';
 import type { ShardSettings } from './shard-settings.js';
 import { StoreGauge } from './store-gauge.js';
+import type { StoreNews } from './store-watch.js';
 
 const RECENT_BYTES_MAX = 8 * 1024 * 1024;
 const RECENT_SHARE = 64;
@@ -76,6 +77,7 @@ export async function openShardThread(
   options: ShardThreadSettings,
   codec: CallbackCodec,
   log: Logger,
+  news: StoreNews,
   onFenced: (shard: number, takenBy: string) => void,
 ): Promise<ThreadShards> {
   const { settings, meta, shards, owner, ownerTag, heapMaxBytes, recordsMaxBytes, acknowledged } = options;
@@ -94,6 +96,7 @@ export async function openShardThread(
     requestDeadlineMs: settings.requestDeadlineMs,
     everySeconds: settings.log.metricsSeconds,
     server: () => store.server,
+    news,
   });
   const host = new ShardHost(shards, {
     codec,
