@@ -105,6 +105,10 @@ test('with these users a failover costs nothing but its time: sentinels, replica
   assert.ok(!walletd.log.some(({ concern }) => concern !== undefined), 'nobody would be locked out');
   client.close();
   assert.equal(await walletd.end('SIGTERM'), 0);
+  const misnamed = runWalletd(['serve'], { WALLETD_STORE: store.replace(/mymaster$/, 'another') });
+  assert.equal(misnamed.status, 1);
+  assert.match(misnamed.stderr, /the sentinels know no master of the name that ends WALLETD_STORE/);
+  assert.doesNotMatch(misnamed.stdout, /waiting for the store/);
   await sentinels.destroy();
   for (const server of [replica, master]) await server.destroy();
   folder.remove();

@@ -20,6 +20,8 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
     /sentinels are unreachable.*(unknown command|Protocol error)/,
     'what answers at the address of a sentinel is none: redis+sentinel:// takes the ports of sentinels, not of Redis',
   ],
+  [/sentinels are unreachable.*No such master/, 'the sentinels know no master of the name that ends WALLETD_STORE'],
+  [/^All sentinels are unreachable/, 'no sentinel answers'],
   [/^Protocol error/, 'what answers at this address is not Redis'],
   [/^NOAUTH/, 'Redis asks for a password: put it into WALLETD_STORE'],
   [/^AUTH <password> called without any password/, 'this Redis has no password, and WALLETD_STORE gives one'],
@@ -37,7 +39,7 @@ const OUTAGE =
   /^(LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|TRYAGAIN|Connection is closed|Stream isn't writeable|Command timed out|connect E|read E|write E|getaddrinfo )/;
 const SENTINELS_AWAY = /^All sentinels are unreachable/;
 /** What answers will never do, or will not let us in. */
-const NOT_AWAY = /NOAUTH|WRONGPASS|NOPERM|unknown command|Protocol error/;
+const NOT_AWAY = /NOAUTH|WRONGPASS|NOPERM|unknown command|No such master|Protocol error/;
 
 /**
  * Adds a sentence for people where there is one, in front of the server's own words; an `OutageError` when another try may
