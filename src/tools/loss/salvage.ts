@@ -99,8 +99,8 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
         if (isElsewhere && entry.owner === undefined) return undefined;
         checkFits(replay, entry);
         replay.take(read);
-        const end = { lsn: entry.lsn, timeMs: replay.timeMs };
-        ends = entry.owner === undefined ? [end] : [...ends, end];
+        if (entry.owner === undefined) ends = [];
+        ends.push({ lsn: entry.lsn, timeMs: replay.timeMs });
       }
       await deps.yieldTurn();
     }
