@@ -1,5 +1,5 @@
 import type { Generated } from './generate.js';
-import { describeLoad, medianOf, type Raced } from './raced.js';
+import { describeLoad, longestOf, medianOf, type Raced } from './raced.js';
 
 /** The floor of every durable answer, on this machine in this hour. */
 const FLOOR = 'durable echo';
@@ -17,14 +17,13 @@ export function populationSentences(raced: readonly Raced[]): string[] {
       .filter((many) => many.load.players > few.load.players)
       .flatMap((many) => [
         `${load}, p99 of ${many.server} beside ${few.server}: ${times(p99(many), p99(few))}`,
-        `${load}, longest answer of ${many.server} beside the ${FLOOR}: ${more(longest(many), longest(floor))}`,
+        `${load}, longest answer of ${many.server} beside the ${FLOOR}: ${more(longestOf(many), longestOf(floor))}`,
         `${load}, p99 of ${few.server} beside the ${FLOOR}: ${times(p99(few), p99(floor))}`,
       ]);
   });
 }
 
 const p99 = (one: Raced) => medianOf(one, (result: Generated) => result.p99Ms);
-const longest = ({ rounds }: Raced) => Math.max(...rounds.map(({ maxMs }) => maxMs));
 
 function times(value: number, beside: number): string {
   return `${(value / beside).toFixed(2)} times (${value.toFixed(2)} and ${beside.toFixed(2)} ms)`;

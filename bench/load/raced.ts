@@ -13,6 +13,11 @@ export function medianOf({ rounds }: Raced, pick: (result: Generated) => number)
   return median(rounds.map(pick));
 }
 
+/** Of all rounds: a median of longest answers would leave out the longest. */
+export function longestOf({ rounds }: Raced): number {
+  return Math.max(...rounds.map(({ maxMs }) => maxMs));
+}
+
 /** Callbacks per second between the slowest round and the fastest. */
 export function spreadOf({ rounds }: Raced): number {
   const all = rounds.map(({ perSecond }) => perSecond);

@@ -19,7 +19,14 @@ const decisions = places.map((command) => decide(wallet, command, rules, NOW_MS)
 
 const memory = new MemoryGuard({ heapMaxBytes: 1e9, youngBytes: 1e6, recordsMaxBytes: 1e9 });
 memory.close();
-const options = { thread: 'main', scales, requestDeadlineMs: PATIENCE_MS, everySeconds: 0, server: () => undefined };
+const options = {
+  thread: 'main',
+  scales,
+  requestDeadlineMs: PATIENCE_MS,
+  everySeconds: 0,
+  server: () => undefined,
+  news: { failed() {}, answered() {} },
+};
 const shards = new ShardTelemetry(silentLogger, memory, options);
 const callbacks = new CallbackMetrics();
 

@@ -21,6 +21,8 @@ th, td { padding: .15rem .7rem .15rem 0; text-align: left; white-space: pre; }
 th { color: var(--soft); font-weight: normal; border-bottom: 1px solid var(--line); }
 .right { text-align: right; }
 .wide { overflow-x: auto; margin: 1rem 0; }
+/* On a phone a table is moved to and fro under its first column. */
+@media (max-width: 30rem) { .wide td:first-child { white-space: pre-wrap; position: sticky; left: 0; background: var(--back); } }
 .facts td { white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
 .facts td:first-child { white-space: nowrap; }
 .facts td:last-child { width: 100%; }

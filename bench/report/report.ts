@@ -1,9 +1,8 @@
 import { COMPARE_COLUMNS, type CompareReport, compareRows } from '../compare/compare.js';
-import type { Generated } from '../load/generate.js';
 import type { LoadReport } from '../load/load.js';
 import { populationSentences } from '../load/populations.js';
 import { collectionSentences, racedFigures, VITALS_COLUMNS, vitalsRow } from '../load/race-table.js';
-import { medianOf, type Raced } from '../load/raced.js';
+import { longestOf, medianOf, type Raced } from '../load/raced.js';
 import { MEMORY_COLUMNS, type MemoryReport, memoryRows } from '../memory/memory.js';
 import { MICRO_COLUMNS, type MicroReport, microRows } from '../micro/micro.js';
 import { OVERLOAD_COLUMNS, type OverloadReport, overloadRows, overloadSentences } from '../overload/overload.js';
@@ -111,13 +110,13 @@ function loadChapter({ durability, raced }: LoadReport): string {
 
 /** All servers on one scale: several pictures beside each other have scales of their own, and hide what differs most. */
 function openLoadChapter({ durability, raced }: LoadReport): string {
-  const latency = (title: string, what: string, pick: (result: Generated) => number) =>
+  const latency = (title: string, what: string, pick: (one: Raced) => number) =>
     figure(title, latencyVerdict(raced, what, pick), latencyChart(raced, pick));
   return chapter(
     'Latency',
     paragraph(`Requests are due by the clock, and latency counts from then. ${durabilityOf(durability)}`),
-    latency('Latency of 99 in 100', '99 of 100 answers', ({ p99Ms }) => p99Ms),
-    latency('The longest answer', 'every answer', ({ maxMs }) => maxMs),
+    latency('Latency of 99 in 100', '99 of 100 answers', p99),
+    latency('The longest answer of all rounds', 'every answer', longestOf),
     racedTable(raced),
     vitals(raced),
     list(populationSentences(raced)),
@@ -221,13 +220,14 @@ function durabilityOf(durability: string): string {
   return `Durability: ${durability}; the echo, where there is one, stores nothing. Of several rounds the medians.`;
 }
 
-const perSecond = (result: Generated) => result.perSecond;
+const perSecond = (one: Raced) => medianOf(one, (result) => result.perSecond);
+const p99 = (one: Raced) => medianOf(one, (result) => result.p99Ms);
 
 function throughputs(raced: readonly Raced[]) {
-  return raced.map((one) => [one.server, medianOf(one, perSecond)] as const);
+  return raced.map((one) => [one.server, perSecond(one)] as const);
 }
 
-function latencyChart(raced: readonly Raced[], pick: (result: Generated) => number): string {
+function latencyChart(raced: readonly Raced[], pick: (one: Raced) => number): string {
   const rate = ({ load }: Raced) => load.rate ?? 0;
   return chartBy({ label: 'offered requests/s' }, { label: 'ms', isLog: true }, raced, rate, pick);
 }
@@ -238,13 +238,13 @@ function chartBy(
   y: Axis,
   raced: readonly Raced[],
   pickX: (one: Raced) => number,
-  pickY: (result: Generated) => number,
+  pickY: (one: Raced) => number,
 ): string {
   if (new Set(raced.map(pickX)).size <= 1) {
     const unit = y === THROUGHPUT ? '/s' : y.label;
     return barChart(
       unit,
-      raced.map((one) => [one.server, medianOf(one, pickY)]),
+      raced.map((one) => [one.server, pickY(one)]),
     );
   }
   const lineOf = (server: string) =>
@@ -262,23 +262,21 @@ function bars(title: string, unit: string, values: readonly (readonly [string, n
 }
 
 function p99Bars(title: string, raced: readonly Raced[]): string {
-  const values = raced.map((one) => [one.server, medianOf(one, (result) => result.p99Ms)] as const);
-  return bars(title, 'ms', values);
+  return bars(
+    title,
+    'ms',
+    raced.map((one) => [one.server, p99(one)]),
+  );
 }
 
 /** Of the longest history. */
 function startsVerdict(series: readonly Series[]): string {
   const ends = series.map(({ name, points }) => [name, points.at(-1)?.[1] ?? 0] as const);
-  return `With ${short(series[0]?.points.at(-1)?.[0] ?? 0)} events: ${barsVerdict('s', ends)}`;
+  return `After ${short(series[0]?.points.at(-1)?.[0] ?? 0)} events. ${barsVerdict('s', ends)}`;
 }
 
-function seriesOf(
-  name: string,
-  raced: readonly Raced[],
-  x: (one: Raced) => number,
-  y: (result: Generated) => number,
-): Series {
-  return { name, points: raced.map((one) => [x(one), medianOf(one, y)]) };
+function seriesOf(name: string, raced: readonly Raced[], x: (one: Raced) => number, y: (one: Raced) => number): Series {
+  return { name, points: raced.map((one) => [x(one), y(one)]) };
 }
 
 function serversOf(raced: readonly Raced[]): string[] {

@@ -1,4 +1,3 @@
-import type { Generated } from '../load/generate.js';
 import { describeLoad, medianOf, type Raced } from '../load/raced.js';
 import { short } from './chart.js';
 
@@ -10,15 +9,12 @@ const FLOORS = ['durable echo', 'echo'];
 
 /** Of the largest load: the one on the right. */
 export function throughputVerdict(raced: readonly Raced[]): string {
-  return verdict(
-    raced,
-    ({ perSecond }) => perSecond,
-    (value) => `answered ${short(value)} callbacks/s`,
-  );
+  const perSecond = (one: Raced) => medianOf(one, (result) => result.perSecond);
+  return verdict(raced, perSecond, (value) => `answered ${short(value)} callbacks/s`);
 }
 
 /** `what` is what took so long, as "99 in 100 answers". */
-export function latencyVerdict(raced: readonly Raced[], what: string, pick: (result: Generated) => number): string {
+export function latencyVerdict(raced: readonly Raced[], what: string, pick: (one: Raced) => number): string {
   return verdict(raced, pick, (value) => `had ${what} within ${short(value)} ms`);
 }
 
@@ -32,7 +28,7 @@ export function barsVerdict(unit: string, bars: readonly (readonly [name: string
   return `From ${short(least[1])} ${unit} (${least[0]}) to ${short(most[1])} ${unit} (${most[0]}), ${times} times as much.`;
 }
 
-function verdict(raced: readonly Raced[], pick: (result: Generated) => number, say: (value: number) => string): string {
+function verdict(raced: readonly Raced[], pick: (one: Raced) => number, say: (value: number) => string): string {
   const last = raced.at(-1);
   if (last === undefined) return '';
   const load = describeLoad(last.load);
@@ -41,8 +37,8 @@ function verdict(raced: readonly Raced[], pick: (result: Generated) => number, s
   const base = floor ?? (alike[0] as Raced);
   const others = alike.filter((one) => one !== base && !FLOORS.includes(one.server));
   const told = (others.length > 0 ? others : [base]).map((one) => {
-    const value = medianOf(one, pick);
-    const beside = one === base ? '' : `, ${short(value / medianOf(base, pick))} times the ${base.server}`;
+    const value = pick(one);
+    const beside = one === base ? '' : `, ${short(value / pick(base))} times the ${base.server}`;
     return `${one.server} ${say(value)}${beside}`;
   });
   return `With ${load}, ${told.join('; ')}.`;

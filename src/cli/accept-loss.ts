@@ -7,6 +7,7 @@ import { NoStoreError } from '../node/store-error.js';
 import { formatLsn } from '../shard/log/lsn.js';
 import type { NodeRecord } from '../store/node-record.js';
 import { acceptLoss, findLosses, type Loss } from '../tools/loss/accept-loss.js';
+import type { End } from '../tools/loss/salvage.js';
 import { shardsOf } from '../tools/store-reader.js';
 import { confirm } from './confirm.js';
 import { isoTime, plural } from './print/format.js';
@@ -98,30 +99,45 @@ async function acceptLostEntries(
     const { shard, head, players, kept } = await acceptLoss(loss, deps);
     await record.write(opened.meta.storeId, [[shard, head]]);
     const rest = kept === undefined ? '' : `; what could not be used is in ${kept}`;
-    console.log(`Shard ${shard} goes on from ${formatLsn(head.lsn)} with ${players} players${rest}.`);
+    console.log(`Shard ${shard} goes on from ${formatLsn(head.lsn)} with ${plural(players, 'player')}${rest}.`);
   }
   return EXIT.ok;
 }
 
 function describe({ shard, reason, salvaged, found }: Loss, record: NodeRecord): string {
-  const { snapshot, reached, problem, beyond, wallets, timeMs } = salvaged;
-  const base = snapshot === undefined ? 'its log from the first entry' : `snapshot ${snapshot.id}`;
+  const { snapshot, problem, beyond, wallets } = salvaged;
+  const { lsn, timeMs, untilMs } = endBeforeLoss(shard, salvaged, record);
+  const base = snapshot === undefined ? 'its log from the first entry' : `snapshot ${snapshot.id} and the log`;
   const from = timeMs === 0 ? '' : `, of ${isoTime(timeMs)}`;
   const lines = [
     `Shard ${shard}: ${reason}.`,
-    `  It can go on with ${wallets.count} players from ${base} and the log up to ${formatLsn(reached.lsn)}${from}.`,
+    `  It can go on with ${plural(wallets.count, 'player')} from ${base} up to ${formatLsn(lsn)}${from}.`,
   ];
   if (problem !== undefined) lines.push(`  The log cannot be used further: ${problem}.`);
-  const end = Math.max(reached.lsn.sequence, snapshot?.end.lsn.sequence ?? 0);
-  const missing = (record.acknowledged(shard)?.lsn.sequence ?? 0) - Math.max(end, found.lsn.sequence);
-  if (missing > 0)
-    lines.push(`  ${plural(missing, 'entry', 'entries')} that were acknowledged are missing${until(record)}.`);
+  const end = Math.max(beyond > 0 ? found.lsn.sequence : lsn.sequence, snapshot?.end.lsn.sequence ?? 0);
+  const missing = (record.acknowledged(shard)?.lsn.sequence ?? 0) - end;
+  if (missing > 0) {
+    const entries = plural(missing, 'acknowledged entry', 'acknowledged entries');
+    const after = timeMs === 0 ? '' : `from ${isoTime(timeMs)} `;
+    const time = Number.isFinite(untilMs) ? `, ${after}to ${isoTime(untilMs)},` : '';
+    lines.push(`  ${entries}${time} ${missing === 1 ? 'is' : 'are'} missing.`);
+  }
   if (beyond > 0) lines.push(...describeUnusable(salvaged));
   return lines.map(printable).join('\n');
 }
 
-function until({ writtenMs }: NodeRecord): string {
-  return writtenMs === undefined ? '' : `, of the time up to ${isoTime(writtenMs)}`;
+/**
+ * Where the log ended when it was found short. Each start that the loss has stopped has left a fence since, which takes the
+ * number of an entry that is missing. `untilMs`: what is missing is not newer.
+ */
+function endBeforeLoss(shard: number, { ends }: Loss['salvaged'], record: NodeRecord): End & { untilMs: number } {
+  const acknowledged = record.acknowledged(shard);
+  const { writtenMs = Number.POSITIVE_INFINITY } = record;
+  const isSince = ({ lsn, timeMs }: End) =>
+    acknowledged !== undefined && (lsn.epoch > acknowledged.lsn.epoch || timeMs > writtenMs);
+  const last = ends.findLastIndex((end, i) => i === 0 || !isSince(end));
+  const nextMs = ends[last + 1]?.timeMs ?? Number.POSITIVE_INFINITY;
+  return { ...(ends[last] as End), untilMs: Math.min(nextMs, writtenMs) };
 }
 
 function describeUnusable({ beyond, unusable: { fromMs, toMs, usernames } }: Loss['salvaged']): string[] {

@@ -54,6 +54,14 @@ export async function backupInput(
   throw reason;
 }
 
+/** The backup at a path, or the newest one of a folder that `--rotate` has filled; undefined where there is neither. */
+export async function maybeBackupFile(path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile()) return path;
+  const newest = found?.isDirectory() ? (await backupsIn(path)).at(-1) : undefined;
+  return newest && join(path, newest);
+}
+
 /** A sentence about a segment that lacks its end. Throws a `CutOffError` unless that was accepted. */
 export function cutOffSentence(
   { name }: BackupSource,

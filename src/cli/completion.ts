@@ -25,26 +25,30 @@ function words(command: Command, path: string): [path: string, words: string][] 
   ];
 }
 
-/** Behind a word that no command completes a file is meant. */
+/** Behind a word that no command completes a file is meant. zsh runs it too, in which `path` and `words` mean something. */
 function bash(program: Command): string {
-  const cases = words(program, '').map(([path, after]) => `    '${path}') words='${after}' ;;`);
+  const cases = words(program, '').map(([path, after]) => `    '${path}') after='${after}' ;;`);
   return `_walletd() {
-  local word path= words= current=\${COMP_WORDS[COMP_CWORD]}
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$word" in -*) ;; *) path="\${path:+$path }$word" ;; esac
+  local i before= after= current=\${COMP_WORDS[COMP_CWORD]}
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "\${COMP_WORDS[i]}" in -*) ;; *) before="\${before:+$before }\${COMP_WORDS[i]}" ;; esac
   done
   while :; do
-    case "$path" in
+    case "$before" in
 ${cases.join('\n')}
     esac
-    if [ -n "$words" ]; then break; fi
-    case "$path" in *' '*) path=\${path% *} ;; *) path= ;; esac
+    if [ -n "$after" ]; then break; fi
+    case "$before" in *' '*) before=\${before% *} ;; *) before= ;; esac
   done
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  COMPREPLY=($(compgen -W "$after" -- "$current"))
 }
 complete -o default -F _walletd walletd`;
 }
 
+/** What bash is told, once zsh's own completion is there: a .zshrc without compinit has none. */
 function zsh(program: Command): string {
-  return `autoload -U +X bashcompinit && bashcompinit\n${bash(program)}`;
+  return `autoload -U +X compinit bashcompinit
+whence compdef >/dev/null || compinit -i -D
+bashcompinit
+${bash(program)}`;
 }

@@ -15,7 +15,8 @@ interface InForce {
 }
 
 const HIDDEN = '(hidden)';
-const CREDENTIALS = /\/\/[^@/]*@/;
+/** Up to the last @: a password may have one that nobody has escaped. */
+const CREDENTIALS = /\/\/.*@/;
 
 export function addConfig(program: Command): void {
   program

@@ -87,11 +87,11 @@ ${EXIT.cutOff} the backup was cut off: of a file nothing is written, unless --ac
 }
 
 async function restore(options: RestoreOptions): Promise<Outcome | number> {
-  const { player, show, from, at, json } = options;
+  const { player, show } = options;
   if ((player === undefined) !== (show === undefined)) {
     throw new ConfigError('--player and --show go together: a player alone is shown, and corrected by an operator');
   }
-  if (player !== undefined) return await showPlayer(from, player, at, json);
+  if (player !== undefined) return await showPlayer(player, options);
   const progress = new Progress(options.dryRun ? 'Checking' : 'Restoring', !options.json);
   const restoring = isStoreAddress(options.from) ? restoreStore(options, progress) : restoreFile(options, progress);
   return await restoring.finally(() => progress.stop());

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { ConfigError } from '../config/config-error.js';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
@@ -52,20 +51,12 @@ export function settingsToReadFile(): Settings {
   return loadSettings({ ...process.env, WALLETD_INSECURE: 'true' }, ['signature.keys', 'store']);
 }
 
-/** True for what is there as a file. */
-export async function isFile(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.isFile() === true;
-}
-
 /** The value of WALLETD_STORE that an argument stands for. Throws a `ConfigError`. */
 export function resolved(address: string): string {
   if (address.startsWith(ENVIRONMENT)) return fromEnvironment(address.slice(ENVIRONMENT.length));
   // An error of the settings would blame WALLETD_STORE. The address is not repeated: it can hold a password.
   if (!isStoreAddress(address)) {
-    throw new ConfigError(
-      'the argument is not a STORE: lmdb:FOLDER, redis://…, rediss://…, redis+sentinel://… or env:NAME',
-    );
+    throw new ConfigError(`the argument is not a STORE: ${STORE_FORMS}, or env:NAME`);
   }
   return address;
 }

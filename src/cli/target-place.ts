@@ -3,6 +3,7 @@ import { asStoreError, NoStoreError, StoreError } from '../node/store-error.js';
 import { maybeEntry } from '../shard/log/log-reader.js';
 import { LSN_ZERO } from '../shard/log/lsn.js';
 import type { Head } from '../shard/log/wal.js';
+import { FormatError } from '../store/format/format-error.js';
 import { formatsOf } from '../store/format/store-formats.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Store } from '../store/store.js';
@@ -78,7 +79,10 @@ async function foundIn(
     if (heads !== undefined) return { meta, heads };
     throw new StoreError(`there is a store at ${name} already, ${meta.storeId}: a restore needs an empty place`);
   } catch (error) {
-    warn(`what is at ${name} can be emptied, if nobody needs it: ${emptying}`);
+    // Whatever else it is, such as an outage, says nothing about what is there.
+    if (error instanceof StoreError || error instanceof FormatError) {
+      warn(`what is at ${name} can be emptied, if nobody needs it: ${emptying}`);
+    }
     throw asStoreError(error as Error, name);
   }
 }

@@ -1,5 +1,7 @@
 import { setImmediate as yieldTurn } from 'node:timers/promises';
+import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
+import { STORE_FORMS } from '../config/store-kinds.js';
 import { type ArchivedStore, openAsItIs } from '../node/open-store.js';
 import { formatsOf, openFormats } from '../store/format/store-formats.js';
 import { decodeMeta, type StoreMeta } from '../store/meta.js';
@@ -7,8 +9,9 @@ import { patientSource } from '../tools/patient-source.js';
 import type { StoreReader } from '../tools/store-reader.js';
 import { ScaleTable } from '../wallet/amount.js';
 import { shardOf } from '../worker/placement.js';
+import { maybeBackupFile } from './backup-input.js';
 import type { Progress } from './print/progress.js';
-import { isFile, isStoreAddress, settingsToRead, settingsToReadFile } from './store-address.js';
+import { isStoreAddress, settingsToRead, settingsToReadFile } from './store-address.js';
 
 /** A store that is only read. Shards and scales are those that it was created with. */
 export interface ReadStore {
@@ -24,7 +27,10 @@ export interface ReadStore {
 }
 
 /** The option with which a verb that reads takes its store, for `command.option(...STORE_OPTION)`. */
-export const STORE_OPTION = ['--store <store>', 'the store, or a backup file (default: WALLETD_STORE)'] as const;
+export const STORE_OPTION = [
+  '--store <store>',
+  'the store, or a backup: a file, or a folder of --rotate (default: WALLETD_STORE)',
+] as const;
 
 /** Opens the store of these settings, does the work, and closes it. Throws a `StoreError` when it cannot be opened. */
 export async function withStore<T>(
@@ -42,7 +48,7 @@ export async function withStore<T>(
 }
 
 /**
- * Does the same for work that only reads: the store at an address, or that of the settings, or a backup file as a store.
+ * Does the same for work that only reads: the store at an address, or that of the settings, or a backup as a store.
  * The bar stops when the work ends. Throws a `ConfigError` when the address is invalid.
  */
 export async function withStoreToRead<T>(
@@ -50,8 +56,12 @@ export async function withStoreToRead<T>(
   progress: Progress,
   work: (opened: ReadStore) => Promise<T>,
 ): Promise<T> {
-  if (address !== undefined && !isStoreAddress(address) && (await isFile(address))) {
-    return await withBackupToRead(address, progress, work);
+  if (address !== undefined && !isStoreAddress(address)) {
+    const backup = await maybeBackupFile(address);
+    // It is not repeated: it can hold a password.
+    if (backup === undefined)
+      throw new ConfigError(`the argument is neither a STORE (${STORE_FORMS}, or env:NAME) nor a backup`);
+    return await withBackupToRead(backup, progress, work);
   }
   const settings = settingsToRead(address);
   const read = async ({ store, meta, name, archive }: ArchivedStore) => {

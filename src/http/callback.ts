@@ -1,7 +1,7 @@
 import type { Replier } from '../base/replier.js';
 import type { CallbackAnswer, CallbackReply } from '../callback/callback-codec.js';
 import { type CallbackFailure, FAILURES } from '../callback/failures.js';
-import { fieldOf } from '../callback/refusal.js';
+import { describeRefusal, fieldOf } from '../callback/refusal.js';
 import { NOTHING_READ, type ReadRequest, textOf } from '../callback/request-codec.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { Pending } from './admission.js';
@@ -168,7 +168,8 @@ export class Callback implements Pending, Replier<CallbackReply> {
     const { id, refusal } = this.read();
     if (refusal === undefined) return;
     this.deps.observer.malformed(this.endpoint, refusal);
-    this.deps.malformed.note(`${this.endpoint} ${fieldOf(refusal)}: ${refusal.rule}`, () => `request ${id}`);
+    const reason = describeRefusal({ ...refusal, path: fieldOf(refusal) });
+    this.deps.malformed.note(`${this.endpoint} ${reason}`, () => `request ${id}`);
   }
 
   /** Once more, for the few that need it here: who carries callbacks out reads them by himself. */

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, Worker } from 'node:worker_threads';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { SteadyClock } from '../base/steady-clock.js';
@@ -7,6 +7,8 @@ import type { OnFenced } from '../worker/host-observer.js';
 import type { Shards } from '../worker/shards.js';
 import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
 import { openShardThread, type ShardThreadSettings } from './shard-thread.js';
+import { hearNews } from './store-news-port.js';
+import { StoreWatch } from './store-watch.js';
 import type { WorkerSettings } from './worker-entry.js';
 
 export const MAIN_THREAD = 'main';
@@ -24,11 +26,14 @@ export interface ShardsDeps {
 /** The shards, in this thread or on so many workers; `all` is what one thread for all shards gets. */
 export async function makeShards(all: ShardThreadSettings, workers: number, deps: ShardsDeps): Promise<Shards> {
   const { clock, codec, log, onFenced, workerEntry } = deps;
-  if (workers === 0) return await openShardThread(MAIN_THREAD, all, codec, log, onFenced);
+  const watch = new StoreWatch(log);
+  if (workers === 0) return await openShardThread(MAIN_THREAD, all, codec, log, watch, onFenced);
   const spawn: PoolDeps['spawn'] = (worker, shards, fences, acknowledgedHere) => {
     const clockOffsetMs = clock.believedOffsetMs;
-    const workerData: WorkerSettings = { ...all, clockOffsetMs, worker, shards, fences, acknowledgedHere };
-    return new Worker(workerEntry, { workerData });
+    const { port1, port2: newsPort } = new MessageChannel();
+    hearNews(port1, shards, watch);
+    const workerData: WorkerSettings = { ...all, clockOffsetMs, worker, shards, fences, acknowledgedHere, newsPort };
+    return new Worker(workerEntry, { workerData, transferList: [newsPort] });
   };
   return new WorkerPool(all.shards.length, workers, {
     clock: systemClock,

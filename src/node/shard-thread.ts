@@ -28,6 +28,7 @@ import { ThreadVitals } from './metrics/thread-vitals.js';
 import { rulesOf } from './rules.js';
 import type { ShardSettings } from './shard-settings.js';
 import { StoreGauge } from './store-gauge.js';
+import type { StoreNews } from './store-watch.js';
 
 const RECENT_BYTES_MAX = 8 * 1024 * 1024;
 const RECENT_SHARE = 64;
@@ -78,6 +79,7 @@ export async function openShardThread(
   options: ShardThreadSettings,
   codec: CallbackCodec,
   log: Logger,
+  news: StoreNews,
   onFenced: OnFenced,
 ): Promise<ThreadShards> {
   const { settings, meta, shards, owner, ownerTag, heapMaxBytes, recordsMaxBytes, acknowledged } = options;
@@ -96,6 +98,7 @@ export async function openShardThread(
     requestDeadlineMs: settings.requestDeadlineMs,
     everySeconds: settings.log.metricsSeconds,
     server: () => store.server,
+    news,
   });
   const host = new ShardHost(shards, {
     codec,

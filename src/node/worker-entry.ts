@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { must } from '../base/assert.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import type { Takeover } from '../shard/log/wal.js';
@@ -6,6 +6,7 @@ import { createLogger } from '../telemetry/logger.js';
 import type { ToWorker } from '../worker/protocol.js';
 import { ShardServer } from '../worker/shard-server.js';
 import { codecOf, openShardThread, type ShardThreadSettings } from './shard-thread.js';
+import { newsTo } from './store-news-port.js';
 
 export interface WorkerSettings extends ShardThreadSettings {
   readonly worker: number;
@@ -13,13 +14,16 @@ export interface WorkerSettings extends ShardThreadSettings {
   readonly fences: readonly Takeover[] | undefined;
   /** The newest entries of that thread whose answers have left. */
   readonly acknowledgedHere: ReadonlyMap<number, Lsn>;
+  /** Where to tell of outages of the store. */
+  readonly newsPort: MessagePort;
 }
 
 /** A worker thread: its shards, and the wire to the main thread. */
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
-const { worker, fences, acknowledgedHere, ...options } = workerData as WorkerSettings;
+const { worker, fences, acknowledgedHere, newsPort, ...options } = workerData as WorkerSettings;
 const log = createLogger(options.settings.log.level, { worker });
-const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, (shard, takenBy, head) =>
+const news = newsTo(newsPort);
+const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, news, (shard, takenBy, head) =>
   port.postMessage({ type: 'fenced', shard, takenBy, head }),
 );
 const server = new ShardServer(shards, port, async () => {

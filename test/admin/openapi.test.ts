@@ -91,6 +91,22 @@ describe('GET /openapi.json', () => {
     );
   });
 
+  test('it tells the rules of amounts that a type cannot: 0 only with isFeature, and no more decimals than the currency has', () => {
+    const isValid = document.schemaAt('components', 'schemas', 'PlaceBets');
+    const placed = bet('ann', 'b1', 0);
+    const [txn] = placed.txns;
+    const feature = (isFeature: boolean) => ({ ...placed, txns: [{ ...txn, isFeature }] });
+    assert.deepEqual([isValid(bet('ann', 'b1', 10)), isValid(placed), isValid(feature(false))], [true, false, false]);
+    assert.ok(isValid(feature(true)));
+    const { schemas } = (document.content as unknown as { components: { schemas: Record<string, object> } }).components;
+    for (const name of ['PlaceBets', 'SettleBets', 'AdjustBets', 'VoidSettled']) {
+      assert.match(
+        JSON.stringify(schemas[name]),
+        /More decimals than the currency has \(money\.scales\) are malformed/,
+      );
+    }
+  });
+
   test('its examples of callbacks are accepted as they are', async () => {
     const funded = await TestNode.start();
     try {

@@ -38,6 +38,13 @@ test('config shows what is in force and where it comes from, and no secret', () 
     for (const text of [stdout, all.stdout]) assert.doesNotMatch(text, /hunter2/);
   }));
 
+test('a password with characters that belong escaped is hidden as a whole', async () => {
+  const store = 'redis://walletd:hunter2@/hunter2@127.0.0.1:1/0';
+  const { stdout } = await runVerb(['config'], { WALLETD_STORE: store });
+  assert.match(stdout, /^store +redis:\/\/\(hidden\)@127\.0\.0\.1:1\/0 +WALLETD_STORE$/m);
+  assert.doesNotMatch(stdout, /hunter2/);
+});
+
 test('settings that cannot be used are refused as serve refuses them', async () => {
   const { status, stderr } = await runVerb(['config'], { WALLETD_PORT: 'abc' });
   assert.equal(status, 2);

@@ -53,6 +53,12 @@ test('a stopped store without an event needs no yes; one with an event stays, an
         `REDISCLI_AUTH=… ${cli} --scan --pattern 'walletd:*' | REDISCLI_AUTH=… xargs ${cli} unlink`,
       );
       assert.ok(String(await server.call('INFO', 'keyspace')).includes('db3:keys='));
+      await server.end();
+      const away = await runVerb(args);
+      assert.deepEqual(
+        [away.status, /^walletd: cannot use the store .*ECONNREFUSED[^\n]*\n$/.test(away.stderr)],
+        [1, true],
+      );
     } finally {
       await server.destroy();
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { RedisServer } from '../support/redis-server.js';
 import { runVerb } from '../support/run-verb.js';
@@ -137,7 +137,30 @@ test('a shell completes verbs and options from what completion prints', async ()
   assert.equal(complete('backup', '--fol'), '--follow');
   assert.match(complete('inspect', 'player', 'ann', '--'), /--store/);
   assert.equal(complete('unheard-of', 'acc'), 'accept-loss');
-  const zsh = await runVerb(['completion', 'zsh']);
-  assert.ok(zsh.stdout.startsWith('autoload -U +X bashcompinit && bashcompinit\n') && zsh.stdout.endsWith(stdout));
   assert.equal((await runVerb(['completion', 'fish'])).status, 2);
 });
+
+const noZsh = spawnSync('zsh', ['--version']).status !== 0 && 'zsh is not installed';
+
+test('zsh completes them as well, with or without a completion of its own', { skip: noZsh }, () =>
+  inTempFolder(async (folder) => {
+    const { stdout } = await runVerb(['completion', 'zsh']);
+    writeFileSync(`${folder}/completion`, stdout);
+    for (const rc of ['', 'autoload -U compinit; compinit -u\n']) {
+      writeFileSync(`${folder}/.zshrc`, `PS1='ready> '\n${rc}source ${folder}/completion\n`);
+      // A terminal is what zsh completes at: zpty is one, and its answers are waited for.
+      const script = `
+        zmodload zsh/zpty
+        zpty shell 'TERM=dumb ZDOTDIR=${folder} zsh -d -i'
+        zpty -r shell said '*ready> '
+        zpty -w -n shell $'walletd inspect player ann --sto\\t'
+        zpty -r shell said '*--store *'
+        zpty -w -n shell $'\\C-uwalletd acc\\t'
+        zpty -r shell said '*accept-loss *'
+        zpty -d shell`;
+      const options = { encoding: 'utf8', timeout: 20_000 } as const;
+      const { status, signal, stderr } = spawnSync('zsh', ['-f', '-c', script], options);
+      assert.deepEqual([status, signal, stderr], [0, null, ''], rc);
+    }
+  }),
+);

@@ -5,6 +5,7 @@ import { bet, PlatformClient } from '../support/client.js';
 import { runVerb } from '../support/run-verb.js';
 import { jsonLines } from '../support/stored-node.js';
 import { inTempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 import { WalletdProcess } from '../support/walletd-process.js';
 
 const TOKENS = { backoffice: 'b'.repeat(32), support: 's'.repeat(32) };
@@ -103,6 +104,31 @@ test('undo shows what it would write, writes it once however often it runs, and 
     assert.equal(jsonLines(books.stdout)[0]?.clean, true);
   }));
 
+test('an import is taken back too, an id without room for more has a made one, and --until leaves out what came later', () =>
+  withOperators(async (walletd, settings) => {
+    const sinceMs = Date.now();
+    const id = 'x'.repeat(256);
+    const line = JSON.stringify({ id, username: 'dan', currency: 'THB', balance: 40 });
+    const headers = { ...headersOf('backoffice'), 'Content-Type': 'application/x-ndjson' };
+    const answer = await fetch(`${walletd.adminUrl}/v1/players:import`, { method: 'POST', headers, body: line });
+    assert.match(await answer.text(), /"created":1,/);
+    const untilMs = Date.now();
+    await until('the clock has gone on', () => Date.now() > untilMs);
+    await send(walletd, 'backoffice', '/dan/deposits', { id: 'later', amount: 1 });
+    const args = ['undo', '--operator', 'backoffice', '--since', String(sinceMs), '--until', String(untilMs)];
+    for (const state of ['done', 'done before']) {
+      const { status, stdout } = await runVerb([...args, '--type', 'import', '--yes', '--json'], settings);
+      assert.equal(status, 0);
+      const [only, ...more] = jsonLines(stdout) as { type: string; state: string; correction: { id: string } }[];
+      assert.deepEqual([only?.type, only?.state, more], ['import', state, []]);
+      assert.match(only?.correction.id ?? '', /^undo-[0-9a-f]{64}$/);
+    }
+    const { stdout } = await runVerb([...args, '--json'], settings);
+    assert.deepEqual(jsonLines(stdout).length, 1, 'what came later is left out');
+    const dan = await fetch(`${walletd.adminUrl}/v1/players/dan`, { headers: headersOf('support') });
+    assert.equal(((await dan.json()) as { balance: number }).balance, 1);
+  }));
+
 test('undo says when there is nothing to undo, and when no server of the store answers', () =>
   withOperators(async (_walletd, settings, sinceMs) => {
     const nobody = await runVerb(['undo', '--operator', 'nobody', '--since', String(sinceMs)], settings);
@@ -137,6 +163,10 @@ test('a player alone out of a backup: as he was then, as he is now, and the corr
 
     const nobody = await runVerb(['restore', '--from', file, '--player', 'eve', '--show'], settings);
     assert.deepEqual([nobody.status, /has no player eve/.test(nobody.stderr)], [1, true]);
+    const byPipe = await runVerb(['restore', '--from', '-', '--player', 'ann', '--show'], settings);
+    assert.deepEqual([byPipe.status, /a pipe cannot be read here and there/.test(byPipe.stderr)], [2, true]);
+    const encrypted = await runVerb([...args, '--identity', `${file}.key`], settings);
+    assert.deepEqual([encrypted.status, /look into what `age -d` makes of it/.test(encrypted.stderr)], [2, true]);
     const half = await runVerb(['restore', '--from', file, '--player', 'ann', '--to', 'lmdb:./x'], settings);
     assert.deepEqual([half.status, /--player and --show go together/.test(half.stderr)], [2, true]);
   }));

@@ -8,7 +8,7 @@ import { META_VERSION } from '../../src/store/meta.js';
 import { Writer } from '../contract/writer.js';
 import { importPlayers } from '../support/client.js';
 import { until } from '../support/until.js';
-import type { WalletdProcess } from '../support/walletd-process.js';
+import { runWalletd, type WalletdProcess } from '../support/walletd-process.js';
 import type { Load } from './load.js';
 import { prove } from './proof.js';
 import { RawLmdb } from './raw-lmdb.js';
@@ -112,6 +112,9 @@ describe('the disk of the embedded store', { concurrency: true }, () => {
     assert.match(said, /ended with 1: walletd: cannot take over the store lmdb:\S+: the file of the store cannot grow/);
     assert.doesNotMatch(said, /\n\s+at /, 'no stack');
     scene.say(said.trim());
+    const examined = runWalletd(['doctor', store]);
+    assert.match(examined.stdout, /^bad +durable write +there is no room left for one +-> make room$/m);
+    assert.match(examined.stdout, /^bad +room /m);
     disk.free();
     scene.say(await prove([load], await scene.walletd(store), open(scene, disk.path)));
   });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../bench/support/free-port.js';
+import { makeCertificate } from '../support/certificate.js';
 import { balanceOf, bet, type CallbackAnswer, importPlayers, PlatformClient } from '../support/client.js';
 import type { RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
@@ -10,16 +12,19 @@ import { type Load, PLAYERS, type Target } from './load.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
+import { Sentinels } from './sentinels.js';
 import { shardStates } from './shard-states.js';
+import { SmallDisk } from './small-disk.js';
 
 /*
  * docs/runbook.md, carried out. A command is run as it stands on the page, and one that is not on the page of its night
- * fails: so neither can change without the other. Nights that have faults of their own are there: 5 in disk.fault.ts, 6
- * in failover.fault.ts, 8 in test/integration/certificates.test.ts.
+ * fails: so neither can change without the other. What walletd does by itself in nights 5 and 6 has faults of its own, in
+ * disk.fault.ts and failover.fault.ts.
  */
 const PAGE = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
 const HEALED = 'the store has lost acknowledged entries: appending them again';
 const FENCED = 3;
+const DISK_MIB = 24;
 
 /** One night: its section, and what its variables stand for. */
 class Night {
@@ -45,6 +50,17 @@ class Night {
     const { status, stdout, stderr } = runWalletd(this.wordsOf(command), settings);
     assert.equal(status, 0, stdout + stderr);
     return stdout;
+  }
+
+  /** The same for one that asks, as the page says: without a terminal it is refused, and `--yes` is the answer. */
+  runAndSayYes(settings: Readonly<Record<string, string>>, command: string): string {
+    assert.match(this.section, /\basks\b/);
+    const asked = runWalletd(this.wordsOf(command), settings);
+    assert.equal(asked.status, 1);
+    assert.match(asked.stderr, /cannot ask without a terminal/);
+    const { status, stdout, stderr } = runWalletd([...this.wordsOf(command), '--yes'], settings);
+    assert.equal(status, 0, stdout + stderr);
+    return asked.stdout + asked.stderr;
   }
 
   private wordsOf(command: string): string[] {
@@ -108,7 +124,9 @@ fault(
       BACKUP: backup,
       STORE: redis.url,
     });
-    await night.run('walletd restore --from $BACKUP --to $STORE');
+    const settings = { WALLETD_ADMIN_PORT: new URL(walletd.adminUrl).port };
+    const asked = night.runAndSayYes(settings, 'walletd restore --from $BACKUP --to $STORE');
+    assert.match(asked, /serves store|is it serving this store/);
     night.mustSay(HEALED.slice(0, 30));
     const lost = await walletd.waitFor(({ msg }) => msg === HEALED);
     const backMs = await until('service', () => load.firstAnswerAfter(goneMs + 500));
@@ -138,25 +156,39 @@ fault('night 2: Redis and walletd are gone: a backup that had followed to the en
   await night.run('walletd verify --store $STORE');
 });
 
+/** Redis and walletd are gone, and what is restored lacks what was answered last; `newer` is a backup that has it. */
+async function behind(scene: Scene) {
+  const { redis, walletd, load, backup, follower } = await followed(scene);
+  await follower.exit('SIGTERM');
+  // Longer than the node's own record is behind.
+  await delay(2500);
+  await load.stop();
+  const newer = join(scene.makeFolder(), 'newer.backup');
+  await scene.run('backup', '--from', redis.url, '--to', newer);
+  await redis.end('SIGKILL');
+  await walletd.end('SIGKILL');
+  await redis.startEmpty();
+  await scene.run('restore', '--from', backup, '--to', redis.url);
+  assert.match(await scene.refusal(redis.url), /accept-loss/);
+  const night = new Night(scene, '3. The backup is behind', { STORE: redis.url });
+  return { redis, load, newer, night };
+}
+
+fault('night 3: the backup is behind, and something newer is found: all is there again', async (scene) => {
+  const { redis, load, newer, night } = await behind(scene);
+  night.mustSay('`redis-cli FLUSHALL`');
+  await redis.call('FLUSHALL');
+  await scene.run('restore', '--from', newer, '--to', redis.url);
+  await proveByRepeats(load, await scene.walletd(redis.url));
+});
+
 fault(
   'night 3: the backup is behind: shards stop, and go on without what is missing once somebody says so',
   async (scene) => {
-    const { redis, walletd, load, backup, follower } = await followed(scene);
-    await follower.exit('SIGTERM');
-    // Longer than the node's own record is behind.
-    await delay(2500);
-    await load.stop();
-    await redis.end('SIGKILL');
-    await walletd.end('SIGKILL');
-    await redis.startEmpty();
-    await scene.run('restore', '--from', backup, '--to', redis.url);
-    const refusal = await scene.refusal(redis.url);
-    assert.match(refusal, /accept-loss/);
-    const night = new Night(scene, '3. The backup is behind', { STORE: redis.url });
-    night.mustSay('walletd accept-loss\n');
-    const env = { WALLETD_STORE: redis.url, WALLETD_NODE_FOLDER: scene.nodeFolder };
-    const accepted = runWalletd(['accept-loss', '--yes', '--stopped'], env);
-    assert.equal(accepted.status, 0, accepted.stdout + accepted.stderr);
+    const { redis, night } = await behind(scene);
+    const settings = { WALLETD_STORE: redis.url, WALLETD_NODE_FOLDER: scene.nodeFolder };
+    const shown = night.runAndSayYes(settings, 'walletd accept-loss');
+    assert.match(shown, /^ {2}\d+ acknowledged entr\w+, from \S+Z to \S+Z, (is|are) missing\.$/m);
     const heir = await scene.walletd(redis.url);
     const states = await shardStates(heir);
     assert.ok(
@@ -200,6 +232,61 @@ fault('night 4: a wrong mass deposit is taken back by undo, which may be run twi
   await night.run('walletd verify --store $STORE');
 });
 
+fault('night 5: the disk of Redis is full: it ends, and with room and another start all goes on', async (scene) => {
+  const disk = SmallDisk.maybeMount(scene, DISK_MIB);
+  if (disk === undefined) return scene.skip('nobody but root mounts a small disk');
+  const redis = await scene.redis({ dir: disk.path });
+  const walletd = await scene.walletd(redis.url);
+  const load = await scene.load(walletd);
+  await delay(500);
+  disk.fill();
+  await until('Redis has ended', () => redis.hasEnded);
+  const night = new Night(scene, '5. A full disk', { STORE: redis.url });
+  night.mustSay('Redis has ended');
+  await until('callers are told 503', () => load.count('busy') > 0);
+  disk.free();
+  await redis.start();
+  const startedMs = performance.now();
+  await until('service', () => load.firstAnswerAfter(startedMs));
+  await delay(500);
+  await load.stop();
+  scene.say(await prove([load], walletd, new RawRedis(redis)));
+  assert.match(await night.run('walletd doctor $STORE'), /\broom\b/);
+});
+
+fault(
+  'night 6: walletd was restarted after a failover that lost entries: they come from the disk of the former master',
+  async (scene) => {
+    const master = await scene.redis();
+    const replica = await scene.redis({ replicaof: `127.0.0.1 ${master.port}` });
+    await until('the replica is in step', () => master.hasReplica());
+    const sentinels = await Sentinels.watch(master, 1);
+    scene.atEnd(() => sentinels.destroy());
+    const walletd = await scene.walletd(sentinels.url);
+    const load = await scene.load(walletd);
+    await delay(300);
+    await replica.call('REPLICAOF', '127.0.0.1', await freePort());
+    // Longer than the node's own record is behind.
+    await delay(2500);
+    await load.stop();
+    await walletd.end('SIGKILL');
+    await master.end('SIGKILL');
+    const former = master.port;
+    await until('the sentinels promote the replica', () => sentinels.otherMaster(former));
+    assert.match(await scene.refusal(sentinels.url), /the log of shard \d lacks/);
+
+    await master.startElsewhere();
+    const variables = { STORE: sentinels.url, FORMER_STORE: master.url };
+    const night = new Night(scene, '6. A failover that lost entries', variables);
+    night.mustSay('--replicaof no one`');
+    night.mustSay('`redis-cli FLUSHALL`');
+    await replica.call('FLUSHALL');
+    await night.run('walletd restore --from $FORMER_STORE --to $STORE');
+    await proveByRepeats(load, await scene.walletd(sentinels.url));
+    assert.ok((await night.run('walletd export --store $FORMER_STORE')).length > 0);
+  },
+);
+
 fault(
   'night 7: a node that is fenced ends with 3 and names its successor; started again, it is the owner',
   async (scene) => {
@@ -211,7 +298,10 @@ fault(
     const second = await scene.walletd(redis.url);
     assert.equal(await first.exit(), FENCED);
     assert.ok(first.log.some((line) => 'takenBy' in line));
-    new Night(scene, '7. A node that is fenced', {}).mustSay('`takenBy`');
+    const night = new Night(scene, '7. A node that is fenced', {});
+    night.mustSay('`takenBy`');
+    assert.match(night.runAt({ WALLETD_ADMIN_PORT: new URL(second.adminUrl).port }, 'walletd status'), /, ready$/m);
+    assert.equal(runWalletd(['status'], { WALLETD_ADMIN_PORT: new URL(first.adminUrl).port }).status, 1);
     assert.equal(await second.end('SIGTERM'), 0);
     const third = await scene.walletd(redis.url);
     load.moveTo(third);
@@ -220,6 +310,27 @@ fault(
     scene.say(await prove([load], third, new RawRedis(redis)));
   },
 );
+
+fault('night 8: a certificate that ends is replaced without a restart', async (scene) => {
+  const folder = scene.makeFolder();
+  const old = makeCertificate(folder, 'served.test', 10);
+  const next = makeCertificate(folder, 'next.test', 90);
+  const tls = { WALLETD_TLS_CERTIFICATE_FILE: old.certificateFile, WALLETD_TLS_KEY_FILE: old.keyFile };
+  const walletd = await scene.walletd(`lmdb:${folder}/store`, tls);
+  const settings = { WALLETD_ADMIN_PORT: new URL(walletd.adminUrl).port };
+  const night = new Night(scene, '8. A certificate that ends', {});
+  assert.ok(walletd.log.some(({ msg }) => msg === 'a certificate needs to be renewed'));
+  night.mustSay('`walletd status`');
+  const status = () => runWalletd(['status'], settings).stdout;
+  assert.match(status(), /^LOOK +the certificate of callbacks ends in 9 days$/m);
+  copyFileSync(next.certificateFile, old.certificateFile);
+  copyFileSync(next.keyFile, old.keyFile);
+  night.mustSay('`kill -HUP`');
+  process.kill(walletd.pid, 'SIGHUP');
+  night.mustSay('`a certificate was read again`');
+  await walletd.waitFor(({ msg }) => msg === 'a certificate was read again');
+  assert.doesNotMatch(status(), /certificate of callbacks ends in/);
+});
 
 fault('night 9: another Redis takes over what the first one had, without losing an answer', async (scene) => {
   const redis = await scene.redis();

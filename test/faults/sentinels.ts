@@ -10,6 +10,12 @@ const COUNT = 3;
 const QUORUM = 2;
 const NAME = 'mymaster';
 
+/** Of the user as whom they ask the servers that they watch. */
+interface Login {
+  readonly user: string;
+  readonly password: string;
+}
+
 /** Three sentinels that watch one master, and replace it a second after it falls silent. */
 export class Sentinels {
   private readonly folder = makeTempFolder();
@@ -17,9 +23,11 @@ export class Sentinels {
   private readonly clients: Redis[] = [];
   private readonly ports: number[] = [];
 
+  private constructor(private readonly login: Login | undefined) {}
+
   /** Resolves when each of them knows the others and the replicas. */
-  static async watch(master: RedisServer, replicas: number): Promise<Sentinels> {
-    const sentinels = new Sentinels();
+  static async watch(master: RedisServer, replicas: number, login?: Login): Promise<Sentinels> {
+    const sentinels = new Sentinels(login);
     try {
       for (let i = 0; i < COUNT; i++) await withPort((port) => sentinels.add(master, port));
       await until('the sentinels know one another', () => sentinels.know(replicas));
@@ -31,7 +39,12 @@ export class Sentinels {
   }
 
   get url(): string {
-    return `redis+sentinel://${this.ports.map((port) => `127.0.0.1:${port}`).join(',')}/${NAME}`;
+    return this.urlOf('');
+  }
+
+  /** For a user of the servers that they watch: `walletd:secret@`. */
+  urlOf(login: string): string {
+    return `redis+sentinel://${login}${this.ports.map((port) => `127.0.0.1:${port}`).join(',')}/${NAME}`;
   }
 
   /** The port of the master, as the first one says who knows of another than `port`. */
@@ -69,6 +82,8 @@ export class Sentinels {
       `sentinel monitor ${NAME} 127.0.0.1 ${master.port} ${QUORUM}`,
       `sentinel down-after-milliseconds ${NAME} 1000`,
       `sentinel failover-timeout ${NAME} 10000`,
+      ...(this.login === undefined ? [] : [`sentinel auth-user ${NAME} ${this.login.user}`]),
+      ...(this.login === undefined ? [] : [`sentinel auth-pass ${NAME} ${this.login.password}`]),
     ];
     writeFileSync(path, `${lines.join('\n')}\n`);
     this.children.push(await startRedisServer([path, '--sentinel'], /\+monitor master/));

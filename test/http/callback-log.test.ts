@@ -88,6 +88,17 @@ for (const workers of [0, 2]) {
   });
 }
 
+test('a malformed callback as a whole has no field to name', async () => {
+  const node = await TestNode.start();
+  try {
+    await fetch(`${node.callbackUrl}/placeBets`, { method: 'POST', body: '{' });
+    const line = node.logLines.find(({ message }) => message === 'callbacks malformed');
+    assert.deepEqual(line?.refused, { 'placeBets must be a JSON object in UTF-8': 1 });
+  } finally {
+    await node.close();
+  }
+});
+
 test('log.callbacks=errors: a line for each answer with another statusCode than 0', async () => {
   const lines = await linesWith({ 'log.callbacks': 'errors' });
   assert.deepEqual(

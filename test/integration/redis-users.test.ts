@@ -4,12 +4,14 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { WalletNode } from '../../src/node/wallet-node.js';
+import { Sentinels } from '../faults/sentinels.js';
 import { bet, importPlayers, PlatformClient } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
 import { runVerb } from '../support/run-verb.js';
 import { settingsWith } from '../support/settings.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
+import { runWalletd, WalletdProcess } from '../support/walletd-process.js';
 
 const USERS = fileURLToPath(new URL('../../../config/users.acl', import.meta.url));
 
@@ -61,15 +63,53 @@ test('the users of config/users.acl are enough to serve, to copy, and to read; a
   await node.stop();
 
   for (const { port } of [master, withUsers]) {
-    const { status, stdout, stderr } = await runVerb([
-      'verify',
-      '--no-server',
-      '--store',
-      `redis://reader:secret@127.0.0.1:${port}`,
-    ]);
-    assert.equal(status, 0, stderr);
-    assert.match(stdout, /Nothing differs\./);
+    const reader = `redis://reader:secret@127.0.0.1:${port}`;
+    for (const [verb, said] of [
+      [['verify', '--deep', '--no-server', '--store', reader], /Nothing differs\./],
+      [['inspect', 'player', 'ann', '--store', reader], /bet-placed/],
+      [['inspect', 'operators', '--since', '0', '--store', reader], /by local/],
+      [['snapshot', 'list', '--store', reader], /whole/],
+      [['undo', '--operator', 'local', '--since', '0', '--store', reader], /1 correction; --yes writes/],
+      [['backup', '--from', reader, '--to', `${folder.path}/${port}.backup`], /Store redis:/],
+      [['restore', '--from', reader, '--to', `lmdb:${folder.path}/${port}`, '--dry-run'], /Nothing was written\./],
+    ] as const) {
+      const { status, stdout, stderr } = await runVerb(verb);
+      assert.equal(status, 0, `${verb.join(' ')}: ${stderr}`);
+      assert.match(stdout, said, verb.join(' '));
+    }
+    const exported = runWalletd(['export', '--store', reader]);
+    assert.deepEqual([exported.status, exported.stderr], [0, '']);
+    assert.match(exported.stdout, /"type":"player-imported"/);
   }
   for (const server of [without, withUsers, master]) await server.destroy();
+  folder.remove();
+});
+
+test('with these users a failover costs nothing but its time: sentinels, replica and walletd are let in at the new master', async () => {
+  const folder = makeTempFolder();
+  const users = readFileSync(USERS, 'utf8').replaceAll('CHANGE-ME', 'secret');
+  const master = await redisWith(folder.path, users);
+  const replica = await redisWith(folder.path, users, master);
+  await until('the replica is in step', () => inStep(replica.port));
+  const sentinels = await Sentinels.watch(master, 1, { user: 'sentinel', password: 'secret' });
+  const store = sentinels.urlOf('walletd:secret@');
+  const settings = { WALLETD_STORE: store, WALLETD_INIT: 'auto', WALLETD_NODE_FOLDER: `${folder.path}/node` };
+  const walletd = await WalletdProcess.start(settings);
+  const client = new PlatformClient(walletd.callbackUrl);
+  await importPlayers(walletd.adminUrl, ['ann'], 1000);
+  assert.equal((await client.post('placeBets', bet('ann', 'b1'))).statusCode, 0);
+  await master.end();
+  await until('the sentinels promote the replica', () => sentinels.otherMaster(master.port));
+  const second = bet('ann', 'b2');
+  await until('an answer from the new master', async () => (await client.post('placeBets', second)).statusCode === 0);
+  assert.ok(!walletd.log.some(({ concern }) => concern !== undefined), 'nobody would be locked out');
+  client.close();
+  assert.equal(await walletd.end('SIGTERM'), 0);
+  const misnamed = runWalletd(['serve'], { WALLETD_STORE: store.replace(/mymaster$/, 'another') });
+  assert.equal(misnamed.status, 1);
+  assert.match(misnamed.stderr, /the sentinels know no master of the name that ends WALLETD_STORE/);
+  assert.doesNotMatch(misnamed.stdout, /waiting for the store/);
+  await sentinels.destroy();
+  for (const server of [replica, master]) await server.destroy();
   folder.remove();
 });

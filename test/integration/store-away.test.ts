@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer as createWebServer } from 'node:http';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { freePort } from '../../bench/support/free-port.js';
 import { WalletNode } from '../../src/node/wallet-node.js';
+import { importPlayers } from '../support/client.js';
 import { RedisServer } from '../support/redis-server.js';
 import { settingsWith } from '../support/settings.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
+import { WalletdProcess } from '../support/walletd-process.js';
 
 /** What a node logs, and the settings of one on this store. */
 function nodeOn(store: string, adminPort: number, changes: Record<string, unknown> = {}) {
@@ -54,7 +57,7 @@ test('a Redis that starts after walletd: it waits, is live and not ready meanwhi
   folder.remove();
 });
 
-test('a Redis that does not come, one that does not accept the password, and one that is no master end the start', async () => {
+test('a Redis that does not come, one that does not accept the password, one that is no master, and what is none end the start', async () => {
   const redis = await RedisServer.start();
   const port = await freePort();
   const nobody = nodeOn(`redis://127.0.0.1:${port}`, 0, { storeWaitSeconds: 0 });
@@ -64,9 +67,17 @@ test('a Redis that does not come, one that does not accept the password, and one
   await redis.call('REPLICAOF', '127.0.0.1', port);
   const misled = nodeOn(redis.url, 0);
   await assert.rejects(misled.open(), /read-only replica/);
-  assert.ok(![...stranger.lines, ...misled.lines].some((line) => line.startsWith('waiting')), 'without waiting');
+  const notSentinel = nodeOn(`redis+sentinel://127.0.0.1:${redis.port}/mymaster`, 0);
+  await assert.rejects(notSentinel.open(), /what answers at the address of a sentinel is none: /);
+  const web = createWebServer((_, response) => response.end()).listen(0, '127.0.0.1');
+  await once(web, 'listening');
+  const notRedis = nodeOn(`redis://127.0.0.1:${(web.address() as { port: number }).port}`, 0);
+  await assert.rejects(notRedis.open(), /what answers at this address is not Redis/);
+  web.close();
+  const ended = [stranger, misled, notSentinel, notRedis];
+  assert.ok(!ended.some(({ lines }) => lines.some((line) => line.startsWith('waiting'))), 'without waiting');
   await redis.destroy();
-  for (const { folder } of [nobody, stranger, misled]) folder.remove();
+  for (const { folder } of [nobody, ...ended]) folder.remove();
 });
 
 test("an operator API's port that is taken stops the start before a store is created", async () => {
@@ -80,4 +91,28 @@ test("an operator API's port that is taken stops the start before a store is cre
   blocker.close();
   folder.remove();
   own.remove();
+});
+
+test('an outage is told once, however many threads have shards: one line when it begins, one when it is over', async () => {
+  const redis = await RedisServer.start();
+  const settings = { WALLETD_INIT: 'auto', WALLETD_WORKERS: '2', WALLETD_REQUEST_DEADLINE_MS: '200' };
+  const walletd = await WalletdProcess.start({ WALLETD_STORE: redis.url, ...settings });
+  const players = Array.from({ length: 16 }, (_, i) => `p${i}`);
+  await importPlayers(walletd.adminUrl, players, 100);
+  const deposit = async (username: string) => {
+    const body = JSON.stringify({ id: 'd', amount: 1 });
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body };
+    return (await fetch(`${walletd.adminUrl}/v1/players/${username}/deposits`, init)).ok;
+  };
+  await redis.end();
+  assert.ok(!(await Promise.all(players.map(deposit))).some(Boolean));
+  await redis.start();
+  for (const username of players) await until(`${username} is answered`, () => deposit(username));
+  await walletd.waitFor(({ msg }) => msg === 'the store answers again');
+  assert.equal(await walletd.end('SIGTERM'), 0);
+  const begun = walletd.log.filter(({ msg, awayMs }) => /^append failed/.test(msg) && awayMs === 0);
+  const ended = walletd.log.filter(({ msg }) => msg === 'the store answers again');
+  assert.deepEqual([begun.length, ended.length], [1, 1]);
+  assert.match(String(ended[0]?.server), new RegExp(`:${redis.port}$`));
+  await redis.destroy();
 });

@@ -40,6 +40,9 @@ test('each driver says where its store is, what an answer waits for, and what te
   );
   assert.deepEqual([redis.name, redis.recordName], ['redis://127.0.0.1:1/2', 'redis://127.0.0.1:1/2 w']);
   assert.match(redis.durability, /^replicas:2: /);
+  const cli = 'redis-cli -h 127.0.0.1 -p 1 --user ADMIN -n 2';
+  const command = `REDISCLI_AUTH=… ${cli} --scan --pattern 'w:*' | REDISCLI_AUTH=… xargs ${cli} unlink`;
+  assert.equal(redis.emptying, `remove the keys of its prefix (${command})`);
 });
 
 test('an embedded store is created where there is none, one in Redis is not', () => {

@@ -16,7 +16,8 @@ const { place } = commands;
 async function watched(run: (test: TestHost) => Promise<void>, rules = {}): Promise<Scrape> {
   const memory = new MemoryGuard({ heapMaxBytes: 1e9, youngBytes: 1e6, recordsMaxBytes: 1e9 });
   const scales = new ScaleTable({ default: 4, byCurrency: {} });
-  const options = { thread: 'main', scales, requestDeadlineMs: 3000, everySeconds: 0, server: () => undefined };
+  const news = { failed() {}, answered() {} };
+  const options = { thread: 'main', scales, requestDeadlineMs: 3000, everySeconds: 0, server: () => undefined, news };
   const telemetry = new ShardTelemetry(silentLogger, memory, options);
   const host = await TestHost.started({
     observer: telemetry,

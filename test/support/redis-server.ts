@@ -25,7 +25,7 @@ export class RedisServer {
   private child: ChildProcess | undefined = undefined;
 
   private constructor(
-    readonly port: number,
+    public port: number,
     private readonly settings: Readonly<Record<string, string>>,
   ) {}
 
@@ -50,16 +50,29 @@ export class RedisServer {
     return this.child?.pid as number;
   }
 
+  get hasEnded(): boolean {
+    return this.child?.exitCode !== null || this.child?.signalCode !== null;
+  }
+
   /** Starts it, or starts it again on what it has on its disk. */
-  async start(): Promise<void> {
+  async start(changes: Readonly<Record<string, string>> = {}): Promise<void> {
     const settings = Object.entries({
       bind: '127.0.0.1',
       port: String(this.port),
       dir: this.folder.path,
       ...this.settings,
+      ...changes,
     });
     const args = settings.flatMap(([name, value]) => [`--${name}`, ...(name === 'save' ? [value] : value.split(' '))]);
     this.child = await startRedisServer(args, /Ready to accept connections/);
+  }
+
+  /** Starts it on another port, as a master, on what it has on its disk. */
+  async startElsewhere(): Promise<void> {
+    await withPort(async (port) => {
+      this.port = port;
+      await this.start({ replicaof: 'no one' });
+    });
   }
 
   /** Starts it again without anything of what it had: its disk is gone. */

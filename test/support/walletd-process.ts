@@ -117,6 +117,14 @@ export function environment(env: Record<string, string>): NodeJS.ProcessEnv {
   return { ...inherited, WALLETD_PORT: '0', WALLETD_ADMIN_PORT: '0', WALLETD_NODE_FOLDER, ...env };
 }
 
+function maybeRead(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
 /** A verb that runs while the test goes on. */
 export class WalletdCommand {
   stdout = '';
@@ -139,7 +147,8 @@ export class WalletdCommand {
     const { pid } = this.child;
     await until(`${program} runs`, () => {
       const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
-      return child !== '' && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes(program);
+      // The launcher starts others before it, which may have ended meanwhile.
+      return child !== '' && maybeRead(`/proc/${child}/cmdline`)?.includes(program);
     });
   }
 

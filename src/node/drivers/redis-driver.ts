@@ -25,14 +25,18 @@ export function redisDriver({ store, storePrefix: prefix, durability: text, redi
   };
 }
 
-/** What removes all keys of the prefix, and no others. Where the password goes, redis-cli asks its environment. */
+/**
+ * What removes all keys of the prefix, and no others. Where the password goes, redis-cli asks its environment. Where walletd
+ * is a user of its own, who cannot do this, `default` is off.
+ */
 function removal(
-  { servers: [{ host, port, sentinels, db, tls }], servers, isCluster }: RedisAddress,
+  { servers: [{ host, port, username, sentinels, db, tls }], servers, isCluster }: RedisAddress,
   prefix: string,
 ): string {
   const server =
     sentinels === undefined && !isCluster ? `-h ${quoted(host as string)} -p ${port}` : '-h MASTER -p PORT';
-  const cli = `redis-cli ${server}${tls === undefined ? '' : ' --tls'}${db ? ` -n ${db}` : ''}`;
+  const user = username === undefined ? '' : ' --user ADMIN';
+  const cli = `redis-cli ${server}${user}${tls === undefined ? '' : ' --tls'}${db ? ` -n ${db}` : ''}`;
   const each = isCluster || servers.length > 1 ? ', on each master' : '';
   return `REDISCLI_AUTH=… ${cli} --scan --pattern '${prefix}:*' | REDISCLI_AUTH=… xargs ${cli} unlink${each}`;
 }

@@ -72,7 +72,7 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
     ),
     gauge(
       'walletd_snapshot_timestamp_seconds',
-      'When the newest snapshot was complete, in seconds since 1970: its age is time() minus this.',
+      "The shard's time at its newest snapshot, in seconds since 1970: its age is time() minus this.",
       shards.flatMap(({ shard, snapshot }) =>
         snapshot === undefined ? [] : [{ labels: { shard }, value: snapshot.timeMs / 1000 }],
       ),

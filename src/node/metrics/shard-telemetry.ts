@@ -10,7 +10,7 @@ import type { Failure } from '../../wallet/rejection.js';
 import type { HostObserver } from '../../worker/host-observer.js';
 import type { MemoryGuard } from '../../worker/memory-guard.js';
 import type { HostMeasures } from '../../worker/shard-host.js';
-import { StoreWatch } from '../store-watch.js';
+import type { StoreNews } from '../store-watch.js';
 import { VoidWarning } from '../void-warning.js';
 import { MetricsLine } from './metrics-line.js';
 import { MoneyMoved } from './money-moved.js';
@@ -27,6 +27,8 @@ export interface ShardTelemetryOptions {
   readonly everySeconds: number;
   /** For people: the server that appends go to now, of a store with several. */
   readonly server: () => string | undefined;
+  /** Hears of outages of the store. */
+  readonly news: StoreNews;
 }
 
 type TakenSnapshot = SnapshotResult & { readonly type: 'taken' };
@@ -58,14 +60,14 @@ export class ShardTelemetry implements HostObserver {
   private readonly takenSnapshots = new Map<number, TakenSnapshot>();
   private readonly line: MetricsLine;
   private readonly voidWarning: VoidWarning;
-  private readonly store: StoreWatch;
+  /** Shards whose last append had no outcome. */
+  private readonly failing = new Set<number>();
 
   constructor(
     log: Logger,
     private readonly memory: MemoryGuard,
     private readonly options: ShardTelemetryOptions,
   ) {
-    this.store = new StoreWatch(log, options.server);
     this.money = new MoneyMoved(options.scales);
     this.line = new MetricsLine(log, memory, options.everySeconds, () => this.counters());
     this.voidWarning = new VoidWarning(log);
@@ -90,7 +92,7 @@ export class ShardTelemetry implements HostObserver {
 
   landed(shard: number, landing: Landing): void {
     const { decidedMs, landedMs, replies, events, bytes, tookMs } = landing;
-    this.store.landed(shard, landedMs);
+    if (this.failing.delete(shard)) this.options.news.answered(shard, this.options.server(), landedMs);
     for (const ms of decidedMs) this.durable.record((landedMs - ms) / 1000);
     if (events === 0) return;
     this.batchEvents.record(events);
@@ -103,7 +105,8 @@ export class ShardTelemetry implements HostObserver {
 
   appendFailed(shard: number, error: Error, nowMs: number): void {
     this.appendFailures++;
-    this.store.failed(shard, error, nowMs);
+    this.failing.add(shard);
+    this.options.news.failed(shard, error.message, nowMs);
   }
 
   healed(): void {
@@ -180,7 +183,7 @@ export class ShardTelemetry implements HostObserver {
       histogram('walletd_batch_replies', 'Answers that waited for one log entry.', this.batchReplies),
       histogram('walletd_append_seconds', 'One append to the store, until it was durable.', this.appends),
       gauge('walletd_store_up', '0 while an append of a thread has no outcome.', [
-        { labels: { thread: this.options.thread }, value: this.store.isUp ? 1 : 0 },
+        { labels: { thread: this.options.thread }, value: this.failing.size === 0 ? 1 : 0 },
       ]),
       counter('walletd_append_failures_total', 'Appends that failed and were retried.', this.appendFailures),
       counter('walletd_log_events_total', 'Events that became durable.', this.events),

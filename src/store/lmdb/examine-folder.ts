@@ -33,8 +33,17 @@ export async function examineFolder(folder: string, { usedBytes, freeBytes }: St
   ];
 }
 
-/** In a folder of its own beside the data, as other files of the same disk. */
+/** In a folder of its own beside the data, as other files of the same disk; which may be full when it is examined. */
 async function timeFile(folder: string): Promise<Finding> {
+  try {
+    return await timeTrial(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    return { about: 'durable write', verdict: 'bad', says: 'there is no room left for one', todo: 'make room' };
+  }
+}
+
+async function timeTrial(folder: string): Promise<Finding> {
   const trial = await mkdtemp(join(folder, 'trial-'));
   try {
     const file = await open(join(trial, 'file'), 'w');

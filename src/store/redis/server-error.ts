@@ -16,7 +16,15 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
     /sentinels are unreachable.*NOAUTH/,
     'the sentinels ask for a password of their own, which walletd cannot give: only their network may protect them',
   ],
+  [
+    /sentinels are unreachable.*(unknown command|Protocol error)/,
+    'what answers at the address of a sentinel is none: redis+sentinel:// takes the ports of sentinels, not of Redis',
+  ],
+  [/sentinels are unreachable.*No such master/, 'the sentinels know no master of the name that ends WALLETD_STORE'],
+  [/^All sentinels are unreachable/, 'no sentinel answers'],
+  [/^Protocol error/, 'what answers at this address is not Redis'],
   [/^NOAUTH/, 'Redis asks for a password: put it into WALLETD_STORE'],
+  [/^AUTH <password> called without any password/, 'this Redis has no password, and WALLETD_STORE gives one'],
   [/^WRONGPASS/, 'Redis does not accept the user or password in WALLETD_STORE'],
   [
     /^(NOPERM|The user executing the script)/,
@@ -30,7 +38,8 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
 const OUTAGE =
   /^(LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|TRYAGAIN|Connection is closed|Stream isn't writeable|Command timed out|connect E|read E|write E|getaddrinfo )/;
 const SENTINELS_AWAY = /^All sentinels are unreachable/;
-const LOCKED_OUT = /NOAUTH|WRONGPASS|NOPERM/;
+/** What answers will never do, or will not let us in. */
+const NOT_AWAY = /NOAUTH|WRONGPASS|NOPERM|unknown command|No such master|Protocol error/;
 
 /**
  * Adds a sentence for people where there is one, in front of the server's own words; an `OutageError` when another try may
@@ -38,7 +47,7 @@ const LOCKED_OUT = /NOAUTH|WRONGPASS|NOPERM/;
  */
 export function explain(error: Error): Error {
   const words = sentenceOf(error);
-  if (OUTAGE.test(error.message) || (SENTINELS_AWAY.test(error.message) && !LOCKED_OUT.test(error.message))) {
+  if (OUTAGE.test(error.message) || (SENTINELS_AWAY.test(error.message) && !NOT_AWAY.test(error.message))) {
     return new OutageError(words?.message ?? error.message, { cause: error });
   }
   return words ?? error;

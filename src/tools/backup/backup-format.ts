@@ -54,7 +54,9 @@ export function sealFileHeader(): Buffer {
 /** Throws a `ToolError` that says what is wrong. */
 export function checkFileHeader(bytes: Buffer): void {
   if (AGE.startsWith(bytes.toString('latin1')) && bytes.length > 0) {
-    throw new ToolError('is encrypted by age: name the file of your identity with --identity');
+    throw new ToolError(
+      'is encrypted by age: restore and verify open it with --identity, anything else takes what `age -d` makes of it',
+    );
   }
   if (bytes.length < FILE_HEADER_LENGTH || bytes.toString('latin1', 0, 8) !== MAGIC) {
     throw new ToolError('is not a walletd backup (bad magic at byte 0)');

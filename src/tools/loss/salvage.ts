@@ -26,6 +26,8 @@ export interface Salvaged {
   readonly reached: Head;
   /** The newest time up to there. */
   readonly timeMs: number;
+  /** The newest entry with events up to there, or where replay began, and the fences after it: each start leaves one. */
+  readonly ends: readonly End[];
   readonly marks: readonly LogMark[];
   readonly logBytes: number;
   /** Why replay ended at `reached`; undefined when the log does. */
@@ -34,6 +36,12 @@ export interface Salvaged {
   readonly beyond: number;
   /** What can be read of these. */
   readonly unusable: Unusable;
+}
+
+/** An entry, and the newest time up to it. Milliseconds. */
+export interface End {
+  readonly lsn: Lsn;
+  readonly timeMs: number;
 }
 
 /** Entries that can be read, and do not follow from those before them. */
@@ -82,6 +90,7 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
   const { wallets, manifest: snapshot, marks, start } = replay;
   let problem: string | undefined;
   let isElsewhere = false;
+  let ends: End[] = [{ lsn: start.lsn, timeMs: replay.timeMs }];
   try {
     for await (const page of readLog(shard, start, deps)) {
       for (const read of page) {
@@ -90,6 +99,8 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
         if (isElsewhere && entry.owner === undefined) return undefined;
         checkFits(replay, entry);
         replay.take(read);
+        if (entry.owner === undefined) ends = [];
+        ends.push({ lsn: entry.lsn, timeMs: replay.timeMs });
       }
       await deps.yieldTurn();
     }
@@ -105,6 +116,7 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
     snapshot,
     reached,
     timeMs,
+    ends,
     marks,
     logBytes,
     problem,

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { EXIT } from '../../src/node/exit-codes.js';
+import { runVerb } from '../support/run-verb.js';
+import { ROOT } from './pages.js';
+
+/** The settings of a unit, with the lines that a backslash continues. */
+function unit(name: string): ReadonlyMap<string, string> {
+  const text = readFileSync(join(ROOT, 'config', name), 'utf8').replaceAll('\\\n', ' ');
+  return new Map([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]));
+}
+
+for (const name of ['walletd.service', 'walletd-backup.service']) {
+  test(`${name} never gives up: a store may be away for longer than the five starts that systemd makes by itself`, () => {
+    assert.equal(unit(name).get('StartLimitIntervalSec'), '0');
+    assert.match(unit(name).get('Restart') ?? '', /^(always|on-failure)$/);
+  });
+
+  test(`${name} runs a verb that there is, with options that it has`, async () => {
+    const [program = '', verb = '', ...words] = unit(name).get('ExecStart')?.split(/\s+/) ?? [];
+    assert.equal(program, '/opt/walletd/src/cli/walletd.sh');
+    const { status, stdout } = await runVerb([verb, '--help']);
+    assert.equal(status, EXIT.ok);
+    for (const option of words.filter((word) => word.startsWith('--'))) {
+      assert.match(stdout, new RegExp(`^ +${option}\\b`, 'm'), option);
+    }
+  });
+}
+
+test('what no restart mends, and a store that another process has taken over, are not started again', () => {
+  const { usage, fenced } = EXIT;
+  assert.equal(unit('walletd.service').get('RestartPreventExitStatus'), `${usage} ${fenced}`);
+  assert.equal(unit('walletd-backup.service').get('RestartPreventExitStatus'), `${usage}`);
+});
