@@ -3,7 +3,7 @@ import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import { delay, type Timers } from '../base/timers.js';
 import { formatLsn } from '../shard/log/lsn.js';
-import type { Head } from '../shard/log/wal.js';
+import { type Head, isSameHead } from '../shard/log/wal.js';
 import type { Move, MoveResult, ShardStatus, Shards } from '../worker/shards.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { NOBODY } from './plan.js';
@@ -60,6 +60,8 @@ interface Dealing {
   failures: number;
   /** Since when its heir lives and cannot be reached. */
   heirAwaySinceMs: number | undefined;
+  /** The head that its log had when it was stopped here. */
+  stoppedAt: Head | undefined;
   /** When it was looked at last. */
   lookedMs: number;
   /** When it was asked for last. */
@@ -100,6 +102,7 @@ export class Ownership {
       readySinceMs: undefined,
       shortSinceMs: undefined,
       failures: 0,
+      stoppedAt: undefined,
       heirAwaySinceMs: undefined,
       lookedMs: Number.NEGATIVE_INFINITY,
       wantedMs: Number.NEGATIVE_INFINITY,
@@ -262,9 +265,17 @@ export class Ownership {
       local: status.state,
       holder: isReady ? this.holderOf(shard, view, nowMs) : 'unknown',
       isStill: this.deps.watch.isStill(shard, nowMs),
+      hasMoved: this.hasMoved(dealing, status),
       readyForMs: nowMs - (dealing.readySinceMs ?? nowMs),
       heirAwayForMs: nowMs - (dealing.heirAwaySinceMs ?? nowMs),
     };
+  }
+
+  /** Since it was stopped. */
+  private hasMoved(dealing: Dealing, { state }: ShardStatus): boolean {
+    const head = this.deps.watch.headOf(dealing.shard);
+    dealing.stoppedAt = state === 'stopped' ? (dealing.stoppedAt ?? head) : undefined;
+    return head !== undefined && dealing.stoppedAt !== undefined && !isSameHead(head, dealing.stoppedAt);
   }
 
   private noteHeir(dealing: Dealing, heir: string, nowMs: number): void {

@@ -20,6 +20,8 @@ export interface ShardFacts {
   readonly isStill: boolean;
   /** How long this node could have taken it. */
   readonly readyForMs: number;
+  /** Its log has gone on since it was stopped here: somebody has mended it, or another node has it. */
+  readonly hasMoved: boolean;
   /** How long its heir has been alive without a link to this node. */
   readonly heirAwayForMs: number;
 }
@@ -53,8 +55,9 @@ export function nextStep(facts: ShardFacts): Step | undefined {
   }
 }
 
-function asOwner({ local, holder, isStill, readyForMs }: ShardFacts): Step | undefined {
+function asOwner({ local, holder, isStill, readyForMs, hasMoved }: ShardFacts): Step | undefined {
   if (local === 'away') return 'follow';
+  if (local === 'stopped') return hasMoved ? 'leave' : 'look';
   if (local === 'handing') return 'resume';
   if (local !== 'following') return undefined;
   switch (holder) {
@@ -72,5 +75,6 @@ function asOwner({ local, holder, isStill, readyForMs }: ShardFacts): Step | und
 }
 
 function asFormerOwner({ local, heirAwayForMs }: ShardFacts): Step | undefined {
+  if (local === 'stopped') return 'leave';
   return local === 'serving' && heirAwayForMs >= HEIR_AWAY_MS ? 'release' : undefined;
 }

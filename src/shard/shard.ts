@@ -287,6 +287,7 @@ export class Shard implements FlightMember, Carrier {
   leave(): void {
     assert(this.tail?.flying === undefined, 'nothing flies of what is left');
     this.state = 'away';
+    this.stopReason = undefined;
     this.drop(MOVED);
     this.follower?.end();
     this.follower = undefined;

@@ -71,7 +71,7 @@ export class ShardMoves {
         case 'release':
           return this.release(shard);
         case 'leave':
-          if (shard.state === 'following') shard.leave();
+          if (shard.state === 'following' || shard.state === 'stopped') shard.leave();
           return DONE;
         case 'confirm':
           shard.confirmOwnership();

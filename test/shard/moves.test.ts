@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import type { MoveResult } from '../../src/worker/shards.js';
 import { commands } from '../support/domain.js';
 import type { MemoryWal } from '../support/memory-wal.js';
@@ -140,6 +141,39 @@ test('a log that ends before what was told is not taken by who does not have it 
   const taken = await second.host.move({ type: 'take', shard: 0, over: undefined, told });
   assert.equal(taken.type, 'taken');
   assert.equal(await second.balance('ann'), 940);
+});
+
+test('what somebody has accepted as lost nobody waits for any more', async () => {
+  const [first, second] = await pair();
+  for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
+  const told = first.host.status()[0]?.head;
+  first.wal.loseTail(0, 2);
+  const found = await first.wal.head(0);
+  const lsn = { epoch: found.lsn.epoch + 1, sequence: found.lsn.sequence + 1 };
+  const header = { shard: 0, lsn, nonce: 'f'.repeat(16), previous: found, timeMs: 0 };
+  const owner = { host: 'a person', pid: 1, startedMs: 0, acceptsLoss: true } as const;
+  const fence = new EntryCodec(first.wal.storeId).sealFence(header, owner);
+  first.wal.intrude(0, { shard: 0, expected: found, entries: [fence] });
+  const taken = await second.host.move({ type: 'take', shard: 0, over: undefined, told });
+  assert.equal(taken.type, 'taken', JSON.stringify(taken));
+  assert.equal(await second.balance('ann'), 970);
+});
+
+test('who hears that another one serves, and cannot look, tells nothing more of what it had decided', async () => {
+  const [first, second] = await pair();
+  first.wal.hold();
+  const flying = first.execute(place([{ id: 'flies' }]));
+  await turns(5);
+  const forming = first.execute(place([{ id: 'forms' }]));
+  await first.host.move({ type: 'abandon', shard: 0 });
+  assert.deepEqual(await flying, failure('unsure'));
+  assert.deepEqual(await forming, failure('moved'));
+  assert.deepEqual(await first.execute(place([{ id: 'comes' }])), failure('moved'));
+  assert.equal(stateOf(first), 'fenced', 'what flies may still arrive');
+  first.wal.release();
+  await until('it has landed', async () => stateOf(first) === 'away');
+  await took(second);
+  assert.equal(await second.balance('ann'), 990, 'it had arrived');
 });
 
 test('who followed a log that then went on otherwise begins anew', async () => {

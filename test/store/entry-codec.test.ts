@@ -57,6 +57,8 @@ test('a fence after a loss is of another kind, which a reader that does not know
   const { bytes } = codec.sealFence(FENCE, { ...owner, afterLoss: true });
   assert.equal(bytes.readUInt8(1), 3);
   assert.deepEqual(codec.decode(bytes).owner, { ...owner, afterLoss: true });
+  const accepting = codec.sealFence(FENCE, { ...owner, acceptsLoss: true });
+  assert.deepEqual(codec.decode(accepting.bytes).owner, { ...owner, acceptsLoss: true });
 });
 
 test('an entry of a kind that is not known was written by a newer walletd, whatever is in it', () => {

@@ -1,4 +1,5 @@
 import type { Wallets } from '../../wallet/state/wallets.js';
+import { lossAcceptedSince } from './accepted-loss.js';
 import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
 import { formatLsn } from './lsn.js';
 import { type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
@@ -122,7 +123,10 @@ export class Follower implements OwnTail {
       await this.catchUp(deps, yieldTurn);
       const { shard, head: previous, timeMs } = this;
       if (over !== undefined && !isSameHead(previous, over)) throw new FencedError(shard, previous);
-      if (told !== undefined && told.lsn.sequence > previous.lsn.sequence) throw new ToldError(shard, previous, told);
+      if (told !== undefined && told.lsn.sequence > previous.lsn.sequence) {
+        const isAccepted = await lossAcceptedSince(told.lsn.epoch, shard, previous, deps);
+        if (!isAccepted) throw new ToldError(shard, previous, told);
+      }
       const takeover: Takeover = sealFenceOver(shard, previous, timeMs, deps);
       const healed = await writeFence(takeover, this, deps);
       const { entry } = takeover;

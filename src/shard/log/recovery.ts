@@ -4,6 +4,7 @@ import { Slices } from '../../base/slices.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import { listSnapshots, type SnapshotReaderDeps } from '../snapshot/snapshot-reader.js';
 import type { LogMark, SnapshotFormat, SnapshotStore } from '../snapshot/snapshot-store.js';
+import { lossAcceptedSince } from './accepted-loss.js';
 import { decodeEntry, entryAt, firstEntry, type ReadEntry, readLog } from './log-reader.js';
 import { formatLsn, isSameLsn } from './lsn.js';
 import { type Patience, patiently } from './patience.js';
@@ -105,6 +106,8 @@ async function checkAcknowledged(shard: number, deps: RecoveryDeps): Promise<voi
   const [bytes] = await patiently('read the log', deps, () => deps.wal.read(shard, before, 1));
   const found = bytes === undefined ? undefined : decodeEntry(bytes, shard, deps.format).head;
   if (found !== undefined && (found.lsn.sequence > lsn.sequence || isAt(found, acknowledged))) return;
+  const head = await patiently('read the head', deps, () => deps.wal.head(shard));
+  if (await lossAcceptedSince(lsn.epoch, shard, head, patientReader(deps))) return;
   const why =
     found !== undefined && isSameLsn(found.lsn, lsn)
       ? 'another entry is in its place, the store was older and has been written to'

@@ -105,6 +105,8 @@ export interface Owner {
   readonly host: string;
   readonly pid: number;
   readonly startedMs: number;
+  /** Who has accepted that the log lacks something that was told, and is whole otherwise. */
+  readonly acceptsLoss?: true;
   /** Who accepted a loss: what comes next does not follow from the entries before, but from the snapshot at this fence. */
   readonly afterLoss?: true;
 }

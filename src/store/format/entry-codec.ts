@@ -54,7 +54,8 @@ export class EntryCodec implements EntryFormat {
   }
 
   sealFence(header: EntryHeader, owner: Owner): SealedEntry {
-    const payload = packr.pack([owner.host, owner.pid, owner.startedMs]);
+    const { host, pid, startedMs, acceptsLoss } = owner;
+    const payload = packr.pack([host, pid, startedMs, ...(acceptsLoss ? [true] : [])]);
     const bytes = Buffer.concat([Buffer.alloc(HEADER_LENGTH), payload]);
     return this.seal(bytes, owner.afterLoss ? KIND_FENCE_AFTER_LOSS : KIND_FENCE, header, 0);
   }
@@ -202,8 +203,14 @@ function readEvents(values: unknown[], count: number, timeMs: number): Event[] {
 }
 
 function readOwner(value: unknown, kind: number): Owner {
-  const [host, pid, startedMs] = value as [string, number, number];
-  return { host, pid, startedMs, ...(kind === KIND_FENCE_AFTER_LOSS && { afterLoss: true }) };
+  const [host, pid, startedMs, acceptsLoss] = value as [string, number, number, true?];
+  return {
+    host,
+    pid,
+    startedMs,
+    ...(acceptsLoss && { acceptsLoss }),
+    ...(kind === KIND_FENCE_AFTER_LOSS && { afterLoss: true }),
+  };
 }
 
 function readLsn(bytes: Buffer, at: number): Lsn {

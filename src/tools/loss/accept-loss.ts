@@ -5,7 +5,7 @@ import { isPermanent } from '../../shard/log/patience.js';
 import { type RecoveryDeps, rebuild } from '../../shard/log/recovery.js';
 import { NewerEntryError, RecoveryError } from '../../shard/log/recovery-error.js';
 import { type TakeOverDeps, takeOver } from '../../shard/log/take-over.js';
-import { type EntryFormat, type Head, isSameHead, type Takeover } from '../../shard/log/wal.js';
+import { type EntryFormat, type Head, isSameHead, type Owner, type Takeover } from '../../shard/log/wal.js';
 import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import {
   IMMEDIATE,
@@ -100,7 +100,8 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   let timeMs = Math.max(deps.clock.now(), salvaged.timeMs, ...whole.map((manifest) => manifest.timeMs));
   const clock = { now: () => timeMs, monotonicMs: () => deps.clock.monotonicMs() };
   let head = found;
-  const owner = isFoldOf(found, salvaged) ? deps.owner : ({ ...deps.owner, afterLoss: true } as const);
+  const isWhole = isFoldOf(found, salvaged);
+  const owner: Owner = { ...deps.owner, ...(isWhole ? { acceptsLoss: true } : { afterLoss: true }) };
   // The epoch must be newer than that of every snapshot: one from a log that went further would count as newer.
   do {
     const [fenced] = await takeOver([shard], { ...deps, owner, clock });
