@@ -1,9 +1,11 @@
 /*
- * Preloaded into a walletd (`--import`), which then sends itself a signal at one step of its store:
+ * Preloaded into a walletd (`--import`), which then sends itself a signal at one step of its store, or of a shard that moves:
  *
  *   FAULT_AT='SIGKILL before publishSnapshot 2'    when it is about to publish for the second time
  *   FAULT_AT='SIGSTOP after trimLog 1'             when the log has been trimmed, and before anybody hears of it
  */
+import { Follower } from '../../src/shard/log/follower.js';
+import { Shard } from '../../src/shard/shard.js';
 import { Heads } from '../../src/store/lmdb/heads.js';
 import { LmdbMeta } from '../../src/store/lmdb/lmdb-meta.js';
 import { LmdbSnapshots } from '../../src/store/lmdb/lmdb-snapshots.js';
@@ -18,7 +20,7 @@ let isKnown = false;
 
 type Method = (this: unknown, ...args: unknown[]) => Promise<unknown>;
 
-const STEPS = [LmdbWal, LmdbSnapshots, LmdbMeta, RedisWal, RedisSnapshots, RedisMeta, Heads];
+const STEPS = [LmdbWal, LmdbSnapshots, LmdbMeta, RedisWal, RedisSnapshots, RedisMeta, Heads, Shard, Follower];
 
 for (const { prototype } of STEPS) {
   const methods = prototype as unknown as Record<string, Method>;

@@ -8,13 +8,21 @@ const REPLY_MS = 2000;
  * What the network does from now on. A connection that has met bad weather keeps it: TCP loses no bytes in the middle.
  *
  *   fair              carries everything
+ *   silent            nothing gets anywhere, as when a cable is cut: neither end hears of it
  *   swallow-replies   the server gets requests, and its replies get nowhere
  *   hold-requests     requests stay on their way, also after their client has gone, until they are delivered
  *   hold-appends      the same, for connections that append to logs
  *   cut-requests      the server gets the beginning of a request, then the connection breaks
  *   cut-replies       the connection breaks instead of the next reply
  */
-export type Weather = 'fair' | 'swallow-replies' | 'hold-requests' | 'hold-appends' | 'cut-requests' | 'cut-replies';
+export type Weather =
+  | 'fair'
+  | 'silent'
+  | 'swallow-replies'
+  | 'hold-requests'
+  | 'hold-appends'
+  | 'cut-requests'
+  | 'cut-replies';
 
 /** A TCP proxy on a free port, for connections that misbehave when they are told to. */
 export class FaultyNetwork {
@@ -75,6 +83,7 @@ export class FaultyNetwork {
 class Link {
   private readonly held: Buffer[] = [];
   private isMuted = false;
+  private isCutOff = false;
   private readonly upstream: Socket;
 
   constructor(
@@ -123,6 +132,8 @@ class Link {
 
   private request(bytes: Buffer): void {
     const { weather, cutBytes } = this.proxy;
+    this.isCutOff ||= weather === 'silent';
+    if (this.isCutOff) return;
     const isAppend = weather === 'hold-appends' && bytes.includes(APPEND_FUNCTION_NAME);
     if (this.isHolding || isAppend || weather === 'hold-requests') {
       this.held.push(bytes);
@@ -136,6 +147,8 @@ class Link {
 
   private reply(bytes: Buffer): void {
     const { weather } = this.proxy;
+    this.isCutOff ||= weather === 'silent';
+    if (this.isCutOff) return;
     this.isMuted ||= weather === 'swallow-replies';
     if (weather === 'cut-replies') this.client.destroy();
     else if (!this.isMuted && !this.client.destroyed) this.client.write(bytes);

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { LocalCluster, nameOf } from '../support/local-cluster.js';
+import { RedisCluster } from '../support/redis-cluster.js';
+import type { RedisServer } from '../support/redis-server.js';
+import { until } from '../support/until.js';
+import type { Load } from './load.js';
+import { prove } from './proof.js';
+import { RawCluster } from './raw-cluster.js';
+import { RawRedis } from './raw-redis.js';
+import type { StoredLog } from './raw-store.js';
+import { fault, type Scene } from './scene.js';
+
+export const NODES = 3;
+export const SHARDS = 6;
+
+const ENV = {
+  WALLETD_SHARDS: String(SHARDS),
+  WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
+  // The log is read from its first entry on.
+  WALLETD_SNAPSHOTS_KEEP: '100',
+};
+
+/** Nodes on one Redis, which each of them reaches over a network of its own. */
+export interface OnRedis {
+  readonly redis: RedisServer;
+  readonly cluster: LocalCluster;
+  readonly log: StoredLog;
+}
+
+export async function onRedis(scene: Scene, env: Record<string, string> = {}, nodes = NODES): Promise<OnRedis> {
+  const redis = await scene.redis();
+  const cluster = await LocalCluster.start({ env: { ...ENV, ...env }, nodes, cuttable: redis.port });
+  scene.atEnd(() => cluster.close());
+  return { redis, cluster, log: new RawRedis(redis) };
+}
+
+/** Nodes on a Redis Cluster of three masters with a replica each, that every answer waits for. */
+export async function onRedisCluster(scene: Scene, env: Record<string, string> = {}) {
+  const redis = await RedisCluster.start({ masters: 3, replicas: 1 });
+  scene.atEnd(() => redis.destroy());
+  const store = { WALLETD_STORE: redis.url, WALLETD_DURABILITY: 'replicas:1' };
+  const cluster = await LocalCluster.start({ env: { ...ENV, ...store, ...env }, nodes: NODES });
+  scene.atEnd(() => cluster.close());
+  const logAt = (asked: RedisServer) => new RawCluster(redis, asked);
+  return { redis, cluster, logAt };
+}
+
+/** With followers and without: what is to be seen differs only in how long it takes. */
+export function withAndWithoutFollowers(
+  sentence: string,
+  run: (scene: Scene, env: Record<string, string>) => Promise<void>,
+): void {
+  describe(sentence, () => {
+    for (const followers of ['1', '0']) {
+      fault(`with ${followers} follower(s)`, (scene) => run(scene, { WALLETD_CLUSTER_FOLLOWERS: followers }));
+    }
+  });
+}
+
+/** Resolves to how long it took until all shards were served, and none by the node. Milliseconds. */
+export async function untilTaken(cluster: LocalCluster, i: number, sinceMs = performance.now()): Promise<number> {
+  await until('all its shards are served by others', async () => {
+    const owners = await cluster.owners();
+    return owners.length > 0 && owners.every((owner) => owner !== null && owner !== nameOf(i));
+  });
+  return Math.round(performance.now() - sinceMs);
+}
+
+/** Each answer and balance as in a fault of one process; and the store proves itself to the verb that does that. */
+export async function proveCluster(
+  scene: Scene,
+  loads: readonly Load[],
+  cluster: LocalCluster,
+  log: StoredLog,
+  store: string,
+): Promise<void> {
+  scene.say(await prove(loads, cluster, log));
+  const verified = await scene.run('verify', '--store', store, '--deep');
+  assert.match(verified, /No difference|nothing|all/i);
+}
+
+/** Nobody heard anything but answers. */
+export function assertUndisturbed(load: Load): void {
+  assert.deepEqual([load.count('busy'), load.count('broken')], [0, 0], 'busy and broken');
+}
+
+export function longestAnswerMs({ sent }: Load): number {
+  return Math.round(Math.max(...sent.map(({ sentMs, endedMs }) => endedMs - sentMs)));
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../support/until.js';
+import {
+  assertUndisturbed,
+  longestAnswerMs,
+  NODES,
+  onRedis,
+  proveCluster,
+  untilTaken,
+  withAndWithoutFollowers,
+} from './cluster-scene.js';
+import { fault } from './scene.js';
+
+withAndWithoutFollowers('kill -9 of a node under load: others have its shards', async (scene, env) => {
+  const { redis, cluster, log } = await onRedis(scene, env);
+  const load = await scene.load(cluster);
+  await delay(700);
+  const killedMs = performance.now();
+  await cluster.end(0, 'SIGKILL');
+  scene.say(`all shards are served after ${await untilTaken(cluster, 0, killedMs)} ms`);
+  await delay(500);
+  await cluster.startNode(0);
+  await delay(500);
+  await load.stop();
+  assert.equal(load.count('busy'), 0, 'who is not cut off waits');
+  await proveCluster(scene, [load], cluster, log, redis.url);
+});
+
+fault('kill -9 of two of three nodes at once, under load: the third has everything', async (scene) => {
+  const { redis, cluster, log } = await onRedis(scene);
+  const load = await scene.load(cluster);
+  await delay(500);
+  const killedMs = performance.now();
+  await Promise.all([cluster.end(0, 'SIGKILL'), cluster.end(1, 'SIGKILL')]);
+  scene.say(`all shards are served after ${await untilTaken(cluster, 0, killedMs)} ms`);
+  await delay(500);
+  await load.stop();
+  await proveCluster(scene, [load], cluster, log, redis.url);
+});
+
+for (const stoppedMs of [500, 1500, 5000]) {
+  fault(`a node is stopped for ${stoppedMs} ms under load: nothing is lost, nothing is told twice`, async (scene) => {
+    const { redis, cluster, log } = await onRedis(scene);
+    const load = await scene.load(cluster);
+    await delay(500);
+    cluster.signal(1, 'SIGSTOP');
+    await delay(stoppedMs);
+    cluster.signal(1, 'SIGCONT');
+    await delay(1500);
+    await load.stop();
+    await cluster.settled();
+    await proveCluster(scene, [load], cluster, log, redis.url);
+  });
+}
+
+fault('all three nodes restarted one after the other, under load: nobody hears anything but answers', async (scene) => {
+  const { redis, cluster, log } = await onRedis(scene);
+  const load = await scene.load(cluster);
+  await delay(500);
+  for (let i = 0; i < NODES; i++) {
+    assert.equal(await cluster.end(i, 'SIGTERM'), 0);
+    await cluster.startNode(i);
+    await cluster.settled();
+  }
+  await load.stop();
+  assertUndisturbed(load);
+  scene.say(`the longest answer took ${longestAnswerMs(load)} ms`);
+  await proveCluster(scene, [load], cluster, log, redis.url);
+});
+
+fault('all nodes are killed at once, and start again: one plan, and everything is there', async (scene) => {
+  const { redis, cluster, log } = await onRedis(scene);
+  const load = await scene.load(cluster);
+  await delay(500);
+  load.rest();
+  await Promise.all([0, 1, 2].map((i) => cluster.end(i, 'SIGKILL')));
+  const startedMs = performance.now();
+  await Promise.all([0, 1, 2].map((i) => cluster.startNode(i)));
+  await cluster.settled();
+  scene.say(`all shards are served ${Math.round(performance.now() - startedMs)} ms after the start`);
+  const planned = await cluster.owners();
+  load.moveTo(cluster);
+  await delay(3000);
+  assert.deepEqual(await cluster.owners(), planned, 'nothing moves at once');
+  await load.stop();
+  await proveCluster(scene, [load], cluster, log, redis.url);
+});
+
+fault('a node whose store is cut off gives its shards to those who reach it', async (scene) => {
+  const { redis, cluster, log } = await onRedis(scene);
+  const load = await scene.load(cluster);
+  await delay(500);
+  const cutMs = performance.now();
+  cluster.network(0).store.weather = 'silent';
+  scene.say(`all shards are served after ${await untilTaken(cluster, 0, cutMs)} ms`);
+  const takenMs = performance.now();
+  await until('they are answered', () => load.firstAnswerAfter(takenMs));
+  cluster.network(0).store.weather = 'fair';
+  cluster.network(0).store.cut();
+  await delay(2500);
+  await load.stop();
+  await cluster.settled();
+  await proveCluster(scene, [load], cluster, log, redis.url);
+});
