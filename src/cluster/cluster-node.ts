@@ -348,7 +348,9 @@ export class ClusterNode implements PeerEvents {
     }
     this.links.keep(peers);
     this.watch.keepOnly(new Set(peers.keys()), this.deps.clock.monotonicMs());
-    this.routes.claims([...view.claims].map(([shard, claim]) => [shard, claim.tag]));
+    // A claim outlives whoever made it.
+    const claims = [...view.claims].filter(([, claim]) => view.members.has(claim.tag));
+    this.routes.claims(claims.map(([shard, claim]) => [shard, claim.tag]));
     this.ownership.reclaim(view);
     this.warnOfDifferences(view);
     this.router.flush();

@@ -60,6 +60,8 @@ interface Dealing {
   failures: number;
   /** Since when its heir lives and cannot be reached. */
   heirAwaySinceMs: number | undefined;
+  /** When its thread ended, which served it. */
+  lostMs: number;
   /** The head that its log had when it was stopped here. */
   stoppedAt: Head | undefined;
   /** When it was looked at last. */
@@ -85,6 +87,8 @@ const LOOK_MS = 50;
 /** An owner that lost its log's tail in a failover puts it back itself. */
 const SHORT_WAIT_MS = 5000;
 const FAILURES_MAX = 4;
+/** For so long it is left to those who follow it. */
+const LOST_MS = 3000;
 const PERMANENT_REST_MS = 1500;
 
 /** Takes, hands over, follows and leaves shards, so that this node has what the plan says. */
@@ -102,6 +106,7 @@ export class Ownership {
       readySinceMs: undefined,
       shortSinceMs: undefined,
       failures: 0,
+      lostMs: Number.NEGATIVE_INFINITY,
       stoppedAt: undefined,
       heirAwaySinceMs: undefined,
       lookedMs: Number.NEGATIVE_INFINITY,
@@ -186,13 +191,16 @@ export class Ownership {
     return this.deps.local.status().flatMap(({ shard, flightMs }) => (flightMs >= STUCK_MS ? [shard] : []));
   }
 
-  /** Shards of this node whose thread has ended. */
+  /** Shards of this node whose thread has ended a moment ago: who follows them has them sooner than this node. */
   lost(): number[] {
-    const claims = this.deps.view()?.claims;
-    return this.deps.local.status().flatMap(({ shard, state }) => {
-      const isMine = claims?.get(shard)?.tag === this.deps.tag && !this.dealing(shard).isBusy;
-      return isMine && state === 'away' ? [shard] : [];
-    });
+    const nowMs = this.deps.clock.monotonicMs();
+    return this.dealings.flatMap((dealing) => (this.isLost(dealing, nowMs) ? [dealing.shard] : []));
+  }
+
+  private isLost({ shard, lostMs }: Dealing, nowMs: number): boolean {
+    const { view, watch } = this.deps;
+    const followers = view()?.plan?.followers[shard] ?? [];
+    return nowMs - lostMs < LOST_MS && followers.some((tag) => !watch.isGone(tag, nowMs));
   }
 
   /**
@@ -223,6 +231,7 @@ export class Ownership {
   private noteStatus({ shard, state, head }: ShardStatus): void {
     if (head !== undefined && state === 'serving') this.deps.told.note(shard, head);
     const epoch = state === 'serving' ? head?.lsn.epoch : undefined;
+    if (state === 'away' && this.served.has(shard)) this.dealing(shard).lostMs = this.deps.clock.monotonicMs();
     if (this.served.get(shard) !== epoch) this.setServed(shard, epoch);
   }
 
@@ -307,6 +316,7 @@ export class Ownership {
         this.want(dealing, nowMs);
         return;
       case 'follow':
+        if (this.isLost(dealing, nowMs)) return;
         void this.busily(dealing, () => this.follow(dealing));
         return;
       case 'take': {

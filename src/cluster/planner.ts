@@ -55,6 +55,8 @@ export class Planner {
   /** The members that live, as one text, and since when. */
   private living = '';
   private livingSinceMs: number;
+  /** It was there before the owners went: there is nobody to wait for. */
+  private hasSeenOwner = false;
   /** Since when all members read the same newest format. */
   private format = 0;
   private formatSinceMs: number;
@@ -135,16 +137,18 @@ export class Planner {
     nowMs: number,
   ): Proposal | undefined {
     const { plan } = view;
+    const { tag, watch, shardCount, settings, name } = this.deps;
     const living = new Set(members.map(({ tag }) => tag));
-    if (!plan?.owners.some((owner) => living.has(owner)) && !this.mayBegin(members.length, nowMs)) return undefined;
+    this.hasSeenOwner ||= plan?.owners.some((owner) => owner === tag || watch.isHeard(owner, nowMs)) === true;
+    const isBegun = this.hasSeenOwner || plan?.owners.some((owner) => living.has(owner));
+    if (!isBegun && !this.mayBegin(members.length, nowMs)) return undefined;
     const gone = [...view.members.keys()].filter((tag) => !living.has(tag));
     const stuck = this.stuckShards(view, lost);
-    const { shardCount, settings, name } = this.deps;
     const planned = makePlan({
       shards: shardCount,
       members,
       ownerOf: (shard) => view.claims.get(shard)?.tag,
-      before: plan?.owners.length === shardCount ? plan : undefined,
+      before: isBegun && plan?.owners.length === shardCount ? plan : undefined,
       followers: settings.followers,
       isCalm: this.isCalm(view, nowMs),
       stuck,

@@ -23,7 +23,7 @@ const FOLLOW_MS = 50;
 /** A shard that is handed over goes on here when nobody has it by then. */
 const HANDOVER_MS = 150;
 /** Logs that are read from a snapshot at the same time: others wait for their turn. */
-const WARMING_MAX = 2;
+const RECOVERING_MAX = 2;
 
 const DONE: MoveResult = { type: 'done' };
 
@@ -34,6 +34,8 @@ export class ShardMoves {
   private isReading = false;
   /** Shards that are on their way from `away` to `following`. */
   private readonly warming = new Map<number, Promise<MoveResult>>();
+  /** How many are read from a snapshot now; the others wait until one of these ends. */
+  private recovering = 0;
   private readonly queue: (() => void)[] = [];
   private readonly handovers = new Map<number, Cancel>();
 
@@ -102,7 +104,8 @@ export class ShardMoves {
 
   private async warm(shard: Shard): Promise<MoveResult> {
     if (shard.state !== 'away') return DONE;
-    if (this.warming.size >= WARMING_MAX) await new Promise<void>((resolve) => this.queue.push(resolve));
+    if (this.recovering < RECOVERING_MAX) this.recovering++;
+    else await new Promise<void>((resolve) => this.queue.push(resolve));
     try {
       if (this.deps.memory.isFull) throw new Error('memory is nearly full');
       const { id } = shard;
@@ -110,7 +113,9 @@ export class ShardMoves {
       if (shard.state === 'away') shard.follow(follower);
       return DONE;
     } finally {
-      this.queue.shift()?.();
+      const next = this.queue.shift();
+      if (next !== undefined) next();
+      else this.recovering--;
     }
   }
 

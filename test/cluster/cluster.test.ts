@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SimulatedNode } from '../simulation/simulated-node.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
 const THREE: Omit<WorldSettings, 'seed'> = { nodes: 3, shards: 6, servers: 2, players: 20, followers: 1 };
@@ -42,6 +43,19 @@ test('a node that ends gives its shards away, and nobody hears anything but answ
   world.check();
 });
 
+test('a node that is no member any more owns nothing, whatever the table says that it once claimed', async () => {
+  const world = await begun();
+  world.kill(0);
+  const asked = world.living[0] as SimulatedNode;
+  const names = () => asked.cluster.status?.nodes.map(({ name }) => name) ?? [];
+  await world.time.until('it is no member', () => !names().includes('node-0'));
+  const owners = asked.cluster.status?.shards.map(({ owner }) => owner) ?? [];
+  for (const owner of owners) assert.ok(owner === null || names().includes(owner), `${owner}`);
+  const unowned = owners.filter((owner) => owner === null).length;
+  assert.ok(unowned > 0, 'nobody has taken its shards yet');
+  assert.equal(asked.cluster.measures().unowned, unowned);
+});
+
 test('the shards of a node that is killed are served by who followed them within a second', async () => {
   const world = await begun();
   world.bet(1000, 6000);
@@ -54,4 +68,49 @@ test('the shards of a node that is killed are served by who followed them within
   await world.calm();
   assert.equal(world.told.size, 6000);
   world.check();
+});
+
+for (const followers of [0, 1]) {
+  test(`who has seen the owners go takes their shards, however many are expected (${followers} followers)`, async () => {
+    const world = await begun({ expect: 3, followers });
+    world.kill(1);
+    world.kill(2);
+    await world.time.until('the one that is left serves all', () => world.servedOnce());
+    world.startNode(1);
+    world.startNode(2);
+    await world.time.pass(3000);
+    world.kill(0);
+    const killedMs = world.time.nowMs;
+    await world.time.until('all are served again', () => world.servedOnce());
+    assert.ok(world.time.nowMs - killedMs < 2000, `${world.time.nowMs - killedMs} ms`);
+  });
+}
+
+test('after all have been away the expected ones are waited for, and there is one plan', async () => {
+  const world = await begun({ expect: 3 });
+  for (let i = 0; i < 3; i++) world.kill(i);
+  world.startNode(0);
+  await world.time.pass(10_000);
+  world.startNode(1);
+  await world.time.pass(10_000);
+  assert.equal(world.servedOnce(), false);
+  world.startNode(2);
+  await world.time.until('all are served', () => world.servedOnce());
+  const planned = () => JSON.stringify(world.living[0]?.cluster.status?.shards.map((shard) => shard.planned));
+  const first = planned();
+  assert.deepEqual(
+    world.living.map((node) => node.serving.length),
+    [2, 2, 2],
+  );
+  await world.time.pass(9000);
+  assert.equal(planned(), first);
+});
+
+test('of the expected ones some never come: after a minute it goes on without them', async () => {
+  const world = await begun({ expect: 3 });
+  for (let i = 0; i < 3; i++) world.kill(i);
+  world.startNode(0);
+  await world.time.pass(59_000);
+  assert.equal(world.servedOnce(), false);
+  await world.time.until('all are served', () => world.servedOnce());
 });

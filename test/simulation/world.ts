@@ -16,6 +16,8 @@ export interface WorldSettings {
   readonly servers: number;
   readonly players: number;
   readonly followers: number;
+  /** Members that a first plan waits for. */
+  readonly expect?: number;
   readonly snapshotEntries?: number;
 }
 
@@ -90,12 +92,12 @@ export class World {
   }
 
   startNode(i: number): void {
-    const { followers, snapshotEntries = 0 } = this.settings;
+    const { followers, expect = 1, snapshotEntries = 0 } = this.settings;
     const folder = this.folders[i] as Folder;
     const node = new SimulatedNode(this.surroundings(), {
       name: `node-${i}`,
       followers,
-      expect: 1,
+      expect,
       acknowledged: new Map(folder),
       snapshotEntries,
     });

@@ -154,8 +154,8 @@ export class LocalCluster {
     return undefined;
   }
 
-  async owners(): Promise<readonly (string | null)[]> {
-    return (await this.seen())?.shards.map(({ owner }) => owner) ?? [];
+  async owners(by?: readonly WalletdProcess[]): Promise<readonly (string | null)[]> {
+    return (await this.seen(by))?.shards.map(({ owner }) => owner) ?? [];
   }
 
   /** Each shard is served by whom the plan wants, and followed. */

@@ -93,14 +93,15 @@ export class Follower implements OwnTail {
 
   /**
    * Reads on to the head that the log has. A log that is shorter by entries that are kept here counts as read: they are
-   * put back with the fence. Rejects with a `LossError` where it goes on otherwise, or lacks more than is kept.
+   * put back with the fence. Resolves to the head of the log; rejects with a `LossError` where it goes on otherwise, or
+   * lacks more than is kept.
    */
-  private async catchUp(deps: Reader, yieldTurn: () => Promise<void>): Promise<void> {
+  private async catchUp(deps: Reader, yieldTurn: () => Promise<void>): Promise<Head> {
     for (;;) {
       await this.readToEnd(deps, yieldTurn);
       const found = await deps.wal.head(this.shard);
       if (this.isOver) throw new Error('the shard was left meanwhile');
-      if (this.maybeEntriesAfter(found) !== undefined) return;
+      if (this.maybeEntriesAfter(found) !== undefined) return found;
       if (found.lsn.sequence > this.head.lsn.sequence) continue;
       throw new LossError(
         `the log of shard ${this.shard} ends at ${formatLsn(found.lsn)}, and does not follow from ${formatLsn(this.head.lsn)}, which was read`,
@@ -110,8 +111,9 @@ export class Follower implements OwnTail {
 
   /**
    * Takes the shard over: a fence, by compare-and-set on the head that was read, so that nothing is between the two.
-   * `over`: only on exactly this head; `told`: only when the log has this entry. Throws a `FencedError` where the log goes
-   * on or has another head, a `ToldError` where it is short; it can be followed further then.
+   * `over`: only where the log, or what was read of it, ends in exactly this head; `told`: only when the log has this
+   * entry. Throws a `FencedError` where the log goes on or has another head, a `ToldError` where it is short; it can be
+   * followed further then.
    */
   takeOver(
     over: Head | undefined,
@@ -120,9 +122,11 @@ export class Follower implements OwnTail {
     yieldTurn: () => Promise<void>,
   ): Promise<TakenOver> {
     return this.alone(async () => {
-      await this.catchUp(deps, yieldTurn);
+      const found = await this.catchUp(deps, yieldTurn);
       const { shard, head: previous, timeMs } = this;
-      if (over !== undefined && !isSameHead(previous, over)) throw new FencedError(shard, previous);
+      // A log that has lost its tail ends before what is here.
+      const isAsSeen = over === undefined || isSameHead(previous, over) || isSameHead(found, over);
+      if (!isAsSeen) throw new FencedError(shard, found);
       if (told !== undefined && told.lsn.sequence > previous.lsn.sequence) {
         const isAccepted = await lossAcceptedSince(told.lsn.epoch, shard, previous, deps);
         if (!isAccepted) throw new ToldError(shard, previous, told);

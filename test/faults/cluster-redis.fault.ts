@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import calculateSlot from 'cluster-key-slot';
+import { nameOf } from '../support/local-cluster.js';
+import type { RedisCluster } from '../support/redis-cluster.js';
+import type { RedisServer } from '../support/redis-server.js';
+import { until } from '../support/until.js';
+import { WalletdCommand } from '../support/walletd-process.js';
+import { assertUndisturbed, onRedis, onRedisCluster, proveCluster, SHARDS, untilTaken } from './cluster-scene.js';
+import type { Load } from './load.js';
+import { Patient } from './patient.js';
+import { RawRedis } from './raw-redis.js';
+import { fault, type Scene } from './scene.js';
+
+const slotOf = (shard: number) => calculateSlot(`{${shard}}`);
+
+async function replaced(redis: RedisCluster, master: RedisServer, slot: number): Promise<RedisServer> {
+  const other = redis.servers.find((server) => server !== master) as RedisServer;
+  return await until('the cluster elects another master', async () => {
+    const now = await redis.masterOf(slot, other);
+    return now === master ? undefined : now;
+  });
+}
+
+async function back(scene: Scene, load: Load, sinceMs: number): Promise<void> {
+  const answeredMs = await until('service after the failover', () => load.firstAnswerAfter(sinceMs));
+  scene.say(`service is back after ${Math.round(answeredMs - sinceMs)} ms`);
+}
+
+for (const what of ['log', 'table'] as const) {
+  fault(`the master of a ${what} is killed under load, and comes back as a replica: nothing is lost`, async (scene) => {
+    const { redis, cluster, logAt } = await onRedisCluster(scene);
+    const load = await scene.load(cluster);
+    await delay(700);
+    const slot = what === 'log' ? slotOf(0) : calculateSlot('walletd:meta');
+    const victim = await redis.masterOf(slot);
+    const killedMs = performance.now();
+    await victim.end('SIGKILL');
+    const heir = await replaced(redis, victim, slot);
+    scene.say(`another master after ${Math.round(performance.now() - killedMs)} ms`);
+    // Every answer waits for a replica, and this was the only one: the former master comes back as one.
+    await victim.start();
+    await back(scene, load, performance.now());
+    await delay(1500);
+    await load.stop();
+    await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
+  });
+}
+
+fault(
+  'a master that was stopped wakes after another one was elected, under nodes: nothing answered is lost',
+  async (scene) => {
+    const { redis, cluster, logAt } = await onRedisCluster(scene);
+    const load = await scene.load(cluster);
+    await delay(700);
+    const zombie = await redis.masterOf(slotOf(0));
+    zombie.signal('SIGSTOP');
+    const heir = await replaced(redis, zombie, slotOf(0));
+    zombie.signal('SIGCONT');
+    await back(scene, load, performance.now());
+    await delay(2000);
+    await load.stop();
+    await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
+  },
+);
+
+fault('a master and the node that owns its shards are killed together: nothing answered is lost', async (scene) => {
+  const { redis, cluster, logAt } = await onRedisCluster(scene);
+  const load = await scene.load(cluster);
+  await delay(700);
+  const owner = Number((await cluster.owners())[0]?.slice(nameOf(0).length - 1));
+  const victim = await redis.masterOf(slotOf(0));
+  await Promise.all([victim.end('SIGKILL'), cluster.end(owner, 'SIGKILL')]);
+  const heir = await replaced(redis, victim, slotOf(0));
+  await victim.start();
+  scene.say(`all shards are served after ${await untilTaken(cluster, owner)} ms`);
+  await delay(1000);
+  await load.stop();
+  await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
+});
+
+fault('slots move to other masters while nodes share the shards: nobody hears of it', async (scene) => {
+  const { redis, cluster, logAt } = await onRedisCluster(scene);
+  const load = await scene.load(cluster);
+  for (let shard = 0; shard < SHARDS; shard++) {
+    const from = await redis.masterOf(slotOf(shard));
+    const to = redis.masters[(redis.masters.indexOf(from) + 1) % redis.masters.length] as RedisServer;
+    await redis.moveSlot(slotOf(shard), to, () => delay(20));
+  }
+  await delay(500);
+  await load.stop();
+  assertUndisturbed(load);
+  await proveCluster(scene, [load], cluster, logAt(redis.masters[0] as RedisServer), redis.url);
+});
+
+fault('a replica is gone: answers are held, not told, and come when it is back', async (scene) => {
+  const { redis, cluster, logAt } = await onRedisCluster(scene, { WALLETD_REQUEST_DEADLINE_MS: '500' });
+  const load = await scene.load(cluster);
+  await delay(500);
+  const master = await redis.masterOf(slotOf(0));
+  const replica = redis.servers[redis.servers.indexOf(master) + redis.size.masters] as RedisServer;
+  replica.signal('SIGSTOP');
+  await until('callers are told 503', () => load.count('busy') > 10);
+  replica.signal('SIGCONT');
+  await back(scene, load, performance.now());
+  await delay(2000);
+  await load.stop();
+  await cluster.settled();
+  await proveCluster(scene, [load], cluster, logAt(redis.masters[0] as RedisServer), redis.url);
+});
+
+fault('the table and its function are deleted under load: nodes join again, and nobody hears of it', async (scene) => {
+  const { redis, cluster, log } = await onRedis(scene);
+  const load = await scene.load(cluster);
+  await delay(500);
+  const owners = await cluster.owners();
+  for (let round = 0; round < 3; round++) {
+    await redis.call('DEL', 'walletd:{walletd:meta}:table', 'walletd:{walletd:meta}:table-beats');
+    await delay(700);
+    await redis.call('FUNCTION', 'DELETE', 'walletd_cluster_1');
+    await delay(700);
+  }
+  await until('all are members', async () => (await cluster.seen())?.nodes.length === 3);
+  await cluster.settled();
+  assert.deepEqual((await cluster.owners()).length, owners.length);
+  await load.stop();
+  assertUndisturbed(load);
+  await proveCluster(scene, [load], cluster, log, redis.url);
+});
+
+fault('the owner is killed, and the log has lost its tail: who followed it puts it back', async (scene) => {
+  const { redis, cluster, log } = await onRedis(scene);
+  const load = await scene.load(cluster);
+  await delay(700);
+  load.rest();
+  await delay(300);
+  const owner = Number((await cluster.owners())[0]?.at(-1));
+  cluster.signal(owner, 'SIGSTOP');
+  const patient = await Patient.of(new RawRedis(redis), 0);
+  await patient.loseFrom(patient.lsns.at(-5) as never);
+  await cluster.end(owner, 'SIGKILL');
+  await untilTaken(cluster, owner);
+  load.moveTo(cluster);
+  await delay(500);
+  await load.stop();
+  await proveCluster(scene, [load], cluster, log, redis.url);
+});
+
+fault(
+  'a log has lost what nobody has any more: the shard stops and says so, until somebody accepts it',
+  async (scene) => {
+    const { redis, cluster } = await onRedis(scene);
+    const load = await scene.load(cluster);
+    await delay(700);
+    await load.stop();
+    await delay(300);
+    const seen = await cluster.seen();
+    const has = (i: number) => [seen?.shards[0]?.owner, ...(seen?.shards[0]?.followers ?? [])].includes(nameOf(i));
+    const those = [0, 1, 2].filter(has);
+    const witness = [0, 1, 2].find((i) => !has(i)) as number;
+    await Promise.all(those.map((i) => cluster.end(i, 'SIGKILL')));
+    const patient = await Patient.of(new RawRedis(redis), 0);
+    await patient.loseFrom(patient.lsns.at(-5) as never);
+    const { adminUrl } = cluster.node(witness);
+    const stopped = await until('the shard is stopped', async () => {
+      const { shards } = (await (await fetch(`${adminUrl}/readyz`)).json()) as {
+        shards: { state: string; reason?: string }[];
+      };
+      return shards.find(({ state }) => state === 'stopped');
+    });
+    assert.match(stopped.reason ?? '', /^the log of shard 0 lacks .*; `walletd accept-loss` shows what is missing/);
+    const others = await cluster.owners();
+    assert.equal(others.filter((owner) => owner === null).length, 1, 'the others are served');
+    const accepting = new WalletdCommand(['accept-loss', '--stopped', '--yes'], {
+      WALLETD_STORE: cluster.network(witness).store.url,
+      WALLETD_SHARDS: String(SHARDS),
+      WALLETD_NODE_FOLDER: cluster.nodeFolder(witness),
+    });
+    assert.equal(await accepting.exit(), 0, accepting.stderr);
+    assert.match(accepting.stdout, /Shard 0 goes on from /);
+    await until('it is served again', async () => (await cluster.owners()).every((owner) => owner !== null));
+    // Those who come back have told of more, and do not wait for it either.
+    for (const i of those) await cluster.startNode(i);
+    await cluster.settled();
+    await cluster.end(witness, 'SIGKILL');
+    await untilTaken(cluster, witness);
+    await scene.run('verify', '--store', redis.url);
+  },
+);
