@@ -5,7 +5,15 @@ import { type Database, open, type RootDatabase } from 'lmdb';
 import type { ArchivedPlace, ArchiveName, ArchiveRecord, FreshNames } from '../../shard/archive/archive.js';
 import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
 import { maybeOpenFresh, sealFresh } from '../format/archive-names.js';
-import { decodeRecord, encodeRecord, idsIn, type Place, tailAt, tailOf } from '../format/archive-record.js';
+import {
+  decodeRecord,
+  encodeRecord,
+  idsIn,
+  type Place,
+  TAIL_BYTES,
+  tailAt,
+  writeTail,
+} from '../format/archive-record.js';
 import { Commits } from './commits.js';
 import { BINARY, usedBytes } from './environment.js';
 import { FileGrowth } from './file-growth.js';
@@ -224,6 +232,8 @@ export class ArchiveDay {
 }
 
 const ZERO = Buffer.alloc(1);
+/** Behind shard and player. */
+const TAIL_AT = 6;
 
 function prefixOf(shard: number, ...words: number[]): Buffer {
   const prefix = Buffer.allocUnsafe(2 + words.length * 4);
@@ -238,11 +248,15 @@ function behind(prefix: Buffer): Buffer {
 }
 
 function keyOf(place: Place): Buffer {
-  return Buffer.concat([prefixOf(place.shard, place.player), tailOf(place)]);
+  const key = Buffer.allocUnsafe(TAIL_AT + TAIL_BYTES);
+  key.writeUInt16BE(place.shard, 0);
+  key.writeUInt32BE(place.player, 2);
+  writeTail(place, key, TAIL_AT);
+  return key;
 }
 
 function placeOf(key: Buffer): Place {
-  return { shard: key.readUInt16BE(0), player: key.readUInt32BE(2), ...tailAt(key, 6) };
+  return { shard: key.readUInt16BE(0), player: key.readUInt32BE(2), ...tailAt(key, TAIL_AT) };
 }
 
 /** The names of records that were put together, by shard. */
