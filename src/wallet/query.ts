@@ -88,7 +88,6 @@ export type QueryResult =
 /** What of a player can go to the archive. */
 export interface ArchivablePlayer {
   readonly username: string;
-  readonly version: number;
   readonly rounds: readonly Archivable[];
 }
 
@@ -346,7 +345,7 @@ function listArchivable(wallets: Wallets, scan: Extract<Query, { type: 'list-arc
     const wallet = wallets.lookAt(position) as Wallet;
     const rounds = archivableRounds(wallet, scan.beforeMs, left);
     left -= rounds.length;
-    if (rounds.length > 0) players.push({ username: wallet.username, version: wallet.version, rounds });
+    if (rounds.length > 0) players.push({ username: wallet.username, rounds });
   }
   return { type: 'archivable', players, next: position < wallets.count ? position : 0 };
 }

@@ -1,13 +1,15 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 import type { Replier } from '../base/replier.js';
 import { DAY_MS, dayOf } from '../base/time.js';
 import type { ShardArchive } from '../shard/archive/shard-archive.js';
 import type { Shard } from '../shard/shard.js';
+import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { ArchivablePlayer, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
+import type { Wallets } from '../wallet/state/wallets.js';
+import type { SpareTime } from './spare-time.js';
 
 const TURN_MS = 20;
 /** Merging what is known of an archive: nobody waits longer for it. */
@@ -19,8 +21,10 @@ const PASS_MIN_MS = 10;
 const PLAYERS_MAX = 2000;
 /** Rounds that are put into the archive at once, about. */
 const ROUNDS_MAX = 500;
-/** Rounds that leave memory in one turn of the event loop. */
+/** Rounds that leave memory in one turn of the event loop: some hundred microseconds. */
 const ROUNDS_PER_TURN = 32;
+/** While nothing is late, moves wait so long for a turn that is spare. */
+const WAIT_MS = 50;
 const NOBODY: Replier<Answer> = { reply() {} };
 const SWEEP_MS = 60_000;
 /** Between two times that what is known of the archive is saved. */
@@ -28,6 +32,7 @@ const SAVE_MS = 600_000;
 
 export interface ArchiverDeps {
   readonly clock: Clock;
+  readonly spareTime: SpareTime;
   /** How long a round of which nothing is open stays in memory after its last change. */
   readonly memoryMs: number;
   readonly retentionMs: number;
@@ -44,6 +49,14 @@ interface Member {
   due: number;
   position: number;
   isBusy: boolean;
+}
+
+/** What can go of some players, as it was told. */
+interface Leaving {
+  /** The shard's at that time. */
+  readonly wallets: Wallets | undefined;
+  readonly beforeMs: number;
+  readonly players: readonly ArchivablePlayer[];
 }
 
 /**
@@ -106,54 +119,53 @@ export class Archiver {
   /** Looks at the players that are due, and moves what can go: many rounds share one durable write. */
   private async move(member: Member): Promise<void> {
     member.isBusy = true;
-    let waiting: ArchivablePlayer[] = [];
-    let rounds = 0;
     while (member.due >= 1) {
-      const scanned = await this.scan(member, Math.min(Math.floor(member.due), PLAYERS_MAX));
-      if (scanned === undefined) break;
-      member.due -= Math.max(scanned.looked, 1);
-      waiting.push(...scanned.players);
-      for (const player of scanned.players) rounds += player.rounds.length;
-      if (rounds < ROUNDS_MAX && member.due >= 1) continue;
-      if (rounds > 0) await this.moveRounds(member, waiting);
-      waiting = [];
-      rounds = 0;
+      const leaving = await this.leaving(member);
+      if (leaving === undefined) break;
+      if (leaving.players.length > 0) await this.moveRounds(member, leaving);
     }
     member.isBusy = false;
   }
 
   /** What it tells is durable. Undefined while the shard does not serve. */
-  private async scan(
-    member: Member,
-    count: number,
-  ): Promise<{ readonly players: readonly ArchivablePlayer[]; readonly looked: number } | undefined> {
-    const { shard, position: from } = member;
-    const beforeMs = this.deps.clock.now() - this.deps.memoryMs;
-    const result = await new Promise<QueryResult | BusyAnswer>((resolve) => {
-      shard.submit({
-        type: 'query',
-        query: { type: 'list-archivable', from, count, beforeMs },
-        replier: { reply: resolve },
-        deadlineMs: Number.POSITIVE_INFINITY,
-      });
-    });
-    if (result.type !== 'archivable') return undefined;
-    member.position = result.next;
-    return { players: result.players, looked: result.next === 0 ? count : result.next - from };
+  private async leaving(member: Member): Promise<Leaving | undefined> {
+    const { shard } = member;
+    const wallets = shard.source?.wallets;
+    const beforeMs = shard.now() - this.deps.memoryMs;
+    const players: ArchivablePlayer[] = [];
+    for (let rounds = 0; rounds < ROUNDS_MAX && member.due >= 1; ) {
+      await this.itsTurn(member);
+      const scanned = await scan(shard, member.position, Math.min(Math.floor(member.due), PLAYERS_MAX), beforeMs);
+      if (scanned === undefined) return undefined;
+      member.due -= Math.max(scanned.looked, 1);
+      member.position = scanned.next;
+      players.push(...scanned.players);
+      for (const player of scanned.players) rounds += player.rounds.length;
+    }
+    return { wallets, beforeMs, players };
   }
 
-  private async moveRounds({ shard, archive }: Member, players: readonly ArchivablePlayer[]): Promise<void> {
+  private async moveRounds(member: Member, { wallets, beforeMs, players }: Leaving): Promise<void> {
+    const { shard, archive } = member;
+    await this.itsTurn(member);
     const { lsn } = must(shard.durableHead, 'a shard that has answered has a log');
     await archive.put(lsn, players);
-    let rounds = 0;
-    for (const player of players) {
-      letGo(shard, player);
-      rounds += player.rounds.length;
-      // Others have their turn: a round takes some microseconds to leave.
-      if (rounds < ROUNDS_PER_TURN) continue;
-      rounds = 0;
-      await turn();
+    let rounds = ROUNDS_PER_TURN;
+    for (const { username, rounds: going } of players) {
+      if (rounds >= ROUNDS_PER_TURN) {
+        rounds = 0;
+        await this.itsTurn(member);
+        // Another node may have had the shard meanwhile, with a clock that is behind: what it changed may look older than it is.
+        if (shard.source?.wallets !== wallets) return;
+      }
+      letGo(shard, { type: 'archive', username, rounds: going, beforeMs });
+      rounds += going.length;
     }
+  }
+
+  /** Callbacks go first, unless a whole pass is late: then moves are as urgent as they are, or memory would fill. */
+  private itsTurn({ due, shard }: Member): Promise<void> {
+    return this.deps.spareTime.turn(due < shard.playerCount ? WAIT_MS : 0);
   }
 
   private sweep(): void {
@@ -165,8 +177,25 @@ export class Archiver {
   }
 }
 
-function letGo(shard: Shard, { username, version, rounds }: ArchivablePlayer): void {
-  const images = rounds.map(({ image }) => image);
-  const command = { type: 'archive', username, version, images } as const;
+/** Looks at `count` players from a position on. Undefined while the shard does not serve. */
+async function scan(
+  shard: Shard,
+  from: number,
+  count: number,
+  beforeMs: number,
+): Promise<(Extract<QueryResult, { type: 'archivable' }> & { readonly looked: number }) | undefined> {
+  const result = await new Promise<QueryResult | BusyAnswer>((resolve) => {
+    shard.submit({
+      type: 'query',
+      query: { type: 'list-archivable', from, count, beforeMs },
+      replier: { reply: resolve },
+      deadlineMs: Number.POSITIVE_INFINITY,
+    });
+  });
+  if (result.type !== 'archivable') return undefined;
+  return { ...result, looked: result.next === 0 ? count : result.next - from };
+}
+
+function letGo(shard: Shard, command: Extract<Command, { type: 'archive' }>): void {
   shard.submit({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY });
 }

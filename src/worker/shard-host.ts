@@ -30,6 +30,7 @@ import { ShardMoves } from './shard-moves.js';
 import { ShardRestarts } from './shard-restarts.js';
 import type { Move, MoveResult, ShardStatus, ThreadShards } from './shards.js';
 import { SnapshotQueue } from './snapshot-queue.js';
+import { SpareTime } from './spare-time.js';
 import { TurnWatch } from './turn-watch.js';
 
 /** How one of its shards is doing. */
@@ -116,6 +117,8 @@ export class ShardHost implements ThreadShards {
   private readonly housekeeper: Housekeeper;
   private readonly archives: ReadonlyMap<number, ShardArchive>;
   private readonly archiver: Archiver;
+  /** That have come so far, from outside. */
+  private requests = 0;
 
   constructor(
     shardIds: readonly number[],
@@ -192,6 +195,10 @@ export class ShardHost implements ThreadShards {
     this.archives = new Map(archived.map(([{ id }, shardArchive]) => [id, shardArchive]));
     this.archiver = new Archiver(archived, {
       clock,
+      spareTime: new SpareTime(
+        () => this.requests,
+        () => clock.monotonicMs(),
+      ),
       memoryMs: deps.memoryMs,
       retentionMs: rules.retentionMs,
       dropBefore: async (day) => await archive?.dropBefore(day),
@@ -240,6 +247,7 @@ export class ShardHost implements ThreadShards {
   }
 
   maybeCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined {
+    this.requests++;
     const { endpoint, text, deadlineMs, isTraced } = callback;
     const { codec, shardCount } = this.deps;
     const request = codec.read(endpoint, text);
@@ -272,10 +280,12 @@ export class ShardHost implements ThreadShards {
   }
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
+    this.requests++;
     this.mustShard(shard).submit({ type: 'command', command, deadlineMs, replier });
   }
 
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
+    this.requests++;
     this.mustShard(shard).submit({ type: 'query', query, deadlineMs, replier });
   }
 

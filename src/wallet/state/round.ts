@@ -1,4 +1,5 @@
 import type { Units } from '../amount.js';
+import type { ByteWriter } from '../records/byte-writer.js';
 import {
   Cursor,
   isTextAt,
@@ -24,6 +25,12 @@ import {
   writtenText,
 } from './tables.js';
 import { type FirstAnswer, TransactionRecord } from './transaction-record.js';
+
+/** What one player knows a round by. */
+export interface RoundName {
+  readonly productId: string;
+  readonly roundId: string;
+}
 
 /** A transaction in its round. */
 export class Transaction extends TransactionRecord {
@@ -98,6 +105,11 @@ export class Round {
     return this.tables.textAt(this.words[this.at + ROUND_ID] as number);
   }
 
+  /** As it is stored. */
+  writeId(bytes: ByteWriter): void {
+    this.tables.writeText(bytes, this.words[this.at + ROUND_ID] as number);
+  }
+
   get isKnown(): boolean {
     return (this.facts & KNOWN) !== 0;
   }
@@ -122,20 +134,20 @@ export class Round {
 
   /** Oldest first. */
   get bets(): Transaction[] {
-    const bets: Transaction[] = [];
-    for (const member of this.members()) if (member.isBet) bets.push(member);
-    return bets;
+    return this.members().filter(({ isBet }) => isBet);
   }
 
   /** All transactions that point at it, oldest first. */
-  *members(): IterableIterator<Transaction> {
+  members(): Transaction[] {
+    const members: Transaction[] = [];
     const newest = this.newest;
-    if (newest === 0) return;
+    if (newest === 0) return members;
     let row = newest;
     do {
       row = this.nextOf(row);
-      yield new Transaction(this.tables, row);
+      members.push(new Transaction(this.tables, row));
     } while (row !== newest);
+    return members;
   }
 
   /** Only `Wallet.add` calls it. */

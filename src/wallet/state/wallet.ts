@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.js';
 import type { Units } from '../amount.js';
+import type { ByteWriter } from '../records/byte-writer.js';
 import { type Cursor, textBytesMax, writeNumber, writeSigned, writeText } from '../records/bytes.js';
 import { Operation, type OperationFacts } from './operation.js';
 import { Round, Transaction } from './round.js';
@@ -121,6 +122,11 @@ export class Wallet {
   get username(): string {
     this.maybeName ??= this.tables.textAt(this.words[this.at + PLAYER_NAME] as number);
     return this.maybeName;
+  }
+
+  /** As it is stored. */
+  writeUsername(bytes: ByteWriter): void {
+    this.tables.writeText(bytes, this.words[this.at + PLAYER_NAME] as number);
   }
 
   get currency(): string {
@@ -504,7 +510,7 @@ export class Wallet {
   /** Drops a whole round with all its transactions. */
   dropRound(round: Round): void {
     const { tables } = this;
-    for (const item of [...round.members()]) this.dropTransaction(item.row, item.facts);
+    for (const item of round.members()) this.dropTransaction(item.row, item.facts);
     tables.leaveRound(round.row);
     const words = tables.rounds.wordsOf(round.row);
     const at = tables.rounds.at(round.row);

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { ShardArchive } from '../../src/shard/archive/shard-archive.js';
+import type { Request } from '../../src/shard/request.js';
+import type { Shard } from '../../src/shard/shard.js';
+import type { ArchivablePlayer } from '../../src/wallet/query.js';
+import { Archiver } from '../../src/worker/archiver.js';
+import { SpareTime } from '../../src/worker/spare-time.js';
+import { turns } from '../support/test-host.js';
+
+const MEMORY_MS = 8000;
+const PLAYERS = 100;
+const TIMERS_MS = 20;
+
+/** Each player has a round that can go; what is submitted is noted. */
+class FakeShard {
+  readonly playerCount = PLAYERS;
+  readonly durableHead = { lsn: { epoch: 1, sequence: 1 } };
+  source = { wallets: {} };
+  looked = 0;
+  left = 0;
+
+  now(): number {
+    return 0;
+  }
+
+  submit(request: Request): void {
+    if (request.type === 'command') {
+      this.left++;
+    } else if (request.query.type === 'list-archivable') {
+      const { from, count } = request.query;
+      const next = Math.min(from + count, PLAYERS);
+      this.looked += next - from;
+      const players = Array.from({ length: next - from }, (_, i): ArchivablePlayer => playerOf(from + i));
+      request.replier.reply({ type: 'archivable', players, next: next === PLAYERS ? 0 : next });
+    }
+  }
+}
+
+function playerOf(n: number): ArchivablePlayer {
+  const round = { image: Buffer.alloc(0), updatedMs: 0, productId: 'P', roundId: 'r', transactions: [] };
+  return { username: `p${n}`, rounds: [round] };
+}
+
+function archiving(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const thread = { nowMs: 0, requests: 0 };
+  const clock = { now: () => thread.nowMs, monotonicMs: () => thread.nowMs };
+  const shard = new FakeShard();
+  const archive = { put: async (): Promise<void> => {}, work: () => false, close() {} };
+  const archiver = new Archiver([[shard as unknown as Shard, archive as unknown as ShardArchive]], {
+    clock,
+    spareTime: new SpareTime(() => thread.requests, clock.monotonicMs),
+    memoryMs: MEMORY_MS,
+    retentionMs: 1e12,
+    dropBefore: async () => {},
+    isClockTrusted: () => true,
+  });
+  archiver.start();
+  /** Time goes on, and each turn of the event loop brings so many requests. */
+  const pass = async (ms: number, requests: number) => {
+    for (let passed = 0; passed < ms; passed += TIMERS_MS) {
+      thread.nowMs += TIMERS_MS;
+      t.mock.timers.tick(TIMERS_MS);
+      for (let turn = 0; turn < 10; turn++) {
+        thread.requests += requests;
+        await turns(1);
+      }
+    }
+  };
+  return { shard, archive, archiver, pass };
+}
+
+test('all players are looked at in an eighth of the time that rounds stay in memory, and what can go leaves', async (t) => {
+  const { shard, archiver, pass } = archiving(t);
+  await pass(MEMORY_MS / 8, 0);
+  assert.ok(Math.abs(shard.looked - PLAYERS) <= 2, `${shard.looked} players`);
+  assert.equal(shard.left, shard.looked);
+  archiver.stop();
+});
+
+test('while every turn brings requests, moves wait for a while; they are made all the same, once a pass is late', async (t) => {
+  const { shard, archiver, pass } = archiving(t);
+  await pass(40, 1);
+  assert.equal(shard.looked, 0, 'callbacks go first');
+  await pass(MEMORY_MS, 1);
+  assert.ok(shard.left >= 4 * PLAYERS, `${shard.left} rounds in the time of eight passes`);
+  archiver.stop();
+});
+
+test('what was told of wallets that the shard has no more is not let go of', async (t) => {
+  const { shard, archive, archiver, pass } = archiving(t);
+  let puts = 0;
+  archive.put = async () => {
+    if (puts++ === 0) shard.source = { wallets: {} };
+  };
+  while (puts === 0) await pass(TIMERS_MS, 0);
+  assert.equal(shard.left, 0);
+  while (puts === 1) await pass(TIMERS_MS, 0);
+  await pass(TIMERS_MS, 0);
+  assert.ok(shard.left > 0);
+  archiver.stop();
+});
