@@ -11,6 +11,7 @@ import type { Shard, ShardLimits } from '../../src/shard/shard.js';
 import type { SnapshotPolicy } from '../../src/shard/snapshot/snapshot-policy.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import type { Store } from '../../src/store/store.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import type { Command } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
@@ -30,7 +31,7 @@ const CODEC = new CallbackCodec(
 );
 const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };
 
-const DEAF: HostObserver = {
+export const DEAF: HostObserver = {
   decided() {},
   landed() {},
   appendFailed() {},
@@ -68,13 +69,20 @@ export class TestHost {
       observer?: HostObserver;
       archive?: Archive;
       memoryMs?: number;
+      idleMs?: number;
+      /** Instead of the log in memory, which the test reaches as `wal`. */
+      store?: Pick<Store, 'wal' | 'snapshots'> & { readonly storeId: string };
       isShared?: boolean;
     } = {},
   ) {
     const { shards = 2, limits = {}, rules = {}, recentBytesMax = 1_000_000 } = options;
     const settings = settingsWith();
     this.wal = options.wal ?? new MemoryWal(randomUUID(), shards);
-    const { storeId } = this.wal;
+    const { wal, snapshots, storeId } = options.store ?? {
+      wal: this.wal,
+      snapshots: this.wal,
+      storeId: this.wal.storeId,
+    };
     const write = (level: string) => (fields: object, message: string) => {
       this.logLines.push({ level, message, fields });
     };
@@ -83,7 +91,7 @@ export class TestHost {
     const { ownerTag = randomBytes(4).toString('hex') } = options;
     const newNonce = () => ownerTag + randomBytes(4).toString('hex');
     this.shards = Array.from({ length: shards }, (_, shard) => shard);
-    this.deps = { wal: this.wal, format, clock: this.clock, log, owner: OWNER, newNonce, delay, attemptsMax: 10 };
+    this.deps = { wal, format, clock: this.clock, log, owner: OWNER, newNonce, delay, attemptsMax: 10 };
     this.host = new ShardHost(this.shards, {
       isTracing: false,
       isShared: options.isShared ?? false,
@@ -92,8 +100,8 @@ export class TestHost {
       checkStore: async () => {},
       metrics: () => [],
       onClose: async () => {},
-      wal: this.wal,
-      snapshots: this.wal,
+      wal,
+      snapshots,
       format,
       snapshotFormat: new SnapshotCodec(storeId),
       policy: { everyEntries: 0, everyMs: 0, keep: 3, historyBytesMax: 0, ...options.policy },
@@ -106,7 +114,7 @@ export class TestHost {
       rules: { ...rulesOf(settings), ...rules },
       limits: { ...settings.limits, ...limits },
       memory: this.memory,
-      idleMs: 60_000,
+      idleMs: options.idleMs ?? 60_000,
       archive: options.archive,
       memoryMs: options.memoryMs ?? 3_600_000,
       observer: options.observer ?? DEAF,
