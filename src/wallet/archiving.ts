@@ -26,10 +26,11 @@ export interface ArchivableTransaction {
   readonly version: number;
 }
 
-/** Up to `limit` rounds of which nothing is open, and nothing has changed since `beforeMs`. */
-export function archivableRounds(wallet: Wallet, beforeMs: number, limit: number): readonly Archivable[] {
+/** Rounds of which nothing is open, and nothing has changed since `beforeMs`: up to `limit` that follow the first `told`. */
+export function archivableRounds(wallet: Wallet, beforeMs: number, told: number, limit: number): readonly Archivable[] {
   if (!wallet.mayHaveClosedBefore(beforeMs)) return [];
   const looked: Round[] = [];
+  let skipped = 0;
   const rounds: Archivable[] = [];
   // Nothing of what cannot go yet was changed before this.
   let oldestMs = Number.POSITIVE_INFINITY;
@@ -47,11 +48,13 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, limit: number
     round.isKept = true;
     looked.push(round);
     const members = round.members();
-    if (isClosedSince(members, beforeMs)) rounds.push(archivable(wallet, round, members));
+    if (!isClosedSince(members, beforeMs)) continue;
+    if (skipped < told) skipped++;
+    else rounds.push(archivable(wallet, round, members));
   }
   for (const round of looked) round.isKept = false;
   // Those that go are looked for once more: they may have changed when their time comes.
-  if (rounds.length === 0) wallet.noteClosed(oldestMs);
+  if (rounds.length === 0 && skipped === 0) wallet.noteClosed(oldestMs);
   return rounds;
 }
 

@@ -6,7 +6,7 @@ import type { ShardArchive } from '../shard/archive/shard-archive.js';
 import type { Shard } from '../shard/shard.js';
 import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
-import type { ArchivablePlayer, QueryResult } from '../wallet/query.js';
+import type { ArchivablePlace, ArchivablePlayer, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import type { Wallets } from '../wallet/state/wallets.js';
 import type { SpareTime } from './spare-time.js';
@@ -26,6 +26,7 @@ const ROUNDS_PER_TURN = 32;
 /** While nothing is late, moves wait so long for a turn that is spare. */
 const WAIT_MS = 50;
 const NOBODY: Replier<Answer> = { reply() {} };
+const START: ArchivablePlace = { position: 0, rounds: 0 };
 const SWEEP_MS = 60_000;
 /** Between two times that what is known of the archive is saved. */
 const SAVE_MS = 600_000;
@@ -47,7 +48,7 @@ interface Member {
   readonly archive: ShardArchive;
   /** Players that should have been looked at by now. */
   due: number;
-  position: number;
+  place: ArchivablePlace;
   isBusy: boolean;
 }
 
@@ -75,7 +76,7 @@ export class Archiver {
     shards: readonly (readonly [Shard, ShardArchive])[],
     private readonly deps: ArchiverDeps,
   ) {
-    this.members = shards.map(([shard, archive]) => ({ shard, archive, due: 0, position: 0, isBusy: false }));
+    this.members = shards.map(([shard, archive]) => ({ shard, archive, due: 0, place: START, isBusy: false }));
     this.passMs = Math.max(deps.memoryMs * PASS_SHARE, PASS_MIN_MS);
     this.lastMs = deps.clock.monotonicMs();
   }
@@ -135,13 +136,18 @@ export class Archiver {
     const players: ArchivablePlayer[] = [];
     for (let rounds = 0; rounds < ROUNDS_MAX && member.due >= 1; ) {
       await this.itsTurn(member);
-      const scanned = await scan(shard, member.position, Math.min(Math.floor(member.due), PLAYERS_MAX), beforeMs);
+      const count = Math.min(Math.floor(member.due), PLAYERS_MAX);
+      const scanned = await scan(shard, { type: 'list-archivable', from: member.place, count, beforeMs });
       if (scanned === undefined) return undefined;
-      member.due -= Math.max(scanned.looked, 1);
-      member.position = scanned.next;
+      const { position, rounds: told } = scanned.next;
+      // Who has more to go than is told at once is not done with.
+      member.due -= position === 0 && told === 0 ? count : position - member.place.position;
+      member.place = scanned.next;
       players.push(...scanned.players);
       for (const player of scanned.players) rounds += player.rounds.length;
     }
+    // What was told is gone when the next ones are looked for.
+    member.place = { ...member.place, rounds: 0 };
     return { wallets, beforeMs, players };
   }
 
@@ -177,23 +183,15 @@ export class Archiver {
   }
 }
 
-/** Looks at `count` players from a position on. Undefined while the shard does not serve. */
+/** Undefined while the shard does not serve. */
 async function scan(
   shard: Shard,
-  from: number,
-  count: number,
-  beforeMs: number,
-): Promise<(Extract<QueryResult, { type: 'archivable' }> & { readonly looked: number }) | undefined> {
+  query: Extract<Query, { type: 'list-archivable' }>,
+): Promise<Extract<QueryResult, { type: 'archivable' }> | undefined> {
   const result = await new Promise<QueryResult | BusyAnswer>((resolve) => {
-    shard.submit({
-      type: 'query',
-      query: { type: 'list-archivable', from, count, beforeMs },
-      replier: { reply: resolve },
-      deadlineMs: Number.POSITIVE_INFINITY,
-    });
+    shard.submit({ type: 'query', query, replier: { reply: resolve }, deadlineMs: Number.POSITIVE_INFINITY });
   });
-  if (result.type !== 'archivable') return undefined;
-  return { ...result, looked: result.next === 0 ? count : result.next - from };
+  return result.type === 'archivable' ? result : undefined;
 }
 
 function letGo(shard: Shard, command: Extract<Command, { type: 'archive' }>): void {

@@ -84,7 +84,7 @@ export class StoreWriter {
   /** As an archive would have them. */
   closedRoundsOf(username: string): readonly Archivable[] {
     const wallet = must(this.wallets[shardOf(username, META.shards)]?.get(username), 'a player of the story');
-    return archivableRounds(wallet, this.nowMs + 1, 100);
+    return archivableRounds(wallet, this.nowMs + 1, 0, 100);
   }
 
   wait(ms: number): void {

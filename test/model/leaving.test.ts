@@ -28,7 +28,7 @@ test('a round is told to be unchanged exactly when its image is the same, byte f
       domain.nowMs++;
       const beforeMs = domain.nowMs;
       const looked = USERNAMES.map((username) => {
-        return { username, rounds: archivableRounds(domain.wallet(username), beforeMs, 100) };
+        return { username, rounds: archivableRounds(domain.wallet(username), beforeMs, 0, 100) };
       });
       for (const step of after) {
         run(step);

@@ -78,7 +78,7 @@ export class Domain {
   /** Lets go of up to so many closed rounds of each player. */
   letGo(limit: number): void {
     for (const { username } of [...this.wallets]) {
-      const archivable = archivableRounds(this.wallet(username), this.nowMs + 1, limit);
+      const archivable = archivableRounds(this.wallet(username), this.nowMs + 1, 0, limit);
       for (const { image } of archivable) this.archive.set(JSON.stringify(nameOfImage(image)), image);
       this.move({ type: 'archive', username, rounds: archivable, beforeMs: this.nowMs + 1 });
     }

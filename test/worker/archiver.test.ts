@@ -29,10 +29,11 @@ class FakeShard {
       this.left++;
     } else if (request.query.type === 'list-archivable') {
       const { from, count } = request.query;
-      const next = Math.min(from + count, PLAYERS);
-      this.looked += next - from;
-      const players = Array.from({ length: next - from }, (_, i): ArchivablePlayer => playerOf(from + i));
-      request.replier.reply({ type: 'archivable', players, next: next === PLAYERS ? 0 : next });
+      const end = Math.min(from.position + count, PLAYERS);
+      this.looked += end - from.position;
+      const players = Array.from({ length: end - from.position }, (_, i) => playerOf(from.position + i));
+      const next = { position: end === PLAYERS ? 0 : end, rounds: 0 };
+      request.replier.reply({ type: 'archivable', players, next });
     }
   }
 }
