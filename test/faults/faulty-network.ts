@@ -3,18 +3,27 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { APPEND_FUNCTION_NAME } from '../../src/store/redis/append-function.js';
 
 const REPLY_MS = 2000;
+export const SLOW_MS = 200;
 
 /**
  * What the network does from now on. A connection that has met bad weather keeps it: TCP loses no bytes in the middle.
  *
  *   fair              carries everything
  *   swallow-replies   the server gets requests, and its replies get nowhere
+ *   slow-replies      the server's replies come late
  *   hold-requests     requests stay on their way, also after their client has gone, until they are delivered
  *   hold-appends      the same, for connections that append to logs
  *   cut-requests      the server gets the beginning of a request, then the connection breaks
  *   cut-replies       the connection breaks instead of the next reply
  */
-export type Weather = 'fair' | 'swallow-replies' | 'hold-requests' | 'hold-appends' | 'cut-requests' | 'cut-replies';
+export type Weather =
+  | 'fair'
+  | 'swallow-replies'
+  | 'slow-replies'
+  | 'hold-requests'
+  | 'hold-appends'
+  | 'cut-requests'
+  | 'cut-replies';
 
 /** A TCP proxy on a free port, for connections that misbehave when they are told to. */
 export class FaultyNetwork {
@@ -75,6 +84,7 @@ export class FaultyNetwork {
 class Link {
   private readonly held: Buffer[] = [];
   private isMuted = false;
+  private isSlow = false;
   private readonly upstream: Socket;
 
   constructor(
@@ -137,7 +147,13 @@ class Link {
   private reply(bytes: Buffer): void {
     const { weather } = this.proxy;
     this.isMuted ||= weather === 'swallow-replies';
+    this.isSlow ||= weather === 'slow-replies';
     if (weather === 'cut-replies') this.client.destroy();
-    else if (!this.isMuted && !this.client.destroyed) this.client.write(bytes);
+    else if (this.isSlow) setTimeout(() => this.pass(bytes), SLOW_MS);
+    else this.pass(bytes);
+  }
+
+  private pass(bytes: Buffer): void {
+    if (!this.isMuted && !this.client.destroyed) this.client.write(bytes);
   }
 }
