@@ -11,6 +11,8 @@ import { turns } from '../support/test-host.js';
 const MEMORY_MS = 8000;
 const PLAYERS = 100;
 const TIMERS_MS = 20;
+const DAY_MS = 86_400_000;
+const RETENTION_MS = 120 * DAY_MS;
 
 /** Each player has a round that can go; what is submitted is noted. */
 class FakeShard {
@@ -45,17 +47,24 @@ function playerOf(n: number): ArchivablePlayer {
 
 function archiving(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const thread = { nowMs: 0, requests: 0 };
+  const thread = { nowMs: 0, requests: 0, isClockTrusted: true };
+  const dropped: number[] = [];
   const clock = { now: () => thread.nowMs, monotonicMs: () => thread.nowMs };
   const shard = new FakeShard();
-  const archive = { put: async (): Promise<void> => {}, work: () => false, close() {} };
+  const archive = {
+    put: async (): Promise<void> => {},
+    work: () => false,
+    save: async () => {},
+    dropBefore: (day: number) => void dropped.push(day),
+    close() {},
+  };
   const archiver = new Archiver([[shard as unknown as Shard, archive as unknown as ShardArchive]], {
     clock,
     spareTime: new SpareTime(() => thread.requests, clock.monotonicMs),
     memoryMs: MEMORY_MS,
-    retentionMs: 1e12,
-    dropBefore: async () => {},
-    isClockTrusted: () => true,
+    retentionMs: RETENTION_MS,
+    dropBefore: async (day) => void dropped.push(day),
+    isClockTrusted: () => thread.isClockTrusted,
   });
   archiver.start();
   /** Time goes on, and each turn of the event loop brings so many requests. */
@@ -69,7 +78,7 @@ function archiving(t: TestContext) {
       }
     }
   };
-  return { shard, archive, archiver, pass };
+  return { shard, archive, archiver, pass, thread, dropped };
 }
 
 test('all players are looked at in an eighth of the time that rounds stay in memory, and what can go leaves', async (t) => {
@@ -100,5 +109,21 @@ test('what was told of wallets that the shard has no more is not let go of', asy
   while (puts === 1) await pass(TIMERS_MS, 0);
   await pass(TIMERS_MS, 0);
   assert.ok(shard.left > 0);
+  archiver.stop();
+});
+
+test('days that ended before the retention are dropped as a whole, and none while the clock has jumped', async (t) => {
+  const { archiver, thread, dropped } = archiving(t);
+  thread.nowMs = 20_000 * DAY_MS + 1000;
+  t.mock.timers.tick(60_000);
+  await turns(1);
+  // Of day 19,879 the newest is as old; a day later it goes, too.
+  assert.deepEqual([...new Set(dropped)], [20_000 - 120 - 1]);
+  dropped.length = 0;
+  thread.isClockTrusted = false;
+  thread.nowMs = 99_000 * DAY_MS;
+  t.mock.timers.tick(600_000);
+  await turns(1);
+  assert.deepEqual(dropped, []);
   archiver.stop();
 });
