@@ -34,7 +34,7 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
   const rounds: Archivable[] = [];
   // Nothing of what cannot go yet was changed before this.
   let oldestMs = Number.POSITIVE_INFINITY;
-  for (const item of wallet.oldestTransactions()) {
+  for (let item = wallet.oldest; item !== undefined; item = wallet.newer(item)) {
     const { createdMs } = item;
     // On the list by creation: all that follows has changed later, too.
     if (createdMs >= beforeMs) oldestMs = Math.min(oldestMs, createdMs);
@@ -47,10 +47,9 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
     if (round.isKept) continue;
     round.isKept = true;
     looked.push(round);
-    const members = round.members();
-    if (!isClosedSince(members, beforeMs)) continue;
+    if (!round.isClosedSince(beforeMs)) continue;
     if (skipped < told) skipped++;
-    else rounds.push(archivable(wallet, round, members));
+    else rounds.push(archivable(wallet, round));
   }
   for (const round of looked) round.isKept = false;
   // Those that go are looked for once more: they may have changed when their time comes.
@@ -58,12 +57,8 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
   return rounds;
 }
 
-function isClosedSince(members: readonly Transaction[], beforeMs: number): boolean {
-  for (const item of members) if (item.isOpen || item.updatedMs >= beforeMs) return false;
-  return true;
-}
-
-function archivable(wallet: Wallet, round: Round, members: readonly Transaction[]): Archivable {
+function archivable(wallet: Wallet, round: Round): Archivable {
+  const members = round.members();
   let updatedMs = 0;
   for (const item of members) updatedMs = Math.max(updatedMs, item.updatedMs);
   return {
@@ -87,7 +82,7 @@ export function unchangedRounds(wallet: Wallet, rounds: readonly RoundName[], be
   const names: RoundName[] = [];
   for (const { productId, roundId } of rounds) {
     const round = wallet.round(productId, roundId);
-    if (round !== undefined && isClosedSince(round.members(), beforeMs)) names.push({ productId, roundId });
+    if (round?.isClosedSince(beforeMs) === true) names.push({ productId, roundId });
   }
   return names;
 }

@@ -4,7 +4,6 @@ import type { Replier } from '../base/replier.js';
 import { DAY_MS, dayOf } from '../base/time.js';
 import type { ShardArchive } from '../shard/archive/shard-archive.js';
 import type { Shard } from '../shard/shard.js';
-import type { Command } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import type { ArchivablePlace, ArchivablePlayer, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
@@ -23,8 +22,6 @@ const PLAYERS_MAX = 2000;
 const ROUNDS_MAX = 500;
 /** Rounds that leave memory in one turn of the event loop: some hundred microseconds. */
 const ROUNDS_PER_TURN = 32;
-/** While nothing is late, moves wait so long for a turn that is spare. */
-const WAIT_MS = 50;
 const NOBODY: Replier<Answer> = { reply() {} };
 const START: ArchivablePlace = { position: 0, rounds: 0 };
 const SWEEP_MS = 60_000;
@@ -103,6 +100,7 @@ export class Archiver {
   }
 
   private turn(): void {
+    this.deps.spareTime.earn();
     const nowMs = this.deps.clock.monotonicMs();
     const elapsedMs = nowMs - this.lastMs;
     this.lastMs = nowMs;
@@ -135,9 +133,9 @@ export class Archiver {
     const beforeMs = shard.now() - this.deps.memoryMs;
     const players: ArchivablePlayer[] = [];
     for (let rounds = 0; rounds < ROUNDS_MAX && member.due >= 1; ) {
-      await this.itsTurn(member);
       const count = Math.min(Math.floor(member.due), PLAYERS_MAX);
-      const scanned = await scan(shard, { type: 'list-archivable', from: member.place, count, beforeMs });
+      const query = { type: 'list-archivable', from: member.place, count, beforeMs } as const;
+      const scanned = await this.deps.spareTime.run(() => scan(shard, query));
       if (scanned === undefined) return undefined;
       const { position, rounds: told } = scanned.next;
       // Who has more to go than is told at once is not done with.
@@ -151,27 +149,15 @@ export class Archiver {
     return { wallets, beforeMs, players };
   }
 
-  private async moveRounds(member: Member, { wallets, beforeMs, players }: Leaving): Promise<void> {
-    const { shard, archive } = member;
-    await this.itsTurn(member);
+  private async moveRounds({ shard, archive }: Member, { wallets, beforeMs, players }: Leaving): Promise<void> {
+    const { spareTime } = this.deps;
     const { lsn } = must(shard.durableHead, 'a shard that has answered has a log');
-    await archive.put(lsn, players);
-    let rounds = ROUNDS_PER_TURN;
-    for (const { username, rounds: going } of players) {
-      if (rounds >= ROUNDS_PER_TURN) {
-        rounds = 0;
-        await this.itsTurn(member);
-        // Another node may have had the shard meanwhile, with a clock that is behind: what it changed may look older than it is.
-        if (shard.source?.wallets !== wallets) return;
-      }
-      letGo(shard, { type: 'archive', username, rounds: going, beforeMs });
-      rounds += going.length;
+    await spareTime.run(() => archive.put(lsn, players));
+    for (let next = 0; next < players.length; ) {
+      // Another node may have had the shard meanwhile, with a clock that is behind: what it changed may look older than it is.
+      if (shard.source?.wallets !== wallets) return;
+      next = await spareTime.run(() => letGoFrom(shard, players, next, beforeMs));
     }
-  }
-
-  /** Callbacks go first, unless a whole pass is late: then moves are as urgent as they are, or memory would fill. */
-  private itsTurn({ due, shard }: Member): Promise<void> {
-    return this.deps.spareTime.turn(due < shard.playerCount ? WAIT_MS : 0);
   }
 
   private sweep(): void {
@@ -194,6 +180,14 @@ async function scan(
   return result.type === 'archivable' ? result : undefined;
 }
 
-function letGo(shard: Shard, command: Extract<Command, { type: 'archive' }>): void {
-  shard.submit({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY });
+/** Lets go of some of them, from the one with this index on; returns the index of the next one. */
+function letGoFrom(shard: Shard, players: readonly ArchivablePlayer[], from: number, beforeMs: number): number {
+  let next = from;
+  for (let gone = 0; gone < ROUNDS_PER_TURN && next < players.length; next++) {
+    const { username, rounds } = players[next] as ArchivablePlayer;
+    const command = { type: 'archive', username, rounds, beforeMs } as const;
+    shard.submit({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY });
+    gone += rounds.length;
+  }
+  return next;
 }

@@ -67,7 +67,7 @@ export interface HostDeps {
   readonly log: Logger;
   readonly rules: Rules;
   readonly limits: ShardLimits;
-  readonly memory: { readonly isFull: boolean };
+  readonly memory: { readonly isFull: boolean; readonly isHalfFull: boolean };
   readonly observer: HostObserver;
   readonly owner: Owner;
   /** 8 random hexadecimal digits: begin the nonce of each fence of this process, and of no other one. */
@@ -117,8 +117,6 @@ export class ShardHost implements ThreadShards {
   private readonly housekeeper: Housekeeper;
   private readonly archives: ReadonlyMap<number, ShardArchive>;
   private readonly archiver: Archiver;
-  /** That have come so far, from outside. */
-  private requests = 0;
 
   constructor(
     shardIds: readonly number[],
@@ -131,9 +129,13 @@ export class ShardHost implements ThreadShards {
     this.clock = clock;
     this.clockWatch = new ClockWatch(deps.clock, log);
     this.orphans = new OrphanKeeper(deps);
+    const monotonicMs = () => clock.monotonicMs();
+    const idleMs = () => performance.eventLoopUtilization().idle;
+    const spareTime = new SpareTime({ monotonicMs, idleMs, isUrgent: () => memory.isHalfFull });
+    const onQuiet = () => spareTime.offer();
     const groups = Array.from(
       { length: FLIGHTS },
-      () => new GroupCommit({ wal, defer: setImmediate, delay: setTimeout, monotonicMs: () => clock.monotonicMs() }),
+      () => new GroupCommit({ wal, defer: setImmediate, delay: setTimeout, monotonicMs, onQuiet }),
     );
     const snapshotter = new Snapshotter({
       ...deps,
@@ -195,10 +197,7 @@ export class ShardHost implements ThreadShards {
     this.archives = new Map(archived.map(([{ id }, shardArchive]) => [id, shardArchive]));
     this.archiver = new Archiver(archived, {
       clock,
-      spareTime: new SpareTime(
-        () => this.requests,
-        () => clock.monotonicMs(),
-      ),
+      spareTime,
       memoryMs: deps.memoryMs,
       retentionMs: rules.retentionMs,
       dropBefore: async (day) => await archive?.dropBefore(day),
@@ -247,7 +246,6 @@ export class ShardHost implements ThreadShards {
   }
 
   maybeCarryOut(callback: SentCallback, replier: Replier<CallbackReply>): number | undefined {
-    this.requests++;
     const { endpoint, text, deadlineMs, isTraced } = callback;
     const { codec, shardCount } = this.deps;
     const request = codec.read(endpoint, text);
@@ -280,12 +278,10 @@ export class ShardHost implements ThreadShards {
   }
 
   execute(shard: number, command: Command, deadlineMs: number, replier: Replier<Answer>): void {
-    this.requests++;
     this.mustShard(shard).submit({ type: 'command', command, deadlineMs, replier });
   }
 
   ask(shard: number, query: Query, deadlineMs: number, replier: Replier<QueryResult | BusyAnswer>): void {
-    this.requests++;
     this.mustShard(shard).submit({ type: 'query', query, deadlineMs, replier });
   }
 

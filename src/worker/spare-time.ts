@@ -1,47 +1,68 @@
-/** What waits for its turn. */
-interface Waiting {
-  readonly resolve: () => void;
-  readonly byMs: number;
+/** Of the thread's time, callbacks have so much to themselves: what is idle beyond that is spare. */
+const RESERVED_SHARE = 0.15;
+/** Also of a thread that is never idle. */
+const LEAST_SHARE = 0.01;
+const URGENT_SHARE = 0.5;
+/** What is not used at once is lost, or nobody would wait after a quiet night. */
+const BUDGET_MAX_MS = 10;
+
+export interface SpareTimeDeps {
+  readonly monotonicMs: () => number;
+  /** How long the thread has waited for events since it began. */
+  readonly idleMs: () => number;
+  /** True: what waits has waited for too long already. */
+  readonly isUrgent: () => boolean;
 }
 
 /**
- * Work that can wait is done while a thread would otherwise wait for its store: in turns of the event loop that have brought
- * no request, one piece in each.
+ * Time of a thread for work that can wait, in pieces of a fraction of a millisecond: as much as it would be idle, less a reserve.
+ * A piece is done when a flight has departed because no further request came, and now and then anyway. To look for such
+ * moments turn by turn instead keeps the event loop from sleeping: it then wakes for every request by itself, and a callback
+ * took half as much again.
  */
 export class SpareTime {
-  private readonly waiting: Waiting[] = [];
-  private requestsBefore = 0;
-  private isLooking = false;
+  private readonly waiting: (() => void)[] = [];
+  private budgetMs = BUDGET_MAX_MS;
+  private earnedMs: number;
+  private idleMs: number;
+  /** Since time was earned last. */
+  private spentMs = 0;
 
-  /** `requests`: how many have come to the thread so far. */
-  constructor(
-    private readonly requests: () => number,
-    private readonly monotonicMs: () => number,
-  ) {}
-
-  /** Resolves in a turn that is spare, or after so many milliseconds in any. */
-  async turn(waitMs: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.waiting.push({ resolve, byMs: this.monotonicMs() + waitMs });
-      if (!this.isLooking) this.look();
-    });
+  constructor(private readonly deps: SpareTimeDeps) {
+    this.earnedMs = deps.monotonicMs();
+    this.idleMs = deps.idleMs();
   }
 
-  private look(): void {
-    this.isLooking = true;
-    this.requestsBefore = this.requests();
-    setImmediate(() => {
-      this.maybeNext()?.resolve();
-      this.isLooking = this.waiting.length > 0;
-      if (this.isLooking) this.look();
-    });
+  /** Carries a piece of work out when there is time for it. */
+  run<T>(work: () => T): Promise<T> {
+    return new Promise((resolve) => this.waiting.push(() => resolve(work())));
   }
 
-  /** Who can wait no longer goes first. */
-  private maybeNext(): Waiting | undefined {
-    const nowMs = this.monotonicMs();
-    const isSpare = this.requests() === this.requestsBefore;
-    const late = this.waiting.findIndex(({ byMs }) => byMs <= nowMs);
-    return late === -1 && !isSpare ? undefined : this.waiting.splice(Math.max(late, 0), 1)[0];
+  /** To be called regularly. */
+  earn(): void {
+    const { monotonicMs, idleMs, isUrgent } = this.deps;
+    const elapsedMs = monotonicMs() - this.earnedMs;
+    const idle = idleMs() - this.idleMs;
+    this.earnedMs += elapsedMs;
+    this.idleMs += idle;
+    const share = elapsedMs > 0 ? (idle + this.spentMs) / elapsedMs - RESERVED_SHARE : 0;
+    this.spentMs = 0;
+    const earned = elapsedMs * (isUrgent() ? URGENT_SHARE : Math.max(share, LEAST_SHARE));
+    this.budgetMs = Math.min(this.budgetMs + earned, BUDGET_MAX_MS);
+    this.offer();
+  }
+
+  /** The thread has nothing else to do just now. */
+  offer(): void {
+    if (this.budgetMs <= 0) return;
+    const work = this.waiting.shift();
+    if (work === undefined) return;
+    const startedMs = this.deps.monotonicMs();
+    work();
+    const tookMs = this.deps.monotonicMs() - startedMs;
+    this.budgetMs -= tookMs;
+    this.spentMs += tookMs;
+    // Nobody offers anything where each turn brings requests.
+    if (this.deps.isUrgent()) setImmediate(() => this.offer());
   }
 }

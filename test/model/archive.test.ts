@@ -174,7 +174,7 @@ async function play(place: Place, steps: readonly Step[], ends: readonly End[], 
     life.end = ends[ended++ % ends.length] as End;
     const isOver = life.end !== 'in-order' || step.type === 'restart';
     // Moves are on their way, and come as far as they come; now and then while the next callbacks do.
-    if (isOver || ended % 2 === 0) await delay(25);
+    if (isOver || ended % 2 === 0) await delay(45);
     if (!isOver) continue;
     const { clock } = moving;
     if (life.end === 'in-order') await moving.host.close();

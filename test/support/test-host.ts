@@ -48,7 +48,7 @@ export const DEAF: HostObserver = {
 export class TestHost {
   readonly wal: MemoryWal;
   readonly clock = { nowMs: 1_700_000_000_000, now: () => this.clock.nowMs, monotonicMs: () => this.clock.nowMs };
-  readonly memory = { isFull: false };
+  readonly memory = { isFull: false, isHalfFull: false };
   readonly fenced: { shard: number; takenBy: string }[] = [];
   readonly orphans: SealedEntry[] = [];
   readonly logLines: { level: string; message: string; fields: object }[] = [];

@@ -23,6 +23,11 @@ const MAP_BYTES = 64 * 1024 ** 3;
 /** Read at once, before others have their turn. */
 const BATCH = 500;
 
+interface Encoded {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
 /**
  * What the archive has of one day: an LMDB environment of its own, in one file, so that a day is dropped as a file is.
  *
@@ -64,7 +69,10 @@ export class ArchiveDay {
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
     this.users++;
-    const put = this.last.then(() => this.write(records));
+    // In the turn in which it is asked for: whoever asks has chosen the moment.
+    const encoded = records.map((record) => ({ key: keyOf(record), value: encodeRecord(record) }));
+    const fresh = freshOf(records);
+    const put = this.last.then(() => this.write(encoded, fresh));
     this.last = put.catch(() => {});
     try {
       await put;
@@ -181,15 +189,13 @@ export class ArchiveDay {
     for (const path of [this.path, `${this.path}-lock`]) rmSync(path, { force: true });
   }
 
-  private async write(records: readonly ArchiveRecord[]): Promise<void> {
-    const encoded = records.map((record) => ({ key: keyOf(record), value: encodeRecord(record) }));
+  private async write(encoded: readonly Encoded[], fresh: readonly Encoded[]): Promise<void> {
     const bytes = encoded.reduce((sum, { value }) => sum + value.length, 0);
-    const fresh = freshOf(records);
-    await this.growth.room(bytes, records.length);
+    await this.growth.room(bytes, encoded.length);
     // All in this turn: lmdb writes what one turn brings in one transaction.
     const writes = this.root.batch(() => {
       for (const { key, value } of encoded) void this.rounds.put(key, value);
-      for (const [key, value] of fresh) void this.fresh.put(key, value);
+      for (const { key, value } of fresh) void this.fresh.put(key, value);
     });
     try {
       await this.commits.landed(writes);
@@ -202,10 +208,7 @@ export class ArchiveDay {
     return decodeRecord({ ...placeOf(key), day: this.day }, value, this.path);
   }
 
-  private async *batches(
-    database: Database<Buffer, Buffer>,
-    prefix: Buffer,
-  ): AsyncIterable<{ readonly key: Buffer; readonly value: Buffer }[]> {
+  private async *batches(database: Database<Buffer, Buffer>, prefix: Buffer): AsyncIterable<Encoded[]> {
     let start = prefix;
     const end = behind(prefix);
     this.users++;
@@ -260,7 +263,7 @@ function placeOf(key: Buffer): Place {
 }
 
 /** The names of records that were put together, by shard. */
-function freshOf(records: readonly ArchiveRecord[]): [key: Buffer, value: Buffer][] {
+function freshOf(records: readonly ArchiveRecord[]): Encoded[] {
   const byShard = new Map<number, ArchiveRecord[]>();
   for (const record of records) {
     const some = byShard.get(record.shard);
@@ -269,7 +272,7 @@ function freshOf(records: readonly ArchiveRecord[]): [key: Buffer, value: Buffer
   }
   return [...byShard].map(([shard, some]) => {
     const { lsn } = some[0] as ArchiveRecord;
-    return [freshKey(shard, lsn, randomInt(2 ** 32)), sealFresh(some)];
+    return { key: freshKey(shard, lsn, randomInt(2 ** 32)), value: sealFresh(some) };
   });
 }
 

@@ -60,9 +60,10 @@ export class PostgresArchive implements Archive {
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
     if (records.length === 0) return;
+    // In the turn in which it is asked for: whoever asks has chosen the moment.
+    const values = [...placesOf(records), encoded(records), ...freshOf(records)];
     await this.prepare();
     for (const { day } of records) if (!this.partitions.has(day)) await this.addPartition(day);
-    const values = [...placesOf(records), encoded(records), ...freshOf(records)];
     try {
       await this.ask('put', PUT, values);
     } catch (error) {

@@ -24,7 +24,7 @@ import {
   USED_BYTES,
   writtenText,
 } from './tables.js';
-import { type FirstAnswer, TransactionRecord } from './transaction-record.js';
+import { type FirstAnswer, isClosedAt, TransactionRecord } from './transaction-record.js';
 
 /** What one player knows a round by. */
 export interface RoundName {
@@ -148,6 +148,18 @@ export class Round {
       members.push(new Transaction(this.tables, row));
     } while (row !== newest);
     return members;
+  }
+
+  /** Nothing of it is open, or has changed since. Told of its rows: every round that leaves is asked twice. */
+  isClosedSince(timeMs: number): boolean {
+    const { newest, tables } = this;
+    if (newest === 0) return true;
+    let row = newest;
+    do {
+      row = this.nextOf(row);
+      if (!isClosedAt(tables, row, timeMs)) return false;
+    } while (row !== newest);
+    return true;
   }
 
   /** Only `Wallet.add` calls it. */

@@ -485,15 +485,18 @@ export class Wallet {
     }
   }
 
-  /** As `transactions`, the other way round. */
-  *oldestTransactions(): IterableIterator<Transaction> {
+  /** The first of them, to be followed by `newer`. */
+  get oldest(): Transaction | undefined {
+    return this.maybeTransaction(this.words[this.at + PLAYER_FIRST] as number);
+  }
+
+  newer({ row }: Transaction): Transaction | undefined {
     const { transactions } = this.tables;
-    let row = this.words[this.at + PLAYER_FIRST] as number;
-    while (row !== 0) {
-      const item = new Transaction(this.tables, row);
-      row = transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_NEWER] as number;
-      yield item;
-    }
+    return this.maybeTransaction(transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_NEWER] as number);
+  }
+
+  private maybeTransaction(row: number): Transaction | undefined {
+    return row === 0 ? undefined : new Transaction(this.tables, row);
   }
 
   /** Newest first. */
