@@ -40,6 +40,7 @@ export function targetOf(
 export function onTarget({ url, operatorApi: adminUrl, token }: Target): Contestant {
   const serving = {
     residentBytes: () => residentBytes(adminUrl, token),
+    ownBytes: () => residentBytes(adminUrl, token),
     collectionsBetween: () => ({ fullCollections: undefined, longestPauseMs: 0 }),
   };
   const told = { url, adminUrl, booksUrl: adminUrl, token, playerPrefix: TARGET_PLAYERS };

@@ -8,7 +8,7 @@ import { MICRO_COLUMNS, type MicroReport, microRows } from '../micro/micro.js';
 import { OVERLOAD_COLUMNS, type OverloadReport, overloadRows, overloadSentences } from '../overload/overload.js';
 import { HISTORY_COLUMNS, type History, historyRows, type RecoveryReport } from '../recovery/recovery.js';
 import type { ScaleReport } from '../scale/scale.js';
-import { type Minute, SOAK_COLUMNS, type SoakReport, soakRow } from '../soak/soak.js';
+import { type Minute, SOAK_COLUMNS, type SoakReport, soakRow, soakSentences } from '../soak/soak.js';
 import type { Environment } from '../support/environment.js';
 import { describeWorkers } from '../support/servers.js';
 import { type Axis, barChart, lineChart, type Series, short } from './chart.js';
@@ -47,8 +47,7 @@ function soakChapter({ durability, settings, minutes }: SoakReport): string {
     points: minutes.map((minute) => [minute.minute, pick(minute)] as const),
   });
   const mb = (pick: (minute: Minute) => number) => (minute: Minute) => pick(minute) / 1e6;
-  const [first, last] = [minutes[Math.floor(minutes.length / 10)], minutes.at(-1)];
-  const grown = first && last ? (last.residentBytes / first.residentBytes).toFixed(2) : '-';
+  const [memory = '', ...others] = soakSentences(minutes);
   return chapter(
     'Soak',
     paragraph(
@@ -57,11 +56,15 @@ function soakChapter({ durability, settings, minutes }: SoakReport): string {
     ),
     figure(
       'Memory by minute',
-      `At the end it is ${grown} times what it was after a tenth of the time.`,
+      memory,
       lineChart({ label: 'minute' }, { label: 'MB' }, [
         line(
           'resident',
           mb((one) => one.residentBytes),
+        ),
+        line(
+          'its own',
+          mb((one) => one.ownBytes),
         ),
         line(
           'records',
@@ -85,6 +88,7 @@ function soakChapter({ durability, settings, minutes }: SoakReport): string {
         line('longest', (one) => one.longestMs),
       ]),
     ),
+    list(others),
     table(SOAK_COLUMNS, minutes.map(soakRow)),
   );
 }

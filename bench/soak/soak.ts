@@ -27,6 +27,8 @@ export interface Minute {
   readonly p99Ms: number;
   readonly longestMs: number;
   readonly residentBytes: number;
+  /** Of these, what is not mapped from files: LMDB's are, and the system may drop them. */
+  readonly ownBytes: number;
   readonly heapBytes: number;
   readonly recordBytes: number;
   /** Memory that knowing what the archive has takes. */
@@ -36,6 +38,8 @@ export interface Minute {
   /** Held in memory. */
   readonly transactions: number;
   readonly archivedRounds: number;
+  /** Of requests that waited for the archive: those for which it had nothing. */
+  readonly lookedInVain: number;
 }
 
 export interface SoakReport {
@@ -46,6 +50,7 @@ export interface SoakReport {
 }
 
 const MINUTE = 60;
+const CELL_MIN = 8;
 
 /** One server for as long as so many callbacks take: what grows, and what stands still. */
 export function runSoak(settings: SoakSettings): Promise<SoakReport> {
@@ -67,17 +72,20 @@ export function runSoak(settings: SoakSettings): Promise<SoakReport> {
       pieceSeconds: MINUTE,
     };
     let answers = 0;
+    let minute = 0;
+    console.log(printed(SOAK_COLUMNS.map(({ right }) => right)));
     const whole = await generate(
       server,
       load,
       (share) => console.log(`${Math.round(share * 100)} % of the players are there`),
       ({ count, p50Ms, p99Ms, maxMs }) => {
         answers += count;
-        const told = { minute: minutes.length + looking.length + 1, answers, p50Ms, p99Ms, longestMs: maxMs };
+        const told = { minute: ++minute, answers, p50Ms, p99Ms, longestMs: maxMs };
         looking.push(lookInto(server).then((seen) => note({ ...told, ...seen }, minutes)));
       },
     );
     await Promise.all(looking);
+    for (const sentence of soakSentences(minutes)) console.log(sentence);
     verify(server);
     return { durability: store.durability, settings, minutes, whole };
   });
@@ -87,22 +95,50 @@ async function lookInto({ adminUrl, process: serving }: Server) {
   const scrape = await Scrape.of(adminUrl ?? '');
   return {
     residentBytes: await serving.residentBytes(),
+    ownBytes: await serving.ownBytes(),
     heapBytes: scrape.value('walletd_heap_used_bytes'),
     recordBytes: scrape.value('walletd_record_bytes', { part: 'taken' }),
     names: scrape.value('walletd_archive_names'),
     namesBytes: scrape.value('walletd_archive_names_bytes'),
     transactions: scrape.value('walletd_transactions'),
     archivedRounds: scrape.value('walletd_archived_rounds_total'),
+    lookedInVain: scrape.value('walletd_archive_lookups_total', { result: 'nothing' }),
   };
 }
 
 function note(minute: Minute, minutes: Minute[]): void {
   minutes.push(minute);
-  console.log(
-    soakRow(minute)
-      .map((cell, i) => cell.padStart(SOAK_COLUMNS[i]?.right.length ?? 0))
-      .join('  '),
-  );
+  console.log(printed(soakRow(minute)));
+}
+
+function printed(cells: readonly string[]): string {
+  return cells.map((cell, i) => cell.padStart(Math.max(SOAK_COLUMNS[i]?.right.length ?? 0, CELL_MIN))).join('  ');
+}
+
+/** What one looks for in a soak: what is the same at its end as after a tenth of it. Empty when no minute has passed. */
+export function soakSentences(minutes: readonly Minute[]): string[] {
+  const last = minutes.at(-1);
+  if (last === undefined) return [];
+  const early = minutes.find(({ answers }) => answers >= last.answers / 10) ?? last;
+  const worst = minutes.reduce((a, b) => (b.p99Ms > a.p99Ms ? b : a));
+  const longestMs = Math.max(...minutes.map((minute) => minute.longestMs));
+  const times = (pick: (minute: Minute) => number) => (pick(last) / pick(early)).toFixed(2);
+  const inVain = ((last.lookedInVain / last.answers) * 100).toFixed(3);
+  return [
+    `memory after ${last.answers} callbacks, against after ${early.answers}: ${times((minute) => minute.ownBytes)} times ` +
+      `(${mb(early.ownBytes)} and ${mb(last.ownBytes)} MB of its own; resident ${times((minute) => minute.residentBytes)} times)`,
+    `memory for each name of a round or transaction in the archive: ${perName(last)} bytes (${last.names} names)`,
+    `callbacks that waited for the archive, which had nothing: ${inVain} %`,
+    `p99 of the worst minute: ${worst.p99Ms.toFixed(1)} ms (minute ${worst.minute}); longest answer: ${longestMs.toFixed(0)} ms`,
+  ];
+}
+
+function mb(bytes: number): string {
+  return (bytes / 1e6).toFixed(0);
+}
+
+function perName({ names, namesBytes }: Minute): string {
+  return (namesBytes / Math.max(names, 1)).toFixed(2);
 }
 
 export const SOAK_COLUMNS = [
@@ -112,6 +148,7 @@ export const SOAK_COLUMNS = [
   { right: 'p99 ms' },
   { right: 'longest ms' },
   { right: 'resident MB' },
+  { right: 'own MB' },
   { right: 'heap MB' },
   { right: 'records MB' },
   { right: 'in memory' },
@@ -120,8 +157,7 @@ export const SOAK_COLUMNS = [
 ] as const;
 
 export function soakRow(minute: Minute): string[] {
-  const { answers, p50Ms, p99Ms, longestMs, residentBytes, heapBytes, recordBytes, names, namesBytes } = minute;
-  const mb = (bytes: number) => (bytes / 1e6).toFixed(0);
+  const { answers, p50Ms, p99Ms, longestMs, residentBytes, ownBytes, heapBytes, recordBytes, names } = minute;
   return [
     String(minute.minute),
     String(answers),
@@ -129,10 +165,11 @@ export function soakRow(minute: Minute): string[] {
     p99Ms.toFixed(2),
     longestMs.toFixed(0),
     mb(residentBytes),
+    mb(ownBytes),
     mb(heapBytes),
     mb(recordBytes),
     String(minute.transactions),
     String(names),
-    (namesBytes / Math.max(names, 1)).toFixed(2),
+    perName(minute),
   ];
 }

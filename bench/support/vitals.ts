@@ -17,6 +17,8 @@ export interface Vitals {
 export interface Serving {
   /** NaN when nobody tells it. */
   residentBytes(): Promise<number>;
+  /** Of these, what is not mapped from files, which the system may drop; all, where it is not told apart. */
+  ownBytes(): Promise<number>;
   /** Of this time, in milliseconds since 1970. */
   collectionsBetween(fromMs: number, toMs: number): Pick<Vitals, 'fullCollections' | 'longestPauseMs'>;
 }
@@ -32,7 +34,11 @@ export class ServingProcess implements Serving {
   }
 
   async residentBytes(): Promise<number> {
-    return residentBytes(this.pid);
+    return memoryOf(this.pid, 'VmRSS');
+  }
+
+  async ownBytes(): Promise<number> {
+    return memoryOf(this.pid, 'RssAnon');
   }
 
   collectionsBetween(fromMs: number, toMs: number) {
@@ -41,10 +47,10 @@ export class ServingProcess implements Serving {
   }
 }
 
-function residentBytes(pid: number): number {
+function memoryOf(pid: number, name: 'VmRSS' | 'RssAnon'): number {
   const kib =
     process.platform === 'linux'
-      ? /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+      ? new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
       : execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
   return Number(kib) * 1024;
 }

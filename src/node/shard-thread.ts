@@ -123,6 +123,7 @@ export async function openShardThread(
     log,
     rules: rulesOf(settings),
     limits: settings.limits,
+    loopIdleMs: () => performance.eventLoopUtilization().idle,
     idleMs: settings.memory.idleSeconds * 1000,
     archive,
     memoryMs: settings.retention.memorySeconds * 1000,

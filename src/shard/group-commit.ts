@@ -71,6 +71,8 @@ export interface GroupCommitDeps {
   readonly defer: Defer;
   readonly delay: (callback: () => void, ms: number) => void;
   readonly monotonicMs: () => number;
+  /** A flight has departed, and nothing else is to be done. */
+  readonly onQuiet: () => void;
 }
 
 class Lane {
@@ -107,6 +109,7 @@ class Lane {
       if (isQuiet || this.commands >= FLIGHT_COMMANDS || this.deps.monotonicMs() >= departsByMs) {
         this.isScheduled = false;
         void this.fly();
+        if (isQuiet) this.deps.onQuiet();
       } else {
         this.awaitQuietTurn(this.commands, departsByMs);
       }

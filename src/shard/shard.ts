@@ -585,8 +585,8 @@ export class Shard implements FlightMember, Carrier {
     this.deps.observer.decided(this.id, { command, decision, currency, deadlineMs, startedMs, endedMs });
   }
 
-  /** The shard's clock never goes back. */
-  private now(): number {
+  /** The shard's clock, which never goes back: no event that comes is older. */
+  now(): number {
     this.nowMs = Math.max(this.nowMs, this.deps.clock.now());
     return this.nowMs;
   }

@@ -1,15 +1,8 @@
 import type { Lsn } from '../shard/log/lsn.js';
 import type { Units } from '../wallet/amount.js';
-import type {
-  BalanceCorrected,
-  CallbackApplied,
-  Change,
-  Event,
-  MoneyMoved,
-  PlayerBlocked,
-  RoundName,
-} from '../wallet/event.js';
+import type { BalanceCorrected, CallbackApplied, Change, Event, MoneyMoved, PlayerBlocked } from '../wallet/event.js';
 import type { Operator } from '../wallet/state/operation.js';
+import type { RoundName } from '../wallet/state/round.js';
 import { nameOfImage } from '../wallet/state/round-image.js';
 
 /*

@@ -1,8 +1,7 @@
 import { must } from '../base/assert.js';
 import { ExactSum } from './amount.js';
 import type { CallbackCommand } from './command.js';
-import type { RoundName } from './event.js';
-import type { Round, Transaction } from './state/round.js';
+import type { Round, RoundName, Transaction } from './state/round.js';
 import { addRoundOf, imageOfRound, nameOfImage } from './state/round-image.js';
 import type { Wallet } from './state/wallet.js';
 
@@ -13,12 +12,10 @@ import type { Wallet } from './state/wallet.js';
  */
 
 /** A round that can go. */
-export interface Archivable {
+export interface Archivable extends RoundName {
   readonly image: Buffer;
   /** Of its last change. */
   readonly updatedMs: number;
-  readonly productId: string;
-  readonly roundId: string;
   readonly transactions: readonly ArchivableTransaction[];
 }
 
@@ -29,60 +26,63 @@ export interface ArchivableTransaction {
   readonly version: number;
 }
 
-/** Up to `limit` rounds of which nothing is open, and nothing has changed since `beforeMs`. */
-export function archivableRounds(wallet: Wallet, beforeMs: number, limit: number): readonly Archivable[] {
+/** Rounds of which nothing is open, and nothing has changed since `beforeMs`: up to `limit` that follow the first `told`. */
+export function archivableRounds(wallet: Wallet, beforeMs: number, told: number, limit: number): readonly Archivable[] {
   if (!wallet.mayHaveClosedBefore(beforeMs)) return [];
   const looked: Round[] = [];
-  const rounds: Round[] = [];
+  let skipped = 0;
+  const rounds: Archivable[] = [];
   // Nothing of what cannot go yet was changed before this.
   let oldestMs = Number.POSITIVE_INFINITY;
-  for (const item of wallet.oldestTransactions()) {
+  for (let item = wallet.oldest; item !== undefined; item = wallet.newer(item)) {
+    const { createdMs } = item;
     // On the list by creation: all that follows has changed later, too.
-    if (item.createdMs >= beforeMs) oldestMs = Math.min(oldestMs, item.createdMs);
-    if (item.createdMs >= beforeMs || rounds.length === limit) break;
+    if (createdMs >= beforeMs) oldestMs = Math.min(oldestMs, createdMs);
+    if (createdMs >= beforeMs || rounds.length === limit) break;
     if (item.isOpen) continue;
-    if (item.updatedMs >= beforeMs) oldestMs = Math.min(oldestMs, item.updatedMs);
+    const { updatedMs } = item;
+    if (updatedMs >= beforeMs) oldestMs = Math.min(oldestMs, updatedMs);
     const { round } = item;
     // A note that it has been looked at; it is taken off at the end.
     if (round.isKept) continue;
     round.isKept = true;
     looked.push(round);
-    if (isClosedSince(round, beforeMs)) rounds.push(round);
+    if (!round.isClosedSince(beforeMs)) continue;
+    if (skipped < told) skipped++;
+    else rounds.push(archivable(wallet, round));
   }
   for (const round of looked) round.isKept = false;
   // Those that go are looked for once more: they may have changed when their time comes.
-  if (rounds.length === 0) wallet.noteClosed(oldestMs);
-  return rounds.map((round) => archivable(wallet, round));
-}
-
-function isClosedSince(round: Round, beforeMs: number): boolean {
-  for (const item of round.members()) if (item.isOpen || item.updatedMs >= beforeMs) return false;
-  return true;
+  if (rounds.length === 0 && skipped === 0) wallet.noteClosed(oldestMs);
+  return rounds;
 }
 
 function archivable(wallet: Wallet, round: Round): Archivable {
-  const members = [...round.members()];
+  const members = round.members();
+  let updatedMs = 0;
+  for (const item of members) updatedMs = Math.max(updatedMs, item.updatedMs);
   return {
     image: imageOfRound(wallet, round, members),
-    updatedMs: Math.max(...members.map((item) => item.updatedMs)),
+    updatedMs,
     productId: round.productId,
     roundId: round.id,
-    transactions: members.map((item) => ({
-      kind: item.kind,
-      id: item.id,
-      version: item.isTombstone ? 0 : (item.firstVersion ?? 0),
-    })),
+    transactions: members.map((item) => {
+      const { kind, id } = item;
+      return { kind, id, version: item.isTombstone ? 0 : (item.firstVersion ?? 0) };
+    }),
   };
 }
 
-/** Those of these rounds that the wallet has, as these images have them. `version`: the wallet's, when they were made. */
-export function unchangedRounds(wallet: Wallet, version: number, images: readonly Buffer[]): readonly RoundName[] {
+/**
+ * Those of these rounds that are as they were when they could go. `beforeMs`: as it was told then, and no event that came
+ * since is older. Whatever happens to a round touches one of its transactions, so times tell it; to make their images again
+ * and compare them took longer than all else of their leaving.
+ */
+export function unchangedRounds(wallet: Wallet, rounds: readonly RoundName[], beforeMs: number): RoundName[] {
   const names: RoundName[] = [];
-  for (const image of images) {
-    const { productId, roundId } = nameOfImage(image);
+  for (const { productId, roundId } of rounds) {
     const round = wallet.round(productId, roundId);
-    if (round === undefined) continue;
-    if (wallet.version === version || imageOfRound(wallet, round).equals(image)) names.push({ productId, roundId });
+    if (round?.isClosedSince(beforeMs) === true) names.push({ productId, roundId });
   }
   return names;
 }
@@ -135,13 +135,13 @@ export interface Missing {
 const NOTHING: Missing = { ids: [], roundIds: [] };
 
 /** The names that have to be looked for in the archive before the callback is decided. */
-export function missingIn(wallet: Wallet, { productId, currency, txns }: CallbackCommand): Missing {
+export function missingIn(wallet: Wallet, command: CallbackCommand): Missing {
+  const { productId, currency, txns } = command;
   if (wallet.currency !== currency) return NOTHING;
   let missing: { ids: string[]; roundIds: string[] } | undefined;
-  for (const txn of txns) {
-    const { id, roundId } = txn;
-    const isByRound = 'byRound' in txn && txn.byRound && !('isSingleState' in txn && txn.isSingleState);
-    if (!isByRound) {
+  for (let i = 0; i < txns.length; i++) {
+    const { id, roundId } = txns[i] as CallbackCommand['txns'][number];
+    if (!isOfWholeRound(command, i)) {
       // All that is said of a known transaction is said of its own round.
       if (wallet.bet(productId, id) !== undefined) continue;
       missing ??= { ids: [], roundIds: [] };
@@ -152,4 +152,19 @@ export function missingIn(wallet: Wallet, { productId, currency, txns }: Callbac
     missing.roundIds.push(roundId);
   }
   return missing ?? NOTHING;
+}
+
+/** By the type of the command: to ask each element what it has took longer than to look for it. */
+function isOfWholeRound(command: CallbackCommand, index: number): boolean {
+  switch (command.type) {
+    case 'settleBets': {
+      const txn = command.txns[index];
+      return txn?.byRound === true && !txn.isSingleState;
+    }
+    case 'voidSettled':
+    case 'cancelBets':
+      return command.txns[index]?.byRound === true;
+    default:
+      return false;
+  }
 }

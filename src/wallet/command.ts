@@ -1,5 +1,6 @@
 import type { Units } from './amount.js';
 import type { Operator } from './state/operation.js';
+import type { RoundName } from './state/round.js';
 
 /**
  * What a wallet can be asked. Amounts are already in units; strings are already checked (length, UTF-8, whole
@@ -154,13 +155,13 @@ interface ForgetCommand {
   readonly beforeMs: number;
 }
 
-/** The shard's own: let go of rounds that the archive has as these images, unless they have changed since. */
+/** The shard's own: let go of rounds that the archive has as they were, unless they have changed since. */
 interface ArchiveCommand {
   readonly type: 'archive';
   readonly username: string;
-  /** The wallet's, when the images were made. */
-  readonly version: number;
-  readonly images: readonly Buffer[];
+  readonly rounds: readonly RoundName[];
+  /** When they were looked at, nothing of them had changed since; no event that came later is older. */
+  readonly beforeMs: number;
 }
 
 /** The shard's own: take rounds back that the archive has. */

@@ -1,6 +1,7 @@
 import type { Units } from './amount.js';
 import type { CancelState, Endpoint, OpenState } from './command.js';
 import type { Operator } from './state/operation.js';
+import type { RoundName } from './state/round.js';
 
 /**
  * What happened to one wallet: one event per applied request, in one log entry, applied whole.
@@ -70,12 +71,6 @@ export interface RoundsForgotten extends Stamp {
 export interface RoundsArchived extends Stamp {
   readonly type: 'rounds-archived';
   readonly rounds: readonly RoundName[];
-}
-
-/** What one player knows a round by. */
-export interface RoundName {
-  readonly productId: string;
-  readonly roundId: string;
 }
 
 /** Rounds that the archive has come back, as they are there: so that replay need not ask it. */

@@ -38,8 +38,8 @@ export type Query =
     }
   | {
       readonly type: 'list-archivable';
-      /** The position of the first player, and how many are looked at. */
-      readonly from: number;
+      readonly from: ArchivablePlace;
+      /** How many players are looked at. */
       readonly count: number;
       /** Rounds that were changed later stay. */
       readonly beforeMs: number;
@@ -75,8 +75,8 @@ export type QueryResult =
   | {
       readonly type: 'archivable';
       readonly players: readonly ArchivablePlayer[];
-      /** The position of the next player to look at. */
-      readonly next: number;
+      /** Where to look on; the first player when all have been looked at. */
+      readonly next: ArchivablePlace;
     }
   | {
       readonly type: 'found-players';
@@ -85,10 +85,15 @@ export type QueryResult =
       readonly next: number | undefined;
     };
 
+/** A place in a shard: a player's position, and how many of his rounds that can go have been told already. */
+export interface ArchivablePlace {
+  readonly position: number;
+  readonly rounds: number;
+}
+
 /** What of a player can go to the archive. */
 export interface ArchivablePlayer {
   readonly username: string;
-  readonly version: number;
   readonly rounds: readonly Archivable[];
 }
 
@@ -336,19 +341,20 @@ function listPlayers(wallets: Wallets, from: number, limit: number): QueryResult
   return { type: 'players', players, next: end < wallets.count ? end : undefined };
 }
 
-/** By order of their creation; ends early when there is much to write down. */
+/** By order of their creation; ends early, perhaps within a player, when there is much to write down. */
 function listArchivable(wallets: Wallets, scan: Extract<Query, { type: 'list-archivable' }>): QueryResult {
   const players: ArchivablePlayer[] = [];
-  const end = Math.min(scan.from + scan.count, wallets.count);
-  let position = scan.from;
-  for (let left = ARCHIVABLE_MAX; position < end && left > 0; position++) {
+  const end = Math.min(scan.from.position + scan.count, wallets.count);
+  let { position, rounds: told } = scan.from;
+  for (let left = ARCHIVABLE_MAX; position < end; position++, told = 0) {
     if (wallets.peekAt(position)?.mayHaveClosedBefore(scan.beforeMs) !== true) continue;
     const wallet = wallets.lookAt(position) as Wallet;
-    const rounds = archivableRounds(wallet, scan.beforeMs, left);
+    const rounds = archivableRounds(wallet, scan.beforeMs, told, left);
     left -= rounds.length;
-    if (rounds.length > 0) players.push({ username: wallet.username, version: wallet.version, rounds });
+    if (rounds.length > 0) players.push({ username: wallet.username, rounds });
+    if (left === 0) return { type: 'archivable', players, next: { position, rounds: told + rounds.length } };
   }
-  return { type: 'archivable', players, next: position < wallets.count ? position : 0 };
+  return { type: 'archivable', players, next: { position: position < wallets.count ? position : 0, rounds: 0 } };
 }
 
 /** By order of their creation. */

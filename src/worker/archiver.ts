@@ -2,12 +2,14 @@ import { must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 import type { Replier } from '../base/replier.js';
 import { DAY_MS, dayOf } from '../base/time.js';
-import { type Cancel, nextTurn, type Timers } from '../base/timers.js';
+import type { Cancel, Timers } from '../base/timers.js';
 import type { ShardArchive } from '../shard/archive/shard-archive.js';
 import type { Shard } from '../shard/shard.js';
 import type { Answer } from '../wallet/decision.js';
-import type { ArchivablePlayer, QueryResult } from '../wallet/query.js';
+import type { ArchivablePlace, ArchivablePlayer, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
+import type { Wallets } from '../wallet/state/wallets.js';
+import type { SpareTime } from './spare-time.js';
 
 const TURN_MS = 20;
 /** Merging what is known of an archive: nobody waits longer for it. */
@@ -19,9 +21,10 @@ const PASS_MIN_MS = 10;
 const PLAYERS_MAX = 2000;
 /** Rounds that are put into the archive at once, about. */
 const ROUNDS_MAX = 500;
-/** Rounds that leave memory in one turn of the event loop. */
+/** Rounds that leave memory in one turn of the event loop: some hundred microseconds. */
 const ROUNDS_PER_TURN = 32;
 const NOBODY: Replier<Answer> = { reply() {} };
+const START: ArchivablePlace = { position: 0, rounds: 0 };
 const SWEEP_MS = 60_000;
 /** Between two times that what is known of the archive is saved. */
 const SAVE_MS = 600_000;
@@ -29,6 +32,7 @@ const SAVE_MS = 600_000;
 export interface ArchiverDeps {
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly spareTime: SpareTime;
   /** How long a round of which nothing is open stays in memory after its last change. */
   readonly memoryMs: number;
   readonly retentionMs: number;
@@ -43,8 +47,16 @@ interface Member {
   readonly archive: ShardArchive;
   /** Players that should have been looked at by now. */
   due: number;
-  position: number;
+  place: ArchivablePlace;
   isBusy: boolean;
+}
+
+/** What can go of some players, as it was told. */
+interface Leaving {
+  /** The shard's at that time. */
+  readonly wallets: Wallets | undefined;
+  readonly beforeMs: number;
+  readonly players: readonly ArchivablePlayer[];
 }
 
 /**
@@ -61,7 +73,7 @@ export class Archiver {
     shards: readonly (readonly [Shard, ShardArchive])[],
     private readonly deps: ArchiverDeps,
   ) {
-    this.members = shards.map(([shard, archive]) => ({ shard, archive, due: 0, position: 0, isBusy: false }));
+    this.members = shards.map(([shard, archive]) => ({ shard, archive, due: 0, place: START, isBusy: false }));
     this.passMs = Math.max(deps.memoryMs * PASS_SHARE, PASS_MIN_MS);
     this.lastMs = deps.clock.monotonicMs();
   }
@@ -86,6 +98,7 @@ export class Archiver {
   }
 
   private turn(): void {
+    this.deps.spareTime.earn();
     const nowMs = this.deps.clock.monotonicMs();
     const elapsedMs = nowMs - this.lastMs;
     this.lastMs = nowMs;
@@ -103,53 +116,45 @@ export class Archiver {
   /** Looks at the players that are due, and moves what can go: many rounds share one durable write. */
   private async move(member: Member): Promise<void> {
     member.isBusy = true;
-    let waiting: ArchivablePlayer[] = [];
-    let rounds = 0;
     while (member.due >= 1) {
-      const scanned = await this.scan(member, Math.min(Math.floor(member.due), PLAYERS_MAX));
-      if (scanned === undefined) break;
-      member.due -= Math.max(scanned.looked, 1);
-      waiting.push(...scanned.players);
-      for (const player of scanned.players) rounds += player.rounds.length;
-      if (rounds < ROUNDS_MAX && member.due >= 1) continue;
-      if (rounds > 0) await this.moveRounds(member, waiting);
-      waiting = [];
-      rounds = 0;
+      const leaving = await this.leaving(member);
+      if (leaving === undefined) break;
+      if (leaving.players.length > 0) await this.moveRounds(member, leaving);
     }
     member.isBusy = false;
   }
 
   /** What it tells is durable. Undefined while the shard does not serve. */
-  private async scan(
-    member: Member,
-    count: number,
-  ): Promise<{ readonly players: readonly ArchivablePlayer[]; readonly looked: number } | undefined> {
-    const { shard, position: from } = member;
-    const beforeMs = this.deps.clock.now() - this.deps.memoryMs;
-    const result = await new Promise<QueryResult | BusyAnswer>((resolve) => {
-      shard.submit({
-        type: 'query',
-        query: { type: 'list-archivable', from, count, beforeMs },
-        replier: { reply: resolve },
-        deadlineMs: Number.POSITIVE_INFINITY,
-      });
-    });
-    if (result.type !== 'archivable') return undefined;
-    member.position = result.next;
-    return { players: result.players, looked: result.next === 0 ? count : result.next - from };
+  private async leaving(member: Member): Promise<Leaving | undefined> {
+    const { shard } = member;
+    const wallets = shard.source?.wallets;
+    const beforeMs = shard.now() - this.deps.memoryMs;
+    const players: ArchivablePlayer[] = [];
+    for (let rounds = 0; rounds < ROUNDS_MAX && member.due >= 1; ) {
+      const count = Math.min(Math.floor(member.due), PLAYERS_MAX);
+      const query = { type: 'list-archivable', from: member.place, count, beforeMs } as const;
+      const scanned = await this.deps.spareTime.run(() => scan(shard, query));
+      if (scanned === undefined) return undefined;
+      const { position, rounds: told } = scanned.next;
+      // Who has more to go than is told at once is not done with.
+      member.due -= position === 0 && told === 0 ? count : position - member.place.position;
+      member.place = scanned.next;
+      players.push(...scanned.players);
+      for (const player of scanned.players) rounds += player.rounds.length;
+    }
+    // What was told is gone when the next ones are looked for.
+    member.place = { ...member.place, rounds: 0 };
+    return { wallets, beforeMs, players };
   }
 
-  private async moveRounds({ shard, archive }: Member, players: readonly ArchivablePlayer[]): Promise<void> {
+  private async moveRounds({ shard, archive }: Member, { wallets, beforeMs, players }: Leaving): Promise<void> {
+    const { spareTime } = this.deps;
     const { lsn } = must(shard.durableHead, 'a shard that has answered has a log');
-    await archive.put(lsn, players);
-    let rounds = 0;
-    for (const player of players) {
-      letGo(shard, player);
-      rounds += player.rounds.length;
-      // Others have their turn: a round takes some microseconds to leave.
-      if (rounds < ROUNDS_PER_TURN) continue;
-      rounds = 0;
-      await nextTurn(this.deps.timers);
+    await spareTime.run(() => archive.put(lsn, players));
+    for (let next = 0; next < players.length; ) {
+      // Another node may have had the shard meanwhile, with a clock that is behind: what it changed may look older than it is.
+      if (shard.source?.wallets !== wallets) return;
+      next = await spareTime.run(() => letGoFrom(shard, players, next, beforeMs));
     }
   }
 
@@ -162,8 +167,25 @@ export class Archiver {
   }
 }
 
-function letGo(shard: Shard, { username, version, rounds }: ArchivablePlayer): void {
-  const images = rounds.map(({ image }) => image);
-  const command = { type: 'archive', username, version, images } as const;
-  shard.submit({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY });
+/** Undefined while the shard does not serve. */
+async function scan(
+  shard: Shard,
+  query: Extract<Query, { type: 'list-archivable' }>,
+): Promise<Extract<QueryResult, { type: 'archivable' }> | undefined> {
+  const result = await new Promise<QueryResult | BusyAnswer>((resolve) => {
+    shard.submit({ type: 'query', query, replier: { reply: resolve }, deadlineMs: Number.POSITIVE_INFINITY });
+  });
+  return result.type === 'archivable' ? result : undefined;
+}
+
+/** Lets go of some of them, from the one with this index on; returns the index of the next one. */
+function letGoFrom(shard: Shard, players: readonly ArchivablePlayer[], from: number, beforeMs: number): number {
+  let next = from;
+  for (let gone = 0; gone < ROUNDS_PER_TURN && next < players.length; next++) {
+    const { username, rounds } = players[next] as ArchivablePlayer;
+    const command = { type: 'archive', username, rounds, beforeMs } as const;
+    shard.submit({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY });
+    gone += rounds.length;
+  }
+  return next;
 }

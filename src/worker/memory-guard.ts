@@ -7,6 +7,7 @@ import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
  */
 const RECORDS_FULL_SHARE = 0.9;
 const RECORDS_FREE_SHARE = 0.88;
+const RECORDS_HALF_SHARE = 0.5;
 const FULL_SHARE = 0.75;
 const FREE_SHARE = 0.7;
 /** Above this share the heap counts as full whatever part of it is garbage: V8 would have collected it by now. */
@@ -31,6 +32,8 @@ export interface MemoryLimits {
  */
 export class MemoryGuard {
   isFull = false;
+  /** Of the records: what can leave memory is not to wait for a better moment. */
+  isHalfFull = false;
   private liveBytes = 0;
   private readonly roomBytes: number;
   private readonly timer: NodeJS.Timeout;
@@ -74,7 +77,9 @@ export class MemoryGuard {
     const live = Math.min(this.liveBytes, used);
     const threshold = (this.isFull ? FREE_SHARE : FULL_SHARE) * this.roomBytes;
     const recordsMax = (this.isFull ? RECORDS_FREE_SHARE : RECORDS_FULL_SHARE) * this.limits.recordsMaxBytes;
-    this.isFull = live >= threshold || used >= HARD_SHARE * this.roomBytes || this.recordBytes() >= recordsMax;
+    const records = this.recordBytes();
+    this.isFull = live >= threshold || used >= HARD_SHARE * this.roomBytes || records >= recordsMax;
+    this.isHalfFull = records >= RECORDS_HALF_SHARE * this.limits.recordsMaxBytes;
   }
 }
 

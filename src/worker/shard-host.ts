@@ -31,6 +31,7 @@ import { ShardMoves } from './shard-moves.js';
 import { ShardRestarts } from './shard-restarts.js';
 import type { Move, MoveResult, ShardStatus, ThreadShards } from './shards.js';
 import { SnapshotQueue } from './snapshot-queue.js';
+import { SpareTime } from './spare-time.js';
 import { TurnWatch } from './turn-watch.js';
 
 /** How one of its shards is doing. */
@@ -68,7 +69,7 @@ export interface HostDeps {
   readonly log: Logger;
   readonly rules: Rules;
   readonly limits: ShardLimits;
-  readonly memory: { readonly isFull: boolean };
+  readonly memory: { readonly isFull: boolean; readonly isHalfFull: boolean };
   readonly observer: HostObserver;
   readonly owner: Owner;
   /** 8 random hexadecimal digits: begin the nonce of each fence of this process, and of no other one. */
@@ -77,6 +78,8 @@ export interface HostDeps {
   readonly onFenced: OnFenced;
   /** Writes what the log has lost for good to a file; resolves to its path. */
   readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
+  /** How long this thread has waited for events since it began. */
+  readonly loopIdleMs: () => number;
   /** Who is not asked for so long is packed. */
   readonly idleMs: number;
   /** Where rounds go that are closed; undefined: all of them stay in memory. */
@@ -131,16 +134,19 @@ export class ShardHost implements ThreadShards {
     this.clock = clock;
     this.clockWatch = new ClockWatch(deps.clock, log);
     this.orphans = new OrphanKeeper(deps);
-    const groups = Array.from(
-      { length: FLIGHTS },
-      () =>
-        new GroupCommit({
-          wal,
-          defer: timers.defer,
-          delay: (run, ms) => void timers.after(ms, run),
-          monotonicMs: () => clock.monotonicMs(),
-        }),
-    );
+    const monotonicMs = () => clock.monotonicMs();
+    const { loopIdleMs } = deps;
+    const spareTime = new SpareTime({
+      monotonicMs,
+      loopIdleMs,
+      defer: timers.defer,
+      isUrgent: () => memory.isHalfFull,
+    });
+    const onQuiet = () => spareTime.offer();
+    const groups = Array.from({ length: FLIGHTS }, () => {
+      const delay = (run: () => void, ms: number) => void timers.after(ms, run);
+      return new GroupCommit({ wal, defer: timers.defer, delay, monotonicMs, onQuiet });
+    });
     const snapshotter = new Snapshotter({
       ...deps,
       clock,
@@ -202,6 +208,7 @@ export class ShardHost implements ThreadShards {
     this.archiver = new Archiver(archived, {
       clock,
       timers,
+      spareTime,
       memoryMs: deps.memoryMs,
       retentionMs: rules.retentionMs,
       dropBefore: async (day) => await archive?.dropBefore(day),

@@ -6,6 +6,7 @@ import { medianOf, type Raced } from '../../bench/load/raced.js';
 import { apart, barChart, lineChart } from '../../bench/report/chart.js';
 import { reportOf } from '../../bench/report/report.js';
 import { barsVerdict, latencyVerdict, throughputVerdict } from '../../bench/report/verdicts.js';
+import { type Minute, type SoakSettings, soakSentences } from '../../bench/soak/soak.js';
 
 const ENVIRONMENT = { time: '', command: '', machine: '', system: '', versions: {}, commit: '', fsync: '' };
 
@@ -55,6 +56,25 @@ test('one round has no ±, several have', () => {
     const { columns, rows } = racedFigures(all);
     assert.ok(rows.every((row) => row.length === columns.length));
   }
+});
+
+test('a soak says what is the same at its end as after a tenth of it', () => {
+  const minute = (n: number): Minute => ({
+    ...{ minute: n, answers: n * 1_000_000, p50Ms: 1, p99Ms: n === 7 ? 30 : 5, longestMs: n === 9 ? 80 : 20 },
+    ...{ residentBytes: (500 + 50 * n) * 1e6, ownBytes: (500 + n) * 1e6, heapBytes: 1e8, recordBytes: 3e8 },
+    ...{ names: n * 1000, namesBytes: n * 1800, transactions: 5, archivedRounds: n * 500, lookedInVain: n * 600 },
+  });
+  const minutes = Array.from({ length: 20 }, (_, i) => minute(i + 1));
+  assert.deepEqual(soakSentences(minutes), [
+    'memory after 20000000 callbacks, against after 2000000: 1.04 times (502 and 520 MB of its own; resident 2.50 times)',
+    'memory for each name of a round or transaction in the archive: 1.80 bytes (20000 names)',
+    'callbacks that waited for the archive, which had nothing: 0.060 %',
+    'p99 of the worst minute: 30.0 ms (minute 7); longest answer: 80 ms',
+  ]);
+  assert.deepEqual(soakSentences([]), []);
+  const settings = { callbacks: 2e7, players: 1e6, rate: 8000, openBets: 2, memorySeconds: 60 } as SoakSettings;
+  const soak = { durability: '', settings, minutes, whole: {} as Generated };
+  assert.match(reportOf({ environment: ENVIRONMENT, soak }), /1\.04 times[\s\S]*p99 of the worst minute/);
 });
 
 test('labels stand where their lines end, apart from each other and inside of the picture', () => {

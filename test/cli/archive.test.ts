@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync, statSync } from 'node:fs';
-import { test } from 'node:test';
+import { tmpdir } from 'node:os';
+import { after, type TestContext, test } from 'node:test';
+import { Client } from 'pg';
+import { cleanUp } from '../../bench/support/clean-up.js';
+import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import { importPlayers, PlatformClient } from '../support/client.js';
+import { RedisServer } from '../support/redis-server.js';
 import { runVerb } from '../support/run-verb.js';
 import { Scrape } from '../support/scrape.js';
 import { StoredNode } from '../support/stored-node.js';
@@ -31,8 +36,16 @@ const settled = (username: string, i: number) => ({
   ],
 });
 
-test('rounds in the archive are verified, backed up, followed and restored with the wallets', async (t) => {
-  const node = new StoredNode(t, 2);
+/** Where a story is told, and where it is restored to. */
+interface Places {
+  readonly env: Record<string, string>;
+  readonly copyEnv: Record<string, string> & { readonly WALLETD_STORE: string };
+  /** Loses rounds of the archive of the first place. */
+  loseRounds(): Promise<void>;
+}
+
+async function tell(node: StoredNode, { env: placeEnv, copyEnv: place, loseRounds }: Places): Promise<void> {
+  Object.assign(node.env, placeEnv);
   const env = { WALLETD_RETENTION_MEMORY_SECONDS: '0.05' };
   const walletd = await node.start(env);
   await importPlayers(walletd.adminUrl, ['ann', 'bob'], 100);
@@ -64,10 +77,9 @@ test('rounds in the archive are verified, backed up, followed and restored with 
 
   const file = `${node.folder.path}/backup`;
   assert.equal((await node.run(['backup', '--to', file])).status, 0);
-  const restored = `${node.folder.path}/restored`;
-  const restore = await node.run(['restore', '--from', file, '--to', `lmdb:${restored}`]);
+  const copyEnv = { ...place, WALLETD_NODE_FOLDER: `${node.folder.path}/node2` };
+  const restore = await runVerb(['restore', '--from', file, '--to', place.WALLETD_STORE], { ...node.env, ...copyEnv });
   assert.equal(restore.status, 0, restore.stderr);
-  const copyEnv = { WALLETD_STORE: `lmdb:${restored}`, WALLETD_NODE_FOLDER: `${node.folder.path}/node2` };
   const checked = await runVerb(['verify', '--json', '--no-server'], copyEnv);
   assert.equal(checked.status, 0, checked.stdout);
   const copy = await node.start({ ...env, ...copyEnv });
@@ -83,10 +95,52 @@ test('rounds in the archive are verified, backed up, followed and restored with 
   other.close();
   await node.stop();
 
-  const day = readdirSync(`${node.store}/archive`).find((name) => name.endsWith('.mdb')) as string;
-  assert.ok(statSync(`${node.store}/archive/${day}`).size > 0);
-  rmSync(`${node.store}/archive/${day}`);
+  await loseRounds();
   const lost = await node.run(['verify', '--deep', '--json', '--no-server']);
   assert.notEqual(lost.status, 0);
   assert.match(lost.stdout, /is not in the archive/);
+}
+
+const TOLD = 'rounds in the archive are verified, backed up and restored with the wallets';
+
+test(`LMDB: ${TOLD}`, async (t) => {
+  const node = new StoredNode(t, 2);
+  const folder = `${node.store}/archive`;
+  await tell(node, {
+    env: {},
+    copyEnv: { WALLETD_STORE: `lmdb:${node.folder.path}/restored` },
+    loseRounds: async () => {
+      const day = readdirSync(folder).find((name) => /^\d.*\.mdb$/.test(name)) as string;
+      assert.ok(statSync(`${folder}/${day}`).size > 0);
+      rmSync(`${folder}/${day}`);
+    },
+  });
 });
+
+async function onRedis(t: TestContext): Promise<void> {
+  const postgres = startPostgres(tmpdir());
+  const redis = await RedisServer.start();
+  after(async () => {
+    await redis.destroy();
+    await cleanUp();
+  });
+  const query = async (sql: string, url = postgres.url) => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+  };
+  await query('CREATE DATABASE copy');
+  const common = { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto' };
+  await tell(new StoredNode(t, 2), {
+    env: { ...common, WALLETD_STORE_PREFIX: 'first', WALLETD_ARCHIVE: postgres.url },
+    copyEnv: {
+      ...common,
+      WALLETD_STORE_PREFIX: 'copy',
+      WALLETD_ARCHIVE: postgres.url.replace('/postgres?', '/copy?'),
+    },
+    loseRounds: () => query('DELETE FROM walletd_rounds WHERE shard = 0'),
+  });
+}
+
+test(`Redis with PostgreSQL: ${TOLD}`, { skip: whyNoPostgres() ?? false }, onRedis);

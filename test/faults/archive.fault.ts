@@ -5,7 +5,7 @@ import { PlatformClient } from '../support/client.js';
 import { Scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
-import { FaultyNetwork } from './faulty-network.js';
+import { FaultyNetwork, SLOW_MS } from './faulty-network.js';
 import { BUSY, type Target } from './load.js';
 import { prove } from './proof.js';
 import { RawLmdb } from './raw-lmdb.js';
@@ -144,6 +144,41 @@ fault(
     client.close();
     await load.stop();
     scene.say(`${during} answers while PostgreSQL hung`);
+    scene.say(await prove([load], walletd, new RawRedis(redis)));
+  },
+);
+
+fault(
+  'PostgreSQL is slow under load: what needs it waits and is answered, all else goes on, and rounds still move',
+  async (scene) => {
+    const postgres = scene.postgres();
+    if (postgres === undefined) return;
+    const redis = await scene.redis();
+    const folder = new URL(postgres.url).searchParams.get('host') ?? '';
+    const proxy = await FaultyNetwork.start(`${folder}/.s.PGSQL.5432`);
+    scene.atEnd(() => proxy.close());
+    const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
+    const walletd = await scene.walletd(redis.url, { ...AT_ONCE, WALLETD_ARCHIVE: url });
+    const load = await scene.load(walletd);
+    await until('rounds have moved', async () => (await archivedRounds(walletd)) > 100);
+    proxy.weather = 'slow-replies';
+    const slowMs = performance.now();
+    const before = await archivedRounds(walletd);
+    const old = load.sent[0];
+    const client = new PlatformClient(walletd.callbackUrl);
+    const again = await client.post('placeBets', { ...old?.body } as object);
+    client.close();
+    assert.ok(performance.now() - slowMs >= SLOW_MS, 'the archive was asked');
+    assert.deepEqual([again.statusCode, again.balanceAfter], [0, old?.answer?.balanceAfter]);
+    await until('rounds move', async () => (await archivedRounds(walletd)) > before + 100);
+    const during = load.sent.filter((one) => one.sentMs > slowMs && one.outcome === 'answered').length;
+    assert.ok(during > 50, `${during} answers while the archive was slow`);
+    const up = (await Scrape.of(walletd.adminUrl)).series('walletd_archive_up');
+    assert.ok(up.every(({ value }) => Number(value) === 1));
+    proxy.weather = 'fair';
+    proxy.cut();
+    await load.stop();
+    scene.say(`${during} answers while PostgreSQL was slow`);
     scene.say(await prove([load], walletd, new RawRedis(redis)));
   },
 );

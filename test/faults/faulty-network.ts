@@ -3,6 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { APPEND_FUNCTION_NAME } from '../../src/store/redis/append-function.js';
 
 const REPLY_MS = 2000;
+export const SLOW_MS = 200;
 
 /**
  * What the network does from now on. A connection that has met bad weather keeps it: TCP loses no bytes in the middle.
@@ -10,6 +11,7 @@ const REPLY_MS = 2000;
  *   fair              carries everything
  *   silent            nothing gets anywhere, as when a cable is cut: neither end hears of it
  *   swallow-replies   the server gets requests, and its replies get nowhere
+ *   slow-replies      the server's replies come late
  *   hold-requests     requests stay on their way, also after their client has gone, until they are delivered
  *   hold-appends      the same, for connections that append to logs
  *   cut-requests      the server gets the beginning of a request, then the connection breaks
@@ -19,6 +21,7 @@ export type Weather =
   | 'fair'
   | 'silent'
   | 'swallow-replies'
+  | 'slow-replies'
   | 'hold-requests'
   | 'hold-appends'
   | 'cut-requests'
@@ -84,6 +87,7 @@ class Link {
   private readonly held: Buffer[] = [];
   private isMuted = false;
   private isCutOff = false;
+  private isSlow = false;
   private readonly upstream: Socket;
 
   constructor(
@@ -150,7 +154,13 @@ class Link {
     this.isCutOff ||= weather === 'silent';
     if (this.isCutOff) return;
     this.isMuted ||= weather === 'swallow-replies';
+    this.isSlow ||= weather === 'slow-replies';
     if (weather === 'cut-replies') this.client.destroy();
-    else if (!this.isMuted && !this.client.destroyed) this.client.write(bytes);
+    else if (this.isSlow) setTimeout(() => this.pass(bytes), SLOW_MS);
+    else this.pass(bytes);
+  }
+
+  private pass(bytes: Buffer): void {
+    if (!this.isMuted && !this.client.destroyed) this.client.write(bytes);
   }
 }

@@ -12,7 +12,7 @@ import { EntryCodec, encodeHead, genesisHead } from '../../src/store/format/entr
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { encodeMeta, META_VERSION, type StoreMeta } from '../../src/store/meta.js';
 import { apply } from '../../src/wallet/apply.js';
-import { archivableRounds } from '../../src/wallet/archiving.js';
+import { type Archivable, archivableRounds } from '../../src/wallet/archiving.js';
 import type { Command } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide/decide.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
@@ -82,9 +82,9 @@ export class StoreWriter {
   }
 
   /** As an archive would have them. */
-  closedRoundsOf(username: string): readonly Buffer[] {
+  closedRoundsOf(username: string): readonly Archivable[] {
     const wallet = must(this.wallets[shardOf(username, META.shards)]?.get(username), 'a player of the story');
-    return archivableRounds(wallet, this.nowMs + 1, 100).map(({ image }) => image);
+    return archivableRounds(wallet, this.nowMs + 1, 0, 100);
   }
 
   wait(ms: number): void {

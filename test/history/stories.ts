@@ -218,7 +218,6 @@ async function operators(store: StoreWriter): Promise<void> {
   );
 }
 
-/** Rounds that are marked again; arrays that name a round beside its bets, and find nothing left of it. */
 /** Rounds of two products leave for an archive, one of them comes back, is voided, and leaves again. */
 async function archive(store: StoreWriter): Promise<void> {
   await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
@@ -236,15 +235,17 @@ async function archive(store: StoreWriter): Promise<void> {
     cancel([{ id: 'x', roundId: 'r6', byRound: true }]),
   );
   const gone = store.closedRoundsOf('ann');
-  await store.write({ type: 'archive', username: 'ann', version: 0, images: gone });
+  await store.write({ type: 'archive', username: 'ann', rounds: gone, beforeMs: store.now + 1 });
   await store.write(
-    { type: 'restore-rounds', username: 'ann', images: gone.slice(1, 3) },
+    { type: 'restore-rounds', username: 'ann', images: gone.slice(1, 3).map(({ image }) => image) },
     voided([{ id: 'v', roundId: 'r2', byRound: true }]),
   );
   await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
-  await store.write({ type: 'archive', username: 'ann', version: 0, images: store.closedRoundsOf('ann') });
+  const rounds = store.closedRoundsOf('ann');
+  await store.write({ type: 'archive', username: 'ann', rounds, beforeMs: store.now + 1 });
 }
 
+/** Rounds that are marked again; arrays that name a round beside its bets, and find nothing left of it. */
 async function marks(store: StoreWriter): Promise<void> {
   const later = (days: number) => ({ timestampMillis: 1000 + days });
   await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });

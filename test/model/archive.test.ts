@@ -1,62 +1,114 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { Client } from 'pg';
 import { cleanUp } from '../../bench/support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
+import { FAILURES } from '../../src/callback/failures.js';
+import { loadSettings } from '../../src/config/load.js';
+import { rulesOf } from '../../src/node/rules.js';
 import type { Archive, ArchiveRecord } from '../../src/shard/archive/archive.js';
+import type { Append } from '../../src/shard/log/wal.js';
 import { LmdbArchive } from '../../src/store/lmdb/lmdb-archive.js';
+import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
+import { META_VERSION } from '../../src/store/meta.js';
 import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
+import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
+import { RedisStore } from '../../src/store/redis/redis-store.js';
+import type { Store } from '../../src/store/store.js';
+import type { CallbackCommand } from '../../src/wallet/command.js';
+import type { Rules } from '../../src/wallet/decide/rules.js';
+import type { Answer } from '../../src/wallet/decision.js';
 import type { TransactionView } from '../../src/wallet/query.js';
+import type { HostObserver } from '../../src/worker/host-observer.js';
+import type { LogsAndSnapshots } from '../contract/store-under-test.js';
+import { DEAF } from '../support/host-deps.js';
 import { MemoryArchive } from '../support/memory-archive.js';
+import { MemoryWal } from '../support/memory-wal.js';
+import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { TestHost } from '../support/test-host.js';
-import { arbitraryStep, USERNAMES } from './arbitrary-commands.js';
+import { arbitraryStep, type Step, USERNAMES, varied } from './arbitrary-commands.js';
+import { type ReferenceAnswer, ReferenceWallet } from './reference-wallet.js';
 
 /*
- * Random histories over an archive, with an end of the process between any two steps of a move, against the same without
- * an archive and without an end. Each archive is a real one. MODEL_RUNS lengthens.
+ * Random histories over stores and archives, with the settings of config/tiny.json and an end of the process between any two
+ * steps of a move, against the dumb reference wallet, and against a host that keeps everything in memory. MODEL_RUNS
+ * lengthens.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 3000);
-const MEMORY_MS = 1000;
-const STORE_ID = '00000000-0000-4000-8000-00000000000a';
+const OPENING_BALANCE = 100;
+const ARCHIVE_ID = '00000000-0000-4000-8000-00000000000a';
+const TINY = loadSettings({ WALLETD_CONFIG: fileURLToPath(new URL('../../../config/tiny.json', import.meta.url)) });
+const MEMORY_MS = TINY.retention.memorySeconds * 1000;
+/** What is in the archive does not count as held. */
+const RULES: Rules = { ...rulesOf(TINY), tombstonesMax: 1000 };
+/** Who is not asked for between two looks is packed: a few of the wallets are not. */
+const IDLE_MS = 1;
 
-/** Where a process ends: before or after what it puts is in the archive, or once the log has let go of it as well. */
-type End = 'before-put' | 'after-put' | 'answer-lost' | 'in-order';
+const STEPS_PER_MOVE = 4;
+const STEPS_PER_GROUP = 8;
+const GROUPS = 3;
 
-const arbitraryEnd = fc.constantFrom<End>('before-put', 'after-put', 'answer-lost', 'in-order');
+/** The last step of a move that a process comes to, before or behind which it ends. */
+type End = 'before-put' | 'behind-put' | 'before-event' | 'behind-event' | 'in-order';
 
-/** An archive as one process has it: at its end it does nothing any more. */
+const arbitraryEnd = fc.constantFrom<End>('before-put', 'behind-put', 'before-event', 'behind-event', 'in-order');
+
+/** Where a process keeps what it must not lose. */
+interface Place extends LogsAndSnapshots {
+  readonly storeId: string;
+  readonly archive: Archive;
+  close(): Promise<void>;
+}
+
+/** A place as one process has it: at its end it does nothing any more. */
 class OneLife {
   end: End = 'in-order';
   private isOver = false;
 
-  constructor(private readonly archive: Archive) {}
+  constructor(private readonly place: Place) {}
 
-  get port(): Archive {
-    const { archive } = this;
-    const put = (records: readonly ArchiveRecord[]) => this.put(records);
-    return new Proxy(archive, {
-      get: (_, name) => {
-        if (name === 'put') return put;
-        if (name === 'close') return async () => {};
-        const value = archive[name as keyof Archive];
-        return this.isOver ? () => new Promise(() => {}) : value.bind(archive);
-      },
-    });
+  get options(): Pick<NonNullable<ConstructorParameters<typeof TestHost>[0]>, 'store' | 'archive'> {
+    const { wal, snapshots, storeId, archive } = this.place;
+    const put = (records: readonly ArchiveRecord[]) => this.step('put', () => archive.put(records));
+    const append = (appends: readonly Append[]) => this.step('event', () => wal.append(appends));
+    const close = async () => {};
+    return {
+      store: { wal: this.mortal(wal, { append }), snapshots: this.mortal(snapshots, {}), storeId },
+      archive: this.mortal(archive, { put, close }),
+    };
   }
 
   kill(): void {
     this.isOver = true;
   }
 
-  private async put(records: readonly ArchiveRecord[]): Promise<void> {
-    if (this.isOver || this.end === 'before-put') return await new Promise(() => {});
-    await this.archive.put(records);
-    if (this.end === 'after-put') await new Promise(() => {});
+  private mortal<T extends object>(part: T, instead: Partial<T>): T {
+    return new Proxy(part, {
+      get: (_, name) => {
+        const replaced = instead[name as keyof T];
+        if (replaced !== undefined) return replaced;
+        const value = part[name as keyof T];
+        if (typeof value !== 'function') return value;
+        return this.isOver && name !== 'laneOf' ? never : value.bind(part);
+      },
+    });
   }
+
+  private async step<T>(name: 'put' | 'event', run: () => Promise<T>): Promise<T> {
+    if (this.isOver || this.end === `before-${name}`) return await never();
+    const result = await run();
+    return this.end === `behind-${name}` ? await never() : result;
+  }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {});
 }
 
 async function listed(host: TestHost, username: string): Promise<object[]> {
@@ -67,70 +119,101 @@ async function listed(host: TestHost, username: string): Promise<object[]> {
     .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-function histories(name: string, runs: number, open: () => Promise<Archive>): void {
-  test(`${name}: random histories come out as without it, wherever in a move a process ends`, async () => {
-    const lives: TestHost[] = [];
+function told(answer: Answer): ReferenceAnswer {
+  return answer.type === 'accepted'
+    ? { code: 0, before: answer.before, after: answer.after }
+    : { code: FAILURES[answer.failure].statusCode };
+}
+
+/** What the step sends; a while later about other rounds, and then about the first ones again. */
+function maybeCommand(step: Step, n: number, past: readonly CallbackCommand[]): CallbackCommand | undefined {
+  if (step.type === 'again') return past[past.length - step.back];
+  if (step.type === 'vary') {
+    const earlier = past[past.length - step.back];
+    return earlier && varied(earlier, step.element, step.change);
+  }
+  if (step.type !== 'callback') return undefined;
+  const group = Math.floor(n / STEPS_PER_GROUP) % GROUPS;
+  const txns = step.command.txns.map((txn) => ({ ...txn, id: `${txn.id}${group}`, roundId: `${txn.roundId}${group}` }));
+  return { ...step.command, txns } as CallbackCommand;
+}
+
+/** Plays a history over a place, with ends in turn; resolves to the rounds that have left memory. */
+async function play(place: Place, steps: readonly Step[], ends: readonly End[], hosts: TestHost[]): Promise<number> {
+  let moved = 0;
+  const common = { shards: 1, limits: TINY.limits, rules: RULES };
+  const observer: HostObserver = { ...DEAF, archived: (_, rounds) => (moved += rounds) };
+  const begin = async (life: OneLife) => {
+    const options = { ...common, ...life.options, memoryMs: MEMORY_MS, idleMs: IDLE_MS, observer };
+    const host = await TestHost.started(options);
+    hosts.push(host);
+    return host;
+  };
+  let life = new OneLife(place);
+  let moving = await begin(life);
+  const still = await TestHost.started(common);
+  hosts.push(still);
+  const reference = new ReferenceWallet(RULES);
+  for (const username of USERNAMES) {
+    for (const host of [moving, still]) await host.fund(username, OPENING_BALANCE);
+    reference.create(username, 'THB', OPENING_BALANCE);
+  }
+  const past: CallbackCommand[] = [];
+  let ended = 0;
+  for (const [n, step] of steps.entries()) {
+    const command = maybeCommand(step, n, past);
+    if (command !== undefined) {
+      past.push(command);
+      const expected = reference.answer(command, moving.clock.nowMs);
+      const [actual, unmoved] = await Promise.all([moving.execute(command), still.execute(command)]);
+      assert.deepEqual(told(actual), expected);
+      assert.deepEqual(actual, unmoved);
+    }
+    if (step.type !== 'restart' && n % STEPS_PER_MOVE > 0) continue;
+    moving.clock.nowMs += 2 * MEMORY_MS;
+    still.clock.nowMs = moving.clock.nowMs;
+    life.end = ends[ended++ % ends.length] as End;
+    const isOver = life.end !== 'in-order' || step.type === 'restart';
+    // Moves are on their way, and come as far as they come; now and then while the next callbacks do.
+    if (isOver || ended % 2 === 0) await delay(45);
+    if (!isOver) continue;
+    const { clock } = moving;
+    if (life.end === 'in-order') await moving.host.close();
+    else life.kill();
+    life = new OneLife(place);
+    moving = await begin(life);
+    moving.clock.nowMs = clock.nowMs;
+  }
+  life.end = 'in-order';
+  for (const username of USERNAMES) {
+    assert.equal(await moving.balance(username), reference.players.get(username)?.balance);
+    assert.deepEqual(await listed(moving, username), await listed(still, username));
+  }
+  life.kill();
+  return moved;
+}
+
+function histories(name: string, runs: number, open: () => Promise<Place>): void {
+  test(`${name}: random histories come out as the reference has them, wherever in a move a process ends`, async () => {
+    const hosts: TestHost[] = [];
+    let moved = 0;
     try {
       await fc.assert(
         fc.asyncProperty(
-          fc.array(arbitraryStep, { minLength: 5, maxLength: 40, size: 'max' }),
+          fc.array(arbitraryStep, { minLength: 20, maxLength: 80, size: 'max' }),
           fc.array(arbitraryEnd, { minLength: 1, maxLength: 8 }),
           async (steps, ends) => {
-            const archive = await open();
-            const limits = { batchEventsMax: 2, mailboxMax: 4 };
-            let life = new OneLife(archive);
-            let moving = await TestHost.started({ archive: life.port, memoryMs: MEMORY_MS, shards: 1, limits });
-            const still = await TestHost.started({ shards: 1, limits });
-            for (const username of USERNAMES) for (const host of [moving, still]) await host.fund(username, 100);
-            let ended = 0;
-            for (const [n, step] of steps.entries()) {
-              if (step.type === 'callback') {
-                const [actual, expected] = await Promise.all([
-                  moving.execute(step.command),
-                  still.execute(step.command),
-                ]);
-                assert.deepEqual(actual, expected);
-                continue;
-              }
-              moving.clock.nowMs += 2 * MEMORY_MS;
-              still.clock.nowMs = moving.clock.nowMs;
-              if (step.type !== 'restart' && n % 3 > 0) continue;
-              const end = ends[ended++ % ends.length] as End;
-              life.end = end;
-              if (end === 'answer-lost') moving.wal.weather = 'answer-lost';
-              // Moves are on their way, and come as far as they come.
-              await delay(25);
-              if (step.type !== 'restart') {
-                life.end = 'in-order';
-                moving.wal.weather = 'fine';
-                if (end === 'before-put' || end === 'after-put') continue;
-              }
-              const { wal, clock } = moving;
-              wal.weather = 'fine';
-              if (end === 'in-order') await moving.host.close();
-              else {
-                life.kill();
-                lives.push(moving);
-              }
-              life = new OneLife(archive);
-              moving = await TestHost.started({ wal, archive: life.port, memoryMs: MEMORY_MS, shards: 1, limits });
-              moving.clock.nowMs = clock.nowMs;
-            }
-            life.end = 'in-order';
-            for (const username of USERNAMES) {
-              assert.equal(await moving.balance(username), await still.balance(username));
-              assert.deepEqual(await listed(moving, username), await listed(still, username));
-            }
-            lives.push(moving, still);
-            life.kill();
-            await archive.close();
+            const place = await open();
+            moved += await play(place, steps, ends, hosts);
+            await place.close();
           },
         ),
         { numRuns: runs },
       );
     } finally {
-      await Promise.all(lives.map(({ host }) => host.close()));
+      await Promise.all(hosts.map(({ host }) => host.close()));
     }
+    assert.ok(moved > runs, `${moved} rounds moved in ${runs} histories`);
   });
 }
 
@@ -139,27 +222,67 @@ after(() => {
   for (const folder of folders) folder.remove();
 });
 
-histories('an archive in memory', RUNS / 100, async () => new MemoryArchive());
-
-histories('LMDB', RUNS / 200, async () => {
+function newFolder(): string {
   const folder = makeTempFolder();
   folders.push(folder);
-  return LmdbArchive.open(folder.path, STORE_ID);
+  return folder.path;
+}
+
+/** A new store's record, for one shard. */
+async function created<T extends Store>(store: T): Promise<T & { readonly storeId: string }> {
+  const scales = { default: 4, byCurrency: {} };
+  const storeId = randomUUID();
+  await store.meta.create({ storeId, formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 });
+  return Object.assign(store, { storeId });
+}
+
+histories('log and archive in memory', RUNS / 100, async () => {
+  const wal = new MemoryWal(randomUUID(), 1);
+  return { wal, snapshots: wal, storeId: wal.storeId, archive: new MemoryArchive(), close: async () => {} };
+});
+
+histories('LMDB, and the archive beside it', RUNS / 200, async () => {
+  const folder = newFolder();
+  const store = await created(LmdbStore.open(folder));
+  const archive = LmdbArchive.open(`${folder}/archive`, ARCHIVE_ID);
+  const { wal, snapshots, storeId } = store;
+  const close = async () => {
+    await archive.close();
+    await store.close();
+  };
+  return { wal, snapshots, storeId, archive, close };
 });
 
 const noPostgres = whyNoPostgres();
 if (noPostgres !== undefined) {
-  test('PostgreSQL', { skip: noPostgres }, () => {});
+  test('Redis, and the archive in PostgreSQL', { skip: noPostgres }, () => {});
 } else {
   const server = startPostgres(tmpdir());
-  after(() => cleanUp());
+  const redis = await RedisServer.start();
+  after(async () => {
+    await cleanUp();
+    await redis.destroy();
+  });
   let databases = 0;
-  histories('PostgreSQL', RUNS / 200, async () => {
+  const newDatabase = async () => {
     const name = `model${databases++}`;
     const client = new Client({ connectionString: server.url });
     await client.connect();
     await client.query(`CREATE DATABASE ${name}`);
     await client.end();
-    return new PostgresArchive(server.url.replace('/postgres?', `/${name}?`), STORE_ID);
+    return server.url.replace('/postgres?', `/${name}?`);
+  };
+  histories('Redis, and the archive in PostgreSQL', RUNS / 200, async () => {
+    const address = maybeRedisAddress(redis.url) as RedisAddress;
+    const store = await created(
+      new RedisStore({ address, prefix: randomUUID(), durability: { type: 'fsync' }, trustConfig: false }),
+    );
+    const archive = new PostgresArchive(await newDatabase(), ARCHIVE_ID);
+    const { wal, snapshots, storeId } = store;
+    const close = async () => {
+      await archive.close();
+      await store.close();
+    };
+    return { wal, snapshots, storeId, archive, close };
   });
 }

@@ -31,7 +31,9 @@ class Scene implements FlightMember {
       this.paused.push(callback);
     },
     monotonicMs: () => this.nowMs,
+    onQuiet: () => this.quiet++,
   });
+  quiet = 0;
   readonly id = 0;
   private again = 0;
 
@@ -104,6 +106,19 @@ test('what comes during a flight forms the next round', async () => {
   assert.deepEqual(scene.landed, ['ok']);
 });
 
+test('who waits for a better moment is told when a round departs in a quiet turn, and only then', async () => {
+  const scene = new Scene();
+  scene.command();
+  scene.endTurn();
+  assert.equal(scene.quiet, 1);
+  await scene.arrives();
+  while (scene.flights.length < 2) {
+    scene.command(100);
+    scene.endTurn();
+  }
+  assert.equal(scene.quiet, 1, 'it departed because it was full');
+});
+
 test('a round departs with 256 commands, though each turn brings more', () => {
   const scene = new Scene();
   while (scene.flights.length === 0) {
@@ -162,6 +177,7 @@ class TwoLanes {
     defer: setImmediate,
     delay: setTimeout,
     monotonicMs: () => 0,
+    onQuiet: () => {},
   });
 
   async request(...shards: number[]): Promise<void> {

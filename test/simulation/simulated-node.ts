@@ -47,7 +47,7 @@ const NOTICED_MS = 5000;
 export class SimulatedNode {
   readonly tag: string;
   readonly process: SimulatedProcess;
-  readonly memory = { isFull: false };
+  readonly memory = { isFull: false, isHalfFull: false };
   readonly cluster: ClusterNode;
   private readonly host: ShardHost;
   private readonly links: SimulatedLinks;
@@ -84,6 +84,7 @@ export class SimulatedNode {
         policy: { everyEntries: snapshotEntries, everyMs: 0, keep: 2, historyBytesMax: 0 },
         clock: process,
         timers: process,
+        loopIdleMs: () => process.monotonicMs(),
         memory: this.memory,
         log,
         onFenced: (shard, takenBy, head) => this.cluster.fenced(shard, takenBy, head),

@@ -35,6 +35,18 @@ const created: Event = {
   by: { name: 'anna', address: '10.1.2.3' },
 };
 
+test('entries that are kept keep little alive beside themselves, whatever else is made meanwhile', () => {
+  const kept: Buffer[] = [];
+  for (let i = 0; i < 1000; i++) {
+    kept.push(entryOf(Array.from({ length: 1 + (i % 20) }, () => created)));
+    // As callbacks, answers and calls of the store do.
+    for (let other = 0; other < 5; other++) Buffer.allocUnsafe(500).fill(0);
+  }
+  const bytes = kept.reduce((sum, { length }) => sum + length, 0);
+  const memory = [...new Set(kept.map(({ buffer }) => buffer))].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  assert.ok(memory < bytes * 1.2 + 256 * 1024, `${memory} bytes for ${bytes}`);
+});
+
 test('an entry comes back as it went in', () => {
   const entry = codec.decode(entryOf([created]));
   assert.equal(entry.shard, 3);

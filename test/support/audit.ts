@@ -17,7 +17,8 @@ export function auditTables(wallets: Wallets): void {
     assert.equal(tables.findPlayer(wallet.username), wallet.row);
     seen.blobs += 1 + (wallet.tallies.tipsDay === -1 && wallet.tallies.carried === 0n ? 0 : 1);
     const rows = [...wallet.transactions()].map(({ row }) => row);
-    const backwards = [...wallet.oldestTransactions()].map(({ row }) => row);
+    const backwards: number[] = [];
+    for (let item = wallet.oldest; item !== undefined; item = wallet.newer(item)) backwards.push(item.row);
     assert.deepEqual(backwards, rows.reverse());
     const mine = new Map<number, number[]>();
     for (const item of wallet.transactions()) {

@@ -20,7 +20,8 @@ import type {
 import { decide } from '../../src/wallet/decide/decide.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Decision } from '../../src/wallet/decision.js';
-import type { Event, RoundName } from '../../src/wallet/event.js';
+import type { Event } from '../../src/wallet/event.js';
+import type { RoundName } from '../../src/wallet/state/round.js';
 import { addRoundOf, nameOfImage } from '../../src/wallet/state/round-image.js';
 import { type TableSizes, Tables } from '../../src/wallet/state/tables.js';
 import { Wallet } from '../../src/wallet/state/wallet.js';
@@ -77,15 +78,14 @@ export class Domain {
   /** Lets go of up to so many closed rounds of each player. */
   letGo(limit: number): void {
     for (const { username } of [...this.wallets]) {
-      const archivable = archivableRounds(this.wallet(username), this.nowMs + 1, limit);
-      const images = archivable.map(({ image }) => image);
-      for (const image of images) this.archive.set(JSON.stringify(nameOfImage(image)), image);
-      this.move({ type: 'archive', username, version: this.wallet(username).version, images });
+      const archivable = archivableRounds(this.wallet(username), this.nowMs + 1, 0, limit);
+      for (const { image } of archivable) this.archive.set(JSON.stringify(nameOfImage(image)), image);
+      this.move({ type: 'archive', username, rounds: archivable, beforeMs: this.nowMs + 1 });
     }
   }
 
   private move(command: Extract<Command, { type: 'archive' | 'restore-rounds' }>): void {
-    if (command.images.length === 0) return;
+    if ((command.type === 'archive' ? command.rounds : command.images).length === 0) return;
     const { event } = this.run(command);
     assert.notEqual(event, undefined, 'all of it moves');
     this.moves.set(command.username, (this.moves.get(command.username) ?? 0) + 1);

@@ -19,7 +19,7 @@ export const CODEC = new CallbackCodec(
 );
 export const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };
 
-const DEAF: HostObserver = {
+export const DEAF: HostObserver = {
   decided() {},
   landed() {},
   appendFailed() {},
@@ -65,8 +65,9 @@ export function hostDeps({ storeId, newHex, ...given }: Needed): HostDeps {
     log: silentLogger,
     rules: rulesOf(settings),
     limits: settings.limits,
-    memory: { isFull: false },
+    memory: { isFull: false, isHalfFull: false },
     idleMs: 60_000,
+    loopIdleMs: () => performance.eventLoopUtilization().idle,
     archive: undefined,
     memoryMs: 3_600_000,
     observer: DEAF,

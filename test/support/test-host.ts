@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../src/base/logger.js';
-import type { Timers } from '../../src/base/timers.js';
 import { rulesOf } from '../../src/node/rules.js';
 import type { Archive } from '../../src/shard/archive/archive.js';
 import { type TakeOverDeps, takeOver } from '../../src/shard/log/take-over.js';
 import type { Position, SealedEntry } from '../../src/shard/log/wal.js';
 import type { Shard, ShardLimits } from '../../src/shard/shard.js';
 import type { SnapshotPolicy } from '../../src/shard/snapshot/snapshot-policy.js';
+import type { Store } from '../../src/store/store.js';
 import type { Command } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Answer } from '../../src/wallet/decision.js';
@@ -26,7 +26,7 @@ const newHex = (digits: number) => randomBytes(digits / 2).toString('hex');
 export class TestHost {
   readonly wal: MemoryWal;
   readonly clock = { nowMs: 1_700_000_000_000, now: () => this.clock.nowMs, monotonicMs: () => this.clock.nowMs };
-  readonly memory = { isFull: false };
+  readonly memory = { isFull: false, isHalfFull: false };
   readonly fenced: { shard: number; takenBy: string }[] = [];
   readonly orphans: SealedEntry[] = [];
   readonly logLines: { level: string; message: string; fields: object }[] = [];
@@ -47,24 +47,30 @@ export class TestHost {
       observer?: HostObserver;
       archive?: Archive;
       memoryMs?: number;
+      idleMs?: number;
+      /** Instead of the log in memory, which the test reaches as `wal`. */
+      store?: Pick<Store, 'wal' | 'snapshots'> & { readonly storeId: string };
       isShared?: boolean;
-      timers?: Timers;
     } = {},
   ) {
     const { shards = 2, limits = {}, rules = {}, policy = {}, ownerTag = newHex(8), archive } = options;
     const settings = settingsWith();
     this.wal = options.wal ?? new MemoryWal(randomUUID(), shards);
-    const { storeId } = this.wal;
+    const { wal, snapshots, storeId } = options.store ?? {
+      wal: this.wal,
+      snapshots: this.wal,
+      storeId: this.wal.storeId,
+    };
     const write = (level: string) => (fields: object, message: string) => {
       this.logLines.push({ level, message, fields });
     };
     const log: Logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
-    const { acknowledged, observer, memoryMs, recentBytesMax, isShared } = options;
+    const { acknowledged, observer, memoryMs, idleMs, recentBytesMax, isShared } = options;
     const deps = hostDeps({
       storeId,
       shardCount: shards,
-      wal: this.wal,
-      snapshots: this.wal,
+      wal,
+      snapshots,
       ownerTag,
       newHex,
       clock: this.clock,
@@ -82,6 +88,7 @@ export class TestHost {
       },
       ...(observer !== undefined && { observer }),
       ...(memoryMs !== undefined && { memoryMs }),
+      ...(idleMs !== undefined && { idleMs }),
       ...(recentBytesMax !== undefined && { recentBytesMax }),
       ...(isShared !== undefined && { isShared }),
     });

@@ -13,7 +13,7 @@ const STEP = 1024;
  * a new run by and by.
  */
 export class HashSet {
-  private run = HashRun.EMPTY;
+  private run = new HashRunBuilder(0).finish();
   private table = new HashTable();
   /** The table that is being merged. */
   private merging: HashTable | undefined = undefined;

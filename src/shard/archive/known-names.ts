@@ -17,7 +17,7 @@ interface Span {
 /*
  * A span as it is saved: version and days of a span (32 bits each, little-endian), and its hashes.
  */
-const VERSION = 1;
+const VERSION = 2;
 const HEAD_BYTES = 8;
 
 /**
@@ -44,9 +44,9 @@ export class KnownNames {
     return this.spans.reduce((sum, { names }) => sum + names.bytes, 0);
   }
 
-  add(day: number, name: ArchiveName): void {
+  add(day: number, player: number, kind: ArchiveName['kind'], hash: number): void {
     const span = this.spanOf(day);
-    span.names.add(hashOf(name));
+    span.names.add(hashOf(player, kind, hash));
     span.isDirty = true;
   }
 
@@ -91,12 +91,19 @@ export class KnownNames {
     return Buffer.concat([head, bytes]);
   }
 
+  /** False for a name that is in no span. */
+  mayHave(player: number, kind: ArchiveName['kind'], hash: number): boolean {
+    const known = hashOf(player, kind, hash);
+    for (const { names } of this.spans) if (names.has(known)) return true;
+    return false;
+  }
+
   /** Days in which one of these names may be. */
   maybeDays(names: readonly ArchiveName[]): Days | undefined {
     let first = Number.POSITIVE_INFINITY;
     let last = Number.NEGATIVE_INFINITY;
-    for (const name of names) {
-      const hash = hashOf(name);
+    for (const { player, kind, hash: own } of names) {
+      const hash = hashOf(player, kind, own);
       for (const { number, names: known } of this.spans) {
         if (!known.has(hash)) continue;
         first = Math.min(first, number * this.spanDays);
@@ -120,6 +127,8 @@ export class KnownNames {
 
   private spanOf(day: number): Span {
     const number = Math.floor(day / this.spanDays);
+    const [newest] = this.spans;
+    if (newest?.number === number) return newest;
     const known = this.spans.find((span) => span.number === number);
     if (known !== undefined) return known;
     const span = { number, names: new HashSet(), isDirty: true };
@@ -135,6 +144,6 @@ export class KnownNames {
 
 const KIND_BITS = { round: 0x2545f491, transaction: 0 } as const;
 
-function hashOf({ player, kind, hash }: ArchiveName): number {
+function hashOf(player: number, kind: ArchiveName['kind'], hash: number): number {
   return finish(Math.imul(player, 0x9e3779b1) ^ hash ^ KIND_BITS[kind]) >>> (32 - HASH_BITS);
 }

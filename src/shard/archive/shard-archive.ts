@@ -1,3 +1,4 @@
+import { assert } from '../../base/assert.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { messageOf } from '../../base/message-of.js';
@@ -153,7 +154,7 @@ export class ShardArchive {
   }
 
   private learn(day: number, names: readonly ArchiveName[]): void {
-    for (const name of names) this.known.add(day, name);
+    for (const { player, kind, hash } of names) this.known.add(day, player, kind, hash);
     for (let steps = 0; steps < LOAD_STEPS && this.known.work(); steps++);
   }
 
@@ -180,12 +181,13 @@ export class ShardArchive {
   maybeFind(username: string, productId: string, { ids, roundIds }: Missing): Promise<ArchivedPart> | undefined {
     if (ids.length === 0 && roundIds.length === 0) return undefined;
     const player = hashOfPlayer(username);
+    if (!this.mayHave(player, productId, ids, roundIds)) return undefined;
     const rounds = roundIds.map((id): ArchiveName => ({ player, kind: 'round', hash: hashOfName(productId, id) }));
     const transactions = ids.map((id) => {
       return { id, name: { player, kind: 'transaction', hash: hashOfName(productId, id) } as const };
     });
     const days = this.maybeDays([...rounds, ...transactions.map(({ name }) => name)]);
-    if (days === undefined) return undefined;
+    assert(days !== undefined, 'what may be there is in some days');
     const startedMs = this.deps.clock.monotonicMs();
     return new Promise((resolve) => {
       this.lookups.push({ username, productId, rounds, transactions, days, startedMs, resolve });
@@ -217,8 +219,8 @@ export class ShardArchive {
     this.putting--;
     this.lastPut = lsn;
     for (const { day, player, round, ids } of records) {
-      this.known.add(day, { player, kind: 'round', hash: round });
-      for (const { id } of ids) this.known.add(day, { player, kind: 'transaction', hash: id });
+      this.known.add(day, player, 'round', round);
+      for (const { id } of ids) this.known.add(day, player, 'transaction', id);
     }
     this.deps.observer.archived(this.shard, records.length);
   }
@@ -238,9 +240,10 @@ export class ShardArchive {
 
   private recordOf(lsn: Lsn, player: number, round: Archivable, index: number): ArchiveRecord {
     const { productId, roundId, image, updatedMs, transactions } = round;
-    const ids: ArchivedId[] = transactions
-      .filter(({ kind }) => kind !== 'mark')
-      .map(({ kind, id, version }) => ({ id: hashOfTransaction(kind, productId, roundId, id), version }));
+    const ids: ArchivedId[] = [];
+    for (const { kind, id, version } of transactions) {
+      if (kind !== 'mark') ids.push({ id: hashOfTransaction(kind, productId, roundId, id), version });
+    }
     const hash = hashOfName(productId, roundId);
     return { shard: this.shard, day: dayOf(updatedMs), player, round: hash, lsn, index, ids, image };
   }
@@ -288,6 +291,15 @@ export class ShardArchive {
     return transactions
       .filter(({ id, name }) => !there.has(id) && this.maybeDays([name]) !== undefined)
       .map(({ name }) => name);
+  }
+
+  /** False for nearly all that is new: every callback that names something new comes here, so nothing is made for it. */
+  private mayHave(player: number, productId: string, ids: readonly string[], roundIds: readonly string[]): boolean {
+    if (!this.isComplete) return true;
+    const { known } = this;
+    for (const id of roundIds) if (known.mayHave(player, 'round', hashOfName(productId, id))) return true;
+    for (const id of ids) if (known.mayHave(player, 'transaction', hashOfName(productId, id))) return true;
+    return false;
   }
 
   /** Undefined when the archive cannot have any of these. */

@@ -11,7 +11,8 @@ import type { ArchiveName, ArchiveRecord } from '../../shard/archive/archive.js'
  */
 const CHECKSUM_BYTES = 4;
 const NAME_BYTES = 9;
-const KINDS: readonly ArchiveName['kind'][] = ['round', 'transaction'];
+const ROUND = 0;
+const TRANSACTION = 1;
 
 export function sealNames(part: Buffer): Buffer {
   const sealed = Buffer.alloc(CHECKSUM_BYTES + part.length);
@@ -28,17 +29,21 @@ export function maybeOpenNames(sealed: Buffer): Buffer | undefined {
 
 /** The names of these records. */
 export function sealFresh(records: readonly ArchiveRecord[]): Buffer {
-  const names = records.flatMap(({ player, round, ids }): ArchiveName[] => [
-    { player, kind: 'round', hash: round },
-    ...ids.map(({ id }) => ({ player, kind: 'transaction' as const, hash: id })),
-  ]);
-  const bytes = Buffer.alloc(names.length * NAME_BYTES);
-  for (const [i, { player, kind, hash }] of names.entries()) {
-    bytes.writeUInt32BE(player, i * NAME_BYTES);
-    bytes.writeUInt8(KINDS.indexOf(kind), i * NAME_BYTES + 4);
-    bytes.writeUInt32BE(hash, i * NAME_BYTES + 5);
+  const count = records.reduce((sum, { ids }) => sum + 1 + ids.length, 0);
+  const bytes = Buffer.allocUnsafe(count * NAME_BYTES);
+  let at = 0;
+  for (const { player, round, ids } of records) {
+    at = writeName(bytes, at, player, ROUND, round);
+    for (const { id } of ids) at = writeName(bytes, at, player, TRANSACTION, id);
   }
   return sealNames(bytes);
+}
+
+function writeName(bytes: Buffer, at: number, player: number, kind: number, hash: number): number {
+  bytes.writeUInt32BE(player, at);
+  bytes[at + 4] = kind;
+  bytes.writeUInt32BE(hash, at + 5);
+  return at + NAME_BYTES;
 }
 
 /** Undefined when they are damaged. */
@@ -47,7 +52,7 @@ export function maybeOpenFresh(sealed: Buffer): readonly ArchiveName[] | undefin
   if (bytes === undefined || bytes.length % NAME_BYTES !== 0) return undefined;
   return Array.from({ length: bytes.length / NAME_BYTES }, (_, i) => {
     const at = i * NAME_BYTES;
-    const kind = KINDS[bytes.readUInt8(at + 4)] ?? 'transaction';
+    const kind = bytes[at + 4] === ROUND ? 'round' : 'transaction';
     return { player: bytes.readUInt32BE(at), kind, hash: bytes.readUInt32BE(at + 5) };
   });
 }

@@ -13,23 +13,32 @@ import { FormatError } from './format-error.js';
 const CHECKSUM_BYTES = 4;
 const START = CHECKSUM_BYTES + 2;
 const ID_BYTES = 8;
-const TAIL_BYTES = 16;
+export const TAIL_BYTES = 16;
 
 /** A record without what it keeps. */
 export type Place = Pick<ArchiveRecord, 'shard' | 'player' | 'round' | 'lsn' | 'index'>;
 export type DatedPlace = Place & Pick<ArchiveRecord, 'day'>;
 
 export function encodeRecord(record: ArchiveRecord): Buffer {
-  const { ids, image } = record;
-  const value = Buffer.allocUnsafe(START + ids.length * ID_BYTES + image.length);
-  value.writeUInt16BE(ids.length, CHECKSUM_BYTES);
-  for (const [i, { id, version }] of ids.entries()) {
-    value.writeUInt32BE(id, START + i * ID_BYTES);
-    value.writeUInt32BE(version, START + i * ID_BYTES + 4);
-  }
-  image.copy(value, START + ids.length * ID_BYTES);
-  value.writeUInt32BE(checksumOf(record, value), 0);
+  const value = Buffer.allocUnsafe(encodedLength(record));
+  writeRecord(record, value, 0);
   return value;
+}
+
+export function encodedLength({ ids, image }: ArchiveRecord): number {
+  return START + ids.length * ID_BYTES + image.length;
+}
+
+/** As `encodeRecord`, into bytes that have room for it there. */
+export function writeRecord(record: ArchiveRecord, bytes: Buffer, start: number): void {
+  const { ids, image } = record;
+  let at = bytes.writeUInt16BE(ids.length, start + CHECKSUM_BYTES);
+  for (const { id, version } of ids) {
+    at = bytes.writeUInt32BE(id, at);
+    at = bytes.writeUInt32BE(version, at);
+  }
+  image.copy(bytes, at);
+  bytes.writeUInt32BE(checksumOf(record, bytes.subarray(start, at + image.length)), start);
 }
 
 /** The ids of an encoded record, and of the beginning of one that has them. Not checked. */
@@ -55,13 +64,11 @@ export function decodeRecord(place: DatedPlace, value: Buffer, where: string): A
 }
 
 /** The part of a record's key that tells rounds of one player apart, and records of one round. */
-export function tailOf({ round, lsn, index }: Place): Buffer {
-  const tail = Buffer.allocUnsafe(TAIL_BYTES);
-  tail.writeUInt32BE(round, 0);
-  tail.writeUInt32BE(lsn.epoch, 4);
-  tail.writeUIntBE(lsn.sequence, 8, 6);
-  tail.writeUInt16BE(index, 14);
-  return tail;
+export function writeTail({ round, lsn, index }: Place, bytes: Buffer, at: number): void {
+  bytes.writeUInt32BE(round, at);
+  bytes.writeUInt32BE(lsn.epoch, at + 4);
+  bytes.writeUIntBE(lsn.sequence, at + 8, 6);
+  bytes.writeUInt16BE(index, at + 14);
 }
 
 export function tailAt(key: Buffer, at: number): { round: number; lsn: Lsn; index: number } {
@@ -69,10 +76,13 @@ export function tailAt(key: Buffer, at: number): { round: number; lsn: Lsn; inde
   return { round: key.readUInt32BE(at), lsn, index: key.readUInt16BE(at + 14) };
 }
 
+/** Of the place that a checksum is being made of. */
+const placeBytes = Buffer.alloc(10 + TAIL_BYTES);
+
 function checksumOf(place: DatedPlace, value: Buffer): number {
-  const head = Buffer.allocUnsafe(10);
-  head.writeUInt32BE(place.day, 0);
-  head.writeUInt16BE(place.shard, 4);
-  head.writeUInt32BE(place.player, 6);
-  return crc32(value.subarray(CHECKSUM_BYTES), crc32(tailOf(place), crc32(head)));
+  placeBytes.writeUInt32BE(place.day, 0);
+  placeBytes.writeUInt16BE(place.shard, 4);
+  placeBytes.writeUInt32BE(place.player, 6);
+  writeTail(place, placeBytes, 10);
+  return crc32(value.subarray(CHECKSUM_BYTES), crc32(placeBytes));
 }

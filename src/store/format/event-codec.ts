@@ -1,7 +1,8 @@
 import { unreachable } from '../../base/assert.js';
 import type { CancelState, Endpoint, OpenState } from '../../wallet/command.js';
-import type { CallbackApplied, Change, Event, RoundName } from '../../wallet/event.js';
+import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import type { Operator } from '../../wallet/state/operation.js';
+import type { RoundName } from '../../wallet/state/round.js';
 import { UnknownFormatError } from './format-error.js';
 
 /*

@@ -12,7 +12,7 @@ import type {
 } from '../../shard/snapshot/snapshot-store.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import { ByteWriter } from '../../wallet/records/byte-writer.js';
-import { Cursor } from '../../wallet/records/bytes.js';
+import { Cursor, isTextAt, type WrittenText } from '../../wallet/records/bytes.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import { operationsIn, writeBody } from '../../wallet/state/wallet-body.js';
 import { addImage, type WalletImage } from '../../wallet/state/wallet-image.js';
@@ -213,16 +213,26 @@ function checksumOf(bytes: Buffer): number {
 class Chunks implements SnapshotWallets {
   private readonly wallets = new Wallets();
   private count = 0;
+  private currency = '';
+  /** As it stands in chunks. */
+  private currencyText: WrittenText | undefined = undefined;
 
-  constructor(private readonly manifest: Manifest) {}
+  constructor(private readonly manifest: Manifest) {
+    this.wallets.expect(manifest.players);
+  }
 
   *addChunk(bytes: Buffer): Steps<void> {
     checkChunk(bytes, this.manifest, this.count++);
     const isToday = bytes.readUInt8(0) === SNAPSHOT_VERSION;
     for (let at = HEADER_LENGTH, gone = 1; at < bytes.length; gone++) {
       const end = at + bytes.readUInt32BE(at);
-      if (isToday) yield* this.read(bytes, at, end);
-      else this.readImage(bytes, at, end);
+      if (isToday) {
+        // Nearly all are short: no generator is made for them.
+        const steps = this.read(bytes, at, end);
+        if (steps !== undefined) yield* steps;
+      } else {
+        this.readImage(bytes, at, end);
+      }
       at = end;
       if (gone % STEP === 0) yield;
     }
@@ -237,11 +247,13 @@ class Chunks implements SnapshotWallets {
     return this.wallets;
   }
 
-  private *read(bytes: Buffer, at: number, end: number): Steps<void> {
+  /** Returns what is left to be done for a wallet that is long. */
+  private read(bytes: Buffer, at: number, end: number): Steps<void> | undefined {
     const cursor = new Cursor(bytes, at + LENGTH_BYTES);
     const nameAt = cursor.at;
     cursor.skipText();
-    const wallet = this.wallets.createFrom(bytes, nameAt, cursor.at, cursor.text());
+    const nameEnd = cursor.at;
+    const wallet = this.wallets.createFrom(bytes, nameAt, nameEnd, this.readCurrency(cursor));
     wallet.balance = cursor.signed();
     wallet.version = cursor.number();
     wallet.blocked = (cursor.byte() & BLOCKED) !== 0;
@@ -252,7 +264,21 @@ class Chunks implements SnapshotWallets {
     const start = cursor.at;
     const items = transactions + operationsIn(cursor);
     const counts = { openBets, tombstones, transactions, oldestSeconds };
-    yield* this.wallets.load(wallet, counts, items, bytes, start, end - start);
+    return this.wallets.load(wallet, counts, items, bytes, start, end - start);
+  }
+
+  /** Most have the currency of the one before. */
+  private readCurrency(cursor: Cursor): string {
+    const { currency, currencyText } = this;
+    if (currencyText !== undefined && isTextAt(cursor.bytes, cursor.at, currencyText)) {
+      cursor.at += currencyText.length;
+      return currency;
+    }
+    const { at } = cursor;
+    this.currency = cursor.text();
+    const bytes = Buffer.from(cursor.bytes.subarray(at, cursor.at));
+    this.currencyText = { bytes, length: bytes.length };
+    return this.currency;
   }
 
   private readImage(bytes: Buffer, at: number, end: number): void {

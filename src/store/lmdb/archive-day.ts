@@ -5,7 +5,15 @@ import { type Database, open, type RootDatabase } from 'lmdb';
 import type { ArchivedPlace, ArchiveName, ArchiveRecord, FreshNames } from '../../shard/archive/archive.js';
 import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
 import { maybeOpenFresh, sealFresh } from '../format/archive-names.js';
-import { decodeRecord, encodeRecord, idsIn, type Place, tailAt, tailOf } from '../format/archive-record.js';
+import {
+  decodeRecord,
+  encodeRecord,
+  idsIn,
+  type Place,
+  TAIL_BYTES,
+  tailAt,
+  writeTail,
+} from '../format/archive-record.js';
 import { Commits } from './commits.js';
 import { BINARY, usedBytes } from './environment.js';
 import { FileGrowth } from './file-growth.js';
@@ -14,6 +22,11 @@ import { FileGrowth } from './file-growth.js';
 const MAP_BYTES = 64 * 1024 ** 3;
 /** Read at once, before others have their turn. */
 const BATCH = 500;
+
+interface Encoded {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
 
 /**
  * What the archive has of one day: an LMDB environment of its own, in one file, so that a day is dropped as a file is.
@@ -56,7 +69,10 @@ export class ArchiveDay {
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
     this.users++;
-    const put = this.last.then(() => this.write(records));
+    // In the turn in which it is asked for: whoever asks has chosen the moment.
+    const encoded = records.map((record) => ({ key: keyOf(record), value: encodeRecord(record) }));
+    const fresh = freshOf(records);
+    const put = this.last.then(() => this.write(encoded, fresh));
     this.last = put.catch(() => {});
     try {
       await put;
@@ -173,15 +189,13 @@ export class ArchiveDay {
     for (const path of [this.path, `${this.path}-lock`]) rmSync(path, { force: true });
   }
 
-  private async write(records: readonly ArchiveRecord[]): Promise<void> {
-    const encoded = records.map((record) => ({ key: keyOf(record), value: encodeRecord(record) }));
+  private async write(encoded: readonly Encoded[], fresh: readonly Encoded[]): Promise<void> {
     const bytes = encoded.reduce((sum, { value }) => sum + value.length, 0);
-    const fresh = freshOf(records);
-    await this.growth.room(bytes, records.length);
+    await this.growth.room(bytes, encoded.length);
     // All in this turn: lmdb writes what one turn brings in one transaction.
     const writes = this.root.batch(() => {
       for (const { key, value } of encoded) void this.rounds.put(key, value);
-      for (const [key, value] of fresh) void this.fresh.put(key, value);
+      for (const { key, value } of fresh) void this.fresh.put(key, value);
     });
     try {
       await this.commits.landed(writes);
@@ -194,10 +208,7 @@ export class ArchiveDay {
     return decodeRecord({ ...placeOf(key), day: this.day }, value, this.path);
   }
 
-  private async *batches(
-    database: Database<Buffer, Buffer>,
-    prefix: Buffer,
-  ): AsyncIterable<{ readonly key: Buffer; readonly value: Buffer }[]> {
+  private async *batches(database: Database<Buffer, Buffer>, prefix: Buffer): AsyncIterable<Encoded[]> {
     let start = prefix;
     const end = behind(prefix);
     this.users++;
@@ -224,6 +235,8 @@ export class ArchiveDay {
 }
 
 const ZERO = Buffer.alloc(1);
+/** Behind shard and player. */
+const TAIL_AT = 6;
 
 function prefixOf(shard: number, ...words: number[]): Buffer {
   const prefix = Buffer.allocUnsafe(2 + words.length * 4);
@@ -238,15 +251,19 @@ function behind(prefix: Buffer): Buffer {
 }
 
 function keyOf(place: Place): Buffer {
-  return Buffer.concat([prefixOf(place.shard, place.player), tailOf(place)]);
+  const key = Buffer.allocUnsafe(TAIL_AT + TAIL_BYTES);
+  key.writeUInt16BE(place.shard, 0);
+  key.writeUInt32BE(place.player, 2);
+  writeTail(place, key, TAIL_AT);
+  return key;
 }
 
 function placeOf(key: Buffer): Place {
-  return { shard: key.readUInt16BE(0), player: key.readUInt32BE(2), ...tailAt(key, 6) };
+  return { shard: key.readUInt16BE(0), player: key.readUInt32BE(2), ...tailAt(key, TAIL_AT) };
 }
 
 /** The names of records that were put together, by shard. */
-function freshOf(records: readonly ArchiveRecord[]): [key: Buffer, value: Buffer][] {
+function freshOf(records: readonly ArchiveRecord[]): Encoded[] {
   const byShard = new Map<number, ArchiveRecord[]>();
   for (const record of records) {
     const some = byShard.get(record.shard);
@@ -255,7 +272,7 @@ function freshOf(records: readonly ArchiveRecord[]): [key: Buffer, value: Buffer
   }
   return [...byShard].map(([shard, some]) => {
     const { lsn } = some[0] as ArchiveRecord;
-    return [freshKey(shard, lsn, randomInt(2 ** 32)), sealFresh(some)];
+    return { key: freshKey(shard, lsn, randomInt(2 ** 32)), value: sealFresh(some) };
   });
 }
 

@@ -1,4 +1,4 @@
-import { Pool, type PoolClient } from 'pg';
+import { type DatabaseError, Pool, type PoolClient } from 'pg';
 import type {
   Archive,
   ArchivedPlace,
@@ -9,14 +9,17 @@ import type {
 } from '../../shard/archive/archive.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import { maybeOpenFresh, maybeOpenNames, sealFresh, sealNames } from '../format/archive-names.js';
-import { type DatedPlace, decodeRecord, encodeRecord, idsIn } from '../format/archive-record.js';
+import { type DatedPlace, decodeRecord, encodedLength, idsIn, writeRecord } from '../format/archive-record.js';
 import { FormatError, UnknownFormatError } from '../format/format-error.js';
 import { createPartition, createTables, PARTITION, ROUNDS } from './archive-tables.js';
+import { byteaArray, int4Array, int8Array } from './binary-array.js';
 
 const VERSION = 1;
 const CONNECTIONS = 2;
 const CONNECT_MS = 5000;
 const STATEMENT_MS = 10_000;
+/** PostgreSQL's code for a key that is there already. */
+const UNIQUE_VIOLATION = '23505';
 /** Rows that are read at once. */
 const BATCH = 1000;
 
@@ -57,11 +60,17 @@ export class PostgresArchive implements Archive {
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
     if (records.length === 0) return;
+    // In the turn in which it is asked for: whoever asks has chosen the moment.
+    const values = [...placesOf(records), encoded(records), ...freshOf(records)];
     await this.prepare();
     for (const { day } of records) if (!this.partitions.has(day)) await this.addPartition(day);
     try {
-      await this.ask('put', PUT, [...placesOf(records), records.map(encodeRecord), ...freshOf(records)]);
+      await this.ask('put', PUT, values);
     } catch (error) {
+      if ((error as DatabaseError).code === UNIQUE_VIOLATION) {
+        await this.ask('put again', `${PUT} ON CONFLICT DO NOTHING`, values);
+        return;
+      }
       // Another process has dropped the partition of a day that is long gone.
       this.partitions.clear();
       throw error;
@@ -232,13 +241,14 @@ function unnest(first: number, types: readonly string[]): string {
   return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join(', ')})`;
 }
 
+/** Without a word about what is there already, because nothing is, but after an outage: to be ready for it costs a third more. */
 const PUT = `
   WITH fresh AS (
     INSERT INTO walletd_fresh (shard, epoch, sequence, day, names)
     SELECT * FROM ${unnest(9, ['int', 'bigint', 'bigint', 'int', 'bytea'])}
   )
   INSERT INTO ${ROUNDS} (${PLACE}, record)
-  SELECT * FROM ${unnest(1, [...PLACE_TYPES, 'bytea'])} ON CONFLICT DO NOTHING`;
+  SELECT * FROM ${unnest(1, [...PLACE_TYPES, 'bytea'])}`;
 
 /** A record that has the bytes of an id's hash somewhere else is found too: whoever asks looks at the ids. */
 const FIND = `
@@ -286,34 +296,42 @@ const SAVE = `
 const DROP = `DELETE FROM ${ROUNDS} WHERE shard = $1 AND (epoch, sequence) > ($2::bigint, $3::bigint)`;
 
 /** Column by column, as `unnest` takes them. */
-function placesOf(places: readonly DatedPlace[]): unknown[] {
+function placesOf(places: readonly DatedPlace[]): Buffer[] {
   return [
-    places.map(({ day }) => day),
-    places.map(({ shard }) => shard),
-    places.map(({ player }) => player),
-    places.map(({ round }) => round),
-    places.map(({ lsn }) => lsn.epoch),
-    places.map(({ lsn }) => lsn.sequence),
-    places.map(({ index }) => index),
+    int4Array(places.map(({ day }) => day)),
+    int4Array(places.map(({ shard }) => shard)),
+    int8Array(places.map(({ player }) => player)),
+    int8Array(places.map(({ round }) => round)),
+    int8Array(places.map(({ lsn }) => lsn.epoch)),
+    int8Array(places.map(({ lsn }) => lsn.sequence)),
+    int4Array(places.map(({ index }) => index)),
   ];
 }
 
+function encoded(records: readonly ArchiveRecord[]): Buffer {
+  return byteaArray(records.map(encodedLength), (bytes, at, i) => writeRecord(records[i] as ArchiveRecord, bytes, at));
+}
+
 /** The names of records that were put together, by shard and day, column by column. */
-function freshOf(records: readonly ArchiveRecord[]): unknown[] {
-  const groups = new Map<string, ArchiveRecord[]>();
+function freshOf(records: readonly ArchiveRecord[]): Buffer[] {
+  const groups = new Map<number, ArchiveRecord[]>();
   for (const record of records) {
-    const key = `${record.shard} ${record.day}`;
+    const key = record.shard * 2 ** 32 + record.day;
     const some = groups.get(key);
     if (some === undefined) groups.set(key, [record]);
     else some.push(record);
   }
   const firsts = [...groups.values()].map(([first]) => first as ArchiveRecord);
+  const names = [...groups.values()].map(sealFresh);
   return [
-    firsts.map(({ shard }) => shard),
-    firsts.map(({ lsn }) => lsn.epoch),
-    firsts.map(({ lsn }) => lsn.sequence),
-    firsts.map(({ day }) => day),
-    [...groups.values()].map(sealFresh),
+    int4Array(firsts.map(({ shard }) => shard)),
+    int8Array(firsts.map(({ lsn }) => lsn.epoch)),
+    int8Array(firsts.map(({ lsn }) => lsn.sequence)),
+    int4Array(firsts.map(({ day }) => day)),
+    byteaArray(
+      names.map(({ length }) => length),
+      (bytes, at, i) => names[i]?.copy(bytes, at),
+    ),
   ];
 }
 

@@ -44,7 +44,7 @@ export class ArchiveCheck {
     if (event.type === 'rounds-archived') {
       for (const { productId, roundId } of event.rounds) {
         const round = must(wallet.round(productId, roundId), 'a round that goes is there');
-        const day = dayOf(Math.max(...[...round.members()].map(({ updatedMs }) => updatedMs)));
+        const day = dayOf(Math.max(...round.members().map(({ updatedMs }) => updatedMs)));
         const checksum = crc32(imageOfRound(wallet, round));
         this.gone.set(keyOf(username, productId, roundId), { username, roundId, lsn, checksum, day });
       }

@@ -32,7 +32,7 @@ export function decideOperator(wallet: Wallet | undefined, command: OperatorComm
         ? applied(wallet, { type: 'rounds-forgotten', beforeMs: command.beforeMs, ...stamp })
         : unchanged(wallet);
     case 'archive': {
-      const rounds = unchangedRounds(wallet, command.version, command.images);
+      const rounds = unchangedRounds(wallet, command.rounds, command.beforeMs);
       return rounds.length === 0 ? unchanged(wallet) : applied(wallet, { type: 'rounds-archived', rounds, ...stamp });
     }
     case 'restore-rounds': {

@@ -1,4 +1,12 @@
-import { DOUBLE_BYTES, NUMBER_BYTES_MAX, textBytesMax, writeNumber, writeSigned, writeText } from './bytes.js';
+import {
+  copyBytes,
+  DOUBLE_BYTES,
+  NUMBER_BYTES_MAX,
+  textBytesMax,
+  writeNumber,
+  writeSigned,
+  writeText,
+} from './bytes.js';
 
 /** In two halves, and one more, it is still a safe integer. */
 const TIME_MAX = 2 ** 51;
@@ -12,6 +20,13 @@ export class ByteWriter {
   /** What has been written; valid until more is. */
   get written(): Buffer {
     return this.bytes.subarray(0, this.length);
+  }
+
+  /** A copy of what has been written. */
+  copied(): Buffer {
+    const copy = Buffer.allocUnsafe(this.length);
+    copyBytes(this.bytes, 0, copy, 0, this.length);
+    return copy;
   }
 
   byte(value: number): void {
@@ -46,7 +61,8 @@ export class ByteWriter {
   }
 
   copy(source: Buffer, start: number, end: number): void {
-    this.length += source.copy(this.room(end - start), this.length, start, end);
+    copyBytes(source, start, this.room(end - start), this.length, end - start);
+    this.length += end - start;
   }
 
   uint32At(at: number, value: number): void {

@@ -67,6 +67,14 @@ export function writeSigned(bytes: Uint8Array, at: number, value: number): numbe
   return writeNumber(bytes, at + 1, rest);
 }
 
+/** Up to here a loop is faster than a call. */
+const LOOP_MAX = 96;
+
+export function copyBytes(from: Uint8Array, start: number, to: Uint8Array, at: number, length: number): void {
+  if (length > LOOP_MAX) to.set(from.subarray(start, start + length), at);
+  else for (let i = 0; i < length; i++) to[at + i] = from[start + i] as number;
+}
+
 /** Bytes that the text takes, at the most. */
 export function textBytesMax(text: string): number {
   return 5 + text.length * 2;

@@ -5,6 +5,8 @@ const SLOTS_MIN = 8;
 const LOAD_MAX = 0.8;
 const LOAD_MIN = 0.4;
 const GROWTH = 1.25;
+/** Of a number of hashes, by which one partition has more of them than another, nearly always. */
+const SPREAD = 1.08;
 /** Hashes that agree in so many bits stay together, however many they are. */
 const DEPTH_MAX = 20;
 
@@ -35,6 +37,16 @@ export class HashIndex {
       if (row === 0) return 0;
       if (slots[slot * 2] === hash && matches(row)) return row;
     }
+  }
+
+  /** So many rows will come to an empty one: it need not grow step by step. */
+  expect(count: number): void {
+    if (this.count > 0 || count <= ENTRIES_MAX / 2) return;
+    // Half full, so that few are split.
+    this.depth = Math.min(DEPTH_MAX, Math.ceil(Math.log2((count * 2) / ENTRIES_MAX)));
+    const capacity = Math.ceil((count / 2 ** this.depth / LOAD_MAX) * SPREAD);
+    this.directory = Array.from({ length: 2 ** this.depth }, () => newPartition(capacity, this.depth));
+    this.slots = this.directory.length * capacity;
   }
 
   /** A row that is not in it. */

@@ -1,9 +1,8 @@
 import { assert } from '../../base/assert.js';
 import { atOnce } from '../../base/steps.js';
-import type { RoundName } from '../event.js';
 import { ByteWriter } from '../records/byte-writer.js';
 import { Cursor } from '../records/bytes.js';
-import type { Round, Transaction } from './round.js';
+import type { Round, RoundName, Transaction } from './round.js';
 import type { Wallet } from './wallet.js';
 import { idsOfRounds, readRounds, writeOneRound } from './wallet-body.js';
 
@@ -14,11 +13,11 @@ import { idsOfRounds, readRounds, writeOneRound } from './wallet-body.js';
  */
 const writer = new ByteWriter();
 
-export function imageOfRound(wallet: Wallet, round: Round, members = [...round.members()]): Buffer {
+export function imageOfRound(wallet: Wallet, round: Round, members: readonly Transaction[] = round.members()): Buffer {
   writer.length = 0;
-  writer.text(wallet.username);
+  wallet.writeUsername(writer);
   writeOneRound(writer, round, members);
-  return Buffer.from(writer.written);
+  return writer.copied();
 }
 
 /** Whose round it is, and which. */

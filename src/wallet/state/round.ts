@@ -1,4 +1,5 @@
 import type { Units } from '../amount.js';
+import type { ByteWriter } from '../records/byte-writer.js';
 import {
   Cursor,
   isTextAt,
@@ -23,7 +24,13 @@ import {
   USED_BYTES,
   writtenText,
 } from './tables.js';
-import { type FirstAnswer, TransactionRecord } from './transaction-record.js';
+import { type FirstAnswer, isClosedAt, TransactionRecord } from './transaction-record.js';
+
+/** What one player knows a round by. */
+export interface RoundName {
+  readonly productId: string;
+  readonly roundId: string;
+}
 
 /** A transaction in its round. */
 export class Transaction extends TransactionRecord {
@@ -98,6 +105,11 @@ export class Round {
     return this.tables.textAt(this.words[this.at + ROUND_ID] as number);
   }
 
+  /** As it is stored. */
+  writeId(bytes: ByteWriter): void {
+    this.tables.writeText(bytes, this.words[this.at + ROUND_ID] as number);
+  }
+
   get isKnown(): boolean {
     return (this.facts & KNOWN) !== 0;
   }
@@ -122,20 +134,32 @@ export class Round {
 
   /** Oldest first. */
   get bets(): Transaction[] {
-    const bets: Transaction[] = [];
-    for (const member of this.members()) if (member.isBet) bets.push(member);
-    return bets;
+    return this.members().filter(({ isBet }) => isBet);
   }
 
   /** All transactions that point at it, oldest first. */
-  *members(): IterableIterator<Transaction> {
+  members(): Transaction[] {
+    const members: Transaction[] = [];
     const newest = this.newest;
-    if (newest === 0) return;
+    if (newest === 0) return members;
     let row = newest;
     do {
       row = this.nextOf(row);
-      yield new Transaction(this.tables, row);
+      members.push(new Transaction(this.tables, row));
     } while (row !== newest);
+    return members;
+  }
+
+  /** Nothing of it is open, or has changed since. Told of its rows: every round that leaves is asked twice. */
+  isClosedSince(timeMs: number): boolean {
+    const { newest, tables } = this;
+    if (newest === 0) return true;
+    let row = newest;
+    do {
+      row = this.nextOf(row);
+      if (!isClosedAt(tables, row, timeMs)) return false;
+    } while (row !== newest);
+    return true;
   }
 
   /** Only `Wallet.add` calls it. */

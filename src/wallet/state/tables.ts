@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.js';
-import { Cursor, isTextAt, textBytesMax, textEnd, type WrittenText, writeText } from '../records/bytes.js';
+import type { ByteWriter } from '../records/byte-writer.js';
+import { Cursor, copyBytes, isTextAt, textBytesMax, textEnd, type WrittenText, writeText } from '../records/bytes.js';
 import { Dictionary } from '../records/dictionary.js';
 import { HashIndex } from '../records/hash-index.js';
 import { hashKey, spaceOf } from '../records/key-hash.js';
@@ -156,6 +157,10 @@ export class Tables {
     return this.sumOf('bytesUsed') + this.indexBytes;
   }
 
+  expectPlayers(count: number): void {
+    this.playersByName.expect(count);
+  }
+
   /** Empty tables for a copy of some records; those of the one before are gone. */
   draft(): Tables {
     this.maybeDraft ??= new Tables(DRAFT_SIZES);
@@ -250,6 +255,13 @@ export class Tables {
 
   textAt(place: number): string {
     return this.cursorAt(place, 0).text();
+  }
+
+  /** Copies a text as it is stored. */
+  writeText(writer: ByteWriter, place: number): void {
+    const bytes = this.blobs.bytesOf(place);
+    const start = this.blobs.startOf(place);
+    writer.copy(bytes, start, textEnd(bytes, start));
   }
 
   isTextAt(place: number, offset: number, text: WrittenText): boolean {
@@ -431,14 +443,6 @@ class Key {
     this.hash = hashKey(spaceOf(player, product), this.bytes, 0, this.length);
     return this.hash;
   }
-}
-
-/** Up to here a loop is faster than a call. */
-const LOOP_MAX = 96;
-
-function copyBytes(from: Buffer, start: number, to: Buffer, at: number, length: number): void {
-  if (length > LOOP_MAX) from.copy(to, at, start, start + length);
-  else for (let i = 0; i < length; i++) to[at + i] = from[start + i] as number;
 }
 
 /** How many bytes of a blob that begins with that are used. */

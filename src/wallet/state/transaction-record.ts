@@ -105,6 +105,13 @@ export function isNamedById(facts: number): boolean {
   return kind !== SETTLEMENT && kind !== MARK;
 }
 
+/** True for a row that is not open, and was not touched since. */
+export function isClosedAt({ transactions }: Tables, row: number, sinceMs: number): boolean {
+  const at = transactions.at(row);
+  const isOpen = ((transactions.wordsOf(row)[at + TRANSACTION_FACTS] as number) & STATE_MASK) <= 1;
+  return !isOpen && (transactions.doublesOf(row)[(at >> 1) + D_TRANSACTION_UPDATED] as number) < sinceMs;
+}
+
 /** The facts, figures and first answers of one transaction. A view of its row. */
 export class TransactionRecord {
   protected readonly words: Uint32Array;

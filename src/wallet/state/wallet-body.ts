@@ -101,12 +101,14 @@ function* writeRounds(
 /** As `writeRounds`, of all transactions of one round. */
 export function writeOneRound(bytes: ByteWriter, round: Round, members: readonly Transaction[]): void {
   bytes.number(members.length);
-  for (const [place, item] of members.entries()) {
-    bytes.number(place === 0 ? 0 : 1);
-    if (place === 0) {
+  let isNamed = false;
+  for (const item of members) {
+    bytes.number(isNamed ? 1 : 0);
+    if (!isNamed) {
       bytes.number(0);
       bytes.text(round.productId);
-      bytes.text(round.id);
+      round.writeId(bytes);
+      isNamed = true;
     }
     writeTransaction(bytes, item);
   }

@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.js';
 import type { Units } from '../amount.js';
+import type { ByteWriter } from '../records/byte-writer.js';
 import { type Cursor, textBytesMax, writeNumber, writeSigned, writeText } from '../records/bytes.js';
 import { Operation, type OperationFacts } from './operation.js';
 import { Round, Transaction } from './round.js';
@@ -121,6 +122,11 @@ export class Wallet {
   get username(): string {
     this.maybeName ??= this.tables.textAt(this.words[this.at + PLAYER_NAME] as number);
     return this.maybeName;
+  }
+
+  /** As it is stored. */
+  writeUsername(bytes: ByteWriter): void {
+    this.tables.writeText(bytes, this.words[this.at + PLAYER_NAME] as number);
   }
 
   get currency(): string {
@@ -479,15 +485,18 @@ export class Wallet {
     }
   }
 
-  /** As `transactions`, the other way round. */
-  *oldestTransactions(): IterableIterator<Transaction> {
+  /** The first of them, to be followed by `newer`. */
+  get oldest(): Transaction | undefined {
+    return this.maybeTransaction(this.words[this.at + PLAYER_FIRST] as number);
+  }
+
+  newer({ row }: Transaction): Transaction | undefined {
     const { transactions } = this.tables;
-    let row = this.words[this.at + PLAYER_FIRST] as number;
-    while (row !== 0) {
-      const item = new Transaction(this.tables, row);
-      row = transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_NEWER] as number;
-      yield item;
-    }
+    return this.maybeTransaction(transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_NEWER] as number);
+  }
+
+  private maybeTransaction(row: number): Transaction | undefined {
+    return row === 0 ? undefined : new Transaction(this.tables, row);
   }
 
   /** Newest first. */
@@ -504,7 +513,7 @@ export class Wallet {
   /** Drops a whole round with all its transactions. */
   dropRound(round: Round): void {
     const { tables } = this;
-    for (const item of [...round.members()]) this.dropTransaction(item.row, item.facts);
+    for (const item of round.members()) this.dropTransaction(item.row, item.facts);
     tables.leaveRound(round.row);
     const words = tables.rounds.wordsOf(round.row);
     const at = tables.rounds.at(round.row);

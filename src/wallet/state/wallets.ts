@@ -92,15 +92,27 @@ export class Wallets {
     }
   }
 
-  /** Gives a new wallet its body of so many items, and stays packed if that is short. */
-  *load(wallet: Wallet, counts: Counts, items: number, body: Buffer, start: number, length: number): Steps<void> {
+  /** So many will come: what is made for them now need not grow. */
+  expect(count: number): void {
+    this.tables.expectPlayers(count);
+  }
+
+  /** Gives a new wallet its body of so many items; returns the steps to unpack it where it is too long to stay packed. */
+  load(
+    wallet: Wallet,
+    counts: Counts,
+    items: number,
+    body: Buffer,
+    start: number,
+    length: number,
+  ): Steps<void> | undefined {
     wallet.putBody(body, start, length);
     wallet.counts = counts;
     wallet.isRecent = false;
     wallet.noteClosed(counts.oldestSeconds * 1000);
     this.unpackedCount--;
     this.packedTransactions += counts.transactions;
-    if (items > SHORT_MAX) yield* this.unpackInSteps(wallet);
+    return items > SHORT_MAX ? this.unpackInSteps(wallet) : undefined;
   }
 
   private begin(currency: string, username?: string): Wallet {

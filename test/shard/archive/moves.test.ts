@@ -69,6 +69,19 @@ test('a closed round leaves memory, and whatever names it later is answered as i
   });
 });
 
+test('all closed rounds of a player leave in one pass, however many he has played since the last one', async () => {
+  const archive = new MemoryArchive();
+  const test = await started(archive);
+  await test.fund('ann', 1000);
+  const txns = (i: number) => [{ id: `t${i}`, roundId: `r${i}`, isSingleState: true }];
+  for (let i = 0; i < 300; i++) await test.execute(settle(txns(i)));
+  await test.execute(place([{ id: 'open', roundId: 'open' }]));
+  test.clock.nowMs += 2 * MEMORY_MS;
+  await until('they have left, and no time has passed', () => test.host.measures()[0]?.transactions === 1);
+  assert.equal(archive.records.length, 300, 'each once');
+  assert.deepEqual(await test.execute(settle(txns(299))), { ...accepted(2495, 2500), isRepeat: true });
+});
+
 test('a round that is settled once more while it is on its way stays', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);

@@ -226,6 +226,26 @@ test('an index takes few bytes an entry, however many there are', () => {
   }
 });
 
+test('an index that expects its rows finds them, fewer or more, in as few bytes', () => {
+  for (const rows of [0, 1, 2000, 100_000, 300_000]) {
+    const index = new HashIndex();
+    index.expect(150_000);
+    const expected = index.bytes;
+    for (let row = 1; row <= rows; row++) index.insert(Math.imul(row, 0x9e3779b1) >>> 0, row);
+    for (let row = 1; row <= rows; row++) assert.equal(index.find(Math.imul(row, 0x9e3779b1) >>> 0, isRow(row)), row);
+    assert.equal(index.find(0, isRow(0)), 0);
+    assert.equal(index.count, rows);
+    if (rows <= 100_000) assert.ok(index.bytes === expected, 'nothing of it has grown');
+    assert.ok(index.bytes / Math.max(rows, 150_000) < 15, `${index.bytes} bytes for ${rows}`);
+    for (let row = 1; row <= rows; row++) index.delete(Math.imul(row, 0x9e3779b1) >>> 0, row);
+    assert.equal(index.count, 0);
+  }
+});
+
+function isRow(row: number): (other: number) => boolean {
+  return (other) => other === row;
+}
+
 test('a dictionary forgets what nothing uses any more', () => {
   const dictionary = new Dictionary();
   const first = dictionary.take('first');

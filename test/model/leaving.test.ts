@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { archivableRounds, unchangedRounds } from '../../src/wallet/archiving.js';
+import { imageOfRound } from '../../src/wallet/state/round-image.js';
+import { Domain } from '../support/domain.js';
+import { arbitraryStep, USERNAMES } from './arbitrary-commands.js';
+
+/*
+ * Whether a round is still what the archive has of it is told by times, not by its bytes. Whatever happens to it, they say
+ * the same. MODEL_RUNS lengthens.
+ */
+const RUNS = Number(process.env.MODEL_RUNS ?? 3000);
+const OPENING_BALANCE = 1000;
+
+test('a round is told to be unchanged exactly when its image is the same, byte for byte', () => {
+  const changed = { count: 0 };
+  const steps = (most: number) => fc.array(arbitraryStep, { minLength: 1, maxLength: most, size: 'max' });
+  fc.assert(
+    fc.property(steps(25), steps(10), fc.constantFrom(0, 1), (before, after, elapsedMs) => {
+      const domain = new Domain();
+      for (const username of USERNAMES) domain.fund(username, OPENING_BALANCE);
+      const run = (step: (typeof before)[number]) => {
+        if (step.type === 'callback') domain.run(step.command);
+        else if (step.type === 'restart') domain.restart();
+      };
+      for (const step of before) run(step);
+      domain.nowMs++;
+      const beforeMs = domain.nowMs;
+      const looked = USERNAMES.map((username) => {
+        return { username, rounds: archivableRounds(domain.wallet(username), beforeMs, 0, 100) };
+      });
+      for (const step of after) {
+        run(step);
+        domain.nowMs += elapsedMs;
+        for (const { username, rounds } of looked) {
+          const wallet = domain.wallet(username);
+          const told = unchangedRounds(wallet, rounds, beforeMs);
+          const same = rounds.filter(({ productId, roundId, image }) => {
+            const round = wallet.round(productId, roundId);
+            return round !== undefined && imageOfRound(wallet, round).equals(image);
+          });
+          changed.count += rounds.length - same.length;
+          assert.deepEqual(
+            told,
+            same.map(({ productId, roundId }) => ({ productId, roundId })),
+          );
+        }
+      }
+    }),
+    { numRuns: RUNS / 3 },
+  );
+  assert.ok(changed.count > RUNS / 100, `${changed.count} rounds had changed`);
+});

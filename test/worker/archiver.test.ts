@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { systemTimers } from '../../src/base/timers.js';
+import type { ShardArchive } from '../../src/shard/archive/shard-archive.js';
+import type { Request } from '../../src/shard/request.js';
+import type { Shard } from '../../src/shard/shard.js';
+import type { ArchivablePlayer } from '../../src/wallet/query.js';
+import { Archiver } from '../../src/worker/archiver.js';
+import { SpareTime } from '../../src/worker/spare-time.js';
+import { turns } from '../support/test-host.js';
+
+const MEMORY_MS = 8000;
+const PLAYERS = 100;
+const TIMERS_MS = 20;
+const DAY_MS = 86_400_000;
+const RETENTION_MS = 120 * DAY_MS;
+
+/** Each player has a round that can go; what is submitted is noted. */
+class FakeShard {
+  readonly playerCount = PLAYERS;
+  readonly durableHead = { lsn: { epoch: 1, sequence: 1 } };
+  source = { wallets: {} };
+  looked = 0;
+  left = 0;
+
+  now(): number {
+    return 0;
+  }
+
+  submit(request: Request): void {
+    if (request.type === 'command') {
+      this.left++;
+    } else if (request.query.type === 'list-archivable') {
+      const { from, count } = request.query;
+      const end = Math.min(from.position + count, PLAYERS);
+      this.looked += end - from.position;
+      const players = Array.from({ length: end - from.position }, (_, i) => playerOf(from.position + i));
+      const next = { position: end === PLAYERS ? 0 : end, rounds: 0 };
+      request.replier.reply({ type: 'archivable', players, next });
+    }
+  }
+}
+
+function playerOf(n: number): ArchivablePlayer {
+  const round = { image: Buffer.alloc(0), updatedMs: 0, productId: 'P', roundId: 'r', transactions: [] };
+  return { username: `p${n}`, rounds: [round] };
+}
+
+function archiving(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const thread = { nowMs: 0, isClockTrusted: true };
+  const dropped: number[] = [];
+  const clock = { now: () => thread.nowMs, monotonicMs: () => thread.nowMs };
+  const shard = new FakeShard();
+  const archive = {
+    put: async (): Promise<void> => {},
+    work: () => false,
+    save: async () => {},
+    dropBefore: (day: number) => void dropped.push(day),
+    close() {},
+  };
+  const spareTime = new SpareTime({
+    monotonicMs: clock.monotonicMs,
+    loopIdleMs: clock.monotonicMs,
+    defer: setImmediate,
+    isUrgent: () => false,
+  });
+  const archiver = new Archiver([[shard as unknown as Shard, archive as unknown as ShardArchive]], {
+    clock,
+    timers: systemTimers,
+    spareTime,
+    memoryMs: MEMORY_MS,
+    retentionMs: RETENTION_MS,
+    dropBefore: async (day) => void dropped.push(day),
+    isClockTrusted: () => thread.isClockTrusted,
+  });
+  archiver.start();
+  /** Time goes on, and the thread is idle. */
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += TIMERS_MS) {
+      thread.nowMs += TIMERS_MS;
+      t.mock.timers.tick(TIMERS_MS);
+      for (let turn = 0; turn < 10; turn++) {
+        spareTime.offer();
+        await turns(1);
+      }
+    }
+  };
+  return { shard, archive, archiver, pass, thread, dropped };
+}
+
+test('all players are looked at in an eighth of the time that rounds stay in memory, and what can go leaves', async (t) => {
+  const { shard, archiver, pass } = archiving(t);
+  await pass(MEMORY_MS / 8);
+  assert.ok(Math.abs(shard.looked - PLAYERS) <= 2, `${shard.looked} players`);
+  assert.equal(shard.left, shard.looked);
+  archiver.stop();
+});
+
+test('what was told of wallets that the shard has no more is not let go of', async (t) => {
+  const { shard, archive, archiver, pass } = archiving(t);
+  let puts = 0;
+  archive.put = async () => {
+    if (puts++ === 0) shard.source = { wallets: {} };
+  };
+  while (puts === 0) await pass(TIMERS_MS);
+  assert.equal(shard.left, 0);
+  while (puts === 1) await pass(TIMERS_MS);
+  await pass(TIMERS_MS);
+  assert.ok(shard.left > 0);
+  archiver.stop();
+});
+
+test('days that ended before the retention are dropped as a whole, and none while the clock has jumped', async (t) => {
+  const { archiver, thread, dropped } = archiving(t);
+  thread.nowMs = 20_000 * DAY_MS + 1000;
+  t.mock.timers.tick(60_000);
+  await turns(1);
+  // Of day 19,879 the newest is as old; a day later it goes, too.
+  assert.deepEqual([...new Set(dropped)], [20_000 - 120 - 1]);
+  dropped.length = 0;
+  thread.isClockTrusted = false;
+  thread.nowMs = 99_000 * DAY_MS;
+  t.mock.timers.tick(600_000);
+  await turns(1);
+  assert.deepEqual(dropped, []);
+  archiver.stop();
+});
