@@ -236,12 +236,12 @@ async function created<T extends Store>(store: T): Promise<T & { readonly storeI
   return Object.assign(store, { storeId });
 }
 
-histories('log and archive in memory', RUNS / 100, async () => {
+histories('log and archive in memory', RUNS / 200, async () => {
   const wal = new MemoryWal(randomUUID(), 1);
   return { wal, snapshots: wal, storeId: wal.storeId, archive: new MemoryArchive(), close: async () => {} };
 });
 
-histories('LMDB, and the archive beside it', RUNS / 200, async () => {
+histories('LMDB, and the archive beside it', RUNS / 400, async () => {
   const folder = newFolder();
   const store = await created(LmdbStore.open(folder));
   const archive = LmdbArchive.open(`${folder}/archive`, ARCHIVE_ID);
@@ -272,7 +272,7 @@ if (noPostgres !== undefined) {
     await client.end();
     return server.url.replace('/postgres?', `/${name}?`);
   };
-  histories('Redis, and the archive in PostgreSQL', RUNS / 200, async () => {
+  histories('Redis, and the archive in PostgreSQL', RUNS / 400, async () => {
     const address = maybeRedisAddress(redis.url) as RedisAddress;
     const store = await created(
       new RedisStore({ address, prefix: randomUUID(), durability: { type: 'fsync' }, trustConfig: false }),
