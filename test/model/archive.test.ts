@@ -241,7 +241,7 @@ histories('log and archive in memory', RUNS / 200, async () => {
   return { wal, snapshots: wal, storeId: wal.storeId, archive: new MemoryArchive(), close: async () => {} };
 });
 
-histories('LMDB, and the archive beside it', RUNS / 400, async () => {
+histories('LMDB, and the archive beside it', RUNS / 300, async () => {
   const folder = newFolder();
   const store = await created(LmdbStore.open(folder));
   const archive = LmdbArchive.open(`${folder}/archive`, ARCHIVE_ID);
@@ -272,7 +272,7 @@ if (noPostgres !== undefined) {
     await client.end();
     return server.url.replace('/postgres?', `/${name}?`);
   };
-  histories('Redis, and the archive in PostgreSQL', RUNS / 400, async () => {
+  histories('Redis, and the archive in PostgreSQL', RUNS / 300, async () => {
     const address = maybeRedisAddress(redis.url) as RedisAddress;
     const store = await created(
       new RedisStore({ address, prefix: randomUUID(), durability: { type: 'fsync' }, trustConfig: false }),
