@@ -213,7 +213,7 @@ function histories(name: string, runs: number, open: () => Promise<Place>): void
     } finally {
       await Promise.all(hosts.map(({ host }) => host.close()));
     }
-    assert.ok(moved > runs, `${moved} rounds moved in ${runs} histories`);
+    assert.ok(moved > 0, `no round moved in ${runs} histories`);
   });
 }
 

@@ -178,6 +178,30 @@ test('a master that has lost all of the store is waited for, and nothing is writ
   assert.ok(outcome.type === 'failed' && /is empty: the store .* is gone from it/.test(outcome.error.message));
 });
 
+test('a store that is being restored over several masters is not written on any of them by who had it before', async () => {
+  const { storeId, store } = await created();
+  const old = new Writer(store.wal, storeId);
+  const written = shards.slice(0, 4);
+  for (const shard of written) await old.append(shard);
+  for (const shard of shards) {
+    const master = await cluster.masterOf(calculateSlot(`${storeId}:{${shard}}:head`));
+    await master.call('DEL', `${storeId}:{${shard}}:head`);
+    await master.call('DEL', `${storeId}:{${shard}}:wal`);
+  }
+  await (await cluster.masterOf(calculateSlot(`${storeId}:meta`))).call('DEL', `${storeId}:meta`);
+  const restoring = storeAt(cluster.url, storeId);
+  assert.equal(await restoring.meta.create({ ...newMeta(storeId), incomplete: true }), true);
+  const appendOf = (shard: number) => ({ shard, expected: old.head(shard), entries: [old.next(shard)] });
+  const appends = written.map(appendOf);
+  assert.equal(new Set(written.map((shard) => store.wal.laneOf(shard))).size, 3);
+  for (const append of appends) {
+    const outcome = await one(store.wal, append);
+    assert.ok(outcome.type === 'failed' && /is being restored/.test(outcome.error.message), `shard ${append.shard}`);
+  }
+  await restoring.meta.complete(newMeta(storeId));
+  for (const append of appends) assert.equal((await one(store.wal, append)).type, 'conflict');
+});
+
 test('the user of config/users.acl may do all of it on a cluster too', async () => {
   const [, rules = ''] = /^user walletd on >CHANGE-ME (.*)$/m.exec(fileOf('config/users.acl')) ?? [];
   for (const master of cluster.masters) {

@@ -6,6 +6,7 @@ import { messageOf } from '../../src/base/message-of.js';
 import { META_VERSION } from '../../src/store/meta.js';
 import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
+import { one, Writer } from '../contract/writer.js';
 import { RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
@@ -58,6 +59,37 @@ test('a password and a database: both are there before the first command', async
   } finally {
     client.disconnect();
     await store.close();
+    await server.destroy();
+  }
+});
+
+test('a store that is being restored is not written by who had it before, also over a connection that lasts', async () => {
+  const server = await RedisServer.start();
+  const address = maybeRedisAddress(server.url) as RedisAddress;
+  const options = { address, prefix: 'walletd', durability: { type: 'fsync' }, trustConfig: false } as const;
+  const [living, restoring] = [new RedisStore(options), new RedisStore(options)];
+  try {
+    const scales = { default: 4, byCurrency: {} };
+    const meta = { storeId: randomUUID(), formatVersion: META_VERSION, shards: 1, hash: 'h', scales, createdMs: 0 };
+    assert.equal(await living.meta.create(meta), true);
+    const old = new Writer(living.wal, meta.storeId);
+    await old.append(0);
+    await old.append(0);
+    const expected = old.head(0);
+    const append = { shard: 0, expected, entries: [old.next(0)] };
+    await server.call('FLUSHALL');
+    assert.equal(await restoring.meta.create({ ...meta, incomplete: true }), true);
+    const restored = new Writer(restoring.wal, meta.storeId);
+    await restored.append(0);
+    for (const connection of ['the same', 'the next']) {
+      const outcome = await one(living.wal, append);
+      assert.ok(outcome.type === 'failed' && /is being restored/.test(outcome.error.message), connection);
+    }
+    await restoring.meta.complete(meta);
+    assert.equal((await one(living.wal, append)).type, 'conflict', 'what is missing may go in again');
+  } finally {
+    await living.close();
+    await restoring.close();
     await server.destroy();
   }
 });

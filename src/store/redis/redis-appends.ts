@@ -133,11 +133,9 @@ export class RedisAppends {
       .catch(failedBy);
   }
 
-  /** Where a head is missing: when the whole store is gone the caller waits for its return, else this log needs a person. */
+  /** Where a head is another one: when the whole store is gone, or is being restored, the caller waits for its return. */
   private async checked<T extends Met>(master: Master, client: Redis, met: T[]): Promise<T[]> {
-    if (met.some((outcome) => outcome?.type === 'conflict' && outcome.head === NOTHING_THERE)) {
-      await this.meta.checkStore(client, master);
-    }
+    if (met.some((outcome) => outcome?.type === 'conflict')) await this.meta.checkStore(client, master);
     return met;
   }
 

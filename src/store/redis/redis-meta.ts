@@ -60,12 +60,17 @@ export class RedisMeta implements MetaStore {
     return removed;
   }
 
-  /** Throws when another server has taken this address, with no store on it or with another one. */
+  /**
+   * Throws when another server has taken this address, with no store on it, with another one, or with this one while a
+   * restore writes it: what is missing in it may go in again when it is whole, and not before.
+   */
   async checkStore(client: Redis, master: Master): Promise<void> {
-    if (this.known === undefined) return;
-    const { isOne } = this.masters;
-    if (isOne || (await this.masters.home()) === master) await this.checkMeta(client, this.known.storeId);
-    if (!isOne) await this.checkHeads(client, master, this.known.storeId);
+    const { known, masters } = this;
+    if (known === undefined) return;
+    if (masters.isOne || (await masters.home()) === master) await this.checkMeta(client, known);
+    if (masters.isOne) return;
+    await this.checkHeads(client, master, known.storeId);
+    if ((await masters.home()) !== master) await this.checkHome(known);
   }
 
   /** Of a store that has been read or created, which shards each of its masters has; without one, the home has the first. */
@@ -89,13 +94,28 @@ export class RedisMeta implements MetaStore {
     return meta;
   }
 
-  private async checkMeta(client: Redis, storeId: string): Promise<void> {
+  private async checkMeta(client: Redis, { storeId, incomplete: isRestorer }: StoreMeta): Promise<void> {
     const bytes = await client.getBuffer(this.keys.meta);
     if (bytes === null) throw this.gone(this.address, storeId);
-    const found = decodeAnyMeta(bytes).storeId;
-    if (found !== storeId) {
-      throw new ServerRefused(`Redis at ${this.address} has another store: ${found}, not ${storeId}`);
+    const found = decodeAnyMeta(bytes);
+    if (found.storeId !== storeId) {
+      throw new ServerRefused(`Redis at ${this.address} has another store: ${found.storeId}, not ${storeId}`);
     }
+    if (found.incomplete && !isRestorer) {
+      throw new ServerRefused(
+        `the store ${storeId} in Redis at ${this.address} is being restored; nothing is written until it is whole`,
+      );
+    }
+  }
+
+  /** One that is away says nothing against the others. */
+  private async checkHome(known: StoreMeta): Promise<void> {
+    const home = await this.masters.home();
+    await home.appends
+      .use((client) => this.checkMeta(client, known))
+      .catch((error: unknown) => {
+        if (error instanceof ServerRefused) throw error;
+      });
   }
 
   /** A master that has not even one of the heads that belong on it has come back empty. */
@@ -170,11 +190,13 @@ export class RedisMeta implements MetaStore {
   /** The record says first that the store is not whole, so that nobody starts on what is left of it. */
   private async discardInSteps(meta: StoreMeta, heads: readonly Head[]): Promise<boolean> {
     const { durability, keys, router } = this;
-    await this.complete({ ...meta, incomplete: true });
+    this.known = { ...meta, incomplete: true };
+    await this.complete(this.known);
     for (const [shard, head] of heads.entries()) {
       const found = await router.onShard(shard, 'appends', (client) => client.getBuffer(keys.head(shard)));
       if (found?.equals(encodeHead(head))) continue;
       await this.complete(meta);
+      this.known = meta;
       return false;
     }
     for (const shard of heads.keys()) {
