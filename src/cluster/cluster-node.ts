@@ -3,16 +3,19 @@ import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import { type Cancel, delay, type Timers } from '../base/timers.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
-import type { Head, Position } from '../shard/log/wal.js';
+import type { Copy, CopyOutcome } from '../shard/log/copies.js';
+import type { Head, Position, SealedEntry } from '../shard/log/wal.js';
 import { BACKGROUND, type SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Shards } from '../worker/shards.js';
 import { CallServer } from './call-server.js';
 import type { ClusterMeasures } from './cluster-measures.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
+import { CopyKeeper, type KeepOutcome } from './copy-keeper.js';
 import { FollowerLag } from './follower-lag.js';
 import { BEAT_MS, Membership } from './membership.js';
 import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
 import { PeerClocks } from './peer-clocks.js';
+import { PeerCopies } from './peer-copies.js';
 import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage, Pulse } from './peer-protocol.js';
 import { PeerTimes } from './peer-times.js';
 import { Planner, type PlannerSettings } from './planner.js';
@@ -40,6 +43,8 @@ export interface ClusterNodeDeps {
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
   /** What this node's record says that was told. */
   readonly acknowledged: ReadonlyMap<number, Position>;
+  /** Bytes that are held of a log for another node; undefined: answers do not wait for other nodes. */
+  readonly copyBytesMax: number | undefined;
   readonly parkedMax: number;
   readonly refusesRepeats: boolean;
   readonly observer: OwnershipObserver;
@@ -81,6 +86,9 @@ export class ClusterNode implements PeerEvents {
   private readonly callServer: CallServer;
   private readonly snapshots: SnapshotRound;
   private readonly links: PeerLinks;
+  /** Undefined where answers do not wait for other nodes. */
+  private readonly keeper: CopyKeeper | undefined = undefined;
+  private readonly copies: PeerCopies;
   private readonly peers = new Map<string, Peer>();
   private readonly lag = new FollowerLag();
   /** Since when there has been no link, by tag. */
@@ -125,6 +133,7 @@ export class ClusterNode implements PeerEvents {
       headOf: deps.headOf,
       claim: (shard, claim) => table.claim(shard, claim),
       release: (shard, claim) => table.release(shard, claim),
+      copiesOf: (...log) => this.copiesOf(...log),
       isClockSane: () => this.times.outlyingMs <= TIME_MAX_MS,
       onServed: (shard, epoch) => this.served(shard, epoch),
       observer: deps.observer,
@@ -162,6 +171,8 @@ export class ClusterNode implements PeerEvents {
       refusesRepeats: deps.refusesRepeats,
     });
     this.callServer = new CallServer(local, this.links);
+    if (deps.copyBytesMax !== undefined) this.keeper = new CopyKeeper(deps.copyBytesMax);
+    this.copies = new PeerCopies({ candidates: (shard) => this.holdersFor(shard), send, timers });
     this.snapshots = new SnapshotRound(() => local.takeSnapshots(BACKGROUND), send, timers);
   }
 
@@ -201,6 +212,11 @@ export class ClusterNode implements PeerEvents {
 
   takeSnapshots(): Promise<readonly SnapshotResult[]> {
     return this.snapshots.take([...this.peers.keys()].filter((tag) => this.links.isUp(tag)));
+  }
+
+  /** Brings other nodes what this one appends. Does not reject. */
+  putCopies(copies: readonly Copy[]): Promise<readonly CopyOutcome[]> {
+    return this.copies.put(copies);
   }
 
   /** The newest entries that any node may have told of, as far as this one has heard. */
@@ -392,6 +408,18 @@ export class ClusterNode implements PeerEvents {
       case 'snapped':
         this.snapshots.answered(message.id, message.results);
         return;
+      case 'copy':
+        this.links.send(tag, { type: 'copied', id: message.id, outcomes: this.keep(message.copies) });
+        return;
+      case 'copied':
+        this.copies.copied(message.id, message.outcomes);
+        return;
+      case 'seal':
+        this.links.send(tag, { type: 'sealed', id: message.id, entries: this.sealed(message) });
+        return;
+      case 'sealed':
+        this.copies.sealed(message.id, message.entries);
+        return;
     }
   }
 
@@ -407,6 +435,7 @@ export class ClusterNode implements PeerEvents {
     this.times.forget(tag);
     this.callServer.linkLost(tag);
     this.snapshots.linkLost(tag);
+    this.copies.linkLost(tag);
     this.router.linkLost(tag);
   }
 
@@ -428,6 +457,43 @@ export class ClusterNode implements PeerEvents {
     );
     for (const { shard, head } of serving) this.told.note(shard, head);
     this.router.flush();
+  }
+
+  private keep(copies: readonly Copy[]): readonly KeepOutcome[] {
+    const nowMs = this.deps.clock.monotonicMs();
+    return copies.map((copy) => this.keeper?.put(copy, nowMs) ?? 'none');
+  }
+
+  private sealed({ shard, epoch, sequence }: Extract<PeerMessage, { type: 'seal' }>): readonly SealedEntry[] {
+    return this.keeper?.seal(shard, epoch, sequence, this.deps.clock.monotonicMs()) ?? [];
+  }
+
+  /** Who follows a shard takes it first, and then has what it needs. */
+  private holdersFor(shard: number): readonly string[] {
+    const { view } = this.membership;
+    const followers = view?.plan?.followers[shard] ?? [];
+    const linked = [...(view?.members.keys() ?? [])].filter((tag) => this.links.isUp(tag));
+    const first = shard % Math.max(linked.length, 1);
+    // What nobody follows is shared out among all.
+    const others = [...linked.slice(first), ...linked.slice(0, first)];
+    return [...new Set([...followers.filter((tag) => linked.includes(tag)), ...others])];
+  }
+
+  private async copiesOf(
+    shard: number,
+    epoch: number,
+    sequence: number,
+  ): Promise<readonly (readonly SealedEntry[])[] | undefined> {
+    const { tag, clock } = this.deps;
+    if (this.keeper === undefined) return [];
+    const nowMs = clock.monotonicMs();
+    const peers = [...(this.membership.view?.members.keys() ?? [])].filter(
+      (peer) => peer !== tag && !this.watch.isGone(peer, nowMs),
+    );
+    const here = this.keeper.seal(shard, epoch, sequence, nowMs);
+    const there = await Promise.all(peers.map((peer) => this.copies.sealAt(peer, shard, epoch, sequence)));
+    const answered = there.filter((entries) => entries !== undefined);
+    return answered.length < peers.length ? undefined : [here, ...answered];
   }
 
   private pulse(): void {

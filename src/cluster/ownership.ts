@@ -3,7 +3,7 @@ import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import { delay, type Timers } from '../base/timers.js';
 import { formatLsn } from '../shard/log/lsn.js';
-import { type Head, isSameHead } from '../shard/log/wal.js';
+import { type Head, isSameHead, type SealedEntry } from '../shard/log/wal.js';
 import type { Move, MoveResult, ShardStatus, Shards } from '../worker/shards.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { NOBODY } from './plan.js';
@@ -37,6 +37,15 @@ export interface OwnershipDeps {
   readonly headOf: (shard: number) => Promise<Head>;
   readonly claim: (shard: number, claim: Claim) => Promise<void>;
   readonly release: (shard: number, claim: Claim) => Promise<void>;
+  /**
+   * What other nodes hold of a log that is about to be fenced with this epoch, behind what is here; undefined while one of
+   * them that lives does not answer.
+   */
+  readonly copiesOf: (
+    shard: number,
+    epoch: number,
+    sequence: number,
+  ) => Promise<readonly (readonly SealedEntry[])[] | undefined>;
   /** False while this node's time cannot be trusted: it takes nothing then. */
   readonly isClockSane: () => boolean;
   /** This node serves a shard, or does not any more. */
@@ -56,6 +65,8 @@ interface Dealing {
   readySinceMs: number | undefined;
   /** Since when its log is shorter than what was told. */
   shortSinceMs: number | undefined;
+  /** Since when it cannot be taken because somebody who may hold a part of its log does not answer. */
+  uncopiedSinceMs: number | undefined;
   /** Times in a row that its log could not be continued: it may have been trimmed meanwhile, or be about to be mended. */
   failures: number;
   /** Since when its heir lives and cannot be reached. */
@@ -86,6 +97,8 @@ const WANT_MS = 200;
 const LOOK_MS = 50;
 /** An owner that lost its log's tail in a failover puts it back itself. */
 const SHORT_WAIT_MS = 5000;
+/** Who lives and does not answer for so long is not waited for: a log loses its end in a failover only. */
+const UNCOPIED_MS = 3000;
 const FAILURES_MAX = 4;
 /** For so long it is left to those who follow it. */
 const LOST_MS = 3000;
@@ -105,6 +118,7 @@ export class Ownership {
       isBusy: false,
       readySinceMs: undefined,
       shortSinceMs: undefined,
+      uncopiedSinceMs: undefined,
       failures: 0,
       lostMs: Number.NEGATIVE_INFINITY,
       stoppedAt: undefined,
@@ -385,7 +399,14 @@ export class Ownership {
     const { shard } = dealing;
     const { clock, watch, observer, log, told } = this.deps;
     const startedMs = clock.monotonicMs();
-    const result = await this.move({ type: 'take', shard, over, told: told.of(shard) });
+    // Who hands over has told nothing that it does not say.
+    const copies = how === 'handed-over' ? [] : await this.maybeCopies(dealing, startedMs);
+    if (copies === undefined) {
+      await delay(this.deps.timers, LOOK_MS);
+      return;
+    }
+    dealing.uncopiedSinceMs = undefined;
+    const result = await this.move({ type: 'take', shard, over, told: told.of(shard), copies });
     switch (result.type) {
       case 'taken': {
         const tookMs = clock.monotonicMs() - startedMs;
@@ -410,6 +431,19 @@ export class Ownership {
       default:
         return;
     }
+  }
+
+  /** Undefined while it is worth waiting for somebody who may hold what the log has lost. */
+  private async maybeCopies(dealing: Dealing, nowMs: number): Promise<readonly (readonly SealedEntry[])[] | undefined> {
+    const { shard } = dealing;
+    const { watch, local, log } = this.deps;
+    const epoch = (watch.headOf(shard)?.lsn.epoch ?? 0) + 1;
+    const copies = await this.deps.copiesOf(shard, epoch, local.status()[shard]?.head?.lsn.sequence ?? 0);
+    if (copies !== undefined) return copies;
+    dealing.uncopiedSinceMs ??= nowMs;
+    if (nowMs - dealing.uncopiedSinceMs < UNCOPIED_MS) return undefined;
+    log.warn({ shard }, 'a node that may hold the newest of a shard does not answer: it is taken as its log is');
+    return [];
   }
 
   /** Who has told of more may still live, and puts it back. */

@@ -1,4 +1,5 @@
-import type { Head } from '../shard/log/wal.js';
+import type { Copy, CopyOutcome } from '../shard/log/copies.js';
+import type { Head, SealedEntry } from '../shard/log/wal.js';
 import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { CallbackColumns, ReplyColumns } from '../worker/columns.js';
 import type { WireRequest, WireResult } from '../worker/protocol.js';
@@ -33,6 +34,9 @@ export interface Pulse {
  *   own      I serve it, since the fence of this epoch
  *   look     the table has changed
  *   snap     take snapshots of what you serve. Answered by `snapped`
+ *   copy     hold this of the logs that I write. Answered by `copied`
+ *   seal     I am about to fence this log with this epoch: take nothing from owners before it, and tell what you hold
+ *            behind `sequence`. Answered by `sealed`
  */
 export type PeerMessage =
   | Pulse
@@ -45,7 +49,17 @@ export type PeerMessage =
   | { readonly type: 'own'; readonly shard: number; readonly epoch: number }
   | { readonly type: 'look' }
   | { readonly type: 'snap'; readonly id: number }
-  | { readonly type: 'snapped'; readonly id: number; readonly results: readonly SnapshotResult[] };
+  | { readonly type: 'snapped'; readonly id: number; readonly results: readonly SnapshotResult[] }
+  | { readonly type: 'copy'; readonly id: number; readonly copies: readonly Copy[] }
+  | { readonly type: 'copied'; readonly id: number; readonly outcomes: readonly CopyOutcome[] }
+  | {
+      readonly type: 'seal';
+      readonly id: number;
+      readonly shard: number;
+      readonly epoch: number;
+      readonly sequence: number;
+    }
+  | { readonly type: 'sealed'; readonly id: number; readonly entries: readonly SealedEntry[] };
 
 export interface PeerAddress {
   readonly host: string;

@@ -63,7 +63,7 @@ export function checkTogether(settings: Settings): void {
   }
 }
 
-function checkCluster({ cluster, store }: Settings): void {
+function checkCluster({ cluster, store, durability }: Settings): void {
   const { host, port, secret, tls } = cluster;
   const files = Object.values(tls);
   if (files.some((file) => file === null) && files.some((file) => file !== null)) {
@@ -71,7 +71,10 @@ function checkCluster({ cluster, store }: Settings): void {
       'cluster.tls.certificateFile, cluster.tls.keyFile and cluster.tls.caFile belong together: set all or none',
     );
   }
-  if (port === null) return;
+  if (port === null) {
+    if (durability !== 'peers:1') return;
+    throw new ConfigError('durability is peers:1, but this node has no peers: set cluster.port, or choose another one');
+  }
   if (maybeKindSettings(store)?.isShareable === false) {
     throw new ConfigError('cluster.port is set, but the embedded store is for one node: nodes share a store in Redis');
   }

@@ -136,10 +136,11 @@ export const settingsSchema = group({
     description: 'Prefix of all keys in Redis.',
   }),
   durability: string({
-    pattern: '^(fsync|os|(replicas|synced):[1-9])$',
+    pattern: '^(fsync|os|peers:1|(replicas|synced):[1-9])$',
     description:
       'What a write must have reached before its callback is answered: `fsync`, `os` (a second can be lost), ' +
-      '`replicas:N`, or `synced:N`, which also waits for their disks. LMDB knows `fsync` only.',
+      '`replicas:N`, `synced:N`, which also waits for their disks, or `peers:1`: another node of the cluster has it. LMDB knows ' +
+      '`fsync` only.',
   }),
   redis: group({
     trustConfig: boolean({

@@ -17,6 +17,7 @@ import { STORE_FORMAT } from '../store/format/store-formats.js';
 import type { Shards } from '../worker/shards.js';
 import type { Identity } from './identity.js';
 import type { OpenStore } from './open-store.js';
+import { waitsForPeer } from './peer-durability.js';
 import { rulesOf } from './rules.js';
 import { StoreError } from './store-error.js';
 import type { Tls } from './tls.js';
@@ -29,6 +30,8 @@ export interface ClusterDeps {
   readonly codec: CallbackCodec;
   readonly tls: Tls | undefined;
   readonly acknowledged: ReadonlyMap<number, Position>;
+  /** Bytes that are held of a log for another node. */
+  readonly copyBytesMax: number;
   readonly observer: OwnershipObserver;
   readonly onStrangers: (shard: number, takenBy: string) => void;
   readonly log: Logger;
@@ -42,7 +45,7 @@ export function isShared({ cluster }: Pick<Settings, 'cluster'>): boolean {
 /** This node's part in the cluster; undefined where it is alone. It does not listen yet. */
 export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode | undefined {
   const { cluster, duplicates, limits } = settings;
-  const { opened, identity, shards, codec, acknowledged, observer, onStrangers, log } = deps;
+  const { opened, identity, shards, codec, acknowledged, copyBytesMax, observer, onStrangers, log } = deps;
   if (cluster.port === null) return undefined;
   const { store, meta, name } = opened;
   if (store.table === undefined) throw new StoreError(`nodes cannot share the store ${name}`);
@@ -78,6 +81,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
       }),
     codec,
     acknowledged,
+    copyBytesMax: waitsForPeer(settings) ? copyBytesMax : undefined,
     parkedMax: limits.mailboxMax,
     refusesRepeats: duplicates === 'reject',
     observer,

@@ -3,10 +3,9 @@ import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { SteadyClock } from '../base/steady-clock.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
-import type { OnFenced } from '../worker/host-observer.js';
 import type { Shards } from '../worker/shards.js';
 import { type PoolDeps, WorkerPool } from '../worker/worker-pool.js';
-import { openShardThread, type ShardThreadSettings } from './shard-thread.js';
+import { openShardThread, type ShardThreadSettings, type ThreadPorts } from './shard-thread.js';
 import { hearNews } from './store-news-port.js';
 import { StoreWatch } from './store-watch.js';
 import type { WorkerSettings } from './worker-entry.js';
@@ -18,16 +17,16 @@ export interface ShardsDeps {
   readonly clock: SteadyClock;
   readonly codec: CallbackCodec;
   readonly log: Logger;
-  readonly onFenced: OnFenced;
+  readonly ports: ThreadPorts;
   /** The file that worker threads run. */
   readonly workerEntry: URL;
 }
 
 /** The shards, in this thread or on so many workers; `all` is what one thread for all shards gets. */
 export async function makeShards(all: ShardThreadSettings, workers: number, deps: ShardsDeps): Promise<Shards> {
-  const { clock, codec, log, onFenced, workerEntry } = deps;
+  const { clock, codec, log, ports, workerEntry } = deps;
   const watch = new StoreWatch(log);
-  if (workers === 0) return await openShardThread(MAIN_THREAD, all, codec, log, watch, onFenced);
+  if (workers === 0) return await openShardThread(MAIN_THREAD, all, codec, log, watch, ports);
   const spawn: PoolDeps['spawn'] = (worker, shards, fences, acknowledgedHere) => {
     const clockOffsetMs = clock.believedOffsetMs;
     const { port1, port2: newsPort } = new MessageChannel();
@@ -39,7 +38,7 @@ export async function makeShards(all: ShardThreadSettings, workers: number, deps
     clock: systemClock,
     log,
     spawn,
-    onFenced,
+    ...ports,
     isShared: all.isShared,
     codec,
   });

@@ -6,6 +6,7 @@ import type { ClusterNode } from '../cluster/cluster-node.js';
 import type { Settings } from '../config/schema.js';
 import type { CallbackServer } from '../http/callback-server.js';
 import type { CallbackTracer } from '../http/callback-trace.js';
+import type { PutCopies } from '../shard/log/copies.js';
 import { shardsOf } from '../tools/store-reader.js';
 import type { OnFenced } from '../worker/host-observer.js';
 import type { Shards } from '../worker/shards.js';
@@ -31,7 +32,7 @@ import { ThreadVitals } from './metrics/thread-vitals.js';
 import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
 import { Recorder, servedHere } from './recorder.js';
 import { shardSettingsOf } from './shard-settings.js';
-import { codecOf, type ShardThreadSettings } from './shard-thread.js';
+import { codecOf, recentBytesMaxOf, type ShardThreadSettings } from './shard-thread.js';
 import { maybeTracer } from './tracing.js';
 import { waitForStore } from './wait-for-store.js';
 
@@ -137,7 +138,9 @@ async function makeOtherParts(
     if (cluster === undefined) onUselessOnce(shard, takenBy);
     else cluster.fenced(shard, takenBy, head);
   };
-  const shards = await makeShards(thread, workers, { clock, codec, log, onFenced, workerEntry });
+  const putCopies: PutCopies = async (copies) => (await cluster?.putCopies(copies)) ?? copies.map(() => 'none');
+  const ports = { onFenced, putCopies };
+  const shards = await makeShards(thread, workers, { clock, codec, log, ports, workerEntry });
   const clusterMetrics = new ClusterMetrics();
   cluster = maybeCluster(settings, {
     opened,
@@ -146,6 +149,7 @@ async function makeOtherParts(
     codec,
     tls: certificates.nodes,
     acknowledged: record.all,
+    copyBytesMax: recentBytesMaxOf(thread),
     observer: clusterMetrics,
     onStrangers: onUselessOnce,
     log,

@@ -5,6 +5,7 @@ import type { Logger } from '../base/logger.js';
 import { systemTimers } from '../base/timers.js';
 import { CallbackCodec } from '../callback/callback-codec.js';
 import type { Settings } from '../config/schema.js';
+import type { PutCopies } from '../shard/log/copies.js';
 import { RecoveryError } from '../shard/log/recovery-error.js';
 import type { Position } from '../shard/log/wal.js';
 import type { SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
@@ -25,6 +26,7 @@ import { type Identity, newNonceOf } from './identity.js';
 import { ShardTelemetry } from './metrics/shard-telemetry.js';
 import { storeRoomMetrics } from './metrics/store-room-metrics.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
+import { waitsForPeer } from './peer-durability.js';
 import { rulesOf } from './rules.js';
 import type { ShardSettings } from './shard-settings.js';
 import { StoreGauge } from './store-gauge.js';
@@ -70,6 +72,19 @@ export interface ShardThreadSettings extends Identity {
   readonly isShared: boolean;
 }
 
+/** Whom a thread tells what others have to know. */
+export interface ThreadPorts {
+  readonly onFenced: OnFenced;
+  readonly putCopies: PutCopies;
+}
+
+/** Bytes of each log's newest entries that are kept, outside the heap: a small part of the memory of whoever keeps them. */
+export function recentBytesMaxOf({ heapMaxBytes, recordsMaxBytes, shards }: ThreadMemory): number {
+  return Math.min(RECENT_BYTES_MAX, Math.floor((heapMaxBytes + recordsMaxBytes) / RECENT_SHARE / shards.length));
+}
+
+type ThreadMemory = Pick<ShardThreadSettings, 'heapMaxBytes' | 'recordsMaxBytes' | 'shards'>;
+
 /**
  * Opens the shards of one thread, main thread or worker, with their store, memory guard and telemetry. `thread` is its
  * name in metrics.
@@ -80,14 +95,12 @@ export async function openShardThread(
   codec: CallbackCodec,
   log: Logger,
   news: StoreNews,
-  onFenced: OnFenced,
+  { onFenced, putCopies }: ThreadPorts,
 ): Promise<ThreadShards> {
   const { settings, meta, shards, owner, ownerTag, heapMaxBytes, recordsMaxBytes, acknowledged } = options;
   const { nodeFolder } = settings;
   const store = await driverOf(settings).openAgain((why) => endStuckThread(why, log));
   const archive = await openArchive(settings, meta.storeId, (why) => endStuckThread(why, log));
-  // Recent entries lie outside the heap, and must stay a small part of the process's memory.
-  const share = Math.floor((heapMaxBytes + recordsMaxBytes) / RECENT_SHARE / shards.length);
   const memory = new MemoryGuard({ heapMaxBytes, youngBytes: youngBytes(heapMaxBytes), recordsMaxBytes });
   const vitals = new ThreadVitals(thread, heapMaxBytes);
   // One thread is enough to ask.
@@ -110,6 +123,7 @@ export async function openShardThread(
       if (found?.storeId !== meta.storeId) throw new RecoveryError('the store is another one than before');
     },
     wal: store.wal,
+    putCopies: waitsForPeer(settings) ? putCopies : undefined,
     snapshots: store.snapshots,
     snapshotFormat: new SnapshotCodec(meta.storeId),
     policy: policyOf(settings, meta),
@@ -136,7 +150,7 @@ export async function openShardThread(
     newNonce: () => newNonceOf(ownerTag),
     onFenced,
     writeOrphans: (shard, entries) => writeOrphans(nodeFolder, shard, entries),
-    recentBytesMax: store.canLoseTail ? Math.min(RECENT_BYTES_MAX, share) : 0,
+    recentBytesMax: store.canLoseTail ? recentBytesMaxOf(options) : 0,
     onClose: async () => {
       telemetry.close();
       memory.close();

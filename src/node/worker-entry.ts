@@ -3,6 +3,7 @@ import { must } from '../base/assert.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import type { Takeover } from '../shard/log/wal.js';
 import { createLogger } from '../telemetry/logger.js';
+import { CopyPort } from '../worker/copy-port.js';
 import type { ToWorker } from '../worker/protocol.js';
 import { ShardServer } from '../worker/shard-server.js';
 import { codecOf, openShardThread, type ShardThreadSettings } from './shard-thread.js';
@@ -23,12 +24,17 @@ const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
 const { worker, fences, acknowledgedHere, newsPort, ...options } = workerData as WorkerSettings;
 const log = createLogger(options.settings.log.level, { worker });
 const news = newsTo(newsPort);
-const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, news, (shard, takenBy, head) =>
-  port.postMessage({ type: 'fenced', shard, takenBy, head }),
-);
+const copies = new CopyPort(port);
+const shards = await openShardThread(`worker-${worker}`, options, codecOf(options), log, news, {
+  onFenced: (shard, takenBy, head) => port.postMessage({ type: 'fenced', shard, takenBy, head }),
+  putCopies: copies.put,
+});
 const server = new ShardServer(shards, port, async () => {
   await shards.close();
   process.exit();
 });
-port.on('message', (message: ToWorker) => server.receive(message));
+port.on('message', (message: ToWorker) => {
+  if (message.type === 'copied') copies.copied(message.id, message.outcomes);
+  else server.receive(message);
+});
 await server.start(fences, acknowledgedHere);

@@ -43,7 +43,7 @@ export class LogTail {
   entriesSinceSnapshot: number;
   /** The newest entry that this owner knows to be durable. */
   head: Head;
-  private readonly recent: RecentEntries;
+  readonly recent: RecentEntries;
 
   constructor(
     private readonly shard: number,

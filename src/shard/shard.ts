@@ -23,6 +23,7 @@ import { answerAll, type Batch, hasReplies, newBatch } from './batch.js';
 import type { FlightMember } from './group-commit.js';
 import type { Follower } from './log/follower.js';
 import { formatLsn } from './log/lsn.js';
+import type { RecentEntries } from './log/recent-entries.js';
 import type { Recovered } from './log/recovery.js';
 import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry } from './log/wal.js';
 import { type Flight, type Landed, LogTail } from './log-tail.js';
@@ -181,6 +182,11 @@ export class Shard implements FlightMember, Carrier {
   }
 
   /** The newest entries whose answers may have left. */
+  /** What is kept of its log while it is served. */
+  get maybeRecent(): RecentEntries | undefined {
+    return this.tail?.recent;
+  }
+
   get recentEntries(): readonly SealedEntry[] {
     return this.follower?.recentEntries ?? this.tail?.recentEntries ?? NONE;
   }

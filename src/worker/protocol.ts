@@ -1,5 +1,6 @@
 import type { Metric } from '../base/metric.js';
 import type { SentCallback } from '../callback/sent-callback.js';
+import type { Copy, CopyOutcome } from '../shard/log/copies.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import type { Head } from '../shard/log/wal.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
@@ -35,6 +36,7 @@ export type ToWorker =
   | { readonly type: 'take-snapshots'; readonly pace: Pace }
   | { readonly type: 'move-shard'; readonly id: number; readonly move: Move }
   | { readonly type: 'keep-orphans' }
+  | { readonly type: 'copied'; readonly id: number; readonly outcomes: readonly CopyOutcome[] }
   | { readonly type: 'close-shards' };
 
 /** What comes with answers. */
@@ -68,6 +70,7 @@ export type FromWorker =
   | { readonly type: 'drained'; readonly isEmpty: boolean }
   | { readonly type: 'snapshots-taken'; readonly results: readonly SnapshotResult[] }
   | { readonly type: 'shard-moved'; readonly id: number; readonly result: MoveResult }
+  | { readonly type: 'copy'; readonly id: number; readonly copies: readonly Copy[] }
   | { readonly type: 'orphans-kept' };
 
 /** The half of a MessagePort that both sides need. */

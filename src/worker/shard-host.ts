@@ -10,6 +10,8 @@ import type { SentCallback } from '../callback/sent-callback.js';
 import type { Archive } from '../shard/archive/archive.js';
 import { type ArchiveMeasures, ShardArchive, type ShardArchiveDeps } from '../shard/archive/shard-archive.js';
 import { GroupCommit } from '../shard/group-commit.js';
+import type { PutCopies } from '../shard/log/copies.js';
+import { CopyingWal } from '../shard/log/copying-wal.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import type { EntryFormat, Head, Owner, Position, SealedEntry, Takeover, Wal } from '../shard/log/wal.js';
 import { Shard, type ShardLimits, type ShardMeasures } from '../shard/shard.js';
@@ -53,6 +55,8 @@ export interface HostDeps {
   readonly metrics: (shards: readonly HostMeasures[]) => readonly Metric[];
   readonly onClose: () => Promise<void>;
   readonly wal: Wal;
+  /** Brings another node what is appended, before it counts; undefined: the log alone is enough. */
+  readonly putCopies: PutCopies | undefined;
   readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
   readonly snapshotFormat: SnapshotFormat;
@@ -143,9 +147,11 @@ export class ShardHost implements ThreadShards {
       isUrgent: () => memory.isHalfFull,
     });
     const onQuiet = () => spareTime.offer();
+    const { putCopies } = deps;
+    const appended = putCopies && new CopyingWal(wal, putCopies, (shard) => this.shards.get(shard)?.maybeRecent);
     const groups = Array.from({ length: FLIGHTS }, () => {
       const delay = (run: () => void, ms: number) => void timers.after(ms, run);
-      return new GroupCommit({ wal, defer: timers.defer, delay, monotonicMs, onQuiet });
+      return new GroupCommit({ wal: appended ?? wal, defer: timers.defer, delay, monotonicMs, onQuiet });
     });
     const snapshotter = new Snapshotter({
       ...deps,

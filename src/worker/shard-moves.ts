@@ -5,7 +5,7 @@ import { Follower, ToldError } from '../shard/log/follower.js';
 import { ATTEMPTS_AT_START, isPermanent } from '../shard/log/patience.js';
 import type { Recovered, RecoveryDeps } from '../shard/log/recovery.js';
 import { FencedError, type TakeOverDeps } from '../shard/log/take-over.js';
-import type { Head, Position } from '../shard/log/wal.js';
+import type { Head } from '../shard/log/wal.js';
 import type { Shard } from '../shard/shard.js';
 import type { HostObserver } from './host-observer.js';
 import type { Move, MoveResult } from './shards.js';
@@ -24,6 +24,8 @@ const FOLLOW_MS = 50;
 const HANDOVER_MS = 150;
 /** Logs that are read from a snapshot at the same time: others wait for their turn. */
 const RECOVERING_MAX = 2;
+
+type Take = Extract<Move, { type: 'take' }>;
 
 const DONE: MoveResult = { type: 'done' };
 
@@ -63,7 +65,7 @@ export class ShardMoves {
         case 'follow':
           return await this.follow(shard);
         case 'take':
-          return await this.take(shard, move.over, move.told);
+          return await this.take(shard, move);
         case 'pause':
           return await this.pause(shard);
         case 'resume':
@@ -120,12 +122,12 @@ export class ShardMoves {
   }
 
   /** Fences the shard's log, and serves it. */
-  private async take(shard: Shard, over: Head | undefined, told: Position | undefined): Promise<MoveResult> {
+  private async take(shard: Shard, { over, told, copies }: Take): Promise<MoveResult> {
     if (shard.state === 'serving') return { type: 'taken', head: must(shard.durableHead, 'who serves has a log') };
     await this.follow(shard);
     const follower = must(shard.maybeFollower, 'what was warmed follows');
     try {
-      const { recovered, healed } = await follower.takeOver(over, told, this.deps, this.deps.yieldTurn);
+      const { recovered, healed } = await follower.takeOver(over, told, copies, this.deps, this.deps.yieldTurn);
       if (healed > 0) this.deps.observer.healed(shard.id, healed);
       if (shard.maybeFollower !== follower) throw new Error('the shard was left while it was taken over');
       shard.open(recovered);

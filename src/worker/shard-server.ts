@@ -5,6 +5,7 @@ import { RecoveryError } from '../shard/log/recovery-error.js';
 import type { Takeover } from '../shard/log/wal.js';
 import type { Pace } from '../shard/snapshot/snapshotter.js';
 import { type CallbackColumns, callbackAt } from './columns.js';
+import { withBuffer, withBuffers } from './copy-port.js';
 import { OutgoingReplies, type SendReplies } from './outgoing-replies.js';
 import type { FromWorker, Port, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { Move, ThreadShards } from './shards.js';
@@ -27,7 +28,9 @@ export class ShardServer {
   /** Without fences this thread takes the place of one that died, after entries up to `acknowledged` had been. */
   async start(fences: readonly Takeover[] | undefined, acknowledged: ReadonlyMap<number, Lsn>): Promise<void> {
     try {
-      await (fences === undefined ? this.shards.resume(acknowledged) : this.shards.start(fences.map(withBuffer)));
+      await (fences === undefined
+        ? this.shards.resume(acknowledged)
+        : this.shards.start(fences.map((fence) => ({ ...fence, entry: withBuffer(fence.entry) }))));
     } catch (error) {
       const isTheirs = error instanceof RecoveryError;
       const message = isTheirs ? error.message : String((error as Error).stack);
@@ -39,7 +42,7 @@ export class ShardServer {
     this.timer = setInterval(() => this.sendStatus(), STATUS_MS);
   }
 
-  receive(message: ToWorker): void {
+  receive(message: Exclude<ToWorker, { type: 'copied' }>): void {
     switch (message.type) {
       case 'submit-callbacks':
         this.carryOut(message.callbacks);
@@ -101,7 +104,9 @@ export class ShardServer {
 
   /** Its state first: what is sent when the result is known goes by it. */
   private async move(id: number, move: Move): Promise<void> {
-    const result = await this.shards.move(move);
+    const result = await this.shards.move(
+      move.type === 'take' ? { ...move, copies: move.copies.map(withBuffers) } : move,
+    );
     this.sendStatus();
     this.port.postMessage({ type: 'shard-moved', id, result });
   }
@@ -110,10 +115,4 @@ export class ShardServer {
     const isEmpty = await this.shards.drain(timeoutMs);
     this.port.postMessage({ type: 'drained', isEmpty });
   }
-}
-
-/** What was a Buffer in one thread is a plain array of bytes in another. */
-function withBuffer(fenced: Takeover): Takeover {
-  const { buffer, byteOffset, byteLength } = fenced.entry.bytes;
-  return { ...fenced, entry: { ...fenced.entry, bytes: Buffer.from(buffer, byteOffset, byteLength) } };
 }

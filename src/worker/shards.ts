@@ -3,7 +3,7 @@ import type { Replier } from '../base/replier.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import type { Lsn } from '../shard/log/lsn.js';
-import type { Head, Position, Takeover } from '../shard/log/wal.js';
+import type { Head, Position, SealedEntry, Takeover } from '../shard/log/wal.js';
 import type { ShardState } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Command } from '../wallet/command.js';
@@ -37,6 +37,8 @@ export type Move =
       readonly over: Head | undefined;
       /** The newest entry that anybody is known to have told. */
       readonly told: Position | undefined;
+      /** What other nodes hold of its log, each its entries in order. */
+      readonly copies: readonly (readonly SealedEntry[])[];
     }
   | { readonly type: 'stop'; readonly shard: number; readonly reason: string }
   | {

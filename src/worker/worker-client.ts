@@ -4,12 +4,14 @@ import type { Replier } from '../base/replier.js';
 import { Watchdog } from '../base/watchdog.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
+import type { Copy, PutCopies } from '../shard/log/copies.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import { RecoveryError } from '../shard/log/recovery-error.js';
 import { OVERLOADED, STARTING } from '../shard/request.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import { columnsOf, replyAt } from './columns.js';
+import { copyWithBuffers } from './copy-port.js';
 import type { OnFenced } from './host-observer.js';
 import type { FromWorker, NewRequest, ToWorker, WireRequest, WireResult } from './protocol.js';
 import type { Move, MoveResult, ShardStatus } from './shards.js';
@@ -20,6 +22,7 @@ export interface WorkerEvents {
   readonly onFenced: OnFenced;
   /** It has a callback of a shard that it does not have. */
   onMisplaced(callback: SentCallback, shard: number, replier: Replier<CallbackReply>): void;
+  readonly putCopies: PutCopies;
   /** The thread has ended by itself. */
   onDied(error: Error): void;
 }
@@ -242,6 +245,9 @@ export class WorkerClient {
       case 'shard-moved':
         take(this.moves, message.id)?.(message.result);
         return;
+      case 'copy':
+        void this.copy(message.id, message.copies);
+        return;
       case 'orphans-kept':
         this.onOrphansKept?.();
         return;
@@ -249,6 +255,11 @@ export class WorkerClient {
         this.onSnapshots.shift()?.(message.results);
         return;
     }
+  }
+
+  private async copy(id: number, copies: readonly Copy[]): Promise<void> {
+    const outcomes = await this.events.putCopies(copies.map(copyWithBuffers));
+    if (!this.hasEnded) this.post({ type: 'copied', id, outcomes });
   }
 
   private noteTold(durable: readonly (readonly [shard: number, lsn: Lsn])[]): void {

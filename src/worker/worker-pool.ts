@@ -8,6 +8,7 @@ import { RestartBudget } from '../base/restart-budget.js';
 import type { CallbackCodec, CallbackReply } from '../callback/callback-codec.js';
 import { guessUsername } from '../callback/guess-username.js';
 import type { SentCallback } from '../callback/sent-callback.js';
+import type { PutCopies } from '../shard/log/copies.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import type { Takeover } from '../shard/log/wal.js';
 import { MOVED, STARTING, STOPPED } from '../shard/request.js';
@@ -34,6 +35,8 @@ export interface PoolDeps {
     acknowledged: ReadonlyMap<number, Lsn>,
   ) => Worker;
   readonly onFenced: OnFenced;
+  /** Brings other nodes what threads append, where answers wait for that. */
+  readonly putCopies: PutCopies;
   /** Other nodes have some of the shards: threads begin without any, and each gets the next one to come. */
   readonly isShared: boolean;
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
@@ -223,6 +226,7 @@ export class WorkerPool implements Shards {
         slot.restarts.recovered(this.deps.clock.monotonicMs());
       },
       onFenced: (...fenced: Parameters<OnFenced>) => void this.fenced(...fenced),
+      putCopies: this.deps.putCopies,
       onMisplaced: this.forward.bind(this),
       onDied: (error: Error) => this.died(slot, error),
     };

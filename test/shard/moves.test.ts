@@ -27,7 +27,7 @@ async function pair(): Promise<[TestHost, TestHost]> {
 }
 
 async function took(node: TestHost, over?: Extract<MoveResult, { type: 'still' }>): Promise<void> {
-  const result = await node.host.move({ type: 'take', shard: 0, over: over?.head, told: undefined });
+  const result = await node.host.move({ type: 'take', shard: 0, over: over?.head, told: undefined, copies: [] });
   assert.equal(result.type, 'taken', JSON.stringify(result));
 }
 
@@ -91,7 +91,7 @@ test('an owner that hears nothing goes on, and the fence that comes late finds a
   await delay(200);
   assert.equal(stateOf(first), 'serving');
   assert.equal((await first.execute(place([{ id: 'a' }]))).type, 'accepted');
-  const late = await second.host.move({ type: 'take', shard: 0, over: at.head, told: undefined });
+  const late = await second.host.move({ type: 'take', shard: 0, over: at.head, told: undefined, copies: [] });
   assert.equal(late.type, 'conflict');
   assert.equal(await first.balance('ann'), 990);
 });
@@ -129,7 +129,7 @@ for (const over of ['whatever it ends in', 'the head that is left', 'the head th
       'the head that is left': left,
       'the head that was told': told,
     };
-    const taken = await second.host.move({ type: 'take', shard: 0, over: expected[over], told });
+    const taken = await second.host.move({ type: 'take', shard: 0, over: expected[over], told, copies: [] });
     assert.equal(taken.type, 'taken', JSON.stringify(taken));
     assert.equal(await second.balance('ann'), 950);
     for (let i = 0; i < 5; i++) {
@@ -144,10 +144,10 @@ test('a log that ends before what was told is not taken by who does not have it 
   for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
   const told = first.host.status()[0]?.head;
   first.wal.loseTail(0, 2);
-  const short = await second.host.move({ type: 'take', shard: 0, over: undefined, told });
+  const short = await second.host.move({ type: 'take', shard: 0, over: undefined, told, copies: [] });
   assert.equal(short.type, 'short');
   assert.equal((await first.execute(place([{ id: 'heals' }]))).type, 'accepted');
-  const taken = await second.host.move({ type: 'take', shard: 0, over: undefined, told });
+  const taken = await second.host.move({ type: 'take', shard: 0, over: undefined, told, copies: [] });
   assert.equal(taken.type, 'taken');
   assert.equal(await second.balance('ann'), 940);
 });
@@ -163,7 +163,7 @@ test('what somebody has accepted as lost nobody waits for any more', async () =>
   const owner = { host: 'a person', pid: 1, startedMs: 0, acceptsLoss: true } as const;
   const fence = new EntryCodec(first.wal.storeId).sealFence(header, owner);
   first.wal.intrude(0, { shard: 0, expected: found, entries: [fence] });
-  const taken = await second.host.move({ type: 'take', shard: 0, over: undefined, told });
+  const taken = await second.host.move({ type: 'take', shard: 0, over: undefined, told, copies: [] });
   assert.equal(taken.type, 'taken', JSON.stringify(taken));
   assert.equal(await second.balance('ann'), 970);
 });

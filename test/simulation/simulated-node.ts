@@ -32,6 +32,8 @@ export interface NodeSettings {
   readonly acknowledged: ReadonlyMap<number, Position>;
   /** Entries after which a snapshot of a shard is taken. */
   readonly snapshotEntries: number;
+  /** Durability is peers:1. */
+  readonly isCopied: boolean;
 }
 
 /** Servers of the store are named in cuts as processes are. */
@@ -39,6 +41,7 @@ export function serverName(server: number): string {
   return `server-${server}`;
 }
 
+const COPY_BYTES_MAX = 1_000_000;
 const TABLE_SERVER = 0;
 /** By then those who send callbacks have seen that it is not ready. */
 const NOTICED_MS = 5000;
@@ -60,7 +63,7 @@ export class SimulatedNode {
     readonly settings: NodeSettings,
   ) {
     const { time, network, store, table } = around;
-    const { name, followers, expect, acknowledged, snapshotEntries } = settings;
+    const { name, followers, expect, acknowledged, snapshotEntries, isCopied } = settings;
     const random = around.random.fork();
     this.tag = random.hex(8);
     const { tag } = this;
@@ -87,6 +90,7 @@ export class SimulatedNode {
         loopIdleMs: () => process.monotonicMs(),
         memory: this.memory,
         log,
+        putCopies: isCopied ? (copies) => this.cluster.putCopies(copies) : undefined,
         onFenced: (shard, takenBy, head) => this.cluster.fenced(shard, takenBy, head),
       }),
     );
@@ -107,6 +111,7 @@ export class SimulatedNode {
       },
       codec: CODEC,
       acknowledged,
+      copyBytesMax: isCopied ? COPY_BYTES_MAX : undefined,
       parkedMax: 10_000,
       refusesRepeats: false,
       observer: { taken() {}, paused() {} },
@@ -148,6 +153,11 @@ export class SimulatedNode {
 
   get serving(): readonly number[] {
     return this.host.status().flatMap(({ shard, state }) => (state === 'serving' ? [shard] : []));
+  }
+
+  /** How long what has waited longest waits for its log. */
+  get flightMs(): number {
+    return Math.max(...this.host.status().map(({ flightMs }) => flightMs));
   }
 
   wallet(shard: number, username: string): Wallet | undefined {

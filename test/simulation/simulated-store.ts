@@ -50,7 +50,7 @@ const LATE_MS = 5000;
 
 /**
  * The store as several masters of Redis, each with replicas that every answer waits for: a failover loses what was not
- * answered yet.
+ * answered yet. Or answers wait for none, and the replicas are behind: a failover loses what was answered, too.
  */
 export class SimulatedStore {
   private readonly shards: Stored[];
@@ -63,6 +63,8 @@ export class SimulatedStore {
     serverCount: number,
     private readonly time: VirtualTime,
     private readonly random: Random,
+    /** Undefined: answers wait for the replicas. Milliseconds. */
+    private readonly behindMs?: number,
   ) {
     this.shards = Array.from({ length: shardCount }, (_, shard) => ({
       head: genesisHead(storeId, shard),
@@ -174,7 +176,12 @@ export class SimulatedStore {
     });
   }
 
-  replicationMs(server: number): number {
+  /** How long an answer waits for the replicas. */
+  waitsMs(server: number): number {
+    return this.behindMs === undefined ? this.replicationMs(server) : 0;
+  }
+
+  private replicationMs(server: number): number {
     return this.random.between(0.1, 1) * this.server(server).slowness;
   }
 
@@ -189,7 +196,8 @@ export class SimulatedStore {
   }
 
   /** The replicas have by then what the master has now. */
-  replicateAfter(shard: number, ms: number): void {
+  replicateAfter(shard: number, waitsMs: number): void {
+    const ms = this.behindMs ?? waitsMs;
     const stored = this.shard(shard);
     const server = this.server(this.serverOf(shard));
     const { life } = server;
@@ -235,7 +243,7 @@ export class StoreAccess implements Wal, SnapshotStore {
     const { store } = this;
     return await Promise.all(
       appends.map(async (append): Promise<AppendOutcome> => {
-        const waitsMs = store.replicationMs(store.serverOf(append.shard));
+        const waitsMs = store.waitsMs(store.serverOf(append.shard));
         try {
           // All that is answered has been copied by then.
           return await this.at(

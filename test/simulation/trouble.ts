@@ -99,3 +99,25 @@ export async function trouble(world: World, forMs: number): Promise<string[]> {
   }
   return done;
 }
+
+const ONE_NODE = ['kill', 'restart', 'stop', 'cut-off', 'cut-store', 'move', 'weather', 'lose-table'];
+const ROUND_MS = 16_000;
+
+/**
+ * So many times something happens to one node while a master loses what its replicas do not have; then all is well for a
+ * while. Resolves to what was done.
+ */
+export async function failOvers(world: World, rounds: number): Promise<string[]> {
+  const { random, time } = world;
+  const done: string[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const server = random.below(world.settings.servers);
+    const kind = random.pick(ONE_NODE);
+    const [failsAfterMs, afterMs] = [random.between(0, 1500), random.between(0, 1500)];
+    done.push(`${(time.nowMs / 1000).toFixed(3)} ${kind} after ${afterMs}, server ${server} after ${failsAfterMs}`);
+    time.after(failsAfterMs, () => world.store.failOver(server));
+    time.after(afterMs, () => TROUBLES[kind]?.(world));
+    await time.pass(ROUND_MS);
+  }
+  return done;
+}

@@ -19,6 +19,8 @@ export interface WorldSettings {
   /** Members that a first plan waits for. */
   readonly expect?: number;
   readonly snapshotEntries?: number;
+  /** Answers wait for another node, and not for replicas, which are so far behind (milliseconds). */
+  readonly replicasBehindMs?: number;
 }
 
 const STORE_ID = '11111111-2222-3333-4444-555555555555';
@@ -61,7 +63,7 @@ export class World {
     const { time } = this;
     this.random = new Random(seed);
     this.network = new Network(time, this.random.fork());
-    this.store = new SimulatedStore(STORE_ID, shards, servers, time, this.random.fork());
+    this.store = new SimulatedStore(STORE_ID, shards, servers, time, this.random.fork(), settings.replicasBehindMs);
     this.table = new SimulatedTable(this.random.fork());
     for (let i = 0; i < nodes; i++) this.folders.push(new Map());
   }
@@ -92,7 +94,7 @@ export class World {
   }
 
   startNode(i: number): void {
-    const { followers, expect = 1, snapshotEntries = 0 } = this.settings;
+    const { followers, expect = 1, snapshotEntries = 0, replicasBehindMs } = this.settings;
     const folder = this.folders[i] as Folder;
     const node = new SimulatedNode(this.surroundings(), {
       name: `node-${i}`,
@@ -100,6 +102,7 @@ export class World {
       expect,
       acknowledged: new Map(folder),
       snapshotEntries,
+      isCopied: replicasBehindMs !== undefined,
     });
     this.nodes[i] = node;
     const { process, cluster } = node;

@@ -46,6 +46,7 @@ export class FakePool {
         return worker as unknown as Worker;
       },
       isShared: false,
+      putCopies: async (copies) => copies.map(() => 'none'),
       onFenced: () => {},
     });
   }

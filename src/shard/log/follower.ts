@@ -1,12 +1,12 @@
 import type { Wallets } from '../../wallet/state/wallets.js';
 import { lossAcceptedSince } from './accepted-loss.js';
 import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
-import { formatLsn } from './lsn.js';
+import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from './lsn.js';
 import { type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
 import { LossError } from './recovery-error.js';
 import { Replay } from './replay.js';
 import { FencedError, sealFenceOver, type TakeOverDeps } from './take-over.js';
-import { type Head, isSameHead, type Position, type SealedEntry, type Takeover, type Wal } from './wal.js';
+import { type Head, isAt, isSameHead, type Position, type SealedEntry, type Takeover, type Wal } from './wal.js';
 import { type OwnTail, writeFence } from './write-fence.js';
 
 /** A log that is to be followed. */
@@ -47,18 +47,29 @@ export class Follower implements OwnTail {
   /** Its wallets are served from now on, or dropped: whoever still waits for his turn must not touch them. */
   private isOver = false;
 
-  /** Goes on from a state that has been recovered, or from one that was served here till now. */
+  /**
+   * Goes on from a state that has been recovered, or from one that was served here till now. `awaited`: what this node has
+   * acknowledged, and the log did not have yet.
+   */
   constructor(
     readonly shard: number,
     private readonly from: Recovered,
+    private readonly awaited?: Position,
   ) {
     this.replay = Replay.from(from);
   }
 
-  /** From the newest snapshot, and the log as it is now. Rejects with a `RecoveryError` when it cannot. */
+  /**
+   * From the newest snapshot, and the log as it is now. Rejects with a `RecoveryError` when it cannot. A log that ends before
+   * what this node has acknowledged can be followed: its owner, or who holds a copy, may put it back.
+   */
   static async begin({ shard, genesis }: Followed, deps: RecoveryDeps): Promise<Follower> {
     const found = await deps.wal.head(shard);
-    return new Follower(shard, await rebuild({ shard, genesis, found, target: found }, deps));
+    const acknowledged = deps.acknowledged(shard);
+    const isShort = acknowledged !== undefined && acknowledged.lsn.sequence > found.lsn.sequence;
+    const what = { shard, genesis, found, target: found };
+    if (!isShort) return new Follower(shard, await rebuild(what, deps));
+    return new Follower(shard, await rebuild(what, { ...deps, acknowledged: () => undefined }), acknowledged);
   }
 
   get wallets(): Wallets {
@@ -112,21 +123,24 @@ export class Follower implements OwnTail {
   /**
    * Takes the shard over: a fence, by compare-and-set on the head that was read, so that nothing is between the two.
    * `over`: only where the log, or what was read of it, ends in exactly this head; `told`: only when the log has this
-   * entry. Throws a `FencedError` where the log goes on or has another head, a `ToldError` where it is short; it can be
+   * entry. `copies`: what other nodes hold of the log. Throws a `FencedError` where the log goes on or has another head, a `ToldError` where it is short; it can be
    * followed further then.
    */
   takeOver(
     over: Head | undefined,
     told: Position | undefined,
+    copies: readonly (readonly SealedEntry[])[],
     deps: Reader & TakeOverDeps,
     yieldTurn: () => Promise<void>,
   ): Promise<TakenOver> {
     return this.alone(async () => {
       const found = await this.catchUp(deps, yieldTurn);
-      const { shard, head: previous, timeMs } = this;
+      const { shard } = this;
       // A log that has lost its tail ends before what is here.
-      const isAsSeen = over === undefined || isSameHead(previous, over) || isSameHead(found, over);
+      const isAsSeen = over === undefined || isSameHead(this.head, over) || isSameHead(found, over);
       if (!isAsSeen) throw new FencedError(shard, found);
+      this.takeCopies(copies, deps);
+      const { head: previous, timeMs } = this;
       if (told !== undefined && told.lsn.sequence > previous.lsn.sequence) {
         const isAccepted = await lossAcceptedSince(told.lsn.epoch, shard, previous, deps);
         if (!isAccepted) throw new ToldError(shard, previous, told);
@@ -158,6 +172,16 @@ export class Follower implements OwnTail {
     return entries;
   }
 
+  /** What the log had, or was about to have, and goes on from what is here: it is put back with the fence. */
+  private takeCopies(copies: readonly (readonly SealedEntry[])[], { format }: Pick<TakeOverDeps, 'format'>): void {
+    const newestFirst = [...copies].sort((a, b) => compareLsn(endOf(b), endOf(a)));
+    for (const { bytes } of newestFirst.flat()) {
+      const entry = format.decode(bytes);
+      const { lsn, checksum } = this.head;
+      if (isSameLsn(entry.previousLsn, lsn) && entry.previousChecksum === checksum) this.take({ entry, bytes });
+    }
+  }
+
   private alone<T>(run: () => Promise<T>): Promise<T> {
     const result = this.last.then(run);
     this.last = result.catch(() => {});
@@ -165,6 +189,13 @@ export class Follower implements OwnTail {
   }
 
   private take(read: ReadEntry): void {
+    const { awaited } = this;
+    const { head } = read.entry;
+    if (head.lsn.sequence === awaited?.lsn.sequence && !isAt(head, awaited)) {
+      throw new LossError(
+        `the log of shard ${this.shard} has ${formatLsn(head.lsn)} in the place of ${formatLsn(awaited.lsn)}, which was acknowledged`,
+      );
+    }
     this.replay.take(read);
     this.from.recent.add({ head: read.entry.head, bytes: read.bytes });
   }
@@ -173,4 +204,8 @@ export class Follower implements OwnTail {
     const { head, timeMs, logBytes, batches: tailEntries, events } = this.replay;
     return { ...this.from, head, timeMs, logBytes, tailEntries, events };
   }
+}
+
+function endOf(entries: readonly SealedEntry[]): Lsn {
+  return entries.at(-1)?.head.lsn ?? LSN_ZERO;
 }

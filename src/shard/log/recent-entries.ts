@@ -14,17 +14,26 @@ export class RecentEntries {
   private bytes = 0;
 
   constructor(
-    /** The head before the oldest of them. */
-    private base: Head,
+    private before: Head,
     private readonly bytesMax: number,
   ) {}
+
+  /** The head before the oldest of them. */
+  get base(): Head {
+    return this.before;
+  }
+
+  /** The head after all of them. */
+  get newest(): Head {
+    return this.entries.at(-1)?.head ?? this.before;
+  }
 
   add(entry: SealedEntry): void {
     this.entries.push(entry);
     this.bytes += entry.bytes.length;
     while (this.bytes > this.bytesMax && this.start < this.entries.length - 1) {
       const oldest = this.entries[this.start++] as SealedEntry;
-      this.base = oldest.head;
+      this.before = oldest.head;
       this.bytes -= oldest.bytes.length;
     }
     if (this.start > this.entries.length / 2) {
@@ -38,7 +47,7 @@ export class RecentEntries {
     for (let i = this.entries.length - 1; i >= this.start; i--) {
       if (isSameHead((this.entries[i] as SealedEntry).head, head)) return this.entries.slice(i + 1);
     }
-    return isSameHead(this.base, head) ? this.all() : undefined;
+    return isSameHead(this.before, head) ? this.all() : undefined;
   }
 
   /** Oldest first. */

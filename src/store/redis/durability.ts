@@ -7,9 +7,11 @@ import type { Redis } from 'ioredis';
  *   os          the server's operating system has it: up to a second can be lost with the machine
  *   replicas    this many replicas have it
  *   synced      it is on the disk of the server and on those of this many replicas; Redis 7.2 or later
+ *   peers       it is on the disk of the server; another node has it, too, but that is not the store's business
  */
 export type Durability =
   | { readonly type: 'fsync' }
+  | { readonly type: 'peers' }
   | { readonly type: 'os' }
   | { readonly type: 'replicas' | 'synced'; readonly count: number };
 
@@ -42,9 +44,10 @@ async function syncedBy(client: Redis, count: number): Promise<number> {
   return here === 1 ? there : 0;
 }
 
-/** `fsync`, `os`, `replicas:2` or `synced:2`; undefined for anything else. */
+/** `fsync`, `os`, `peers:1`, `replicas:2` or `synced:2`; undefined for anything else. */
 export function maybeDurability(text: string): Durability | undefined {
   if (text === 'fsync' || text === 'os') return { type: text };
+  if (text === 'peers:1') return { type: 'peers' };
   const [, type, count] = /^(replicas|synced):([1-9])$/.exec(text) ?? [];
   return count === undefined ? undefined : { type: type as 'replicas' | 'synced', count: Number(count) };
 }
@@ -54,6 +57,8 @@ export function describeDurability(durability: Durability): string {
   switch (durability.type) {
     case 'fsync':
       return 'fsync: every answer waits for an fsync of Redis';
+    case 'peers':
+      return 'peers:1: every answer waits for an fsync of Redis, and until another node has what was written';
     case 'os':
       return 'os: up to a second of answers can be lost with the machine of Redis';
     case 'replicas':

@@ -105,13 +105,13 @@ export class RedisStore implements Store {
 
   /** A former owner can be answered by a former master: an answer that no replica had would leave, and be lost. */
   async mayBeShared(): Promise<void> {
-    if (waitsFor(this.durability) > 0) return;
+    if (this.durability.type === 'peers' || waitsFor(this.durability) > 0) return;
     await this.ofEach(async ({ name, reads }) => {
       const online = replicasOnline(parseInfo(await reads.use((client) => client.info('replication'))));
       if (online === 0) return;
       throw new ServerRefused(
         `the master ${name} has ${online} replica(s), and answers wait for none of them: nodes that share it can lose what ` +
-          `was answered in a failover; set WALLETD_DURABILITY=replicas:${online}`,
+          `was answered in a failover; set WALLETD_DURABILITY to peers:1 or replicas:${online}`,
       );
     });
   }

@@ -25,7 +25,7 @@ export async function failoverConcerns(client: Redis, master: string, durability
   const online = replicasOnline(parseInfo(await client.info('replication')));
   const waited = waitsFor(durability);
   if (online === 0) return [`the master ${master} has no replica: when it ends, its shards wait for its return`];
-  if (waited === 0 || waited === online) return [];
+  if (!('count' in durability) || waited === online) return [];
   return [
     `the master ${master} has ${online} replicas, and answers wait for ${waited}: a failover to another one than those can ` +
       `lose the newest; WALLETD_DURABILITY=${durability.type}:${online}`,

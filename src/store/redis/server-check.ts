@@ -73,7 +73,7 @@ export class ServerCheck {
 }
 
 function isSynced({ type }: Durability): boolean {
-  return type === 'fsync' || type === 'synced';
+  return type !== 'os' && type !== 'replicas';
 }
 
 /** Identifies a process of Redis for as long as it has not been a replica. */

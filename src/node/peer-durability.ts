@@ -1,0 +1,6 @@
+import type { Settings } from '../config/schema.js';
+
+/** Whether an answer waits until another node holds what it tells. */
+export function waitsForPeer({ durability }: Pick<Settings, 'durability'>): boolean {
+  return durability === 'peers:1';
+}

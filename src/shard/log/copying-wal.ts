@@ -1,0 +1,54 @@
+import type { Copy, PutCopies } from './copies.js';
+import type { RecentEntries } from './recent-entries.js';
+import type { Append, AppendOutcome, Wal } from './wal.js';
+
+const NOT_HELD: AppendOutcome = {
+  type: 'failed',
+  error: new Error('no other node holds what was written, and answers wait for one (durability peers:1)'),
+};
+
+/**
+ * A log whose newest entries another node holds, too, before they count as durable: a store that fails over may lose them,
+ * with their owner or without. The other node gets them while the store writes them.
+ */
+export class CopyingWal implements Pick<Wal, 'append' | 'laneOf'> {
+  constructor(
+    private readonly wal: Pick<Wal, 'append' | 'laneOf'>,
+    private readonly put: PutCopies,
+    /** What is kept of the log of a shard that is served. */
+    private readonly recentOf: (shard: number) => RecentEntries | undefined,
+  ) {}
+
+  laneOf(shard: number): number {
+    return this.wal.laneOf(shard);
+  }
+
+  async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+    const [outcomes, held] = await Promise.all([this.wal.append(appends), this.held(appends)]);
+    return outcomes.map((outcome, i) => {
+      const isDurable = outcome.type === 'ok' || outcome.type === 'duplicate';
+      return isDurable && !held[i] ? NOT_HELD : outcome;
+    });
+  }
+
+  private async held(appends: readonly Append[]): Promise<readonly boolean[]> {
+    const outcomes = await this.put(
+      appends.map(({ shard, expected, entries }) => ({ shard, base: expected, entries, isWhole: false })),
+    );
+    const held: boolean[] = [];
+    for (const [i, append] of appends.entries()) {
+      // One after another: all that is kept is long.
+      const outcome = outcomes[i] === 'gap' ? (await this.put([this.whole(append)]))[0] : outcomes[i];
+      held.push(outcome === 'held');
+    }
+    return held;
+  }
+
+  private whole({ shard, expected, entries }: Append): Copy {
+    const recent = this.recentOf(shard);
+    if (recent === undefined) return { shard, base: expected, entries, isWhole: true };
+    const { base, newest } = recent;
+    const added = entries.filter(({ head }) => head.lsn.sequence > newest.lsn.sequence);
+    return { shard, base, entries: [...recent.all(), ...added], isWhole: true };
+  }
+}

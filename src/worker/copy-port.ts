@@ -1,0 +1,37 @@
+import type { Copy, CopyOutcome, PutCopies } from '../shard/log/copies.js';
+import type { SealedEntry } from '../shard/log/wal.js';
+import type { FromWorker, Port } from './protocol.js';
+
+/** A worker's way to other nodes: the main thread has the links. */
+export class CopyPort {
+  private readonly waiting = new Map<number, (outcomes: readonly CopyOutcome[]) => void>();
+  private nextId = 1;
+
+  constructor(private readonly port: Port<FromWorker>) {}
+
+  readonly put: PutCopies = (copies) => {
+    const id = this.nextId++;
+    return new Promise((resolve) => {
+      this.waiting.set(id, resolve);
+      this.port.postMessage({ type: 'copy', id, copies });
+    });
+  };
+
+  copied(id: number, outcomes: readonly CopyOutcome[]): void {
+    this.waiting.get(id)?.(outcomes);
+    this.waiting.delete(id);
+  }
+}
+
+export function copyWithBuffers(copy: Copy): Copy {
+  return { ...copy, entries: withBuffers(copy.entries) };
+}
+
+export function withBuffers(entries: readonly SealedEntry[]): readonly SealedEntry[] {
+  return entries.map(withBuffer);
+}
+
+/** What was a Buffer in one thread is a plain array of bytes in another. */
+export function withBuffer({ head, bytes }: SealedEntry): SealedEntry {
+  return { head, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+}

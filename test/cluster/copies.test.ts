@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { World, type WorldSettings } from '../simulation/world.js';
+
+/* Durability peers:1: replicas are behind, a failover loses what was answered, and nothing is lost all the same. */
+const THREE: Omit<WorldSettings, 'seed'> = {
+  nodes: 3,
+  shards: 6,
+  servers: 2,
+  players: 20,
+  followers: 1,
+  replicasBehindMs: 500,
+};
+
+async function begun(settings: Partial<WorldSettings> = {}): Promise<World> {
+  const world = new World({ seed: 1, ...THREE, ...settings });
+  await world.begin();
+  await world.time.pass(1000);
+  return world;
+}
+
+for (const followers of [0, 1, 2]) {
+  test(`a node is killed while its masters lose what they answered: others hold it (${followers} followers)`, async () => {
+    const world = await begun({ followers });
+    world.bet(1000, 8000);
+    await world.time.pass(2000);
+    for (let server = 0; server < world.store.serverCount; server++) world.store.failOver(server);
+    world.kill(0);
+    await world.time.pass(9000);
+    await world.calm();
+    assert.equal(world.told.size, 8000);
+    world.check();
+  });
+}
+
+test('nodes are killed one after another, each while a master loses what it answered', async () => {
+  const world = await begun();
+  world.bet(500, 30_000);
+  for (let round = 0; round < 6; round++) {
+    await world.time.pass(2000);
+    world.store.failOver(round % 2);
+    world.kill(round % 3);
+    await world.time.pass(3000);
+    world.startNode(round % 3);
+  }
+  await world.calm();
+  world.check();
+});
+
+test('without another node nothing is answered, and with one again everything', async () => {
+  const world = await begun();
+  world.kill(1);
+  world.kill(2);
+  await world.time.pass(5000);
+  const before = world.told.size;
+  world.bet(100, 2000);
+  await world.time.pass(4000);
+  assert.equal(world.told.size, before);
+  world.startNode(1);
+  await world.calm();
+  assert.equal(world.told.size, before + 200);
+  world.check();
+});
+
+test('while a master fails over its shards go on as soon as another server has its place', async () => {
+  const world = await begun();
+  world.bet(500, 8000);
+  await world.time.pass(2000);
+  world.store.failOver(0);
+  await world.time.pass(8000);
+  await world.calm();
+  assert.ok(Math.max(...world.tookMs) < 3000, `longest ${Math.max(...world.tookMs)}`);
+  world.check();
+});
+
+test('who holds the newest of a shard stops: another node takes its place within a second', async () => {
+  const world = await begun({ followers: 0 });
+  world.bet(500, 3000);
+  await world.time.pass(1000);
+  world.living[2]?.process.stop();
+  await world.time.pass(200);
+  const others = world.living.slice(0, 2);
+  assert.ok(
+    others.some(({ flightMs }) => flightMs >= 100),
+    'nobody waits for it',
+  );
+  await world.time.pass(800);
+  for (const { flightMs } of others) assert.ok(flightMs < 100, `${flightMs} ms`);
+  world.living[2]?.process.goOn();
+  await world.calm();
+  world.check();
+});
