@@ -128,7 +128,11 @@ export class ShardMoves {
     const follower = must(shard.maybeFollower, 'what was warmed follows');
     try {
       const { recovered, healed } = await follower.takeOver(over, told, copies, this.deps, this.deps.yieldTurn);
-      if (healed > 0) this.deps.observer.healed(shard.id, healed);
+      if (healed > 0) {
+        this.deps.observer.healed(shard.id, healed);
+        const at = { shard: shard.id, lost: healed };
+        this.deps.log.warn(at, 'the store had lost acknowledged entries: they are appended again');
+      }
       if (shard.maybeFollower !== follower) throw new Error('the shard was left while it was taken over');
       shard.open(recovered);
       this.deps.onRecovered(shard.id, recovered);

@@ -6,12 +6,21 @@ import type { RedisCluster } from '../support/redis-cluster.js';
 import type { RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 import { WalletdCommand } from '../support/walletd-process.js';
-import { assertUndisturbed, onRedis, onRedisCluster, proveCluster, SHARDS, untilTaken } from './cluster-scene.js';
+import {
+  assertUndisturbed,
+  longestAnswerMs,
+  onRedis,
+  onRedisCluster,
+  proveCluster,
+  SHARDS,
+  untilTaken,
+} from './cluster-scene.js';
 import type { Load } from './load.js';
 import { Patient } from './patient.js';
 import { RawRedis } from './raw-redis.js';
 import { fault, type Scene } from './scene.js';
 
+const PUT_BACK = 'the store had lost acknowledged entries: they are appended again';
 const slotOf = (shard: number) => calculateSlot(`{${shard}}`);
 
 async function replaced(redis: RedisCluster, master: RedisServer, slot: number): Promise<RedisServer> {
@@ -78,6 +87,49 @@ fault('a master and the node that owns its shards are killed together: nothing a
   await load.stop();
   await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
 });
+
+const PEERS = { WALLETD_DURABILITY: 'peers:1' };
+
+fault('answers wait for another node: a master that is killed and does not come back is replaced', async (scene) => {
+  const { redis, cluster, logAt } = await onRedisCluster(scene, PEERS);
+  const load = await scene.load(cluster);
+  await delay(700);
+  const victim = await redis.masterOf(slotOf(0));
+  const killedMs = performance.now();
+  await victim.end('SIGKILL');
+  const heir = await replaced(redis, victim, slotOf(0));
+  scene.say(`another master after ${Math.round(performance.now() - killedMs)} ms`);
+  await delay(2500);
+  await load.stop();
+  scene.say(`longest answer ${longestAnswerMs(load)} ms`);
+  await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
+});
+
+for (const workers of ['0', '1']) {
+  const what = 'a replica is behind, and its master and the owner of its shards are killed';
+  fault(`answers wait for another node: ${what} (${workers} workers)`, async (scene) => {
+    const { redis, cluster, logAt } = await onRedisCluster(scene, { ...PEERS, WALLETD_WORKERS: workers });
+    const load = await scene.load(cluster);
+    await delay(700);
+    const owner = Number((await cluster.owners())[0]?.slice(nameOf(0).length - 1));
+    const victim = await redis.masterOf(slotOf(0));
+    const replica = redis.replicaOf(victim);
+    // Its master refuses it from now on.
+    await replica.call('CONFIG', 'SET', 'masterauth', 'wrong');
+    await replica.call('CLIENT', 'KILL', 'TYPE', 'master');
+    await delay(500);
+    const killedMs = performance.now();
+    await Promise.all([victim.end('SIGKILL'), cluster.end(owner, 'SIGKILL')]);
+    const heir = await replaced(redis, victim, slotOf(0));
+    scene.say(`all shards are served after ${await untilTaken(cluster, owner, killedMs)} ms`);
+    await delay(1000);
+    await load.stop();
+    const healed = cluster.living.flatMap(({ log }) => log.filter(({ msg }) => msg === PUT_BACK));
+    assert.ok(healed.length > 0, 'what the replica did not have was put back');
+    scene.say(`put back: ${healed.map(({ shard, lost }) => `${lost} of shard ${shard}`).join(', ')}`);
+    await proveCluster(scene, [load], cluster, logAt(heir), redis.url);
+  });
+}
 
 fault('slots move to other masters while nodes share the shards: nobody hears of it', async (scene) => {
   const { redis, cluster, logAt } = await onRedisCluster(scene);

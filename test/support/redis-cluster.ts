@@ -51,6 +51,11 @@ export class RedisCluster {
     return this.servers.slice(0, this.size.masters);
   }
 
+  /** The first replica that one of the first masters began with. */
+  replicaOf(master: RedisServer): RedisServer {
+    return this.servers[this.size.masters + this.masters.indexOf(master)] as RedisServer;
+  }
+
   /** Who has this slot now, according to a server that is asked. */
   async masterOf(slot: number, asked = this.servers[0] as RedisServer): Promise<RedisServer> {
     const ranges = (await asked.call('CLUSTER', 'SLOTS')) as readonly [number, number, readonly [string, number]][];
