@@ -176,9 +176,19 @@ export class ClusterNode implements PeerEvents {
     this.snapshots = new SnapshotRound(() => local.takeSnapshots(BACKGROUND), send, timers);
   }
 
-  /** Listens for peers and joins; shards come by and by. Rejects when it cannot listen, or not reach the table. */
+  /**
+   * Listens for peers and joins; shards come by and by. Rejects when it cannot listen, or not reach the table, or not read
+   * what the others may write.
+   */
   async start(): Promise<void> {
-    const { timers } = this.deps;
+    const { timers, table, about } = this.deps;
+    const { plan } = (await table.read()).view;
+    if (plan !== undefined && plan.format > about.format) {
+      throw new Error(
+        `the nodes that share this store write format ${plan.format}, and this walletd (${about.version}) reads ${about.format}: ` +
+          'start a newer one',
+      );
+    }
     const port = await this.links.listen();
     this.port = this.deps.advertisedPort ?? port;
     await this.membership.join();

@@ -114,3 +114,27 @@ test('of the expected ones some never come: after a minute it goes on without th
   assert.equal(world.servedOnce(), false);
   await world.time.until('all are served', () => world.servedOnce());
 });
+
+test('nodes write what the oldest of them reads, and more when all have read it for a while; then an older one is kept out', async () => {
+  const world = await begun({ nodes: 2, shards: 2 });
+  const formats = () => world.living.map((node) => node.cluster.status?.plan?.format);
+  const restart = async (i: number, format: number) => {
+    world.kill(i);
+    world.startNode(i, format);
+    await world.time.pass(11 * 60_000);
+  };
+  await restart(0, 2);
+  assert.deepEqual(formats(), [1, 1]);
+  await restart(1, 2);
+  assert.deepEqual(formats(), [2, 2]);
+  world.kill(0);
+  world.startNode(0, 1);
+  await world.time.pass(20_000);
+  assert.deepEqual(
+    world.living.map((node) => node.serving.length),
+    [0, 2],
+  );
+  world.kill(0);
+  world.startNode(0, 2);
+  await world.time.until('it has a shard again', () => world.living.every((node) => node.serving.length === 1));
+});

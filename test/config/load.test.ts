@@ -294,6 +294,17 @@ test('a certificate needs its key, and the PROXY protocol comes before TLS', () 
   assert.match(refused({ WALLETD_ALLOW_FORWARDED_BY: 'proxy-protocol' }), /list the proxies in allow\.proxies$/);
 });
 
+test('what a cluster cannot be is refused with what to do', () => {
+  const redis = { WALLETD_STORE: 'redis://127.0.0.1:6379', WALLETD_CLUSTER_PORT: '3002' };
+  assert.match(refused({ WALLETD_CLUSTER_PORT: '3002' }), /nodes share a store in Redis$/);
+  assert.match(refused({ ...redis, WALLETD_CLUSTER_HOST: '0.0.0.0' }), /set cluster\.secret .*the same on all nodes/);
+  assert.match(refused({ ...redis, WALLETD_CLUSTER_TLS_CA_FILE: 'x' }), /belong together: set all or none$/);
+  const peers = { WALLETD_STORE: 'redis://127.0.0.1:6379', WALLETD_DURABILITY: 'peers:1' };
+  assert.match(refused(peers), /this node has no peers: set cluster\.port/);
+  assert.match(refused({ ...peers, WALLETD_DURABILITY: 'peers:2' }), /must be fsync, os, replicas:N, synced:N or peers:1$/);
+  assert.equal(loadSettings({ ...redis, ...peers }).durability, 'peers:1');
+});
+
 test('what a running server reads again is held against the listeners that it has', () => {
   const keys = { WALLETD_SIGNATURE_KEYS: 'a:0123456789abcdef' };
   const running = loadSettings({ ...keys, WALLETD_HOST: '0.0.0.0' });

@@ -32,6 +32,8 @@ export interface NodeSettings {
   readonly acknowledged: ReadonlyMap<number, Position>;
   /** Entries after which a snapshot of a shard is taken. */
   readonly snapshotEntries: number;
+  /** The newest stored format that it reads. */
+  readonly format: number;
   /** Durability is peers:1. */
   readonly isCopied: boolean;
 }
@@ -63,7 +65,7 @@ export class SimulatedNode {
     readonly settings: NodeSettings,
   ) {
     const { time, network, store, table } = around;
-    const { name, followers, expect, acknowledged, snapshotEntries, isCopied } = settings;
+    const { name, followers, expect, acknowledged, snapshotEntries, format, isCopied } = settings;
     const random = around.random.fork();
     this.tag = random.hex(8);
     const { tag } = this;
@@ -97,7 +99,7 @@ export class SimulatedNode {
     let links: SimulatedLinks | undefined;
     this.cluster = new ClusterNode({
       tag,
-      about: { name, host: name, zone: '', version: '1', format: 1, rulesHash: '' },
+      about: { name, host: name, zone: '', version: '1', format, rulesHash: '' },
       advertisedPort: undefined,
       settings: { followers, expect },
       shardCount: store.shardCount,

@@ -93,7 +93,7 @@ export class World {
     return this.nodes.filter((node) => node !== undefined);
   }
 
-  startNode(i: number): void {
+  startNode(i: number, format = 1): void {
     const { followers, expect = 1, snapshotEntries = 0, replicasBehindMs } = this.settings;
     const folder = this.folders[i] as Folder;
     const node = new SimulatedNode(this.surroundings(), {
@@ -102,6 +102,7 @@ export class World {
       expect,
       acknowledged: new Map(folder),
       snapshotEntries,
+      format,
       isCopied: replicasBehindMs !== undefined,
     });
     this.nodes[i] = node;

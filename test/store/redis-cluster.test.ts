@@ -239,6 +239,19 @@ test('an fsync of more servers than one is refused where Redis cannot wait for i
   });
 });
 
+test('nodes share masters with replicas only where answers wait for these, or for another node', async () => {
+  const replicated = await RedisCluster.start({ masters: 3, replicas: 1 });
+  try {
+    const shared = (durability: string) =>
+      storeAt(replicated.url, 'shared', maybeDurability(durability) as Durability).mayBeShared();
+    await assert.rejects(shared('fsync'), /set WALLETD_DURABILITY to peers:1 or replicas:1$/);
+    await shared('replicas:1');
+    await shared('peers:1');
+  } finally {
+    await replicated.destroy();
+  }
+});
+
 test('masters without a replica are a concern, and answers that not all replicas have', async () => {
   const { store } = await created();
   assert.deepEqual(
