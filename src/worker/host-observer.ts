@@ -12,6 +12,6 @@ export type OnFenced = (shard: number, takenBy: string, head: Head) => void;
 /** Hears what a host does, beside what its shards do. */
 export interface HostObserver extends ShardObserver, ArchiveObserver {
   snapshotEnded(result: SnapshotResult): void;
-  /** Another owner has the shard's log. */
-  fenced(shard: number): void;
+  /** Another owner has the shard's log. `nowMs` is of the monotonic clock. */
+  fenced(shard: number, nowMs: number): void;
 }

@@ -173,7 +173,7 @@ export class ShardRestarts {
 
   /** The shard's log is another owner's from `head` on. */
   async fenced(shard: Shard, head: Head): Promise<void> {
-    this.deps.observer.fenced(shard.id);
+    this.deps.observer.fenced(shard.id, this.deps.clock.monotonicMs());
     const takenBy = await this.nameOwner(shard.id, head);
     if (this.deps.isShared) {
       await this.deps.orphans.keep(shard);

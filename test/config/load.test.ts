@@ -301,7 +301,10 @@ test('what a cluster cannot be is refused with what to do', () => {
   assert.match(refused({ ...redis, WALLETD_CLUSTER_TLS_CA_FILE: 'x' }), /belong together: set all or none$/);
   const peers = { WALLETD_STORE: 'redis://127.0.0.1:6379', WALLETD_DURABILITY: 'peers:1' };
   assert.match(refused(peers), /this node has no peers: set cluster\.port/);
-  assert.match(refused({ ...peers, WALLETD_DURABILITY: 'peers:2' }), /must be fsync, os, replicas:N, synced:N or peers:1$/);
+  assert.match(
+    refused({ ...peers, WALLETD_DURABILITY: 'peers:2' }),
+    /must be fsync, os, replicas:N, synced:N or peers:1$/,
+  );
   assert.equal(loadSettings({ ...redis, ...peers }).durability, 'peers:1');
 });
 

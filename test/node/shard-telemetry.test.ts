@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../src/base/logger.js';
 import { ShardTelemetry } from '../../src/node/metrics/shard-telemetry.js';
+import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import { expose } from '../../src/telemetry/exposition.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
 import { MemoryGuard } from '../../src/worker/memory-guard.js';
 import { commands } from '../support/domain.js';
+import { OWNER } from '../support/host-deps.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { Scrape } from '../support/scrape.js';
 import { TestHost, turns } from '../support/test-host.js';
@@ -48,6 +50,25 @@ test('a shard that another process took over: fenced', async () => {
     await turns(5);
   });
   assert.equal(scrape.value('walletd_fenced_total'), 1);
+});
+
+test('a shard that another process took over during an outage: for this one the store is not away any more', async () => {
+  const scrape = await watched(async (test) => {
+    test.wal.weather = 'not-written';
+    const placed = test.execute(place([{ id: 't1' }]));
+    await turns(5);
+    test.wal.weather = 'fine';
+    // Before the append is tried again.
+    await test.wal.fence([0, 1], (shard, previous) => {
+      const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
+      const header = { shard, lsn, nonce: 'f'.repeat(16), previous, timeMs: 1 };
+      return new EntryCodec(test.wal.storeId).sealFence(header, OWNER);
+    });
+    await placed;
+    await turns(5);
+  });
+  assert.equal(scrape.value('walletd_fenced_total'), 1);
+  assert.equal(scrape.value('walletd_store_up'), 1);
 });
 
 test('a bug that drops the memory of a shard: counted, and its line names the request and the player', async () => {

@@ -92,7 +92,7 @@ export class ShardTelemetry implements HostObserver {
 
   landed(shard: number, landing: Landing): void {
     const { decidedMs, landedMs, replies, events, bytes, tookMs } = landing;
-    if (this.failing.delete(shard)) this.options.news.answered(shard, this.options.server(), landedMs);
+    this.hasOutcome(shard, landedMs);
     for (const ms of decidedMs) this.durable.record((landedMs - ms) / 1000);
     if (events === 0) return;
     this.batchEvents.record(events);
@@ -117,8 +117,9 @@ export class ShardTelemetry implements HostObserver {
     this.assertionFailures++;
   }
 
-  fenced(): void {
+  fenced(shard: number, nowMs: number): void {
     this.fences++;
+    this.hasOutcome(shard, nowMs);
   }
 
   looked(_shard: number, found: boolean, tookMs: number): void {
@@ -152,6 +153,10 @@ export class ShardTelemetry implements HostObserver {
 
   close(): void {
     this.line.close();
+  }
+
+  private hasOutcome(shard: number, nowMs: number): void {
+    if (this.failing.delete(shard)) this.options.news.answered(shard, this.options.server(), nowMs);
   }
 
   private commandMetrics(): Metric[] {
