@@ -28,8 +28,9 @@ USER node
 # ./data and ./node are made here, unless the settings say otherwise: a variable of the image would win over a file.
 WORKDIR /var/lib/walletd
 VOLUME /var/lib/walletd
-# Both listen on the container's loopback until they are told who may call, as by WALLETD_CONFIG=/app/config/production.json.
-EXPOSE 3000 3001 3002
+# All listen on the container's loopback until they are told who may call, as by WALLETD_CONFIG=/app/config/production.json: callbacks,
+# operator API, health, and other nodes of a cluster (config/kubernetes/).
+EXPOSE 3000 3001 3002 3003
 # Ready, not only alive: an orchestrator must not send callbacks to shards that recover, which can take minutes.
 HEALTHCHECK --interval=5s --timeout=5s --start-period=10m CMD ["node", "/app/dist/src/cli/programs/health-check.js"]
 ENTRYPOINT ["tini", "--", "walletd"]

@@ -7,7 +7,9 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse as parseYaml } from 'yaml';
+import type { ClusterMeasures } from '../../src/cluster/cluster-measures.js';
 import { backupMetrics } from '../../src/node/metrics/backup-metrics.js';
+import { ClusterMetrics } from '../../src/node/metrics/cluster-metrics.js';
 import { expose } from '../../src/telemetry/exposition.js';
 import { makeCertificate } from '../support/certificate.js';
 import { bet, importPlayers } from '../support/client.js';
@@ -18,6 +20,21 @@ import { until } from '../support/until.js';
 
 /** Prometheus itself writes these. */
 const NOT_OURS = ['up'];
+
+/** What a node of a cluster knows that follows one shard. */
+const IN_A_CLUSTER: ClusterMeasures = {
+  members: { up: 2, draining: 0, leaving: 0, gone: 0 },
+  versions: 1,
+  links: 1,
+  seesTable: true,
+  unowned: 0,
+  unfollowed: 0,
+  following: [{ shard: 0, entriesBehind: 0, behindMs: 0 }],
+  parked: 0,
+  forwarded: 0,
+  resent: 0,
+  clockBehindMs: 0,
+};
 
 interface Alert {
   readonly alert: string;
@@ -101,6 +118,7 @@ function assertSelects(expression: string, about: string, scrape: Scrape): void 
 }
 
 let node: TestNode;
+/** Of a node, with what one of a cluster has besides. */
 let scrape: Scrape;
 /** What Prometheus has in all: `walletd backup --metrics` writes its own into a file. */
 let all: Scrape;
@@ -113,10 +131,11 @@ before(async () => {
   await importPlayers(node.adminUrl, ['ann'], 1000);
   await post(node.callbackUrl.replace('http:', 'https:'), 'placeBets', bet('ann', 'b1', 10));
   await (await fetch(`${node.adminUrl}/v1/snapshots`, { method: 'POST' })).text();
-  scrape = await until('the store has said how large it is', async () => {
+  const alone = await until('the store has said how large it is', async () => {
     const scrape = await Scrape.of(node.adminUrl);
     return scrape.has('walletd_store_bytes') && scrape;
   });
+  scrape = new Scrape(`${alone.text}\n${await expose(new ClusterMetrics().metrics(IN_A_CLUSTER))}`);
   const progress = { coveredMs: 1, lagEntries: 0, fileBytes: 0, fileBegunMs: 1, thenFailures: 0 };
   all = new Scrape(`${scrape.text}\n${await expose(backupMetrics(progress, 2))}`);
 });
@@ -177,6 +196,13 @@ test('a shard of which there is no snapshot at all is not left out of the alert 
     expr,
     /^walletd_snapshot_entries_behind > 0\s+unless [^a-z]*time\(\) - walletd_snapshot_timestamp_seconds/,
   );
+});
+
+test('a shard that another node of the cluster serves calls nobody', () => {
+  const { expr } = alerts.find(({ alert }) => alert === 'WalletdShardNotServing') as Alert;
+  const [{ matchers }] = selectorsOf(expr) as [Selector];
+  const [{ value }] = matchers as [Selector['matchers'][number]];
+  for (const state of ['serving', 'away', 'following', 'handing']) assert.ok(!value.split('|').includes(state), state);
 });
 
 test('no alert asks for what ends with the process: a fenced one answers no scrape any more', () => {

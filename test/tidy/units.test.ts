@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { loadSettings } from '../../src/config/load.js';
 import { EXIT } from '../../src/node/exit-codes.js';
 import { runVerb } from '../support/run-verb.js';
 import { ROOT } from './pages.js';
@@ -28,6 +29,11 @@ for (const name of ['walletd.service', 'walletd-backup.service']) {
     }
   });
 }
+
+test('a node of a cluster has the time to give its shards away', () => {
+  const { drainSeconds } = loadSettings({}).cluster;
+  assert.ok(Number(unit('walletd.service').get('TimeoutStopSec')) >= drainSeconds + 10);
+});
 
 test('what no restart mends, and a store that another process has taken over, are not started again', () => {
   const { usage, fenced } = EXIT;
