@@ -133,7 +133,7 @@ export class SocketLinks implements PeerLinks {
   }
 
   private newLink(socket: WebSocket, expected?: string): void {
-    const link = new PeerLink(socket, this.deps, {
+    const link = new PeerLink(socket, expected === undefined ? 'listens' : 'dials', this.deps, {
       onOpen: (link, tag) => this.opened(link, tag, expected),
       onMessage: (tag, message) => {
         if (this.links.get(tag) === link) this.deps.events.onMessage(tag, message);

@@ -100,7 +100,8 @@ test('of two the one with the greater tag dials, and both use the link', () =>
 
 test('who does not know the secret, or serves another store, is no peer', async () => {
   await between({ tag: A }, { tag: B, secret: 'another-secret-of-all' }, async (a, b) => {
-    await until('it is said', () => b.reasons.includes('it does not know the secret (cluster.secret)'));
+    await until('it is said', () => a.reasons.includes('it does not know the secret (cluster.secret)'));
+    await until('the other one can guess', () => b.reasons.some((reason) => reason.includes('cluster.secret')));
     assert.deepEqual([a.heard, b.heard], [[], []]);
   });
   await between({ tag: A }, { tag: B, storeId: 'other' }, async (a, b) => {
@@ -151,27 +152,50 @@ test('a proof that was heard once is of no use another time, nor for the other e
   const end = new End({ tag: B });
   await end.listen();
   const mine = { wire: 1, storeId: 'store', tag: A, nonce: '0'.repeat(32) };
-  const attempt = (proof: (theirs: typeof mine, shown: string[]) => string) =>
+  const attempt = (proof: (theirs: typeof mine) => string) =>
     new Promise<void>((resolve) => {
       const socket = new WebSocket(`ws://127.0.0.1:${end.port}`);
-      const texts: string[] = [];
       socket.on('open', () => socket.send(JSON.stringify(mine)));
-      socket.on('message', (data) => {
-        texts.push(String(data));
-        if (texts.length === 2) socket.send(proof(JSON.parse(texts[0] as string), texts));
-      });
+      socket.once('message', (data) => socket.send(proof(JSON.parse(String(data)))));
       socket.on('close', () => resolve());
       end.links.keep(new Map());
     });
-  await attempt((_theirs, [, reflected = '']) => reflected);
-  await attempt((theirs) => proofOf('a-secret-of-all-nodes', { ...mine, nonce: '1'.repeat(32) }, theirs));
+  await attempt((theirs) => proofOf('a-secret-of-all-nodes', 'dials', { ...mine, nonce: '1'.repeat(32) }, theirs));
+  await attempt((theirs) => proofOf('a-secret-of-all-nodes', 'listens', mine, theirs));
+  await attempt((theirs) => proofOf('a-secret-of-all-nodes', 'dials', theirs, mine));
   assert.deepEqual(end.heard, []);
   const known = new WebSocket(`ws://127.0.0.1:${end.port}`);
   known.on('open', () => known.send(JSON.stringify(mine)));
-  known.once('message', (data) => known.send(proofOf('a-secret-of-all-nodes', mine, JSON.parse(String(data)))));
+  known.once('message', (data) => {
+    known.send(proofOf('a-secret-of-all-nodes', 'dials', mine, JSON.parse(String(data))));
+  });
   await until('who knows the secret is heard', () => end.heard.includes(`up ${A}`));
   known.terminate();
   await end.links.close();
+});
+
+test('a stranger who dials two members gets from neither what the other one wants to see', async () => {
+  const [a, b] = [new End({ tag: A }), new End({ tag: B })];
+  const [toA, toB] = await Promise.all(
+    [a, b].map(async (end) => {
+      await end.listen();
+      return new WebSocket(`ws://127.0.0.1:${end.port}`);
+    }),
+  );
+  assert.ok(toA !== undefined && toB !== undefined);
+  const ended = Promise.all([toA, toB].map((socket) => new Promise((resolve) => socket.on('close', resolve))));
+  const shown: string[] = [];
+  const tell = (to: WebSocket, text: string) => {
+    shown.push(text);
+    if (to.readyState === to.OPEN) to.send(text);
+    else to.once('open', () => to.send(text));
+  };
+  // What either says goes to the other one, as if they had dialled each other.
+  toA.on('message', (data) => tell(toB, String(data)));
+  toB.on('message', (data) => tell(toA, String(data)));
+  await ended;
+  assert.deepEqual([a.heard, b.heard, shown.length], [[], [], 2]);
+  await Promise.all([a.links.close(), b.links.close()]);
 });
 
 test('over TLS both ends show certificates of the authority', () =>
