@@ -9,6 +9,9 @@ import { type Greeting, isProof, maybeGreeting, proofOf, type Side } from './pro
 export const WIRE = 1;
 const GREETING_MS = 2000;
 const GREETING_BYTES_MAX = 1024;
+/** A peer says something five times a second. Of a machine that is gone, or cut off, TCP itself says nothing for minutes. */
+const LOOK_MS = 1000;
+const SILENT_LOOKS_MAX = 3;
 const CLOSED = 'the connection was closed';
 /** A peer that does not read is as one that is not there. */
 const BUFFERED_MAX = 64 * 1024 * 1024;
@@ -45,7 +48,9 @@ export class PeerLink {
   private theirs: Greeting | undefined = undefined;
   private isOpen = false;
   private reason = CLOSED;
-  private readonly timer: NodeJS.Timeout;
+  /** How often in a row nothing had come since the look before. */
+  private silentLooks = 0;
+  private timer: NodeJS.Timeout;
 
   constructor(
     private readonly socket: WebSocket,
@@ -91,6 +96,7 @@ export class PeerLink {
 
   private receive(data: RawData, isBytes: boolean): void {
     const bytes = data as Buffer;
+    this.silentLooks = 0;
     try {
       if (this.isOpen && isBytes) this.events.onMessage(this.theirs?.tag as string, this.packr.unpack(bytes));
       else if (isBytes || this.isOpen || bytes.length > GREETING_BYTES_MAX) this.end('it has not greeted first');
@@ -132,7 +138,12 @@ export class PeerLink {
     if (this.side === 'listens') this.prove(theirs);
     this.reason = CLOSED;
     clearTimeout(this.timer);
+    this.timer = setInterval(() => this.look(), LOOK_MS);
     this.isOpen = true;
     this.events.onOpen(this, theirs.tag);
+  }
+  /** Counted, and not timed: where this thread was stopped itself, one look is all that was missed. */
+  private look(): void {
+    if (this.silentLooks++ >= SILENT_LOOKS_MAX) this.end('it does not say anything any more');
   }
 }
