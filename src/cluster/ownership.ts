@@ -346,7 +346,7 @@ export class Ownership {
         return;
       case 'resume':
       case 'leave':
-        void this.busily(dealing, async () => void (await this.move({ type: step, shard })));
+        void this.busily(dealing, () => this.change(dealing, step));
         return;
     }
   }
@@ -383,6 +383,12 @@ export class Ownership {
     const head = this.deps.watch.headOf(shard);
     const sequence = this.deps.local.status()[shard]?.head?.lsn.sequence ?? 0;
     if (head !== undefined) this.deps.send(tagOf(head), { type: 'want', shard, sequence });
+  }
+
+  private async change({ shard }: Dealing, type: 'resume' | 'leave'): Promise<void> {
+    const result = await this.move({ type, shard });
+    // Its thread has ended: without a rest it would be asked for nothing else any more.
+    if (result.type === 'failed') await delay(this.deps.timers, WANT_MS);
   }
 
   private async follow(dealing: Dealing): Promise<void> {

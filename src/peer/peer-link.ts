@@ -3,12 +3,16 @@ import { Packr } from 'msgpackr';
 import type { RawData, WebSocket } from 'ws';
 import { messageOf } from '../base/message-of.js';
 import type { PeerMessage } from '../cluster/peer-protocol.js';
-import { type Greeting, isProof, maybeGreeting, proofOf } from './proof.js';
+import { type Greeting, isProof, maybeGreeting, proofOf, type Side } from './proof.js';
 
 /** Raised when what members say changes so that an older one would misread it. */
 export const WIRE = 1;
 const GREETING_MS = 2000;
 const GREETING_BYTES_MAX = 1024;
+/** A peer says something five times a second. Of a machine that is gone, or cut off, TCP itself says nothing for minutes. */
+const LOOK_MS = 1000;
+const SILENT_LOOKS_MAX = 3;
+const CLOSED = 'the connection was closed';
 /** A peer that does not read is as one that is not there. */
 const BUFFERED_MAX = 64 * 1024 * 1024;
 
@@ -30,19 +34,27 @@ export interface LinkEvents {
  * One connection to a peer. Both prove first that they know the secret, in two texts of JSON each; nothing else is heard
  * before. Then messages go as bytes.
  *
+ *   who dials                               who listens
  *   hello {wire, storeId, tag, nonce}  ──>  <──  hello
- *   proof "…"                          ──>  <──  proof
+ *   proof "…"                          ──>
+ *                                      <──  proof "…"
+ *
+ * Who listens proves nothing to whom it does not know: a stranger who dials two members gets no proof from either of them to
+ * show to the other.
  */
 export class PeerLink {
   private readonly packr = new Packr({ useRecords: false, moreTypes: true });
   private readonly mine: Greeting;
   private theirs: Greeting | undefined = undefined;
   private isOpen = false;
-  private reason = 'the connection was closed';
-  private readonly timer: NodeJS.Timeout;
+  private reason = CLOSED;
+  /** How often in a row nothing had come since the look before. */
+  private silentLooks = 0;
+  private timer: NodeJS.Timeout;
 
   constructor(
     private readonly socket: WebSocket,
+    private readonly side: Side,
     private readonly deps: LinkDeps,
     private readonly events: LinkEvents,
   ) {
@@ -84,6 +96,7 @@ export class PeerLink {
 
   private receive(data: RawData, isBytes: boolean): void {
     const bytes = data as Buffer;
+    this.silentLooks = 0;
     try {
       if (this.isOpen && isBytes) this.events.onMessage(this.theirs?.tag as string, this.packr.unpack(bytes));
       else if (isBytes || this.isOpen || bytes.length > GREETING_BYTES_MAX) this.end('it has not greeted first');
@@ -95,7 +108,7 @@ export class PeerLink {
   }
 
   private greeted(theirs: Greeting | undefined): void {
-    const { storeId, tag, secret } = this.deps;
+    const { storeId, tag } = this.deps;
     if (theirs === undefined) {
       this.end('it does not greet as a node of walletd does');
     } else if (theirs.wire !== WIRE) {
@@ -106,17 +119,31 @@ export class PeerLink {
       this.end('it is this very process');
     } else {
       this.theirs = theirs;
-      this.socket.send(proofOf(secret, this.mine, theirs));
+      if (this.side === 'listens') return;
+      this.prove(theirs);
+      this.reason = 'it has not taken the proof: is its cluster.secret the same?';
     }
   }
 
+  private prove(theirs: Greeting): void {
+    this.socket.send(proofOf(this.deps.secret, this.side, this.mine, theirs));
+  }
+
   private proved(proof: string, theirs: Greeting): void {
-    if (!isProof(proof, this.deps.secret, this.mine, theirs)) {
+    const other = this.side === 'dials' ? 'listens' : 'dials';
+    if (!isProof(proof, this.deps.secret, other, this.mine, theirs)) {
       this.end('it does not know the secret (cluster.secret)');
       return;
     }
+    if (this.side === 'listens') this.prove(theirs);
+    this.reason = CLOSED;
     clearTimeout(this.timer);
+    this.timer = setInterval(() => this.look(), LOOK_MS);
     this.isOpen = true;
     this.events.onOpen(this, theirs.tag);
+  }
+  /** Counted, and not timed: where this thread was stopped itself, one look is all that was missed. */
+  private look(): void {
+    if (this.silentLooks++ >= SILENT_LOOKS_MAX) this.end('it does not say anything any more');
   }
 }

@@ -25,14 +25,18 @@ export function maybeGreeting(text: string): Greeting | undefined {
   return isOne ? { wire, storeId, tag, nonce } : undefined;
 }
 
-/** What `mine` proves to `theirs`: nobody else's proof, and none of another time, is the same. */
-export function proofOf(secret: string, mine: Greeting, theirs: Greeting): string {
-  const about = JSON.stringify([mine.storeId, mine.tag, mine.nonce, theirs.tag, theirs.nonce]);
+/** Whether it has dialled, or has been dialled. */
+export type Side = 'dials' | 'listens';
+
+/** What `mine` on this side proves to `theirs`: nobody else's proof, and none of another time, is the same. */
+export function proofOf(secret: string, side: Side, mine: Greeting, theirs: Greeting): string {
+  const about = JSON.stringify([side, mine.storeId, mine.tag, mine.nonce, theirs.tag, theirs.nonce]);
   return createHmac('sha256', secret).update(about).digest('hex');
 }
 
-export function isProof(proof: string, secret: string, mine: Greeting, theirs: Greeting): boolean {
-  const expected = Buffer.from(proofOf(secret, theirs, mine));
+/** Whether it is what `theirs`, on that side, proves to `mine`. */
+export function isProof(proof: string, secret: string, side: Side, mine: Greeting, theirs: Greeting): boolean {
+  const expected = Buffer.from(proofOf(secret, side, theirs, mine));
   const given = Buffer.from(proof);
   return expected.length === given.length && timingSafeEqual(expected, given);
 }

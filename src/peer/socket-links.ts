@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Logger } from '../base/logger.js';
 import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage } from '../cluster/peer-protocol.js';
@@ -14,6 +14,8 @@ const DIAL_MAX_MS = 500;
 const FRAME_BYTES_MAX = 32 * 1024 * 1024;
 /** Connections whose peer has not yet proved to be one. */
 const STRANGERS_MAX = 32;
+/** What one of them may send: a request for a WebSocket, and its greeting. */
+const STRANGER_BYTES_MAX = 16 * 1024;
 
 /** PEM. Each end shows its certificate, and takes any that one of these authorities has signed. */
 export interface PeerTls {
@@ -30,6 +32,7 @@ export interface SocketLinksDeps extends LinkDeps {
 }
 
 interface Dialled {
+  readonly tag: string;
   readonly address: PeerAddress;
   timer: NodeJS.Timeout | undefined;
   /** Logged once, however often it is dialled. */
@@ -52,7 +55,7 @@ export class SocketLinks implements PeerLinks {
   ) {
     const { tls } = deps;
     this.tls = tls;
-    this.server = tls === undefined ? createServer() : createTlsServer({ ...tls, requestCert: true });
+    this.server = tls === undefined ? createServer(refuse) : createTlsServer({ ...tls, requestCert: true }, refuse);
   }
 
   async listen(): Promise<number> {
@@ -66,9 +69,9 @@ export class SocketLinks implements PeerLinks {
     peers.on('error', (error) =>
       deps.log.error({ error: error.message }, 'the listener for other nodes has a problem'),
     );
-    peers.on('connection', (socket) => {
+    peers.on('connection', (socket, { socket: stream }) => {
       if (this.strangers.size >= STRANGERS_MAX) socket.terminate();
-      else this.newLink(socket);
+      else this.limit(this.newLink(socket), stream);
     });
     return (server.address() as AddressInfo).port;
   }
@@ -110,12 +113,12 @@ export class SocketLinks implements PeerLinks {
   }
 
   private dial(tag: string, address: PeerAddress): void {
-    const dialled: Dialled = { address, timer: undefined, trouble: undefined };
+    const dialled: Dialled = { tag, address, timer: undefined, trouble: undefined };
     this.dialled.set(tag, dialled);
-    this.dialAgain(tag, dialled);
+    this.dialAgain(dialled);
   }
 
-  private dialAgain(tag: string, dialled: Dialled): void {
+  private dialAgain(dialled: Dialled): void {
     const { tls } = this;
     const { host, port } = dialled.address;
     const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -127,26 +130,40 @@ export class SocketLinks implements PeerLinks {
       ...(tls !== undefined && { ...tls, checkServerIdentity: () => false }),
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED') this.deps.events.onRefused(tag);
+      if (error.code === 'ECONNREFUSED') this.deps.events.onRefused(dialled.tag);
     });
-    this.newLink(socket, tag);
+    this.newLink(socket, dialled);
   }
 
-  private newLink(socket: WebSocket, expected?: string): void {
-    const link = new PeerLink(socket, this.deps, {
-      onOpen: (link, tag) => this.opened(link, tag, expected),
+  private newLink(socket: WebSocket, dialled?: Dialled): PeerLink {
+    const link = new PeerLink(socket, dialled === undefined ? 'listens' : 'dials', this.deps, {
+      onOpen: (link, tag) => this.opened(link, tag, dialled),
       onMessage: (tag, message) => {
         if (this.links.get(tag) === link) this.deps.events.onMessage(tag, message);
       },
-      onClose: (link, tag, reason) => this.closed(link, tag, reason, expected),
+      onClose: (link, tag, reason) => this.closed(link, tag, reason, dialled),
     });
     this.strangers.add(link);
+    return link;
   }
 
-  private opened(link: PeerLink, tag: string, expected: string | undefined): void {
+  /** A frame is heard when it is whole: that of a stranger must not fill memory before. */
+  private limit(link: PeerLink, stream: Socket): void {
+    const look = () => {
+      if (!this.strangers.has(link)) stream.off('data', look);
+      else if (stream.bytesRead > STRANGER_BYTES_MAX) link.end('it has not greeted first');
+    };
+    stream.on('data', look);
+  }
+
+  private opened(link: PeerLink, tag: string, dialled: Dialled | undefined): void {
     this.strangers.delete(link);
-    if (expected !== undefined && tag !== expected) {
-      this.deps.events.onRefused(expected);
+    if (dialled !== undefined && !this.isWanted(dialled)) {
+      link.end('it is no member any more');
+      return;
+    }
+    if (dialled !== undefined && tag !== dialled.tag) {
+      this.deps.events.onRefused(dialled.tag);
       link.end('another process has its address');
       return;
     }
@@ -156,26 +173,34 @@ export class SocketLinks implements PeerLinks {
       former.end('there is a newer link');
       this.deps.events.onDown(tag);
     }
-    const dialled = this.dialled.get(tag);
     if (dialled !== undefined) dialled.trouble = undefined;
     this.deps.events.onUp(tag);
   }
 
-  private closed(link: PeerLink, tag: string | undefined, reason: string, expected: string | undefined): void {
+  /** A member can go and come again while it is dialled: two who dialled it in turn would end each other's links for ever. */
+  private isWanted(dialled: Dialled): boolean {
+    return this.dialled.get(dialled.tag) === dialled;
+  }
+
+  private closed(link: PeerLink, tag: string | undefined, reason: string, dialled: Dialled | undefined): void {
     this.strangers.delete(link);
     if (tag !== undefined && this.links.get(tag) === link) {
       this.links.delete(tag);
       this.deps.events.onDown(tag);
     }
     if (this.isClosed) return;
-    const dialled = expected === undefined ? undefined : this.dialled.get(expected);
-    const at = { peer: expected ?? tag, reason };
-    if (dialled === undefined) {
+    const at = { peer: dialled?.tag ?? tag, reason };
+    if (dialled === undefined || !this.isWanted(dialled)) {
       this.deps.log.debug(at, 'a link has ended');
       return;
     }
     if (dialled.trouble !== reason) this.deps.log.info(at, 'no link to another node: trying again');
     dialled.trouble = reason;
-    dialled.timer = setTimeout(() => this.dialAgain(expected as string, dialled), REDIAL_MS).unref();
+    dialled.timer = setTimeout(() => this.dialAgain(dialled), REDIAL_MS).unref();
   }
+}
+
+/** Whoever wants anything but a WebSocket is not left waiting, with a connection of ours. */
+function refuse(_: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(426, { connection: 'close' }).end();
 }

@@ -8,7 +8,6 @@ import type { Shard } from '../shard/shard.js';
 import type { Answer } from '../wallet/decision.js';
 import type { ArchivablePlace, ArchivablePlayer, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
-import type { Wallets } from '../wallet/state/wallets.js';
 import type { SpareTime } from './spare-time.js';
 
 const TURN_MS = 20;
@@ -53,8 +52,8 @@ interface Member {
 
 /** What can go of some players, as it was told. */
 interface Leaving {
-  /** The shard's at that time. */
-  readonly wallets: Wallets | undefined;
+  /** Of the shard's newest fence at that time. */
+  readonly nonce: string | undefined;
   readonly beforeMs: number;
   readonly players: readonly ArchivablePlayer[];
 }
@@ -127,7 +126,7 @@ export class Archiver {
   /** What it tells is durable. Undefined while the shard does not serve. */
   private async leaving(member: Member): Promise<Leaving | undefined> {
     const { shard } = member;
-    const wallets = shard.source?.wallets;
+    const nonce = shard.source?.head.nonce;
     const beforeMs = shard.now() - this.deps.memoryMs;
     const players: ArchivablePlayer[] = [];
     for (let rounds = 0; rounds < ROUNDS_MAX && member.due >= 1; ) {
@@ -144,16 +143,17 @@ export class Archiver {
     }
     // What was told is gone when the next ones are looked for.
     member.place = { ...member.place, rounds: 0 };
-    return { wallets, beforeMs, players };
+    return { nonce, beforeMs, players };
   }
 
-  private async moveRounds({ shard, archive }: Member, { wallets, beforeMs, players }: Leaving): Promise<void> {
+  private async moveRounds({ shard, archive }: Member, { nonce, beforeMs, players }: Leaving): Promise<void> {
     const { spareTime } = this.deps;
     const { lsn } = must(shard.durableHead, 'a shard that has answered has a log');
     await spareTime.run(() => archive.put(lsn, players));
     for (let next = 0; next < players.length; ) {
       // Another node may have had the shard meanwhile, with a clock that is behind: what it changed may look older than it is.
-      if (shard.source?.wallets !== wallets) return;
+      // It can be back by now, with the very wallets.
+      if (nonce === undefined || shard.source?.head.nonce !== nonce) return;
       next = await spareTime.run(() => letGoFrom(shard, players, next, beforeMs));
     }
   }

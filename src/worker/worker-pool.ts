@@ -60,6 +60,7 @@ interface WorkerSlot {
 
 const THREAD_ENDED = 'its thread has ended';
 const NOT_HERE: MoveResult = { type: 'failed', reason: 'it is not on this node', isPermanent: false };
+const NO_THREADS: MoveResult = { type: 'failed', reason: THREAD_ENDED, isPermanent: false };
 /** Of a shard that no thread has told of. */
 const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'flightMs'> = {
   players: 0,
@@ -123,12 +124,22 @@ export class WorkerPool implements Shards {
   status(): ShardStatus[] {
     return range(this.shardCount).map((shard) => {
       const slot = this.byShard.get(shard);
-      if (slot === undefined) return { ...UNKNOWN, shard, state: 'away', reason: undefined };
+      if (slot === undefined) return { ...UNKNOWN, shard, ...this.elsewhere };
       const { client, state, reason } = slot;
       const known = client?.status.find((status) => status.shard === shard);
       if (known === undefined) return { ...UNKNOWN, shard, state, reason };
       return state === 'serving' ? known : { ...known, state, reason };
     });
+  }
+
+  /** How a shard is that is in no thread: no shard can come to a process that has none left. */
+  private get elsewhere(): Pick<ShardStatus, 'state' | 'reason'> {
+    if (this.hasThreads) return { state: 'away', reason: undefined };
+    return { state: 'stopped', reason: this.slots[0]?.reason };
+  }
+
+  private get hasThreads(): boolean {
+    return this.slots.some(({ state }) => state !== 'stopped');
   }
 
   get isMemoryFull(): boolean {
@@ -162,6 +173,7 @@ export class WorkerPool implements Shards {
 
   async move(move: Move): Promise<MoveResult> {
     const { shard, type } = move;
+    if (!this.hasThreads) return NO_THREADS;
     const slot = this.byShard.get(shard) ?? (type === 'follow' || type === 'take' ? this.place(shard) : undefined);
     if (slot === undefined) return type === 'leave' ? { type: 'done' } : NOT_HERE;
     const { client, reason = THREAD_ENDED } = slot;

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { silentLogger } from '../../src/base/logger.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
@@ -100,7 +102,8 @@ test('of two the one with the greater tag dials, and both use the link', () =>
 
 test('who does not know the secret, or serves another store, is no peer', async () => {
   await between({ tag: A }, { tag: B, secret: 'another-secret-of-all' }, async (a, b) => {
-    await until('it is said', () => b.reasons.includes('it does not know the secret (cluster.secret)'));
+    await until('it is said', () => a.reasons.includes('it does not know the secret (cluster.secret)'));
+    await until('the other one can guess', () => b.reasons.some((reason) => reason.includes('cluster.secret')));
     assert.deepEqual([a.heard, b.heard], [[], []]);
   });
   await between({ tag: A }, { tag: B, storeId: 'other' }, async (a, b) => {
@@ -151,27 +154,153 @@ test('a proof that was heard once is of no use another time, nor for the other e
   const end = new End({ tag: B });
   await end.listen();
   const mine = { wire: 1, storeId: 'store', tag: A, nonce: '0'.repeat(32) };
-  const attempt = (proof: (theirs: typeof mine, shown: string[]) => string) =>
+  const attempt = (proof: (theirs: typeof mine) => string) =>
     new Promise<void>((resolve) => {
       const socket = new WebSocket(`ws://127.0.0.1:${end.port}`);
-      const texts: string[] = [];
       socket.on('open', () => socket.send(JSON.stringify(mine)));
-      socket.on('message', (data) => {
-        texts.push(String(data));
-        if (texts.length === 2) socket.send(proof(JSON.parse(texts[0] as string), texts));
-      });
+      socket.once('message', (data) => socket.send(proof(JSON.parse(String(data)))));
       socket.on('close', () => resolve());
       end.links.keep(new Map());
     });
-  await attempt((_theirs, [, reflected = '']) => reflected);
-  await attempt((theirs) => proofOf('a-secret-of-all-nodes', { ...mine, nonce: '1'.repeat(32) }, theirs));
+  await attempt((theirs) => proofOf('a-secret-of-all-nodes', 'dials', { ...mine, nonce: '1'.repeat(32) }, theirs));
+  await attempt((theirs) => proofOf('a-secret-of-all-nodes', 'listens', mine, theirs));
+  await attempt((theirs) => proofOf('a-secret-of-all-nodes', 'dials', theirs, mine));
   assert.deepEqual(end.heard, []);
   const known = new WebSocket(`ws://127.0.0.1:${end.port}`);
   known.on('open', () => known.send(JSON.stringify(mine)));
-  known.once('message', (data) => known.send(proofOf('a-secret-of-all-nodes', mine, JSON.parse(String(data)))));
+  known.once('message', (data) => {
+    known.send(proofOf('a-secret-of-all-nodes', 'dials', mine, JSON.parse(String(data))));
+  });
   await until('who knows the secret is heard', () => end.heard.includes(`up ${A}`));
   known.terminate();
   await end.links.close();
+});
+
+test('a stranger who dials two members gets from neither what the other one wants to see', async () => {
+  const [a, b] = [new End({ tag: A }), new End({ tag: B })];
+  const [toA, toB] = await Promise.all(
+    [a, b].map(async (end) => {
+      await end.listen();
+      return new WebSocket(`ws://127.0.0.1:${end.port}`);
+    }),
+  );
+  assert.ok(toA !== undefined && toB !== undefined);
+  const ended = Promise.all([toA, toB].map((socket) => new Promise((resolve) => socket.on('close', resolve))));
+  const shown: string[] = [];
+  const tell = (to: WebSocket, text: string) => {
+    shown.push(text);
+    if (to.readyState === to.OPEN) to.send(text);
+    else to.once('open', () => to.send(text));
+  };
+  // What either says goes to the other one, as if they had dialled each other.
+  toA.on('message', (data) => tell(toB, String(data)));
+  toB.on('message', (data) => tell(toA, String(data)));
+  await ended;
+  assert.deepEqual([a.heard, b.heard, shown.length], [[], [], 2]);
+  await Promise.all([a.links.close(), b.links.close()]);
+});
+
+test('a stranger cannot make a member keep what it sends, nor a connection', async () => {
+  const end = new End({ tag: B });
+  await end.listen();
+  const socket = connect(end.port, '127.0.0.1');
+  const request =
+    'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n';
+  socket.write(`${request}Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}\r\n\r\n`);
+  // A frame of 30 MiB begins, masked, and does not end.
+  socket.write(Buffer.from([0x82, 0xff, 0, 0, 0, 0, 1, 0xe0, 0, 0, 0, 0, 0, 0]));
+  const sent = setInterval(() => socket.write(Buffer.alloc(8192)), 5);
+  socket.on('error', () => {});
+  socket.resume();
+  await new Promise((resolve) => socket.on('close', resolve));
+  clearInterval(sent);
+  assert.ok(socket.bytesWritten < 1024 * 1024, `it took ${socket.bytesWritten} bytes`);
+  const plain = await fetch(`http://127.0.0.1:${end.port}/`);
+  assert.deepEqual([plain.status, plain.headers.get('connection')], [426, 'close']);
+  assert.deepEqual(end.heard, []);
+  await end.links.close();
+});
+
+/** Connections that go on to `port`, once they may; and that say nothing any more, as across a network that is cut. */
+class Wire {
+  private readonly server = createServer((near) => this.carry(near));
+  private readonly sockets = new Set<Socket>();
+  private readonly held: (() => void)[] = [];
+  isHeld = false;
+  isCut = false;
+  carried = 0;
+
+  constructor(private readonly to: number) {}
+
+  async listen(): Promise<number> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  release(): void {
+    this.isHeld = false;
+    for (const go of this.held.splice(0)) go();
+  }
+
+  close(): void {
+    for (const socket of this.sockets) socket.destroy();
+    this.server.close();
+  }
+
+  private carry(near: Socket): void {
+    this.carried++;
+    const go = () => {
+      const far = connect(this.to, '127.0.0.1');
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.sockets.add(from);
+        from.on('data', (bytes) => this.isCut || to.write(bytes));
+        from.on('close', () => this.isCut || to.destroy());
+        from.on('error', () => {});
+      }
+    };
+    if (this.isHeld) this.held.push(go);
+    else go();
+  }
+}
+
+test('a member that goes and comes again while it is dialled has one link, which stays', async () => {
+  const [a, b] = [new End({ tag: A }), new End({ tag: B })];
+  await Promise.all([a.listen(), b.listen()]);
+  const wire = new Wire(a.port);
+  const port = await wire.listen();
+  wire.isHeld = true;
+  b.keep([A, port]);
+  await until('it is dialled', () => wire.carried === 1);
+  b.keep();
+  b.keep([A, port]);
+  await until('it is dialled once more', () => wire.carried === 2);
+  wire.release();
+  await until('it is up', () => b.links.isUp(A) && a.links.isUp(B));
+  // Whoever would end the other's link would have dialled ten times by then.
+  await delay(1000);
+  assert.deepEqual([b.heard, wire.carried], [[`up ${A}`], 2]);
+  await Promise.all([a.links.close(), b.links.close()]);
+  wire.close();
+});
+
+test('a link of which nothing comes any more is none, though nobody has closed it', async () => {
+  const [a, b] = [new End({ tag: A }), new End({ tag: B })];
+  await Promise.all([a.listen(), b.listen()]);
+  const wire = new Wire(a.port);
+  b.keep([A, await wire.listen()]);
+  await until('it is up', () => b.links.isUp(A) && a.links.isUp(B));
+  const pulse = setInterval(() => void (a.links.send(B, LOOK) && b.links.send(A, LOOK)), 200);
+  const looks = ({ heard }: End) => heard.filter((text) => text.endsWith(' look')).length;
+  await until('they have talked for longer than anybody is silent', () => looks(a) >= 25 && looks(b) >= 25);
+  assert.ok(!a.heard.includes(`down ${B}`) && !b.heard.includes(`down ${A}`));
+  wire.isCut = true;
+  await until('it is noticed', () => a.heard.includes(`down ${B}`) && b.heard.includes(`down ${A}`));
+  clearInterval(pulse);
+  await Promise.all([a.links.close(), b.links.close()]);
+  wire.close();
 });
 
 test('over TLS both ends show certificates of the authority', () =>

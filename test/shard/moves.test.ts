@@ -197,3 +197,21 @@ test('who followed a log that then went on otherwise begins anew', async () => {
   await took(second);
   assert.equal(await second.balance('ann'), 1000);
 });
+
+test('a log that lacks its newest entries, but not their head, is not looked for without end', async () => {
+  const [first, second] = await pair();
+  await second.host.move({ type: 'follow', shard: 0 });
+  const { wal } = first;
+  const read = wal.read.bind(wal);
+  let reads = 0;
+  wal.read = async (shard, after, limit) => {
+    await turns(1);
+    if (++reads > 1000) throw new Error('it looks and looks');
+    return (await read(shard, after, limit)).slice(0, 0);
+  };
+  assert.equal((await first.execute(place([{ id: 'a' }]))).type, 'accepted');
+  const result = await second.host.move({ type: 'take', shard: 0, over: undefined, told: undefined, copies: [] });
+  assert.ok(result.type === 'failed' && result.isPermanent, JSON.stringify(result));
+  assert.match(result.reason, /before its head/);
+  assert.equal(stateOf(second), 'away', 'from a snapshot it may be found');
+});

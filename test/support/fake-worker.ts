@@ -35,7 +35,7 @@ export class FakePool {
   readonly pool: WorkerPool;
   nowMs = 0;
 
-  constructor(count: number, addressOf: PoolDeps['codec']['addressOf']) {
+  constructor(count: number, addressOf: PoolDeps['codec']['addressOf'], isShared = false) {
     this.pool = new WorkerPool(count, count, {
       codec: { addressOf },
       clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
@@ -45,7 +45,7 @@ export class FakePool {
         this.workers.push(worker);
         return worker as unknown as Worker;
       },
-      isShared: false,
+      isShared,
       putCopies: async (copies) => copies.map(() => 'none'),
       onFenced: () => {},
     });

@@ -6,8 +6,8 @@ import { turns } from '../support/test-host.js';
 /* What becomes of workers that end or fall silent, with this test as the workers and as the clock. */
 
 class Pool extends FakePool {
-  constructor() {
-    super(1, () => ({ username: 'ann' }));
+  constructor(isShared = false) {
+    super(1, () => ({ username: 'ann' }), isShared);
   }
 
   get newest(): FakeWorker {
@@ -35,6 +35,20 @@ for (const [description, minutes, state] of [
     assert.equal(pool.workers.length, state === 'starting' ? 3 : 2);
   });
 }
+
+test('where nodes share the shards, none comes to a process without a thread, which says that it has stopped', async () => {
+  const pool = await new Pool(true).open();
+  assert.equal(pool.state, 'away');
+  pool.newest.emit('exit');
+  await turns(2);
+  pool.newest.tell({ type: 'shards-opened' });
+  pool.newest.emit('exit');
+  await turns(2);
+  for (const type of ['follow', 'leave'] as const) {
+    assert.equal((await pool.pool.move({ type, shard: 0 })).type, 'failed');
+    assert.equal(pool.state, 'stopped', 'so that the process ends');
+  }
+});
 
 test('a worker that says nothing for ten seconds is ended; a pause of the whole process is no silence', async () => {
   mock.timers.enable({ apis: ['setInterval'] });

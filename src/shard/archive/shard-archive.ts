@@ -7,7 +7,15 @@ import type { Archivable, Missing } from '../../wallet/archiving.js';
 import type { ArchivablePlayer, ArchivedPart } from '../../wallet/query.js';
 import { idsOfImage, nameOfImage } from '../../wallet/state/round-image.js';
 import { compareLsn, type Lsn } from '../log/lsn.js';
-import { ALL_DAYS, type Archive, type ArchivedId, type ArchiveName, type ArchiveRecord, type Days } from './archive.js';
+import {
+  ALL_DAYS,
+  type Archive,
+  type ArchivedId,
+  type ArchiveName,
+  type ArchiveRecord,
+  type Days,
+  type FreshNames,
+} from './archive.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 import { KnownNames } from './known-names.js';
 
@@ -102,7 +110,7 @@ export class ShardArchive {
     this.loading = this.loading.then(async () => {
       if (!isNewest()) return;
       await this.untilItAnswers(async () => {
-        if (!((await this.loadSaved()) && (await this.loadFresh()))) await this.loadAll();
+        if (!(await this.loadSaved())) await this.loadAll();
       });
       this.isComplete = isNewest();
     });
@@ -116,21 +124,24 @@ export class ShardArchive {
     this.known.clear();
   }
 
-  /** False when nothing was saved, or not all of it can be used. */
+  /**
+   * False when nothing was saved, or not all of it can be used. What was put since is read first: the node that had the shard
+   * before may be saving just now, and what is fresh no more is in what it has saved by then.
+   */
   private async loadSaved(): Promise<boolean> {
+    const { archive } = this.deps;
     this.known.clear();
-    const saved = await this.deps.archive.savedNames(this.shard);
+    const fresh: FreshNames[] = [];
+    for await (const put of archive.freshNames(this.shard)) {
+      if (put === undefined) return this.cannotBeUsed();
+      fresh.push(put);
+    }
+    const saved = await archive.savedNames(this.shard);
     for (const [number, part] of saved) {
       if (part === undefined || !this.known.load(number, part)) return this.cannotBeUsed();
     }
-    return saved.size > 0;
-  }
-
-  private async loadFresh(): Promise<boolean> {
-    for await (const fresh of this.deps.archive.freshNames(this.shard)) {
-      if (fresh === undefined) return this.cannotBeUsed();
-      this.learn(fresh.day, fresh.names);
-    }
+    if (saved.size === 0) return false;
+    for (const { day, names } of fresh) this.learn(day, names);
     return true;
   }
 

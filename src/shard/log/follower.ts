@@ -3,7 +3,7 @@ import { lossAcceptedSince } from './accepted-loss.js';
 import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
 import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from './lsn.js';
 import { type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
-import { LossError } from './recovery-error.js';
+import { LossError, ShortLogError } from './recovery-error.js';
 import { Replay } from './replay.js';
 import { FencedError, sealFenceOver, type TakeOverDeps } from './take-over.js';
 import { type Head, isAt, isSameHead, type Position, type SealedEntry, type Takeover, type Wal } from './wal.js';
@@ -33,7 +33,11 @@ export class ToldError extends LossError {
   }
 }
 
-type Reader = LogReaderDeps & { readonly wal: Pick<Wal, 'head' | 'read'> };
+type Reader = LogReaderDeps & Pick<TakeOverDeps, 'delay'> & { readonly wal: Pick<Wal, 'head' | 'read'> };
+
+/** So often a log may seem to end before its head: it may have moved between the two looks. */
+const SHORT_LOOKS_MAX = 5;
+const SHORT_LOOK_MS = 50;
 
 /**
  * Keeps the wallets of a shard that another owner serves, by reading that owner's log on: what it applies is durable. It
@@ -104,16 +108,24 @@ export class Follower implements OwnTail {
 
   /**
    * Reads on to the head that the log has. A log that is shorter by entries that are kept here counts as read: they are
-   * put back with the fence. Resolves to the head of the log; rejects with a `LossError` where it goes on otherwise, or
-   * lacks more than is kept.
+   * put back with the fence. Resolves to the head of the log; rejects with a `LossError` where it goes on otherwise, lacks
+   * more than is kept, or has no entries up to its head.
    */
   private async catchUp(deps: Reader, yieldTurn: () => Promise<void>): Promise<Head> {
-    for (;;) {
-      await this.readToEnd(deps, yieldTurn);
+    for (let short = 0; ; ) {
+      const entries = await this.readToEnd(deps, yieldTurn);
       const found = await deps.wal.head(this.shard);
       if (this.isOver) throw new Error('the shard was left meanwhile');
       if (this.maybeEntriesAfter(found) !== undefined) return found;
-      if (found.lsn.sequence > this.head.lsn.sequence) continue;
+      if (found.lsn.sequence > this.head.lsn.sequence) {
+        short = entries === 0 ? short + 1 : 0;
+        if (short < SHORT_LOOKS_MAX) {
+          if (short > 0) await deps.delay(SHORT_LOOK_MS);
+          continue;
+        }
+        const [at, to] = [formatLsn(this.head.lsn), formatLsn(found.lsn)];
+        throw new ShortLogError(`the log of shard ${this.shard} ends at ${at}, before its head ${to}`);
+      }
       throw new LossError(
         `the log of shard ${this.shard} ends at ${formatLsn(found.lsn)}, and does not follow from ${formatLsn(this.head.lsn)}, which was read`,
       );

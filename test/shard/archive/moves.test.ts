@@ -6,7 +6,7 @@ import type { TransactionCursor, TransactionView } from '../../../src/wallet/que
 import { arbitraryStep, USERNAMES } from '../../model/arbitrary-commands.js';
 import { commands } from '../../support/domain.js';
 import { MemoryArchive } from '../../support/memory-archive.js';
-import { TestHost } from '../../support/test-host.js';
+import { TestHost, turns } from '../../support/test-host.js';
 import { until } from '../../support/until.js';
 
 const { place, settle, adjust, void: voided, cancel } = commands;
@@ -67,6 +67,52 @@ test('a closed round leaves memory, and whatever names it later is answered as i
     ...accepted(95, 90),
     isRepeat: true,
   });
+});
+
+test('a round stays that another node has changed while it was put, though the shard is back with the same wallets', async () => {
+  const archive = new MemoryArchive();
+  const put = archive.put.bind(archive);
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let puts = 0;
+  archive.put = async (records) => {
+    puts++;
+    await gate;
+    await put(records);
+  };
+  const shared = { shards: 1, isShared: true };
+  const first = new TestHost({ ...shared, archive, memoryMs: MEMORY_MS });
+  const second = new TestHost({ ...shared, wal: first.wal });
+  for (const { host } of [first, second]) await host.start([]);
+  const take = async ({ host }: TestHost) => {
+    const result = await host.move({ type: 'take', shard: 0, over: undefined, told: undefined, copies: [] });
+    assert.equal(result.type, 'taken');
+  };
+  const handOver = async (from: TestHost, to: TestHost) => {
+    await from.host.move({ type: 'pause', shard: 0 });
+    await take(to);
+    await from.host.move({ type: 'release', shard: 0 });
+  };
+  await take(first);
+  await first.fund('ann', 100);
+  await first.execute(settle([{ id: 't1', isSingleState: true }]));
+  await until('the round is on its way', () => {
+    first.clock.nowMs += MEMORY_MS / 10;
+    return puts > 0;
+  });
+  // The clock of the second one is where it was.
+  await handOver(first, second);
+  assert.equal((await second.execute(voided([{ id: 't1', payoutAmount: 15 }]))).type, 'accepted');
+  const balance = await second.balance('ann');
+  await handOver(second, first);
+  open();
+  await until('it is there', () => archive.records.length > 0);
+  await turns(50);
+  const repeat = await first.execute(voided([{ id: 't1', payoutAmount: 15 }]));
+  assert.ok(repeat.type === 'accepted' && repeat.isRepeat, JSON.stringify(repeat));
+  assert.equal(await first.balance('ann'), balance);
 });
 
 test('all closed rounds of a player leave in one pass, however many he has played since the last one', async () => {
