@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import type { Driver, StoreSettings } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
-import { discardArchive, openArchive } from '../node/drivers/open-archive.js';
+import { discardArchive, hasArchive, openArchive } from '../node/drivers/open-archive.js';
 import { EXIT } from '../node/exit-codes.js';
 import type { Archive } from '../shard/archive/archive.js';
 import { openFormats } from '../store/format/store-formats.js';
@@ -139,7 +139,7 @@ async function restoreInto(
     const servers = await whoServes(openFormats(meta).storeId, target);
     for (const sentence of servers) progress.warn(sentence);
     if (dryRun) {
-      const restored = await restoreFrames(all, dryTarget(), restoring);
+      const restored = await restoreFrames(all, dryTarget(hasArchive(settings)), restoring);
       return report(restored, source, driver.name, options, progress);
     }
     if (servers.length > 0 && !(await confirm('Restore all the same?', options))) return EXIT.failure;
