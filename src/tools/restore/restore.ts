@@ -14,7 +14,7 @@ import { ForeignWriterError } from './snapshot-writer.js';
 /*
  * A restore writes frames, of a store or of a backup file, into an empty store, shard by shard: shard-restore.ts takes
  * the entries, snapshot-restore.ts the snapshot before them. Until the last step the store is marked as not finished, and
- * no server starts on it.
+ * no server starts on it. Into another number of shards: reshard.ts.
  */
 
 export interface Restored {
