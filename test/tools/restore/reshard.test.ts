@@ -121,14 +121,31 @@ async function played(shards: number, seed: number): Promise<History> {
     }
     if (owner < 2) {
       host.clock.nowMs += 2 * MEMORY_MS;
-      const before = archive.records.length;
-      for (let i = 0; i < 200 && archive.records.length === before; i++) await delay(10);
-      await delay(50);
+      await roundsToLeave(wal, shards);
     }
     await host.host.close();
     nowMs = host.clock.nowMs + 1000;
   }
   return { meta, wal, archive, past, nowMs };
+}
+
+/** Until rounds have left in the newest epoch, and no more do. */
+async function roundsToLeave(wal: MemoryWal, shards: number): Promise<void> {
+  const { format } = openFormats(encodeMeta({ ...META, storeId: wal.storeId, shards }));
+  let still = 0;
+  for (let turn = 0, before = 0; turn < 1000 && still < 3; turn++) {
+    await delay(25);
+    let left = 0;
+    for (let shard = 0; shard < shards; shard++) {
+      const { epoch } = (await wal.head(shard)).lsn;
+      for (const bytes of await wal.read(shard, { epoch, sequence: 0 }, 1_000_000)) {
+        left += format.decode(bytes).events.filter(({ type }) => type === 'rounds-archived').length;
+      }
+    }
+    still = left > 0 && left === before ? still + 1 : 0;
+    before = left;
+  }
+  assert.equal(still, 3, 'rounds leave for the archive, and at last no more do');
 }
 
 function opening(username: string): Command {
