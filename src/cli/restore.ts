@@ -2,24 +2,26 @@ import type { Command } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import type { Driver, StoreSettings } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
-import { discardArchive, openArchive } from '../node/drivers/open-archive.js';
+import { discardArchive, hasArchive, openArchive } from '../node/drivers/open-archive.js';
 import { EXIT } from '../node/exit-codes.js';
 import type { Archive } from '../shard/archive/archive.js';
 import { openFormats } from '../store/format/store-formats.js';
 import { encodeMeta } from '../store/meta.js';
 import { framesOfFile, framesOnce } from '../tools/backup/backup-reader.js';
 import { framesOfStore } from '../tools/backup/store-frames.js';
+import type { TargetStore } from '../tools/copy-ports.js';
 import type { Frame, Frames } from '../tools/frame.js';
 import { type At, parseAt } from '../tools/point-in-time.js';
 import { dryTarget } from '../tools/restore/dry-target.js';
-import { type Restored, type RestoreOptions as RestoringOptions, restoreFrames } from '../tools/restore/restore.js';
+import type { Restored, RestoreOptions as RestoringOptions } from '../tools/restore/restore.js';
 import { ToolError } from '../tools/store-reader.js';
 import { argument } from './argument.js';
 import { type BackupInputOptions, backupInput, cutOffSentence, IDENTITY_OPTION } from './backup-input.js';
 import { confirm } from './confirm.js';
 import { copyJson, copyTable, newestTime } from './print/copied-shards.js';
-import { isoTime } from './print/format.js';
+import { isoTime, plural } from './print/format.js';
 import { Progress } from './print/progress.js';
+import { checkShards, parseShards, restoreInShards } from './resharding.js';
 import { showPlayer } from './restore-player.js';
 import { restoreTargetOf } from './restore-target.js';
 import { stopSignal } from './stop-signal.js';
@@ -33,6 +35,7 @@ interface RestoreOptions extends OutputOptions, BackupInputOptions {
   readonly from: string;
   readonly to?: string;
   readonly at?: At;
+  readonly shards?: number;
   readonly dryRun?: true;
   readonly yes?: true;
   readonly player?: string;
@@ -49,6 +52,7 @@ export function addRestore(program: Command): void {
     )
     .option('--to <store>', 'an empty store, or one without an event')
     .option('--at <time|lsn>', 'stop at a moment of the past, see below', argument(parseAt))
+    .option('--shards <number>', 'into another number of shards, as another store, see below', argument(parseShards))
     .option('--dry-run', 'make every check, say what would be written, and write nothing')
     .option('--accept-cut-off', 'restore the whole segments of a backup whose last one was cut off')
     .option(...IDENTITY_OPTION)
@@ -67,6 +71,10 @@ shard is restored up to its last log entry whose newest event is not later, by i
 different shards the cut can be some milliseconds apart.`,
           '--at SHARD:LSN,SHARD:LSN… restores these shards up to these entries, and all others up to their end.',
           `\
+--shards NUMBER (1 to 1024) makes another store, with an id of its own: all players with their balances, transactions and
+first answers are in it, and its logs begin there. What happened before stays in the old store: keep that, or a backup.
+Nodes are pointed at the new store with WALLETD_SHARDS=NUMBER. All players are in memory meanwhile, as on a server.`,
+          `\
 A file is proved as a whole before anything is written. What comes through a pipe is proved while it is written, and
 cannot serve when that fails.`,
           'A copy of a store that goes on serving lacks what comes later: to move a store, stop its server first.',
@@ -78,6 +86,7 @@ ${EXIT.cutOff} the backup was cut off: of a file nothing is written, unless --ac
           'walletd restore --from /var/backups/wallets-2026-01-31 --to lmdb:./restored',
           'walletd restore --from /var/backups/wallets --to lmdb:./restored --at 2026-01-31T12:00:00Z',
           'walletd restore --from lmdb:./data --to env:WALLETS_REDIS',
+          'walletd restore --from lmdb:./data --to lmdb:./data-16 --shards 16',
           'walletd restore --from /var/backups/wallets --player ann --show --at 2026-01-31T12:00:00Z',
           'aws s3 cp s3://backups/wallets.age - | walletd restore --from - --identity key.txt --to env:WALLETS_REDIS',
         ],
@@ -101,6 +110,7 @@ async function restoreStore(options: RestoreOptions, progress: Progress): Promis
   return await withStoreToRead(options.from, progress, ({ reader, meta, name }) => {
     const { update: onProgress, warn } = progress;
     const reading = { meta: encodeMeta(meta), at: options.at, now: Date.now, warn, onProgress };
+    checkShards(reading.meta, options.shards);
     return restoreInto(framesOfStore(reader, reading), name, options, progress);
   });
 }
@@ -111,6 +121,7 @@ async function restoreFile(options: RestoreOptions, progress: Progress): Promise
   if (whole !== undefined) {
     const cutOff = cutOffSentence(source, whole, options);
     if (cutOff !== undefined) progress.warn(cutOff);
+    checkShards(whole.meta, options.shards);
     return await restoreInto(framesOfFile(source, whole, progress.update), source.name, options, progress);
   }
   const frames = framesOnce(source, {
@@ -128,32 +139,34 @@ async function restoreInto(
   options: RestoreOptions,
   progress: Progress,
 ): Promise<Report | number> {
-  const { to, at, dryRun } = options;
+  const { to, at, shards, dryRun } = options;
   // With this sentence commander would refuse it.
   if (to === undefined) throw new ConfigError("required option '--to <store>' not specified");
   const settings = settingsOfStore(to);
   const driver = driverOf(settings);
-  const restoring = { openFormats, at, patience: progress.patience };
+  const restoring: RestoringOptions = { openFormats, at, patience: progress.patience };
   return await withTarget(driver, dryRun === true, progress.warn, async (target) => {
     const { meta, all } = await begun(frames);
+    // What comes through a pipe tells it only now.
+    checkShards(meta, shards);
     const servers = await whoServes(openFormats(meta).storeId, target);
     for (const sentence of servers) progress.warn(sentence);
     if (dryRun) {
-      const restored = await restoreFrames(all, dryTarget(), restoring);
-      return report(restored, source, driver.name, options, progress);
+      const restored = await restoreInShards(all, dryTarget(hasArchive(settings)), shards, restoring);
+      return report(restored, meta, source, driver.name, options, progress);
     }
     if (servers.length > 0 && !(await confirm('Restore all the same?', options))) return EXIT.failure;
     await emptyTarget(target, driver, (storeId) => discardArchive(settings, storeId));
-    const restored = await restoreTo(target, settings, all, restoring, progress);
-    return report(restored, source, driver.name, options, progress);
+    const restore = (into: TargetStore) => restoreInShards(untilInterrupted(all, driver), into, shards, restoring);
+    const restored = await restoreTo(target, settings, restore, progress);
+    return report(restored, meta, source, driver.name, options, progress);
   });
 }
 
 async function restoreTo(
   { store }: Target,
   settings: StoreSettings,
-  frames: Frames,
-  restoring: RestoringOptions,
+  restore: (into: TargetStore) => Promise<Restored>,
   progress: Progress,
 ): Promise<Restored> {
   if (store === undefined) throw new Error('a store to write to is open');
@@ -164,7 +177,7 @@ async function restoreTo(
     return archive;
   });
   try {
-    return await restoreFrames(untilInterrupted(frames, driver), target, restoring);
+    return await restore(target);
   } catch (error) {
     if (await store.meta.maybeRead().then(Boolean, Boolean)) progress.warn(notWhole(driver));
     throw error;
@@ -175,6 +188,7 @@ async function restoreTo(
 
 function report(
   { storeId, copiedMs, shards }: Restored,
+  meta: Buffer,
   source: string,
   store: string,
   { at, dryRun }: RestoreOptions,
@@ -187,12 +201,20 @@ function report(
   const time = newest === undefined ? 'without an entry' : `as of ${isoTime(newest)}, its newest entry`;
   const verb = dryRun ? 'would be in' : 'is in';
   const untouched = dryRun ? ' Nothing was written.' : '';
+  const before = openFormats(meta);
+  const another =
+    storeId === before.storeId
+      ? ''
+      : `\nIt is another store than ${before.storeId}, with ${plural(shards.length, 'shard')} instead of ${before.shards}: ` +
+        `start its nodes with WALLETD_SHARDS=${shards.length}.`;
   return {
-    text: () => `${copyTable(shards)}\n\nStore ${storeId} from ${source}, ${time}, ${verb} ${store}.${untouched}`,
+    text: () =>
+      `${copyTable(shards)}\n\nStore ${storeId} from ${source}, ${time}, ${verb} ${store}.${untouched}${another}`,
     json: () => [
       {
         store,
         storeId,
+        from: { storeId: before.storeId, shards: before.shards },
         dryRun,
         time: newest === undefined ? null : isoTime(newest),
         copied: isoTime(copiedMs),

@@ -78,7 +78,10 @@ async function tell(node: StoredNode, { env: placeEnv, copyEnv: place, loseRound
   const file = `${node.folder.path}/backup`;
   assert.equal((await node.run(['backup', '--to', file])).status, 0);
   const copyEnv = { ...place, WALLETD_NODE_FOLDER: `${node.folder.path}/node2` };
-  const restore = await runVerb(['restore', '--from', file, '--to', place.WALLETD_STORE], { ...node.env, ...copyEnv });
+  const restoring = ['restore', '--from', file, '--to', place.WALLETD_STORE];
+  const dry = await runVerb([...restoring, '--dry-run'], { ...node.env, ...copyEnv });
+  assert.equal(dry.status, 0, dry.stderr);
+  const restore = await runVerb(restoring, { ...node.env, ...copyEnv });
   assert.equal(restore.status, 0, restore.stderr);
   const checked = await runVerb(['verify', '--json', '--no-server'], copyEnv);
   assert.equal(checked.status, 0, checked.stdout);

@@ -69,7 +69,12 @@ export class Replay {
 
   /** Throws a `DamagedSnapshotError`. */
   static async ofSnapshot(manifest: Manifest, deps: SnapshotReaderDeps): Promise<Replay> {
-    return new Replay(manifest, manifest.start, manifest.end.lsn, await readSnapshot(manifest, deps));
+    return Replay.ofWallets(manifest, await readSnapshot(manifest, deps));
+  }
+
+  /** From a snapshot that has been read. */
+  static ofWallets(manifest: Manifest, wallets: Wallets): Replay {
+    return new Replay(manifest, manifest.start, manifest.end.lsn, wallets);
   }
 
   /** For people: what it begins with. */

@@ -63,7 +63,8 @@ export const BACKGROUND: Pace = { restMs: 9, deadlineMs: Number.POSITIVE_INFINIT
 export const IMMEDIATE: Pace = { restMs: 0, deadlineMs: Number.POSITIVE_INFINITY };
 /** How long wallets are written before other work has its turn. */
 const SLICE_MS = 1;
-const CHUNK_BYTES = 128 * 1024;
+/** A chunk ends with the wallet that makes it longer. */
+export const CHUNK_BYTES = 128 * 1024;
 /** So often a wallet may be changed while it is added in steps. */
 const ADD_ATTEMPTS = 3;
 /** What the chunks hold is durable after the flight that is in the air and the next; later means an outage. */

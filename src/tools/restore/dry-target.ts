@@ -1,8 +1,12 @@
 import type { TargetStore } from '../copy-ports.js';
 
-/** A target that keeps nothing: a restore into it makes every check, and says what it would have written. */
-export function dryTarget(): TargetStore {
+/**
+ * A target that keeps nothing: a restore into it makes every check, and says what it would have written. `hasArchive`: closed
+ * rounds would have a place.
+ */
+export function dryTarget(hasArchive: boolean): TargetStore {
   return {
+    openArchive: async () => (hasArchive ? { put: async () => {}, days: async () => [] } : undefined),
     append: async (appends) => appends.map(() => ({ type: 'ok' })),
     read: async () => [],
     snapshots: async () => [],

@@ -9,12 +9,12 @@ import { keepTrying } from '../patient-source.js';
 import type { At } from '../point-in-time.js';
 import { ToolError } from '../store-reader.js';
 import { type RestoredShard, ShardRestore } from './shard-restore.js';
-import { ForeignWriterError } from './snapshot-restore.js';
+import { ForeignWriterError } from './snapshot-writer.js';
 
 /*
  * A restore writes frames, of a store or of a backup file, into an empty store, shard by shard: shard-restore.ts takes
  * the entries, snapshot-restore.ts the snapshot before them. Until the last step the store is marked as not finished, and
- * no server starts on it.
+ * no server starts on it. Into another number of shards: reshard.ts.
  */
 
 export interface Restored {
@@ -165,7 +165,7 @@ function checkCreated(at: At | undefined, createdMs: number): void {
 }
 
 /** What is left of a store that was emptied by hand would be taken for a part of this one. */
-async function mustHaveNothing(shard: number, target: TargetStore, patience: Patience): Promise<void> {
+export async function mustHaveNothing(shard: number, target: TargetStore, patience: Patience): Promise<void> {
   const entries = await keepTrying('read the log', patience, () => target.read(shard, LSN_ZERO, 1));
   const snapshots = await keepTrying('list the snapshots', patience, () => target.snapshots(shard));
   if (entries.length === 0 && snapshots.length === 0) return;

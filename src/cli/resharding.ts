@@ -1,0 +1,50 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { HASH_NAME } from '../base/hash.js';
+import { decodeMeta, encodeMeta } from '../store/meta.js';
+import type { TargetStore } from '../tools/copy-ports.js';
+import type { Frames } from '../tools/frame.js';
+import { restoreResharded } from '../tools/restore/reshard.js';
+import { type Restored, type RestoreOptions, restoreFrames } from '../tools/restore/restore.js';
+import { ToolError } from '../tools/store-reader.js';
+import { shardOf } from '../worker/placement.js';
+
+/** As the setting `shards` has it. */
+const SHARDS_MAX = 1024;
+const ID_BYTES = 8;
+
+export function parseShards(text: string): number {
+  const shards = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0;
+  if (shards < 1 || shards > SHARDS_MAX) throw new Error(`it must be a number of shards, from 1 to ${SHARDS_MAX}`);
+  return shards;
+}
+
+/** Throws a `ToolError` when what has this meta record cannot be restored into so many shards. */
+export function checkShards(meta: Buffer, shards: number | undefined): void {
+  if (shards === undefined) return;
+  const source = decodeMeta(meta);
+  if (source.shards === shards) {
+    throw new ToolError(`the store has ${shards} shards already: without --shards it is restored as it is`);
+  }
+  if (source.hash !== HASH_NAME) {
+    throw new ToolError(`the store places players by ${source.hash}, this walletd by ${HASH_NAME}`);
+  }
+}
+
+/** Restores; with a number of shards into that many, else as it is. */
+export async function restoreInShards(
+  frames: Frames,
+  target: TargetStore,
+  shards: number | undefined,
+  restoring: RestoreOptions,
+): Promise<Restored> {
+  if (shards === undefined) return await restoreFrames(frames, target, restoring);
+  return await restoreResharded(frames, target, {
+    ...restoring,
+    shards,
+    newMeta: (meta) => encodeMeta({ ...decodeMeta(meta), storeId: randomUUID(), createdMs: Date.now(), shards }),
+    shardOf,
+    owner: { host: hostname(), pid: process.pid, startedMs: Date.now() },
+    newId: () => randomBytes(ID_BYTES).toString('hex'),
+  });
+}

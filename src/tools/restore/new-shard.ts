@@ -1,0 +1,62 @@
+import { assert } from '../../base/assert.js';
+import { atOnce } from '../../base/steps.js';
+import type { Patience } from '../../shard/log/patience.js';
+import type { SealedEntry } from '../../shard/log/wal.js';
+import type { ChunkSummary, ChunkWriter } from '../../shard/snapshot/snapshot-store.js';
+import { CHUNK_BYTES } from '../../shard/snapshot/snapshotter.js';
+import type { Wallet } from '../../wallet/state/wallet.js';
+import type { StoreFormats, TargetStore } from '../copy-ports.js';
+import type { RestoredShard } from './shard-restore.js';
+import { SnapshotWriter } from './snapshot-writer.js';
+
+/** Writes a snapshot of one new shard, which begins and ends with the fence that its log begins with. */
+export class NewShard {
+  private readonly writer: SnapshotWriter;
+  private readonly chunks: ChunkSummary[] = [];
+  private chunk: ChunkWriter;
+  private players = 0;
+
+  constructor(
+    private readonly shard: number,
+    /** It is in the log already. */
+    private readonly fence: SealedEntry,
+    private readonly timeMs: number,
+    private readonly id: string,
+    private readonly formats: StoreFormats,
+    target: TargetStore,
+    patience: Patience,
+  ) {
+    this.writer = new SnapshotWriter(shard, id, fence.head.nonce, target, patience);
+    this.chunk = formats.snapshotFormat.beginChunk(shard, id, 0);
+  }
+
+  async begin(): Promise<void> {
+    await this.writer.begin();
+  }
+
+  /** A packed wallet goes in as it is. */
+  async add(wallet: Wallet): Promise<void> {
+    assert(atOnce(this.chunk.add(wallet)), 'nobody changes a wallet meanwhile');
+    this.players++;
+    if (this.chunk.byteLength >= CHUNK_BYTES) await this.endChunk();
+  }
+
+  async publish(): Promise<RestoredShard> {
+    await this.endChunk();
+    const { shard, id, fence, timeMs, players, chunks, writer } = this;
+    const { head, bytes } = fence;
+    const marks = [{ lsn: head.lsn, bytes: bytes.length }];
+    const manifest = { id, shard, start: head, end: head, timeMs, players, chunks, marks };
+    await writer.publish(this.formats.snapshotFormat.sealManifest(manifest));
+    const { lsn } = head;
+    return { shard, snapshot: lsn, lsn, timeMs, entries: 1, bytes: bytes.length + writer.bytes };
+  }
+
+  private async endChunk(): Promise<void> {
+    const { bytes, summary } = this.chunk.seal();
+    if (summary.players === 0) return;
+    this.chunks.push(summary);
+    this.chunk = this.formats.snapshotFormat.beginChunk(this.shard, this.id, this.chunks.length);
+    await this.writer.writeChunk(bytes);
+  }
+}

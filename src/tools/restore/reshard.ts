@@ -1,0 +1,212 @@
+import { assert, must } from '../../base/assert.js';
+import { LSN_ZERO, type Lsn } from '../../shard/log/lsn.js';
+import type { Append, Owner, SealedEntry } from '../../shard/log/wal.js';
+import type { Wallet } from '../../wallet/state/wallet.js';
+import type { StoreFormats, TargetStore } from '../copy-ports.js';
+import type { Frame, Frames } from '../frame.js';
+import { keepTrying } from '../patient-source.js';
+import { ToolError } from '../store-reader.js';
+import { dryTarget } from './dry-target.js';
+import { MovedRecords } from './moved-records.js';
+import { NewShard } from './new-shard.js';
+import { mustHaveNothing, type Restored, type RestoreOptions, restoreFrames } from './restore.js';
+import { ShardFold } from './shard-fold.js';
+import type { RestoredShard } from './shard-restore.js';
+import { ForeignWriterError } from './snapshot-writer.js';
+
+/*
+ * A restore into another number of shards. Where a player is depends on that number, so no log can be taken over: each shard
+ * of the source is folded into wallets, and each new shard begins with a snapshot of those that are in it now.
+ *
+ *   frames ─> checked, as in every restore ┬─> a fold per shard ─> per new shard: a fence, and a snapshot at it
+ *                                          └─> archived rounds ─> the new archive
+ *
+ *   old logs                     new log
+ *   ... 3-811 | 3-812            4-977 (fence) | 5-978 (a server's) ...
+ *   ... 2-975 | 2-976            ^ start and end of the snapshot
+ *
+ * The new logs begin as trimmed ones do, behind all of the old: so they are never taken for complete, and what leaves for
+ * the archive from now on is newer than what is there. The new store is another one, with an id of its own: nothing that
+ * knows the old one, an acknowledged entry, a cursor, a backup that is followed, can be taken to be about it.
+ *
+ * All players are in memory meanwhile, as on a server, and of each new shard the chunk that is being filled.
+ */
+
+export interface ReshardOptions extends RestoreOptions {
+  /** Another number than the source has. */
+  readonly shards: number;
+  /** The record of a new store, with this number of shards and else like the one with this record. */
+  readonly newMeta: (meta: Buffer) => Buffer;
+  readonly shardOf: (username: string, shards: number) => number;
+  /** Whom the fences name. */
+  readonly owner: Owner;
+  /** 16 hexadecimal digits, of which no two are the same. */
+  readonly newId: () => string;
+}
+
+/** As `restoreFrames`, into another number of shards. */
+export async function restoreResharded(
+  frames: Frames,
+  target: TargetStore,
+  options: ReshardOptions,
+): Promise<Restored> {
+  const resharding = new Resharding(target, options);
+  const { copiedMs } = await restoreFrames(resharding.watched(frames), resharding.checking, options);
+  return await resharding.finish(copiedMs);
+}
+
+/** What is known once the meta record has come. */
+interface Begun {
+  readonly source: StoreFormats;
+  readonly folds: readonly ShardFold[];
+  readonly meta: Buffer;
+  readonly formats: StoreFormats;
+}
+
+class Resharding {
+  private begun: Begun | undefined = undefined;
+
+  constructor(
+    private readonly target: TargetStore,
+    private readonly options: ReshardOptions,
+  ) {}
+
+  /** What the restore that checks the frames writes to: only closed rounds go through. */
+  get checking(): TargetStore {
+    const { target } = this;
+    const records = new MovedRecords((username, source) => this.place(username, source));
+    return {
+      ...dryTarget(false),
+      createIncomplete: () => target.createIncomplete(this.mustBegun().meta),
+      openArchive: async () => {
+        const archive = await target.openArchive?.(this.mustBegun().formats.storeId);
+        if (archive === undefined) return undefined;
+        return {
+          days: () => archive.days(),
+          put: (put) => archive.put(put.map((record) => records.moved(record))),
+        };
+      },
+    };
+  }
+
+  /** The same frames; each is folded when the next one is asked for, and so has been checked. */
+  async *watched(frames: Frames): AsyncGenerator<Frame, void> {
+    for await (const frame of frames) {
+      if (frame.type === 'meta') this.begin(frame.bytes);
+      yield frame;
+      if (frame.type === 'meta') await this.checkNothingIsLeft();
+      else this.fold(frame);
+    }
+  }
+
+  async finish(copiedMs: number): Promise<Restored> {
+    const { folds, formats, meta } = this.mustBegun();
+    for (const fold of folds) fold.checkBooks();
+    const shards = await this.writeShards(folds, formats);
+    await keepTrying('complete the store', this.options.patience, () => this.target.complete(meta));
+    return { storeId: formats.storeId, copiedMs, shards };
+  }
+
+  private begin(bytes: Buffer): void {
+    const { openFormats, newMeta, shards, at } = this.options;
+    const source = openFormats(bytes);
+    assert(source.shards !== shards, 'a store with as many shards is restored as it is');
+    const folds = Array.from({ length: source.shards }, (_, shard) => new ShardFold(shard, source, at));
+    const meta = newMeta(bytes);
+    this.begun = { source, folds, meta, formats: openFormats(meta) };
+  }
+
+  private async checkNothingIsLeft(): Promise<void> {
+    const { target, options } = this;
+    for (let shard = 0; shard < options.shards; shard++) await mustHaveNothing(shard, target, options.patience);
+  }
+
+  private fold(frame: Frame): void {
+    if (!('shard' in frame)) return;
+    const fold = must(this.mustBegun().folds[frame.shard], 'the shard has been checked');
+    switch (frame.type) {
+      case 'snapshot-begun':
+        fold.beginSnapshot(frame.manifest);
+        return;
+      case 'chunk':
+        fold.addChunk(frame.bytes);
+        return;
+      case 'snapshot-abandoned':
+        fold.abandonSnapshot();
+        return;
+      case 'entry':
+        fold.addEntry(frame.bytes);
+        return;
+    }
+  }
+
+  private async writeShards(folds: readonly ShardFold[], formats: StoreFormats): Promise<readonly RestoredShard[]> {
+    const { target, options } = this;
+    const timeMs = Math.max(...folds.map(({ reached }) => reached.timeMs));
+    const fences = this.fences(folds, formats, timeMs);
+    if (fences.length === 0) return Array.from({ length: options.shards }, (_, shard) => emptyShard(shard));
+    await this.append(fences);
+    const shards = fences.map(({ shard, entries: [fence] }) => {
+      const entry = must(fence, 'an append of a fence has one');
+      return new NewShard(shard, entry, timeMs, options.newId(), formats, target, options.patience);
+    });
+    for (const shard of shards) await shard.begin();
+    for (const { shard: source, reached } of folds) {
+      for (let position = 0; position < reached.wallets.count; position++) {
+        const wallet = must(reached.wallets.peekAt(position), 'every position is taken');
+        await this.shardOf(wallet, source, shards).add(wallet);
+      }
+    }
+    const written: RestoredShard[] = [];
+    for (const shard of shards) written.push(await shard.publish());
+    return written;
+  }
+
+  /** Behind all entries of the source; none where it has none. */
+  private fences(folds: readonly ShardFold[], formats: StoreFormats, timeMs: number): Append[] {
+    const { owner, newId, shards } = this.options;
+    const ends = folds.map(({ reached }) => reached.head.lsn);
+    const end: Lsn = {
+      epoch: Math.max(...ends.map(({ epoch }) => epoch)),
+      sequence: Math.max(...ends.map(({ sequence }) => sequence)),
+    };
+    if (end.sequence === 0) return [];
+    const lsn = { epoch: end.epoch + 1, sequence: end.sequence + 1 };
+    return Array.from({ length: shards }, (_, shard): Append => {
+      const expected = formats.genesis(shard);
+      const header = { shard, lsn, nonce: newId(), previous: { ...expected, lsn: end }, timeMs };
+      const fence: SealedEntry = formats.format.sealFence(header, owner);
+      return { shard, expected, entries: [fence] };
+    });
+  }
+
+  private async append(fences: readonly Append[]): Promise<void> {
+    const outcomes = await keepTrying('write the fences', this.options.patience, async () => {
+      const attempted = await this.target.append(fences);
+      for (const outcome of attempted) if (outcome.type === 'failed') throw outcome.error;
+      return attempted;
+    });
+    if (outcomes.some(({ type }) => type === 'conflict')) throw new ForeignWriterError();
+  }
+
+  private shardOf(wallet: Wallet, source: number, shards: readonly NewShard[]): NewShard {
+    return must(shards[this.place(wallet.username, source)], 'a player has a shard');
+  }
+
+  /** Throws a `ToolError` when the player is in a shard that is not his: he could be in his own, too. */
+  private place(username: string, source: number): number {
+    const { shards, shardOf } = this.options;
+    if (shardOf(username, this.mustBegun().source.shards) !== source) {
+      throw new ToolError(`shard ${source} has a player who belongs into another one: ${username}`);
+    }
+    return shardOf(username, shards);
+  }
+
+  private mustBegun(): Begun {
+    return must(this.begun, 'a meta record comes first');
+  }
+}
+
+function emptyShard(shard: number): RestoredShard {
+  return { shard, snapshot: undefined, lsn: LSN_ZERO, timeMs: undefined, entries: 0, bytes: 0 };
+}

@@ -1,0 +1,78 @@
+import { AssertionFailure, must } from '../../base/assert.js';
+import { atOnce } from '../../base/steps.js';
+import { decodeEntry } from '../../shard/log/log-reader.js';
+import { formatLsn } from '../../shard/log/lsn.js';
+import { Replay } from '../../shard/log/replay.js';
+import { checkEnds } from '../../shard/log/snapshot-ends.js';
+import type { Manifest, SnapshotWallets } from '../../shard/snapshot/snapshot-store.js';
+import { checkWallet } from '../../wallet/invariants.js';
+import type { StoreFormats } from '../copy-ports.js';
+import { type At, isPast } from '../point-in-time.js';
+import { ToolError } from '../store-reader.js';
+
+/** The wallets of one shard, as they grow out of its frames. That each frame follows from those before has been checked. */
+export class ShardFold {
+  private replay: Replay;
+  /** The snapshot of which chunks are coming. */
+  private reading: { readonly manifest: Manifest; readonly wallets: SnapshotWallets } | undefined = undefined;
+  private isPast = false;
+
+  constructor(
+    readonly shard: number,
+    private readonly formats: StoreFormats,
+    private readonly at: At | undefined,
+  ) {
+    this.replay = Replay.ofNothing(formats.genesis(shard));
+  }
+
+  get reached(): Pick<Replay, 'wallets' | 'head' | 'timeMs'> {
+    return this.replay;
+  }
+
+  beginSnapshot(bytes: Buffer): void {
+    const { snapshotFormat } = this.formats;
+    const manifest = snapshotFormat.openManifest(bytes);
+    this.reading = { manifest, wallets: snapshotFormat.beginReading(manifest) };
+  }
+
+  addChunk(bytes: Buffer): void {
+    atOnce(must(this.reading, 'a snapshot has begun').wallets.addChunk(bytes));
+  }
+
+  abandonSnapshot(): void {
+    this.reading = undefined;
+  }
+
+  addEntry(bytes: Buffer): void {
+    if (this.isPast) return;
+    const entry = decodeEntry(bytes, this.shard, this.formats.format);
+    this.isPast = isPast(this.at, entry);
+    if (this.isPast) return;
+    if (this.reading !== undefined) {
+      // The entry at the start of the snapshot, which holds all of it.
+      this.replay = Replay.ofWallets(this.reading.manifest, this.reading.wallets.finish());
+      this.reading = undefined;
+      return;
+    }
+    const { replay } = this;
+    if (replay.manifest !== undefined) checkEnds([replay.manifest.end], entry);
+    try {
+      replay.take({ entry, bytes });
+    } catch (error) {
+      if (!(error instanceof AssertionFailure)) throw error;
+      throw new ToolError(`entry ${formatLsn(entry.lsn)} of shard ${this.shard} does not fit: ${error.message}`);
+    }
+    for (const _event of entry.events) replay.wallets.packNext();
+  }
+
+  /** Throws a `ToolError` when the books of a player do not add up. Those of packed ones were checked when they were packed. */
+  checkBooks(): void {
+    for (const wallet of this.replay.wallets.unpacked()) {
+      try {
+        checkWallet(wallet);
+      } catch (error) {
+        throw new ToolError(`the books of ${wallet.username} do not add up: ${(error as Error).message}`);
+      }
+    }
+  }
+}
