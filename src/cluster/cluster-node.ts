@@ -268,7 +268,7 @@ export class ClusterNode implements PeerEvents {
       versions: new Set([...(view?.members.values() ?? [])].map(({ version }) => version)).size,
       links: others.filter((other) => this.links.isUp(other)).length,
       seesTable,
-      unowned: shards.filter((shard) => this.routes.of(shard) === undefined).length,
+      unowned: shards.filter((shard) => !this.isServedInSight(shard)).length,
       unfollowed: settings.followers === 0 ? 0 : shards.filter((shard) => !isFollowed(shard)).length,
       following: this.lag.of(local.status(), this.told, nowMs),
       parked: this.router.parked,
@@ -311,7 +311,7 @@ export class ClusterNode implements PeerEvents {
     this.isLeaving = true;
     await this.membership.tell().catch((error) => log.warn({ error: messageOf(error) }, 'cannot say that it leaves'));
     this.lookAll();
-    while (this.ownership.servedCount > 0 && this.hasHeirs() && clock.monotonicMs() < endMs) {
+    while (this.ownership.heldCount > 0 && this.hasHeirs() && clock.monotonicMs() < endMs) {
       await delay(timers, TICK_MS);
     }
   }
@@ -327,13 +327,19 @@ export class ClusterNode implements PeerEvents {
     await this.links.close();
   }
 
-  get servedCount(): number {
-    return this.ownership.servedCount;
+  get heldCount(): number {
+    return this.ownership.heldCount;
   }
 
   /** Nobody else can have its shards. */
   get isAlone(): boolean {
     return !this.hasHeirs();
+  }
+
+  /** A claim outlives who made it: without a link nobody here can send it anything. */
+  private isServedInSight(shard: number): boolean {
+    const owner = this.routes.of(shard);
+    return owner !== undefined && (owner === this.deps.tag || this.links.isUp(owner));
   }
 
   private lookAll(): void {

@@ -134,11 +134,12 @@ export class Ownership {
     return this.served.has(shard);
   }
 
-  get servedCount(): number {
-    return this.served.size;
+  /** Those that it serves, and those that are on their way to another node. */
+  get heldCount(): number {
+    return this.deps.local.status().filter(({ state }) => state === 'serving' || state === 'handing').length;
   }
 
-  /** Something has changed, or some time has passed. */
+  /** Something has changed, or some time has passed. Without a plan everything stays as it is. */
   tick(): void {
     const view = this.deps.view();
     if (view === undefined || this.hasEnded) return;
@@ -146,7 +147,7 @@ export class Ownership {
     for (const status of this.deps.local.status()) {
       const dealing = this.dealing(status.shard);
       if (!dealing.isBusy) this.noteStatus(status);
-      if (dealing.isBusy) continue;
+      if (dealing.isBusy || view.plan === undefined) continue;
       this.lookAhead(dealing, view, nowMs);
       const facts = this.factsOf(dealing, status, view, nowMs);
       const step = nextStep(facts);
@@ -223,7 +224,7 @@ export class Ownership {
    */
   reaches(shard: number): boolean {
     const { watch, clock, local, laneOf } = this.deps;
-    if (!watch.isReached(shard, clock.monotonicMs())) return false;
+    if (!watch.isReachedSteadily(shard, clock.monotonicMs())) return false;
     const lane = laneOf(shard);
     return !local.status().some((other) => laneOf(other.shard) === lane && other.flightMs >= WAITING_MS);
   }

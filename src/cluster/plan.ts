@@ -31,8 +31,8 @@ export const NOBODY = '';
  * at a time. Without members nobody has anything.
  */
 export function makePlan(input: PlanInput): Owners {
-  const { shards, members, before, stuck } = input;
-  const hosts = hostsOf(members);
+  const { shards, before, stuck } = input;
+  const hosts = hostsOf(input);
   const byTag = new Map(hosts.map((member) => [member.tag, member]));
   const isHost = (tag: string | undefined): tag is string => tag !== undefined && byTag.has(tag);
   const owners: string[] = [];
@@ -64,23 +64,30 @@ export function makePlan(input: PlanInput): Owners {
 }
 
 /** Who may have shards. */
-function hostsOf(members: readonly PlanMember[]): readonly PlanMember[] {
-  const cutOff = cutOffOf(members);
+function hostsOf({ members, shards, ownerOf }: PlanInput): readonly PlanMember[] {
+  const serving = new Set(Array.from({ length: shards }, (_, shard) => ownerOf(shard)));
+  const cutOff = cutOffOf(members, (tag) => serving.has(tag));
   const staying = members.filter(({ tag, isDraining }) => !isDraining && !cutOff.has(tag));
   return staying.length > 0 ? staying : members;
 }
 
-/** Of two that do not reach each other one has to go: who reaches fewer, or has the greater tag. */
-function cutOffOf(members: readonly PlanMember[]): Set<string> {
-  const byTag = new Map(members.map((member) => [member.tag, member]));
-  const cutOff = new Set<string>();
-  for (const a of members) {
-    for (const tag of a.unreachable) {
-      const b = byTag.get(tag);
-      if (b === undefined) continue;
-      const difference = a.unreachable.length - b.unreachable.length;
-      cutOff.add(difference > 0 || (difference === 0 && a.tag > b.tag) ? a.tag : b.tag);
+/**
+ * Of two that do not reach each other one has to go: who reaches fewer, or serves nothing, or has the greater tag. It is
+ * enough that one of the two says so: a newcomer has not noticed yet.
+ */
+function cutOffOf(members: readonly PlanMember[], isServing: (tag: string) => boolean): Set<string> {
+  const missed = new Map(members.map(({ tag }) => [tag, new Set<string>()]));
+  for (const { tag, unreachable } of members) {
+    for (const other of unreachable) {
+      if (!missed.has(other)) continue;
+      missed.get(tag)?.add(other);
+      missed.get(other)?.add(tag);
     }
+  }
+  const rank = (tag: string) => [missed.get(tag)?.size ?? 0, isServing(tag) ? 0 : 1, tag] as const;
+  const cutOff = new Set<string>();
+  for (const [tag, others] of missed) {
+    for (const other of others) cutOff.add(compareRanks(rank(tag), rank(other)) > 0 ? tag : other);
   }
   return cutOff;
 }

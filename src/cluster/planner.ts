@@ -30,7 +30,7 @@ export interface PlannerDeps {
 
 /** Between two members that see the same and would both propose. */
 const RANK_MS = 100;
-/** A first member must not load everything while others start. */
+/** A first member must not load everything while others start, or join again. */
 const SETTLE_MS = 2000;
 const EXPECT_MS = 60_000;
 /** No shard moves for balance alone before members have been the same for so long. */
@@ -55,6 +55,8 @@ export class Planner {
   /** The members that live, as one text, and since when. */
   private living = '';
   private livingSinceMs: number;
+  /** Since when there has been no plan; undefined while there is one. */
+  private planlessSinceMs: number | undefined = undefined;
   /** It was there before the owners went: there is nobody to wait for. */
   private hasSeenOwner = false;
   /** Since when all members read the same newest format. */
@@ -140,6 +142,9 @@ export class Planner {
     const { tag, watch, shardCount, settings, name } = this.deps;
     const living = new Set(members.map(({ tag }) => tag));
     this.hasSeenOwner ||= plan?.owners.some((owner) => owner === tag || watch.isHeard(owner, nowMs)) === true;
+    this.planlessSinceMs = plan === undefined ? (this.planlessSinceMs ?? nowMs) : undefined;
+    // A table that was lost fills again: who serves and who lives is in it by then.
+    if (this.hasSeenOwner && nowMs - (this.planlessSinceMs ?? Number.NEGATIVE_INFINITY) < SETTLE_MS) return undefined;
     const isBegun = this.hasSeenOwner || plan?.owners.some((owner) => living.has(owner));
     if (!isBegun && !this.mayBegin(members.length, nowMs)) return undefined;
     const gone = [...view.members.keys()].filter((tag) => !living.has(tag));

@@ -17,6 +17,9 @@ export const STUCK_MS = 1500;
 /** A head that was read before is none that can be reached now. */
 const REACHED_MS = 500;
 
+/** By then who reached it before has said so, if he does again. */
+const STEADY_MS = 500;
+
 interface SeenBeat {
   readonly beat: string;
   readonly sinceMs: number;
@@ -33,6 +36,8 @@ interface SeenLink {
 interface SeenHead {
   readonly head: Head;
   readonly sinceMs: number;
+  /** Since when the log has answered each time. */
+  readonly reachedMs: number;
   readonly seenMs: number;
 }
 
@@ -85,7 +90,7 @@ export class Watch {
   headSeen(shard: number, head: Head, nowMs: number): void {
     const seen = this.heads.get(shard);
     const sinceMs = seen !== undefined && isSameHead(seen.head, head) ? seen.sinceMs : nowMs;
-    this.heads.set(shard, { head, sinceMs, seenMs: nowMs });
+    this.heads.set(shard, { head, sinceMs, reachedMs: seen?.reachedMs ?? nowMs, seenMs: nowMs });
   }
 
   headUnseen(shard: number): void {
@@ -100,6 +105,11 @@ export class Watch {
   /** Its log answers this node. */
   isReached(shard: number, nowMs: number): boolean {
     return nowMs - (this.heads.get(shard)?.seenMs ?? Number.NEGATIVE_INFINITY) < REACHED_MS;
+  }
+
+  /** And it has for a while: after an outage others reach it a little later. */
+  isReachedSteadily(shard: number, nowMs: number): boolean {
+    return this.isReached(shard, nowMs) && nowMs - (this.heads.get(shard)?.reachedMs ?? nowMs) >= STEADY_MS;
   }
 
   isStill(shard: number, nowMs: number): boolean {

@@ -60,7 +60,7 @@ async function giveAway({ settings, callbacks, log }: Parts, cluster: ClusterNod
   callbacks.closeGently();
   await cluster.giveAway(endMs - startedMs);
   const tookMs = Math.round(systemClock.monotonicMs() - startedMs);
-  log.info({ tookMs, left: cluster.servedCount, isAlone: cluster.isAlone }, 'shards given away');
+  log.info({ tookMs, left: cluster.heldCount, isAlone: cluster.isAlone }, 'shards given away');
   if (cluster.isAlone) return;
   const noticedMs = Math.min(startedMs + NOTICED_MS, endMs);
   while (systemClock.monotonicMs() < noticedMs || (callbacks.connections > 0 && systemClock.monotonicMs() < endMs)) {

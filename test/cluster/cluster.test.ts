@@ -115,6 +115,67 @@ test('of the expected ones some never come: after a minute it goes on without th
   await world.time.until('all are served', () => world.servedOnce());
 });
 
+/** How often a shard was taken since then. */
+function takenSince(world: World, before: number): readonly string[] {
+  return world.lines.slice(before).filter((line) => /shard taken/.test(line));
+}
+
+test('a table that is lost moves nothing, and who followed goes on to follow', async () => {
+  const world = await begun();
+  await world.time.pass(15_000);
+  const before = world.lines.length;
+  const owners = world.living.map((node) => node.serving.join());
+  const states = world.living.map((node) => node.states().join());
+  world.bet(500, 4000);
+  world.table.lose();
+  await world.time.pass(300);
+  assert.deepEqual(
+    world.living.map((node) => node.states().join()),
+    states,
+  );
+  await world.time.pass(15_000);
+  assert.deepEqual(takenSince(world, before), []);
+  assert.deepEqual(
+    world.living.map((node) => node.serving.join()),
+    owners,
+  );
+  assert.equal(world.failures.size, 0);
+  world.check();
+});
+
+test('an outage of all servers moves nothing', async () => {
+  const world = await begun();
+  await world.time.pass(15_000);
+  for (let round = 0; round < 5; round++) {
+    const before = world.lines.length;
+    world.bet(500, 8000);
+    await world.time.pass(1000);
+    for (let server = 0; server < world.store.serverCount; server++) world.store.away(server, 4000);
+    await world.time.pass(20_000);
+    assert.deepEqual(takenSince(world, before), []);
+  }
+  await world.calm();
+  world.check();
+});
+
+test('who has given its shards away has none left that is on its way', async () => {
+  const world = await begun();
+  world.bet(500, 5000);
+  await world.time.pass(1000);
+  const node = world.living[0] as SimulatedNode;
+  let isGiven = false;
+  node.process.here(() => {
+    void node.cluster.giveAway(25_000).then(() => {
+      isGiven = true;
+    });
+  });
+  await world.time.until('it says so', () => isGiven);
+  assert.deepEqual(
+    node.states().filter((state) => state !== 'following' && state !== 'away'),
+    [],
+  );
+});
+
 test('nodes write what the oldest of them reads, and more when all have read it for a while; then an older one is kept out', async () => {
   const world = await begun({ nodes: 2, shards: 2 });
   const formats = () => world.living.map((node) => node.cluster.status?.plan?.format);

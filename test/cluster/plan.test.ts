@@ -55,6 +55,20 @@ test('a member that drains gives everything away; the last one keeps it', () => 
   assert.deepEqual(all.owners, before.owners);
 });
 
+test('who reaches nobody gets nothing, also before it has said so itself', () => {
+  const before = planned({});
+  const others = ABC.map((one) => ({ ...one, unreachable: ['x'] }));
+  for (const tag of ['0', 'x']) {
+    const members = [...ABC.map((one) => ({ ...one, unreachable: [tag] })), member(tag)];
+    assert.deepEqual(planned({ members, before }).owners, before.owners, tag);
+  }
+  const [a] = others;
+  const alone = planned({ members: [a as PlanMember, member('x')], ownerOf: () => 'a' });
+  assert.deepEqual(loads(alone.owners), { a: 12 });
+  const first = planned({ members: [{ ...member('x'), unreachable: ['y'] }, member('y')], ownerOf: () => 'y' });
+  assert.deepEqual(loads(first.owners), { y: 12 });
+});
+
 test('who serves without a plan keeps what it serves', () => {
   const { owners } = planned({ ownerOf: (shard) => (shard < 9 ? 'b' : undefined) });
   assert.equal(owners.filter((owner) => owner === 'b').length, 9);
