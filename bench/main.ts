@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { maybeRedisAddress } from '../src/store/redis/redis-address.js';
 import { type AllSettings, runAll } from './all.js';
+import { type ClusterSettings, PARTS, runCluster } from './cluster/cluster.js';
 import { type CompareSettings, runCompare } from './compare/compare.js';
 import { type CostSettings, runCost } from './cost/cost.js';
 import { chaptersOf, type LoadSettings, runLoad } from './load/load.js';
@@ -134,6 +135,15 @@ verb(
     save({ compare: await runCompare(ref, options) }, options),
   );
 
+verb(
+  'cluster',
+  'three nodes: what they cost beside one, and how long they take to get over what happens to one of them',
+  players(1_000_000),
+  number('--rate <n>', 'requests/s, sent by the clock (open loop)', 1000),
+  new Option('--only <name...>', 'some of it').choices(PARTS),
+  ...alternating(5, 5),
+).action(async (options: ClusterSettings & SaveSettings) => save({ cluster: await runCluster(options) }, options));
+
 verb('memory', 'memory per player and per bet').action((options: SaveSettings) =>
   save({ memory: runMemory() }, options),
 );
@@ -158,7 +168,7 @@ verb(
 
 verb(
   DEFAULT_VERB,
-  'all of these but compare and soak, each briefly: a quarter of an hour',
+  'all of these but cluster, compare and soak, each briefly: a quarter of an hour',
   ...onStore(),
   ...alternating(5, 2),
 ).action(async (options: AllSettings & SaveSettings) => save(await runAll(options), options));

@@ -28,6 +28,11 @@ export class Answer {
     return this.text.startsWith('503', STATUS_AT);
   }
 
+  /** In small letters, with the ends of the lines around it. */
+  hasHeader(line: string): boolean {
+    return this.text.slice(0, this.bodyAt).toLowerCase().includes(line);
+  }
+
   get isSuccess(): boolean {
     return this.text.includes(OK, this.bodyAt);
   }

@@ -40,16 +40,11 @@ export class Books {
     this.move(player, Math.min(step.moves, 0), Math.max(step.moves, 0));
   }
 
-  /** Asks the operator API for all balances; a sentence about each that is wrong. */
-  async compare(adminUrl: string, token: string | null, seed: string): Promise<string[]> {
-    const { shards } = (await (await fetch(`${adminUrl}/readyz`, { headers: bearer(token ?? undefined) })).json()) as {
-      shards: { shard: number }[];
-    };
+  /** Asks the operator API for all balances, or for these only; a sentence about each that is wrong. */
+  async compare(adminUrl: string, token: string | null, seed: string, areFew: boolean): Promise<string[]> {
     const api = new OperatorApi(adminUrl, token);
-    const told = new Map<string, number>();
-    for (const { shard } of shards) {
-      for (const { username, balance } of await api.players(shard)) told.set(username, unitsAt(balance, 0));
-    }
+    const usernames = [...this.least.keys()].map((player) => usernameOf(seed, player));
+    const told = areFew ? await balancesOf(usernames, api) : await allBalances(api, token);
     const wrong: string[] = [];
     for (const [player, least] of this.least.entries()) {
       const username = usernameOf(seed, player);
@@ -64,4 +59,23 @@ export class Books {
     this.least[player] = (this.least[player] as number) + least;
     this.most[player] = (this.most[player] as number) + most;
   }
+}
+
+async function balancesOf(usernames: readonly string[], api: OperatorApi): Promise<Map<string, number>> {
+  const told = new Map<string, number>();
+  for (const username of usernames) {
+    const player = await api.player(username);
+    if (player !== undefined) told.set(username, unitsAt(player.balance, 0));
+  }
+  return told;
+}
+
+async function allBalances(api: OperatorApi, token: string | null): Promise<Map<string, number>> {
+  const response = await fetch(`${api.url}/readyz`, { headers: bearer(token ?? undefined) });
+  const { shards } = (await response.json()) as { shards: { shard: number }[] };
+  const told = new Map<string, number>();
+  for (const { shard } of shards) {
+    for (const { username, balance } of await api.players(shard)) told.set(username, unitsAt(balance, 0));
+  }
+  return told;
 }

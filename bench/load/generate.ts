@@ -13,7 +13,9 @@ const GENERATOR = fileURLToPath(new URL('./generator.js', import.meta.url));
 
 /** Of what is not said: a closed loop, no open bets, and a server that has to answer everything. */
 export type Load = Pick<LoadOptions, 'mix' | 'connections' | 'seconds' | 'players'> &
-  Partial<Pick<LoadOptions, 'rate' | 'isOverload' | 'signingSecret' | 'openBets' | 'pieceSeconds'>>;
+  Partial<
+    Pick<LoadOptions, 'rate' | 'isOverload' | 'reopens' | 'areFew' | 'signingSecret' | 'openBets' | 'pieceSeconds'>
+  >;
 
 /** What the answers were, and what it was like inside the server meanwhile. */
 export interface Generated extends LoadResult {
@@ -51,7 +53,8 @@ export async function generate(
 ): Promise<Generated> {
   const { url, adminUrl, booksUrl, token, playerPrefix = 'r' } = server;
   const seed = `${playerPrefix}${++runs}`;
-  const { mix, connections, seconds, rate, players, signingSecret, pieceSeconds, isOverload = false } = load;
+  const { mix, connections, seconds, rate, players, signingSecret, pieceSeconds } = load;
+  const { isOverload = false, reopens = false, areFew = false } = load;
   // Only who keeps balances can hold bets.
   const openBets = adminUrl === undefined ? 0 : (load.openBets ?? 0);
   const importShare = openBets > 0 ? IMPORT_SHARE : 1;
@@ -62,7 +65,19 @@ export async function generate(
   }
   const openingBalance = adminUrl === undefined ? undefined : OPENING_BALANCE;
   const target = { url, seed, openingBalance, booksUrl, booksToken: token, signingSecret };
-  const options = { ...target, mix, connections, seconds, rate, players, openBets, isOverload, pieceSeconds };
+  const options = {
+    ...target,
+    mix,
+    connections,
+    seconds,
+    rate,
+    players,
+    openBets,
+    isOverload,
+    pieceSeconds,
+    reopens,
+    areFew,
+  };
   const onPlaced = (count: number) => onFilled(importShare + (count / players) * (1 - importShare));
   const result = await run(options, server, onPlaced, onPiece);
   if (result.wrong > 0) throw new Error(`${server.name}: ${result.wrong} wrong, the first: ${result.firstWrong}`);

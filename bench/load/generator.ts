@@ -26,6 +26,9 @@ import { tickEvery } from './ticker.js';
  * Overload is an open loop in which the server may be busy: what is refused is counted apart, and what is due while
  * no connection is free is not sent. A refused bet is forgotten, as its game never began; any other refused callback is
  * sent again until it is answered.
+ *
+ * Where servers come and go behind a balancer, a connection that ends is opened again, and the request that it had is sent
+ * again: its latency counts from when it was due first.
  */
 export interface LoadOptions {
   readonly url: string;
@@ -38,6 +41,10 @@ export interface LoadOptions {
   /** Requests per second over all connections, in an open loop. Undefined for a closed one. */
   readonly rate: number | undefined;
   readonly isOverload: boolean;
+  /** Servers come and go. */
+  readonly reopens: boolean;
+  /** Balances are asked for one by one: these players are few among many others. */
+  readonly areFew: boolean;
   readonly players: number;
   /** That each player holds from before the measured time until after it. */
   readonly openBets: number;
@@ -59,6 +66,8 @@ export interface LoadResult extends LatencySummary {
   readonly refusals: LatencySummary;
   /** Due while no connection was free. */
   readonly notSent: number;
+  /** Requests that were sent again because their connection broke. */
+  readonly broken: number;
   /** Players whose balance depends on a request whose outcome is not known. */
   readonly uncertainPlayers: number;
   readonly wrong: number;
@@ -96,6 +105,7 @@ class Run implements ConnectionListener {
   /** Of an open loop: requests that were sent, or should have been. */
   private due = 0;
   private notSent = 0;
+  private broke = 0;
   private wrong = 0;
   private firstWrong: string | undefined;
   private isStopping = false;
@@ -110,7 +120,7 @@ class Run implements ConnectionListener {
   ) {
     const { url, mix, seed, players } = options;
     this.dealer = new Dealer(mix, storiesOf(mix, seed, key), players);
-    this.connections = Array.from({ length: options.connections }, () => new Connection(url, this));
+    this.connections = Array.from({ length: options.connections }, () => new Connection(url, this, options.reopens));
   }
 
   async run(): Promise<LoadResult> {
@@ -133,8 +143,8 @@ class Run implements ConnectionListener {
     const result = this.result(process.cpuUsage(cpu));
     await this.lastAnswers();
     await this.closeBooks();
-    const { wrong, firstWrong, books } = this;
-    return { ...result, wrong, firstWrong, uncertainPlayers: books.uncertain };
+    const { wrong, firstWrong, books, broke: broken } = this;
+    return { ...result, broken, wrong, firstWrong, uncertainPlayers: books.uncertain };
   }
 
   private tellPieces(): NodeJS.Timeout | undefined {
@@ -167,6 +177,10 @@ class Run implements ConnectionListener {
 
   lost(why: string): void {
     if (!this.isStopping) this.failed(why);
+  }
+
+  broken(): void {
+    this.broke++;
   }
 
   private sendDue(): void {
@@ -254,11 +268,11 @@ class Run implements ConnectionListener {
   }
 
   private async closeBooks(): Promise<void> {
-    const { booksUrl, booksToken = null, seed } = this.options;
+    const { booksUrl, booksToken = null, seed, areFew } = this.options;
     for (const { play } of this.connections) if (play !== undefined) this.books.enterDoubtful(play);
     for (const play of this.dealer.unfinished()) if (play.isDoubtful) this.books.enterDoubtful(play);
     if (booksUrl === undefined) return;
-    for (const sentence of await this.books.compare(booksUrl, booksToken, seed)) this.failed(sentence);
+    for (const sentence of await this.books.compare(booksUrl, booksToken, seed, areFew)) this.failed(sentence);
   }
 
   private failed(what: string): void {

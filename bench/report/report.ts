@@ -1,3 +1,5 @@
+import type { ClusterReport } from '../cluster/cluster.js';
+import { FIGURE_COLUMNS, figureRow, isReached } from '../cluster/figure.js';
 import { COMPARE_COLUMNS, type CompareReport, compareRows } from '../compare/compare.js';
 import type { LoadReport } from '../load/load.js';
 import { populationSentences } from '../load/populations.js';
@@ -10,6 +12,7 @@ import { HISTORY_COLUMNS, type History, historyRows, type RecoveryReport } from 
 import type { ScaleReport } from '../scale/scale.js';
 import { type Minute, SOAK_COLUMNS, type SoakReport, soakRow, soakSentences } from '../soak/soak.js';
 import type { Environment } from '../support/environment.js';
+import { median } from '../support/machine.js';
 import { describeWorkers } from '../support/servers.js';
 import { type Axis, barChart, lineChart, type Series, short } from './chart.js';
 import { chapter, facts, figure, list, page, paragraph, table } from './page.js';
@@ -21,6 +24,7 @@ const THROUGHPUT: Axis = { label: 'callbacks/s' };
 /** What was measured as a page of plots and tables. What was not measured has no chapter. */
 export function reportOf(results: Results): string {
   const { environment, load, openLoad, peers, recovery, scale, overload, cost, memory, soak, micro, compare } = results;
+  const { cluster } = results;
   return page(
     'walletd: how fast, on this machine',
     [
@@ -32,6 +36,7 @@ export function reportOf(results: Results): string {
       overload && overloadChapter(overload),
       scale && scaleChapter(scale),
       recovery && recoveryChapter(recovery),
+      cluster && clusterChapter(cluster),
       memory && memoryChapter(memory),
       soak && soakChapter(soak),
       micro && microChapter(micro),
@@ -196,6 +201,22 @@ function recoveryChapter({ durability, histories, raced }: RecoveryReport): stri
     table(HISTORY_COLUMNS, historyRows(histories)),
     p99Bars('Latency of 99 in 100 callbacks while snapshots are taken', raced),
     racedTable(raced),
+  );
+}
+
+function clusterChapter({ durability, players, rate, rounds, figures }: ClusterReport): string {
+  const missed = figures.filter((one) => !isReached(one));
+  const reached = `${figures.length - missed.length} of ${figures.length} figures are as they should be.`;
+  const verdict = [reached, ...missed.map(({ name }) => `Not: ${name}.`)].join(' ');
+  const times = figures.filter(({ unit }) => unit === 'ms').map(({ name, values }) => [name, median(values)] as const);
+  return chapter(
+    'A cluster of three nodes',
+    paragraph(
+      `${short(players)} players, a quarter of them in one shard; ${rate}/s by the clock. Durability: ${durability}. ` +
+        `Of ${rounds} rounds the medians.`,
+    ),
+    times.length > 0 ? figure('How long it takes', verdict, barChart('ms', times)) : paragraph(verdict),
+    table(FIGURE_COLUMNS, figures.map(figureRow)),
   );
 }
 

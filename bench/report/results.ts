@@ -1,3 +1,4 @@
+import type { ClusterReport } from '../cluster/cluster.js';
 import type { CompareReport } from '../compare/compare.js';
 import type { LoadReport } from '../load/load.js';
 import type { MemoryReport } from '../memory/memory.js';
@@ -23,4 +24,5 @@ export interface Results {
   readonly soak?: SoakReport;
   readonly micro?: MicroReport;
   readonly compare?: CompareReport;
+  readonly cluster?: ClusterReport;
 }

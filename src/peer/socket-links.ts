@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Logger } from '../base/logger.js';
 import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage } from '../cluster/peer-protocol.js';
@@ -43,6 +43,9 @@ interface Dialled {
 export class SocketLinks implements PeerLinks {
   private readonly links = new Map<string, PeerLink>();
   private readonly dialled = new Map<string, Dialled>();
+  private peers: ReadonlyMap<string, PeerAddress> = new Map();
+  /** Peers that should dial this node and do not, whose addresses are asked. */
+  private readonly knocked = new Set<string>();
   /** Those that have not greeted yet. */
   private readonly strangers = new Set<PeerLink>();
   private readonly server: Server;
@@ -77,6 +80,7 @@ export class SocketLinks implements PeerLinks {
   }
 
   keep(peers: ReadonlyMap<string, PeerAddress>): void {
+    this.peers = peers;
     for (const [tag, address] of peers) if (tag < this.deps.tag && !this.dialled.has(tag)) this.dial(tag, address);
     for (const [tag, { timer }] of this.dialled) {
       if (peers.has(tag)) continue;
@@ -133,6 +137,29 @@ export class SocketLinks implements PeerLinks {
       if (error.code === 'ECONNREFUSED') this.deps.events.onRefused(dialled.tag);
     });
     this.newLink(socket, dialled);
+  }
+
+  /**
+   * Who waits to be dialled cannot see by that that a peer is gone, and would wait for its silence: it asks the address
+   * until nobody listens there, or there is a link again.
+   */
+  private knock(tag: string): void {
+    const address = this.peers.get(tag);
+    if (this.isClosed || address === undefined || this.links.has(tag) || this.knocked.has(tag)) return;
+    this.knocked.add(tag);
+    let isRefused = false;
+    const { host, port } = address;
+    const socket = connect({ host, port });
+    socket.setTimeout(DIAL_MAX_MS, () => socket.destroy());
+    socket.once('connect', () => socket.destroy());
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => {
+      isRefused = code === 'ECONNREFUSED' && !this.links.has(tag);
+      if (isRefused) this.deps.events.onRefused(tag);
+    });
+    socket.once('close', () => {
+      this.knocked.delete(tag);
+      if (!isRefused) setTimeout(() => this.knock(tag), REDIAL_MS).unref();
+    });
   }
 
   private newLink(socket: WebSocket, dialled?: Dialled): PeerLink {
@@ -192,6 +219,7 @@ export class SocketLinks implements PeerLinks {
     const at = { peer: dialled?.tag ?? tag, reason };
     if (dialled === undefined || !this.isWanted(dialled)) {
       this.deps.log.debug(at, 'a link has ended');
+      if (tag !== undefined) this.knock(tag);
       return;
     }
     if (dialled.trouble !== reason) this.deps.log.info(at, 'no link to another node: trying again');

@@ -45,3 +45,35 @@ test('in the books a refused bet leaves two balances possible, and an answer may
     assert.equal(books.enter(play, before, before - 10), isRight, `before ${before}`);
   }
 });
+
+test('where servers come and go, what broke is sent again, and one that says goodbye breaks nothing', async () => {
+  let requests = 0;
+  const server = createServer((socket) =>
+    socket
+      .on('error', () => {})
+      .on('data', (data: Buffer) => {
+        requests++;
+        if (requests === 3) return socket.destroy();
+        const id = /"id":"[^"]*"/.exec(data.toString('latin1'))?.[0];
+        const parting = requests === 2 ? 'Connection: close\r\n' : '';
+        const body = `{${id},"statusCode":0,"x":1}`;
+        socket.write(`HTTP/1.1 200 OK\r\n${parting}Content-Length: ${body.length}\r\n\r\n${body}`);
+        if (parting !== '') socket.end();
+      }),
+  ).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const generator = spawn(process.execPath, [GENERATOR], { stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    const options = { url, mix: 'real', connections: 1, seconds: 0.1, players: 10, seed: 'r1', reopens: true };
+    generator.stdin.end(JSON.stringify(options));
+    let text = '';
+    for await (const data of generator.stdout) text += data;
+    const { result } = JSON.parse(text.trim().split('\n').at(-1) as string) as { result: LoadResult };
+    assert.deepEqual([result.wrong, result.broken], [0, 1], result.firstWrong);
+    assert.ok(requests > 3 && result.answers > 0);
+  } finally {
+    generator.kill('SIGKILL');
+    server.close();
+  }
+});

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { LocalCluster, nameOf } from '../support/local-cluster.js';
+import { LocalCluster } from '../support/local-cluster.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import type { RedisServer } from '../support/redis-server.js';
-import { until } from '../support/until.js';
 import type { Load } from './load.js';
 import { prove } from './proof.js';
 import { RawCluster } from './raw-cluster.js';
@@ -60,11 +59,7 @@ export function withAndWithoutFollowers(
 
 /** Resolves to how long it took until all shards were served, and none by the node. Milliseconds. */
 export async function untilTaken(cluster: LocalCluster, i: number, sinceMs = performance.now()): Promise<number> {
-  await until('all its shards are served by others', async () => {
-    // One that is cut off does not know better.
-    const owners = await cluster.owners(cluster.living.filter((node) => node !== cluster.nodes[i]));
-    return owners.length > 0 && owners.every((owner) => owner !== null && owner !== nameOf(i));
-  });
+  await cluster.servedWithout(i);
   return Math.round(performance.now() - sinceMs);
 }
 

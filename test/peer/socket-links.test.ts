@@ -121,6 +121,14 @@ test('nobody at an address, or somebody else, refuses', () =>
     await until('it is nobody', () => b.heard.includes(`refused ${A}`));
   }));
 
+test('who was dialled, and is not any more, sees that nobody listens', () =>
+  between({ tag: A }, { tag: B }, async (a, b) => {
+    await until('the link', () => a.links.isUp(B));
+    await b.links.close();
+    await until('the refusal', () => a.heard.includes(`refused ${B}`));
+    assert.deepEqual(a.heard, [`up ${B}`, `down ${B}`, `refused ${B}`]);
+  }));
+
 test('what comes before the proof, or is none, ends the connection and is not heard', async () => {
   const end = new End({ tag: B });
   await end.listen();

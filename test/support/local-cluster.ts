@@ -75,6 +75,11 @@ export class LocalCluster {
     return this.admin.url;
   }
 
+  /** Of the operator API, where the nodes ask for one. */
+  get token(): string | undefined {
+    return this.options.env.WALLETD_ADMIN_TOKEN;
+  }
+
   /** No process in particular. */
   readonly pid = 0;
 
@@ -145,7 +150,8 @@ export class LocalCluster {
   /** As one of them sees it; undefined when none answers. */
   async seen(by: readonly WalletdProcess[] = this.living): Promise<SeenCluster | undefined> {
     for (const { adminUrl } of by) {
-      const seen = await fetch(`${adminUrl}/v1/cluster`, { signal: AbortSignal.timeout(1000) }).then(
+      const asked = { headers: this.authorization, signal: AbortSignal.timeout(1000) };
+      const seen = await fetch(`${adminUrl}/v1/cluster`, asked).then(
         (response) => (response.ok ? (response.json() as Promise<SeenCluster>) : undefined),
         () => undefined,
       );
@@ -167,11 +173,20 @@ export class LocalCluster {
     });
   }
 
+  /** All shards are served, and none by this node. It is not asked: one that is cut off does not know better. */
+  async servedWithout(i: number): Promise<void> {
+    await until('all its shards are served by others', async () => {
+      const owners = await this.owners(this.living.filter((node) => node !== this.nodes[i]));
+      return owners.length > 0 && owners.every((owner) => owner !== null && owner !== nameOf(i));
+    });
+  }
+
   /** POSTs to the operator API of any node. */
   async ask(path: string, body?: object): Promise<void> {
     const response = await fetch(`${this.living[0]?.adminUrl}${path}`, {
       method: 'POST',
-      ...(body && { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
+      headers: { ...this.authorization, ...(body && { 'Content-Type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
     });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   }
@@ -187,6 +202,10 @@ export class LocalCluster {
     }
     await delay(0);
     this.folder.remove();
+  }
+
+  private get authorization(): Record<string, string> {
+    return this.token === undefined ? {} : { Authorization: `Bearer ${this.token}` };
   }
 
   private balance(): void {

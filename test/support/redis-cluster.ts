@@ -83,6 +83,19 @@ export class RedisCluster {
     }
   }
 
+  /** All replicas are in step, whoever is a master now, and the cluster is whole. */
+  async inStep(): Promise<void> {
+    const { servers, size } = this;
+    await until('all replicas are in step, and the cluster is whole', async () => {
+      const infos = await Promise.all(servers.map((server) => server.call('CLUSTER', 'INFO')));
+      if (!infos.every((info) => /cluster_state:ok/.test(String(info)))) return false;
+      const told = await Promise.all(servers.map((server) => server.call('INFO', 'replication')));
+      const masters = told.map(String).filter((info) => info.includes('role:master'));
+      const online = (info: string) => [...info.matchAll(/state=online/g)].length;
+      return masters.length === size.masters && masters.every((info) => online(info) === size.replicas);
+    });
+  }
+
   async destroy(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.destroy()));
   }
@@ -120,13 +133,7 @@ export class RedisCluster {
         );
       });
     }
-    await until('all replicas are in step, and the cluster is whole', async () => {
-      const infos = await Promise.all(servers.map((server) => server.call('CLUSTER', 'INFO')));
-      if (!infos.every((info) => /cluster_state:ok/.test(String(info)))) return false;
-      const replications = await Promise.all(masters.map((master) => master.call('INFO', 'replication')));
-      const online = (info: unknown) => [...String(info).matchAll(/state=online/g)].length;
-      return replications.every((info) => online(info) === size.replicas);
-    });
+    await this.inStep();
   }
 }
 

@@ -88,7 +88,7 @@ test('a round stays that another node has changed while it was put, though the s
   for (const { host } of [first, second]) await host.start([]);
   const take = async ({ host }: TestHost) => {
     const result = await host.move({ type: 'take', shard: 0, over: undefined, told: undefined, copies: [] });
-    assert.equal(result.type, 'taken');
+    assert.equal(result.type, 'taken', JSON.stringify(result));
   };
   const handOver = async (from: TestHost, to: TestHost) => {
     await from.host.move({ type: 'pause', shard: 0 });

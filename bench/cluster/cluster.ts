@@ -1,0 +1,162 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { formatTable } from '../../src/cli/print/table.js';
+import { atEnd, withCleanUp } from '../support/clean-up.js';
+import { describeFsync, machine } from '../support/machine.js';
+import { RunProgress } from '../support/progress.js';
+import { whyNoRedis } from '../support/redis.js';
+import { maybeRedisVersion } from '../support/versions.js';
+import { FIGURE_COLUMNS, type Figure, figureRow, type Goal } from './figure.js';
+import { fill, kill, move, type Round, redis, restart, roll, type Scene, stop } from './outages.js';
+import { Probe } from './probe.js';
+import { Stage } from './stage.js';
+import { type Calm, forward, idle, lag, processor, startSolo, throughput, warmUp } from './steady.js';
+
+export interface ClusterSettings {
+  readonly players: number;
+  readonly rounds: number;
+  /** Requests per second, where it is not all that can be done. */
+  readonly rate: number;
+  readonly seconds: number;
+  readonly folder: string;
+  /** Undefined: all. */
+  readonly only?: readonly Part[];
+}
+
+export interface ClusterReport {
+  readonly durability: string;
+  readonly players: number;
+  readonly rounds: number;
+  readonly rate: number;
+  readonly figures: readonly Figure[];
+}
+
+interface Measured<T> {
+  readonly goals: readonly Goal[];
+  readonly run: (on: T) => Promise<Round>;
+}
+
+const ms = (name: string, toReach: number): Goal => ({ name, unit: 'ms', toReach });
+
+/** Of a cluster that is full of players, each to be found again as it was. */
+const OUTAGES: Readonly<Record<string, Measured<Scene>>> = {
+  kill: { goals: [ms("kill -9 of a node, warm, to its last shard's first answer", 1000)], run: kill },
+  stop: { goals: [ms("SIGSTOP of a node, warm, to its last shard's first answer", 1500)], run: stop },
+  move: {
+    goals: [
+      ms('planned move of a shard with a quarter of the players: pause', 20),
+      ms('... longest answer at that time', 200),
+    ],
+    run: move,
+  },
+  redis: { goals: [ms("Redis master killed, to its last shard's first answer", 3000)], run: redis },
+  roll: {
+    goals: [
+      ms('rolling restart of all nodes: longest answer', 300),
+      { name: '... connections that broke with a request', unit: 'requests', toReach: 0 },
+    ],
+    run: roll,
+  },
+  restart: { goals: [ms('all nodes restarted, to the last answer of all shards', 5000)], run: restart },
+};
+
+const STEADY: Readonly<Record<string, Measured<Calm>>> = {
+  idle: { goals: [{ name: 'idle node', unit: '% of a core', toReach: 3 }], run: idle },
+  lag: { goals: [ms('followers behind at 2000/s, p99', 100)], run: lag },
+  throughput: {
+    goals: [
+      { name: 'three nodes beside one, closed loop: processor per callback', unit: 'times', toReach: 1.6 },
+      { name: '... throughput', unit: 'times', toReach: 0.5, isLeast: true },
+    ],
+    run: throughput,
+  },
+  processor: {
+    goals: [{ name: 'three nodes beside one, by the clock: processor per callback', unit: 'times', toReach: 1.6 }],
+    run: processor,
+  },
+  forward: {
+    goals: [
+      { name: 'forwarded against local callback, by the clock: p50', unit: 'ms', toReach: 0.25 },
+      { name: '... closed loop: processor of all nodes', unit: 'us', toReach: 8 },
+    ],
+    run: forward,
+  },
+};
+
+export const PARTS: readonly string[] = [...Object.keys(STEADY), ...Object.keys(OUTAGES)];
+export type Part = (typeof PARTS)[number];
+
+/** What a cluster costs, and how long it takes to get over what happens to it. */
+export function runCluster(settings: ClusterSettings): Promise<ClusterReport> {
+  return withCleanUp(async () => {
+    const problem = whyNoRedis();
+    if (problem !== undefined) throw new Error(problem);
+    const { players, rounds, rate, folder, only = PARTS } = settings;
+    keepIn(folder);
+    const durability = `3 + 3 Redis ${maybeRedisVersion()} with appendfsync always, replicas:1, in ${folder}`;
+    console.log(machine());
+    console.log(`durability: ${durability} (one fdatasync here: ${describeFsync(folder)})`);
+    console.log(`${players} players, a quarter of them in one shard; ${rate}/s\n`);
+    const chosen = <T>(parts: Readonly<Record<string, Measured<T>>>) =>
+      Object.entries(parts).filter(([name]) => only.includes(name));
+    const [steady, outages] = [chosen(STEADY), chosen(OUTAGES)];
+    const progress = new RunProgress((steady.length + outages.length) * rounds, Number.POSITIVE_INFINITY);
+    const figures: Figure[] = [];
+    try {
+      if (steady.length > 0) figures.push(...(await withCleanUp(() => measureSteady(steady, settings, progress))));
+      if (outages.length > 0) figures.push(...(await withCleanUp(() => measureOutages(outages, settings, progress))));
+    } finally {
+      progress.stop();
+    }
+    console.log(`\nmedians of ${rounds}; every answer and every balance was right, and the stores are proven`);
+    console.log(formatTable(FIGURE_COLUMNS, figures.map(figureRow)));
+    return { durability, players, rounds, rate, figures };
+  });
+}
+
+type Chosen<T> = readonly (readonly [string, Measured<T>])[];
+
+async function measureSteady(parts: Chosen<Calm>, { rate, seconds, rounds }: ClusterSettings, progress: RunProgress) {
+  const stage = await Stage.open();
+  const calm = { stage, solo: await startSolo(stage.server), rate, seconds };
+  await warmUp(calm);
+  const figures = await measure(parts, calm, rounds, progress);
+  stage.verify();
+  return figures;
+}
+
+async function measureOutages(parts: Chosen<Scene>, { rate, players, rounds }: ClusterSettings, progress: RunProgress) {
+  const stage = await Stage.open();
+  const probe = new Probe();
+  await probe.open(stage.cluster.node(0).adminUrl);
+  await fill(stage, players, (share) => progress.filled('three nodes', share));
+  const figures = await measure(parts, { stage, probe, rate }, rounds, progress);
+  stage.verify();
+  return figures;
+}
+
+async function measure<T>(parts: Chosen<T>, on: T, rounds: number, progress: RunProgress): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const [name, { goals, run }] of parts) {
+    const all: Round[] = [];
+    for (let round = 1; round <= rounds; round++) {
+      const one = await run(on);
+      all.push(one);
+      const values = goals.map(({ unit }, i) => `${one.values[i]?.toFixed(2)} ${unit}`);
+      progress.next(`${name.padEnd(10)}  round ${round}  ${values.join(', ')}${one.told ? `; ${one.told}` : ''}`);
+    }
+    figures.push(...goals.map((goal, i) => ({ ...goal, values: all.map(({ values }) => values[i] as number) })));
+  }
+  return figures;
+}
+
+/** All that the parts of the tests keep is in a folder of this bench. */
+function keepIn(folder: string): void {
+  const before = process.env.TMPDIR;
+  const own = mkdtempSync(`${folder}/walletd-bench-cluster-`);
+  process.env.TMPDIR = own;
+  atEnd(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+    rmSync(own, { recursive: true, force: true, maxRetries: 10 });
+  });
+}

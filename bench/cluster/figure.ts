@@ -1,0 +1,40 @@
+import type { Column } from '../../src/cli/print/table.js';
+import { median } from '../support/machine.js';
+
+export type Unit = 'ms' | 'us' | '% of a core' | 'times' | 'requests';
+
+/** What is measured, and what is to be reached. */
+export interface Goal {
+  readonly name: string;
+  readonly unit: Unit;
+  readonly toReach: number;
+  /** It is to be at least that, and not at most. */
+  readonly isLeast?: true;
+}
+
+/** Of several rounds. */
+export interface Figure extends Goal {
+  readonly values: readonly number[];
+}
+
+export const FIGURE_COLUMNS: readonly Column[] = [
+  '',
+  ...['median', 'least', 'most', 'to reach'].map((right) => ({ right })),
+  '',
+  'reached',
+];
+
+export function figureRow(figure: Figure): string[] {
+  const { name, unit, values, toReach, isLeast } = figure;
+  const shown = [median(values), Math.min(...values), Math.max(...values)].map(digits);
+  return [name, ...shown, `${isLeast ? '>=' : '<='} ${digits(toReach)}`, unit, isReached(figure) ? 'yes' : 'NO'];
+}
+
+/** By the median. */
+export function isReached({ values, toReach, isLeast }: Figure): boolean {
+  return isLeast ? median(values) >= toReach : median(values) <= toReach;
+}
+
+function digits(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toFixed(2);
+}

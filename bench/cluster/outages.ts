@@ -1,0 +1,142 @@
+import calculateSlot from 'cluster-key-slot';
+import { shardOf } from '../../src/worker/placement.js';
+import { Scrape } from '../../test/support/scrape.js';
+import { until } from '../../test/support/until.js';
+import { importPlayers } from '../support/servers.js';
+import type { Probe } from './probe.js';
+import { NODES, SHARDS, type Stage } from './stage.js';
+import { type UnderLoad, underLoad } from './under-load.js';
+
+/** The shard that has a quarter of the players. */
+export const LARGE = 0;
+const LARGE_SHARE = 0.25;
+const BALANCE = 100;
+
+/** One round of what happens to a cluster that is full of players; each leaves it as it was found. */
+export interface Scene {
+  readonly stage: Stage;
+  readonly probe: Probe;
+  /** Requests per second, over all of it. */
+  readonly rate: number;
+}
+
+/** What a round has shown: a value for each goal, and a sentence about what else there was. */
+export interface Round {
+  readonly values: readonly number[];
+  readonly told?: string;
+}
+
+/** Players who do nothing: of four one is in the large shard. */
+export async function fill(stage: Stage, players: number, onFilled: (share: number) => void): Promise<void> {
+  const large: string[] = [];
+  const others: string[] = [];
+  const largeCount = Math.round(players * LARGE_SHARE);
+  for (let n = 0; large.length < largeCount || others.length < players - largeCount; n++) {
+    const username = `idle-${n}`;
+    if (shardOf(username, SHARDS) === LARGE) {
+      if (large.length < largeCount) large.push(username);
+    } else if (others.length < players - largeCount) others.push(username);
+  }
+  const { adminUrl } = stage.cluster.node(0);
+  await importPlayers(adminUrl, [...large, ...others], BALANCE, (count) => onFilled(count / players));
+  // Followers and starts begin with them, as in any cluster that has run for a while.
+  await stage.cluster.ask('/v1/snapshots');
+}
+
+/** kill -9 of the owner of the large shard. */
+export async function kill({ stage, probe, rate }: Scene): Promise<Round> {
+  const { cluster, server } = stage;
+  const victim = await stage.ownerOf(LARGE);
+  const front = cluster.node((victim + 1) % NODES).callbackUrl;
+  const round = await underLoad(server, { rate, seconds: 4, isOverload: true }, async () => {
+    const ended = cluster.end(victim, 'SIGKILL');
+    const ms = await probe.lastAnswerMs(front);
+    await ended;
+    return ms;
+  });
+  await cluster.startNode(victim);
+  await stage.warm();
+  return { values: [round.acted], told: refused(round) };
+}
+
+/** SIGSTOP of the owner of the large shard. The load is at another node: at its own front nobody can answer. */
+export async function stop({ stage, probe, rate }: Scene): Promise<Round> {
+  const { cluster } = stage;
+  const victim = await stage.ownerOf(LARGE);
+  const other = (victim + 1) % NODES;
+  const round = await underLoad(stage.serverAt(other), { rate, seconds: 6, isOverload: true }, async () => {
+    cluster.signal(victim, 'SIGSTOP');
+    const ms = await probe.lastAnswerMs(cluster.node(other).callbackUrl);
+    cluster.signal(victim, 'SIGCONT');
+    return ms;
+  });
+  await stage.warm();
+  return { values: [round.acted], told: refused(round) };
+}
+
+/** The large shard moves to its follower. */
+export async function move({ stage, rate }: Scene): Promise<Round> {
+  const [from, to] = [await stage.ownerOf(LARGE), await stage.followerOf(LARGE)];
+  const { adminUrl } = stage.cluster.node(from);
+  const before = await pausedMs(adminUrl);
+  const { result, acted } = await underLoad(stage.server, { rate, seconds: 4 }, async () => {
+    await stage.move(LARGE, to);
+    return (await pausedMs(adminUrl)) - before;
+  });
+  await stage.warm();
+  return { values: [acted, result.maxMs] };
+}
+
+/** All nodes one after the other, each when the one before it is back and whatever it follows is there. */
+export async function roll({ stage, rate }: Scene): Promise<Round> {
+  const { result } = await underLoad(stage.server, { rate, seconds: 60 }, async () => {
+    for (let i = 0; i < NODES; i++) {
+      const how = await stage.cluster.end(i, 'SIGTERM');
+      if (how !== 0) throw new Error(`a drained node has ended with ${how}`);
+      await stage.cluster.startNode(i);
+      await stage.warm();
+    }
+  });
+  return { values: [result.maxMs, result.broken], told: `p99 ${result.p99Ms.toFixed(1)} ms` };
+}
+
+/** The master of the large shard. Its replica is the only one: the former master is started as soon as it has replaced it. */
+export async function redis({ stage, probe, rate }: Scene): Promise<Round> {
+  const { cluster, server } = stage;
+  const slot = calculateSlot(String(LARGE));
+  const victim = await stage.redis.masterOf(slot);
+  const witness = stage.redis.servers.find((one) => one !== victim);
+  const round = await underLoad(server, { rate, seconds: 10, isOverload: true }, async () => {
+    const ended = victim.end('SIGKILL');
+    const answered = probe.lastAnswerMs(cluster.node(0).callbackUrl);
+    await ended;
+    await until('another master', async () => (await stage.redis.masterOf(slot, witness)) !== victim);
+    await victim.start();
+    return await answered;
+  });
+  await stage.redis.inStep();
+  await stage.warm();
+  return { values: [round.acted], told: refused(round) };
+}
+
+/** All nodes end at once, and start at once. */
+export async function restart({ stage, probe }: Scene): Promise<Round> {
+  const { cluster } = stage;
+  const all = [...cluster.nodes.keys()];
+  await Promise.all(all.map((i) => cluster.end(i, 'SIGKILL')));
+  const startedMs = performance.now();
+  await Promise.all(all.map((i) => cluster.startNode(i)));
+  const readyMs = performance.now() - startedMs;
+  await probe.lastAnswerMs(cluster.node(0).callbackUrl);
+  const answeredMs = performance.now() - startedMs;
+  await stage.warm();
+  return { values: [answeredMs], told: `ready after ${readyMs.toFixed(0)} ms` };
+}
+
+function refused({ result: { answers, refusals, broken, notSent, maxMs } }: UnderLoad<unknown>): string {
+  return `${answers} answers, longest ${maxMs.toFixed(0)} ms; ${refusals.count} refused, ${broken} broken, ${notSent} not sent`;
+}
+
+async function pausedMs(adminUrl: string): Promise<number> {
+  return (await Scrape.of(adminUrl)).value('walletd_cluster_pause_seconds_sum') * 1000;
+}

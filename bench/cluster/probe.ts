@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { shardOf } from '../../src/worker/placement.js';
+import { bet, PlatformClient } from '../../test/support/client.js';
+import { importPlayers } from '../support/servers.js';
+import { SHARDS } from './stage.js';
+
+const BALANCE = 1_000_000;
+const AGAIN_MS = 10;
+const PATIENCE_MS = 60_000;
+
+/** A player in each shard, and how long it takes until each of them has been answered. */
+export class Probe {
+  private readonly usernames = Array.from({ length: SHARDS }, (_, shard) => nameIn(shard));
+  private bets = 0;
+
+  async open(adminUrl: string): Promise<void> {
+    await importPlayers(adminUrl, this.usernames, BALANCE);
+  }
+
+  /** A bet in each shard at once, each until it is answered with success. Milliseconds until the last is. */
+  async lastAnswerMs(url: string): Promise<number> {
+    const client = new PlatformClient(url);
+    const startedMs = performance.now();
+    const id = ++this.bets;
+    try {
+      await Promise.all(this.usernames.map((username) => answered(client, username, `probe-${id}-${username}`)));
+      return performance.now() - startedMs;
+    } finally {
+      client.close();
+    }
+  }
+}
+
+async function answered(client: PlatformClient, username: string, id: string): Promise<void> {
+  for (const endMs = Date.now() + PATIENCE_MS; ; await delay(AGAIN_MS)) {
+    const answer = await client.post('placeBets', bet(username, id)).catch(() => undefined);
+    if (answer?.statusCode === 0) return;
+    if (Date.now() > endMs) throw new Error(`${id} has no answer: ${JSON.stringify(answer)}`);
+  }
+}
+
+function nameIn(shard: number): string {
+  for (let n = 0; ; n++) {
+    const username = `probe-${n}`;
+    if (shardOf(username, SHARDS) === shard) return username;
+  }
+}

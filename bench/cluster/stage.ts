@@ -1,0 +1,96 @@
+import { LocalCluster, nameOf } from '../../test/support/local-cluster.js';
+import { RedisCluster } from '../../test/support/redis-cluster.js';
+import { until } from '../../test/support/until.js';
+import type { WalletdProcess } from '../../test/support/walletd-process.js';
+import { atEnd } from '../support/clean-up.js';
+import { type Server, verify } from '../support/servers.js';
+import type { Serving } from '../support/vitals.js';
+
+export const NODES = 3;
+export const SHARDS = 12;
+
+const UNWATCHED: Serving = {
+  residentBytes: async () => Number.NaN,
+  ownBytes: async () => Number.NaN,
+  collectionsBetween: () => ({ fullCollections: undefined, longestPauseMs: 0 }),
+};
+
+/** Three nodes on a Redis Cluster of three masters with a replica each, which every answer waits for. */
+export class Stage {
+  private constructor(
+    readonly redis: RedisCluster,
+    readonly cluster: LocalCluster,
+    private readonly settings: Readonly<Record<string, string>>,
+  ) {}
+
+  static async open(): Promise<Stage> {
+    const redis = await RedisCluster.start({ masters: 3, replicas: 1 });
+    atEnd(() => redis.destroy());
+    const settings = { WALLETD_STORE: redis.url, WALLETD_DURABILITY: 'replicas:1', WALLETD_SHARDS: String(SHARDS) };
+    const cluster = await LocalCluster.start({ nodes: NODES, env: settings });
+    atEnd(() => cluster.close());
+    const stage = new Stage(redis, cluster, settings);
+    await stage.warm();
+    return stage;
+  }
+
+  /** Behind the balancer. */
+  get server(): Server {
+    return this.serverOf('three nodes', this.cluster);
+  }
+
+  /** One of them. */
+  serverAt(i: number): Server {
+    return this.serverOf(nameOf(i), this.cluster.node(i));
+  }
+
+  get pids(): number[] {
+    return this.cluster.living.map(({ pid }) => pid);
+  }
+
+  async ownerOf(shard: number): Promise<number> {
+    const owner = (await this.cluster.owners())[shard];
+    return this.indexOf(owner ?? '');
+  }
+
+  async followerOf(shard: number): Promise<number> {
+    const seen = await this.cluster.seen();
+    return this.indexOf(seen?.shards[shard]?.followers[0] ?? '');
+  }
+
+  /** Resolves when it is there. */
+  async move(shard: number, to: number): Promise<void> {
+    await this.cluster.ask(`/v1/cluster/shards/${shard}/move`, { node: nameOf(to) });
+    await until(`shard ${shard} is at ${nameOf(to)}`, async () => (await this.ownerOf(shard)) === to);
+  }
+
+  /** Every shard is served by whom the plan wants, and followed by another node that has all of it. */
+  async warm(): Promise<void> {
+    await this.cluster.settled();
+    await until('every shard is followed', async () => {
+      const states = (await Promise.all(this.cluster.living.map(statesOf))).flat();
+      const count = (wanted: string) => states.filter((state) => state === wanted).length;
+      return count('serving') === SHARDS && count('following') === SHARDS;
+    });
+  }
+
+  /** Has walletd prove the store by its logs and by what a node tells; throws what it finds. */
+  verify(): void {
+    // Not over the balancer, which stands still while this process waits.
+    verify({ ...this.serverAt(0), settings: this.settings });
+  }
+
+  private serverOf(name: string, { callbackUrl, adminUrl }: Pick<WalletdProcess, 'callbackUrl' | 'adminUrl'>): Server {
+    return { name, url: callbackUrl, adminUrl, booksUrl: adminUrl, settings: undefined, process: UNWATCHED };
+  }
+
+  private indexOf(name: string): number {
+    return this.cluster.nodes.findIndex((node, i) => node !== undefined && nameOf(i) === name);
+  }
+}
+
+async function statesOf({ adminUrl }: WalletdProcess): Promise<string[]> {
+  const response = await fetch(`${adminUrl}/readyz`);
+  const { shards } = (await response.json()) as { shards: readonly { readonly state: string }[] };
+  return shards.map(({ state }) => state);
+}

@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { RedisServer } from '../../test/support/redis-server.js';
+import { RoundRobin } from '../../test/support/round-robin.js';
+import { Scrape } from '../../test/support/scrape.js';
+import { WalletdProcess } from '../../test/support/walletd-process.js';
+import { generate } from '../load/generate.js';
+import { atEnd } from '../support/clean-up.js';
+import type { Server } from '../support/servers.js';
+import type { Round } from './outages.js';
+import { SHARDS, type Stage } from './stage.js';
+import { processorUs, underLoad, usedUs } from './under-load.js';
+
+const IDLE_SECONDS = 10;
+const CONNECTIONS = 128;
+const LAG_RATE = 2000;
+const LAG_EACH_MS = 100;
+const LAG_PERCENTILE = 0.99;
+
+/** A cluster that nothing happens to, and one node alone beside it. */
+export interface Calm {
+  readonly stage: Stage;
+  readonly solo: Solo;
+  readonly rate: number;
+  /** Of each load. */
+  readonly seconds: number;
+}
+
+export interface Solo {
+  readonly server: Server;
+  readonly pid: number;
+}
+
+/** One node without a cluster on one Redis. Behind a balancer, too: that takes its share of the processor from both. */
+export async function startSolo(like: Server): Promise<Solo> {
+  const redis = await RedisServer.start();
+  atEnd(() => redis.destroy());
+  const settings = { WALLETD_STORE: redis.url, WALLETD_SHARDS: String(SHARDS) };
+  const node = await WalletdProcess.start({ ...settings, WALLETD_INIT: 'auto', WALLETD_WORKERS: '0' });
+  atEnd(async () => void (await node.end('SIGKILL')));
+  const balancer = await RoundRobin.start();
+  atEnd(() => balancer.close());
+  balancer.targets = [Number(new URL(node.callbackUrl).port)];
+  const { adminUrl, pid } = node;
+  return { server: { ...like, name: 'one node', url: balancer.url, adminUrl, booksUrl: adminUrl }, pid };
+}
+
+/** What the busiest node takes when nobody asks for anything: table, links, followers. */
+export async function idle({ stage }: Calm): Promise<Round> {
+  const before = stage.pids.map((pid) => usedUs([pid]));
+  await delay(IDLE_SECONDS * 1000);
+  const shares = stage.pids.map((pid, i) => (usedUs([pid]) - (before[i] as number)) / (IDLE_SECONDS * 10_000));
+  return { values: [Math.max(...shares)] };
+}
+
+/** How far followers are behind, as they tell themselves. */
+export async function lag({ stage, seconds }: Calm): Promise<Round> {
+  const lags: number[] = [];
+  await underLoad(stage.server, { rate: LAG_RATE, seconds: seconds + 2, connections: CONNECTIONS }, async () => {
+    for (const endMs = Date.now() + seconds * 1000; Date.now() < endMs; await delay(LAG_EACH_MS)) {
+      for (const { adminUrl } of stage.cluster.living) {
+        const scrape = await Scrape.of(adminUrl);
+        lags.push(...scrape.series('walletd_follower_behind_seconds').map(({ value }) => Number(value) * 1000));
+      }
+    }
+  });
+  lags.sort((a, b) => a - b);
+  return { values: [lags[Math.floor(lags.length * LAG_PERCENTILE)] ?? 0] };
+}
+
+/** Three nodes beside one, both with all that they can do. */
+export async function throughput({ stage, solo, seconds }: Calm): Promise<Round> {
+  const load = { seconds, connections: CONNECTIONS };
+  const one = await processorUs(solo.server, load, [solo.pid]);
+  const three = await processorUs(stage.server, load, stage.pids);
+  const told = `one node ${one.result.perSecond.toFixed(0)}/s, ${one.us.toFixed(1)} us; three ${three.result.perSecond.toFixed(0)}/s, ${three.us.toFixed(1)} us`;
+  return { values: [three.us / one.us, three.result.perSecond / one.result.perSecond], told };
+}
+
+/** The same at a rate that both keep up with. */
+export async function processor({ stage, solo, seconds, rate }: Calm): Promise<Round> {
+  const load = { seconds, rate, connections: CONNECTIONS };
+  const one = await processorUs(solo.server, load, [solo.pid]);
+  const three = await processorUs(stage.server, load, stage.pids);
+  return { values: [three.us / one.us], told: `one node ${one.us.toFixed(0)} us, three ${three.us.toFixed(0)} us` };
+}
+
+/**
+ * All shards are at the first node: what it answers itself, and what another node has it answer. Waiting is measured at a
+ * rate that leaves time; the processor where calls come in batches, as it is scarce only there.
+ */
+export async function forward({ stage, seconds, rate }: Calm): Promise<Round> {
+  for (let shard = 0; shard < SHARDS; shard++) await stage.move(shard, 0);
+  await stage.warm();
+  const measure = async (i: number) => {
+    const calm = await processorUs(stage.serverAt(i), { seconds, rate, connections: CONNECTIONS }, stage.pids);
+    const busy = await processorUs(stage.serverAt(i), { seconds, connections: CONNECTIONS }, stage.pids);
+    const { p50Ms } = calm.result;
+    const told = `p50 ${p50Ms.toFixed(2)} ms, ${calm.us.toFixed(0)} us, ${busy.us.toFixed(0)} us at ${busy.result.perSecond.toFixed(0)}/s`;
+    return { p50Ms, us: busy.us, told };
+  };
+  const [local, forwarded] = [await measure(0), await measure(1)];
+  const values = [forwarded.p50Ms - local.p50Ms, forwarded.us - local.us];
+  return { values, told: `local ${local.told}; forwarded ${forwarded.told}` };
+}
+
+/** Programs that have just started are slow. */
+export async function warmUp({ stage, solo, seconds }: Calm): Promise<void> {
+  for (const server of [solo.server, stage.server]) {
+    await generate(server, { mix: 'real', connections: CONNECTIONS, players: 1000, seconds, areFew: true });
+  }
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { type Generated, generate, type Load } from '../load/generate.js';
+import type { Server } from '../support/servers.js';
+
+/** Of a process, in ticks since it began; `times` of a program in C counts in as many per second everywhere on Linux. */
+const TICK_US = 10_000;
+const USER = 11;
+const SYSTEM = 12;
+
+/** Few among the many that lie there: what is checked at the end is every balance of theirs. */
+const LOAD: Omit<Load, 'seconds'> = { mix: 'real', connections: 256, players: 1000, reopens: true, areFew: true };
+
+export interface UnderLoad<T> {
+  readonly result: Generated;
+  readonly acted: T;
+}
+
+/** Does something when the load is measured, and waits for both. Throws when an answer or a balance was wrong. */
+export async function underLoad<T>(
+  server: Server,
+  load: Pick<Load, 'seconds' | 'rate'> & Partial<Load>,
+  act: () => Promise<T>,
+): Promise<UnderLoad<T>> {
+  let acting: Promise<T> | undefined;
+  let isActing = true;
+  const settled = () => {
+    isActing = false;
+  };
+  const result = await generate(server, { ...LOAD, ...load, pieceSeconds: 1 }, undefined, () => {
+    if (acting !== undefined) return;
+    acting = act();
+    acting.then(settled, settled);
+  });
+  if (acting === undefined) throw new Error('the load was too short for anything to happen');
+  const isTooLate = isActing;
+  const acted = await acting;
+  if (isTooLate) throw new Error(`what was to happen under load took longer than the ${load.seconds} s of the load`);
+  return { result, acted };
+}
+
+/** What of the processor these processes use for an answer. Microseconds. */
+export async function processorUs(
+  server: Server,
+  load: Partial<Load> & Pick<Load, 'seconds'>,
+  pids: readonly number[],
+) {
+  const pieces: { readonly us: number; readonly answers: number }[] = [];
+  const result = await generate(server, { ...LOAD, ...load, pieceSeconds: 1 }, undefined, ({ count }) => {
+    pieces.push({ us: usedUs(pids), answers: count });
+  });
+  const [first, last] = [pieces[0], pieces.at(-1)];
+  if (first === undefined || last === undefined || first === last) throw new Error('two seconds are the least');
+  const answers = pieces.slice(1).reduce((sum, piece) => sum + piece.answers, 0);
+  return { result, us: (last.us - first.us) / answers };
+}
+
+/** What these processes have used of the processor. */
+export function usedUs(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    // The name before may have blanks.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return sum + (Number(fields[USER]) + Number(fields[SYSTEM])) * TICK_US;
+  }, 0);
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Command, InvalidArgumentError } from 'commander';
+import { maybeFolderOf } from '../../bench/support/programs.js';
+import { LocalCluster } from '../support/local-cluster.js';
+import { RedisCluster } from '../support/redis-cluster.js';
+import { addresses, firstBet } from './guide.js';
+import { HELP, Orders } from './orders.js';
+
+/*
+ * A cluster to try by hand, of the parts that the faults are made of. Everything that it starts ends with it: each
+ * process is known from the moment that it is started, and ended by the exit of this one, however early that comes.
+ * Nobody's money is in here, so nothing is waited for.
+ */
+const NODES = 3;
+const SHARDS = 12;
+const MASTERS = 3;
+const PORT = 3000;
+const PORT_MAX = 65_534;
+
+const { port } = new Command('npm run cluster --')
+  .description(
+    `Starts ${NODES} nodes of walletd on a Redis Cluster of ${MASTERS} masters and ${MASTERS} replicas, and a round-robin balancer ` +
+      'before them: on loopback, and in a temporary folder. Ctrl-C ends all of it and removes the folder.',
+  )
+  .option(
+    '--port <n>',
+    'where the balancer takes callbacks; the port after it is for operators; 0: free ones',
+    whole,
+    PORT,
+  )
+  .addHelpText('after', `\nWhile it runs it takes orders, a line each:\n${HELP}`)
+  .parse()
+  .opts<{ port: number }>();
+
+if (maybeFolderOf(['redis-server']) === undefined) {
+  console.error('redis-server is not on the PATH: apt-get install redis-server, or otherwise Redis 7 or later');
+  process.exit(1);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'walletd-cluster-'));
+// All that the parts keep is in it.
+process.env.TMPDIR = folder;
+// A process that was killed a moment ago may still be writing.
+process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(0));
+
+try {
+  const cluster = await start();
+  console.log(addresses(cluster, folder));
+  console.log(firstBet(cluster));
+  console.log(`\nOrders:\n${HELP}\n`);
+  const orders = new Orders(cluster, console.log);
+  await orders.run('status');
+  for await (const line of createInterface({ input: process.stdin })) {
+    await orders.run(line).catch((error: Error) => console.error(error.message));
+  }
+  process.exit(0);
+} catch (error) {
+  const { message, code } = error as NodeJS.ErrnoException;
+  console.error(code === 'EADDRINUSE' ? `${message}: take others with npm run cluster -- --port 0` : message);
+  process.exit(1);
+}
+
+async function start(): Promise<LocalCluster> {
+  console.log(`starting a Redis Cluster of ${MASTERS} masters and ${MASTERS} replicas ...`);
+  const redis = await RedisCluster.start({ masters: MASTERS, replicas: 1 });
+  console.log(`starting ${NODES} nodes of walletd ...`);
+  return await LocalCluster.start({
+    nodes: NODES,
+    callbackPort: port,
+    adminPort: port === 0 ? 0 : port + 1,
+    env: {
+      WALLETD_STORE: redis.url,
+      WALLETD_DURABILITY: 'replicas:1',
+      WALLETD_SHARDS: String(SHARDS),
+      WALLETD_CLUSTER_SECRET: randomBytes(24).toString('hex'),
+      WALLETD_ADMIN_TOKEN: randomBytes(24).toString('hex'),
+    },
+  });
+}
+
+function whole(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > PORT_MAX) {
+    throw new InvalidArgumentError(`It must be a whole number up to ${PORT_MAX}.`);
+  }
+  return value;
+}
