@@ -219,7 +219,7 @@ export class SocketLinks implements PeerLinks {
     const at = { peer: dialled?.tag ?? tag, reason };
     if (dialled === undefined || !this.isWanted(dialled)) {
       this.deps.log.debug(at, 'a link has ended');
-      if (tag !== undefined) this.knock(tag);
+      if (tag !== undefined && tag > this.deps.tag) this.knock(tag);
       return;
     }
     if (dialled.trouble !== reason) this.deps.log.info(at, 'no link to another node: trying again');
