@@ -8,7 +8,7 @@ import { maybeRedisVersion } from '../support/versions.js';
 import { FIGURE_COLUMNS, type Figure, figureRow, type Goal } from './figure.js';
 import { fill, kill, move, type Round, redis, restart, roll, type Scene, stop } from './outages.js';
 import { Probe } from './probe.js';
-import { Stage } from './stage.js';
+import { type ClusterDurability, Stage } from './stage.js';
 import { type Calm, forward, idle, lag, processor, startSolo, throughput, warmUp } from './steady.js';
 
 export interface ClusterSettings {
@@ -18,6 +18,7 @@ export interface ClusterSettings {
   readonly rate: number;
   readonly seconds: number;
   readonly folder: string;
+  readonly durability: ClusterDurability;
   /** Undefined: all. */
   readonly only?: readonly Part[];
 }
@@ -92,7 +93,7 @@ export function runCluster(settings: ClusterSettings): Promise<ClusterReport> {
     if (problem !== undefined) throw new Error(problem);
     const { players, rounds, rate, folder, only = PARTS } = settings;
     keepIn(folder);
-    const durability = `3 + 3 Redis ${maybeRedisVersion()} with appendfsync always, replicas:1, in ${folder}`;
+    const durability = `3 + 3 Redis ${maybeRedisVersion()} with appendfsync always, ${settings.durability}, in ${folder}`;
     console.log(machine());
     console.log(`durability: ${durability} (one fdatasync here: ${describeFsync(folder)})`);
     console.log(`${players} players, a quarter of them in one shard; ${rate}/s\n`);
@@ -115,8 +116,9 @@ export function runCluster(settings: ClusterSettings): Promise<ClusterReport> {
 
 type Chosen<T> = readonly (readonly [string, Measured<T>])[];
 
-async function measureSteady(parts: Chosen<Calm>, { rate, seconds, rounds }: ClusterSettings, progress: RunProgress) {
-  const stage = await Stage.open();
+async function measureSteady(parts: Chosen<Calm>, settings: ClusterSettings, progress: RunProgress) {
+  const { rate, seconds, rounds, durability } = settings;
+  const stage = await Stage.open(durability);
   const calm = { stage, solo: await startSolo(stage.server), rate, seconds };
   await warmUp(calm);
   const figures = await measure(parts, calm, rounds, progress);
@@ -124,8 +126,9 @@ async function measureSteady(parts: Chosen<Calm>, { rate, seconds, rounds }: Clu
   return figures;
 }
 
-async function measureOutages(parts: Chosen<Scene>, { rate, players, rounds }: ClusterSettings, progress: RunProgress) {
-  const stage = await Stage.open();
+async function measureOutages(parts: Chosen<Scene>, settings: ClusterSettings, progress: RunProgress) {
+  const { rate, players, rounds, durability } = settings;
+  const stage = await Stage.open(durability);
   const probe = new Probe();
   await probe.open(stage.cluster.node(0).adminUrl);
   await fill(stage, players, (share) => progress.filled('three nodes', share));

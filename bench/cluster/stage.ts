@@ -15,7 +15,11 @@ const UNWATCHED: Serving = {
   collectionsBetween: () => ({ fullCollections: undefined, longestPauseMs: 0 }),
 };
 
-/** Three nodes on a Redis Cluster of three masters with a replica each, which every answer waits for. */
+/** What every answer waits for: the replica of its master, or another node. */
+export const CLUSTER_DURABILITIES = ['replicas:1', 'peers:1'] as const;
+export type ClusterDurability = (typeof CLUSTER_DURABILITIES)[number];
+
+/** Three nodes on a Redis Cluster of three masters with a replica each. */
 export class Stage {
   private constructor(
     readonly redis: RedisCluster,
@@ -23,10 +27,10 @@ export class Stage {
     private readonly settings: Readonly<Record<string, string>>,
   ) {}
 
-  static async open(): Promise<Stage> {
+  static async open(durability: ClusterDurability): Promise<Stage> {
     const redis = await RedisCluster.start({ masters: 3, replicas: 1 });
     atEnd(() => redis.destroy());
-    const settings = { WALLETD_STORE: redis.url, WALLETD_DURABILITY: 'replicas:1', WALLETD_SHARDS: String(SHARDS) };
+    const settings = { WALLETD_STORE: redis.url, WALLETD_DURABILITY: durability, WALLETD_SHARDS: String(SHARDS) };
     const cluster = await LocalCluster.start({ nodes: NODES, env: settings });
     atEnd(() => cluster.close());
     const stage = new Stage(redis, cluster, settings);

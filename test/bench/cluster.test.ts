@@ -23,7 +23,15 @@ test('the report draws what takes time, and names what misses its goal', () => {
 });
 
 test('a small run: a node is killed under load, and nothing is lost', async () => {
-  const settings = { players: 400, rounds: 1, rate: 100, seconds: 2, folder: tmpdir(), only: ['kill'] };
+  const settings = {
+    players: 400,
+    rounds: 1,
+    rate: 100,
+    seconds: 2,
+    folder: tmpdir(),
+    durability: 'peers:1' as const,
+    only: ['kill'],
+  };
   const { figures } = await runCluster(settings);
   assert.deepEqual(
     figures.map(({ values }) => values.length),
