@@ -110,4 +110,23 @@ if (noPostgres !== undefined) {
     assert.equal(found?.length, 4);
     await Promise.all(archives.map((archive) => archive.close()));
   });
+
+  test('PostgreSQL: who had the shard before and stood still saves nothing over what its owner has saved', async () => {
+    const url = await newDatabase();
+    const [former, owner] = [new PostgresArchive(url, STORE_ID), new PostgresArchive(url, STORE_ID)];
+    const record = { shard: 3, day: 20_000, player: 1, index: 0, ids: [], image: Buffer.alloc(9) };
+    const [then, now] = [
+      { epoch: 1, sequence: 5 },
+      { epoch: 2, sequence: 9 },
+    ];
+    await former.put([{ ...record, round: 1, lsn: then }]);
+    await owner.put([{ ...record, round: 2, lsn: now }]);
+    await owner.saveNames(3, new Map([[0, Buffer.from('both')]]), now);
+    await assert.rejects(former.saveNames(3, new Map([[0, Buffer.from('one')]]), then), /another node has the shard/);
+    assert.equal((await owner.savedNames(3)).get(0)?.toString(), 'both');
+    await owner.saveNames(3, new Map([[0, Buffer.from('more')]]), now);
+    await former.saveNames(4, new Map([[0, Buffer.from('other')]]), then);
+    assert.equal((await former.savedNames(3)).get(0)?.toString(), 'more');
+    await Promise.all([former.close(), owner.close()]);
+  });
 }

@@ -105,6 +105,8 @@ export class ShardArchive {
    */
   load(): Promise<void> {
     this.forget();
+    // What is saved next is as new as what is put next: another node may have had the shard meanwhile.
+    this.lastPut = undefined;
     const number = this.loads;
     const isNewest = () => number === this.loads && !this.isClosed;
     this.loading = this.loading.then(async () => {

@@ -155,6 +155,10 @@ export class PostgresArchive implements Archive {
   async saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
     await this.prepare();
     await this.inTransaction(async (client) => {
+      // Who stood still since he had the shard knows less than who has it now. One of the names of each put stays fresh.
+      await client.query('SELECT pg_advisory_xact_lock($1, $2)', [NAMES_LOCK, shard]);
+      const { rows } = await client.query(LATER, [shard, lsn.epoch]);
+      if (rows.length > 0) throw new Error('another node has the shard, and saves what is known of its archive');
       for (const [number, part] of parts) {
         if (part === undefined)
           await client.query('DELETE FROM walletd_saved WHERE shard = $1 AND part = $2', [shard, number]);
@@ -286,6 +290,9 @@ const ROOM = `
   SELECT sum(pg_total_relation_size(h.inhrelid))::bigint AS bytes FROM pg_inherits h
   WHERE h.inhparent = '${ROUNDS}'::regclass`;
 
+/** Of walletd, among advisory locks with two keys; the other one is the shard. */
+const NAMES_LOCK = 0x77_6c_6e_6d;
+const LATER = 'SELECT 1 FROM walletd_fresh WHERE shard = $1 AND epoch > $2::bigint LIMIT 1';
 const FRESH = 'SELECT day, names FROM walletd_fresh WHERE shard = $1';
 const DROP_FRESH = 'DELETE FROM walletd_fresh WHERE shard = $1 AND (epoch, sequence) < ($2::bigint, $3::bigint)';
 const SAVED = 'SELECT part, names FROM walletd_saved WHERE shard = $1';
