@@ -36,7 +36,7 @@ for (const followers of [0, 1, 2]) {
 test('nodes are killed one after another, each while a master loses what it answered', async () => {
   const world = await begun();
   world.bet(500, 30_000);
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 4; round++) {
     await world.time.pass(2000);
     world.store.failOver(round % 2);
     world.kill(round % 3);
