@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import fc from 'fast-check';
 import { WebSocket } from 'ws';
 import { silentLogger } from '../../src/base/logger.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
@@ -228,6 +229,80 @@ test('a stranger cannot make a member keep what it sends, nor a connection', asy
   assert.deepEqual(end.heard, []);
   await end.links.close();
 });
+
+/** What a stranger does at the port: raw bytes, or a WebSocket with frames of anything, some of which are nearly right. */
+const arbitraryGreeting = fc.record(
+  {
+    wire: fc.oneof(fc.constant(1), fc.integer(), fc.string()),
+    storeId: fc.oneof(fc.constant('store'), fc.string()),
+    tag: fc.oneof(fc.constant(B), fc.constant(A), fc.string(), fc.constant(null)),
+    nonce: fc.oneof(fc.constant('0'.repeat(32)), fc.string(), fc.array(fc.integer())),
+  },
+  { requiredKeys: [] },
+);
+const arbitraryFrame = fc.oneof(
+  arbitraryGreeting.map((greeting) => JSON.stringify(greeting)),
+  fc.string(),
+  fc.json(),
+  fc.uint8Array({ maxLength: 2000 }).map((bytes) => Buffer.from(bytes)),
+  fc.constant(Buffer.alloc(20_000)),
+);
+
+function strangersRaw(port: number, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.on('close', () => resolve());
+    socket.resume();
+    socket.end(bytes);
+    setTimeout(() => socket.destroy(), 50);
+  });
+}
+
+function strangersFrames(port: number, frames: readonly (string | Buffer)[]): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}`);
+    socket.on('error', () => {});
+    socket.on('close', () => resolve());
+    socket.on('open', () => {
+      for (const frame of frames) socket.send(frame, () => {});
+      setTimeout(() => socket.terminate(), 50);
+    });
+  });
+}
+
+test('whatever strangers send, nobody hears it, and members link up all the same', async () => {
+  const a = new End({ tag: A });
+  await a.listen();
+  const arbitraryStranger = fc.oneof(
+    fc.uint8Array({ maxLength: 3000 }).map((bytes) => () => strangersRaw(a.port, bytes)),
+    fc.array(arbitraryFrame, { maxLength: 4 }).map((frames) => () => strangersFrames(a.port, frames)),
+  );
+  const sent = fc.asyncProperty(fc.array(arbitraryStranger, { minLength: 1, maxLength: 10 }), async (strangers) => {
+    await Promise.all(strangers.map((stranger) => stranger()));
+    assert.deepEqual(a.heard, []);
+  });
+  await fc.assert(sent, { numRuns: 40 });
+  const b = new End({ tag: B });
+  await b.listen();
+  b.keep([A, a.port]);
+  await until('a member links up', () => b.links.isUp(A) && a.links.isUp(B));
+  await Promise.all([a.links.close(), b.links.close()]);
+});
+
+test('a member that has gone mad loses its link, and the others go on', () =>
+  between({ tag: A }, { tag: B }, async (a, b) => {
+    await until('the link is up', () => a.links.isUp(B) && b.links.isUp(A));
+    // What no member sends: the end of a link is all that it costs.
+    (a.links as unknown as { links: Map<string, { socket: WebSocket }> }).links
+      .get(B)
+      ?.socket.send(Buffer.from([0xdf, 1, 2]));
+    await until('it has been dialled again', () => b.heard.filter((one) => one === `up ${A}`).length === 2);
+    assert.ok(
+      b.reasons.some((reason) => /cannot be read/.test(reason)),
+      b.reasons.join(),
+    );
+  }));
 
 /** Connections that go on to `port`, once they may; and that say nothing any more, as across a network that is cut. */
 class Wire {
