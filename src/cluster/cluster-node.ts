@@ -30,7 +30,7 @@ export interface ClusterNodeDeps {
   /** 8 hexadecimal digits: this process, in the table and in every nonce. */
   readonly tag: string;
   /** What does not change while it runs. */
-  readonly about: Omit<MemberRecord, 'port' | 'isLeaving' | 'isFull' | 'isTimeWrong' | 'unreachable'>;
+  readonly about: Omit<MemberRecord, 'port' | 'holdsCopies' | 'isLeaving' | 'isFull' | 'isTimeWrong' | 'unreachable'>;
   /** Where its peers reach it, if that is not where it listens. */
   readonly advertisedPort: number | undefined;
   readonly settings: PlannerSettings;
@@ -488,7 +488,9 @@ export class ClusterNode implements PeerEvents {
   private holdersFor(shard: number): readonly string[] {
     const { view } = this.membership;
     const followers = view?.plan?.followers[shard] ?? [];
-    const linked = [...(view?.members.keys() ?? [])].filter((tag) => this.links.isUp(tag));
+    const linked = [...(view?.members ?? [])].flatMap(([tag, { holdsCopies }]) =>
+      holdsCopies && this.links.isUp(tag) ? [tag] : [],
+    );
     const first = shard % Math.max(linked.length, 1);
     // What nobody follows is shared out among all.
     const others = [...linked.slice(first), ...linked.slice(0, first)];
@@ -501,12 +503,13 @@ export class ClusterNode implements PeerEvents {
     sequence: number,
   ): Promise<readonly (readonly SealedEntry[])[] | undefined> {
     const { tag, clock } = this.deps;
-    if (this.keeper === undefined) return [];
     const nowMs = clock.monotonicMs();
-    const peers = [...(this.membership.view?.members.keys() ?? [])].filter(
-      (peer) => peer !== tag && !this.watch.isGone(peer, nowMs),
+    // Whom nobody here reaches for long cannot be asked, however long one waits.
+    const missed = this.unreachable(nowMs);
+    const peers = [...(this.membership.view?.members ?? [])].flatMap(([peer, { holdsCopies }]) =>
+      holdsCopies && peer !== tag && !this.watch.isGone(peer, nowMs) && !missed.includes(peer) ? [peer] : [],
     );
-    const here = this.keeper.seal(shard, epoch, sequence, nowMs);
+    const here = this.keeper?.seal(shard, epoch, sequence, nowMs) ?? [];
     const there = await Promise.all(peers.map((peer) => this.copies.sealAt(peer, shard, epoch, sequence)));
     const answered = there.filter((entries) => entries !== undefined);
     return answered.length < peers.length ? undefined : [here, ...answered];
@@ -548,6 +551,7 @@ export class ClusterNode implements PeerEvents {
     return {
       ...about,
       port: this.port,
+      holdsCopies: this.keeper !== undefined,
       isLeaving: this.isLeaving,
       isFull: nowMs < this.fullUntilMs,
       isTimeWrong: this.times.outlyingMs > TIME_MAX_MS,

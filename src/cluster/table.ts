@@ -12,6 +12,8 @@ export interface MemberRecord {
   readonly format: number;
   /** Members that decide by other rules are warned of. */
   readonly rulesHash: string;
+  /** It holds what others write, and what it writes others hold (`peers:1`). */
+  readonly holdsCopies: boolean;
   /** It gives its shards away and gets none, because its process is to end. */
   readonly isLeaving: boolean;
   /** It has no memory for another shard. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SimulatedNode } from '../simulation/simulated-node.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
 /* Durability peers:1: replicas are behind, a failover loses what was answered, and nothing is lost all the same. */
@@ -89,4 +90,17 @@ test('who holds the newest of a shard stops: another node takes its place within
   world.living[2]?.process.goOn();
   await world.calm();
   world.check();
+});
+
+test('a member that nobody reaches is not waited for', async () => {
+  const world = await begun({ nodes: 4 });
+  const lost = world.living[3] as SimulatedNode;
+  for (const other of world.living) if (other !== lost) world.network.cut(lost.tag, other.tag);
+  await world.time.pass(10_000);
+  world.kill(0);
+  const killedMs = world.time.nowMs;
+  await world.time.until('the others serve all', () => {
+    return new Set([1, 2].flatMap((i) => world.nodes[i]?.serving ?? [])).size === world.settings.shards;
+  });
+  assert.ok(world.time.nowMs - killedMs < 3500, `${world.time.nowMs - killedMs} ms`);
 });

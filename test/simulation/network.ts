@@ -6,7 +6,7 @@ import type { VirtualTime } from './virtual-time.js';
 
 const REDIAL_MS = 100;
 /** Nothing comes back from a machine that is gone; a link is given up after so long. */
-const SILENT_LINK_MS = 8000;
+const SILENT_LINK_MS = 4000;
 
 interface Member {
   readonly process: SimulatedProcess;
