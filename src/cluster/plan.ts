@@ -21,6 +21,8 @@ export interface PlanInput {
   readonly isCalm: boolean;
   /** Shards that their owners cannot serve, because they do not reach the logs. */
   readonly stuck: ReadonlySet<number>;
+  /** Shards that who is to have them has no memory for. */
+  readonly refused: ReadonlySet<number>;
 }
 
 export const NOBODY = '';
@@ -31,7 +33,7 @@ export const NOBODY = '';
  * at a time. Without members nobody has anything.
  */
 export function makePlan(input: PlanInput): Owners {
-  const { shards, before, stuck } = input;
+  const { shards, before, stuck, refused } = input;
   const hosts = hostsOf(input);
   const byTag = new Map(hosts.map((member) => [member.tag, member]));
   const isHost = (tag: string | undefined): tag is string => tag !== undefined && byTag.has(tag);
@@ -43,18 +45,19 @@ export function makePlan(input: PlanInput): Owners {
     const planned = before?.owners[shard];
     const isStuck = stuck.has(shard) && planned === serving;
     const keeps = (tag: string | undefined) => isHost(tag) && (tag === serving || !byTag.get(tag)?.isTimeWrong);
-    const owner = isStuck ? undefined : [planned, serving].find(keeps);
+    const owner = isStuck ? undefined : [refused.has(shard) ? undefined : planned, serving].find(keeps);
     owners.push(owner ?? NOBODY);
     if (owner !== undefined) count(owner);
   }
   for (let shard = 0; shard < shards; shard++) {
     if (owners[shard] !== NOBODY) continue;
     const former = stuck.has(shard) ? input.ownerOf(shard) : undefined;
-    const others = hosts.filter(({ tag, isTimeWrong }) => tag !== former && !isTimeWrong);
+    const refusing = refused.has(shard) ? before?.owners[shard] : undefined;
+    const others = hosts.filter(({ tag, isTimeWrong }) => tag !== former && tag !== refusing && !isTimeWrong);
     const followers = others.filter(({ tag }) => before?.followers[shard]?.includes(tag));
     const candidates = followers.length > 0 ? followers : others.filter(({ isFull }) => !isFull);
-    // Nobody else: it may reach its log again.
-    const owner = least(candidates, shard, load) ?? (isHost(former) ? former : undefined);
+    // Nobody else: it may reach its log again, or have memory.
+    const owner = least(candidates, shard, load) ?? [former, refusing].find(isHost);
     owners[shard] = owner ?? NOBODY;
     if (owner !== undefined) count(owner);
   }

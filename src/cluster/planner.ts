@@ -35,6 +35,8 @@ const SETTLE_MS = 2000;
 const EXPECT_MS = 60_000;
 /** No shard moves for balance alone before members have been the same for so long. */
 const CALM_MS = 10_000;
+/** Who follows a shard has it by then, full or not. */
+const REFUSED_MS = 5000;
 /** All members have read a format for so long before it is written: one that was rolled back must not meet it. */
 const FORMAT_CALM_MS = 600_000;
 
@@ -59,6 +61,8 @@ export class Planner {
   private planlessSinceMs: number | undefined = undefined;
   /** It was there before the owners went: there is nobody to wait for. */
   private hasSeenOwner = false;
+  /** Since when who is to have a shard does not serve it. */
+  private readonly unservedSinceMs = new Map<number, number>();
   /** Since when all members read the same newest format. */
   private format = 0;
   private formatSinceMs: number;
@@ -157,6 +161,7 @@ export class Planner {
       followers: settings.followers,
       isCalm: this.isCalm(view, nowMs),
       stuck,
+      refused: this.refusedShards(view, nowMs),
     });
     const format = this.formatFor(plan, nowMs);
     if (plan !== undefined && gone.length === 0 && isSame(planned, plan) && format === plan.format) return undefined;
@@ -188,6 +193,21 @@ export class Planner {
       if (watch.isStuck(owner, shard) && reaches(shard)) stuck.add(shard);
     }
     return stuck;
+  }
+
+  /** Who has no memory for a shard that it has been given does not get it by trying again. */
+  private refusedShards({ plan, claims, members }: TableView, nowMs: number): Set<number> {
+    const refused = new Set<number>();
+    for (const [shard, owner] of plan?.owners.entries() ?? []) {
+      if (claims.get(shard)?.tag === owner) {
+        this.unservedSinceMs.delete(shard);
+        continue;
+      }
+      const sinceMs = this.unservedSinceMs.get(shard) ?? nowMs;
+      this.unservedSinceMs.set(shard, sinceMs);
+      if (members.get(owner)?.isFull && nowMs - sinceMs >= REFUSED_MS) refused.add(shard);
+    }
+    return refused;
   }
 
   private formatFor(plan: Plan | undefined, nowMs: number): number {

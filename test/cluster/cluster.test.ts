@@ -115,6 +115,20 @@ test('of the expected ones some never come: after a minute it goes on without th
   await world.time.until('all are served', () => world.servedOnce());
 });
 
+test('a shard whose new owner has no memory for it goes to another one', async () => {
+  const world = await begun({ followers: 0 });
+  const [first, second] = world.living as [SimulatedNode, SimulatedNode];
+  second.memory.isFull = true;
+  const [shard] = first.serving as [number];
+  first.process.here(() => void first.cluster.moveShard(shard, second.settings.name, 'test'));
+  await world.time.pass(2000);
+  assert.ok(first.serving.includes(shard), 'who has it goes on');
+  world.kill(0);
+  const killedMs = world.time.nowMs;
+  await world.time.until('the others serve all', () => world.servedOnce());
+  assert.ok(world.time.nowMs - killedMs < 8000, `${world.time.nowMs - killedMs} ms`);
+});
+
 /** How often a shard was taken since then. */
 function takenSince(world: World, before: number): readonly string[] {
   return world.lines.slice(before).filter((line) => /shard taken/.test(line));

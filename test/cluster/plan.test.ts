@@ -23,6 +23,7 @@ function planned(input: Partial<PlanInput>) {
     followers: 1,
     isCalm: false,
     stuck: new Set(),
+    refused: new Set(),
     ...input,
   });
 }
@@ -53,6 +54,22 @@ test('a member that drains gives everything away; the last one keeps it', () => 
   assert.deepEqual(Object.keys(loads(draining.owners)).sort(), ['b', 'c']);
   const all = planned({ members: ABC.map(({ tag }) => member(tag, true)), before });
   assert.deepEqual(all.owners, before.owners);
+});
+
+test('a shard that its new owner has no memory for goes to somebody who has, if there is one', () => {
+  const full = (tag: string) => ({ ...member(tag), isFull: true });
+  const before = planned({ followers: 0 });
+  const shard = before.owners.indexOf('b');
+  const refused = new Set([shard]);
+  const ownerOf = (one: number) => (one === shard ? undefined : before.owners[one]);
+  const members = [member('a'), full('b'), member('c')];
+  const kept = planned({ members, before, ownerOf, followers: 0 });
+  assert.equal(kept.owners[shard], 'b');
+  const after = planned({ members, before, ownerOf, refused, followers: 0 });
+  assert.ok(['a', 'c'].includes(after.owners[shard] as string));
+  assert.deepEqual(after.owners.with(shard, 'b'), before.owners);
+  const nobody = planned({ members: ['a', 'b', 'c'].map(full), before, ownerOf, refused, followers: 0 });
+  assert.deepEqual(nobody.owners, before.owners);
 });
 
 test('who reaches nobody gets nothing, also before it has said so itself', () => {
