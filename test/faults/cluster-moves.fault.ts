@@ -9,7 +9,7 @@ import { settingsWith } from '../support/settings.js';
 import { until } from '../support/until.js';
 import { assertUndisturbed, NODES, onRedis, proveCluster, SHARDS, untilTaken } from './cluster-scene.js';
 import { BUSY, OPENING_BALANCE } from './load.js';
-import { fault, type Scene, signalAt } from './scene.js';
+import { fault, rareFault, type Scene, signalAt } from './scene.js';
 
 const DYING_WORKER = new URL('../support/dying-worker.js', import.meta.url);
 
@@ -42,9 +42,12 @@ const HAND_OVER: readonly { readonly step: string; readonly at: 'former' | 'heir
   { step: 'after takeOver', at: 'heir' },
 ];
 
+const COMMON = new Set(['after pause', 'after takeOver']);
+
 for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
   for (const { step, at } of HAND_OVER) {
-    fault(`a shard is handed over, and ${signal} hits the ${at} ${step}`, async (scene) => {
+    const one = COMMON.has(step) ? fault : rareFault;
+    one(`a shard is handed over, and ${signal} hits the ${at} ${step}`, async (scene) => {
       await handOver(scene, signal, step, at);
     });
   }
@@ -131,7 +134,7 @@ fault('the last node ends at once, and starts again with everything', async (sce
   await proveCluster(scene, [load], cluster, log, redis.url);
 });
 
-fault('one node joins while another one leaves, and ten come one after the other', async (scene) => {
+rareFault('one node joins while another one leaves, and ten come one after the other', async (scene) => {
   const { redis, cluster, log } = await onRedis(scene);
   const load = await scene.load(cluster);
   await delay(300);

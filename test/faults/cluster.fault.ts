@@ -10,7 +10,7 @@ import {
   untilTaken,
   withAndWithoutFollowers,
 } from './cluster-scene.js';
-import { fault } from './scene.js';
+import { fault, rareFault } from './scene.js';
 
 withAndWithoutFollowers('kill -9 of a node under load: others have its shards', async (scene, env) => {
   const { redis, cluster, log } = await onRedis(scene, env);
@@ -40,7 +40,8 @@ fault('kill -9 of two of three nodes at once, under load: the third has everythi
 });
 
 for (const stoppedMs of [500, 1500, 5000]) {
-  fault(`a node is stopped for ${stoppedMs} ms under load: nothing is lost, nothing is told twice`, async (scene) => {
+  const one = stoppedMs === 1500 ? fault : rareFault;
+  one(`a node is stopped for ${stoppedMs} ms under load: nothing is lost, nothing is told twice`, async (scene) => {
     const { redis, cluster, log } = await onRedis(scene);
     const load = await scene.load(cluster);
     await delay(500);

@@ -21,6 +21,12 @@ export function fault(sentence: string, run: (scene: Scene) => Promise<void>, ti
   });
 }
 
+/** One that is much like another: only `npm run test:faults -- --all` has it, or who names its file. */
+export function rareFault(sentence: string, run: (scene: Scene) => Promise<void>): void {
+  if (process.env.FAULTS === 'all') fault(sentence, run);
+  else test(sentence, { skip: 'only with --all' }, () => {});
+}
+
 /** What a fault happens to: servers, processes and loads, which end when the fault is over. */
 export class Scene {
   private readonly endings: (() => unknown)[] = [];
