@@ -24,7 +24,7 @@ test('three nodes share the shards, and any of them takes any callback', async (
 
 test('a node that ends gives its shards away, and nobody hears anything but answers', async () => {
   const world = await begun();
-  world.bet(1000, 20_000);
+  world.bet(400, 20_000);
   await world.time.pass(1000);
   for (let i = 0; i < 3; i++) {
     let hasEnded = false;
@@ -36,7 +36,7 @@ test('a node that ends gives its shards away, and nobody hears anything but answ
     await world.time.pass(1500);
   }
   await world.time.pass(8000);
-  assert.equal(world.told.size, 20_000);
+  assert.equal(world.told.size, 8000);
   assert.deepEqual([...world.failures], []);
   assert.ok(Math.max(...world.tookMs) < 300, `longest ${Math.max(...world.tookMs)}`);
   await world.calm();
@@ -196,11 +196,13 @@ test('nodes write what the oldest of them reads, and more when all have read it 
   const restart = async (i: number, format: number) => {
     world.kill(i);
     world.startNode(i, format);
-    await world.time.pass(11 * 60_000);
+    await world.time.pass(60_000);
   };
   await restart(0, 2);
-  assert.deepEqual(formats(), [1, 1]);
   await restart(1, 2);
+  await world.time.pass(8 * 60_000);
+  assert.deepEqual(formats(), [1, 1]);
+  await world.time.pass(2 * 60_000);
   assert.deepEqual(formats(), [2, 2]);
   world.kill(0);
   world.startNode(0, 1);

@@ -9,7 +9,7 @@ import { World, type WorldSettings } from '../simulation/world.js';
  * nothing is there twice, every callback gets its answer in the end, and balances are what the logs add up to. With
  * durability peers:1 a master that fails over loses what it answered, while something happens to one node.
  */
-const RUNS = Number(process.env.MODEL_RUNS ?? 9);
+const RUNS = Number(process.env.MODEL_RUNS ?? 6);
 const SEED = Number(process.env.MODEL_SEED ?? 1);
 const TROUBLE_MS = 20_000;
 const FAIL_OVERS = 4;

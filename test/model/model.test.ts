@@ -18,7 +18,7 @@ import { type ReferenceAnswer, type ReferencePlayer, ReferenceWallet } from './r
  * Random histories of all operations against the dumb reference wallet. MODEL_RUNS and MODEL_SEED repeat and lengthen;
  * a failure prints its seed and the shortest history that still fails.
  */
-const RUNS = Number(process.env.MODEL_RUNS ?? 3000);
+const RUNS = Number(process.env.MODEL_RUNS ?? 2100);
 const SEED = process.env.MODEL_SEED;
 const OPENING_BALANCE = 100;
 const DAY_MS = 86_400_000;
