@@ -10,7 +10,7 @@ import type { Shards } from '../worker/shards.js';
 import { CallServer } from './call-server.js';
 import type { ClusterMeasures } from './cluster-measures.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
-import { CopyKeeper, type KeepOutcome } from './copy-keeper.js';
+import { CopyKeeper } from './copy-keeper.js';
 import { FollowerLag } from './follower-lag.js';
 import { BEAT_MS, Membership } from './membership.js';
 import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
@@ -172,7 +172,8 @@ export class ClusterNode implements PeerEvents {
     });
     this.callServer = new CallServer(local, this.links);
     if (deps.copyBytesMax !== undefined) this.keeper = new CopyKeeper(deps.copyBytesMax);
-    this.copies = new PeerCopies({ candidates: (shard) => this.holdersFor(shard), send, timers });
+    const canHold = (peer: string) => this.canHold(peer);
+    this.copies = new PeerCopies({ canHold, candidates: (shard) => this.holdersFor(shard), send, timers });
     this.snapshots = new SnapshotRound(() => local.takeSnapshots(BACKGROUND), send, timers);
   }
 
@@ -475,7 +476,7 @@ export class ClusterNode implements PeerEvents {
     this.router.flush();
   }
 
-  private keep(copies: readonly Copy[]): readonly KeepOutcome[] {
+  private keep(copies: readonly Copy[]): readonly CopyOutcome[] {
     const nowMs = this.deps.clock.monotonicMs();
     return copies.map((copy) => this.keeper?.put(copy, nowMs) ?? 'none');
   }
@@ -484,13 +485,15 @@ export class ClusterNode implements PeerEvents {
     return this.keeper?.seal(shard, epoch, sequence, this.deps.clock.monotonicMs()) ?? [];
   }
 
+  private canHold(tag: string): boolean {
+    return this.membership.view?.members.get(tag)?.holdsCopies === true && this.links.isUp(tag);
+  }
+
   /** Who follows a shard takes it first, and then has what it needs. */
   private holdersFor(shard: number): readonly string[] {
     const { view } = this.membership;
     const followers = view?.plan?.followers[shard] ?? [];
-    const linked = [...(view?.members ?? [])].flatMap(([tag, { holdsCopies }]) =>
-      holdsCopies && this.links.isUp(tag) ? [tag] : [],
-    );
+    const linked = [...(view?.members.keys() ?? [])].filter((tag) => this.canHold(tag));
     const first = shard % Math.max(linked.length, 1);
     // What nobody follows is shared out among all.
     const others = [...linked.slice(first), ...linked.slice(0, first)];

@@ -1,13 +1,6 @@
-import type { Copy } from '../shard/log/copies.js';
+import type { Copy, CopyOutcome } from '../shard/log/copies.js';
 import { RecentEntries } from '../shard/log/recent-entries.js';
 import type { SealedEntry } from '../shard/log/wal.js';
-
-/**
- * held   all of it is here
- * gap    what is here ends before it
- * none   it is of an owner whom another one is taking the log from, or has taken it
- */
-export type KeepOutcome = 'held' | 'gap' | 'none';
 
 /** By then whoever asks has fenced the log, or asks again. */
 const SEALED_MS = 2000;
@@ -25,7 +18,8 @@ export class CopyKeeper {
   /** `bytesMax`: of each log. */
   constructor(private readonly bytesMax: number) {}
 
-  put({ shard, base, entries, isWhole }: Copy, nowMs: number): KeepOutcome {
+  /** `none`: it is of an owner from whom another one is taking the log, or has taken it. */
+  put({ shard, base, entries, isWhole }: Copy, nowMs: number): CopyOutcome {
     const kept = this.kept.get(shard);
     const newest = entries.at(-1)?.head ?? base;
     if (newest.lsn.epoch < this.oldestEpoch(shard, kept, nowMs)) return 'none';

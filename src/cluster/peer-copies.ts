@@ -1,34 +1,34 @@
-import type { Cancel, Timers } from '../base/timers.js';
+import type { Timers } from '../base/timers.js';
 import type { Copy, CopyOutcome } from '../shard/log/copies.js';
 import type { SealedEntry } from '../shard/log/wal.js';
 import type { PeerMessage } from './peer-protocol.js';
+import { PeerQuestions } from './peer-questions.js';
 
 /** Who has not answered by then may hold it or not; somebody else is asked the next time. */
 const PUT_MS = 300;
 const SEAL_MS = 500;
 
 export interface PeerCopiesDeps {
-  /** Who can hold the log of a shard, best first: peers with a link. */
+  /** It has a link, and holds copies. */
+  readonly canHold: (tag: string) => boolean;
+  /** All who can hold the log of a shard, best first. */
   readonly candidates: (shard: number) => readonly string[];
   readonly send: (tag: string, message: PeerMessage) => boolean;
   readonly timers: Timers;
-}
-
-/** What is asked of a peer and answered once, or not at all. */
-interface Question<T> {
-  readonly tag: string;
-  readonly answer: (answer: T | undefined) => void;
 }
 
 /** Brings peers what this node appends, and asks them for what others had brought them. */
 export class PeerCopies {
   /** Who holds the log of each shard. */
   private readonly holders = new Map<number, string>();
-  private readonly puts = new Map<number, Question<readonly CopyOutcome[]>>();
-  private readonly seals = new Map<number, Question<readonly SealedEntry[]>>();
-  private nextId = 1;
+  private readonly puts: PeerQuestions<readonly CopyOutcome[]>;
+  private readonly seals: PeerQuestions<readonly SealedEntry[]>;
 
-  constructor(private readonly deps: PeerCopiesDeps) {}
+  constructor(private readonly deps: PeerCopiesDeps) {
+    const { send, timers } = deps;
+    this.puts = new PeerQuestions(send, timers);
+    this.seals = new PeerQuestions(send, timers);
+  }
 
   /** Does not reject. */
   async put(copies: readonly Copy[]): Promise<readonly CopyOutcome[]> {
@@ -52,19 +52,20 @@ export class PeerCopies {
     epoch: number,
     sequence: number,
   ): Promise<readonly SealedEntry[] | undefined> {
-    return await this.ask(this.seals, tag, SEAL_MS, (id) => ({ type: 'seal', id, shard, epoch, sequence }));
+    return await this.seals.ask(tag, SEAL_MS, (id) => ({ type: 'seal', id, shard, epoch, sequence }));
   }
 
   copied(id: number, outcomes: readonly CopyOutcome[]): void {
-    this.puts.get(id)?.answer(outcomes);
+    this.puts.answered(id, outcomes);
   }
 
   sealed(id: number, entries: readonly SealedEntry[]): void {
-    this.seals.get(id)?.answer(entries);
+    this.seals.answered(id, entries);
   }
 
   linkLost(lost: string): void {
-    for (const { tag, answer } of [...this.puts.values(), ...this.seals.values()]) if (tag === lost) answer(undefined);
+    this.puts.linkLost(lost);
+    this.seals.linkLost(lost);
   }
 
   private async putAt(
@@ -74,7 +75,7 @@ export class PeerCopies {
     outcomes: CopyOutcome[],
   ): Promise<void> {
     const mine = group.map((i) => copies[i] as Copy);
-    const found = await this.ask(this.puts, holder, PUT_MS, (id) => ({ type: 'copy', id, copies: mine }));
+    const found = await this.puts.ask(holder, PUT_MS, (id) => ({ type: 'copy', id, copies: mine }));
     for (const [n, i] of group.entries()) {
       const outcome = found?.[n] ?? 'none';
       outcomes[i] = outcome;
@@ -85,10 +86,9 @@ export class PeerCopies {
 
   /** It stays the same one for as long as it answers: another one begins with nothing. */
   private maybeHolder(shard: number): string | undefined {
-    const candidates = this.deps.candidates(shard);
     const holder = this.holders.get(shard);
-    if (holder !== undefined && candidates.includes(holder)) return holder;
-    const [first] = candidates;
+    if (holder !== undefined && this.deps.canHold(holder)) return holder;
+    const [first] = this.deps.candidates(shard);
     if (first !== undefined) this.holders.set(shard, first);
     return first;
   }
@@ -98,23 +98,5 @@ export class PeerCopies {
     const next = candidates[(candidates.indexOf(former) + 1) % candidates.length];
     if (next === undefined) this.holders.delete(shard);
     else this.holders.set(shard, next);
-  }
-
-  private async ask<T>(
-    questions: Map<number, Question<T>>,
-    tag: string,
-    waitMs: number,
-    messageOf: (id: number) => PeerMessage,
-  ): Promise<T | undefined> {
-    const id = this.nextId++;
-    let cancel: Cancel = () => {};
-    const answer = await new Promise<T | undefined>((resolve) => {
-      questions.set(id, { tag, answer: resolve });
-      cancel = this.deps.timers.after(waitMs, () => resolve(undefined));
-      if (!this.deps.send(tag, messageOf(id))) resolve(undefined);
-    });
-    cancel();
-    questions.delete(id);
-    return answer;
   }
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { ConfigError } from './config-error.js';
 import type { Settings } from './schema.js';
 import { maybeKindSettings } from './store-kinds.js';
+import { waitsForPeer } from './waits-for-peer.js';
 
 /** Checks the rules that span several settings. Throws a `ConfigError`. */
 export function checkTogether(settings: Settings): void {
@@ -63,7 +64,8 @@ export function checkTogether(settings: Settings): void {
   }
 }
 
-function checkCluster({ cluster, store, durability }: Settings): void {
+function checkCluster(settings: Settings): void {
+  const { cluster, store } = settings;
   const { host, port, secret, tls } = cluster;
   const files = Object.values(tls);
   if (files.some((file) => file === null) && files.some((file) => file !== null)) {
@@ -72,7 +74,7 @@ function checkCluster({ cluster, store, durability }: Settings): void {
     );
   }
   if (port === null) {
-    if (durability !== 'peers:1') return;
+    if (!waitsForPeer(settings)) return;
     throw new ConfigError('durability is peers:1, but this node has no peers: set cluster.port, or choose another one');
   }
   if (maybeKindSettings(store)?.isShareable === false) {

@@ -12,6 +12,7 @@ import {
 import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot/snapshot-store.js';
 import { genesisHead } from '../../src/store/format/entry-codec.js';
 import { MemorySnapshots } from '../support/memory-snapshots.js';
+import { OwnersSnapshots } from '../support/owners-snapshots.js';
 import type { Random } from './random.js';
 import type { SimulatedProcess } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';
@@ -228,12 +229,14 @@ export class SimulatedStore {
 }
 
 /** The store as a driver gives it to one process. */
-export class StoreAccess implements Wal, SnapshotStore {
+export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
   constructor(
     private readonly store: SimulatedStore,
     private readonly process: SimulatedProcess,
     private readonly isCut: (server: number) => boolean,
-  ) {}
+  ) {
+    super();
+  }
 
   laneOf(shard: number): number {
     return this.store.serverOf(shard);
@@ -296,25 +299,6 @@ export class StoreAccess implements Wal, SnapshotStore {
     );
   }
 
-  beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
-    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.begin(id));
-  }
-
-  writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
-    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.write(id, index, bytes));
-  }
-
-  publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
-    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.publish(id, manifest));
-  }
-
-  deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
-    return this.writeAs(shard, nonce, kept, (snapshots) => {
-      snapshots.delete(id);
-      return true;
-    });
-  }
-
   trimLog(shard: number, nonce: string, kept: readonly StoredSnapshot[], before: Lsn): Promise<boolean> {
     return this.writeAs(shard, nonce, kept, () => {
       const { entries, trimmed } = this.store.shard(shard);
@@ -330,7 +314,7 @@ export class StoreAccess implements Wal, SnapshotStore {
     return this.store.shard(shard).snapshots;
   }
 
-  private async writeAs(
+  protected async writeAs(
     shard: number,
     nonce: string,
     kept: readonly StoredSnapshot[],

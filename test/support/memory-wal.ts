@@ -13,6 +13,7 @@ import {
 import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot/snapshot-store.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { MemorySnapshots } from './memory-snapshots.js';
+import { OwnersSnapshots } from './owners-snapshots.js';
 
 /** How the store behaves towards the next writes. */
 export type Weather =
@@ -23,7 +24,7 @@ export type Weather =
   | 'answer-lost';
 
 /** A store in memory whose weather and speed a test decides. It passes the same contracts as the drivers. */
-export class MemoryWal implements Wal, SnapshotStore {
+export class MemoryWal extends OwnersSnapshots implements Wal, SnapshotStore {
   weather: Weather = 'fine';
   /** While held, appends wait; `release` lets them through. */
   private gate: Promise<void> = Promise.resolve();
@@ -38,6 +39,7 @@ export class MemoryWal implements Wal, SnapshotStore {
     readonly storeId: string,
     shards: number,
   ) {
+    super();
     this.codec = new EntryCodec(storeId);
     for (let shard = 0; shard < shards; shard++) {
       this.heads.set(shard, genesisHead(storeId, shard));
@@ -125,25 +127,6 @@ export class MemoryWal implements Wal, SnapshotStore {
     return Array.from({ length: count }, (_, i) => this.snapshotsOf(shard).chunk(id, first + i));
   }
 
-  beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
-    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.begin(id));
-  }
-
-  writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
-    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.write(id, index, bytes));
-  }
-
-  publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
-    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.publish(id, manifest));
-  }
-
-  deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
-    return this.writeAs(shard, nonce, kept, (snapshots) => {
-      snapshots.delete(id);
-      return true;
-    });
-  }
-
   trimLog(shard: number, nonce: string, kept: readonly StoredSnapshot[], before: Lsn): Promise<boolean> {
     return this.writeAs(shard, nonce, kept, () => {
       const log = this.logs.get(shard) ?? [];
@@ -164,7 +147,7 @@ export class MemoryWal implements Wal, SnapshotStore {
     return (this.logs.get(shard) ?? []).map((entry) => this.codec.decode(entry.bytes));
   }
 
-  private async writeAs(
+  protected async writeAs(
     shard: number,
     nonce: string,
     kept: readonly StoredSnapshot[],

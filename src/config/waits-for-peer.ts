@@ -1,4 +1,4 @@
-import type { Settings } from '../config/schema.js';
+import type { Settings } from './schema.js';
 
 /** Whether an answer waits until another node holds what it tells. */
 export function waitsForPeer({ durability }: Pick<Settings, 'durability'>): boolean {

@@ -1,0 +1,34 @@
+import type { SnapshotStore, StoredSnapshot } from '../../src/shard/snapshot/snapshot-store.js';
+import type { MemorySnapshots } from './memory-snapshots.js';
+
+type Writes = Pick<SnapshotStore, 'beginSnapshot' | 'writeChunk' | 'publishSnapshot' | 'deleteSnapshot'>;
+
+/** What the owner of a log writes of snapshots; a store says how a write gets there, and to whom it is allowed. */
+export abstract class OwnersSnapshots implements Writes {
+  beginSnapshot(shard: number, nonce: string, id: string): Promise<boolean> {
+    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.begin(id));
+  }
+
+  writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
+    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.write(id, index, bytes));
+  }
+
+  publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
+    return this.writeAs(shard, nonce, [], (snapshots) => snapshots.publish(id, manifest));
+  }
+
+  deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
+    return this.writeAs(shard, nonce, kept, (snapshots) => {
+      snapshots.delete(id);
+      return true;
+    });
+  }
+
+  /** Runs `run` where the log ends in this nonce and the snapshots that are kept are there; false otherwise. */
+  protected abstract writeAs(
+    shard: number,
+    nonce: string,
+    kept: readonly StoredSnapshot[],
+    run: (snapshots: MemorySnapshots) => boolean,
+  ): Promise<boolean>;
+}
