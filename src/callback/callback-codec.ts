@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
+import { CALLBACKS } from './callbacks.js';
 import type { CallbackFailure } from './failures.js';
 import { type CodecSettings, type Echo, type ReadRequest, type RequestCodec, requestCodecs } from './request-codec.js';
 import { ResponseCodec } from './response-codec.js';
@@ -44,12 +45,17 @@ export class CallbackCodec {
   /** The player that a callback is about; for one that is not valid, its reply. */
   addressOf(endpoint: Endpoint, text: string): { readonly username: string } | CallbackReply {
     const request = this.read(endpoint, text);
-    return request.command ?? this.reply(request, MALFORMED);
+    return request.command ?? this.reply(endpoint, request, MALFORMED);
   }
 
-  reply(echo: Echo, answer: CallbackAnswer): CallbackReply {
+  reply(endpoint: Endpoint, echo: Echo, answer: CallbackAnswer): CallbackReply {
     if (answer.type === 'failed') return { answer, body: this.failure(echo, answer.failure) };
-    return { answer, body: this.responses.success(echo, answer.before, answer.after, this.clock.now()) };
+    const nowMs = this.clock.now();
+    const body =
+      CALLBACKS[endpoint].answer === 'balance'
+        ? this.responses.balance(echo, answer.after, nowMs)
+        : this.responses.success(echo, answer.before, answer.after, nowMs);
+    return { answer, body };
   }
 
   failure(echo: Pick<Echo, 'id' | 'productId'>, failure: CallbackFailure): string {

@@ -17,6 +17,17 @@ export const successSchema = object({
   username: string(),
 });
 
+/** Of checkBalance: docs/callbacks.md section 2.5. */
+export const balanceSchema = object({
+  id: string(),
+  statusCode: integer(),
+  timestampMillis: integer(),
+  productId: string(),
+  currency: string(),
+  balance: number(),
+  username: string(),
+});
+
 /** The reduced shape: every failure has exactly these four fields. */
 export const failureSchema = object({
   id: string(),
@@ -26,6 +37,7 @@ export const failureSchema = object({
 });
 
 const successJson = fastJson(successSchema);
+const balanceJson = fastJson(balanceSchema);
 const failureJson = fastJson(failureSchema);
 
 export class ResponseCodec {
@@ -46,6 +58,22 @@ export class ResponseCodec {
       username,
     };
     return isExact ? successJson(body) : (stringify(body) as string);
+  }
+
+  balance(echo: Echo, balance: Units, nowMs: number): string {
+    const { id, productId, currency, username } = echo;
+    const scale = this.scales.of(currency);
+    const isExact = fitsDouble(balance);
+    const body = {
+      id,
+      statusCode: 0,
+      timestampMillis: nowMs,
+      productId,
+      currency,
+      balance: isExact ? toDecimal(balance, scale) : new LosslessNumber(formatUnits(balance, scale)),
+      username,
+    };
+    return isExact ? balanceJson(body) : (stringify(body) as string);
   }
 
   failure(echo: Pick<Echo, 'id' | 'productId'>, failure: CallbackFailure, nowMs: number): string {

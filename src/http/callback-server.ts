@@ -39,7 +39,7 @@ interface Serving {
 /** A connection that has been accepted for an app comes to it a moment later. */
 const RETIRE_MS = 1000;
 
-/** The platform's listener: six endpoints, and a refusal in the interface's own shape for everything else. */
+/** The platform's listener: its endpoints, and a refusal in the interface's own shape for everything else. */
 export class CallbackServer {
   /** The first one listens as long as the server does; the last one takes what it accepts. */
   private readonly serving: [Serving, ...Serving[]];

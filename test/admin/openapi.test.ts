@@ -36,6 +36,7 @@ const CALLBACKS: Readonly<Record<string, object>> = {
     ...ENVELOPE,
     txns: [{ id: 'b1', roundId: 'r-b1', status: 'REFUND', betAmount: 1, transactionType: 'BY_ROUND', ...GAME }],
   },
+  checkBalance: { id: 'c', ...ENVELOPE },
   cancelTips: { id: 't', ...ENVELOPE, txns: [{ id: 'tip', roundId: 'r-tip', status: 'REFUND', betAmount: 2 }] },
 };
 
