@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
 import { CALLBACKS } from './callbacks.js';
-import type { CallbackFailure } from './failures.js';
+import type { CallbackFailure, ClosedCodes } from './failures.js';
 import { type CodecSettings, type Echo, type ReadRequest, type RequestCodec, requestCodecs } from './request-codec.js';
 import { ResponseCodec } from './response-codec.js';
 import type { TurnTimes } from './sent-callback.js';
@@ -31,11 +31,11 @@ export class CallbackCodec {
   private readonly responses: ResponseCodec;
 
   constructor(
-    settings: CodecSettings,
+    settings: CodecSettings & { readonly closed: ClosedCodes },
     private readonly clock: Clock,
   ) {
     this.requests = requestCodecs(settings);
-    this.responses = new ResponseCodec(settings.scales);
+    this.responses = new ResponseCodec(settings.scales, settings.closed);
   }
 
   read(endpoint: Endpoint, text: string): ReadRequest {

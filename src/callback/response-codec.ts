@@ -2,7 +2,7 @@ import fastJson from 'fast-json-stringify';
 import { LosslessNumber, stringify } from 'lossless-json';
 import { integer, number, object, string } from '../base/json-schema.js';
 import { fitsDouble, formatUnits, type ScaleTable, toDecimal, type Units } from '../wallet/amount.js';
-import { type CallbackFailure, FAILURES } from './failures.js';
+import { type CallbackFailure, type ClosedCodes, type StatusCodes, statusCodesOf } from './failures.js';
 import type { Echo } from './request-codec.js';
 
 /** docs/callbacks.md section 2.4. */
@@ -17,7 +17,7 @@ export const successSchema = object({
   username: string(),
 });
 
-/** Of checkBalance: docs/callbacks.md section 2.5. */
+/** Of checkBalance: docs/callbacks.md section 4.7. */
 export const balanceSchema = object({
   id: string(),
   statusCode: integer(),
@@ -41,7 +41,14 @@ const balanceJson = fastJson(balanceSchema);
 const failureJson = fastJson(failureSchema);
 
 export class ResponseCodec {
-  constructor(private readonly scales: ScaleTable) {}
+  private readonly codes: StatusCodes;
+
+  constructor(
+    private readonly scales: ScaleTable,
+    closed: ClosedCodes,
+  ) {
+    this.codes = statusCodesOf(closed);
+  }
 
   success(echo: Echo, before: Units, after: Units, nowMs: number): string {
     const { id, productId, currency, username } = echo;
@@ -77,7 +84,11 @@ export class ResponseCodec {
   }
 
   failure(echo: Pick<Echo, 'id' | 'productId'>, failure: CallbackFailure, nowMs: number): string {
-    const { statusCode } = FAILURES[failure];
-    return failureJson({ id: echo.id, statusCode, timestampMillis: nowMs, productId: echo.productId });
+    return failureJson({
+      id: echo.id,
+      statusCode: this.codes[failure],
+      timestampMillis: nowMs,
+      productId: echo.productId,
+    });
   }
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '../base/logger.js';
 import type { CallbackAnswer } from '../callback/callback-codec.js';
 import { CALLBACKS } from '../callback/callbacks.js';
-import { FAILURES } from '../callback/failures.js';
+import { FAILURES, type StatusCodes } from '../callback/failures.js';
 import { describeRefusal } from '../callback/refusal.js';
 import type { ReadRequest } from '../callback/request-codec.js';
 import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
@@ -27,6 +27,7 @@ export class CallbackLog {
     settings: CallbackLogSettings,
     private readonly log: Logger,
     private readonly scales: ScaleTable,
+    private readonly codes: StatusCodes,
   ) {
     this.settings = settings;
   }
@@ -73,8 +74,8 @@ export class CallbackLog {
 
   private result(endpoint: Endpoint, answer: CallbackAnswer, currency: string): object {
     if (answer.type === 'failed') {
-      const { statusCode, httpStatus } = FAILURES[answer.failure];
-      return { statusCode, httpStatus, result: answer.failure };
+      const { httpStatus } = FAILURES[answer.failure];
+      return { statusCode: this.codes[answer.failure], httpStatus, result: answer.failure };
     }
     const { before, after, isRepeat } = answer;
     if (CALLBACKS[endpoint].answer === 'balance') {
