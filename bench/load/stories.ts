@@ -2,8 +2,11 @@ import type { KeyObject } from 'node:crypto';
 import { UNITS } from './answer.js';
 import { PLAY_DIGITS, PLAYER_DIGITS, Template } from './template.js';
 
-export const MIXES = ['real', 'pairs'] as const;
-/** `real` is what platforms send; `pairs` are placeBets and settleBets only, for servers that know no other. */
+export const MIXES = ['real', 'pairs', 'asking'] as const;
+/**
+ * `real` is what platforms send; `pairs` are placeBets and settleBets only, for servers that know no other; `asking` is `real`
+ * by games that ask for the balance before each round, as some slots do.
+ */
 export type Mix = (typeof MIXES)[number];
 
 /** One callback of a story. */
@@ -28,11 +31,11 @@ const PAYOUT = 12;
 /** `seed` makes the players and ids different from those of every other run; requests are signed where there is a key. */
 export function storiesOf(mix: Mix, seed: string, key: KeyObject | undefined): readonly Story[] {
   const callbacks = callbacksOf(seed, key);
-  const { place, settle, settleSingleState, settleRound, adjust, cancel, voidSettled } = callbacks;
+  const { place, settle, settleSingleState, settleRound, adjust, cancel, voidSettled, checkBalance } = callbacks;
   const again = (step: Step): Step => ({ ...step, moves: 0 });
   const first = place('a');
   if (mix === 'pairs') return [{ share: 100, steps: [place('a'), settle(PAYOUT)] }];
-  return [
+  const real = [
     { share: 50, steps: [place('a'), settle(PAYOUT)] },
     { share: 30, steps: [settleSingleState()] },
     { share: 10, steps: [place('a'), place('b'), place('c'), settleRound(3 * PAYOUT)] },
@@ -41,6 +44,7 @@ export function storiesOf(mix: Mix, seed: string, key: KeyObject | undefined): r
     { share: 2, steps: [first, again(first), settle(PAYOUT)] },
     { share: 1, steps: [place('a'), settle(PAYOUT), voidSettled(PAYOUT)] },
   ];
+  return mix === 'real' ? real : real.map(({ share, steps }) => ({ share, steps: [checkBalance(), ...steps] }));
 }
 
 /** One request with so many bets, each in a round of its own, that nobody ever settles. */
@@ -94,6 +98,10 @@ function callbacksOf(seed: string, key: KeyObject | undefined) {
     return { request: new Template(endpoint, request, key), shows: amount * UNITS, moves: amount * UNITS };
   };
   return {
+    checkBalance: (): Step => {
+      const request = { id: `req-${seed}-${PLAY_DIGITS}-checkBalance`, ...envelopeOf(seed) };
+      return { request: new Template('checkBalance', request, key), shows: 0, moves: 0 };
+    },
     place: (bet: string) => step('placeBets', -STAKE, bet, { status: 'OPEN', betAmount: STAKE }),
     settle: (payoutAmount: number) =>
       step('settleBets', payoutAmount, 'a', { ...settled, payoutAmount, isSingleState: false, ...byTransaction }),

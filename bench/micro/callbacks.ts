@@ -2,7 +2,7 @@ import { requestCodecs, textOf } from '../../src/callback/request-codec.js';
 import { loadSettings } from '../../src/config/load.js';
 import { rulesOf } from '../../src/node/rules.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
-import type { CallbackCommand, Endpoint } from '../../src/wallet/command.js';
+import type { CallbackCommand, ChangingEndpoint, Endpoint, PlatformCommand } from '../../src/wallet/command.js';
 
 /** Callbacks in one run of a case, and events in a batch. Few enough for one player's bets. */
 export const CALLBACKS = 64;
@@ -36,7 +36,11 @@ function body(kind: string, n: number, ...txns: object[]): Buffer {
 }
 
 /** Read from its body, so that strings and objects are what the service gets. */
-function command(endpoint: Endpoint, bytes: Buffer): CallbackCommand {
+function command(endpoint: ChangingEndpoint, bytes: Buffer): CallbackCommand {
+  return anyCommand(endpoint, bytes) as CallbackCommand;
+}
+
+function anyCommand(endpoint: Endpoint, bytes: Buffer): PlatformCommand {
   const read = codecs[endpoint].read(textOf(bytes)).command;
   if (read === undefined) throw new Error(`not a valid request: ${bytes}`);
   return read;
@@ -47,10 +51,11 @@ function twice(first: readonly CallbackCommand[], second: readonly CallbackComma
   return first.flatMap((command, n) => [command, second[n] as CallbackCommand]).slice(0, CALLBACKS);
 }
 
+export const balances = numbers.map((n) => anyCommand('checkBalance', body('chk1', n)));
 export const placeBodies = numbers.map((n) => body('plc1', n, place(n)));
 export const places = placeBodies.map((bytes) => command('placeBets', bytes));
 
-const all = (endpoint: Endpoint, txn: (n: number) => object) =>
+const all = (endpoint: ChangingEndpoint, txn: (n: number) => object) =>
   numbers.map((n) => command(endpoint, body('req2', n, txn(n))));
 const singles = all('settleBets', (n) => settle(n, { isSingleState: true }));
 const byRound = (n: number) => settle(n, { id: id('stl1', n), transactionType: 'BY_ROUND', betAmount: 0 });

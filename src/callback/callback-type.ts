@@ -7,14 +7,14 @@ import {
   type Properties,
   type TypeOf,
 } from '../base/json-schema.js';
-import type { CallbackCommand, Endpoint } from '../wallet/command.js';
+import type { Endpoint, PlatformCommand } from '../wallet/command.js';
 import { idOf, type Money } from './fields.js';
 import { InvalidField, type Refusal } from './refusal.js';
 
-type CommandOf<E extends Endpoint> = Extract<CallbackCommand, { type: E }>;
+type CommandOf<E extends Endpoint> = Extract<PlatformCommand, { type: E }>;
 type TxnOf<E extends Endpoint> = CommandOf<E> extends { readonly txns: readonly (infer T)[] } ? T : never;
 
-const envelope = {
+export const envelope = {
   id: idOf('Request id'),
   timestampMillis: number({
     minimum: 0,
@@ -26,7 +26,7 @@ const envelope = {
   username: idOf('Player'),
 };
 const txnFields = { id: idOf('Transaction id'), roundId: idOf('Round id') };
-const EXAMPLE = {
+export const ENVELOPE_EXAMPLE = {
   id: 'req-1',
   timestampMillis: 1_795_000_000_000,
   productId: 'SLOTS',
@@ -37,11 +37,15 @@ const EXAMPLE = {
 /** What every request says about itself (docs/callbacks.md section 2). */
 export type Envelope = TypeOf<ObjectSchema<{ [K in keyof typeof envelope]: TypeOf<(typeof envelope)[K]> }>>;
 
+export type AnswerShape = 'balances' | 'balance';
+
 /** One callback in the platform's language: its shape, what it means as a command, and what the docs say. */
 export interface CallbackType<E extends Endpoint = Endpoint> {
   readonly summary: string;
   /** A body of it, for the docs. */
   readonly example: object;
+  /** Balances before and after, or the balance. */
+  readonly answer: AnswerShape;
   /** The schema of its body. Unknown fields are tolerated: real traffic carries some in many places. */
   schema(txnsMax: number): ObjectSchema;
   /** Converts a body that the schema accepts; refuses what the schema cannot judge. */
@@ -71,7 +75,8 @@ export function withTxns<E extends Endpoint, P extends Properties, O extends Pro
   const txnSchema = object({ ...txnFields, ...txn }, optional, rules && { published: rules });
   return {
     summary,
-    example: { ...EXAMPLE, txns: [example] },
+    example: { ...ENVELOPE_EXAMPLE, txns: [example] },
+    answer: 'balances',
     schema: (txnsMax) => object({ ...envelope, txns: array(txnSchema, { minItems: 1, maxItems: txnsMax }) }),
     // Copies into objects of one shape: parsed ones have as many shapes as there are orders of fields.
     toCommand: (body, money) => {

@@ -3,12 +3,14 @@ import { adjustBets } from './adjust-bets.js';
 import type { CallbackType } from './callback-type.js';
 import { cancelBets } from './cancel-bets.js';
 import { cancelTips } from './cancel-tips.js';
+import { checkBalance } from './check-balance.js';
 import { placeBets } from './place-bets.js';
 import { settleBets } from './settle-bets.js';
 import { voidSettled } from './void-settled.js';
 
 /** The platform's language, one callback a file. Routes, validators, OpenAPI and metrics follow this table. */
 export const CALLBACKS: { readonly [E in Endpoint]: CallbackType<E> } = {
+  checkBalance,
   placeBets,
   settleBets,
   adjustBets,

@@ -54,3 +54,16 @@ export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = {
   moved: row(50001, 503, "the player's shard goes to another node"),
   unsure: row(50001, 503, "the outcome is unknown: the player's shard went to another node"),
 };
+
+/** Whether a transaction that is closed has codes of its own (20003, 20004), or the one of a duplicate, for platforms without them. */
+export type ClosedCodes = 'own' | 'duplicate';
+
+/** What the platform is told. */
+export type StatusCodes = Readonly<Record<CallbackFailure, number>>;
+
+export function statusCodesOf(closed: ClosedCodes): StatusCodes {
+  const own = Object.fromEntries(Object.entries(FAILURES).map(([name, { statusCode }]) => [name, statusCode]));
+  const duplicate = FAILURES['duplicate-transaction'].statusCode;
+  const others = closed === 'own' ? {} : { 'already-cancelled': duplicate, 'already-settled': duplicate };
+  return { ...(own as StatusCodes), ...others };
+}

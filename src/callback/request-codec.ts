@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { ScaleTable } from '../wallet/amount.js';
-import type { CallbackCommand, Endpoint } from '../wallet/command.js';
+import type { Endpoint, PlatformCommand } from '../wallet/command.js';
 import { isId, isLongerThan } from '../wallet/identifier.js';
 import type { CallbackType, Envelope } from './callback-type.js';
 import { CALLBACKS } from './callbacks.js';
@@ -25,7 +25,7 @@ export interface Echo {
 /** A request that could be read: its command, or why there is none; what names it is there all the same. */
 export type ReadRequest = Echo &
   (
-    | { readonly command: CallbackCommand; readonly refusal: undefined }
+    | { readonly command: PlatformCommand; readonly refusal: undefined }
     | { readonly command: undefined; readonly refusal: Refusal }
   );
 

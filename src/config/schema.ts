@@ -17,7 +17,7 @@ import { STORE_PATTERN } from './store-kinds.js';
 /*
  * Every setting, its range and its meaning. Defaults are in config/default.json. The environment variable of a setting
  * is its path in capitals: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. Tables and lists
- * (money.scales, products.list) can only be set in a file. Null means unset: the value follows from other settings or
+ * (money.scales, products.list, callbacks.aliases) can only be set in a file. Null means unset: the value follows from other settings or
  * from the machine.
  */
 const MIB = 1024 * 1024;
@@ -107,6 +107,19 @@ export const settingsSchema = group({
     forwardedBy: option(
       ['x-forwarded-for', 'proxy-protocol'],
       'How these proxies pass the address on: in a header, or in the PROXY protocol (version 2, without TLS).',
+    ),
+  }),
+  callbacks: group({
+    aliases: record(/^/, string(), {
+      description:
+        'Further paths of endpoints, for platforms that call them otherwise: `{"/balance": "checkBalance"}`. Signatures, metrics and ' +
+        "logs are the endpoint's.",
+    }),
+  }),
+  statusCodes: group({
+    closed: option(
+      ['own', 'duplicate'],
+      'What a cancelled or settled transaction is answered with: 20003 and 20004, or 20002 for platforms that have neither.',
     ),
   }),
   insecure: boolean({

@@ -17,6 +17,7 @@ const NAMES = [
   'money',
   'txnsMax',
   'requestDeadlineMs',
+  'statusCodes',
   // decisions
   'duplicates',
   'round',

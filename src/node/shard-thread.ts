@@ -51,8 +51,10 @@ export function policyOf(
 
 /** Reads the callbacks of this store and writes their answers. Takes some 50 ms to make. */
 export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings' | 'meta'>): CallbackCodec {
-  const { money, txnsMax } = settings;
-  return new CallbackCodec({ scales: new ScaleTable(meta.scales), amountMax: money.amountMax, txnsMax }, systemClock);
+  const { money, txnsMax, statusCodes } = settings;
+  const scales = new ScaleTable(meta.scales);
+  const { closed } = statusCodes;
+  return new CallbackCodec({ scales, amountMax: money.amountMax, txnsMax, closed }, systemClock);
 }
 
 /** What a thread has to know of the process. Plain data: it crosses to a worker as it is. */

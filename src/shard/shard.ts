@@ -567,7 +567,8 @@ export class Shard implements FlightMember, Carrier {
   private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>, startedMs: number): void {
     const wallets = this.mustWallets();
     const nowMs = this.now();
-    const wallet = wallets.get(command.username);
+    // The balance of a player who is packed is told without unpacking the player.
+    const wallet = command.type === 'checkBalance' ? wallets.peek(command.username) : wallets.get(command.username);
     const decision = decide(wallet, command, this.deps.rules, nowMs);
     const { event } = decision;
     if (event !== undefined) {

@@ -6,9 +6,9 @@ import type { RoundName } from './state/round.js';
  * What a wallet can be asked. Amounts are already in units; strings are already checked (length, UTF-8, whole
  * surrogate pairs). A command is plain data: it can cross to another thread as it is.
  */
-export type Command = CallbackCommand | OperatorCommand;
+export type Command = CallbackCommand | CheckBalanceCommand | OperatorCommand;
 
-/** The platform's callbacks (docs/callbacks.md section 2). */
+/** The platform's callbacks that change something (docs/callbacks.md section 2). */
 export type CallbackCommand =
   | PlaceBetsCommand
   | SettleBetsCommand
@@ -17,7 +17,11 @@ export type CallbackCommand =
   | CancelBetsCommand
   | CancelTipsCommand;
 
-export type Endpoint = CallbackCommand['type'];
+export type PlatformCommand = CallbackCommand | CheckBalanceCommand;
+
+export type Endpoint = PlatformCommand['type'];
+/** Those that the log knows. */
+export type ChangingEndpoint = CallbackCommand['type'];
 
 interface Envelope {
   /** The request's id. Only adjustBets is identified by it. */
@@ -27,6 +31,14 @@ interface Envelope {
   readonly productId: string;
   readonly currency: string;
   readonly username: string;
+}
+
+/**
+ * Changes nothing and is no query all the same: it takes its place in the player's order, also behind a bet that waits for the
+ * archive, where queries wait for nobody.
+ */
+export interface CheckBalanceCommand extends Envelope {
+  readonly type: 'checkBalance';
 }
 
 export interface PlaceBetsCommand extends Envelope {

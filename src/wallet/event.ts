@@ -1,5 +1,5 @@
 import type { Units } from './amount.js';
-import type { CancelState, Endpoint, OpenState } from './command.js';
+import type { CancelState, ChangingEndpoint, OpenState } from './command.js';
 import type { Operator } from './state/operation.js';
 import type { RoundName } from './state/round.js';
 
@@ -82,7 +82,7 @@ export interface RoundsRestored extends Stamp {
 
 export interface CallbackApplied extends Stamp {
   readonly type: 'callback-applied';
-  readonly endpoint: Endpoint;
+  readonly endpoint: ChangingEndpoint;
   readonly requestId: string;
   readonly productId: string;
   /** The platform's clock, milliseconds. */

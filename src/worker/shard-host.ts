@@ -280,7 +280,7 @@ export class ShardHost implements ThreadShards {
     // The waiting replier keeps these, and not what was read.
     const { id, productId, currency, username, command } = request;
     if (command === undefined) {
-      replier.reply(codec.reply(request, MALFORMED));
+      replier.reply(codec.reply(endpoint, request, MALFORMED));
       return undefined;
     }
     const shard = this.shards.get(shardOf(username, shardCount));
@@ -291,7 +291,8 @@ export class ShardHost implements ThreadShards {
       command,
       deadlineMs,
       replier: {
-        reply: (answer, readyMs) => to.reply(codec.reply({ id, productId, currency, username }, answer), readyMs),
+        reply: (answer, readyMs) =>
+          to.reply(codec.reply(endpoint, { id, productId, currency, username }, answer), readyMs),
       },
     });
     return undefined;

@@ -36,6 +36,7 @@ const CALLBACKS: Readonly<Record<string, object>> = {
     ...ENVELOPE,
     txns: [{ id: 'b1', roundId: 'r-b1', status: 'REFUND', betAmount: 1, transactionType: 'BY_ROUND', ...GAME }],
   },
+  checkBalance: { id: 'c', ...ENVELOPE },
   cancelTips: { id: 't', ...ENVELOPE, txns: [{ id: 'tip', roundId: 'r-tip', status: 'REFUND', betAmount: 2 }] },
 };
 
@@ -273,13 +274,18 @@ describe('GET /openapi.json', () => {
         'schema',
       );
       assert.ok(validate(body), endpoint);
-      const [txn] = (body as { txns: object[] }).txns;
+      const { txns } = body as { txns?: object[] };
+      const [txn] = txns ?? [];
       const wrong = [
         { ...body, id: '' },
         { ...body, username: 'x'.repeat(257) },
-        { ...body, txns: [] },
-        { ...body, txns: [{ ...txn, betAmount: -1 }] },
-        { ...body, txns: [{ ...txn, status: 'LOST' }] },
+        ...(txns === undefined
+          ? []
+          : [
+              { ...body, txns: [] },
+              { ...body, txns: [{ ...txn, betAmount: -1 }] },
+              { ...body, txns: [{ ...txn, status: 'LOST' }] },
+            ]),
         ...(endpoint === 'placeBets' ? [{ ...body, txns: [{ ...txn, betAmount: 0 }] }] : []),
       ];
       for (const request of wrong) {

@@ -16,6 +16,7 @@ test('three nodes share the shards, and any of them takes any callback', async (
   world.bet(1000, 2000);
   await world.time.pass(3000);
   assert.equal(world.told.size, 2000);
+  assert.equal(world.asked, 500);
   assert.deepEqual(world.failures.size, 0);
   const counts = world.living.map((node) => node.serving.length);
   assert.deepEqual(counts, [2, 2, 2]);

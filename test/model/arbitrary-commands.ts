@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { CallbackCommand, OperationCommand } from '../../src/wallet/command.js';
+import type { CallbackCommand, CheckBalanceCommand, OperationCommand } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Operator } from '../../src/wallet/state/operation.js';
 
@@ -71,10 +71,15 @@ function callback<T extends CallbackCommand['type']>(type: T): fc.Arbitrary<Call
   return fc.record({ type: fc.constant(type), ...envelope, txns: array }) as unknown as fc.Arbitrary<CallbackCommand>;
 }
 
+function checkBalance(): fc.Arbitrary<CheckBalanceCommand> {
+  return fc.record({ type: fc.constant('checkBalance' as const), ...envelope });
+}
+
 export type Correction = Extract<OperationCommand, { type: 'correct' }>;
 
 export type Step =
   | { readonly type: 'callback'; readonly command: CallbackCommand }
+  | { readonly type: 'balance'; readonly command: CheckBalanceCommand }
   /** An earlier callback once more, possibly long after. */
   | { readonly type: 'again'; readonly back: number }
   /** One of its elements once more, in another way: what networks and platforms make of a retry. */
@@ -93,6 +98,7 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: callback('voidSettled').map(toStep) },
   { weight: 4, arbitrary: callback('cancelBets').map(toStep) },
   { weight: 2, arbitrary: callback('cancelTips').map(toStep) },
+  { weight: 2, arbitrary: checkBalance().map((command): Step => ({ type: 'balance', command })) },
   { weight: 6, arbitrary: fc.record({ type: fc.constant('again' as const), back: fc.integer({ min: 1, max: 12 }) }) },
   {
     weight: 8,

@@ -112,6 +112,10 @@ function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: C
       past.push(step.command);
       compare(domain, reference, step.command);
       return;
+    case 'balance':
+      compareAnswers(domain, step.command, reference.balance(step.command));
+      comparePictures(domain, reference);
+      return;
     case 'again': {
       const command = past[past.length - step.back];
       if (command !== undefined) compare(domain, reference, command);
@@ -187,7 +191,8 @@ function compareAnswers(domain: Domain, command: Command, expected: ReferenceAns
   if (answer.type === 'accepted' && domain.rules.duplicates === 'replay') {
     const wallet = domain.wallet(command.username);
     const again = decide(wallet, command, domain.rules, domain.nowMs);
-    assert.deepStrictEqual(again.answer, { ...answer, isRepeat: true }, 'what was accepted is answered the same again');
+    const isRepeat = command.type !== 'checkBalance';
+    assert.deepStrictEqual(again.answer, { ...answer, isRepeat }, 'what was accepted is answered the same again');
     assert.equal(again.event, undefined);
   }
 }

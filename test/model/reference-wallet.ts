@@ -1,4 +1,4 @@
-import type { CallbackCommand, OperationCommand } from '../../src/wallet/command.js';
+import type { CallbackCommand, CheckBalanceCommand, OperationCommand } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 
 /*
@@ -115,6 +115,13 @@ export class ReferenceWallet {
       tipDays: [],
       operations: [{ id: 'fund', what: 'import', before: 0, after: balance }],
     });
+  }
+
+  balance({ username, currency }: CheckBalanceCommand): ReferenceAnswer {
+    const player = this.players.get(username);
+    if (player === undefined) return { code: 10001 };
+    if (player.currency !== currency) return { code: 40003 };
+    return { code: 0, before: player.balance, after: player.balance };
   }
 
   correct(command: Extract<OperationCommand, { type: 'correct' }>): ReferenceAnswer {

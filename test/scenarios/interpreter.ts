@@ -56,6 +56,7 @@ export class Interpreter {
   private async callback(callback: CallbackVerb, words: readonly string[], lines: readonly string[]): Promise<string> {
     const { options, positional } = optionsOf(words);
     const [username, ...txn] = positional;
+    const { endpoint } = callback;
     const txns = lines.length > 0 ? lines.map((line) => line.trim().split(' ')) : [[...txn, ...optionWords(words)]];
     const body = {
       id: options.req ?? `req-${++this.requests}`,
@@ -63,9 +64,10 @@ export class Interpreter {
       productId: options.product ?? 'P1',
       currency: options.currency ?? 'THB',
       username,
-      txns: txns.map((one) => this.txn(callback, one)),
+      sessionToken: options.token,
+      ...(callback !== BALANCE && { txns: txns.map((one) => this.txn(callback, one)) }),
     };
-    return await this.post(`/${callback.endpoint}`, JSON.stringify(body));
+    return await this.post(`/${endpoint}`, JSON.stringify(body));
   }
 
   private txn(callback: CallbackVerb, words: readonly string[]): object {
@@ -92,6 +94,7 @@ export class Interpreter {
     if (shape === SUCCESS_SHAPE && statusCode === 0) {
       return `${response.status} ${statusCode} ${balanceBefore} -> ${balanceAfter}`;
     }
+    if (shape === BALANCE_SHAPE && statusCode === 0) return `${response.status} ${statusCode} ${answer.balance}`;
     return `${response.status} of another shape: ${JSON.stringify(answer)}`;
   }
 
@@ -169,11 +172,15 @@ interface CallbackVerb {
 const FAILURE_SHAPE = 'id statusCode timestampMillis productId';
 const SUCCESS_SHAPE = 'id statusCode timestampMillis productId currency balanceBefore balanceAfter username';
 
+const BALANCE_SHAPE = 'id statusCode timestampMillis productId currency balance username';
+
+const BALANCE: CallbackVerb = { endpoint: 'checkBalance', fixed: {}, amounts: [] };
 const settled = { status: 'SETTLED', betAmount: 0, turnOver: 0, isSingleState: false };
 const byTransaction = { transactionType: 'BY_TRANSACTION' };
 const byRound = { transactionType: 'BY_ROUND' };
 
 const CALLBACKS: Readonly<Record<string, CallbackVerb>> = {
+  balance: BALANCE,
   place: { endpoint: 'placeBets', fixed: { status: 'OPEN' }, amounts: ['betAmount'] },
   settle: { endpoint: 'settleBets', fixed: { ...settled, ...byTransaction }, amounts: ['payoutAmount'] },
   'settle-round': { endpoint: 'settleBets', fixed: { ...settled, ...byRound }, amounts: ['payoutAmount'] },
@@ -199,7 +206,7 @@ const CALLBACKS: Readonly<Record<string, CallbackVerb>> = {
 };
 
 const FLAGS = ['skip', 'feature', 'end', 'by-round'];
-const ENVELOPE_OPTIONS = ['req', 'at', 'product', 'currency'];
+const ENVELOPE_OPTIONS = ['req', 'at', 'product', 'currency', 'token'];
 
 function optionsOf(words: readonly string[]): {
   options: Record<string, string>;

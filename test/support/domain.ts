@@ -12,6 +12,7 @@ import type {
   CallbackCommand,
   CancelTipTxn,
   CancelTxn,
+  CheckBalanceCommand,
   Command,
   PlaceTxn,
   SettleTxn,
@@ -176,6 +177,7 @@ const game = { gameCode: 'g', playInfo: 'p' };
 
 /** Commands with everything filled in that a test does not care about. */
 export const commands = {
+  checkBalance: (over: Envelope = {}): CheckBalanceCommand => ({ type: 'checkBalance', ...envelope, ...over }),
   place: (txns: readonly (Partial<PlaceTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
     type: 'placeBets',
     ...envelope,

@@ -14,7 +14,7 @@ import { settingsWith } from './settings.js';
 
 /** One for all: compiling it takes longer than most tests. */
 export const CODEC = new CallbackCodec(
-  { scales: new ScaleTable({ default: 4, byCurrency: {} }), amountMax: 1e10, txnsMax: 200 },
+  { scales: new ScaleTable({ default: 4, byCurrency: {} }), amountMax: 1e10, txnsMax: 200, closed: 'own' },
   systemClock,
 );
 export const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };

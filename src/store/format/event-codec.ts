@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/assert.js';
-import type { CancelState, Endpoint, OpenState } from '../../wallet/command.js';
+import type { CancelState, ChangingEndpoint, OpenState } from '../../wallet/command.js';
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import type { Operator } from '../../wallet/state/operation.js';
 import type { RoundName } from '../../wallet/state/round.js';
@@ -12,7 +12,7 @@ import { UnknownFormatError } from './format-error.js';
 type Tuple = readonly unknown[];
 
 /** The numbers of endpoints in the log. They are on disk for ever: none changes, and none is used again. */
-export const ENDPOINT_NUMBER: Readonly<Record<Endpoint, number>> = {
+export const ENDPOINT_NUMBER: Readonly<Record<ChangingEndpoint, number>> = {
   placeBets: 0,
   settleBets: 1,
   adjustBets: 2,
@@ -21,7 +21,7 @@ export const ENDPOINT_NUMBER: Readonly<Record<Endpoint, number>> = {
   cancelTips: 5,
 };
 const ENDPOINT_BY_NUMBER = new Map(
-  Object.entries(ENDPOINT_NUMBER).map(([endpoint, number]) => [number, endpoint as Endpoint]),
+  Object.entries(ENDPOINT_NUMBER).map(([endpoint, number]) => [number, endpoint as ChangingEndpoint]),
 );
 
 const EVENT = {

@@ -5,6 +5,7 @@ import type {
   CallbackCommand,
   CancelBetsCommand,
   CancelTxn,
+  CheckBalanceCommand,
   Command,
   VoidSettledCommand,
   VoidTxn,
@@ -38,6 +39,8 @@ export function decide(wallet: Wallet | undefined, command: Command, rules: Rule
     case 'cancelBets':
     case 'cancelTips':
       return decideCallback(wallet, command, rules, nowMs);
+    case 'checkBalance':
+      return decideBalance(wallet, command);
     default:
       return decideOperator(wallet, command, nowMs);
   }
@@ -45,6 +48,13 @@ export function decide(wallet: Wallet | undefined, command: Command, rules: Rule
 
 const NO_REMARKS: readonly Remark[] = [];
 const REPEAT: readonly Remark[] = ['repeat'];
+
+/** Told to whoever is blocked too, and of whatever product: a blocked player has bets that close. */
+function decideBalance(wallet: Wallet | undefined, command: CheckBalanceCommand): Decision {
+  if (wallet === undefined) return failed('user-not-found');
+  if (wallet.currency !== command.currency) return failed('currency-mismatch');
+  return { answer: accepted(wallet.balance, wallet.balance), event: undefined, remarks: NO_REMARKS };
+}
 
 function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, rules: Rules, nowMs: number): Decision {
   if (wallet === undefined) return failed('user-not-found');
