@@ -22,6 +22,7 @@ const NAMES = [
   'round',
   'void',
   'tips',
+  'adjustBalance',
   'products',
   'tombstonesMax',
   'openBetsMax',
