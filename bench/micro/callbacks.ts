@@ -13,7 +13,12 @@ export const OPENING_BALANCE = 10_000_000_000;
 const settings = loadSettings({});
 export const rules = rulesOf(settings);
 export const scales = new ScaleTable({ default: settings.money.scale, byCurrency: settings.money.scales });
-export const codecs = requestCodecs({ scales, amountMax: settings.money.amountMax, txnsMax: settings.txnsMax });
+export const codecs = requestCodecs({
+  scales,
+  amountMax: settings.money.amountMax,
+  creditMax: settings.money.amountMax,
+  txnsMax: settings.txnsMax,
+});
 
 /** Ids are as long as platforms send them. */
 const id = (kind: string, n: number) => `${kind}-0d9c-4b1e-9a57-${String(n).padStart(18, '0')}`;

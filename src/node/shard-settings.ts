@@ -23,6 +23,7 @@ const NAMES = [
   'round',
   'void',
   'tips',
+  'adjustBalance',
   'products',
   'tombstonesMax',
   'openBetsMax',

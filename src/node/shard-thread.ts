@@ -11,6 +11,7 @@ import { RecoveryError } from '../shard/log/recovery-error.js';
 import type { Position } from '../shard/log/wal.js';
 import type { SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
 import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
+import { FormatGate, STORE_FORMAT } from '../store/format/format-gate.js';
 import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import type { StoreMeta } from '../store/meta.js';
 import { writeOrphans } from '../store/orphans-file.js';
@@ -51,10 +52,12 @@ export function policyOf(
 
 /** Reads the callbacks of this store and writes their answers. Takes some 50 ms to make. */
 export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings' | 'meta'>): CallbackCodec {
-  const { money, txnsMax, statusCodes } = settings;
+  const { money, adjustBalance, txnsMax, statusCodes } = settings;
+  const { amountMax } = money;
+  const creditMax = adjustBalance.creditMax ?? amountMax;
   const scales = new ScaleTable(meta.scales);
   const { closed } = statusCodes;
-  return new CallbackCodec({ scales, amountMax: money.amountMax, txnsMax, closed }, systemClock);
+  return new CallbackCodec({ scales, amountMax, creditMax, txnsMax, closed }, systemClock);
 }
 
 /** What a thread has to know of the process. Plain data: it crosses to a worker as it is. */
@@ -115,6 +118,8 @@ export async function openShardThread(
     server: () => store.server,
     news,
   });
+  // Alone it writes all that it reads; with others what the plan says, once there is one.
+  const gate = new FormatGate(options.isShared ? 1 : STORE_FORMAT);
   const host = new ShardHost(shards, {
     codec,
     shardCount: meta.shards,
@@ -127,17 +132,18 @@ export async function openShardThread(
     wal: store.wal,
     putCopies: waitsForPeer(settings) ? putCopies : undefined,
     snapshots: store.snapshots,
-    snapshotFormat: new SnapshotCodec(meta.storeId),
+    snapshotFormat: new SnapshotCodec(meta.storeId, gate),
+    allowFormat: (format) => gate.open(format),
     policy: policyOf(settings, meta),
     newSnapshotId,
     acknowledged: (shard) => acknowledged.get(shard),
-    format: new EntryCodec(meta.storeId),
+    format: new EntryCodec(meta.storeId, gate),
     genesis: (shard) => genesisHead(meta.storeId, shard),
     clock: systemClock,
     timers: systemTimers,
     clockOffsetMs: options.clockOffsetMs,
     log,
-    rules: rulesOf(settings),
+    rules: rulesOf(settings, meta),
     limits: settings.limits,
     loopIdleMs: () => performance.eventLoopUtilization().idle,
     idleMs: settings.memory.idleSeconds * 1000,

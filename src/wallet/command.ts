@@ -15,7 +15,10 @@ export type CallbackCommand =
   | AdjustBetsCommand
   | VoidSettledCommand
   | CancelBetsCommand
-  | CancelTipsCommand;
+  | CancelTipsCommand
+  | PlaceTipsCommand
+  | WinRewardsCommand
+  | AdjustBalanceCommand;
 
 export type PlatformCommand = CallbackCommand | CheckBalanceCommand;
 
@@ -69,6 +72,21 @@ export interface CancelBetsCommand extends Envelope {
 export interface CancelTipsCommand extends Envelope {
   readonly type: 'cancelTips';
   readonly txns: readonly CancelTipTxn[];
+}
+
+export interface PlaceTipsCommand extends Envelope {
+  readonly type: 'placeTips';
+  readonly txns: readonly PlaceTipTxn[];
+}
+
+export interface WinRewardsCommand extends Envelope {
+  readonly type: 'winRewards';
+  readonly txns: readonly RewardTxn[];
+}
+
+export interface AdjustBalanceCommand extends Envelope {
+  readonly type: 'adjustBalance';
+  readonly txns: readonly MovementTxn[];
 }
 
 /** Decides nothing; kept in the log for people, but of a settle BY_TRANSACTION. */
@@ -131,6 +149,33 @@ export interface CancelTipTxn {
   readonly id: string;
   readonly roundId: string;
   readonly betAmount: Units;
+}
+
+export interface PlaceTipTxn {
+  readonly id: string;
+  readonly roundId: string;
+  readonly betAmount: Units;
+  readonly skipBalanceUpdate: boolean;
+}
+
+/** Its texts are empty, and its stake 0, where the platform left them out. */
+export interface RewardTxn extends GameInfo {
+  readonly id: string;
+  readonly roundId: string;
+  /** A statistic. */
+  readonly betAmount: Units;
+  readonly payoutAmount: Units;
+}
+
+export interface MovementTxn {
+  /** The platform's `refId`. */
+  readonly id: string;
+  /** The same: a movement is of no round of the game, and is kept under one of its own name. */
+  readonly roundId: string;
+  readonly status: 'DEBIT' | 'CREDIT';
+  readonly amount: Units;
+  /** More than the rules allow (`adjustBalance.creditMax`), which is in whole currency. */
+  readonly isTooMuch: boolean;
 }
 
 /** What the operator's own API asks (docs/decisions.md section 5). */

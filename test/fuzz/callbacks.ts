@@ -59,6 +59,12 @@ function txnOf(endpoint: ChangingEndpoint, random: Random): object {
       return { ...txn, status: random.pick(['REFUND', 'REJECT']), betAmount, transactionType, ...game };
     case 'cancelTips':
       return { ...txn, status: 'REFUND', betAmount };
+    case 'placeTips':
+      return { ...txn, status: 'TIPS', betAmount, skipBalanceUpdate };
+    case 'winRewards':
+      return { ...txn, status: 'SETTLED', payoutAmount, ...(random.oneIn(2) && { betAmount, ...game }) };
+    case 'adjustBalance':
+      return { refId: txn.id, status: random.pick(['DEBIT', 'CREDIT']), amount: betAmount };
     default:
       return endpoint satisfies never;
   }

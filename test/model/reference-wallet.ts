@@ -55,6 +55,23 @@ interface Closing {
   version: number;
 }
 
+interface Reward {
+  product: string;
+  id: string;
+  round: string;
+  payout: number;
+  state: string;
+  paid: number;
+  entries: Entry[];
+}
+
+interface Movement {
+  product: string;
+  ref: string;
+  status: string;
+  entries: Entry[];
+}
+
 export interface ReferencePlayer {
   currency: string;
   balance: number;
@@ -63,6 +80,8 @@ export interface ReferencePlayer {
   bets: Bet[];
   settlements: Settlement[];
   closings: Closing[];
+  rewards: Reward[];
+  movements: Movement[];
   marks: { product: string; round: string; at: number; counted: boolean }[];
   endedRounds: string[];
   tipDays: number[];
@@ -110,6 +129,8 @@ export class ReferenceWallet {
       bets: [],
       settlements: [],
       closings: [],
+      rewards: [],
+      movements: [],
       marks: [],
       endedRounds: [],
       tipDays: [],
@@ -230,6 +251,12 @@ export class ReferenceWallet {
       }
       case 'cancelTips':
         return this.tip(player, command, txn as Of<'cancelTips'>, version, nowMs);
+      case 'placeTips':
+        return this.placeTip(player, command, txn as Of<'placeTips'>, version);
+      case 'winRewards':
+        return this.reward(player, command, txn as Of<'winRewards'>, version);
+      case 'adjustBalance':
+        return this.movement(player, command, txn as Of<'adjustBalance'>, version);
     }
   }
 
@@ -259,7 +286,7 @@ export class ReferenceWallet {
     const alive = bet.kind === 'bet' && !bet.single && !isReversed(bet);
     const opens = alive && txn.status === 'OPEN' && !bet.opened;
     const takes = alive && !skip && !bet.taken;
-    if (!opens && !takes && bet.round === txn.roundId) {
+    if (bet.kind === 'bet' && !opens && !takes && bet.round === txn.roundId) {
       const entry = alike(bet, 'place', txn.betAmount, txn.status, skip);
       if (entry !== undefined) {
         if (isReversed(bet)) throw new Refused(20003);
@@ -267,7 +294,7 @@ export class ReferenceWallet {
       }
     }
     this.refuseOpening(player, command.productId);
-    if (bet.kind !== 'bet') throw new Refused(20003);
+    if (bet.kind !== 'bet') throw new Refused(bet.state === 'TIPS' ? 20002 : 20003);
     if (!(opens || takes) || bet.stake !== txn.betAmount || bet.round !== txn.roundId) throw new Refused(20002);
     if (takes && bet.stake > 0 && player.balance < bet.stake) throw new Refused(10002);
     if (txn.status === 'OPEN') {
@@ -294,7 +321,7 @@ export class ReferenceWallet {
     }
     this.refuseOpening(player, command.productId);
     if (bet !== undefined && !pays) {
-      if (isOpen(bet)) throw new Refused(20002);
+      if (isOpen(bet) || bet.state === 'TIPS') throw new Refused(20002);
       throw new Refused(bet.state === 'SETTLED' ? 20004 : 20003);
     }
     if (
@@ -321,7 +348,7 @@ export class ReferenceWallet {
 
   private settle(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
-    if (bet === undefined) throw new Refused(20001);
+    if (bet === undefined || bet.state === 'TIPS') throw new Refused(20001);
     const skip = txn.skipBalanceUpdate;
     if (isReversed(bet)) throw new Refused(20003);
     if (!isOpen(bet)) {
@@ -398,7 +425,7 @@ export class ReferenceWallet {
 
   private adjust(player: ReferencePlayer, command: CallbackCommand, txn: Of<'adjustBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
-    if (bet === undefined) throw new Refused(20001);
+    if (bet === undefined || bet.state === 'TIPS') throw new Refused(20001);
     const entry = bet.entries.find((one) => one.what === 'adjust' && one.request === command.id);
     if (entry !== undefined) {
       if (entry.amount !== txn.betAmount) throw new Refused(20002);
@@ -415,7 +442,17 @@ export class ReferenceWallet {
 
   private void(player: ReferencePlayer, command: CallbackCommand, txn: Of<'voidSettled'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
-    if (bet === undefined || isOpen(bet)) throw new Refused(20001);
+    const reward = player.rewards.find((one) => one.product === command.productId && one.id === txn.id);
+    if (reward !== undefined && (bet === undefined || bet.kind === 'tombstone')) {
+      const entry = reward.entries.find((one) => one.what === 'void');
+      if (entry !== undefined) return repeatOf(entry);
+      const moved = -reward.paid;
+      if (!this.rules.voidAllowNegativeBalance && moved < 0 && player.balance + moved < 0) throw new Refused(10002);
+      reward.state = 'VOID';
+      reward.paid = 0;
+      return this.move(player, moved, version, reward, { what: 'void', amount: 0 });
+    }
+    if (bet === undefined || isOpen(bet) || bet.state === 'TIPS') throw new Refused(20001);
     if (isReversed(bet)) {
       const entry = bet.state === 'VOID' ? bet.entries.find((one) => one.what === 'void') : undefined;
       if (entry === undefined) throw new Refused(20003);
@@ -477,18 +514,18 @@ export class ReferenceWallet {
   private cancel(player: ReferencePlayer, command: CallbackCommand, txn: Of<'cancelBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined) throw this.unknown(player, command.productId, txn);
-    if (bet.kind === 'tombstone') throw new Refused(20001);
     return this.refund(player, bet, txn.status, version);
   }
 
   private refund(player: ReferencePlayer, bet: Bet, state: string, version: number): Effect {
-    if (!isOpen(bet)) {
+    if (bet.kind === 'tombstone') throw new Refused(20001);
+    if (!isOpen(bet) && bet.state !== 'TIPS') {
       const entry = isReversed(bet) ? bet.entries.find((one) => one.what === 'cancel') : undefined;
       if (entry !== undefined) return repeatOf(entry);
       throw new Refused(bet.state === 'SETTLED' ? 20004 : 20003);
     }
     const moved = bet.held;
-    bet.state = state;
+    bet.state = bet.kind === 'tip' ? 'REFUND' : state;
     bet.held = 0;
     return this.move(player, moved, version, bet, { what: 'cancel', amount: moved });
   }
@@ -558,6 +595,62 @@ export class ReferenceWallet {
     return this.move(player, txn.betAmount, version, tip, { what: 'cancel', amount: txn.betAmount });
   }
 
+  private placeTip(player: ReferencePlayer, command: CallbackCommand, txn: Of<'placeTips'>, version: number): Effect {
+    const item = find(player, command.productId, txn.id);
+    const skip = txn.skipBalanceUpdate;
+    const takes = item?.state === 'TIPS' && !item.taken && !skip;
+    const entry = item?.kind === 'tip' ? alike(item, 'place', txn.betAmount, '', skip) : undefined;
+    if (entry !== undefined && !takes) {
+      if (item?.state === 'REFUND') throw new Refused(20003);
+      return repeatOf(entry);
+    }
+    this.refuseOpening(player, command.productId);
+    if (item !== undefined && isReversed(item)) throw new Refused(20003);
+    if (item !== undefined && (!takes || item.stake !== txn.betAmount)) throw new Refused(20002);
+    if (!skip && txn.betAmount > 0 && player.balance < txn.betAmount) throw new Refused(10002);
+    const tip = item ?? newBet(command.productId, txn.id, txn.roundId, 'tip', 'TIPS', txn.betAmount);
+    if (item === undefined) player.bets.push(tip);
+    tip.taken ||= !skip;
+    if (!skip) tip.held = txn.betAmount;
+    return this.move(player, -tip.held, version, tip, { what: 'place', amount: txn.betAmount, skip });
+  }
+
+  private reward(player: ReferencePlayer, command: CallbackCommand, txn: Of<'winRewards'>, version: number): Effect {
+    const { productId: product } = command;
+    const known = player.rewards.find((one) => one.product === product && one.id === txn.id);
+    if (known !== undefined) {
+      if (known.state === 'VOID') throw new Refused(20003);
+      if (known.payout !== txn.payoutAmount) throw new Refused(20002);
+      return repeatOf(known.entries[0] as Entry);
+    }
+    const payout = txn.payoutAmount;
+    const reward = { product, id: txn.id, round: txn.roundId, payout, state: 'SETTLED', paid: payout, entries: [] };
+    player.rewards.push(reward);
+    return this.move(player, txn.payoutAmount, version, reward, { what: 'settle', amount: txn.payoutAmount });
+  }
+
+  private movement(
+    player: ReferencePlayer,
+    command: CallbackCommand,
+    txn: Of<'adjustBalance'>,
+    version: number,
+  ): Effect {
+    const { productId: product } = command;
+    const { id: ref, status, amount } = txn;
+    const isKnown = (one: Movement) => one.product === product && one.ref === ref && one.status === status;
+    const known = player.movements.find(isKnown);
+    const [entry] = known?.entries ?? [];
+    if (entry !== undefined && entry.amount === amount) return repeatOf(entry);
+    if (status === 'DEBIT') this.refuseOpening(player, product);
+    if (known !== undefined) throw new Refused(20002);
+    if (status === 'DEBIT' && amount > 0 && player.balance < amount) throw new Refused(10002);
+    if (status === 'CREDIT' && txn.isTooMuch) throw new Refused(40003);
+    const movement = { product, ref, status, entries: [] };
+    player.movements.push(movement);
+    const moved = status === 'DEBIT' ? -amount : amount;
+    return this.move(player, moved, version, movement, { what: 'place', amount });
+  }
+
   private refuseOpening(player: ReferencePlayer, product: string): void {
     const listed = this.rules.products.get(product);
     if (player.blocked || listed?.blocked === true) throw new Refused(40003);
@@ -612,7 +705,9 @@ function closedBy(player: ReferencePlayer, command: CallbackCommand, txn: Txn, {
   if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return [];
   const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'>;
   if (byRound) return [{ round: roundId, whole: true, repeat }];
-  return [{ round: find(player, command.productId, id)?.round as string, whole: false, repeat }];
+  const item = find(player, command.productId, id);
+  // Tips and rewards are of no round.
+  return item?.kind === 'bet' ? [{ round: item.round, whole: false, repeat }] : [];
 }
 
 /** A bet that has no cancel or void of its own, because an element of this array has closed its whole round. */

@@ -19,6 +19,10 @@ export const ENDPOINT_NUMBER: Readonly<Record<ChangingEndpoint, number>> = {
   voidSettled: 3,
   cancelBets: 4,
   cancelTips: 5,
+  placeTips: 6,
+  winRewards: 7,
+  adjustBalance: 8,
+  // 9 is for rollback.
 };
 const ENDPOINT_BY_NUMBER = new Map(
   Object.entries(ENDPOINT_NUMBER).map(([endpoint, number]) => [number, endpoint as ChangingEndpoint]),
@@ -52,7 +56,23 @@ const CHANGE = {
   'round-marked': 11,
   'cancel-remembered': 12,
   'tip-credited': 13,
+  'tip-placed': 14,
+  'tip-cancelled': 15,
+  'reward-credited': 16,
+  'reward-voided': 17,
+  'balance-debited': 18,
+  'balance-credited': 19,
+  // 20 and 21 are for a bet and a round that are rolled back.
 } as const;
+
+/** Those that the first format of stores does not have; see format-gate.ts. */
+const FIRST_OF_FORMAT_2 = CHANGE['tip-placed'];
+
+/** The format that a reader of this event has to know. */
+export function formatOf(event: Event): number {
+  const isNew = ({ type }: Change) => CHANGE[type] >= FIRST_OF_FORMAT_2;
+  return event.type === 'callback-applied' && event.changes.some(isNew) ? 2 : 1;
+}
 
 const WAITING = 1;
 const SKIP = 2;
@@ -175,6 +195,18 @@ function changeToTuple(change: Change): Tuple {
       return [code, change.id, change.after, change.roundId];
     case 'tip-credited':
       return [code, change.id, change.after, change.roundId, change.amount];
+    case 'tip-placed':
+      return [code, change.id, change.after, flagsOf(change), change.roundId, change.amount];
+    case 'tip-cancelled':
+    case 'reward-voided':
+      return [code, change.id, change.after];
+    case 'reward-credited': {
+      const { id, after, roundId, payout, stake, gameCode, playInfo } = change;
+      return [code, id, after, roundId, payout, stake, gameCode, playInfo];
+    }
+    case 'balance-debited':
+    case 'balance-credited':
+      return [code, change.id, change.after, change.amount];
     default:
       return unreachable(change);
   }
@@ -345,6 +377,20 @@ function tupleToChange(tuple: Read): Change {
       return { type: 'cancel-remembered', id, roundId: tuple[3], after };
     case CHANGE['tip-credited']:
       return { type: 'tip-credited', id, roundId: tuple[3], amount: tuple[4], after };
+    case CHANGE['tip-placed']:
+      return { type: 'tip-placed', id, roundId: tuple[4], skip: has(flags, SKIP), amount: tuple[5], after };
+    case CHANGE['tip-cancelled']:
+      return { type: 'tip-cancelled', id, after };
+    case CHANGE['reward-credited']: {
+      const [, , , roundId, payout, stake, gameCode, playInfo] = tuple;
+      return { type: 'reward-credited', id, roundId, payout, stake, after, gameCode, playInfo };
+    }
+    case CHANGE['reward-voided']:
+      return { type: 'reward-voided', id, after };
+    case CHANGE['balance-debited']:
+      return { type: 'balance-debited', id, amount: tuple[3], after };
+    case CHANGE['balance-credited']:
+      return { type: 'balance-credited', id, amount: tuple[3], after };
     default:
       throw new UnknownFormatError(`change type ${code} is not known: the log was written by a newer walletd`);
   }

@@ -27,7 +27,7 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
   if (wallet.blocked) return fail('player-blocked');
   if (refusesProduct(rules, command.productId)) return fail('product-refused');
   if (bet !== undefined && !paysLater) {
-    return bet.isOpen ? fail('duplicate-transaction') : fail(closedFailure(bet));
+    return fail(bet.isOpen || bet.state === 'TIPS' ? 'duplicate-transaction' : closedFailure(bet));
   }
   if (bet === undefined && rules.roundEnded === 'refuse-all' && wallet.round(command.productId, txn.roundId)?.ended) {
     return fail('already-settled');
@@ -56,7 +56,7 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
 
 function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
-  if (bet === undefined) return fail('transaction-not-found');
+  if (bet === undefined || bet.state === 'TIPS') return fail('transaction-not-found');
   const skip = txn.skipBalanceUpdate;
   if (!bet.isOpen) {
     if (bet.isReversed || bet.isSingleState) return fail(closedFailure(bet));

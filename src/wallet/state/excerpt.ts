@@ -1,31 +1,31 @@
+import type { CallbackCommand, Endpoint } from '../command.js';
 import type { Round, Transaction } from './round.js';
+import type { Namespace } from './transaction-kind.js';
 import { Wallet } from './wallet.js';
-
-/** What of a command names transactions and rounds. */
-interface Naming {
-  readonly id: string;
-  readonly roundId: string;
-  readonly byRound?: boolean;
-}
 
 /**
  * A copy that holds what these elements can touch, and nothing else. An array is decided on such a copy, one element
  * after the other; the wallet itself changes only when all of them stand. The copy of the array before it is gone then.
  */
-export function excerptOf(wallet: Wallet, productId: string, txns: readonly Naming[]): Wallet {
+export function excerptOf(wallet: Wallet, command: CallbackCommand): Wallet {
+  const { productId } = command;
+  const namespaces = namespacesOf(command.type);
   const rounds = new Map<number, RoundPart>();
   const partOf = (round: Round): RoundPart => {
     const part = rounds.get(round.row) ?? { round, items: new Map() };
     rounds.set(round.row, part);
     return part;
   };
-  for (const { id, roundId, byRound } of txns) {
-    const bet = wallet.bet(productId, id);
-    if (bet !== undefined) partOf(bet.round).items.set(bet.row, bet);
+  for (const txn of command.txns) {
+    const { id, roundId } = txn;
+    for (const namespace of namespaces) {
+      const item = wallet.named(namespace, productId, id);
+      if (item !== undefined) partOf(item.round).items.set(item.row, item);
+    }
     const round = wallet.round(productId, roundId);
     if (round === undefined) continue;
     const { items } = partOf(round);
-    if (byRound === true) for (const other of round.bets) items.set(other.row, other);
+    if ('byRound' in txn && txn.byRound) for (const other of round.bets) items.set(other.row, other);
   }
   const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
   copy.balance = wallet.balance;
@@ -36,6 +36,25 @@ export function excerptOf(wallet: Wallet, productId: string, txns: readonly Nami
   copy.openBets = wallet.openBets;
   copy.tombstones = wallet.tombstones;
   return copy;
+}
+
+const BETS: readonly Namespace[] = ['bet'];
+const BETS_AND_REWARDS: readonly Namespace[] = ['bet', 'reward'];
+const REWARDS: readonly Namespace[] = ['reward'];
+const MOVEMENTS: readonly Namespace[] = ['debit', 'credit'];
+
+/** Where the ids of its elements can be. */
+function namespacesOf(type: Endpoint): readonly Namespace[] {
+  switch (type) {
+    case 'voidSettled':
+      return BETS_AND_REWARDS;
+    case 'winRewards':
+      return REWARDS;
+    case 'adjustBalance':
+      return MOVEMENTS;
+    default:
+      return BETS;
+  }
 }
 
 interface RoundPart {
