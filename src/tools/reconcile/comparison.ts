@@ -90,12 +90,14 @@ export class Comparison {
 
   private onlyTheirs(record: PlatformRecord): void {
     const { username, productId, roundId, line, timeMs } = record;
+    if (record.state === 'CANCELLED' || record.state === 'VOID') {
+      this.counts.cancelled++;
+      return;
+    }
     if (roundId !== undefined) {
       this.onHanging({ username, productId, roundId, payout: undefined, line, timeMs: timeMs ?? 0, isInFlight: false });
     }
-    if (record.state === 'CANCELLED' || record.state === 'VOID') {
-      this.counts.cancelled++;
-    } else if (timeMs !== undefined && !this.window.has(timeMs)) {
+    if (timeMs !== undefined && !this.window.has(timeMs)) {
       this.counts.outside++;
     } else {
       this.report(['missing-here'], record, undefined);

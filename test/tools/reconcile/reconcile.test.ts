@@ -186,6 +186,15 @@ const PLANTED: Readonly<Record<string, Planted>> = {
     found: ({ roundId }) => [`round-payout ${roundId}`],
     surplus: () => -units(1),
   },
+  'another payout of a round, of which the platform has a bet that was refused': {
+    way: 'by-round',
+    change: (record) => [
+      { ...record, payout: (record.payout as number) + 1 },
+      { ...record, betId: 'refused-in-round', betStatus: 'REJECT' },
+    ],
+    found: ({ roundId }) => [`round-payout ${roundId}`],
+    surplus: () => -units(1),
+  },
   'another stake in a round': {
     way: 'by-round',
     change: (record) => [{ ...record, stake: record.stake + 1 }],
