@@ -15,7 +15,11 @@ import {
   pairs,
   pairsByRound,
   places,
+  purses,
+  rewards,
   rules,
+  tips,
+  tipsBack,
   voidedSingles,
 } from './callbacks.js';
 import { type Case, type Group, keep } from './group.js';
@@ -84,6 +88,10 @@ export const deciding: Group = {
     fresh('placeBets, then its cancelBets', cancelled),
     fresh('settleBets, single-state, then its voidSettled', voidedSingles),
     fresh('cancelTips, of unknown ones', cancelledTips),
+    fresh('placeTips, new', tips),
+    fresh('placeTips, then its cancelTips', tipsBack),
+    fresh('winRewards, new', rewards),
+    fresh('adjustBalance, a debit, then a credit', purses),
   ],
   alternative: {
     name: 'a balance and a Map: placeBets, then its settleBets',
