@@ -281,7 +281,7 @@ describe('GET /openapi.json', () => {
         { ...body, id: '' },
         { ...body, username: 'x'.repeat(257) },
         { ...body, txns: [] },
-        { ...body, txns: [{ ...txn, betAmount: -1 }] },
+        { ...body, txns: [{ ...txn, ...('refId' in (txn ?? {}) ? { amount: -1 } : { betAmount: -1 }) }] },
         { ...body, txns: [{ ...txn, status: 'LOST' }] },
         ...(endpoint === 'placeBets' ? [{ ...body, txns: [{ ...txn, betAmount: 0 }] }] : []),
       ];
