@@ -80,6 +80,13 @@ export const cancelled = twice(
 );
 export const voidedSingles = twice(singles, all('voidSettled', voided));
 export const cancelledTips = all('cancelTips', refund);
+export const tips = all('placeTips', (n) => ({ ...ids(n), status: 'TIPS', betAmount: 10.5 + n }));
+/** Each tip is placed, then given back. */
+export const tipsBack = twice(tips, cancelledTips);
+export const rewards = all('winRewards', (n) => ({ ...ids(n), status: 'SETTLED', payoutAmount: 20.5 + n, ...game }));
+const movement = (status: string) => (n: number) => ({ refId: id('mov1', n), status, amount: 10.5 + n });
+/** Each purse is taken in, then paid out. */
+export const purses = twice(all('adjustBalance', movement('DEBIT')), all('adjustBalance', movement('CREDIT')));
 
 /** Bets in arrays of 8: as many requests as make `CALLBACKS` bets. */
 export const ARRAY_LENGTH = 8;

@@ -16,7 +16,11 @@ import {
   pairs,
   pairsByRound,
   places,
+  purses,
+  rewards,
   rules,
+  tips,
+  tipsBack,
   voidedSingles,
 } from './callbacks.js';
 import { type Case, type Group, keep } from './group.js';
@@ -86,6 +90,10 @@ export const deciding: Group = {
     fresh('settleBets, single-state, then its voidSettled', voidedSingles),
     fresh('cancelTips, of unknown ones', cancelledTips),
     { name: 'checkBalance', run: () => keep(runAll(played, balances)) },
+    fresh('placeTips, new', tips),
+    fresh('placeTips, then its cancelTips', tipsBack),
+    fresh('winRewards, new', rewards),
+    fresh('adjustBalance, a debit, then a credit', purses),
   ],
   alternative: {
     name: 'a balance and a Map: placeBets, then its settleBets',

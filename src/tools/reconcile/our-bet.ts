@@ -12,6 +12,8 @@ const STATES: Readonly<Record<Transaction['state'], OurState>> = {
   VOID: 'VOID',
   REFUND: 'CANCELLED',
   REJECT: 'CANCELLED',
+  // Of a tip only, which is no bet of its round.
+  TIPS: 'OPEN',
 };
 
 /**
