@@ -41,7 +41,12 @@ const onStore = () => [
 ];
 /** What is sent, and where it is kept. */
 const mixed = () => [
-  new Option('--mix <name>', 'all callbacks, by Zipf, or placeBets and settleBets').choices(MIXES).default('real'),
+  new Option(
+    '--mix <name>',
+    'what most platforms send, by Zipf; with tips, rewards and movements; or placeBets and settleBets',
+  )
+    .choices(MIXES)
+    .default('real'),
   ...onStore(),
 ];
 
