@@ -44,7 +44,7 @@ const onStore = () => [
 const mixed = () => [
   new Option(
     '--mix <name>',
-    'all callbacks, by Zipf; these with a checkBalance before each round; or placeBets and settleBets',
+    'what most platforms send, by Zipf; with tips, rewards and movements; with a checkBalance before each round; or bets only',
   )
     .choices(MIXES)
     .default('real'),

@@ -11,7 +11,8 @@ export const NOW_MS = 1_763_600_000_000;
 export const OPENING_BALANCE = 10_000_000_000;
 
 const settings = loadSettings({});
-export const rules = rulesOf(settings);
+/** As where no message places tips: there are cases of cancelled ones that are unknown. */
+export const rules = { ...rulesOf(settings), tipsUnknown: 'credit' } as const;
 export const scales = new ScaleTable({ default: settings.money.scale, byCurrency: settings.money.scales });
 export const codecs = requestCodecs({
   scales,
