@@ -24,8 +24,9 @@ export interface RaceSettings {
 }
 
 const SENT: Readonly<Record<Mix, string>> = {
-  real: 'all callbacks that move money, by Zipf',
-  asking: 'all callbacks, by Zipf, and a checkBalance before each round of play',
+  real: 'bets and what becomes of them, by Zipf',
+  family: 'bets and what becomes of them, by Zipf, and tips, rewards and movements',
+  asking: 'bets and what becomes of them, by Zipf, and a checkBalance before each round of play',
   pairs: 'placeBets and settleBets in turn',
 };
 
