@@ -4,6 +4,7 @@ import type { CallbackType } from './callback-type.js';
 import { cancelBets } from './cancel-bets.js';
 import { cancelTips } from './cancel-tips.js';
 import { placeBets } from './place-bets.js';
+import { rollback } from './rollback.js';
 import { settleBets } from './settle-bets.js';
 import { voidSettled } from './void-settled.js';
 
@@ -15,6 +16,7 @@ export const CALLBACKS: { readonly [E in Endpoint]: CallbackType<E> } = {
   voidSettled,
   cancelBets,
   cancelTips,
+  rollback,
 };
 
 export const ENDPOINTS = Object.keys(CALLBACKS) as readonly Endpoint[];

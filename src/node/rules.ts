@@ -5,7 +5,16 @@ import type { Rules } from '../wallet/decide/rules.js';
 /** The settings that shape decisions. */
 export type RuleSettings = Pick<
   Settings,
-  'duplicates' | 'round' | 'void' | 'tips' | 'tombstonesMax' | 'openBetsMax' | 'historyMax' | 'retention' | 'products'
+  | 'duplicates'
+  | 'round'
+  | 'void'
+  | 'rollback'
+  | 'tips'
+  | 'tombstonesMax'
+  | 'openBetsMax'
+  | 'historyMax'
+  | 'retention'
+  | 'products'
 >;
 
 export function rulesOf(settings: RuleSettings): Rules {
@@ -14,6 +23,8 @@ export function rulesOf(settings: RuleSettings): Rules {
     roundEnded: settings.round.ended,
     voidAmounts: settings.void.amounts,
     voidAllowNegativeBalance: settings.void.allowNegativeBalance,
+    rollbackAllowNegativeBalance: settings.rollback.allowNegativeBalance,
+    rollbackStale: settings.rollback.stale,
     tipsUnknown: settings.tips.unknown,
     tipsUnknownMax: settings.tips.unknownMax,
     tombstonesMax: settings.tombstonesMax,

@@ -21,6 +21,7 @@ const NAMES = [
   'duplicates',
   'round',
   'void',
+  'rollback',
   'tips',
   'products',
   'tombstonesMax',

@@ -15,6 +15,7 @@ export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'bet-confirmed': { kind: 'stakes', opens: false },
   'bet-settled': { kind: 'payouts', opens: false },
   'single-state-settled': { kind: 'payouts', opens: true },
+  'single-state-resettled': { kind: 'payouts', opens: false },
   'round-settled': { kind: 'payouts', opens: false },
   'bet-adjusted': { kind: 'adjustments', opens: false },
   'bet-voided': { kind: 'voids', opens: false },
@@ -24,4 +25,6 @@ export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'round-marked': { kind: 'refunds', opens: false },
   'cancel-remembered': { kind: 'refunds', opens: false },
   'tip-credited': { kind: 'tip-refunds', opens: false },
+  'bet-rolled-back': { kind: 'rollbacks', opens: false },
+  'round-rolled-back': { kind: 'rollbacks', opens: false },
 };

@@ -15,12 +15,13 @@ export type CallbackCommand =
   | AdjustBetsCommand
   | VoidSettledCommand
   | CancelBetsCommand
-  | CancelTipsCommand;
+  | CancelTipsCommand
+  | RollbackCommand;
 
 export type Endpoint = CallbackCommand['type'];
 
 interface Envelope {
-  /** The request's id. Only adjustBets is identified by it. */
+  /** The request's id. Only adjustBets and rollback are identified by it. */
   readonly id: string;
   /** The platform's clock, milliseconds. */
   readonly timestampMillis: number;
@@ -57,6 +58,11 @@ export interface CancelBetsCommand extends Envelope {
 export interface CancelTipsCommand extends Envelope {
   readonly type: 'cancelTips';
   readonly txns: readonly CancelTipTxn[];
+}
+
+export interface RollbackCommand extends Envelope {
+  readonly type: 'rollback';
+  readonly txns: readonly RollbackTxn[];
 }
 
 /** Decides nothing; kept in the log for people, but of a settle BY_TRANSACTION. */
@@ -119,6 +125,15 @@ export interface CancelTipTxn {
   readonly id: string;
   readonly roundId: string;
   readonly betAmount: Units;
+}
+
+export interface RollbackTxn {
+  readonly id: string;
+  readonly roundId: string;
+  readonly betAmount: Units;
+  readonly payoutAmount: Units;
+  readonly byRound: boolean;
+  readonly skipBalanceUpdate: boolean;
 }
 
 /** What the operator's own API asks (docs/decisions.md section 5). */

@@ -99,6 +99,7 @@ export type Change =
   | BetConfirmed
   | BetSettled
   | SingleStateSettled
+  | SingleStateResettled
   | RoundSettled
   | BetAdjusted
   | BetVoided
@@ -107,7 +108,9 @@ export type Change =
   | RoundCancelled
   | RoundMarked
   | CancelRemembered
-  | TipCredited;
+  | TipCredited
+  | BetRolledBack
+  | RoundRolledBack;
 
 interface Game {
   readonly gameCode: string;
@@ -156,6 +159,20 @@ export interface SingleStateSettled extends Game, Feature {
   readonly id: string;
   readonly roundId: string;
   readonly stake: Units;
+  readonly payout: Units;
+  readonly skip: boolean;
+  readonly endsRound: boolean;
+  readonly turnOver: number;
+  readonly after: Units;
+}
+
+/** A single-state round that runs once more: its stake may be held already. Or the money that a skipped one left out. */
+export interface SingleStateResettled {
+  readonly type: 'single-state-resettled';
+  readonly id: string;
+  readonly stake: Units;
+  /** Of the stake, before. */
+  readonly held: Units;
   readonly payout: Units;
   readonly skip: boolean;
   readonly endsRound: boolean;
@@ -242,5 +259,28 @@ export interface TipCredited {
   readonly id: string;
   readonly roundId: string;
   readonly amount: Units;
+  readonly after: Units;
+}
+
+/** A bet that was SETTLED or REFUND is open once more. */
+export interface BetRolledBack {
+  readonly type: 'bet-rolled-back';
+  readonly id: string;
+  readonly skip: boolean;
+  /** For a bet that was settled by its round: what is taken back, or with `skip` written off, of the round's settlements. */
+  readonly takenBack: readonly (readonly [settlementId: string, amount: Units])[];
+  readonly after: Units;
+}
+
+/**
+ * `bets`, all of which were SETTLED, are open once more, and nothing of the round stays paid; or they were REFUND. None: only
+ * what was still paid is taken back.
+ */
+export interface RoundRolledBack {
+  readonly type: 'round-rolled-back';
+  readonly id: string;
+  readonly roundId: string;
+  readonly skip: boolean;
+  readonly bets: readonly string[];
   readonly after: Units;
 }

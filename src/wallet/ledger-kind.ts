@@ -9,6 +9,7 @@ export const LEDGER_KINDS = [
   'refunds',
   'voids',
   'tip-refunds',
+  'rollbacks',
 ] as const;
 
 export type LedgerKind = (typeof LEDGER_KINDS)[number];

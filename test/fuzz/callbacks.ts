@@ -58,6 +58,8 @@ function txnOf(endpoint: Endpoint, random: Random): object {
       return { ...txn, status: random.pick(['REFUND', 'REJECT']), betAmount, transactionType, ...game };
     case 'cancelTips':
       return { ...txn, status: 'REFUND', betAmount };
+    case 'rollback':
+      return { ...txn, status: 'ROLLBACK', betAmount, payoutAmount, transactionType, skipBalanceUpdate };
     default:
       return endpoint satisfies never;
   }

@@ -81,6 +81,9 @@ const CHANGE_TYPES = {
   'round-marked': true,
   'cancel-remembered': true,
   'tip-credited': true,
+  'bet-rolled-back': true,
+  'round-rolled-back': true,
+  'single-state-resettled': true,
 } satisfies Record<Change['type'], true>;
 
 test('every story has its folder, and every folder its story', () => {

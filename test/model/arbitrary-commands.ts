@@ -54,6 +54,14 @@ const txns = {
     ...game,
   }),
   cancelTips: fc.record({ id, roundId, betAmount: amount }),
+  rollback: fc.record({
+    id,
+    roundId,
+    betAmount: amount,
+    payoutAmount: amount,
+    byRound: fc.boolean(),
+    skipBalanceUpdate: rarely,
+  }),
 };
 
 const envelope = {
@@ -93,6 +101,7 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: callback('voidSettled').map(toStep) },
   { weight: 4, arbitrary: callback('cancelBets').map(toStep) },
   { weight: 2, arbitrary: callback('cancelTips').map(toStep) },
+  { weight: 5, arbitrary: callback('rollback').map(toStep) },
   { weight: 6, arbitrary: fc.record({ type: fc.constant('again' as const), back: fc.integer({ min: 1, max: 12 }) }) },
   {
     weight: 8,
@@ -107,6 +116,7 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
         fc.record({ betAmount: stake }),
         fc.record({ byRound: fc.boolean() }),
         fc.record({ id }),
+        fc.record({ requestId: fc.constantFrom('q1', 'q6', 'q7') }),
       ),
     }),
   },
@@ -154,6 +164,8 @@ export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
       roundEnded: fc.constantFrom('refuse-payouts' as const, 'ignore' as const, 'refuse-all' as const),
       voidAmounts: fc.constantFrom('recorded' as const, 'recorded' as const, 'request' as const),
       voidAllowNegativeBalance: often,
+      rollbackAllowNegativeBalance: often,
+      rollbackStale: fc.constantFrom('request' as const, 'request' as const, 'time' as const, 'off' as const),
       tipsUnknown: fc.constantFrom('credit' as const, 'reject' as const),
       tipsUnknownMax: fc.constantFrom(1, 100),
       tombstonesMax: fc.constantFrom(2, 1000),
@@ -173,6 +185,7 @@ export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
 export function varied(command: CallbackCommand, element: number, change: object): CallbackCommand | undefined {
   const txn = command.txns[element % command.txns.length];
   const field = Object.keys(change)[0] as string;
+  if ('requestId' in change && txn !== undefined) return { ...command, id: change.requestId as string };
   if (txn === undefined || !(field in txn) || (field === 'status' && command.type !== 'placeBets')) return undefined;
   return { ...command, txns: [{ ...txn, ...change }] } as unknown as CallbackCommand;
 }

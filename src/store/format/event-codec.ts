@@ -19,6 +19,7 @@ export const ENDPOINT_NUMBER: Readonly<Record<Endpoint, number>> = {
   voidSettled: 3,
   cancelBets: 4,
   cancelTips: 5,
+  rollback: 8,
 };
 const ENDPOINT_BY_NUMBER = new Map(
   Object.entries(ENDPOINT_NUMBER).map(([endpoint, number]) => [number, endpoint as Endpoint]),
@@ -52,6 +53,9 @@ const CHANGE = {
   'round-marked': 11,
   'cancel-remembered': 12,
   'tip-credited': 13,
+  'bet-rolled-back': 16,
+  'round-rolled-back': 17,
+  'single-state-resettled': 18,
 } as const;
 
 const WAITING = 1;
@@ -175,6 +179,14 @@ function changeToTuple(change: Change): Tuple {
       return [code, change.id, change.after, change.roundId];
     case 'tip-credited':
       return [code, change.id, change.after, change.roundId, change.amount];
+    case 'bet-rolled-back':
+      return [code, change.id, change.after, flagsOf(change), change.takenBack];
+    case 'round-rolled-back':
+      return [code, change.id, change.after, flagsOf(change), change.roundId, change.bets];
+    case 'single-state-resettled': {
+      const { id, after, stake, held, payout, turnOver } = change;
+      return [code, id, after, flagsOf(change), stake, held, payout, turnOver];
+    }
     default:
       return unreachable(change);
   }
@@ -345,6 +357,17 @@ function tupleToChange(tuple: Read): Change {
       return { type: 'cancel-remembered', id, roundId: tuple[3], after };
     case CHANGE['tip-credited']:
       return { type: 'tip-credited', id, roundId: tuple[3], amount: tuple[4], after };
+    case CHANGE['bet-rolled-back']:
+      return { type: 'bet-rolled-back', id, skip: has(flags, SKIP), takenBack: tuple[4], after };
+    case CHANGE['round-rolled-back']: {
+      const [, , , , roundId, bets] = tuple;
+      return { type: 'round-rolled-back', id, roundId, skip: has(flags, SKIP), bets, after };
+    }
+    case CHANGE['single-state-resettled']: {
+      const [, , , , stake, held, payout, turnOver] = tuple;
+      const facts = { skip: has(flags, SKIP), endsRound: has(flags, ENDS_ROUND) };
+      return { type: 'single-state-resettled', id, stake, held, payout, turnOver, after, ...facts };
+    }
     default:
       throw new UnknownFormatError(`change type ${code} is not known: the log was written by a newer walletd`);
   }

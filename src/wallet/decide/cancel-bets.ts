@@ -4,6 +4,7 @@ import type { Round } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { firstAnswer } from './idempotency.js';
 import type { Rules } from './rules.js';
+import { isStale, isStaleInRound } from './stale.js';
 import { change, closedFailure, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /**
@@ -26,6 +27,7 @@ function decideByTransaction(wallet: Wallet, command: CancelBetsCommand, txn: Ca
   const bet = wallet.bet(command.productId, txn.id);
   if (bet === undefined) return rememberCancel(wallet, txn, rules);
   if (bet.kind === 'tombstone') return fail('transaction-not-found');
+  if (isStale(bet, command, rules)) return fail('duplicate-transaction');
   if (bet.isOpen) {
     return change(
       { type: 'bet-cancelled', id: bet.id, state: txn.status, after: wallet.balance + bet.held },
@@ -55,6 +57,7 @@ function decideByRound(
   hasBegun: boolean,
 ): Verdict {
   const round = wallet.round(command.productId, txn.roundId);
+  if (round !== undefined && isStaleInRound(round, command, rules)) return fail('duplicate-transaction');
   const first = round?.closing('cancel', txn.id);
   if (first !== undefined) return repeat(first, `${round?.row} ${txn.id}`);
   if (round === undefined || !round.isKnown)

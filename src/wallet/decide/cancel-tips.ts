@@ -4,6 +4,7 @@ import type { Wallet } from '../state/wallet.js';
 import { rememberCancel } from './cancel-bets.js';
 import { firstAnswer } from './idempotency.js';
 import type { Rules } from './rules.js';
+import { isStale } from './stale.js';
 import { change, closedFailure, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /** docs/decisions.md section 4, cancelTips. */
@@ -16,6 +17,7 @@ export function decideCancelTip(
 ): Verdict {
   const item = wallet.bet(command.productId, txn.id);
   if (item === undefined) return decideUnknownTip(wallet, txn, rules, nowMs);
+  if (isStale(item, command, rules)) return fail('duplicate-transaction');
   if (item.isOpen) {
     return change(
       { type: 'bet-cancelled', id: item.id, state: 'REFUND', after: wallet.balance + item.held },

@@ -20,6 +20,7 @@ import { decideCancelBet } from './cancel-bets.js';
 import { decideCancelTip } from './cancel-tips.js';
 import { decideOperator } from './operator.js';
 import { decidePlaceBet } from './place-bets.js';
+import { decideRollback } from './rollback.js';
 import type { Rules } from './rules.js';
 import { decideSettleBet } from './settle-bets.js';
 import { fail, type Verdict } from './verdict.js';
@@ -37,6 +38,7 @@ export function decide(wallet: Wallet | undefined, command: Command, rules: Rule
     case 'voidSettled':
     case 'cancelBets':
     case 'cancelTips':
+    case 'rollback':
       return decideCallback(wallet, command, rules, nowMs);
     default:
       return decideOperator(wallet, command, nowMs);
@@ -76,7 +78,7 @@ function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, ru
  * so is a bet that its round has taken along, because platforms name a round beside its bets, and once per bet.
  */
 function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Decision {
-  const draft = excerptOf(wallet, command.productId, command.txns);
+  const draft = excerptOf(wallet, command.productId, command.txns, command.type === 'rollback');
   const changes: Change[] = [];
   const remarks: Remark[] = [];
   const repeats: Repeat[] = [];
@@ -208,6 +210,8 @@ function decideByEndpoint(
       return decideCancelBet(wallet, command, at(command.txns, index), rules, hasBegun);
     case 'cancelTips':
       return decideCancelTip(wallet, command, at(command.txns, index), rules, nowMs);
+    case 'rollback':
+      return decideRollback(wallet, command, at(command.txns, index), rules);
     default:
       return unreachable(command);
   }

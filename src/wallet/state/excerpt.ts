@@ -11,21 +11,27 @@ interface Naming {
 /**
  * A copy that holds what these elements can touch, and nothing else. An array is decided on such a copy, one element
  * after the other; the wallet itself changes only when all of them stand. The copy of the array before it is gone then.
+ * `isOfRounds`: what is decided of a bet depends on the other bets of its round.
  */
-export function excerptOf(wallet: Wallet, productId: string, txns: readonly Naming[]): Wallet {
+export function excerptOf(wallet: Wallet, productId: string, txns: readonly Naming[], isOfRounds = false): Wallet {
   const rounds = new Map<number, RoundPart>();
   const partOf = (round: Round): RoundPart => {
     const part = rounds.get(round.row) ?? { round, items: new Map() };
     rounds.set(round.row, part);
     return part;
   };
+  const addBets = (round: Round): void => {
+    const { items } = partOf(round);
+    for (const other of round.bets) items.set(other.row, other);
+  };
   for (const { id, roundId, byRound } of txns) {
     const bet = wallet.bet(productId, id);
     if (bet !== undefined) partOf(bet.round).items.set(bet.row, bet);
+    if (bet !== undefined && isOfRounds) addBets(bet.round);
     const round = wallet.round(productId, roundId);
     if (round === undefined) continue;
-    const { items } = partOf(round);
-    if (byRound === true) for (const other of round.bets) items.set(other.row, other);
+    partOf(round);
+    if (byRound === true) addBets(round);
   }
   const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
   copy.balance = wallet.balance;
@@ -53,6 +59,7 @@ function copyRound(copy: Wallet, { round, items }: RoundPart): void {
     roundCopy.addSettlement({ transaction: copyTransaction(copy, roundCopy, transaction), bets: settled });
   }
   for (const closing of round.closings) roundCopy.addClosing(closing);
+  for (const hash of round.undoneHashes) roundCopy.addUndone(hash);
   if (round.ended) roundCopy.end();
   if (round.markMs !== -1) roundCopy.mark(round.markMs);
 }
