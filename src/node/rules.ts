@@ -25,6 +25,7 @@ export function rulesOf(settings: RuleSettings): Rules {
     voidAllowNegativeBalance: settings.void.allowNegativeBalance,
     rollbackAllowNegativeBalance: settings.rollback.allowNegativeBalance,
     rollbackStale: settings.rollback.stale,
+    keepsRequests: true,
     tipsUnknown: settings.tips.unknown,
     tipsUnknownMax: settings.tips.unknownMax,
     tombstonesMax: settings.tombstonesMax,

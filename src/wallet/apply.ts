@@ -153,7 +153,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       if (bet.isOpen) wallet.openBets--;
       bet.settle(false);
       if (!change.skip) pay(bet);
-      bet.record('settle', false, change.skip, change.payout, answer, '', hashOfRequest(event.requestId));
+      bet.record('settle', false, change.skip, change.payout, answer, '', requestOf(event, change));
       bet.touch(timeMs);
       if (change.endsRound) bet.round.end();
       return bet.paid;
@@ -164,7 +164,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
         takeStake(bet);
         pay(bet);
       }
-      bet.record('settle', false, change.skip, change.payout, answer, '', hashOfRequest(event.requestId));
+      bet.record('settle', false, change.skip, change.payout, answer, '', requestOf(event, change));
       bet.touch(timeMs);
       if (change.endsRound) bet.round.end();
       return bet.paid - bet.held;
@@ -188,7 +188,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       const round = mustRound(wallet, productId, change.roundId);
       const settlement = round.settlement(change.id)?.transaction ?? newSettlement(wallet, round, event, change);
       if (!change.skip) pay(settlement);
-      settlement.record('settle', false, change.skip, change.payout, answer, '', hashOfRequest(event.requestId));
+      settlement.record('settle', false, change.skip, change.payout, answer, '', requestOf(event, change));
       settlement.touch(timeMs);
       if (change.endsRound) round.end();
       return settlement.paid;
@@ -229,7 +229,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       const refund = bet.held;
       wallet.openBets--;
       reverse(bet, change.state, timeMs);
-      bet.record('cancel', false, false, refund, answer, '', hashOfRequest(event.requestId));
+      bet.record('cancel', false, false, refund, answer, '', requestOf(event, change));
       return refund;
     }
     case 'round-cancelled': {
@@ -242,7 +242,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
         reverse(bet, change.state, timeMs);
       }
       round.mark(change.markMs);
-      round.addClosing({ type: 'cancel', id: change.id, ...answer, requestHash: hashOfRequest(event.requestId) });
+      round.addClosing({ type: 'cancel', id: change.id, ...answer, requestHash: requestOf(event, change) });
       return refund;
     }
     case 'round-marked': {
@@ -329,6 +329,10 @@ function forgetSettlements(wallet: Wallet, round: Round): void {
 /** So that the same cancel can come again. */
 function forgetCancels(round: Round): void {
   if (round.hasMessages) round.forget({ closing: ({ type }) => type === 'cancel' });
+}
+
+function requestOf(event: CallbackApplied, { keepsRequest }: { readonly keepsRequest: boolean }): number | undefined {
+  return keepsRequest ? hashOfRequest(event.requestId) : undefined;
 }
 
 function takeStake(bet: Transaction): void {

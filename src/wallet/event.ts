@@ -93,7 +93,10 @@ export interface CallbackApplied extends Stamp {
   readonly changes: readonly Change[];
 }
 
-/** One effect of a callback. `after` is the balance after it. */
+/**
+ * One effect of a callback. `after` is the balance after it. `keepsRequest`: of what a rollback can undo, the request is
+ * remembered, so that its late retry is known; false in older logs.
+ */
 export type Change =
   | BetPlaced
   | BetConfirmed
@@ -150,6 +153,7 @@ export interface BetSettled {
   readonly skip: boolean;
   readonly endsRound: boolean;
   readonly turnOver: number;
+  readonly keepsRequest: boolean;
   readonly after: Units;
 }
 
@@ -163,6 +167,7 @@ export interface SingleStateSettled extends Game, Feature {
   readonly skip: boolean;
   readonly endsRound: boolean;
   readonly turnOver: number;
+  readonly keepsRequest: boolean;
   readonly after: Units;
 }
 
@@ -190,6 +195,7 @@ export interface RoundSettled extends Game {
   readonly endsRound: boolean;
   readonly turnOver: number;
   readonly bets: readonly string[];
+  readonly keepsRequest: boolean;
   readonly after: Units;
 }
 
@@ -221,6 +227,7 @@ export interface BetCancelled {
   readonly type: 'bet-cancelled';
   readonly id: string;
   readonly state: CancelState;
+  readonly keepsRequest: boolean;
   readonly after: Units;
 }
 
@@ -232,6 +239,7 @@ export interface RoundCancelled {
   /** Bets of this round that the platform sent up to this time come too late. */
   readonly markMs: number;
   readonly bets: readonly string[];
+  readonly keepsRequest: boolean;
   readonly after: Units;
 }
 

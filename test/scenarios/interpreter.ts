@@ -196,6 +196,16 @@ const CALLBACKS: Readonly<Record<string, CallbackVerb>> = {
   cancel: { endpoint: 'cancelBets', fixed: { status: 'REFUND', ...byTransaction }, amounts: ['betAmount'] },
   'cancel-round': { endpoint: 'cancelBets', fixed: { status: 'REFUND', ...byRound }, amounts: ['betAmount'] },
   tip: { endpoint: 'cancelTips', fixed: { status: 'REFUND' }, amounts: ['betAmount'] },
+  rollback: {
+    endpoint: 'rollback',
+    fixed: { status: 'ROLLBACK', ...byTransaction },
+    amounts: ['betAmount', 'payoutAmount'],
+  },
+  'rollback-round': {
+    endpoint: 'rollback',
+    fixed: { status: 'ROLLBACK', ...byRound },
+    amounts: ['betAmount', 'payoutAmount'],
+  },
 };
 
 const FLAGS = ['skip', 'feature', 'end', 'by-round'];

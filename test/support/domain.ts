@@ -14,6 +14,7 @@ import type {
   CancelTxn,
   Command,
   PlaceTxn,
+  RollbackTxn,
   SettleTxn,
   VoidTxn,
 } from '../../src/wallet/command.js';
@@ -233,5 +234,18 @@ export const commands = {
     ...envelope,
     ...over,
     txns: txns.map((txn) => ({ roundId: 'r1', betAmount: 10, ...txn })),
+  }),
+  rollback: (txns: readonly (Partial<RollbackTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
+    type: 'rollback',
+    ...envelope,
+    ...over,
+    txns: txns.map((txn) => ({
+      roundId: 'r1',
+      betAmount: 10,
+      payoutAmount: 15,
+      byRound: false,
+      skipBalanceUpdate: false,
+      ...txn,
+    })),
   }),
 };

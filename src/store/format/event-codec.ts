@@ -19,7 +19,7 @@ export const ENDPOINT_NUMBER: Readonly<Record<Endpoint, number>> = {
   voidSettled: 3,
   cancelBets: 4,
   cancelTips: 5,
-  rollback: 8,
+  rollback: 9,
 };
 const ENDPOINT_BY_NUMBER = new Map(
   Object.entries(ENDPOINT_NUMBER).map(([endpoint, number]) => [number, endpoint as Endpoint]),
@@ -53,9 +53,9 @@ const CHANGE = {
   'round-marked': 11,
   'cancel-remembered': 12,
   'tip-credited': 13,
-  'bet-rolled-back': 16,
-  'round-rolled-back': 17,
-  'single-state-resettled': 18,
+  'bet-rolled-back': 20,
+  'round-rolled-back': 21,
+  'single-state-resettled': 22,
 } as const;
 
 const WAITING = 1;
@@ -66,6 +66,7 @@ const ENDS_ROUND = 16;
 const TAKES = 32;
 const REJECT = 64;
 const TOUCHES = 128;
+const KEEPS_REQUEST = 256;
 
 interface Flagged {
   readonly status?: string;
@@ -76,6 +77,7 @@ interface Flagged {
   readonly endsRound?: boolean;
   readonly takes?: boolean;
   readonly touches?: boolean;
+  readonly keepsRequest?: boolean;
 }
 
 function flagsOf(change: Flagged): number {
@@ -87,7 +89,8 @@ function flagsOf(change: Flagged): number {
     (change.endsRound ? ENDS_ROUND : 0) |
     (change.takes ? TAKES : 0) |
     (change.state === 'REJECT' ? REJECT : 0) |
-    (change.touches ? TOUCHES : 0)
+    (change.touches ? TOUCHES : 0) |
+    (change.keepsRequest ? KEEPS_REQUEST : 0)
   );
 }
 
@@ -276,6 +279,10 @@ function featuresOf(flags: number) {
   return { isFeature: has(flags, FEATURE), isFeatureBuy: has(flags, FEATURE_BUY) };
 }
 
+function settledOf(flags: number) {
+  return { skip: has(flags, SKIP), endsRound: has(flags, ENDS_ROUND), keepsRequest: has(flags, KEEPS_REQUEST) };
+}
+
 function tupleToChange(tuple: Read): Change {
   const code = tuple[0];
   const id = tuple[1];
@@ -315,12 +322,13 @@ function tupleToChange(tuple: Read): Change {
         skip: has(flags, SKIP),
         endsRound: has(flags, ENDS_ROUND),
         turnOver,
+        keepsRequest: has(flags, KEEPS_REQUEST),
         after,
       };
     }
     case CHANGE['single-state-settled']: {
       const [, , , , roundId, stake, payout, turnOver, gameCode, playInfo] = tuple;
-      const facts = { skip: has(flags, SKIP), endsRound: has(flags, ENDS_ROUND), ...featuresOf(flags) };
+      const facts = { ...settledOf(flags), ...featuresOf(flags) };
       return {
         type: 'single-state-settled',
         id,
@@ -336,7 +344,7 @@ function tupleToChange(tuple: Read): Change {
     }
     case CHANGE['round-settled']: {
       const [, , , , roundId, payout, turnOver, bets, gameCode, playInfo] = tuple;
-      const facts = { skip: has(flags, SKIP), endsRound: has(flags, ENDS_ROUND) };
+      const facts = settledOf(flags);
       return { type: 'round-settled', id, roundId, payout, turnOver, bets, after, gameCode, playInfo, ...facts };
     }
     case CHANGE['bet-adjusted']:
@@ -346,10 +354,11 @@ function tupleToChange(tuple: Read): Change {
     case CHANGE['round-voided']:
       return { type: 'round-voided', id, roundId: tuple[3], bets: tuple[4], after };
     case CHANGE['bet-cancelled']:
-      return { type: 'bet-cancelled', id, state: stateOf(flags), after };
+      return { type: 'bet-cancelled', id, state: stateOf(flags), keepsRequest: has(flags, KEEPS_REQUEST), after };
     case CHANGE['round-cancelled']: {
       const [, , , , roundId, markMs, bets] = tuple;
-      return { type: 'round-cancelled', id, roundId, state: stateOf(flags), markMs, bets, after };
+      const keepsRequest = has(flags, KEEPS_REQUEST);
+      return { type: 'round-cancelled', id, roundId, state: stateOf(flags), markMs, bets, keepsRequest, after };
     }
     case CHANGE['round-marked']:
       return { type: 'round-marked', roundId: id, markMs: tuple[3], touches: has(tuple[4], TOUCHES), after };

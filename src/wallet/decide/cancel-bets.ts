@@ -30,7 +30,13 @@ function decideByTransaction(wallet: Wallet, command: CancelBetsCommand, txn: Ca
   if (isStale(bet, command, rules)) return fail('duplicate-transaction');
   if (bet.isOpen) {
     return change(
-      { type: 'bet-cancelled', id: bet.id, state: txn.status, after: wallet.balance + bet.held },
+      {
+        type: 'bet-cancelled',
+        id: bet.id,
+        state: txn.status,
+        keepsRequest: rules.keepsRequests,
+        after: wallet.balance + bet.held,
+      },
       mismatches(bet, txn, txn.betAmount, bet.stake),
     );
   }
@@ -78,6 +84,7 @@ function decideByRound(
     state: txn.status,
     markMs: Math.max(command.timestampMillis, round.markMs),
     bets: open.map((bet) => bet.id),
+    keepsRequest: rules.keepsRequests,
     after: wallet.balance + held,
   });
 }

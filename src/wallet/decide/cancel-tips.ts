@@ -20,7 +20,13 @@ export function decideCancelTip(
   if (isStale(item, command, rules)) return fail('duplicate-transaction');
   if (item.isOpen) {
     return change(
-      { type: 'bet-cancelled', id: item.id, state: 'REFUND', after: wallet.balance + item.held },
+      {
+        type: 'bet-cancelled',
+        id: item.id,
+        state: 'REFUND',
+        keepsRequest: rules.keepsRequests,
+        after: wallet.balance + item.held,
+      },
       mismatches(item, txn, txn.betAmount, item.stake),
     );
   }

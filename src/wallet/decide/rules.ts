@@ -21,6 +21,8 @@ export interface Rules {
   readonly rollbackAllowNegativeBalance: boolean;
   /** How the late retry of a settle or cancel that was rolled back is known: by its request id, by its time, or not. */
   readonly rollbackStale: 'request' | 'time' | 'off';
+  /** Settles and cancels remember their requests: false while a node of the cluster is too old to read that. */
+  readonly keepsRequests: boolean;
   /** The cancel of a tip that was never seen: `credit` its amount once, or `reject` with 20001 and a tombstone. */
   readonly tipsUnknown: 'credit' | 'reject';
   /** Unknown tips credited per player and UTC day. */

@@ -47,6 +47,7 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
       skip,
       endsRound: txn.isEndRound,
       turnOver: txn.turnOver,
+      keepsRequest: rules.keepsRequests,
       after: wallet.balance + (skip ? 0 : txn.payoutAmount - txn.betAmount),
       gameCode: txn.gameCode,
       playInfo: txn.playInfo,
@@ -100,6 +101,7 @@ function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: Se
       skip,
       endsRound: txn.isEndRound,
       turnOver: txn.turnOver,
+      keepsRequest: rules.keepsRequests,
       after: wallet.balance + (skip ? 0 : txn.payoutAmount),
     },
     mismatches(bet, txn, txn.betAmount, bet.stake),
@@ -113,7 +115,7 @@ function decideByRound(wallet: Wallet, command: SettleBetsCommand, txn: SettleTx
   const settlement = round.settlement(txn.id);
   return settlement === undefined
     ? decideNewSettlement(wallet, txn, rules, round)
-    : decideKnownSettlement(wallet, txn, round, settlement);
+    : decideKnownSettlement(wallet, txn, rules, round, settlement);
 }
 
 function decideNewSettlement(wallet: Wallet, txn: SettleTxn, rules: Rules, round: Round): Verdict {
@@ -124,10 +126,16 @@ function decideNewSettlement(wallet: Wallet, txn: SettleTxn, rules: Rules, round
   const further = open.length === 0;
   if (further && round.ended && rules.roundEnded !== 'ignore') return fail('already-settled');
   if (round.settlementCount + round.undoneCount >= rules.historyMax) return fail('limit-reached');
-  return settleRound(wallet, txn, open, further ? ['further-payout'] : []);
+  return settleRound(wallet, txn, rules, open, further ? ['further-payout'] : []);
 }
 
-function decideKnownSettlement(wallet: Wallet, txn: SettleTxn, round: Round, settlement: Settlement): Verdict {
+function decideKnownSettlement(
+  wallet: Wallet,
+  txn: SettleTxn,
+  rules: Rules,
+  round: Round,
+  settlement: Settlement,
+): Verdict {
   const { transaction } = settlement;
   if (transaction.isReversed) return fail('already-cancelled');
   const first = firstAnswer(transaction, {
@@ -140,10 +148,16 @@ function decideKnownSettlement(wallet: Wallet, txn: SettleTxn, round: Round, set
   // Skipped then, paid now. It only pays: bets placed since stay open.
   const bets = settlement.bets.length > 0 ? settlement.bets : round.bets;
   if (bets.every((bet) => bet.isReversed)) return fail('already-cancelled');
-  return settleRound(wallet, txn, [], []);
+  return settleRound(wallet, txn, rules, [], []);
 }
 
-function settleRound(wallet: Wallet, txn: SettleTxn, open: readonly Transaction[], remarks: Remark[]): Verdict {
+function settleRound(
+  wallet: Wallet,
+  txn: SettleTxn,
+  rules: Rules,
+  open: readonly Transaction[],
+  remarks: Remark[],
+): Verdict {
   return change(
     {
       type: 'round-settled',
@@ -153,6 +167,7 @@ function settleRound(wallet: Wallet, txn: SettleTxn, open: readonly Transaction[
       skip: txn.skipBalanceUpdate,
       endsRound: txn.isEndRound,
       turnOver: txn.turnOver,
+      keepsRequest: rules.keepsRequests,
       bets: open.map((bet) => bet.id),
       after: wallet.balance + (txn.skipBalanceUpdate ? 0 : txn.payoutAmount),
       gameCode: txn.gameCode,
