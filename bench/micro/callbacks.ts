@@ -69,6 +69,10 @@ export const cancelled = twice(
   all('cancelBets', (n) => ({ ...refund(n), transactionType: 'BY_TRANSACTION', ...game })),
 );
 export const voidedSingles = twice(singles, all('voidSettled', voided));
+export const rolledBack = twice(
+  singles,
+  all('rollback', (n) => ({ ...settle(n), status: 'ROLLBACK' })),
+);
 export const cancelledTips = all('cancelTips', refund);
 
 /** Bets in arrays of 8: as many requests as make `CALLBACKS` bets. */

@@ -15,6 +15,7 @@ import {
   pairs,
   pairsByRound,
   places,
+  rolledBack,
   rules,
   voidedSingles,
 } from './callbacks.js';
@@ -83,6 +84,7 @@ export const deciding: Group = {
     fresh('placeBets, then its adjustBets', adjusted),
     fresh('placeBets, then its cancelBets', cancelled),
     fresh('settleBets, single-state, then its voidSettled', voidedSingles),
+    fresh('settleBets, single-state, then its rollback', rolledBack),
     fresh('cancelTips, of unknown ones', cancelledTips),
   ],
   alternative: {

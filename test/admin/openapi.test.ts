@@ -36,6 +36,13 @@ const CALLBACKS: Readonly<Record<string, object>> = {
     ...ENVELOPE,
     txns: [{ id: 'b1', roundId: 'r-b1', status: 'REFUND', betAmount: 1, transactionType: 'BY_ROUND', ...GAME }],
   },
+  rollback: {
+    id: 'r',
+    ...ENVELOPE,
+    txns: [
+      { id: 'b1', roundId: 'r-b1', status: 'ROLLBACK', betAmount: 5, payoutAmount: 0, transactionType: 'BY_ROUND' },
+    ],
+  },
   cancelTips: { id: 't', ...ENVELOPE, txns: [{ id: 'tip', roundId: 'r-tip', status: 'REFUND', betAmount: 2 }] },
 };
 

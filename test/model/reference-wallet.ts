@@ -304,7 +304,7 @@ export class ReferenceWallet {
   private single(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     const skip = txn.skipBalanceUpdate;
-    if (bet !== undefined && this.isStale(bet)) throw new Refused(20002);
+    if (bet !== undefined && this.isStale(player, bet)) throw new Refused(20002);
     const same = bet?.singly === true && bet.stake === txn.betAmount;
     const entry = same ? alike(bet, 'settle', txn.payoutAmount, '', skip) : undefined;
     const pays = entry !== undefined && bet !== undefined && !isReversed(bet) && !bet.paidOut && !skip;
@@ -350,7 +350,7 @@ export class ReferenceWallet {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined) throw new Refused(20001);
     const skip = txn.skipBalanceUpdate;
-    if (this.isStale(bet)) throw new Refused(20002);
+    if (this.isStale(player, bet)) throw new Refused(20002);
     if (isReversed(bet)) throw new Refused(20003);
     if (!isOpen(bet)) {
       if (bet.singly || bet.settledByRound) throw new Refused(20004);
@@ -512,7 +512,7 @@ export class ReferenceWallet {
   }
 
   private refund(player: ReferencePlayer, bet: Bet, state: string, version: number): Effect {
-    if (this.isStale(bet)) throw new Refused(20002);
+    if (this.isStale(player, bet)) throw new Refused(20002);
     if (!isOpen(bet)) {
       const entry = isReversed(bet) ? bet.entries.find((one) => one.what === 'cancel' && !one.undone) : undefined;
       if (entry !== undefined) return repeatOf(entry);
@@ -704,19 +704,23 @@ export class ReferenceWallet {
     for (const entry of bet.entries) entry.undone ||= entry.what === 'settle' || entry.what === 'cancel';
   }
 
-  private isStale(bet: Bet): boolean {
-    if (this.rules.rollbackStale === 'request')
-      return bet.entries.some((one) => one.undone && one.request === this.request);
-    const newest = bet.entries.findLast((one) => one.what === 'rollback');
-    return this.rules.rollbackStale === 'time' && newest !== undefined && this.sent < newest.sent;
+  /** A bet that was never rolled back cannot have anything undone. */
+  private isStale(player: ReferencePlayer, bet: Bet): boolean {
+    if (!bet.entries.some((one) => one.what === 'rollback')) return false;
+    return this.isUndone(player, [bet], bet.product, bet.round);
   }
 
   private isStaleInRound(player: ReferencePlayer, product: string, round: string): boolean {
-    if (this.rules.rollbackStale === 'time') return betsOf(player, product, round).some((bet) => this.isStale(bet));
-    return (
-      this.rules.rollbackStale === 'request' &&
-      player.undone.some((one) => one.product === product && one.round === round && one.request === this.request)
-    );
+    return this.isUndone(player, betsOf(player, product, round), product, round);
+  }
+
+  private isUndone(player: ReferencePlayer, bets: Bet[], product: string, round: string): boolean {
+    const newest = (bet: Bet) => bet.entries.findLast((one) => one.what === 'rollback');
+    if (this.rules.rollbackStale === 'time') return bets.some((bet) => this.sent < (newest(bet)?.sent ?? 0));
+    if (this.rules.rollbackStale === 'off') return false;
+    const entries = bets.flatMap((bet) => bet.entries);
+    const ofRound = player.undone.filter((one) => one.product === product && one.round === round);
+    return [...entries.filter((one) => one.undone), ...ofRound].some((one) => one.request === this.request);
   }
 
   private refuseOpening(player: ReferencePlayer, product: string): void {

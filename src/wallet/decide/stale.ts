@@ -1,3 +1,4 @@
+import { unreachable } from '../../base/assert.js';
 import type { CallbackCommand } from '../command.js';
 import type { Round, Transaction } from '../state/round.js';
 import { hashOfRequest } from '../state/transaction-record.js';
@@ -8,27 +9,26 @@ import type { Rules } from './rules.js';
  * pay the old one. It is known by its request (docs/decisions.md section 8, rollback).
  */
 export function isStale(item: Transaction, command: CallbackCommand, rules: Rules): boolean {
-  if (!item.isRolledBack) return false;
-  switch (rules.rollbackStale) {
-    case 'request':
-      return item.undoneHashes().includes(hashOfRequest(command.id));
-    case 'time':
-      return command.timestampMillis < (item.newestRollback?.sentMs ?? 0);
-    case 'off':
-      return false;
-  }
+  return item.isRolledBack && isUndone([item], item.round, command, rules);
 }
 
 /** As `isStale`, of a settle or cancel BY_ROUND. */
 export function isStaleInRound(round: Round, command: CallbackCommand, rules: Rules): boolean {
+  return isUndone(round.bets, round, command, rules);
+}
+
+function isUndone(items: readonly Transaction[], round: Round, command: CallbackCommand, rules: Rules): boolean {
   switch (rules.rollbackStale) {
     case 'request': {
-      const undone = round.undoneHashes;
+      const undone = items.some((item) => item.isRolledBack) ? items.flatMap((item) => item.undoneHashes()) : [];
+      undone.push(...round.undoneHashes);
       return undone.length > 0 && undone.includes(hashOfRequest(command.id));
     }
     case 'time':
-      return round.bets.some((bet) => isStale(bet, command, rules));
+      return items.some((item) => command.timestampMillis < (item.newestRollback?.sentMs ?? 0));
     case 'off':
       return false;
+    default:
+      return unreachable(rules.rollbackStale);
   }
 }
