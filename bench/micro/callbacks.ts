@@ -13,7 +13,12 @@ export const OPENING_BALANCE = 10_000_000_000;
 const settings = loadSettings({});
 export const rules = rulesOf(settings);
 export const scales = new ScaleTable({ default: settings.money.scale, byCurrency: settings.money.scales });
-export const codecs = requestCodecs({ scales, amountMax: settings.money.amountMax, txnsMax: settings.txnsMax });
+export const codecs = requestCodecs({
+  scales,
+  amountMax: settings.money.amountMax,
+  creditMax: settings.money.amountMax,
+  txnsMax: settings.txnsMax,
+});
 
 /** Ids are as long as platforms send them. */
 const id = (kind: string, n: number) => `${kind}-0d9c-4b1e-9a57-${String(n).padStart(18, '0')}`;
@@ -74,6 +79,13 @@ export const rolledBack = twice(
   all('rollback', (n) => ({ ...settle(n), status: 'ROLLBACK' })),
 );
 export const cancelledTips = all('cancelTips', refund);
+export const tips = all('placeTips', (n) => ({ ...ids(n), status: 'TIPS', betAmount: 10.5 + n }));
+/** Each tip is placed, then given back. */
+export const tipsBack = twice(tips, cancelledTips);
+export const rewards = all('winRewards', (n) => ({ ...ids(n), status: 'SETTLED', payoutAmount: 20.5 + n, ...game }));
+const movement = (status: string) => (n: number) => ({ refId: id('mov1', n), status, amount: 10.5 + n });
+/** Each purse is taken in, then paid out. */
+export const purses = twice(all('adjustBalance', movement('DEBIT')), all('adjustBalance', movement('CREDIT')));
 
 /** Bets in arrays of 8: as many requests as make `CALLBACKS` bets. */
 export const ARRAY_LENGTH = 8;

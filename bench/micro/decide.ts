@@ -15,8 +15,12 @@ import {
   pairs,
   pairsByRound,
   places,
+  purses,
+  rewards,
   rolledBack,
   rules,
+  tips,
+  tipsBack,
   voidedSingles,
 } from './callbacks.js';
 import { type Case, type Group, keep } from './group.js';
@@ -86,6 +90,10 @@ export const deciding: Group = {
     fresh('settleBets, single-state, then its voidSettled', voidedSingles),
     fresh('settleBets, single-state, then its rollback', rolledBack),
     fresh('cancelTips, of unknown ones', cancelledTips),
+    fresh('placeTips, new', tips),
+    fresh('placeTips, then its cancelTips', tipsBack),
+    fresh('winRewards, new', rewards),
+    fresh('adjustBalance, a debit, then a credit', purses),
   ],
   alternative: {
     name: 'a balance and a Map: placeBets, then its settleBets',

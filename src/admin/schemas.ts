@@ -30,7 +30,7 @@ export const ref = (name: keyof typeof operatorSchemas) => ({ $ref: `#/component
 export const problemSchema = { $ref: '#/components/schemas/Problem' };
 
 const transaction = {
-  kind: { enum: ['bet', 'settlement', 'tip'] },
+  kind: { enum: ['bet', 'settlement', 'tip', 'reward', 'debit', 'credit'] },
   id: text,
   productId: text,
   roundId: text,

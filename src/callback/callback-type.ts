@@ -48,13 +48,12 @@ export interface CallbackType<E extends Endpoint = Endpoint> {
   toCommand(body: Envelope, money: Money): CommandOf<E> | Refusal;
 }
 
-type TxnBody<P extends Properties, O extends Properties> = TypeOf<ReturnType<typeof object<typeof txnFields & P, O>>>;
+type TxnBody<P extends Properties, O extends Properties> = TypeOf<ReturnType<typeof object<P, O>>>;
 
 interface WithTxns<E extends Endpoint, P extends Properties, O extends Properties> {
   readonly summary: string;
   /** A valid element. */
   readonly example: object;
-  /** The fields of an element beside its ids. */
   readonly txn: P;
   readonly optional?: O;
   /** What `toTxn` checks and JSON Schema could say too: for the docs. */
@@ -63,12 +62,20 @@ interface WithTxns<E extends Endpoint, P extends Properties, O extends Propertie
   readonly toTxn: (txn: TxnBody<P, O>, money: Money) => TxnOf<E>;
 }
 
-/** A callback that carries an array of transactions. */
+/** A callback that carries an array of transactions, each with an id and a round's; `txn` has its other fields. */
 export function withTxns<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
+  type: E,
+  { txn, ...rest }: Omit<WithTxns<E, typeof txnFields & P, O>, 'txn'> & { readonly txn: P },
+): CallbackType<E> {
+  return withElements<E, typeof txnFields & P, O>(type, { ...rest, txn: { ...txnFields, ...txn } });
+}
+
+/** As `withTxns`; `txn` has all fields of an element. */
+export function withElements<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
   type: E,
   { summary, example, txn, optional, rules, toTxn }: WithTxns<E, P, O>,
 ): CallbackType<E> {
-  const txnSchema = object({ ...txnFields, ...txn }, optional, rules && { published: rules });
+  const txnSchema = object(txn, optional, rules && { published: rules });
   return {
     summary,
     example: { ...EXAMPLE, txns: [example] },

@@ -11,6 +11,8 @@ export interface CodecSettings {
   readonly scales: ScaleTable;
   /** Largest single amount, in whole currency. */
   readonly amountMax: number;
+  /** Largest single credit of adjustBalance, in whole currency. */
+  readonly creditMax: number;
   readonly txnsMax: number;
 }
 
@@ -62,7 +64,8 @@ export class RequestCodec {
     const surrogate = text.includes('\\u') ? maybeLoneSurrogate(body) : undefined;
     if (surrogate !== undefined) return invalid(body, surrogate);
     const { id, productId, currency, username } = body;
-    const money = { scale: this.settings.scales.of(currency), amountMax: this.settings.amountMax };
+    const { scales, amountMax, creditMax } = this.settings;
+    const money = { scale: scales.of(currency), amountMax, creditMax };
     const command = this.type.toCommand(body, money);
     if ('kind' in command) return invalid(body, command);
     return { id, productId, currency, username, command, refusal: undefined };
@@ -118,7 +121,7 @@ function invalid(body: object, refusal: Refusal): ReadRequest {
 
 const NAMES = ['id', 'productId', 'currency', 'username'] as const;
 /** A field that an endpoint does not know may hold anything. */
-const TXN_NAMES = ['id', 'roundId', 'gameCode', 'playInfo'] as const;
+const TXN_NAMES = ['id', 'refId', 'roundId', 'gameCode', 'playInfo'] as const;
 type NamedTxn = { readonly [N in (typeof TXN_NAMES)[number]]?: unknown };
 
 function maybeLoneSurrogate(body: Envelope & { readonly txns?: readonly NamedTxn[] }): Refusal | undefined {

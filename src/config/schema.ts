@@ -259,11 +259,22 @@ export const settingsSchema = group({
     ),
   }),
   tips: group({
-    unknown: option(
-      ['credit', 'reject'],
-      'What to do with the cancel of an unknown tip: credit it once, even if that id was refused before, or answer 20001.',
+    unknown: nullable(
+      option(
+        ['credit', 'reject'],
+        'What to do with the cancel of an unknown tip: credit it once, or answer 20001. Null: `reject`, but `credit` in a store that was created before placeTips was served. Where no message places tips, set `credit`.',
+      ),
     ),
     unknownMax: count(0, 1_000_000, 'Maximum number of unknown tips credited per player and UTC day.'),
+  }),
+  adjustBalance: group({
+    creditMax: nullable(
+      number({
+        minimum: 0,
+        description:
+          'Largest single credit of adjustBalance, in whole currency: nothing of ours says that it is owed. More is answered with 40003. Null: money.amountMax.',
+      }),
+    ),
   }),
   products: group({
     unlisted: option(['accept', 'reject'], 'Whether callbacks of products that are not in the list are accepted.'),

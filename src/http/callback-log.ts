@@ -83,11 +83,11 @@ export class CallbackLog {
 
   private txns(command: CallbackCommand): object[] {
     return command.txns.slice(0, TXNS_MAX).map((txn) => {
-      const { id, roundId, betAmount } = txn;
-      const payout = 'payoutAmount' in txn && {
-        payoutAmount: this.amount(txn.payoutAmount as Units, command.currency),
-      };
-      return { id, roundId, betAmount: this.amount(betAmount, command.currency), ...payout };
+      const { id, roundId } = txn;
+      const amount = (units: Units) => this.amount(units, command.currency);
+      if ('amount' in txn) return { refId: id, status: txn.status, amount: amount(txn.amount) };
+      const payout = 'payoutAmount' in txn && { payoutAmount: amount(txn.payoutAmount as Units) };
+      return { id, roundId, betAmount: amount(txn.betAmount), ...payout };
     });
   }
 

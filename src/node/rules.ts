@@ -1,6 +1,11 @@
 import { DAY_MS } from '../base/time.js';
 import type { Settings } from '../config/schema.js';
+import { type StoreMeta, UNKNOWN_TIPS_OF_TODAY } from '../store/meta.js';
 import type { Rules } from '../wallet/decide/rules.js';
+
+/** What of a store shapes decisions: those of today where it is not given. */
+export type RuleMeta = Pick<StoreMeta, 'unknownTips'>;
+const TODAY: RuleMeta = { unknownTips: UNKNOWN_TIPS_OF_TODAY };
 
 /** The settings that shape decisions. */
 export type RuleSettings = Pick<
@@ -17,7 +22,7 @@ export type RuleSettings = Pick<
   | 'products'
 >;
 
-export function rulesOf(settings: RuleSettings): Rules {
+export function rulesOf(settings: RuleSettings, { unknownTips }: RuleMeta = TODAY): Rules {
   return {
     duplicates: settings.duplicates,
     roundEnded: settings.round.ended,
@@ -26,7 +31,8 @@ export function rulesOf(settings: RuleSettings): Rules {
     rollbackAllowNegativeBalance: settings.rollback.allowNegativeBalance,
     rollbackStale: settings.rollback.stale,
     keepsRequests: true,
-    tipsUnknown: settings.tips.unknown,
+    // A store from before there were tips to place goes on as it did.
+    tipsUnknown: settings.tips.unknown ?? unknownTips ?? 'credit',
     tipsUnknownMax: settings.tips.unknownMax,
     tombstonesMax: settings.tombstonesMax,
     openBetsMax: settings.openBetsMax,

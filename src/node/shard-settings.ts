@@ -23,6 +23,7 @@ const NAMES = [
   'void',
   'rollback',
   'tips',
+  'adjustBalance',
   'products',
   'tombstonesMax',
   'openBetsMax',

@@ -27,7 +27,17 @@ import type { RecentEntries } from './log/recent-entries.js';
 import type { Recovered } from './log/recovery.js';
 import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry } from './log/wal.js';
 import { type Flight, type Landed, LogTail } from './log-tail.js';
-import { MEMORY_FULL, MOVED, OVERLOADED, type Request, STARTING, STOPPED, TOO_LATE, UNSURE } from './request.js';
+import {
+  MEMORY_FULL,
+  MOVED,
+  OVERLOADED,
+  type Request,
+  STARTING,
+  STOPPED,
+  TOO_LATE,
+  UNSURE,
+  UPGRADING,
+} from './request.js';
 import type { ShardObserver } from './shard-observer.js';
 import type { Watermarks } from './watermarks.js';
 
@@ -574,6 +584,10 @@ export class Shard implements FlightMember, Carrier {
       if (event.type === 'rounds-archived') this.desk?.noteLeft(event.username);
       if (this.deps.memory.isFull && opensSomething(event)) {
         replier.reply(MEMORY_FULL);
+        return;
+      }
+      if (!this.deps.format.canWrite(event)) {
+        replier.reply(UPGRADING);
         return;
       }
       if (wallet === undefined) apply(wallets, event);

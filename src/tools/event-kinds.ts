@@ -163,6 +163,21 @@ const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
     amounts: [],
     item: (change) => ({ others: change.bets, remarks: wordsOf(change) }),
   },
+  'tip-placed': {
+    namesRound: true,
+    amounts: ['amount'],
+    item: (change) => ({ amount: change.amount, remarks: wordsOf(change) }),
+  },
+  'tip-cancelled': { namesRound: false, amounts: [], item: () => ({}) },
+  // A reward may have the id of a bet, which is of another round.
+  'reward-credited': {
+    namesRound: false,
+    amounts: ['payout', 'stake'],
+    item: ({ payout, stake }) => ({ amount: payout, ...(stake > 0 && { stake }) }),
+  },
+  'reward-voided': { namesRound: false, amounts: [], item: () => ({}) },
+  'balance-debited': { namesRound: false, amounts: ['amount'], item: ({ amount }) => ({ amount }) },
+  'balance-credited': { namesRound: false, amounts: ['amount'], item: ({ amount }) => ({ amount }) },
 };
 
 export function eventKind(event: PlainEvent): EventKind<PlainEvent> {

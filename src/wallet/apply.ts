@@ -2,7 +2,7 @@ import { assert, must, unreachable } from '../base/assert.js';
 import { dayOf } from '../base/time.js';
 import type { Units } from './amount.js';
 import { letGo, takeBack } from './archiving.js';
-import type { CallbackApplied, Change, Event, OperatorEvent } from './event.js';
+import type { BalanceMoved, CallbackApplied, Change, Event, OperatorEvent, TipPlaced } from './event.js';
 import { forget } from './retention.js';
 import { movedBy, type OperationType } from './state/operation.js';
 import type { Round, Transaction } from './state/round.js';
@@ -271,6 +271,8 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       const takenBack = takePayoutsBack(round, change.takenBack);
       const moved = reopen(wallet, bet, change.skip, timeMs);
       bet.recordRollback(event.requestId, change.skip, event.timestampMillis, answer);
+      // A tip is no part of its round.
+      if (!bet.isBet) return moved;
       if (wasSettled) forgetSettlements(wallet, round);
       else forgetCancels(round);
       round.resume();
@@ -301,17 +303,60 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       round.addClosing({ type: 'rollback', id: event.requestId, ...answer });
       return explained;
     }
+    case 'tip-placed': {
+      const { id, skip, amount } = change;
+      const tip = wallet.bet(productId, id) ?? newTip(wallet, event, change);
+      assert(tip.kind === 'tip', 'what is placed as a tip is one');
+      if (!skip) takeStake(tip);
+      tip.record('place', false, skip, amount, answer);
+      tip.touch(timeMs);
+      return -tip.held;
+    }
+    case 'tip-cancelled': {
+      const tip = mustBet(wallet, productId, change.id);
+      assert(tip.state === 'TIPS', 'only a tip that stands goes back');
+      const refund = tip.held;
+      reverse(tip, 'REFUND', timeMs);
+      tip.record('cancel', false, false, refund, answer, '', hashOfRequest(event.requestId));
+      return refund;
+    }
+    case 'reward-credited': {
+      const round = wallet.roundFor(productId, change.roundId);
+      const reward = wallet.add(round, change.id, 'reward', 'SETTLED', timeMs, change.payout);
+      pay(reward);
+      reward.record('settle', false, false, change.payout, answer);
+      return change.payout;
+    }
+    case 'reward-voided': {
+      const reward = must(wallet.reward(productId, change.id), 'a change is about a reward that exists');
+      const { paid } = reward;
+      reverse(reward, 'VOID', timeMs);
+      reward.record('void', false, false, 0, answer);
+      return -paid;
+    }
+    case 'balance-debited': {
+      const debit = newMovement(wallet, event, change, 'debit');
+      takeStake(debit);
+      debit.record('place', false, false, change.amount, answer);
+      return -change.amount;
+    }
+    case 'balance-credited': {
+      const credit = newMovement(wallet, event, change, 'credit');
+      pay(credit);
+      credit.record('settle', false, false, change.amount, answer);
+      return change.amount;
+    }
     default:
       return unreachable(change);
   }
 }
 
-/** Opens a bet once more; returns by how much that explains the balance's move. */
+/** Opens a bet, or a tip, once more; returns by how much that explains the balance's move. */
 function reopen(wallet: Wallet, bet: Transaction, skip: boolean, timeMs: number): Units {
   const explained = bet.held - bet.paid;
   assert(bet.state === 'SETTLED' || bet.state === 'REFUND', 'what is final is not rolled back');
   bet.reopen(bet.state === 'SETTLED' || !skip);
-  wallet.openBets++;
+  if (bet.isOpen) wallet.openBets++;
   bet.touch(timeMs);
   return explained - bet.held;
 }
@@ -396,6 +441,21 @@ function newSettlement(
   });
   round.addSettlement({ transaction: settlement, bets });
   return settlement;
+}
+
+function newTip(wallet: Wallet, event: CallbackApplied, change: TipPlaced): Transaction {
+  const round = wallet.roundFor(event.productId, change.roundId);
+  return wallet.add(round, change.id, 'tip', 'TIPS', event.timeMs, change.amount);
+}
+
+/** Of no round of the game: it is kept under one of its own name. */
+function newMovement(
+  wallet: Wallet,
+  event: CallbackApplied,
+  { id, amount }: BalanceMoved,
+  kind: 'debit' | 'credit',
+): Transaction {
+  return wallet.add(wallet.roundFor(event.productId, id), id, kind, 'SETTLED', event.timeMs, amount);
 }
 
 function addTombstone(wallet: Wallet, round: Round, kind: 'tombstone' | 'mark', id: string, timeMs: number): void {

@@ -16,7 +16,10 @@ export type CallbackCommand =
   | VoidSettledCommand
   | CancelBetsCommand
   | CancelTipsCommand
-  | RollbackCommand;
+  | RollbackCommand
+  | PlaceTipsCommand
+  | WinRewardsCommand
+  | AdjustBalanceCommand;
 
 export type Endpoint = CallbackCommand['type'];
 
@@ -63,6 +66,21 @@ export interface CancelTipsCommand extends Envelope {
 export interface RollbackCommand extends Envelope {
   readonly type: 'rollback';
   readonly txns: readonly RollbackTxn[];
+}
+
+export interface PlaceTipsCommand extends Envelope {
+  readonly type: 'placeTips';
+  readonly txns: readonly PlaceTipTxn[];
+}
+
+export interface WinRewardsCommand extends Envelope {
+  readonly type: 'winRewards';
+  readonly txns: readonly RewardTxn[];
+}
+
+export interface AdjustBalanceCommand extends Envelope {
+  readonly type: 'adjustBalance';
+  readonly txns: readonly MovementTxn[];
 }
 
 /** Decides nothing; kept in the log for people, but of a settle BY_TRANSACTION. */
@@ -134,6 +152,33 @@ export interface RollbackTxn {
   readonly payoutAmount: Units;
   readonly byRound: boolean;
   readonly skipBalanceUpdate: boolean;
+}
+
+export interface PlaceTipTxn {
+  readonly id: string;
+  readonly roundId: string;
+  readonly betAmount: Units;
+  readonly skipBalanceUpdate: boolean;
+}
+
+/** Its texts are empty, and its stake 0, where the platform left them out. */
+export interface RewardTxn extends GameInfo {
+  readonly id: string;
+  readonly roundId: string;
+  /** A statistic. */
+  readonly betAmount: Units;
+  readonly payoutAmount: Units;
+}
+
+export interface MovementTxn {
+  /** The platform's `refId`. */
+  readonly id: string;
+  /** The same: a movement is of no round of the game, and is kept under one of its own name. */
+  readonly roundId: string;
+  readonly status: 'DEBIT' | 'CREDIT';
+  readonly amount: Units;
+  /** More than the rules allow (`adjustBalance.creditMax`), which is in whole currency. */
+  readonly isTooMuch: boolean;
 }
 
 /** What the operator's own API asks (docs/decisions.md section 5). */

@@ -113,7 +113,12 @@ export type Change =
   | CancelRemembered
   | TipCredited
   | BetRolledBack
-  | RoundRolledBack;
+  | RoundRolledBack
+  | TipPlaced
+  | TipCancelled
+  | RewardCredited
+  | RewardVoided
+  | BalanceMoved;
 
 interface Game {
   readonly gameCode: string;
@@ -290,5 +295,47 @@ export interface RoundRolledBack {
   readonly roundId: string;
   readonly skip: boolean;
   readonly bets: readonly string[];
+  readonly after: Units;
+}
+
+/** A new tip, or one that was skipped and is taken now. */
+export interface TipPlaced {
+  readonly type: 'tip-placed';
+  readonly id: string;
+  readonly roundId: string;
+  readonly skip: boolean;
+  readonly amount: Units;
+  readonly after: Units;
+}
+
+/** A tip that was placed goes back. */
+export interface TipCancelled {
+  readonly type: 'tip-cancelled';
+  readonly id: string;
+  readonly after: Units;
+}
+
+/** A payout that is no result of a bet. */
+export interface RewardCredited extends Game {
+  readonly type: 'reward-credited';
+  readonly id: string;
+  readonly roundId: string;
+  readonly payout: Units;
+  /** As the platform sent it: a statistic, no money of ours. */
+  readonly stake: Units;
+  readonly after: Units;
+}
+
+export interface RewardVoided {
+  readonly type: 'reward-voided';
+  readonly id: string;
+  readonly after: Units;
+}
+
+/** A game took money from the player, or gave it back; `id` is the platform's `refId`. */
+export interface BalanceMoved {
+  readonly type: 'balance-debited' | 'balance-credited';
+  readonly id: string;
+  readonly amount: Units;
   readonly after: Units;
 }

@@ -8,7 +8,10 @@ export const LEDGER_KINDS = [
   'adjustments',
   'refunds',
   'voids',
+  'tips',
   'tip-refunds',
+  'rewards',
+  'movements',
   'rollbacks',
 ] as const;
 

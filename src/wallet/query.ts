@@ -4,7 +4,8 @@ import { type Archivable, archivableRounds, missingRounds } from './archiving.js
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
 import type { Transaction } from './state/round.js';
 import { addRoundOf } from './state/round-image.js';
-import type { TransactionKind, TransactionState } from './state/transaction-record.js';
+import type { TransactionKind } from './state/transaction-kind.js';
+import type { TransactionState } from './state/transaction-record.js';
 import { Wallet } from './state/wallet.js';
 import type { Wallets } from './state/wallets.js';
 
@@ -128,7 +129,7 @@ export interface TransactionView {
   readonly productId: string;
   readonly roundId: string;
   readonly state: TransactionState;
-  /** Current stake; undefined for a settlement. */
+  /** Current stake, or tip, or debit; undefined for what takes nothing. */
   readonly betAmount: Units | undefined;
   /** Undefined for what has no payout of its own. */
   readonly payoutAmount: Units | undefined;
@@ -369,6 +370,8 @@ function findPlayers(wallets: Wallets, { prefix, from, limit }: Extract<Query, {
   return { type: 'found-players', players, next: position < wallets.count ? position : undefined };
 }
 
+const NO_STAKE: readonly TransactionKind[] = ['settlement', 'reward', 'credit'];
+
 function transactionView(wallet: Wallet, item: Transaction): TransactionView {
   return {
     username: wallet.username,
@@ -378,7 +381,7 @@ function transactionView(wallet: Wallet, item: Transaction): TransactionView {
     productId: item.round.productId,
     roundId: item.round.id,
     state: item.state,
-    betAmount: item.kind === 'settlement' ? undefined : item.stake,
+    betAmount: NO_STAKE.includes(item.kind) ? undefined : item.stake,
     payoutAmount: item.payout,
     held: item.held,
     paid: item.paid,

@@ -60,6 +60,8 @@ export interface HostDeps {
   readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
   readonly snapshotFormat: SnapshotFormat;
+  /** See `Shards.allowFormat`. */
+  readonly allowFormat: (format: number) => void;
   readonly policy: SnapshotPolicy;
   /** 16 random hexadecimal digits. */
   readonly newSnapshotId: () => string;
@@ -383,6 +385,10 @@ export class ShardHost implements ThreadShards {
       await delay(timers, DRAIN_POLL_MS);
     }
     return true;
+  }
+
+  allowFormat(format: number): void {
+    this.deps.allowFormat(format);
   }
 
   async keepOrphans(): Promise<void> {

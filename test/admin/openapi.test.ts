@@ -44,6 +44,9 @@ const CALLBACKS: Readonly<Record<string, object>> = {
     ],
   },
   cancelTips: { id: 't', ...ENVELOPE, txns: [{ id: 'tip', roundId: 'r-tip', status: 'REFUND', betAmount: 2 }] },
+  placeTips: { id: 'p', ...ENVELOPE, txns: [{ id: 'tip2', roundId: 'r-tip', status: 'TIPS', betAmount: 2 }] },
+  winRewards: { id: 'w', ...ENVELOPE, txns: [{ id: 'b1', roundId: 'r-b1', status: 'SETTLED', payoutAmount: 2 }] },
+  adjustBalance: { id: 'm', ...ENVELOPE, txns: [{ refId: 'b1', status: 'CREDIT', amount: 2 }] },
 };
 
 describe('GET /openapi.json', () => {
@@ -53,7 +56,7 @@ describe('GET /openapi.json', () => {
   const seen = new Set<string>();
 
   before(async () => {
-    node = await TestNode.start({ 'limits.bodyBytesMax': 4096, 'admin.token': null });
+    node = await TestNode.start({ 'limits.bodyBytesMax': 4096, 'admin.token': null, 'tips.unknown': 'credit' });
     document = await OpenApiDocument.of(node.adminUrl);
   });
   after(() => node.close());
@@ -285,7 +288,7 @@ describe('GET /openapi.json', () => {
         { ...body, id: '' },
         { ...body, username: 'x'.repeat(257) },
         { ...body, txns: [] },
-        { ...body, txns: [{ ...txn, betAmount: -1 }] },
+        { ...body, txns: [{ ...txn, ...('refId' in (txn ?? {}) ? { amount: -1 } : { betAmount: -1 }) }] },
         { ...body, txns: [{ ...txn, status: 'LOST' }] },
         ...(endpoint === 'placeBets' ? [{ ...body, txns: [{ ...txn, betAmount: 0 }] }] : []),
       ];

@@ -60,6 +60,12 @@ function txnOf(endpoint: Endpoint, random: Random): object {
       return { ...txn, status: 'REFUND', betAmount };
     case 'rollback':
       return { ...txn, status: 'ROLLBACK', betAmount, payoutAmount, transactionType, skipBalanceUpdate };
+    case 'placeTips':
+      return { ...txn, status: 'TIPS', betAmount, skipBalanceUpdate };
+    case 'winRewards':
+      return { ...txn, status: 'SETTLED', payoutAmount, ...(random.oneIn(2) && { betAmount, ...game }) };
+    case 'adjustBalance':
+      return { refId: txn.id, status: random.pick(['DEBIT', 'CREDIT']), amount: betAmount };
     default:
       return endpoint satisfies never;
   }

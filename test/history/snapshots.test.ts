@@ -17,7 +17,7 @@ import { formatSnapshots, formatsOf, readSnapshots, type StoredShard, snapshotsF
  * written once: REWRITE=1 makes those that are not there yet.
  */
 const CHUNK_BYTES_MAX = 1000;
-const FORMAT_OF_TODAY = 2;
+const FORMAT_OF_TODAY = 3;
 
 const histories = readHistories();
 

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../src/base/time.js';
 import { commands } from '../support/domain.js';
 import type { StoreWriter } from './store-writer.js';
 
-const { place, settle, adjust, void: voided, cancel, tip, rollback } = commands;
+const { place, settle, adjust, void: voided, cancel, tip, placeTip, reward, movement, rollback } = commands;
 
 /**
  * What the stores of test/history went through, by folder: `v<format version>`, or `v<format version>-<what is new>`.
@@ -16,6 +16,7 @@ export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<vo
   'v1-marks': marks,
   'v1-archive': archive,
   'v1-rollbacks': rollbacks,
+  'v1-tips': tips,
 };
 
 async function everything(store: StoreWriter): Promise<void> {
@@ -340,6 +341,42 @@ async function marks(store: StoreWriter): Promise<void> {
   await store.write(
     { type: 'forget', username: 'ann', beforeMs: store.now - 120 * DAY_MS },
     { type: 'forget', username: 'bob', beforeMs: store.now - 120 * DAY_MS },
+  );
+}
+
+/** Tips, rewards and movements: placed, skipped, given back, voided, and through an archive. */
+async function tips(store: StoreWriter): Promise<void> {
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
+  await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 });
+  await store.write(
+    place([{ id: 'b', roundId: 'r1' }]),
+    placeTip([
+      { id: 'stands', roundId: 'r1', betAmount: 50_000 },
+      { id: 'goes', roundId: 'r1', betAmount: 7 },
+    ]),
+    placeTip([{ id: 'skipped', roundId: 'r2', betAmount: 9, skipBalanceUpdate: true }]),
+    placeTip([{ id: 'skipped', roundId: 'r2', betAmount: 9 }]),
+    placeTip([{ id: 'nothing', roundId: 'r2', betAmount: 0, skipBalanceUpdate: true }]),
+    tip([{ id: 'goes', roundId: 'r1', betAmount: 999 }]),
+    settle([{ id: 's', roundId: 'r1', byRound: true, payoutAmount: 30 }]),
+  );
+  await store.write(
+    // The id of a bet, which it leaves alone.
+    reward([{ id: 'b', roundId: 'r1', payoutAmount: 2 ** 33, betAmount: 10, playInfo: 'jackpot 🎲' }]),
+    reward([{ id: 'void', roundId: 'r3', payoutAmount: 4000, gameCode: '', playInfo: '' }]),
+    voided([{ id: 'void', roundId: 'r3', payoutAmount: 4000 }]),
+    movement([
+      { id: 'purse', status: 'DEBIT', amount: 300 },
+      { id: 'purse', status: 'CREDIT', amount: 450 },
+    ]),
+    movement([{ id: 'r2', status: 'CREDIT', amount: 0 }]),
+  );
+  const gone = store.closedRoundsOf('ann');
+  await store.write({ type: 'archive', username: 'ann', rounds: gone, beforeMs: store.now + 1 });
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
+  await store.write(
+    { type: 'restore-rounds', username: 'ann', images: gone.slice(1).map(({ image }) => image) },
+    cancel([{ id: 'skipped', roundId: 'r2', betAmount: 9, status: 'REJECT' }]),
   );
 }
 

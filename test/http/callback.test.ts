@@ -33,7 +33,7 @@ async function withSilentStore(
   const http = new CallbackServer(
     {
       settings: { ...settings.limits, ...settings, port: 0, requestDeadlineMs, tls: undefined },
-      codec: new CallbackCodec({ scales, amountMax: 1e9, txnsMax: 100 }, clock),
+      codec: new CallbackCodec({ scales, amountMax: 1e9, creditMax: 1e9, txnsMax: 100 }, clock),
       service: {
         carryOut({ deadlineMs }, replier) {
           deadlinesMs.push(deadlineMs);

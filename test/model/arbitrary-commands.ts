@@ -62,6 +62,11 @@ const txns = {
     byRound: fc.boolean(),
     skipBalanceUpdate: rarely,
   }),
+  placeTips: fc.record({ id, roundId, betAmount: amount, skipBalanceUpdate: rarely }),
+  winRewards: fc.record({ id, roundId, betAmount: amount, payoutAmount: amount, ...game }),
+  adjustBalance: fc
+    .record({ id, status: fc.constantFrom('DEBIT' as const, 'CREDIT' as const), amount, isTooMuch: rarely })
+    .map((txn) => ({ ...txn, roundId: txn.id })),
 };
 
 const envelope = {
@@ -102,6 +107,9 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: callback('cancelBets').map(toStep) },
   { weight: 2, arbitrary: callback('cancelTips').map(toStep) },
   { weight: 5, arbitrary: callback('rollback').map(toStep) },
+  { weight: 3, arbitrary: callback('placeTips').map(toStep) },
+  { weight: 3, arbitrary: callback('winRewards').map(toStep) },
+  { weight: 3, arbitrary: callback('adjustBalance').map(toStep) },
   { weight: 6, arbitrary: fc.record({ type: fc.constant('again' as const), back: fc.integer({ min: 1, max: 12 }) }) },
   {
     weight: 8,
@@ -114,6 +122,8 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
         fc.record({ status: fc.constantFrom('OPEN', 'WAITING') }),
         fc.record({ payoutAmount: amount }),
         fc.record({ betAmount: stake }),
+        fc.record({ amount }),
+        fc.record({ roundId }),
         fc.record({ byRound: fc.boolean() }),
         fc.record({ id }),
         fc.record({ requestId: fc.constantFrom('q1', 'q6', 'q7') }),
@@ -187,5 +197,11 @@ export function varied(command: CallbackCommand, element: number, change: object
   const field = Object.keys(change)[0] as string;
   if ('requestId' in change && txn !== undefined) return { ...command, id: change.requestId as string };
   if (txn === undefined || !(field in txn) || (field === 'status' && command.type !== 'placeBets')) return undefined;
+  // A movement is kept under a round of its own name.
+  if (command.type === 'adjustBalance' && field === 'roundId') return undefined;
+  const { id } = change as { readonly id?: string };
+  if (command.type === 'adjustBalance' && id !== undefined) {
+    return { ...command, txns: [{ ...txn, id, roundId: id }] } as unknown as CallbackCommand;
+  }
   return { ...command, txns: [{ ...txn, ...change }] } as unknown as CallbackCommand;
 }

@@ -217,8 +217,16 @@ function pictureOfReference(player: ReferencePlayer): Picture {
   const settlements = player.settlements.map(({ state, id, product, round, payout, paid }) => {
     return { kind: 'settlement', state, id, product, round, stake: payout, held: 0, paid };
   });
+  const rewards = player.rewards.map(({ state, id, product, round, payout, paid }) => {
+    return { kind: 'reward', state, id, product, round, stake: payout, held: 0, paid };
+  });
+  const movements = player.movements.map(({ product, ref, status, entries }) => {
+    const amount = entries[0]?.amount ?? 0;
+    const moved = { stake: amount, held: status === 'DEBIT' ? amount : 0, paid: status === 'CREDIT' ? amount : 0 };
+    return { kind: status.toLowerCase(), state: 'SETTLED', id: ref, product, round: ref, ...moved };
+  });
   const { balance, version, blocked } = player;
-  return { balance, version, blocked, transactions: sorted([...bets, ...settlements]) };
+  return { balance, version, blocked, transactions: sorted([...bets, ...settlements, ...rewards, ...movements]) };
 }
 
 function sorted<T extends object>(items: T[]): T[] {

@@ -65,6 +65,23 @@ interface Closing {
   version: number;
 }
 
+interface Reward {
+  product: string;
+  id: string;
+  round: string;
+  payout: number;
+  state: string;
+  paid: number;
+  entries: Entry[];
+}
+
+interface Movement {
+  product: string;
+  ref: string;
+  status: string;
+  entries: Entry[];
+}
+
 export interface ReferencePlayer {
   currency: string;
   balance: number;
@@ -73,6 +90,8 @@ export interface ReferencePlayer {
   bets: Bet[];
   settlements: Settlement[];
   closings: Closing[];
+  rewards: Reward[];
+  movements: Movement[];
   marks: { product: string; round: string; at: number; counted: boolean }[];
   endedRounds: string[];
   rollbacks: { product: string; round: string; request: string; entry: Entry }[];
@@ -126,6 +145,8 @@ export class ReferenceWallet {
       bets: [],
       settlements: [],
       closings: [],
+      rewards: [],
+      movements: [],
       marks: [],
       endedRounds: [],
       rollbacks: [],
@@ -249,6 +270,12 @@ export class ReferenceWallet {
           ? this.rollbackRound(player, command, rollback, version)
           : this.rollback(player, command, rollback, version);
       }
+      case 'placeTips':
+        return this.placeTip(player, command, txn as Of<'placeTips'>, version);
+      case 'winRewards':
+        return this.reward(player, command, txn as Of<'winRewards'>, version);
+      case 'adjustBalance':
+        return this.movement(player, command, txn as Of<'adjustBalance'>, version);
     }
   }
 
@@ -278,7 +305,7 @@ export class ReferenceWallet {
     const alive = bet.kind === 'bet' && !bet.single && !isReversed(bet);
     const opens = alive && txn.status === 'OPEN' && !bet.opened;
     const takes = alive && !skip && !bet.taken;
-    if (!opens && !takes && bet.round === txn.roundId) {
+    if (bet.kind === 'bet' && !opens && !takes && bet.round === txn.roundId) {
       const entry = alike(bet, 'place', txn.betAmount, txn.status, skip);
       if (entry !== undefined) {
         if (isReversed(bet)) throw new Refused(20003);
@@ -286,7 +313,7 @@ export class ReferenceWallet {
       }
     }
     this.refuseOpening(player, command.productId);
-    if (bet.kind !== 'bet') throw new Refused(20003);
+    if (bet.kind !== 'bet') throw new Refused(bet.state === 'TIPS' ? 20002 : 20003);
     if (!(opens || takes) || bet.stake !== txn.betAmount || bet.round !== txn.roundId) throw new Refused(20002);
     if (takes && bet.stake > 0 && player.balance < bet.stake) throw new Refused(10002);
     if (txn.status === 'OPEN') {
@@ -315,7 +342,7 @@ export class ReferenceWallet {
     this.refuseOpening(player, command.productId);
     const again = bet?.single === true && isOpen(bet);
     if (bet !== undefined && !pays && !again) {
-      if (isOpen(bet)) throw new Refused(20002);
+      if (isOpen(bet) || bet.state === 'TIPS') throw new Refused(20002);
       throw new Refused(bet.state === 'SETTLED' ? 20004 : 20003);
     }
     if (
@@ -348,7 +375,7 @@ export class ReferenceWallet {
 
   private settle(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
-    if (bet === undefined) throw new Refused(20001);
+    if (bet === undefined || bet.state === 'TIPS') throw new Refused(20001);
     const skip = txn.skipBalanceUpdate;
     if (this.isStale(player, bet)) throw new Refused(20002);
     if (isReversed(bet)) throw new Refused(20003);
@@ -428,7 +455,7 @@ export class ReferenceWallet {
 
   private adjust(player: ReferencePlayer, command: CallbackCommand, txn: Of<'adjustBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
-    if (bet === undefined) throw new Refused(20001);
+    if (bet === undefined || bet.state === 'TIPS') throw new Refused(20001);
     const entry = bet.entries.find((one) => one.what === 'adjust' && one.request === command.id);
     if (entry !== undefined) {
       if (entry.amount !== txn.betAmount) throw new Refused(20002);
@@ -445,7 +472,17 @@ export class ReferenceWallet {
 
   private void(player: ReferencePlayer, command: CallbackCommand, txn: Of<'voidSettled'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
-    if (bet === undefined || isOpen(bet)) throw new Refused(20001);
+    const reward = player.rewards.find((one) => one.product === command.productId && one.id === txn.id);
+    if (reward !== undefined && (bet === undefined || bet.kind === 'tombstone')) {
+      const entry = reward.entries.find((one) => one.what === 'void');
+      if (entry !== undefined) return repeatOf(entry);
+      const moved = -reward.paid;
+      if (!this.rules.voidAllowNegativeBalance && moved < 0 && player.balance + moved < 0) throw new Refused(10002);
+      reward.state = 'VOID';
+      reward.paid = 0;
+      return this.move(player, moved, version, reward, { what: 'void', amount: 0 });
+    }
+    if (bet === undefined || isOpen(bet) || bet.state === 'TIPS') throw new Refused(20001);
     if (isReversed(bet)) {
       const entry = bet.state === 'VOID' ? bet.entries.find((one) => one.what === 'void') : undefined;
       if (entry === undefined) throw new Refused(20003);
@@ -507,19 +544,19 @@ export class ReferenceWallet {
   private cancel(player: ReferencePlayer, command: CallbackCommand, txn: Of<'cancelBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined) throw this.unknown(player, command.productId, txn);
-    if (bet.kind === 'tombstone') throw new Refused(20001);
     return this.refund(player, bet, txn.status, version);
   }
 
   private refund(player: ReferencePlayer, bet: Bet, state: string, version: number): Effect {
+    if (bet.kind === 'tombstone') throw new Refused(20001);
     if (this.isStale(player, bet)) throw new Refused(20002);
-    if (!isOpen(bet)) {
+    if (!isOpen(bet) && bet.state !== 'TIPS') {
       const entry = isReversed(bet) ? bet.entries.find((one) => one.what === 'cancel' && !one.undone) : undefined;
       if (entry !== undefined) return repeatOf(entry);
       throw new Refused(bet.state === 'SETTLED' ? 20004 : 20003);
     }
     const moved = bet.held;
-    bet.state = state;
+    bet.state = bet.kind === 'tip' ? 'REFUND' : state;
     bet.held = 0;
     bet.returned = moved;
     return this.move(player, moved, version, bet, { what: 'cancel', amount: moved });
@@ -598,12 +635,13 @@ export class ReferenceWallet {
     const rollbacks = bet.entries.filter((one) => one.what === 'rollback');
     const first = rollbacks.find((one) => !one.ofRound && one.request === command.id);
     if (first !== undefined) return repeatOf(first);
-    if (isOpen(bet)) {
+    if (isOpen(bet) || bet.state === 'TIPS') {
       const newest = rollbacks.at(-1);
       if (newest === undefined) throw new Refused(20001);
       return repeatOf(newest);
     }
-    if (bet.kind === 'tip') throw new Refused(20001);
+    const isCredited = bet.kind === 'tip' && bet.entries.every((one) => one.what !== 'place');
+    if (isCredited) throw new Refused(20001);
     if (bet.kind === 'tombstone' || bet.state === 'VOID' || bet.state === 'REJECT') throw new Refused(20003);
     if (rollbacks.length >= this.rules.historyMax) throw new Refused(40003);
     const { product, round, state } = bet;
@@ -620,6 +658,9 @@ export class ReferenceWallet {
     this.refuseDebt(player, moved, txn.skipBalanceUpdate);
     for (const [settlement, part] of parts) settlement.paid -= part;
     this.reopen(bet, txn.skipBalanceUpdate);
+    if (bet.kind === 'tip') {
+      return this.move(player, txn.skipBalanceUpdate ? 0 : -moved, version, bet, { what: 'rollback', amount: moved });
+    }
     if (state === 'SETTLED') forgetSettlements(player, product, round);
     else forgetCancels(player, product, round);
     player.endedRounds = player.endedRounds.filter((one) => one !== key(product, round));
@@ -701,6 +742,7 @@ export class ReferenceWallet {
     }
     bet.returned = 0;
     bet.state = bet.opened || bet.single ? 'OPEN' : 'WAITING';
+    if (bet.kind === 'tip') bet.state = 'TIPS';
     for (const entry of bet.entries) entry.undone ||= entry.what === 'settle' || entry.what === 'cancel';
   }
 
@@ -721,6 +763,62 @@ export class ReferenceWallet {
     const entries = bets.flatMap((bet) => bet.entries);
     const ofRound = player.undone.filter((one) => one.product === product && one.round === round);
     return [...entries.filter((one) => one.undone), ...ofRound].some((one) => one.request === this.request);
+  }
+
+  private placeTip(player: ReferencePlayer, command: CallbackCommand, txn: Of<'placeTips'>, version: number): Effect {
+    const item = find(player, command.productId, txn.id);
+    const skip = txn.skipBalanceUpdate;
+    const takes = item?.state === 'TIPS' && !item.taken && !skip;
+    const entry = item?.kind === 'tip' ? alike(item, 'place', txn.betAmount, '', skip) : undefined;
+    if (entry !== undefined && !takes) {
+      if (item?.state === 'REFUND') throw new Refused(20003);
+      return repeatOf(entry);
+    }
+    this.refuseOpening(player, command.productId);
+    if (item !== undefined && isReversed(item)) throw new Refused(20003);
+    if (item !== undefined && (!takes || item.stake !== txn.betAmount)) throw new Refused(20002);
+    if (!skip && txn.betAmount > 0 && player.balance < txn.betAmount) throw new Refused(10002);
+    const tip = item ?? newBet(command.productId, txn.id, txn.roundId, 'tip', 'TIPS', txn.betAmount);
+    if (item === undefined) player.bets.push(tip);
+    tip.taken ||= !skip;
+    if (!skip) tip.held = txn.betAmount;
+    return this.move(player, -tip.held, version, tip, { what: 'place', amount: txn.betAmount, skip });
+  }
+
+  private reward(player: ReferencePlayer, command: CallbackCommand, txn: Of<'winRewards'>, version: number): Effect {
+    const { productId: product } = command;
+    const known = player.rewards.find((one) => one.product === product && one.id === txn.id);
+    if (known !== undefined) {
+      if (known.state === 'VOID') throw new Refused(20003);
+      if (known.payout !== txn.payoutAmount) throw new Refused(20002);
+      return repeatOf(known.entries[0] as Entry);
+    }
+    const payout = txn.payoutAmount;
+    const reward = { product, id: txn.id, round: txn.roundId, payout, state: 'SETTLED', paid: payout, entries: [] };
+    player.rewards.push(reward);
+    return this.move(player, txn.payoutAmount, version, reward, { what: 'settle', amount: txn.payoutAmount });
+  }
+
+  private movement(
+    player: ReferencePlayer,
+    command: CallbackCommand,
+    txn: Of<'adjustBalance'>,
+    version: number,
+  ): Effect {
+    const { productId: product } = command;
+    const { id: ref, status, amount } = txn;
+    const isKnown = (one: Movement) => one.product === product && one.ref === ref && one.status === status;
+    const known = player.movements.find(isKnown);
+    const [entry] = known?.entries ?? [];
+    if (entry !== undefined && entry.amount === amount) return repeatOf(entry);
+    if (status === 'DEBIT') this.refuseOpening(player, product);
+    if (known !== undefined) throw new Refused(20002);
+    if (status === 'DEBIT' && amount > 0 && player.balance < amount) throw new Refused(10002);
+    if (status === 'CREDIT' && txn.isTooMuch) throw new Refused(40003);
+    const movement = { product, ref, status, entries: [] };
+    player.movements.push(movement);
+    const moved = status === 'DEBIT' ? -amount : amount;
+    return this.move(player, moved, version, movement, { what: 'place', amount });
   }
 
   private refuseOpening(player: ReferencePlayer, product: string): void {
@@ -781,7 +879,9 @@ function closedBy(player: ReferencePlayer, command: CallbackCommand, txn: Txn, {
   if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return [];
   const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'>;
   if (byRound) return [{ round: roundId, whole: true, repeat }];
-  return [{ round: find(player, command.productId, id)?.round as string, whole: false, repeat }];
+  const item = find(player, command.productId, id);
+  // Tips and rewards are of no round.
+  return item?.kind === 'bet' ? [{ round: item.round, whole: false, repeat }] : [];
 }
 
 /** A bet that has no cancel or void of its own, because an element of this array has closed its whole round. */

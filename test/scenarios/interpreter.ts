@@ -11,6 +11,7 @@ export class Interpreter {
     const [verb = '', ...words] = first.split(' ');
     const callback = CALLBACKS[verb];
     if (callback !== undefined) return await this.callback(callback, words, rest);
+    if (verb === 'move') return await this.move(words, rest);
     switch (verb) {
       case 'create':
         return await this.operate('PUT', `/v1/players/${word(words, 0)}`, { currency: words[1] ?? 'THB' });
@@ -66,6 +67,14 @@ export class Interpreter {
       txns: txns.map((one) => this.txn(callback, one)),
     };
     return await this.post(`/${callback.endpoint}`, JSON.stringify(body));
+  }
+
+  /** `move alice x DEBIT 300`, or with one movement per further line. */
+  private async move([username, ...movement]: readonly string[], lines: readonly string[]): Promise<string> {
+    const movements = lines.length > 0 ? lines.map((line) => line.trim().split(' ')) : [movement];
+    const txns = movements.map(([refId, status, amount = '0']) => ({ refId, status, amount: JSON.parse(amount) }));
+    const envelope = { id: `req-${++this.requests}`, timestampMillis: 1000, productId: 'P1', currency: 'THB' };
+    return await this.post('/adjustBalance', JSON.stringify({ ...envelope, username, txns }));
   }
 
   private txn(callback: CallbackVerb, words: readonly string[]): object {
@@ -206,6 +215,8 @@ const CALLBACKS: Readonly<Record<string, CallbackVerb>> = {
     fixed: { status: 'ROLLBACK', ...byRound },
     amounts: ['betAmount', 'payoutAmount'],
   },
+  'place-tip': { endpoint: 'placeTips', fixed: { status: 'TIPS' }, amounts: ['betAmount'] },
+  reward: { endpoint: 'winRewards', fixed: { status: 'SETTLED' }, amounts: ['payoutAmount', 'betAmount'] },
 };
 
 const FLAGS = ['skip', 'feature', 'end', 'by-round'];

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { rulesOf } from '../../src/node/rules.js';
 import type { Command } from '../../src/wallet/command.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { commands, Domain } from '../support/domain.js';
+import { settingsWith } from '../support/settings.js';
 
 /*
  * One table: every state a transaction can be in, every operation, and what comes of it. Generated from the code and
@@ -11,8 +13,10 @@ import { commands, Domain } from '../support/domain.js';
  */
 const FILE = new URL('../../../test/wallet/state-table.txt', import.meta.url);
 
-const { place, settle, adjust, void: voided, cancel, tip, rollback } = commands;
+const { place, settle, adjust, void: voided, cancel, tip, placeTip, reward, movement, rollback } = commands;
 const t = { id: 't' };
+const CREDITED = 'tip, credited';
+const RULES = rulesOf(settingsWith());
 
 /** How transaction `t` of round `r1` (stake 10, payout 15) gets into the state; the balance was 100 before. */
 const STATES: Readonly<Record<string, readonly Command[]>> = {
@@ -86,7 +90,21 @@ const STATES: Readonly<Record<string, readonly Command[]>> = {
     rollback([t], { id: 'back' }),
     settle([t], { id: 'again' }),
   ],
-  'tip, credited': [tip([t])],
+  'tip, TIPS since a rollback (undone)': [
+    placeTip([t], { id: 'first' }),
+    tip([t], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+  ],
+  [CREDITED]: [tip([t])],
+  'tip, TIPS': [placeTip([t])],
+  'tip, TIPS, skipped': [placeTip([{ ...t, skipBalanceUpdate: true }])],
+  'tip, REFUND': [placeTip([t]), tip([t])],
+  'only a reward': [reward([t])],
+  'only a reward, and a tombstone': [reward([t]), cancel([t])],
+  'only a reward, VOID': [reward([t]), voided([t])],
+  'SETTLED, and a reward': [place([t]), settle([t]), reward([t])],
+  'only a debit': [movement([t])],
+  'only a credit': [movement([{ ...t, status: 'CREDIT' }])],
   'round marked, no bet': [cancel([{ id: 'c', byRound: true }])],
 };
 
@@ -121,6 +139,14 @@ const OPERATIONS: Readonly<Record<string, Command>> = {
   'settle round again (undone)': settle([{ id: 's', byRound: true }], { id: 'undone' }),
   'cancel again (undone)': cancel([t], { id: 'undone' }),
   'cancel round again (undone)': cancel([{ id: 'c', byRound: true }], { id: 'undone' }),
+  'place tip': placeTip([t]),
+  'place tip, other amount': placeTip([{ ...t, betAmount: 11 }]),
+  'place tip, skip': placeTip([{ ...t, skipBalanceUpdate: true }]),
+  reward: reward([t]),
+  'reward, other payout': reward([{ ...t, payoutAmount: 16 }]),
+  'debit 10': movement([t]),
+  'debit 11': movement([{ ...t, amount: 11 }]),
+  'credit 10': movement([{ ...t, status: 'CREDIT' }]),
 };
 
 function table(): string {
@@ -129,7 +155,7 @@ function table(): string {
   ];
   for (const [state, history] of Object.entries(STATES)) {
     for (const [operation, command] of Object.entries(OPERATIONS)) {
-      const domain = new Domain();
+      const domain = new Domain(state === CREDITED ? { ...RULES, tipsUnknown: 'credit' } : RULES);
       domain.fund('ann', 100);
       for (const step of history) domain.run(step);
       const before = domain.wallet('ann').balance;
@@ -158,10 +184,12 @@ function describe(domain: Domain): string {
   const bet = wallet.bet('P1', 't');
   const round = wallet.round('P1', 'r1');
   const parts: string[] = [];
-  if (bet !== undefined) parts.push(bet.kind === 'bet' ? bet.state : bet.kind);
+  if (bet !== undefined) parts.push(bet.kind === 'bet' || bet.state === 'TIPS' ? bet.state : bet.kind);
   if (bet !== undefined && bet.held > 0) parts.push(`held ${bet.held}`);
   const paid = (bet?.paid ?? 0) + (round?.stillPaid() ?? []).reduce((sum, amount) => sum + amount, 0);
   if (paid > 0) parts.push(`paid ${paid}`);
+  const rewarded = wallet.reward('P1', 't');
+  if (rewarded !== undefined) parts.push(rewarded.state === 'VOID' ? 'reward VOID' : `reward ${rewarded.paid}`);
   if ((round?.markMs ?? -1) >= 0) parts.push('marked');
   return parts.join(', ');
 }

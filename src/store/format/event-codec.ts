@@ -19,6 +19,9 @@ export const ENDPOINT_NUMBER: Readonly<Record<Endpoint, number>> = {
   voidSettled: 3,
   cancelBets: 4,
   cancelTips: 5,
+  placeTips: 6,
+  winRewards: 7,
+  adjustBalance: 8,
   rollback: 9,
 };
 const ENDPOINT_BY_NUMBER = new Map(
@@ -53,10 +56,26 @@ const CHANGE = {
   'round-marked': 11,
   'cancel-remembered': 12,
   'tip-credited': 13,
+  'tip-placed': 14,
+  'tip-cancelled': 15,
+  'reward-credited': 16,
+  'reward-voided': 17,
+  'balance-debited': 18,
+  'balance-credited': 19,
   'bet-rolled-back': 20,
   'round-rolled-back': 21,
   'single-state-resettled': 22,
 } as const;
+
+/** Those that the first format of stores does not have; see format-gate.ts. */
+const FIRST_OF_FORMAT_2 = CHANGE['tip-placed'];
+
+/** The format that a reader of this event has to know. */
+export function formatOf(event: Event): number {
+  const isNew = (change: Change) =>
+    CHANGE[change.type] >= FIRST_OF_FORMAT_2 || ('keepsRequest' in change && change.keepsRequest);
+  return event.type === 'callback-applied' && event.changes.some(isNew) ? 2 : 1;
+}
 
 const WAITING = 1;
 const SKIP = 2;
@@ -182,6 +201,18 @@ function changeToTuple(change: Change): Tuple {
       return [code, change.id, change.after, change.roundId];
     case 'tip-credited':
       return [code, change.id, change.after, change.roundId, change.amount];
+    case 'tip-placed':
+      return [code, change.id, change.after, flagsOf(change), change.roundId, change.amount];
+    case 'tip-cancelled':
+    case 'reward-voided':
+      return [code, change.id, change.after];
+    case 'reward-credited': {
+      const { id, after, roundId, payout, stake, gameCode, playInfo } = change;
+      return [code, id, after, roundId, payout, stake, gameCode, playInfo];
+    }
+    case 'balance-debited':
+    case 'balance-credited':
+      return [code, change.id, change.after, change.amount];
     case 'bet-rolled-back':
       return [code, change.id, change.after, flagsOf(change), change.takenBack];
     case 'round-rolled-back':
@@ -366,6 +397,20 @@ function tupleToChange(tuple: Read): Change {
       return { type: 'cancel-remembered', id, roundId: tuple[3], after };
     case CHANGE['tip-credited']:
       return { type: 'tip-credited', id, roundId: tuple[3], amount: tuple[4], after };
+    case CHANGE['tip-placed']:
+      return { type: 'tip-placed', id, roundId: tuple[4], skip: has(flags, SKIP), amount: tuple[5], after };
+    case CHANGE['tip-cancelled']:
+      return { type: 'tip-cancelled', id, after };
+    case CHANGE['reward-credited']: {
+      const [, , , roundId, payout, stake, gameCode, playInfo] = tuple;
+      return { type: 'reward-credited', id, roundId, payout, stake, after, gameCode, playInfo };
+    }
+    case CHANGE['reward-voided']:
+      return { type: 'reward-voided', id, after };
+    case CHANGE['balance-debited']:
+      return { type: 'balance-debited', id, amount: tuple[3], after };
+    case CHANGE['balance-credited']:
+      return { type: 'balance-credited', id, amount: tuple[3], after };
     case CHANGE['bet-rolled-back']:
       return { type: 'bet-rolled-back', id, skip: has(flags, SKIP), takenBack: tuple[4], after };
     case CHANGE['round-rolled-back']: {

@@ -1,6 +1,6 @@
 import { maybeSum } from '../amount.js';
-import type { CancelBetsCommand, CancelTxn } from '../command.js';
-import type { Round } from '../state/round.js';
+import type { CallbackCommand, CancelBetsCommand, CancelTxn } from '../command.js';
+import type { Round, Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { firstAnswer } from './idempotency.js';
 import type { Rules } from './rules.js';
@@ -25,23 +25,29 @@ export function decideCancelBet(
 
 function decideByTransaction(wallet: Wallet, command: CancelBetsCommand, txn: CancelTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
-  if (bet === undefined) return rememberCancel(wallet, txn, rules);
-  if (bet.kind === 'tombstone') return fail('transaction-not-found');
-  if (isStale(bet, command, rules)) return fail('duplicate-transaction');
-  if (bet.isOpen) {
-    return change(
-      {
-        type: 'bet-cancelled',
-        id: bet.id,
-        state: txn.status,
-        keepsRequest: rules.keepsRequests,
-        after: wallet.balance + bet.held,
-      },
-      mismatches(bet, txn, txn.betAmount, bet.stake),
-    );
+  return bet === undefined ? rememberCancel(wallet, txn, rules) : decideCancelKnown(wallet, bet, command, txn, rules);
+}
+
+/** By either endpoint: bets and tips share one namespace, and money back is never wrong once. */
+export function decideCancelKnown(
+  wallet: Wallet,
+  item: Transaction,
+  command: CallbackCommand,
+  txn: Pick<CancelTxn, 'roundId' | 'status' | 'betAmount'>,
+  rules: Rules,
+): Verdict {
+  if (item.kind === 'tombstone') return fail('transaction-not-found');
+  if (isStale(item, command, rules)) return fail('duplicate-transaction');
+  const { id } = item;
+  const after = wallet.balance + item.held;
+  const remarks = mismatches(item, txn, txn.betAmount, item.stake);
+  if (item.state === 'TIPS') return change({ type: 'tip-cancelled', id, after }, remarks);
+  if (item.isOpen) {
+    const keepsRequest = rules.keepsRequests;
+    return change({ type: 'bet-cancelled', id, state: txn.status, keepsRequest, after }, remarks);
   }
-  const first = bet.isReversed ? firstAnswer(bet, { type: 'cancel' }) : undefined;
-  return first === undefined ? fail(closedFailure(bet)) : repeat(first, bet.row);
+  const first = item.isReversed ? firstAnswer(item, { type: 'cancel' }) : undefined;
+  return first === undefined ? fail(closedFailure(item)) : repeat(first, item.row);
 }
 
 /** Networks reorder: a bet that was cancelled before it came must never debit when it comes. */

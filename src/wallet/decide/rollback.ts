@@ -21,12 +21,12 @@ function decideByTransaction(wallet: Wallet, command: RollbackCommand, txn: Roll
   if (bet === undefined) return fail('transaction-not-found');
   const first = bet.rollbackBy(command.id);
   if (first !== undefined) return repeatOf(bet, first);
-  if (bet.isOpen) {
+  if (bet.isOpen || bet.state === 'TIPS') {
     const newest = bet.newestRollback;
     return newest === undefined ? fail('transaction-not-found') : repeatOf(bet, newest);
   }
   // What was credited as an unknown tip was never open here.
-  if (bet.kind === 'tip') return fail('transaction-not-found');
+  if (bet.kind === 'tip' && bet.paidOut) return fail('transaction-not-found');
   if (bet.kind === 'tombstone' || (bet.state !== 'SETTLED' && bet.state !== 'REFUND')) return fail('already-cancelled');
   if (bet.rollbackCount >= rules.historyMax) return fail('limit-reached');
   const takenBack = bet.settledByRound ? takeBack(bet.round, isLastSettled(bet) ? ALL : txn.payoutAmount) : [];

@@ -30,7 +30,7 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
   if (refusesProduct(rules, command.productId)) return fail('product-refused');
   if (bet?.isRolledBack && bet.isSingleState && (bet.isOpen || paysLater)) return resettle(wallet, bet, txn);
   if (bet !== undefined && !paysLater) {
-    return bet.isOpen ? fail('duplicate-transaction') : fail(closedFailure(bet));
+    return fail(bet.isOpen || bet.state === 'TIPS' ? 'duplicate-transaction' : closedFailure(bet));
   }
   if (bet === undefined && rules.roundEnded === 'refuse-all' && wallet.round(command.productId, txn.roundId)?.ended) {
     return fail('already-settled');
@@ -83,7 +83,7 @@ function resettle(wallet: Wallet, bet: Transaction, txn: SettleTxn): Verdict {
 
 function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
-  if (bet === undefined) return fail('transaction-not-found');
+  if (bet === undefined || bet.state === 'TIPS') return fail('transaction-not-found');
   if (isStale(bet, command, rules)) return fail('duplicate-transaction');
   const skip = txn.skipBalanceUpdate;
   if (!bet.isOpen) {

@@ -24,19 +24,11 @@ import {
   USED_BYTES,
   writtenText,
 } from './tables.js';
+import { KIND_MASK, KIND_SHIFT, KINDS, MARK, SETTLEMENT, type TransactionKind } from './transaction-kind.js';
 
-/**
- * bet         a stake: OPEN or WAITING, then closed. Also the bet of a single-state round.
- * tip         known only by its cancel (until placeTips is served): REFUND.
- * settlement  the payout of a round (BY_ROUND), with an id of its own: SETTLED or VOID.
- * tombstone   a cancel of an unknown id: REFUND.
- * mark        a cancel of an unknown round: REFUND, no id.
- */
-export type TransactionKind = 'bet' | 'tip' | 'settlement' | 'tombstone' | 'mark';
-export const TRANSACTION_STATES = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT'] as const;
+export const TRANSACTION_STATES = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT', 'TIPS'] as const;
 export type TransactionState = (typeof TRANSACTION_STATES)[number];
 
-const KINDS: readonly TransactionKind[] = ['bet', 'tip', 'settlement', 'tombstone', 'mark'];
 const STATES: readonly TransactionState[] = TRANSACTION_STATES;
 
 /** What the first answer to a message was; see idempotency.ts. */
@@ -73,10 +65,11 @@ export function hashOfRequest(requestId: string): number {
 /*
  * Facts about a transaction, in one small integer, also in snapshots for ever.
  *   bits 0-2 state, bits 3-5 kind, then one bit each
+ *
+ * One state is left; the bits from 13 on are free. A tip that stands has a state of its own,
+ * which is neither open (nothing has to follow, so it may leave memory) nor reversed.
  */
 const STATE_MASK = 0b111;
-const KIND_SHIFT = 3;
-const KIND_MASK = 0b111 << KIND_SHIFT;
 const OPENED = 1 << 6;
 const TAKEN = 1 << 7;
 const PAID_OUT = 1 << 8;
@@ -86,8 +79,8 @@ const ROLLED_BACK = 1 << 11;
 const SETTLED_OTHERWISE = 1 << 12;
 
 const BET = 0;
-const SETTLEMENT = KINDS.indexOf('settlement') << KIND_SHIFT;
-const MARK = KINDS.indexOf('mark') << KIND_SHIFT;
+const FIRST_REVERSED = STATES.indexOf('VOID');
+const LAST_REVERSED = STATES.indexOf('REJECT');
 const SETTLE = EFFECTS.indexOf('settle');
 const ADJUST = EFFECTS.indexOf('adjust');
 const ROLLBACK = EFFECTS.indexOf('rollback');
@@ -116,12 +109,6 @@ const EFFECT_BYTES_MAX = 1 + 4 * (NUMBER_BYTES_MAX + 1) + HASH_BYTES + DOUBLE_BY
 /** The facts of a new transaction. */
 export function factsOf(kind: TransactionKind, state: TransactionState): number {
   return STATES.indexOf(state) | (KINDS.indexOf(kind) << KIND_SHIFT);
-}
-
-/** True for what is found by its id: a settlement is found in its round, and a mark has none. */
-export function isNamedById(facts: number): boolean {
-  const kind = facts & KIND_MASK;
-  return kind !== SETTLEMENT && kind !== MARK;
 }
 
 /** True for a row that is not open, and was not touched since. */
@@ -187,12 +174,14 @@ export class TransactionRecord {
 
   /** REFUND, REJECT or VOID: as if it had never been. */
   get isReversed(): boolean {
-    return (this.facts & STATE_MASK) >= 3;
+    const state = this.facts & STATE_MASK;
+    return state >= FIRST_REVERSED && state <= LAST_REVERSED;
   }
 
   /** Remembers a cancel of what was not known; counted by the wallet. */
   get isTombstone(): boolean {
-    return (this.facts & KIND_MASK) > SETTLEMENT;
+    const kind = this.facts & KIND_MASK;
+    return kind > SETTLEMENT && kind <= MARK;
   }
 
   /** A placeBets with status OPEN has come. A fact of its own: the settlement may have come first. */
@@ -259,7 +248,8 @@ export class TransactionRecord {
   reopen(keepsStake: boolean): void {
     this.facts &= ~(PAID_OUT | SETTLED_BY_ROUND | SETTLED_OTHERWISE | (keepsStake ? 0 : TAKEN));
     this.facts |= ROLLED_BACK;
-    this.state = this.opened || this.isSingleState ? 'OPEN' : 'WAITING';
+    if (!this.isBet) this.state = 'TIPS';
+    else this.state = this.opened || this.isSingleState ? 'OPEN' : 'WAITING';
   }
 
   get createdMs(): number {
@@ -274,7 +264,10 @@ export class TransactionRecord {
     this.doubles[(this.at >> 1) + D_TRANSACTION_UPDATED] = timeMs;
   }
 
-  /** The current stake of a bet; what was credited for a tip; of a settlement its payout, less what was taken back. */
+  /**
+   * The current stake of a bet; of a tip what was given, or credited; of a settlement its payout, less what was taken back; of
+   * all else what it moves.
+   */
   get stake(): Units {
     return this.doubles[(this.at >> 1) + D_TRANSACTION_AMOUNT] as Units;
   }
@@ -288,7 +281,7 @@ export class TransactionRecord {
     return this.taken && !this.isReversed ? this.stake : 0;
   }
 
-  /** What a settlement gives, as its message said; undefined for what has not been settled by a message of its own. */
+  /** What its message said that it gives; undefined for what has not been settled by a message of its own. */
   get payout(): Units | undefined {
     let payout: Units | undefined;
     const { cursor, end } = this.effectCursor();
@@ -304,7 +297,7 @@ export class TransactionRecord {
     return payout;
   }
 
-  /** Payout (or tip refund) given and not taken back. */
+  /** Payout, reward, credit or tip refund given and not taken back. */
   get paid(): Units {
     if (!this.paidOut || this.state === 'VOID') return 0;
     // Part of a settlement can have been taken back; a bet's own payout is paid or not.

@@ -4,7 +4,7 @@ import type { ByteWriter } from '../records/byte-writer.js';
 import { type Cursor, textEnd } from '../records/bytes.js';
 import { Operation, type OperationFacts, type OperationType } from './operation.js';
 import type { Round, RoundClosing, Transaction } from './round.js';
-import { isNamedById } from './transaction-record.js';
+import { isNamedById, namespaceIn, numberOf } from './transaction-kind.js';
 import type { Tallies, Wallet } from './wallet.js';
 
 /*
@@ -33,6 +33,8 @@ const HAS_REASON = 16;
 const ENDED = 1;
 const HAS_UNDONE = 2;
 const NO_MARK = -1;
+const BETS = numberOf('bet');
+const REWARDS = numberOf('reward');
 
 /** On disk for ever: none changes its place. */
 const OPERATIONS: readonly OperationType[] = [
@@ -167,10 +169,16 @@ export function* readRounds(
   return transactions;
 }
 
-/** The ids of bets, tips and cancels of unknown ids among the transactions of rounds. */
-export function idsOfRounds(cursor: Cursor): ReadonlySet<string> {
+/** The ids among the transactions of rounds that are found by their ids alone: of bets, tips and cancels of unknown ids; of rewards. */
+export interface NamedIds {
+  readonly ids: ReadonlySet<string>;
+  readonly rewardIds: ReadonlySet<string>;
+}
+
+export function idsOfRounds(cursor: Cursor): NamedIds {
   const readName = nameReader(cursor);
   const ids = new Set<string>();
+  const rewardIds = new Set<string>();
   for (let left = cursor.number(); left > 0; left--) {
     if (cursor.number() === 0) {
       readName();
@@ -181,10 +189,14 @@ export function idsOfRounds(cursor: Cursor): ReadonlySet<string> {
     cursor.signed();
     const length = cursor.number();
     const end = cursor.at + length;
-    if (isNamedById(facts)) ids.add(cursor.text());
+    if (isNamedById(facts)) {
+      const namespace = namespaceIn(facts);
+      if (namespace === BETS) ids.add(cursor.text());
+      else if (namespace === REWARDS) rewardIds.add(cursor.text());
+    }
     cursor.at = end;
   }
-  return ids;
+  return { ids, rewardIds };
 }
 
 function nameWriter(bytes: ByteWriter): (text: string) => void {
