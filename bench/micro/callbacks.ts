@@ -80,6 +80,10 @@ export const cancelled = twice(
   all('cancelBets', (n) => ({ ...refund(n), transactionType: 'BY_TRANSACTION', ...game })),
 );
 export const voidedSingles = twice(singles, all('voidSettled', voided));
+export const rolledBack = twice(
+  singles,
+  all('rollback', (n) => ({ ...settle(n), status: 'ROLLBACK' })),
+);
 export const cancelledTips = all('cancelTips', refund);
 export const tips = all('placeTips', (n) => ({ ...ids(n), status: 'TIPS', betAmount: 10.5 + n }));
 /** Each tip is placed, then given back. */

@@ -7,6 +7,7 @@ import { cancelTips } from './cancel-tips.js';
 import { checkBalance } from './check-balance.js';
 import { placeBets } from './place-bets.js';
 import { placeTips } from './place-tips.js';
+import { rollback } from './rollback.js';
 import { settleBets } from './settle-bets.js';
 import { voidSettled } from './void-settled.js';
 import { winRewards } from './win-rewards.js';
@@ -23,6 +24,7 @@ export const CALLBACKS: { readonly [E in Endpoint]: CallbackType<E> } = {
   placeTips,
   winRewards,
   adjustBalance,
+  rollback,
 };
 
 export const ENDPOINTS = Object.keys(CALLBACKS) as readonly Endpoint[];

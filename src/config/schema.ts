@@ -262,6 +262,15 @@ export const settingsSchema = group({
       description: 'False: a void that would make the balance negative is answered with 10002.',
     }),
   }),
+  rollback: group({
+    allowNegativeBalance: boolean({
+      description: 'False: a rollback that would make the balance negative is answered with 10002.',
+    }),
+    stale: option(
+      ['request', 'time', 'off'],
+      'How the late retry of a settle or cancel that was rolled back is known, and answered with 20002: by its request id; by its timestampMillis, where it is before the one of the rollback (for platforms that settle again under the same request id); or not at all.',
+    ),
+  }),
   tips: group({
     unknown: nullable(
       option(

@@ -10,7 +10,16 @@ const TODAY: RuleMeta = { unknownTips: UNKNOWN_TIPS_OF_TODAY };
 /** The settings that shape decisions. */
 export type RuleSettings = Pick<
   Settings,
-  'duplicates' | 'round' | 'void' | 'tips' | 'tombstonesMax' | 'openBetsMax' | 'historyMax' | 'retention' | 'products'
+  | 'duplicates'
+  | 'round'
+  | 'void'
+  | 'rollback'
+  | 'tips'
+  | 'tombstonesMax'
+  | 'openBetsMax'
+  | 'historyMax'
+  | 'retention'
+  | 'products'
 >;
 
 export function rulesOf(settings: RuleSettings, { unknownTips }: RuleMeta = TODAY): Rules {
@@ -19,6 +28,9 @@ export function rulesOf(settings: RuleSettings, { unknownTips }: RuleMeta = TODA
     roundEnded: settings.round.ended,
     voidAmounts: settings.void.amounts,
     voidAllowNegativeBalance: settings.void.allowNegativeBalance,
+    rollbackAllowNegativeBalance: settings.rollback.allowNegativeBalance,
+    rollbackStale: settings.rollback.stale,
+    keepsRequests: true,
     // A store from before there were tips to place goes on as it did.
     tipsUnknown: settings.tips.unknown ?? unknownTips ?? 'credit',
     tipsUnknownMax: settings.tips.unknownMax,

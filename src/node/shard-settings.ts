@@ -22,6 +22,7 @@ const NAMES = [
   'duplicates',
   'round',
   'void',
+  'rollback',
   'tips',
   'adjustBalance',
   'products',

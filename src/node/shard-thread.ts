@@ -16,6 +16,7 @@ import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import type { StoreMeta } from '../store/meta.js';
 import { writeOrphans } from '../store/orphans-file.js';
 import { ScaleTable } from '../wallet/amount.js';
+import type { Rules } from '../wallet/decide/rules.js';
 import type { OnFenced } from '../worker/host-observer.js';
 import { MemoryGuard } from '../worker/memory-guard.js';
 import { ShardHost } from '../worker/shard-host.js';
@@ -48,6 +49,14 @@ export function policyOf(
 ): SnapshotPolicy {
   const { everyEntries, everySeconds, keep } = snapshots;
   return { everyEntries, everyMs: everySeconds * 1000, keep, historyBytesMax: history.maxBytes / shards };
+}
+
+/** What is written only for readers of today's format is decided as the gate stands. */
+function rulesThrough(gate: FormatGate, rules: Rules): Rules {
+  return Object.defineProperty({ ...rules }, 'keepsRequests', {
+    get: () => gate.allows(STORE_FORMAT),
+    enumerable: true,
+  });
 }
 
 /** Reads the callbacks of this store and writes their answers. Takes some 50 ms to make. */
@@ -143,7 +152,7 @@ export async function openShardThread(
     timers: systemTimers,
     clockOffsetMs: options.clockOffsetMs,
     log,
-    rules: rulesOf(settings, meta),
+    rules: rulesThrough(gate, rulesOf(settings, meta)),
     limits: settings.limits,
     loopIdleMs: () => performance.eventLoopUtilization().idle,
     idleMs: settings.memory.idleSeconds * 1000,

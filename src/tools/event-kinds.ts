@@ -120,6 +120,11 @@ const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
     amounts: ['stake', 'payout'],
     item: (change) => ({ amount: change.payout, stake: change.stake, remarks: wordsOf(change) }),
   },
+  'single-state-resettled': {
+    namesRound: false,
+    amounts: ['stake', 'held', 'payout'],
+    item: (change) => ({ amount: change.payout, stake: change.stake, remarks: ['once more', ...wordsOf(change)] }),
+  },
   'round-settled': {
     namesRound: false,
     amounts: ['payout'],
@@ -145,6 +150,19 @@ const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
   'round-marked': { namesRound: false, amounts: [], item: () => ({}), line: platformTime },
   'cancel-remembered': { namesRound: true, amounts: [], item: () => ({}) },
   'tip-credited': { namesRound: true, amounts: ['amount'], item: ({ amount }) => ({ amount }) },
+  'bet-rolled-back': {
+    namesRound: false,
+    amounts: [],
+    item: (change) => ({ others: change.takenBack.map(([id]) => id), remarks: wordsOf(change) }),
+    line: ({ takenBack }, decimal) => ({
+      takenBack: takenBack.map(([id, amount]) => ({ id, amount: decimal(amount) })),
+    }),
+  },
+  'round-rolled-back': {
+    namesRound: false,
+    amounts: [],
+    item: (change) => ({ others: change.bets, remarks: wordsOf(change) }),
+  },
   'tip-placed': {
     namesRound: true,
     amounts: ['amount'],

@@ -175,6 +175,7 @@ function isOfWholeRound(command: CallbackCommand, index: number): boolean {
     }
     case 'voidSettled':
     case 'cancelBets':
+    case 'rollback':
       return command.txns[index]?.byRound === true;
     default:
       return false;

@@ -16,6 +16,7 @@ export type CallbackCommand =
   | VoidSettledCommand
   | CancelBetsCommand
   | CancelTipsCommand
+  | RollbackCommand
   | PlaceTipsCommand
   | WinRewardsCommand
   | AdjustBalanceCommand;
@@ -27,7 +28,7 @@ export type Endpoint = PlatformCommand['type'];
 export type ChangingEndpoint = CallbackCommand['type'];
 
 interface Envelope {
-  /** The request's id. Only adjustBets is identified by it. */
+  /** The request's id. Only adjustBets and rollback are identified by it. */
   readonly id: string;
   /** The platform's clock, milliseconds. */
   readonly timestampMillis: number;
@@ -72,6 +73,11 @@ export interface CancelBetsCommand extends Envelope {
 export interface CancelTipsCommand extends Envelope {
   readonly type: 'cancelTips';
   readonly txns: readonly CancelTipTxn[];
+}
+
+export interface RollbackCommand extends Envelope {
+  readonly type: 'rollback';
+  readonly txns: readonly RollbackTxn[];
 }
 
 export interface PlaceTipsCommand extends Envelope {
@@ -149,6 +155,15 @@ export interface CancelTipTxn {
   readonly id: string;
   readonly roundId: string;
   readonly betAmount: Units;
+}
+
+export interface RollbackTxn {
+  readonly id: string;
+  readonly roundId: string;
+  readonly betAmount: Units;
+  readonly payoutAmount: Units;
+  readonly byRound: boolean;
+  readonly skipBalanceUpdate: boolean;
 }
 
 export interface PlaceTipTxn {

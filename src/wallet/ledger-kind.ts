@@ -12,6 +12,7 @@ export const LEDGER_KINDS = [
   'tip-refunds',
   'rewards',
   'movements',
+  'rollbacks',
 ] as const;
 
 export type LedgerKind = (typeof LEDGER_KINDS)[number];

@@ -37,6 +37,13 @@ const CALLBACKS: Readonly<Record<string, object>> = {
     txns: [{ id: 'b1', roundId: 'r-b1', status: 'REFUND', betAmount: 1, transactionType: 'BY_ROUND', ...GAME }],
   },
   checkBalance: { id: 'c', ...ENVELOPE },
+  rollback: {
+    id: 'r',
+    ...ENVELOPE,
+    txns: [
+      { id: 'b1', roundId: 'r-b1', status: 'ROLLBACK', betAmount: 5, payoutAmount: 0, transactionType: 'BY_ROUND' },
+    ],
+  },
   cancelTips: { id: 't', ...ENVELOPE, txns: [{ id: 'tip', roundId: 'r-tip', status: 'REFUND', betAmount: 2 }] },
   placeTips: { id: 'p', ...ENVELOPE, txns: [{ id: 'tip2', roundId: 'r-tip', status: 'TIPS', betAmount: 2 }] },
   winRewards: { id: 'w', ...ENVELOPE, txns: [{ id: 'b1', roundId: 'r-b1', status: 'SETTLED', payoutAmount: 2 }] },

@@ -50,6 +50,12 @@ export const everyCallback: PlayRound = (username, id, i) => {
       callback('cancelBets', 6, { ...byRound, status: 'REJECT', betAmount: 6 }),
     ],
     () => [callback('settleBets', 2, { ...byTransaction, ...settled, isSingleState: true })],
+    () => [
+      callback('placeBets', -3, placed()),
+      callback('settleBets', 5, { ...byTransaction, ...settled }),
+      callback('rollback', -5, { ...byTransaction, status: 'ROLLBACK', betAmount: 3, payoutAmount: 5 }),
+      callback('cancelBets', 3, { ...byTransaction, status: 'REFUND', betAmount: 3 }),
+    ],
     () => [callback('cancelTips', 2, { id, roundId, status: 'REFUND', betAmount: 2 })],
   ];
   return (kinds[i % kinds.length] as () => readonly Step[])();

@@ -59,6 +59,8 @@ function txnOf(endpoint: ChangingEndpoint, random: Random): object {
       return { ...txn, status: random.pick(['REFUND', 'REJECT']), betAmount, transactionType, ...game };
     case 'cancelTips':
       return { ...txn, status: 'REFUND', betAmount };
+    case 'rollback':
+      return { ...txn, status: 'ROLLBACK', betAmount, payoutAmount, transactionType, skipBalanceUpdate };
     case 'placeTips':
       return { ...txn, status: 'TIPS', betAmount, skipBalanceUpdate };
     case 'winRewards':

@@ -54,6 +54,14 @@ const txns = {
     ...game,
   }),
   cancelTips: fc.record({ id, roundId, betAmount: amount }),
+  rollback: fc.record({
+    id,
+    roundId,
+    betAmount: amount,
+    payoutAmount: amount,
+    byRound: fc.boolean(),
+    skipBalanceUpdate: rarely,
+  }),
   placeTips: fc.record({ id, roundId, betAmount: amount, skipBalanceUpdate: rarely }),
   winRewards: fc.record({ id, roundId, betAmount: amount, payoutAmount: amount, ...game }),
   adjustBalance: fc
@@ -104,6 +112,7 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: callback('cancelBets').map(toStep) },
   { weight: 2, arbitrary: callback('cancelTips').map(toStep) },
   { weight: 2, arbitrary: checkBalance().map((command): Step => ({ type: 'balance', command })) },
+  { weight: 5, arbitrary: callback('rollback').map(toStep) },
   { weight: 3, arbitrary: callback('placeTips').map(toStep) },
   { weight: 3, arbitrary: callback('winRewards').map(toStep) },
   { weight: 3, arbitrary: callback('adjustBalance').map(toStep) },
@@ -123,6 +132,7 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
         fc.record({ roundId }),
         fc.record({ byRound: fc.boolean() }),
         fc.record({ id }),
+        fc.record({ requestId: fc.constantFrom('q1', 'q6', 'q7') }),
       ),
     }),
   },
@@ -170,6 +180,8 @@ export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
       roundEnded: fc.constantFrom('refuse-payouts' as const, 'ignore' as const, 'refuse-all' as const),
       voidAmounts: fc.constantFrom('recorded' as const, 'recorded' as const, 'request' as const),
       voidAllowNegativeBalance: often,
+      rollbackAllowNegativeBalance: often,
+      rollbackStale: fc.constantFrom('request' as const, 'request' as const, 'time' as const, 'off' as const),
       tipsUnknown: fc.constantFrom('credit' as const, 'reject' as const),
       tipsUnknownMax: fc.constantFrom(1, 100),
       tombstonesMax: fc.constantFrom(2, 1000),
@@ -189,6 +201,7 @@ export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
 export function varied(command: CallbackCommand, element: number, change: object): CallbackCommand | undefined {
   const txn = command.txns[element % command.txns.length];
   const field = Object.keys(change)[0] as string;
+  if ('requestId' in change && txn !== undefined) return { ...command, id: change.requestId as string };
   if (txn === undefined || !(field in txn) || (field === 'status' && command.type !== 'placeBets')) return undefined;
   // A movement is kept under a round of its own name.
   if (command.type === 'adjustBalance' && field === 'roundId') return undefined;

@@ -212,6 +212,16 @@ const CALLBACKS: Readonly<Record<string, CallbackVerb>> = {
   cancel: { endpoint: 'cancelBets', fixed: { status: 'REFUND', ...byTransaction }, amounts: ['betAmount'] },
   'cancel-round': { endpoint: 'cancelBets', fixed: { status: 'REFUND', ...byRound }, amounts: ['betAmount'] },
   tip: { endpoint: 'cancelTips', fixed: { status: 'REFUND' }, amounts: ['betAmount'] },
+  rollback: {
+    endpoint: 'rollback',
+    fixed: { status: 'ROLLBACK', ...byTransaction },
+    amounts: ['betAmount', 'payoutAmount'],
+  },
+  'rollback-round': {
+    endpoint: 'rollback',
+    fixed: { status: 'ROLLBACK', ...byRound },
+    amounts: ['betAmount', 'payoutAmount'],
+  },
   'place-tip': { endpoint: 'placeTips', fixed: { status: 'TIPS' }, amounts: ['betAmount'] },
   reward: { endpoint: 'winRewards', fixed: { status: 'SETTLED' }, amounts: ['payoutAmount', 'betAmount'] },
 };

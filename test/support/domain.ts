@@ -18,6 +18,7 @@ import type {
   PlaceTipTxn,
   PlaceTxn,
   RewardTxn,
+  RollbackTxn,
   SettleTxn,
   VoidTxn,
 } from '../../src/wallet/command.js';
@@ -242,6 +243,19 @@ export const commands = {
     ...envelope,
     ...over,
     txns: txns.map((txn) => ({ roundId: 'r1', betAmount: 10, ...txn })),
+  }),
+  rollback: (txns: readonly (Partial<RollbackTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
+    type: 'rollback',
+    ...envelope,
+    ...over,
+    txns: txns.map((txn) => ({
+      roundId: 'r1',
+      betAmount: 10,
+      payoutAmount: 15,
+      byRound: false,
+      skipBalanceUpdate: false,
+      ...txn,
+    })),
   }),
   placeTip: (txns: readonly (Partial<PlaceTipTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
     type: 'placeTips',

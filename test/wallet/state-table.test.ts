@@ -13,7 +13,7 @@ import { settingsWith } from '../support/settings.js';
  */
 const FILE = new URL('../../../test/wallet/state-table.txt', import.meta.url);
 
-const { place, settle, adjust, void: voided, cancel, tip, placeTip, reward, movement } = commands;
+const { place, settle, adjust, void: voided, cancel, tip, placeTip, reward, movement, rollback } = commands;
 const t = { id: 't' };
 const CREDITED = 'tip, credited';
 const RULES = rulesOf(settingsWith());
@@ -45,6 +45,56 @@ const STATES: Readonly<Record<string, readonly Command[]>> = {
   'REFUND by its round (c)': [place([t]), cancel([{ id: 'c', byRound: true }])],
   REJECT: [place([{ ...t, status: 'WAITING' }]), cancel([{ ...t, status: 'REJECT' }])],
   tombstone: [cancel([t])],
+  'OPEN since a rollback of SETTLED (undone)': [
+    place([t], { id: 'first' }),
+    settle([t], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+  ],
+  'OPEN since a rollback of REFUND (undone)': [
+    place([t], { id: 'first' }),
+    cancel([t], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+  ],
+  'OPEN since a rollback of REFUND, skipped': [
+    place([t], { id: 'first' }),
+    cancel([t], { id: 'undone' }),
+    rollback([{ ...t, skipBalanceUpdate: true }], { id: 'back' }),
+  ],
+  'WAITING since a rollback': [
+    place([{ ...t, status: 'WAITING' }], { id: 'first' }),
+    settle([t], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+  ],
+  'OPEN since a rollback of its round (s)': [
+    place([t], { id: 'first' }),
+    settle([{ id: 's', byRound: true, isEndRound: true }], { id: 'undone' }),
+    rollback([{ id: 'x', byRound: true }], { id: 'back' }),
+  ],
+  'OPEN since a rollback of its REFUND (c)': [
+    place([t], { id: 'first' }),
+    cancel([{ id: 'c', byRound: true }], { id: 'undone' }),
+    rollback([{ id: 'x', byRound: true }], { id: 'back' }),
+  ],
+  'OPEN single-state, since a rollback': [
+    settle([{ ...t, isSingleState: true }], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+  ],
+  'SETTLED again': [
+    place([t], { id: 'first' }),
+    settle([t], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+    settle([t], { id: 'again' }),
+  ],
+  'SETTLED single-state, again by its id': [
+    settle([{ ...t, isSingleState: true }], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+    settle([t], { id: 'again' }),
+  ],
+  'tip, TIPS since a rollback (undone)': [
+    placeTip([t], { id: 'first' }),
+    tip([t], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+  ],
   [CREDITED]: [tip([t])],
   'tip, TIPS': [placeTip([t])],
   'tip, TIPS, skipped': [placeTip([{ ...t, skipBalanceUpdate: true }])],
@@ -81,6 +131,14 @@ const OPERATIONS: Readonly<Record<string, Command>> = {
   'cancel round (c)': cancel([{ id: 'c', byRound: true }]),
   'cancel round (c2)': cancel([{ id: 'c2', byRound: true }]),
   'cancel tip': tip([t]),
+  rollback: rollback([t], { id: 'new' }),
+  'rollback, skip': rollback([{ ...t, skipBalanceUpdate: true }], { id: 'new' }),
+  'rollback round': rollback([{ id: 'x', byRound: true }], { id: 'new' }),
+  'rollback again (back)': rollback([t], { id: 'back' }),
+  'settle again (undone)': settle([t], { id: 'undone' }),
+  'settle round again (undone)': settle([{ id: 's', byRound: true }], { id: 'undone' }),
+  'cancel again (undone)': cancel([t], { id: 'undone' }),
+  'cancel round again (undone)': cancel([{ id: 'c', byRound: true }], { id: 'undone' }),
   'place tip': placeTip([t]),
   'place tip, other amount': placeTip([{ ...t, betAmount: 11 }]),
   'place tip, skip': placeTip([{ ...t, skipBalanceUpdate: true }]),
@@ -93,7 +151,7 @@ const OPERATIONS: Readonly<Record<string, Command>> = {
 
 function table(): string {
   const lines = [
-    `${'state of transaction t'.padEnd(36) + 'operation'.padEnd(28) + 'code   balance'.padEnd(24)}state after`,
+    `${'state of transaction t'.padEnd(43) + 'operation'.padEnd(28) + 'code   balance'.padEnd(24)}state after`,
   ];
   for (const [state, history] of Object.entries(STATES)) {
     for (const [operation, command] of Object.entries(OPERATIONS)) {
@@ -110,7 +168,7 @@ function table(): string {
         answer.type === 'accepted' && answer.isRepeat ? `repeat of ${answer.before} -> ${answer.after}` : '';
       const effect = repeat || (moved === 0 ? '' : `${moved > 0 ? '+' : ''}${moved}`);
       lines.push(
-        [state.padEnd(35), operation.padEnd(27), `${String(code).padEnd(6)} ${effect}`.padEnd(23), describe(domain)]
+        [state.padEnd(42), operation.padEnd(27), `${String(code).padEnd(6)} ${effect}`.padEnd(23), describe(domain)]
           .join(' ')
           .trimEnd(),
       );

@@ -15,7 +15,7 @@ export function decideCancelTip(
 ): Verdict {
   const item = wallet.bet(command.productId, txn.id);
   if (item === undefined) return decideUnknownTip(wallet, txn, rules, nowMs);
-  return decideCancelKnown(wallet, item, { ...txn, status: 'REFUND' });
+  return decideCancelKnown(wallet, item, command, { ...txn, status: 'REFUND' }, rules);
 }
 
 /** Where no message places tips, the cancel of one is believed, once per id and a limited number of times a day. */

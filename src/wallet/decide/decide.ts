@@ -23,6 +23,7 @@ import { decideCancelTip } from './cancel-tips.js';
 import { decideOperator } from './operator.js';
 import { decidePlaceBet } from './place-bets.js';
 import { decidePlaceTip } from './place-tips.js';
+import { decideRollback } from './rollback.js';
 import type { Rules } from './rules.js';
 import { decideSettleBet } from './settle-bets.js';
 import { fail, type Verdict } from './verdict.js';
@@ -44,6 +45,7 @@ export function decide(wallet: Wallet | undefined, command: Command, rules: Rule
     case 'placeTips':
     case 'winRewards':
     case 'adjustBalance':
+    case 'rollback':
       return decideCallback(wallet, command, rules, nowMs);
     case 'checkBalance':
       return decideBalance(wallet, command);
@@ -232,6 +234,8 @@ function decideByEndpoint(
       return decideWinReward(wallet, command, at(command.txns, index));
     case 'adjustBalance':
       return decideMovement(wallet, command, at(command.txns, index), rules);
+    case 'rollback':
+      return decideRollback(wallet, command, at(command.txns, index), rules);
     default:
       return unreachable(command);
   }

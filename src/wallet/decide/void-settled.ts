@@ -1,10 +1,11 @@
 import { isSafeBalance, maybeSum, type Units } from '../amount.js';
 import type { VoidSettledCommand, VoidTxn } from '../command.js';
 import type { Remark } from '../decision.js';
-import type { Round, Transaction } from '../state/round.js';
+import type { Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { firstAnswer } from './idempotency.js';
 import type { Rules } from './rules.js';
+import { takeBack } from './take-back.js';
 import { change, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /**
@@ -82,18 +83,6 @@ function decideByRound(
     { type: 'round-voided', id: txn.id, roundId: round.id, bets: settled.map((bet) => bet.id), after },
     txn.betAmount === held && txn.payoutAmount === paid ? [] : ['amount-mismatch'],
   );
-}
-
-/** The settlements of the round that give back up to `payout`, oldest first. */
-function takeBack(round: Round, payout: Units): [string, Units][] {
-  const taken: [string, Units][] = [];
-  let rest = payout;
-  for (const { transaction } of round.settlements) {
-    const amount = Math.min(rest, transaction.paid);
-    if (amount > 0) taken.push([transaction.id, amount]);
-    rest -= amount;
-  }
-  return taken;
 }
 
 /** Undefined when the rules forbid the negative balance. */

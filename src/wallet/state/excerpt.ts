@@ -6,6 +6,7 @@ import { Wallet } from './wallet.js';
 /**
  * A copy that holds what these elements can touch, and nothing else. An array is decided on such a copy, one element
  * after the other; the wallet itself changes only when all of them stand. The copy of the array before it is gone then.
+ * `isOfRounds`: what is decided of a bet depends on the other bets of its round.
  */
 export function excerptOf(wallet: Wallet, command: CallbackCommand): Wallet {
   const { productId } = command;
@@ -16,16 +17,23 @@ export function excerptOf(wallet: Wallet, command: CallbackCommand): Wallet {
     rounds.set(round.row, part);
     return part;
   };
+  const addBets = (round: Round): void => {
+    const { items } = partOf(round);
+    for (const other of round.bets) items.set(other.row, other);
+  };
   for (const txn of command.txns) {
     const { id, roundId } = txn;
     for (const namespace of namespaces) {
       const item = wallet.named(namespace, productId, id);
-      if (item !== undefined) partOf(item.round).items.set(item.row, item);
+      if (item === undefined) continue;
+      partOf(item.round).items.set(item.row, item);
+      // Whether a bet is the last of its round that is settled shows in the others.
+      if (command.type === 'rollback') addBets(item.round);
     }
     const round = wallet.round(productId, roundId);
     if (round === undefined) continue;
-    const { items } = partOf(round);
-    if ('byRound' in txn && txn.byRound) for (const other of round.bets) items.set(other.row, other);
+    partOf(round);
+    if ('byRound' in txn && txn.byRound) addBets(round);
   }
   const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
   copy.balance = wallet.balance;
@@ -72,6 +80,7 @@ function copyRound(copy: Wallet, { round, items }: RoundPart): void {
     roundCopy.addSettlement({ transaction: copyTransaction(copy, roundCopy, transaction), bets: settled });
   }
   for (const closing of round.closings) roundCopy.addClosing(closing);
+  for (const hash of round.undoneHashes) roundCopy.addUndone(hash);
   if (round.ended) roundCopy.end();
   if (round.markMs !== -1) roundCopy.mark(round.markMs);
 }

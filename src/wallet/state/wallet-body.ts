@@ -22,13 +22,16 @@ import type { Tallies, Wallet } from './wallet.js';
  *     facts (number), created (time after 0), updated (time after it), amount (signed)
  *     bytes that follow (number): id (text) and effects, see transaction-record.ts
  *   rounds with more to tell than that (number):
- *     round (number), flags (byte): 1 ended, mark (double, little-endian)
+ *     round (number), flags (byte): 1 ended, 2 has undone messages; mark (double, little-endian)
  *     settlements (number): transaction (number, from 0 on), bets (number), each of them (number)
- *     closings (number): type (byte), id (text), balance before, after (signed), version (number)
+ *     closings (number): type (byte), id (text), balance before, after (signed), version (number);
+ *       of type 3, which is a cancel, too, the hash of its request (number)
+ *     undone (number, where there are any): of each the hash of its request (number)
  */
 const HAS_OPERATOR = 8;
 const HAS_REASON = 16;
 const ENDED = 1;
+const HAS_UNDONE = 2;
 const NO_MARK = -1;
 const BETS = numberOf('bet');
 const REWARDS = numberOf('reward');
@@ -43,7 +46,8 @@ const OPERATIONS: readonly OperationType[] = [
   'block',
   'unblock',
 ];
-const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void'];
+const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void', 'rollback', 'cancel'];
+const HASHED_CANCEL = 3;
 
 /** Items that are gone through in one step. */
 const STEP = 64;
@@ -292,8 +296,8 @@ function readTransaction(cursor: Cursor, wallet: Wallet, round: Round): Transact
 }
 
 function writeRound(bytes: ByteWriter, round: Round, placeOf: (item: Transaction) => number): void {
-  const { settlements, closings } = round;
-  bytes.byte(round.ended ? ENDED : 0);
+  const { settlements, closings, undoneHashes } = round;
+  bytes.byte((round.ended ? ENDED : 0) | (undoneHashes.length > 0 ? HAS_UNDONE : 0));
   bytes.double(round.markMs);
   bytes.number(settlements.length);
   for (const { transaction, bets } of settlements) {
@@ -302,19 +306,24 @@ function writeRound(bytes: ByteWriter, round: Round, placeOf: (item: Transaction
     for (const bet of bets) bytes.number(placeOf(bet));
   }
   bytes.number(closings.length);
-  for (const { type, id, before, after, version } of closings) {
-    bytes.byte(CLOSINGS.indexOf(type));
+  for (const { type, id, before, after, version, requestHash } of closings) {
+    bytes.byte(requestHash === undefined ? CLOSINGS.indexOf(type) : HASHED_CANCEL);
     bytes.text(id);
     bytes.signed(before);
     bytes.signed(after);
     bytes.number(version);
+    if (requestHash !== undefined) bytes.number(requestHash);
   }
+  if (undoneHashes.length === 0) return;
+  bytes.number(undoneHashes.length);
+  for (const hash of undoneHashes) bytes.number(hash);
 }
 
 function readRound(cursor: Cursor, rounds: readonly Round[], transactions: readonly Transaction[]): void {
   const round = must(rounds[cursor.number() - 1], 'a round is of its wallet');
   const at = (place: number) => must(transactions[place], 'a settlement names transactions of its wallet');
-  if (cursor.byte() === ENDED) round.end();
+  const flags = cursor.byte();
+  if ((flags & ENDED) !== 0) round.end();
   const markMs = cursor.double();
   if (markMs !== NO_MARK) round.mark(markMs);
   for (let left = cursor.number(); left > 0; left--) {
@@ -323,8 +332,12 @@ function readRound(cursor: Cursor, rounds: readonly Round[], transactions: reado
     round.addSettlement({ transaction, bets });
   }
   for (let left = cursor.number(); left > 0; left--) {
-    const type = must(CLOSINGS[cursor.byte()], 'a round is closed by a cancel or a void');
+    const number = cursor.byte();
+    const type = must(CLOSINGS[number], 'the message about a round has a known type');
     const id = cursor.text();
-    round.addClosing({ type, id, before: cursor.signed(), after: cursor.signed(), version: cursor.number() });
+    const answer = { before: cursor.signed(), after: cursor.signed(), version: cursor.number() };
+    round.addClosing({ type, id, ...answer, requestHash: number === HASHED_CANCEL ? cursor.number() : undefined });
   }
+  if ((flags & HAS_UNDONE) === 0) return;
+  for (let left = cursor.number(); left > 0; left--) round.addUndone(cursor.number());
 }

@@ -527,6 +527,12 @@ export class Wallet {
     tables.rounds.free(round.row);
   }
 
+  /** Drops a settlement, of which its round no longer tells. */
+  dropSettlement(settlement: Transaction): void {
+    settlement.round.remove(settlement);
+    this.dropTransaction(settlement.row, settlement.facts);
+  }
+
   /** Drops operations. */
   dropOperations(isDropped: (operation: Operation) => boolean): void {
     const { operations } = this.tables;
