@@ -10,7 +10,16 @@ const TODAY: RuleMeta = { unknownTips: UNKNOWN_TIPS_OF_TODAY };
 /** The settings that shape decisions. */
 export type RuleSettings = Pick<
   Settings,
-  'duplicates' | 'round' | 'void' | 'tips' | 'tombstonesMax' | 'openBetsMax' | 'historyMax' | 'retention' | 'products'
+  | 'duplicates'
+  | 'round'
+  | 'void'
+  | 'tips'
+  | 'tombstonesMax'
+  | 'openBetsMax'
+  | 'historyMax'
+  | 'retention'
+  | 'sessionToken'
+  | 'products'
 >;
 
 export function rulesOf(settings: RuleSettings, { unknownTips }: RuleMeta = TODAY): Rules {
@@ -26,6 +35,7 @@ export function rulesOf(settings: RuleSettings, { unknownTips }: RuleMeta = TODA
     openBetsMax: settings.openBetsMax,
     historyMax: settings.historyMax,
     retentionMs: settings.retention.transactions * DAY_MS,
+    sessionToken: settings.sessionToken,
     productsUnlisted: settings.products.unlisted,
     products: new Map(settings.products.list.map((product) => [product.id, product])),
   };

@@ -25,6 +25,7 @@ const NAMES = [
   'tips',
   'adjustBalance',
   'products',
+  'sessionToken',
   'tombstonesMax',
   'openBetsMax',
   'historyMax',

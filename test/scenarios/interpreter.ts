@@ -31,6 +31,13 @@ export class Interpreter {
       case 'block':
       case 'unblock':
         return await this.operate('POST', `/v1/players/${word(words, 0)}/${verb}`);
+      case 'session': {
+        const [username = '', token, endMillis] = words;
+        const body = { token, ...(endMillis !== undefined && { endMillis: Number(endMillis) }) };
+        return await this.operate('PUT', `/v1/players/${username}/session`, body);
+      }
+      case 'end-session':
+        return await this.operate('DELETE', `/v1/players/${word(words, 0)}/session`);
       case 'player':
         return await this.operate('GET', `/v1/players/${word(words, 0)}`);
       case 'transactions':
@@ -202,6 +209,7 @@ const CALLBACKS: Readonly<Record<string, CallbackVerb>> = {
   },
   cancel: { endpoint: 'cancelBets', fixed: { status: 'REFUND', ...byTransaction }, amounts: ['betAmount'] },
   'cancel-round': { endpoint: 'cancelBets', fixed: { status: 'REFUND', ...byRound }, amounts: ['betAmount'] },
+  'place-tip': { endpoint: 'placeTips', fixed: { status: 'TIPS' }, amounts: ['betAmount'] },
   tip: { endpoint: 'cancelTips', fixed: { status: 'REFUND' }, amounts: ['betAmount'] },
 };
 
