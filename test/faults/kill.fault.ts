@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../support/until.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
+import { besideBets, betAndSettle } from './rounds.js';
 import { fault } from './scene.js';
 
 const KILLS = 5;
@@ -10,13 +11,17 @@ const DEADLINE_MS = 1000;
 /** Between what the deadline says and what a client on the same two cores sees. */
 const LATE_MS = 2000;
 
-for (const workers of ['0', '2']) {
+for (const [workers, what, playRound] of [
+  ['0', 'bets', betAndSettle],
+  ['2', 'bets', betAndSettle],
+  ['0', 'tips, rewards and movements', besideBets],
+] as const) {
   fault(
-    `kill -9 of walletd under load, ${KILLS} times, with ${workers} workers: nothing answered is lost`,
+    `kill -9 of walletd under load of ${what}, ${KILLS} times, with ${workers} workers: nothing answered is lost`,
     async (scene) => {
       const redis = await scene.redis();
       let walletd = await scene.walletd(redis.url, { WALLETD_WORKERS: workers });
-      const load = await scene.load(walletd);
+      const load = await scene.load(walletd, undefined, playRound);
       for (let kill = 0; kill < KILLS; kill++) {
         await delay(400 + 50 * kill);
         await walletd.end('SIGKILL');

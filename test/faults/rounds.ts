@@ -15,6 +15,21 @@ export const betAndSettle: PlayRound = (username, id) => [
   { endpoint: 'settleBets', body: settlement(username, id, 5), moves: 5 },
 ];
 
+/** What is no part of a round: a tip, a reward, and a purse that a game takes and gives back. */
+export const besideBets: PlayRound = (username, id) => {
+  const from = { timestampMillis: 1, productId: 'P', currency: 'THB', username };
+  const step = (endpoint: string, name: string, moves: number, txn: object): Step => {
+    return { endpoint, moves, body: { id: `${name}-${id}`, ...from, txns: [txn] } };
+  };
+  const roundId = `r-${id}`;
+  return [
+    step('placeTips', 'tip', -2, { id, roundId, status: 'TIPS', betAmount: 2 }),
+    step('adjustBalance', 'debit', -4, { refId: id, status: 'DEBIT', amount: 4 }),
+    step('winRewards', 'reward', 3, { id, roundId, status: 'SETTLED', payoutAmount: 3 }),
+    step('adjustBalance', 'credit', 5, { refId: id, status: 'CREDIT', amount: 5 }),
+  ];
+};
+
 /** Rounds of every kind in turn: all callbacks that move money, by transaction and by round. */
 export const everyCallback: PlayRound = (username, id, i) => {
   const roundId = `r-${id}`;
@@ -60,11 +75,7 @@ export const everyCallback: PlayRound = (username, id, i) => {
       callback('placeTips', -2, { id, roundId, status: 'TIPS', betAmount: 2 }),
       callback('cancelTips', 2, { id, roundId, status: 'REFUND', betAmount: 2 }),
     ],
-    () => [
-      callback('adjustBalance', -4, { refId: id, status: 'DEBIT', amount: 4 }),
-      callback('winRewards', 2, { id, roundId, status: 'SETTLED', payoutAmount: 2 }),
-      callback('adjustBalance', 5, { refId: id, status: 'CREDIT', amount: 5 }),
-    ],
+    () => besideBets(username, id, i),
   ];
   return (kinds[i % kinds.length] as () => readonly Step[])();
 };
