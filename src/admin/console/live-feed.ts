@@ -18,6 +18,8 @@ export class LiveFeed {
   /** By listener, how many more messages he gets. */
   private readonly listeners = new Map<ServerResponse, number>();
   private timer: NodeJS.Timeout | undefined = undefined;
+  /** Whoever comes is told it at once. */
+  private newest = '';
 
   constructor(private readonly source: OverviewSource) {}
 
@@ -28,11 +30,12 @@ export class LiveFeed {
     response.writeHead(200, HEADERS);
     if (this.timer === undefined) {
       this.source.begin();
+      this.newest = eventOf('overview', this.source.take());
       this.timer = setInterval(() => this.tell(), TICK_MS);
     }
     this.listeners.set(response, Math.round(STREAM_MS_MAX / TICK_MS));
     response.once('close', () => this.leave(response));
-    response.write(eventOf('hour', this.source.lastHour()));
+    response.write(eventOf('hour', this.source.lastHour()) + this.newest);
   }
 
   close(): void {
@@ -47,12 +50,12 @@ export class LiveFeed {
   }
 
   private tell(): void {
-    const message = eventOf('overview', this.source.take());
+    this.newest = eventOf('overview', this.source.take());
     for (const [response, left] of this.listeners) {
       this.listeners.set(response, left - 1);
       if (left <= 0) response.end();
       // Who does not read misses some, and loses the connection when that goes on.
-      else if (!response.writableNeedDrain) response.write(message);
+      else if (!response.writableNeedDrain) response.write(this.newest);
     }
   }
 }

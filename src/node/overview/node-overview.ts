@@ -9,6 +9,8 @@ import { troublesOf } from './troubles.js';
 
 const STAGES = ['queue', 'decide', 'durable', 'reply'] as const;
 const MS = 1000;
+/** In less than that nothing can be reckoned by the second. */
+const SECONDS_MIN = 0.1;
 
 export interface OverviewParts {
   /** All metrics of the process. */
@@ -34,7 +36,8 @@ export class NodeOverview implements OverviewSource {
     const { last, parts } = this;
     this.begin();
     const { atMs, figures } = this.last as NonNullable<typeof last>;
-    const seconds = last === undefined ? 0 : (atMs - last.atMs) / MS;
+    const passed = last === undefined ? 0 : (atMs - last.atMs) / MS;
+    const seconds = passed < SECONDS_MIN ? 0 : passed;
     const cluster = parts.cluster();
     const overview = {
       version: parts.version,

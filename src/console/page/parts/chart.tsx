@@ -17,6 +17,8 @@ interface Props {
 }
 
 const HEIGHT = 160;
+const AXIS_HEIGHT = 24;
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 /** Lines over time, in the colours of the scheme that the viewer has. */
 export function Chart({ title, summary, seconds, lines }: Props) {
@@ -75,7 +77,15 @@ function optionsOf(width: number, lines: readonly Line[]): uPlot.Options {
     legend: { show: false },
     cursor: { show: false },
     scales: { y: { range: (_, __, most) => [0, Math.max(most, 0.001) * 1.1] } },
-    axes: [axis, { ...axis, size: 48 }],
+    axes: [
+      {
+        ...axis,
+        size: AXIS_HEIGHT,
+        space: 90,
+        values: (_, times) => times.map((seconds) => CLOCK.format(seconds * 1000)),
+      },
+      { ...axis, size: 48 },
+    ],
     series: [
       {},
       ...lines.map((line) => ({ label: line.label, stroke: colour(line.colour), width: 2, points: { show: false } })),

@@ -21,7 +21,7 @@ export function Failed({ error, again }: { readonly error: Error; readonly again
     <div class="note bad" role="alert">
       <p>
         <strong>{isLost ? 'walletd does not answer.' : 'That did not work.'}</strong>{' '}
-        {isLost ? 'It may be starting again, or the network is down.' : error.message}
+        {isLost ? 'It may be starting again, or the network is down.' : sentence(error.message)}
       </p>
       {again && (
         <button type="button" onClick={again}>
@@ -30,4 +30,10 @@ export function Failed({ error, again }: { readonly error: Error; readonly again
       )}
     </div>
   );
+}
+
+/** The API begins its details with a small letter. */
+function sentence(detail: string): string {
+  const text = detail.charAt(0).toUpperCase() + detail.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -60,7 +60,7 @@ function Figures({ overview, hour, isLost }: FiguresProps) {
     <div class={isLost ? 'stale' : undefined}>
       <Troubles overview={overview} />
       <section class="tiles" aria-label="Figures">
-        <Tile name="Callbacks" value={`${count(rate(() => true))}/s`}>
+        <Tile name="Callbacks" value={overview.seconds === 0 ? NONE : `${count(rate(() => true))}/s`}>
           {count(rate((result) => result !== 'accepted'))}/s not accepted
         </Tile>
         <Tile name="Latency p99" value={millis(whole?.p99Ms ?? null)}>

@@ -1,5 +1,5 @@
-import { partOf } from '../api.js';
-import { Failed, Loading } from '../parts/states.js';
+import { CallError, partOf } from '../api.js';
+import { Empty, Failed, Loading } from '../parts/states.js';
 import { hrefOf } from '../place.js';
 import { useGet } from '../use-call.js';
 import { PlayerActions } from './player-actions.js';
@@ -16,6 +16,7 @@ interface Props {
 /** One player: what he has, what he has played, and what was done to him. */
 export function PlayerView({ name, tab, mayChange }: Props) {
   const { answer: player, error, isWaiting, again } = useGet<Player>(() => `/v1/players/${partOf(name)}`);
+  const isMissing = error instanceof CallError && error.status === 404;
   const showsOperations = tab === 'operations';
   return (
     <>
@@ -27,7 +28,12 @@ export function PlayerView({ name, tab, mayChange }: Props) {
           Read again
         </button>
       </header>
-      {error && <Failed error={error} again={again} />}
+      {isMissing && (
+        <Empty>
+          There is no player of this name. Capitals count. <a href={hrefOf('players')}>Search by the beginning of it</a>
+        </Empty>
+      )}
+      {error && !isMissing && <Failed error={error} again={again} />}
       {!player && isWaiting && <Loading what="the player" />}
       {player && (
         <>
