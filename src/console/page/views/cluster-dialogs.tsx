@@ -3,7 +3,7 @@ import { useId, useState } from 'preact/hooks';
 import { partOf, post } from '../api.js';
 import { Dialog } from '../parts/dialog.js';
 import { Failed } from '../parts/states.js';
-import type { ClusterShard, Node } from './cluster.js';
+import type { ClusterShard, Node } from './cluster-status.js';
 
 interface DrainProps {
   readonly node: Node;

@@ -1,40 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { CallError } from '../api.js';
-import type { Exact } from '../json.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { useGet } from '../use-call.js';
 import { DrainDialog, MoveDialog } from './cluster-dialogs.js';
+import type { Cluster, ClusterShard, Node } from './cluster-status.js';
 import { ShardGrid } from './shard-grid.js';
-
-export interface Node {
-  readonly name: string;
-  readonly host: string;
-  readonly port: Exact;
-  readonly zone: string;
-  readonly version: string;
-  readonly state: 'up' | 'draining' | 'leaving' | 'gone';
-  readonly isThis: boolean;
-  readonly isFull: boolean;
-  readonly isLinked: boolean;
-  readonly shards: Exact;
-}
-
-export interface ClusterShard {
-  readonly shard: Exact;
-  readonly owner: string | null;
-  readonly planned: string | null;
-  readonly followers: readonly string[];
-  readonly lsn: string | null;
-}
-
-export interface Cluster {
-  readonly name: string;
-  readonly seesTable: boolean;
-  readonly nodes: readonly Node[];
-  readonly shards: readonly ClusterShard[];
-  readonly plan: { readonly why: string; readonly by: string } | null;
-}
 
 type Open = { readonly type: 'drain'; readonly node: Node } | { readonly type: 'move'; readonly shard: ClusterShard };
 

@@ -1,6 +1,6 @@
 import { type Column, Table } from '../parts/table.js';
 import { NONE } from '../words.js';
-import type { Cluster, ClusterShard } from './cluster.js';
+import type { Cluster, ClusterShard } from './cluster-status.js';
 
 interface Props {
   readonly cluster: Cluster;
