@@ -77,7 +77,8 @@ export class Authentication {
   /** Undefined when he has to sign in first. */
   maybeVisitor(request: FastifyRequest): Visitor | undefined {
     if (this.tokens.length === 0) {
-      const { name } = this.local(request, addressOf(request));
+      // Not 401: there is nothing to sign in with.
+      const { name } = this.local(request, addressOf(request), 403);
       return { name, role: 'operate', csrf: null };
     }
     const session = this.sessions.maybeRead(this.cookie.of(request) ?? '');
@@ -110,11 +111,11 @@ export class Authentication {
    * A web site can make a browser on this machine send requests in its name, also under a name of its own that it
    * points at 127.0.0.1. Both show in what a browser sends along.
    */
-  private local(request: FastifyRequest, address: string): Operator {
+  private local(request: FastifyRequest, address: string, refusedWith: 401 | 403 = 401): Operator {
     if (LOOPBACK_HOST.test(request.headers.host ?? '') && isOwnOrigin(request)) return { name: LOCAL_NAME, address };
     this.refuse('not asked by this machine itself', () => address);
     const detail = 'without admin.token this answers what this machine asks under its own name, and no web site';
-    throw new Problem(401, detail, 'unauthorized');
+    throw new Problem(refusedWith, detail, refusedWith === 401 ? 'unauthorized' : 'forbidden');
   }
 
   private mustBeOwnPage(request: FastifyRequest): void {

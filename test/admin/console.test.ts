@@ -140,8 +140,8 @@ test('without tokens the console is for this machine, and no web site', async ()
   const { port } = new URL(node.adminUrl);
   const session = (headers: Record<string, string>) => ask(`${node.adminUrl}/console/session`, 'GET', headers);
   assert.deepEqual(JSON.parse((await session({})).text), { name: 'local', role: 'operate', csrf: null });
-  assert.equal((await session({ Host: `evil.example:${port}` })).status, 401);
-  assert.equal((await session({ Origin: 'http://evil.example' })).status, 401);
+  assert.equal((await session({ Host: `evil.example:${port}` })).status, 403);
+  assert.equal((await session({ Origin: 'http://evil.example' })).status, 403);
   const live = await ask(`${node.adminUrl}/console/live`, 'GET', { Origin: `http://evil.example:${port}` });
   assert.equal(live.status, 401);
   await node.close();

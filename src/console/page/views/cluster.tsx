@@ -3,6 +3,7 @@ import { CallError } from '../api.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { useGet } from '../use-call.js';
+import { NONE } from '../words.js';
 import { DrainDialog, MoveDialog } from './cluster-dialogs.js';
 import type { Cluster, ClusterShard, Node } from './cluster-status.js';
 import { ShardGrid } from './shard-grid.js';
@@ -19,7 +20,7 @@ const COLUMNS: readonly Column<Node>[] = [
   { title: 'State', text: ({ state }) => state, show: ({ state }) => <span class={`badge ${state}`}>{state}</span> },
   { title: 'Shards', text: ({ shards }) => shards.exact, isNumber: true },
   { title: 'Address', text: ({ host, port }) => `${host}:${port.exact}` },
-  { title: 'Zone', text: ({ zone }) => zone },
+  { title: 'Zone', text: ({ zone }) => zone || NONE },
   { title: 'Version', text: ({ version }) => version },
   { title: 'Linked', text: ({ isLinked }) => (isLinked ? 'yes' : 'no') },
   { title: 'Memory', text: ({ isFull }) => (isFull ? 'full' : 'has room') },

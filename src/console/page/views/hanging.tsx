@@ -5,7 +5,7 @@ import type { Column } from '../parts/table.js';
 import { Table } from '../parts/table.js';
 import { goTo, hrefOf } from '../place.js';
 import { usePages } from '../use-pages.js';
-import { TRANSACTION_COLUMNS, type Transaction } from './player-rounds.js';
+import { TRANSACTION_COLUMNS, type Transaction } from './player-transactions.js';
 
 type Hanging = Transaction & { readonly username: string; readonly currency: string };
 

@@ -10,7 +10,7 @@ const mark = (title: string, name: keyof NonNullable<ShardLine['watermarks']>): 
   isNumber: true,
 });
 const COLUMNS: readonly Column<ShardLine>[] = [
-  { title: 'Shard', text: ({ shard }) => String(shard), isNumber: true },
+  { title: 'Shard', text: ({ shard }) => String(shard) },
   {
     title: 'State',
     text: ({ state }) => state,

@@ -4,7 +4,7 @@ import { hrefOf } from '../place.js';
 import { useGet } from '../use-call.js';
 import { PlayerActions } from './player-actions.js';
 import { PlayerOperations } from './player-operations.js';
-import { PlayerRounds } from './player-rounds.js';
+import { PlayerTransactions } from './player-transactions.js';
 import type { Player } from './players.js';
 
 interface Props {
@@ -55,7 +55,7 @@ export function PlayerView({ name, tab, mayChange }: Props) {
           {mayChange && <PlayerActions player={player} onDone={again} />}
           <nav class="tabs" aria-label="What to show of the player">
             <a href={hrefOf('player', { name })} aria-current={showsOperations ? undefined : 'page'}>
-              Rounds
+              Played
             </a>
             <a
               href={hrefOf('player', { name, show: 'operations' })}
@@ -68,7 +68,7 @@ export function PlayerView({ name, tab, mayChange }: Props) {
           {showsOperations ? (
             <PlayerOperations key={`${player.balance.exact} ${player.status}`} player={player} />
           ) : (
-            <PlayerRounds key={player.balance.exact} player={player} />
+            <PlayerTransactions key={player.balance.exact} player={player} />
           )}
         </>
       )}

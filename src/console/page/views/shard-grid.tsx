@@ -12,7 +12,7 @@ interface Props {
 const COLOURS = 6;
 
 const COLUMNS: readonly Column<ClusterShard>[] = [
-  { title: 'Shard', text: ({ shard }) => shard.exact, isNumber: true },
+  { title: 'Shard', text: ({ shard }) => shard.exact },
   { title: 'Owner', text: ({ owner }) => owner ?? 'nobody', show: ({ owner }) => <bdi>{owner ?? 'nobody'}</bdi> },
   {
     title: 'Planned',

@@ -21,7 +21,7 @@ interface Taken {
 }
 
 const NEWEST: readonly Column<ShardLine>[] = [
-  { title: 'Shard', text: ({ shard }) => String(shard), isNumber: true },
+  { title: 'Shard', text: ({ shard }) => String(shard) },
   {
     title: 'Newest snapshot',
     text: ({ snapshotMs }) => (snapshotMs === null ? 'none' : utcOf(snapshotMs)),
@@ -36,7 +36,7 @@ const NEWEST: readonly Column<ShardLine>[] = [
 const shown = (value: Exact | undefined, how: (value: number) => string) =>
   value === undefined ? NONE : how(plain(value));
 const TAKEN: readonly Column<Taken>[] = [
-  { title: 'Shard', text: ({ shard }) => shard.exact, isNumber: true },
+  { title: 'Shard', text: ({ shard }) => shard.exact },
   { title: 'Result', text: ({ type }) => type },
   { title: 'Players', text: ({ players }) => shown(players, count), isNumber: true },
   { title: 'Size', text: ({ bytes: size }) => shown(size, bytes), isNumber: true },

@@ -45,7 +45,7 @@ export const TRANSACTION_COLUMNS: readonly Column<Transaction>[] = [
 ];
 
 /** What he has played, newest first. */
-export function PlayerRounds({ player: { username, currency } }: { readonly player: Player }) {
+export function PlayerTransactions({ player: { username, currency } }: { readonly player: Player }) {
   const pages = usePages<Transaction, { transactions: readonly Transaction[]; next: string | null }>(
     (cursor) => `/v1/players/${partOf(username)}/transactions${cursor === null ? '' : `?before=${cursor}`}`,
     ({ transactions }) => transactions,
