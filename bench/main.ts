@@ -13,6 +13,7 @@ import { runMemory } from './memory/memory.js';
 import { type MicroSettings, runMicro } from './micro/micro.js';
 import { type OverloadSettings, runOverload } from './overload/overload.js';
 import { type PeersSettings, runPeers } from './peers/peers.js';
+import { type ReconcileSettings, runReconcile } from './reconcile/reconcile.js';
 import { type RecoverySettings, runRecovery } from './recovery/recovery.js';
 import { mustBeWritable, type SaveSettings, save } from './report/save.js';
 import { runScale, type ScaleSettings } from './scale/scale.js';
@@ -41,7 +42,12 @@ const onStore = () => [
 ];
 /** What is sent, and where it is kept. */
 const mixed = () => [
-  new Option('--mix <name>', 'all callbacks, by Zipf, or placeBets and settleBets').choices(MIXES).default('real'),
+  new Option(
+    '--mix <name>',
+    'what most platforms send, by Zipf; with tips, rewards and movements; with a checkBalance before each round; or bets only',
+  )
+    .choices(MIXES)
+    .default('real'),
   ...onStore(),
 ];
 
@@ -108,6 +114,12 @@ verb(
   ...mixed(),
   ...alternating(8, 3),
 ).action(async (options: RecoverySettings & SaveSettings) => save({ recovery: await runRecovery(options) }, options));
+
+program
+  .command('reconcile')
+  .description("a platform's history against bets that agree with it: records/s and memory; not in the report")
+  .addOption(number('--records <n>', 'of the history, and bets here', 10_000_000))
+  .action((options: ReconcileSettings) => runReconcile(options));
 
 verb('peers', 'beside what a team would build first', connections(128), players(10_000), ...alternating(8, 3)).action(
   async (options: PeersSettings & SaveSettings) => save({ peers: await runPeers(options) }, options),

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { RedisCluster } from '../../test/support/redis-cluster.js';
 import { RedisServer } from '../../test/support/redis-server.js';
 import { RoundRobin } from '../../test/support/round-robin.js';
 import { Scrape } from '../../test/support/scrape.js';
@@ -19,7 +20,10 @@ const LAG_PERCENTILE = 0.99;
 /** A cluster that nothing happens to, and one node alone beside it. */
 export interface Calm {
   readonly stage: Stage;
+  /** On one Redis, which replicates nothing. */
   readonly solo: Solo;
+  /** On masters and replicas like those of the three. */
+  readonly soloAlike: Solo;
   readonly rate: number;
   /** Of each load. */
   readonly seconds: number;
@@ -30,12 +34,24 @@ export interface Solo {
   readonly pid: number;
 }
 
-/** One node without a cluster on one Redis. Behind a balancer, too: that takes its share of the processor from both. */
+/** One node without a cluster on one Redis. */
 export async function startSolo(like: Server): Promise<Solo> {
   const redis = await RedisServer.start();
   atEnd(() => redis.destroy());
-  const settings = { WALLETD_STORE: redis.url, WALLETD_SHARDS: String(SHARDS) };
-  const node = await WalletdProcess.start({ ...settings, WALLETD_INIT: 'auto', WALLETD_WORKERS: '0' });
+  return await soloOn({ WALLETD_STORE: redis.url }, like);
+}
+
+/** One node alone on three masters with a replica each, which its answers wait for. */
+export async function startSoloAlike(like: Server): Promise<Solo> {
+  const redis = await RedisCluster.start({ masters: 3, replicas: 1 });
+  atEnd(() => redis.destroy());
+  return await soloOn({ WALLETD_STORE: redis.url, WALLETD_DURABILITY: 'replicas:1' }, like);
+}
+
+/** Behind a balancer, as the three are: that takes its share of the processor from all. */
+async function soloOn(store: Readonly<Record<string, string>>, like: Server): Promise<Solo> {
+  const settings = { ...store, WALLETD_SHARDS: String(SHARDS), WALLETD_INIT: 'auto', WALLETD_WORKERS: '0' };
+  const node = await WalletdProcess.start(settings);
   atEnd(async () => void (await node.end('SIGKILL')));
   const balancer = await RoundRobin.start();
   atEnd(() => balancer.close());
@@ -67,21 +83,25 @@ export async function lag({ stage, seconds }: Calm): Promise<Round> {
   return { values: [lags[Math.floor(lags.length * LAG_PERCENTILE)] ?? 0] };
 }
 
-/** Three nodes beside one, both with all that they can do. */
-export async function throughput({ stage, solo, seconds }: Calm): Promise<Round> {
-  const load = { seconds, connections: CONNECTIONS };
-  const one = await processorUs(solo.server, load, [solo.pid]);
-  const three = await processorUs(stage.server, load, stage.pids);
-  const told = `one node ${one.result.perSecond.toFixed(0)}/s, ${one.us.toFixed(1)} us; three ${three.result.perSecond.toFixed(0)}/s, ${three.us.toFixed(1)} us`;
-  return { values: [three.us / one.us, three.result.perSecond / one.result.perSecond], told };
+/** Three nodes beside one, each with all that they can do. */
+export async function throughput(calm: Calm): Promise<Round> {
+  const { alike, one, three, told } = await beside(calm, undefined);
+  return { values: [three.us / alike.us, three.us / one.us, three.result.perSecond / one.result.perSecond], told };
 }
 
-/** The same at a rate that both keep up with. */
-export async function processor({ stage, solo, seconds, rate }: Calm): Promise<Round> {
+/** The same at a rate that all keep up with. */
+export async function processor(calm: Calm): Promise<Round> {
+  const { alike, one, three, told } = await beside(calm, calm.rate);
+  return { values: [three.us / alike.us, three.us / one.us], told };
+}
+
+async function beside({ stage, solo, soloAlike, seconds }: Calm, rate: number | undefined) {
   const load = { seconds, rate, connections: CONNECTIONS };
   const one = await processorUs(solo.server, load, [solo.pid]);
+  const alike = await processorUs(soloAlike.server, load, [soloAlike.pid]);
   const three = await processorUs(stage.server, load, stage.pids);
-  return { values: [three.us / one.us], told: `one node ${one.us.toFixed(0)} us, three ${three.us.toFixed(0)} us` };
+  const tell = ({ result, us }: typeof one) => `${us.toFixed(0)} us at ${result.perSecond.toFixed(0)}/s`;
+  return { one, alike, three, told: `one node ${tell(one)}, on a store alike ${tell(alike)}; three ${tell(three)}` };
 }
 
 /**
@@ -104,8 +124,8 @@ export async function forward({ stage, seconds, rate }: Calm): Promise<Round> {
 }
 
 /** Programs that have just started are slow. */
-export async function warmUp({ stage, solo, seconds }: Calm): Promise<void> {
-  for (const server of [solo.server, stage.server]) {
+export async function warmUp({ stage, solo, soloAlike, seconds }: Calm): Promise<void> {
+  for (const server of [solo.server, soloAlike.server, stage.server]) {
     await generate(server, { mix: 'real', connections: CONNECTIONS, players: 1000, seconds, areFew: true });
   }
 }

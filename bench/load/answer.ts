@@ -5,6 +5,8 @@ const DECIMALS = 4;
 const STATUS_AT = 'HTTP/1.1 '.length;
 const HEAD_END = '\r\n\r\n';
 const OK = '"statusCode":0,';
+/** Of a checkBalance, in place of the two. */
+const BALANCE = '"balance":';
 const BEFORE = '"balanceBefore":';
 const AFTER = '"balanceAfter":';
 const ZERO = '0'.charCodeAt(0);
@@ -53,7 +55,9 @@ export class Answer {
 
   private amountAfter(name: string): number {
     const at = this.text.indexOf(name, this.bodyAt);
-    return at < 0 ? Number.NaN : unitsAt(this.text, at + name.length);
+    if (at >= 0) return unitsAt(this.text, at + name.length);
+    const balanceAt = this.text.indexOf(BALANCE, this.bodyAt);
+    return balanceAt < 0 ? Number.NaN : unitsAt(this.text, balanceAt + BALANCE.length);
   }
 }
 

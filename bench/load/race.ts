@@ -23,6 +23,13 @@ export interface RaceSettings {
   readonly signingSecret?: string;
 }
 
+const SENT: Readonly<Record<Mix, string>> = {
+  real: 'bets and what becomes of them, by Zipf',
+  family: 'bets and what becomes of them, by Zipf, and tips, rewards and movements',
+  asking: 'bets and what becomes of them, by Zipf, and a checkBalance before each round of play',
+  pairs: 'placeBets and settleBets in turn',
+};
+
 interface Announced extends Pick<RaceSettings, 'folder' | 'mix'> {
   /** Several are measured in alternation. */
   readonly players: number | readonly number[];
@@ -34,7 +41,7 @@ export function announce(store: Pick<Store, 'durability'>, { folder, players, mi
   console.log(machine());
   console.log(`durability: ${store.durability} (one fdatasync here: ${describeFsync(folder)})`);
   const held = openBets === 0 ? '' : ` with ${openBets} open bets each`;
-  const sent = mix === 'pairs' ? 'placeBets and settleBets in turn' : 'all callbacks, by Zipf';
+  const sent = SENT[mix];
   console.log(`${[players].flat().join(' and ')} players${held}, ${sent}\n`);
 }
 

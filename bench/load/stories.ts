@@ -2,8 +2,12 @@ import type { KeyObject } from 'node:crypto';
 import { UNITS } from './answer.js';
 import { PLAY_DIGITS, PLAYER_DIGITS, Template } from './template.js';
 
-export const MIXES = ['real', 'pairs'] as const;
-/** `real` is what platforms send; `pairs` are placeBets and settleBets only, for servers that know no other. */
+export const MIXES = ['real', 'family', 'asking', 'pairs'] as const;
+/**
+ * `real` is what most platforms send; `family` has tips, rewards and movements beside it; `asking` is `real` by games that ask
+ * for the balance before each round, as some slots do; `pairs` are placeBets and settleBets only, for servers that know no
+ * other.
+ */
 export type Mix = (typeof MIXES)[number];
 
 /** One callback of a story. */
@@ -28,11 +32,26 @@ const PAYOUT = 12;
 /** `seed` makes the players and ids different from those of every other run; requests are signed where there is a key. */
 export function storiesOf(mix: Mix, seed: string, key: KeyObject | undefined): readonly Story[] {
   const callbacks = callbacksOf(seed, key);
-  const { place, settle, settleSingleState, settleRound, adjust, cancel, voidSettled } = callbacks;
+  const { place, settle, settleSingleState, settleRound, adjust, cancel, voidSettled, checkBalance } = callbacks;
+  const { placeTip, cancelTip, reward, debit, credit } = callbacks;
   const again = (step: Step): Step => ({ ...step, moves: 0 });
   const first = place('a');
   if (mix === 'pairs') return [{ share: 100, steps: [place('a'), settle(PAYOUT)] }];
-  return [
+  const family = [
+    { share: 10, steps: [placeTip()] },
+    { share: 5, steps: [placeTip(), cancelTip()] },
+    { share: 10, steps: [reward()] },
+    { share: 25, steps: [debit(), credit()] },
+    { share: 25, steps: [place('a'), settle(PAYOUT)] },
+    { share: 15, steps: [settleSingleState()] },
+    { share: 5, steps: [place('a'), place('b'), place('c'), settleRound(3 * PAYOUT)] },
+    { share: 2, steps: [place('a'), cancel()] },
+    { share: 1, steps: [place('a'), adjust(2 * STAKE), settle(2 * PAYOUT)] },
+    { share: 1, steps: [first, again(first), settle(PAYOUT)] },
+    { share: 1, steps: [place('a'), settle(PAYOUT), voidSettled(PAYOUT)] },
+  ];
+  if (mix === 'family') return family;
+  const real = [
     { share: 50, steps: [place('a'), settle(PAYOUT)] },
     { share: 30, steps: [settleSingleState()] },
     { share: 10, steps: [place('a'), place('b'), place('c'), settleRound(3 * PAYOUT)] },
@@ -41,6 +60,7 @@ export function storiesOf(mix: Mix, seed: string, key: KeyObject | undefined): r
     { share: 2, steps: [first, again(first), settle(PAYOUT)] },
     { share: 1, steps: [place('a'), settle(PAYOUT), voidSettled(PAYOUT)] },
   ];
+  return mix === 'real' ? real : real.map(({ share, steps }) => ({ share, steps: [checkBalance(), ...steps] }));
 }
 
 /** One request with so many bets, each in a round of its own, that nobody ever settles. */
@@ -93,7 +113,17 @@ function callbacksOf(seed: string, key: KeyObject | undefined) {
     };
     return { request: new Template(endpoint, request, key), shows: amount * UNITS, moves: amount * UNITS };
   };
+  const movement = (status: string, amount: number) =>
+    step('adjustBalance', amount, status, {
+      refId: `purse-${seed}-${PLAY_DIGITS}`,
+      status,
+      amount: Math.abs(amount),
+    });
   return {
+    checkBalance: (): Step => {
+      const request = { id: `req-${seed}-${PLAY_DIGITS}-checkBalance`, ...envelopeOf(seed) };
+      return { request: new Template('checkBalance', request, key), shows: 0, moves: 0 };
+    },
     place: (bet: string) => step('placeBets', -STAKE, bet, { status: 'OPEN', betAmount: STAKE }),
     settle: (payoutAmount: number) =>
       step('settleBets', payoutAmount, 'a', { ...settled, payoutAmount, isSingleState: false, ...byTransaction }),
@@ -113,6 +143,11 @@ function callbacksOf(seed: string, key: KeyObject | undefined) {
       }),
     adjust: (betAmount: number) => step('adjustBets', STAKE - betAmount, 'a', { status: 'OPEN', betAmount }),
     cancel: () => step('cancelBets', STAKE, 'a', { status: 'REFUND', betAmount: STAKE, ...byTransaction }),
+    placeTip: () => step('placeTips', -STAKE, 'tip', { status: 'TIPS', betAmount: STAKE }),
+    cancelTip: () => step('cancelTips', STAKE, 'tip', { status: 'REFUND', betAmount: STAKE }),
+    reward: () => step('winRewards', PAYOUT, 'reward', { status: 'SETTLED', payoutAmount: PAYOUT }),
+    debit: () => movement('DEBIT', -STAKE),
+    credit: () => movement('CREDIT', PAYOUT),
     voidSettled: (payoutAmount: number) =>
       step('voidSettled', STAKE - payoutAmount, 'a', {
         status: 'VOID',

@@ -27,7 +27,7 @@ export class Template {
   /** Without a key its requests are not signed. */
   constructor(
     path: string,
-    request: { readonly id: string; readonly txns: readonly object[] },
+    request: { readonly id: string; readonly txns?: readonly object[] },
     private readonly key: KeyObject | undefined,
   ) {
     const body = JSON.stringify(request);

@@ -2,7 +2,7 @@ import { requestCodecs, textOf } from '../../src/callback/request-codec.js';
 import { loadSettings } from '../../src/config/load.js';
 import { rulesOf } from '../../src/node/rules.js';
 import { ScaleTable } from '../../src/wallet/amount.js';
-import type { CallbackCommand, Endpoint } from '../../src/wallet/command.js';
+import type { CallbackCommand, ChangingEndpoint, Endpoint, PlatformCommand } from '../../src/wallet/command.js';
 
 /** Callbacks in one run of a case, and events in a batch. Few enough for one player's bets. */
 export const CALLBACKS = 64;
@@ -11,9 +11,15 @@ export const NOW_MS = 1_763_600_000_000;
 export const OPENING_BALANCE = 10_000_000_000;
 
 const settings = loadSettings({});
-export const rules = rulesOf(settings);
+/** As where no message places tips: there are cases of cancelled ones that are unknown. */
+export const rules = { ...rulesOf(settings), tipsUnknown: 'credit' } as const;
 export const scales = new ScaleTable({ default: settings.money.scale, byCurrency: settings.money.scales });
-export const codecs = requestCodecs({ scales, amountMax: settings.money.amountMax, txnsMax: settings.txnsMax });
+export const codecs = requestCodecs({
+  scales,
+  amountMax: settings.money.amountMax,
+  creditMax: settings.money.amountMax,
+  txnsMax: settings.txnsMax,
+});
 
 /** Ids are as long as platforms send them. */
 const id = (kind: string, n: number) => `${kind}-0d9c-4b1e-9a57-${String(n).padStart(18, '0')}`;
@@ -36,7 +42,11 @@ function body(kind: string, n: number, ...txns: object[]): Buffer {
 }
 
 /** Read from its body, so that strings and objects are what the service gets. */
-function command(endpoint: Endpoint, bytes: Buffer): CallbackCommand {
+function command(endpoint: ChangingEndpoint, bytes: Buffer): CallbackCommand {
+  return anyCommand(endpoint, bytes) as CallbackCommand;
+}
+
+function anyCommand(endpoint: Endpoint, bytes: Buffer): PlatformCommand {
   const read = codecs[endpoint].read(textOf(bytes)).command;
   if (read === undefined) throw new Error(`not a valid request: ${bytes}`);
   return read;
@@ -47,10 +57,11 @@ function twice(first: readonly CallbackCommand[], second: readonly CallbackComma
   return first.flatMap((command, n) => [command, second[n] as CallbackCommand]).slice(0, CALLBACKS);
 }
 
+export const balances = numbers.map((n) => anyCommand('checkBalance', body('chk1', n)));
 export const placeBodies = numbers.map((n) => body('plc1', n, place(n)));
 export const places = placeBodies.map((bytes) => command('placeBets', bytes));
 
-const all = (endpoint: Endpoint, txn: (n: number) => object) =>
+const all = (endpoint: ChangingEndpoint, txn: (n: number) => object) =>
   numbers.map((n) => command(endpoint, body('req2', n, txn(n))));
 const singles = all('settleBets', (n) => settle(n, { isSingleState: true }));
 const byRound = (n: number) => settle(n, { id: id('stl1', n), transactionType: 'BY_ROUND', betAmount: 0 });
@@ -69,7 +80,18 @@ export const cancelled = twice(
   all('cancelBets', (n) => ({ ...refund(n), transactionType: 'BY_TRANSACTION', ...game })),
 );
 export const voidedSingles = twice(singles, all('voidSettled', voided));
+export const rolledBack = twice(
+  singles,
+  all('rollback', (n) => ({ ...settle(n), status: 'ROLLBACK' })),
+);
 export const cancelledTips = all('cancelTips', refund);
+export const tips = all('placeTips', (n) => ({ ...ids(n), status: 'TIPS', betAmount: 10.5 + n }));
+/** Each tip is placed, then given back. */
+export const tipsBack = twice(tips, cancelledTips);
+export const rewards = all('winRewards', (n) => ({ ...ids(n), status: 'SETTLED', payoutAmount: 20.5 + n, ...game }));
+const movement = (status: string) => (n: number) => ({ refId: id('mov1', n), status, amount: 10.5 + n });
+/** Each purse is taken in, then paid out. */
+export const purses = twice(all('adjustBalance', movement('DEBIT')), all('adjustBalance', movement('CREDIT')));
 
 /** Bets in arrays of 8: as many requests as make `CALLBACKS` bets. */
 export const ARRAY_LENGTH = 8;

@@ -1,5 +1,5 @@
 import { applyIn, type WalletEvent } from '../../src/wallet/apply.js';
-import type { CallbackCommand } from '../../src/wallet/command.js';
+import type { CallbackCommand, PlatformCommand } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide/decide.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
@@ -7,6 +7,7 @@ import {
   ARRAY_LENGTH,
   adjusted,
   arrays,
+  balances,
   CALLBACKS,
   cancelled,
   cancelledTips,
@@ -15,13 +16,18 @@ import {
   pairs,
   pairsByRound,
   places,
+  purses,
+  rewards,
+  rolledBack,
   rules,
+  tips,
+  tipsBack,
   voidedSingles,
 } from './callbacks.js';
 import { type Case, type Group, keep } from './group.js';
 
 /** What a shard does in its turn for a player it knows. */
-export function execute(wallet: Wallet, command: CallbackCommand): WalletEvent | undefined {
+export function execute(wallet: Wallet, command: PlatformCommand): WalletEvent | undefined {
   const { event, answer } = decide(wallet, command, rules, NOW_MS);
   if (answer.type === 'failed') throw new Error(answer.failure);
   if (event !== undefined) applyIn(wallet, event as WalletEvent);
@@ -34,7 +40,7 @@ export function newWallet(): Wallet {
   return wallet;
 }
 
-function runAll(wallet: Wallet, commands: readonly CallbackCommand[]): Wallet {
+function runAll(wallet: Wallet, commands: readonly PlatformCommand[]): Wallet {
   for (const command of commands) keep(execute(wallet, command));
   return wallet;
 }
@@ -83,7 +89,13 @@ export const deciding: Group = {
     fresh('placeBets, then its adjustBets', adjusted),
     fresh('placeBets, then its cancelBets', cancelled),
     fresh('settleBets, single-state, then its voidSettled', voidedSingles),
+    fresh('settleBets, single-state, then its rollback', rolledBack),
     fresh('cancelTips, of unknown ones', cancelledTips),
+    { name: 'checkBalance', run: () => keep(runAll(played, balances)) },
+    fresh('placeTips, new', tips),
+    fresh('placeTips, then its cancelTips', tipsBack),
+    fresh('winRewards, new', rewards),
+    fresh('adjustBalance, a debit, then a credit', purses),
   ],
   alternative: {
     name: 'a balance and a Map: placeBets, then its settleBets',

@@ -4,7 +4,7 @@ import { toDecimal } from '../../src/wallet/amount.js';
 import { CALLBACKS, codecs, NOW_MS, OPENING_BALANCE, placeBodies, scales } from './callbacks.js';
 import { type Group, keep } from './group.js';
 
-const codec = new ResponseCodec(scales);
+const codec = new ResponseCodec(scales, 'own');
 const echoes: Echo[] = placeBodies.map((bytes) => codecs.placeBets.read(textOf(bytes)));
 const BEFORE = OPENING_BALANCE;
 const AFTER = OPENING_BALANCE - 105_000;

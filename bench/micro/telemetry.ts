@@ -1,6 +1,7 @@
 import { Counter, Histogram } from 'prom-client';
 import { systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/logger.js';
+import { statusCodesOf } from '../../src/callback/failures.js';
 import { CallbackMetrics } from '../../src/node/metrics/callback-metrics.js';
 import { ShardTelemetry } from '../../src/node/metrics/shard-telemetry.js';
 import type { Turn } from '../../src/shard/shard-observer.js';
@@ -28,7 +29,7 @@ const options = {
   news: { failed() {}, answered() {} },
 };
 const shards = new ShardTelemetry(silentLogger, memory, options);
-const callbacks = new CallbackMetrics();
+const callbacks = new CallbackMetrics(statusCodesOf('own'));
 
 /** All that is counted and timed for one batch of callbacks, the clock's readings included. */
 function ours(): void {

@@ -51,7 +51,7 @@ export function findPlayersRoute(
       200: answer(
         'A page. It can have fewer players than asked for, also none, and a `next` all the same',
         exactly({
-          players: list(ref('Player')),
+          players: list(ref('FoundPlayer')),
           next: { type: ['string', 'null'], description: '`after` of the next page; null: there is none.' },
         }),
       ),

@@ -1,10 +1,15 @@
 import { LosslessNumber, stringify } from 'lossless-json';
-import { formatUnits, maybeUnits, type ScaleTable, type Units } from '../wallet/amount.js';
+import { formatSum, formatUnits, maybeUnits, type ScaleTable, type Units } from '../wallet/amount.js';
 import { badRequest } from './problem.js';
 
 /** The amount as a JSON number, digit for digit: doubles do not hold the largest ones. */
 export function money(scales: ScaleTable, currency: string, units: Units): LosslessNumber {
   return new LosslessNumber(formatUnits(units, scales.of(currency)));
+}
+
+/** As `money`, of a sum. */
+export function sum(scales: ScaleTable, currency: string, units: bigint): LosslessNumber {
+  return new LosslessNumber(formatSum(units, scales.of(currency)));
 }
 
 /** JSON that writes such numbers out. */

@@ -1,8 +1,13 @@
 import type { ScaleTable } from '../wallet/amount.js';
-import type { PlayerView } from '../wallet/query.js';
-import { money } from './money.js';
+import type { PlayerDetails, PlayerView } from '../wallet/query.js';
+import { money, sum } from './money.js';
 
-/** A player, as the schema `Player` says. */
+/** A player who was found, as the schema `FoundPlayer` says. */
 export function playerBody(scales: ScaleTable, player: PlayerView): object {
   return { ...player, balance: money(scales, player.currency, player.balance) };
+}
+
+/** A player, as the schema `Player` says. */
+export function detailsBody(scales: ScaleTable, { openStakes, ...player }: PlayerDetails): object {
+  return { ...playerBody(scales, player), openStakes: sum(scales, player.currency, BigInt(openStakes)) };
 }

@@ -1,12 +1,12 @@
 import { object } from '../base/json-schema.js';
 import type { Units } from '../wallet/amount.js';
 import type { Answer } from '../wallet/decision.js';
-import type { PlayerView } from '../wallet/query.js';
+import type { PlayerDetails } from '../wallet/query.js';
 import type { AdminDeps } from './admin-deps.js';
 import { amount, currency, flag, id, reason } from './fields.js';
 import { money, mustSignedUnits, mustUnits } from './money.js';
 import { answer as answered } from './openapi.js';
-import { playerBody } from './player-body.js';
+import { detailsBody } from './player-body.js';
 import { badRequest, noSuchPlayer, problemOf } from './problem.js';
 import { type Route, route } from './route.js';
 import { ref } from './schemas.js';
@@ -39,7 +39,7 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
       });
       if (answer.type === 'failed') throw problemOf(answer.failure);
       reply.status(answer.isRepeat ? 200 : 201);
-      return playerBody(settings.scales, await mustPlayer(username));
+      return detailsBody(settings.scales, await mustPlayer(username));
     },
   });
 
@@ -50,7 +50,7 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
     params,
     responses: { 200: answered('The player', ref('Player')) },
     problems: [400, 404],
-    handle: async ({ params: { username } }) => playerBody(settings.scales, await mustPlayer(username)),
+    handle: async ({ params: { username } }) => detailsBody(settings.scales, await mustPlayer(username)),
   });
 
   const blocking = (verb: 'block' | 'unblock', operationId: string, summary: string) =>
@@ -64,7 +64,7 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
       handle: async ({ params: { username }, operator }) => {
         const answer = await service.operate({ type: `${verb}-player`, username, by: operator });
         if (answer.type === 'failed') throw problemOf(answer.failure);
-        return playerBody(settings.scales, await mustPlayer(username));
+        return detailsBody(settings.scales, await mustPlayer(username));
       },
     });
 
@@ -128,7 +128,7 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
     };
   }
 
-  async function mustPlayer(username: string): Promise<PlayerView> {
+  async function mustPlayer(username: string): Promise<PlayerDetails> {
     const result = await service.ask({ type: 'read-player', username });
     if (result.type === 'failed') throw problemOf(result.failure);
     if (result.type !== 'player' || result.player === undefined) throw noSuchPlayer(username);

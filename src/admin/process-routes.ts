@@ -22,7 +22,10 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
       summary: 'Whether the start is over',
       isOpen: true,
       responses: {
-        200: answer('Every shard has recovered once', readiness('ready')),
+        200: answer(
+          'It takes callbacks: every shard has recovered once, or the node is a member of its cluster',
+          readiness('ready'),
+        ),
         503: answer('Not yet', readiness('starting')),
       },
       handle: async (_request, reply) => {

@@ -30,7 +30,7 @@ export const ref = (name: keyof typeof operatorSchemas) => ({ $ref: `#/component
 export const problemSchema = { $ref: '#/components/schemas/Problem' };
 
 const transaction = {
-  kind: { enum: ['bet', 'settlement', 'tip'] },
+  kind: { enum: ['bet', 'settlement', 'tip', 'reward', 'debit', 'credit'] },
   id: text,
   productId: text,
   roundId: text,
@@ -42,11 +42,17 @@ const transaction = {
 };
 const shard = { type: 'integer', minimum: 0 };
 const lsn = { type: 'string', pattern: '^\\d+-\\d+$', description: 'epoch-sequence' };
+const player = { username: text, currency, balance: amount, status: { enum: ['active', 'blocked'] } };
 const movement = { id: text, username: text, currency, amount, balanceBefore: amount, balanceAfter: amount };
 
 export const operatorSchemas = {
   Problem: exactly({ type: text, title: text, status: { type: 'integer' }, detail: text, code: text }),
-  Player: exactly({ username: text, currency, balance: amount, status: { enum: ['active', 'blocked'] } }),
+  Player: exactly({
+    ...player,
+    openBets: { ...count, description: 'Bets that are OPEN or WAITING.' },
+    openStakes: { ...amount, description: 'The sum of their stakes, in whole currency, exact to its last decimal.' },
+  }),
+  FoundPlayer: exactly(player),
   ShardPlayer: exactly({ username: text, currency, version: count, balance: amount }),
   Movement: exactly(movement),
   Correction: exactly({ ...movement, reason }),

@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
-import type { CallbackFailure } from './failures.js';
+import { CALLBACKS } from './callbacks.js';
+import type { CallbackFailure, ClosedCodes } from './failures.js';
 import { type CodecSettings, type Echo, type ReadRequest, type RequestCodec, requestCodecs } from './request-codec.js';
 import { ResponseCodec } from './response-codec.js';
 import type { TurnTimes } from './sent-callback.js';
@@ -30,11 +31,11 @@ export class CallbackCodec {
   private readonly responses: ResponseCodec;
 
   constructor(
-    settings: CodecSettings,
+    settings: CodecSettings & { readonly closed: ClosedCodes },
     private readonly clock: Clock,
   ) {
     this.requests = requestCodecs(settings);
-    this.responses = new ResponseCodec(settings.scales);
+    this.responses = new ResponseCodec(settings.scales, settings.closed);
   }
 
   read(endpoint: Endpoint, text: string): ReadRequest {
@@ -44,12 +45,17 @@ export class CallbackCodec {
   /** The player that a callback is about; for one that is not valid, its reply. */
   addressOf(endpoint: Endpoint, text: string): { readonly username: string } | CallbackReply {
     const request = this.read(endpoint, text);
-    return request.command ?? this.reply(request, MALFORMED);
+    return request.command ?? this.reply(endpoint, request, MALFORMED);
   }
 
-  reply(echo: Echo, answer: CallbackAnswer): CallbackReply {
+  reply(endpoint: Endpoint, echo: Echo, answer: CallbackAnswer): CallbackReply {
     if (answer.type === 'failed') return { answer, body: this.failure(echo, answer.failure) };
-    return { answer, body: this.responses.success(echo, answer.before, answer.after, this.clock.now()) };
+    const nowMs = this.clock.now();
+    const body =
+      CALLBACKS[endpoint].answer === 'balance'
+        ? this.responses.balance(echo, answer.after, nowMs)
+        : this.responses.success(echo, answer.before, answer.after, nowMs);
+    return { answer, body };
   }
 
   failure(echo: Pick<Echo, 'id' | 'productId'>, failure: CallbackFailure): string {

@@ -7,14 +7,14 @@ import {
   type Properties,
   type TypeOf,
 } from '../base/json-schema.js';
-import type { CallbackCommand, Endpoint } from '../wallet/command.js';
+import type { Endpoint, PlatformCommand } from '../wallet/command.js';
 import { idOf, type Money } from './fields.js';
 import { InvalidField, type Refusal } from './refusal.js';
 
-type CommandOf<E extends Endpoint> = Extract<CallbackCommand, { type: E }>;
+type CommandOf<E extends Endpoint> = Extract<PlatformCommand, { type: E }>;
 type TxnOf<E extends Endpoint> = CommandOf<E> extends { readonly txns: readonly (infer T)[] } ? T : never;
 
-const envelope = {
+export const envelope = {
   id: idOf('Request id'),
   timestampMillis: number({
     minimum: 0,
@@ -26,7 +26,7 @@ const envelope = {
   username: idOf('Player'),
 };
 const txnFields = { id: idOf('Transaction id'), roundId: idOf('Round id') };
-const EXAMPLE = {
+export const ENVELOPE_EXAMPLE = {
   id: 'req-1',
   timestampMillis: 1_795_000_000_000,
   productId: 'SLOTS',
@@ -37,24 +37,27 @@ const EXAMPLE = {
 /** What every request says about itself (docs/callbacks.md section 2). */
 export type Envelope = TypeOf<ObjectSchema<{ [K in keyof typeof envelope]: TypeOf<(typeof envelope)[K]> }>>;
 
+export type AnswerShape = 'balances' | 'balance';
+
 /** One callback in the platform's language: its shape, what it means as a command, and what the docs say. */
 export interface CallbackType<E extends Endpoint = Endpoint> {
   readonly summary: string;
   /** A body of it, for the docs. */
   readonly example: object;
+  /** Balances before and after, or the balance. */
+  readonly answer: AnswerShape;
   /** The schema of its body. Unknown fields are tolerated: real traffic carries some in many places. */
   schema(txnsMax: number): ObjectSchema;
   /** Converts a body that the schema accepts; refuses what the schema cannot judge. */
   toCommand(body: Envelope, money: Money): CommandOf<E> | Refusal;
 }
 
-type TxnBody<P extends Properties, O extends Properties> = TypeOf<ReturnType<typeof object<typeof txnFields & P, O>>>;
+type TxnBody<P extends Properties, O extends Properties> = TypeOf<ReturnType<typeof object<P, O>>>;
 
 interface WithTxns<E extends Endpoint, P extends Properties, O extends Properties> {
   readonly summary: string;
   /** A valid element. */
   readonly example: object;
-  /** The fields of an element beside its ids. */
   readonly txn: P;
   readonly optional?: O;
   /** What `toTxn` checks and JSON Schema could say too: for the docs. */
@@ -63,15 +66,24 @@ interface WithTxns<E extends Endpoint, P extends Properties, O extends Propertie
   readonly toTxn: (txn: TxnBody<P, O>, money: Money) => TxnOf<E>;
 }
 
-/** A callback that carries an array of transactions. */
+/** A callback that carries an array of transactions, each with an id and a round's; `txn` has its other fields. */
 export function withTxns<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
+  type: E,
+  { txn, ...rest }: Omit<WithTxns<E, typeof txnFields & P, O>, 'txn'> & { readonly txn: P },
+): CallbackType<E> {
+  return withElements<E, typeof txnFields & P, O>(type, { ...rest, txn: { ...txnFields, ...txn } });
+}
+
+/** As `withTxns`; `txn` has all fields of an element. */
+export function withElements<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
   type: E,
   { summary, example, txn, optional, rules, toTxn }: WithTxns<E, P, O>,
 ): CallbackType<E> {
-  const txnSchema = object({ ...txnFields, ...txn }, optional, rules && { published: rules });
+  const txnSchema = object(txn, optional, rules && { published: rules });
   return {
     summary,
-    example: { ...EXAMPLE, txns: [example] },
+    example: { ...ENVELOPE_EXAMPLE, txns: [example] },
+    answer: 'balances',
     schema: (txnsMax) => object({ ...envelope, txns: array(txnSchema, { minItems: 1, maxItems: txnsMax }) }),
     // Copies into objects of one shape: parsed ones have as many shapes as there are orders of fields.
     toCommand: (body, money) => {

@@ -35,7 +35,7 @@ export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = {
   'player-blocked': row(40003, 200, 'the player is blocked'),
   'product-refused': row(40003, 200, 'the product is blocked or not listed'),
   'amount-out-of-range': row(40003, 200, 'the balance would leave the range that is exact'),
-  'limit-reached': row(40003, 200, 'a limit on what one player, bet or round may hold is reached'),
+  'limit-reached': row(40003, 200, 'a limit is reached: on what one player, bet or round may hold, or on a credit'),
 
   malformed: row(40003, 400, 'the body is not a valid request of this endpoint'),
   'invalid-signature': row(30002, 401, 'the signature is missing, wrong or stale'),
@@ -51,6 +51,20 @@ export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = {
   'memory-full': row(50001, 503, 'memory is nearly full: only what closes a transaction is accepted'),
   'not-durable-in-time': row(50001, 503, 'the outcome is unknown: the answer was not durable before the deadline'),
   'shutting-down': row(50001, 503, 'the server is shutting down'),
+  upgrading: row(50001, 503, 'a node of the cluster is too old to read what this callback writes'),
   moved: row(50001, 503, "the player's shard goes to another node"),
   unsure: row(50001, 503, "the outcome is unknown: the player's shard went to another node"),
 };
+
+/** Whether a transaction that is closed has codes of its own (20003, 20004), or the one of a duplicate, for platforms without them. */
+export type ClosedCodes = 'own' | 'duplicate';
+
+/** What the platform is told. */
+export type StatusCodes = Readonly<Record<CallbackFailure, number>>;
+
+export function statusCodesOf(closed: ClosedCodes): StatusCodes {
+  const own = Object.fromEntries(Object.entries(FAILURES).map(([name, { statusCode }]) => [name, statusCode]));
+  const duplicate = FAILURES['duplicate-transaction'].statusCode;
+  const others = closed === 'own' ? {} : { 'already-cancelled': duplicate, 'already-settled': duplicate };
+  return { ...(own as StatusCodes), ...others };
+}

@@ -38,6 +38,8 @@ export interface Money {
   readonly scale: number;
   /** Largest single amount, in whole currency. */
   readonly amountMax: number;
+  /** Largest single credit of adjustBalance, in whole currency. */
+  readonly creditMax: number;
 }
 
 /** Throws an `InvalidField`, in which the amount is called `field`. */

@@ -1,8 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { asPublished } from '../base/json-schema.js';
+import type { AnswerShape } from './callback-type.js';
 import { CALLBACKS } from './callbacks.js';
 import { FAILURES } from './failures.js';
-import { failureSchema, successSchema } from './response-codec.js';
+import { balanceSchema, failureSchema, successSchema } from './response-codec.js';
 
 /** Asked for where the settings have keys. */
 const SIGNATURE = [
@@ -22,9 +23,9 @@ const SIGNATURE = [
 
 /** The callbacks as OpenAPI paths. */
 export function callbackPaths(): Record<string, object> {
-  const answers = responses();
+  const answers = { balances: responses('balances'), balance: responses('balance') };
   return Object.fromEntries(
-    Object.entries(CALLBACKS).map(([endpoint, { summary, example }]) => [
+    Object.entries(CALLBACKS).map(([endpoint, { summary, example, answer }]) => [
       `/${endpoint}`,
       {
         post: {
@@ -34,7 +35,7 @@ export function callbackPaths(): Record<string, object> {
           security: [],
           parameters: SIGNATURE,
           requestBody: { required: true, content: json(ref(nameOf(endpoint)), example) },
-          responses: answers,
+          responses: answers[answer],
         },
       },
     ]),
@@ -47,7 +48,11 @@ export function callbackSchemas(txnsMax: number): Record<string, object> {
     nameOf(endpoint),
     asPublished(schema(txnsMax)),
   ]);
-  return { ...Object.fromEntries(requests), CallbackSuccess: schemaOf(successSchema, ['accepted']) };
+  return {
+    ...Object.fromEntries(requests),
+    CallbackSuccess: schemaOf(successSchema, ['accepted']),
+    CallbackBalance: schemaOf(balanceSchema, ['accepted']),
+  };
 }
 
 /** `PlaceBets` for placeBets. */
@@ -57,19 +62,24 @@ function nameOf(endpoint: string): string {
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-const SUCCESS_EXAMPLE = {
+const SUCCESS = {
   id: 'req-1',
   statusCode: 0,
   timestampMillis: 1_795_000_000_020,
   productId: 'SLOTS',
   currency: 'THB',
-  balanceBefore: 1000,
-  balanceAfter: 990,
-  username: 'ann',
+};
+const SUCCESSES: Readonly<Record<AnswerShape, { readonly schema: string; readonly example: object }>> = {
+  balances: {
+    schema: 'CallbackSuccess',
+    example: { ...SUCCESS, balanceBefore: 1000, balanceAfter: 990, username: 'ann' },
+  },
+  balance: { schema: 'CallbackBalance', example: { ...SUCCESS, balance: 1000, username: 'ann' } },
 };
 
 /** Business failures come with HTTP 200 as well. */
-function responses(): Record<string, object> {
+function responses(answer: AnswerShape): Record<string, object> {
+  const { schema, example } = SUCCESSES[answer];
   const statuses = new Set(Object.values(FAILURES).map(({ httpStatus }) => httpStatus));
   return Object.fromEntries(
     [...statuses].sort().map((status) => {
@@ -85,7 +95,7 @@ function responses(): Record<string, object> {
             '; ',
           ),
           ...(status === 503 && { headers: { 'Retry-After': { schema: { type: 'string' } } } }),
-          content: status === 200 ? json({ oneOf: [ref('CallbackSuccess'), failure] }, SUCCESS_EXAMPLE) : json(failure),
+          content: status === 200 ? json({ oneOf: [ref(schema), failure] }, example) : json(failure),
         },
       ];
     }),

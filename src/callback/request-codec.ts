@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { ScaleTable } from '../wallet/amount.js';
-import type { CallbackCommand, Endpoint } from '../wallet/command.js';
+import type { Endpoint, PlatformCommand } from '../wallet/command.js';
 import { isId, isLongerThan } from '../wallet/identifier.js';
 import type { CallbackType, Envelope } from './callback-type.js';
 import { CALLBACKS } from './callbacks.js';
@@ -11,6 +11,8 @@ export interface CodecSettings {
   readonly scales: ScaleTable;
   /** Largest single amount, in whole currency. */
   readonly amountMax: number;
+  /** Largest single credit of adjustBalance, in whole currency. */
+  readonly creditMax: number;
   readonly txnsMax: number;
 }
 
@@ -25,7 +27,7 @@ export interface Echo {
 /** A request that could be read: its command, or why there is none; what names it is there all the same. */
 export type ReadRequest = Echo &
   (
-    | { readonly command: CallbackCommand; readonly refusal: undefined }
+    | { readonly command: PlatformCommand; readonly refusal: undefined }
     | { readonly command: undefined; readonly refusal: Refusal }
   );
 
@@ -62,7 +64,8 @@ export class RequestCodec {
     const surrogate = text.includes('\\u') ? maybeLoneSurrogate(body) : undefined;
     if (surrogate !== undefined) return invalid(body, surrogate);
     const { id, productId, currency, username } = body;
-    const money = { scale: this.settings.scales.of(currency), amountMax: this.settings.amountMax };
+    const { scales, amountMax, creditMax } = this.settings;
+    const money = { scale: scales.of(currency), amountMax, creditMax };
     const command = this.type.toCommand(body, money);
     if ('kind' in command) return invalid(body, command);
     return { id, productId, currency, username, command, refusal: undefined };
@@ -118,7 +121,7 @@ function invalid(body: object, refusal: Refusal): ReadRequest {
 
 const NAMES = ['id', 'productId', 'currency', 'username'] as const;
 /** A field that an endpoint does not know may hold anything. */
-const TXN_NAMES = ['id', 'roundId', 'gameCode', 'playInfo'] as const;
+const TXN_NAMES = ['id', 'refId', 'roundId', 'gameCode', 'playInfo'] as const;
 type NamedTxn = { readonly [N in (typeof TXN_NAMES)[number]]?: unknown };
 
 function maybeLoneSurrogate(body: Envelope & { readonly txns?: readonly NamedTxn[] }): Refusal | undefined {

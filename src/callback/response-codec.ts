@@ -2,7 +2,7 @@ import fastJson from 'fast-json-stringify';
 import { LosslessNumber, stringify } from 'lossless-json';
 import { integer, number, object, string } from '../base/json-schema.js';
 import { fitsDouble, formatUnits, type ScaleTable, toDecimal, type Units } from '../wallet/amount.js';
-import { type CallbackFailure, FAILURES } from './failures.js';
+import { type CallbackFailure, type ClosedCodes, type StatusCodes, statusCodesOf } from './failures.js';
 import type { Echo } from './request-codec.js';
 
 /** docs/callbacks.md section 2.4. */
@@ -17,6 +17,17 @@ export const successSchema = object({
   username: string(),
 });
 
+/** Of checkBalance: docs/callbacks.md section 4.7. */
+export const balanceSchema = object({
+  id: string(),
+  statusCode: integer(),
+  timestampMillis: integer(),
+  productId: string(),
+  currency: string(),
+  balance: number(),
+  username: string(),
+});
+
 /** The reduced shape: every failure has exactly these four fields. */
 export const failureSchema = object({
   id: string(),
@@ -26,10 +37,18 @@ export const failureSchema = object({
 });
 
 const successJson = fastJson(successSchema);
+const balanceJson = fastJson(balanceSchema);
 const failureJson = fastJson(failureSchema);
 
 export class ResponseCodec {
-  constructor(private readonly scales: ScaleTable) {}
+  private readonly codes: StatusCodes;
+
+  constructor(
+    private readonly scales: ScaleTable,
+    closed: ClosedCodes,
+  ) {
+    this.codes = statusCodesOf(closed);
+  }
 
   success(echo: Echo, before: Units, after: Units, nowMs: number): string {
     const { id, productId, currency, username } = echo;
@@ -48,8 +67,28 @@ export class ResponseCodec {
     return isExact ? successJson(body) : (stringify(body) as string);
   }
 
+  balance(echo: Echo, balance: Units, nowMs: number): string {
+    const { id, productId, currency, username } = echo;
+    const scale = this.scales.of(currency);
+    const isExact = fitsDouble(balance);
+    const body = {
+      id,
+      statusCode: 0,
+      timestampMillis: nowMs,
+      productId,
+      currency,
+      balance: isExact ? toDecimal(balance, scale) : new LosslessNumber(formatUnits(balance, scale)),
+      username,
+    };
+    return isExact ? balanceJson(body) : (stringify(body) as string);
+  }
+
   failure(echo: Pick<Echo, 'id' | 'productId'>, failure: CallbackFailure, nowMs: number): string {
-    const { statusCode } = FAILURES[failure];
-    return failureJson({ id: echo.id, statusCode, timestampMillis: nowMs, productId: echo.productId });
+    return failureJson({
+      id: echo.id,
+      statusCode: this.codes[failure],
+      timestampMillis: nowMs,
+      productId: echo.productId,
+    });
   }
 }

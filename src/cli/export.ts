@@ -4,12 +4,13 @@ import type { Lsn } from '../shard/log/lsn.js';
 import type { Head, Position } from '../shard/log/wal.js';
 import { exportEvents } from '../tools/export/export.js';
 import { ExportCursor } from '../tools/export/export-cursor.js';
-import { type ExportSink, pumpExport } from '../tools/export/export-pump.js';
+import { pumpExport } from '../tools/export/export-pump.js';
 import { startOf } from '../tools/export/export-start.js';
 import { parseLsns } from '../tools/point-in-time.js';
 import { type StoreReader, shardsOf, ToolError } from '../tools/store-reader.js';
 import { argument } from './argument.js';
 import { Progress } from './print/progress.js';
+import { stdoutSink } from './print/stdout-sink.js';
 import { stopSignal } from './stop-signal.js';
 import { STORE_ADDRESS_HELP } from './store-address.js';
 import { helpText } from './verb.js';
@@ -87,22 +88,6 @@ async function startsOf(
 
 function positionOf(lsn: Lsn | undefined): Position | undefined {
   return lsn && { lsn, checksum: undefined };
-}
-
-function stdoutSink(): ExportSink {
-  // Each write is told its own error.
-  process.stdout.on('error', () => {});
-  return {
-    write: (text) =>
-      new Promise((resolve, reject) => {
-        process.stdout.write(text, (error) => {
-          if (error === null || error === undefined) resolve(true);
-          // The reader has seen enough.
-          else if ((error as NodeJS.ErrnoException).code === 'EPIPE') resolve(false);
-          else reject(error);
-        });
-      }),
-  };
 }
 
 function parseFrom(text: string): From {

@@ -15,6 +15,7 @@ const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>>
   restore: async () => (await import('./restore.js')).addRestore,
   verify: async () => (await import('./verify.js')).addVerify,
   inspect: async () => (await import('./inspect.js')).addInspect,
+  reconcile: async () => (await import('./reconcile.js')).addReconcile,
   export: async () => (await import('./export.js')).addExport,
   snapshot: async () => (await import('./snapshot.js')).addSnapshot,
   undo: async () => (await import('./undo.js')).addUndo,

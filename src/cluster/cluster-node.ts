@@ -384,6 +384,7 @@ export class ClusterNode implements PeerEvents {
     // A claim outlives whoever made it.
     const claims = [...view.claims].filter(([, claim]) => view.members.has(claim.tag));
     this.routes.claims(claims.map(([shard, claim]) => [shard, claim.tag]));
+    if (view.plan !== undefined) this.deps.local.allowFormat(view.plan.format);
     this.ownership.reclaim(view);
     this.warnOfDifferences(view);
     this.router.flush();

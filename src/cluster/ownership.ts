@@ -144,12 +144,14 @@ export class Ownership {
     const view = this.deps.view();
     if (view === undefined || this.hasEnded) return;
     const nowMs = this.deps.clock.monotonicMs();
-    for (const status of this.deps.local.status()) {
+    const all = this.deps.local.status();
+    const bringsOwn = all.some((status) => this.isOwnOnTheWay(status, view));
+    for (const status of all) {
       const dealing = this.dealing(status.shard);
       if (!dealing.isBusy) this.noteStatus(status);
       if (dealing.isBusy || view.plan === undefined) continue;
       this.lookAhead(dealing, view, nowMs);
-      const facts = this.factsOf(dealing, status, view, nowMs);
+      const facts = { ...this.factsOf(dealing, status, view, nowMs), bringsOwn };
       const step = nextStep(facts);
       if (step !== undefined) this.begin(dealing, step, facts, nowMs);
     }
@@ -278,7 +280,17 @@ export class Ownership {
     return view?.plan?.followers[shard]?.includes(tag) ? 'follower' : 'none';
   }
 
-  private factsOf(dealing: Dealing, status: ShardStatus, view: TableView, nowMs: number): ShardFacts {
+  /** It is to be served here, and nothing has kept its wallets from coming so far. */
+  private isOwnOnTheWay({ shard, state }: ShardStatus, view: TableView): boolean {
+    return state === 'away' && this.dealing(shard).problem === undefined && this.roleIn(shard, view) === 'owner';
+  }
+
+  private factsOf(
+    dealing: Dealing,
+    status: ShardStatus,
+    view: TableView,
+    nowMs: number,
+  ): Omit<ShardFacts, 'bringsOwn'> {
     const { shard } = dealing;
     const role = this.roleIn(shard, view);
     const isReady = role === 'owner' && status.state === 'following' && this.deps.isClockSane();

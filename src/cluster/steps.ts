@@ -15,6 +15,8 @@ export type Holder = 'unknown' | 'nobody' | 'me' | 'alive' | 'stuck' | 'gone';
 export interface ShardFacts {
   readonly role: Role;
   readonly local: ShardState;
+  /** Shards that this node is to serve are being read from their snapshots and logs. */
+  readonly bringsOwn: boolean;
   readonly holder: Holder;
   /** The head has not moved for a while. */
   readonly isStill: boolean;
@@ -49,7 +51,9 @@ export function nextStep(facts: ShardFacts): Step | undefined {
     case 'owner':
       return asOwner(facts);
     case 'follower':
-      return facts.local === 'away' ? 'follow' : asFormerOwner(facts);
+      if (facts.local !== 'away') return asFormerOwner(facts);
+      // After a start of all nodes nobody waits for followers, and everybody for owners.
+      return facts.bringsOwn ? undefined : 'follow';
     case 'none':
       return facts.local === 'following' ? 'leave' : asFormerOwner(facts);
   }

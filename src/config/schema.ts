@@ -17,7 +17,7 @@ import { STORE_PATTERN } from './store-kinds.js';
 /*
  * Every setting, its range and its meaning. Defaults are in config/default.json. The environment variable of a setting
  * is its path in capitals: `void.allowNegativeBalance` is WALLETD_VOID_ALLOW_NEGATIVE_BALANCE. Tables and lists
- * (money.scales, products.list) can only be set in a file. Null means unset: the value follows from other settings or
+ * (money.scales, products.list, callbacks.aliases) can only be set in a file. Null means unset: the value follows from other settings or
  * from the machine.
  */
 const MIB = 1024 * 1024;
@@ -107,6 +107,19 @@ export const settingsSchema = group({
     forwardedBy: option(
       ['x-forwarded-for', 'proxy-protocol'],
       'How these proxies pass the address on: in a header, or in the PROXY protocol (version 2, without TLS).',
+    ),
+  }),
+  callbacks: group({
+    aliases: record(/^/, string(), {
+      description:
+        'Further paths of endpoints, for platforms that call them otherwise: `{"/balance": "checkBalance"}`. Signatures, metrics and ' +
+        "logs are the endpoint's.",
+    }),
+  }),
+  statusCodes: group({
+    closed: option(
+      ['own', 'duplicate'],
+      'What a cancelled or settled transaction is answered with: 20003 and 20004, or 20002 for platforms that have neither.',
     ),
   }),
   insecure: boolean({
@@ -249,12 +262,32 @@ export const settingsSchema = group({
       description: 'False: a void that would make the balance negative is answered with 10002.',
     }),
   }),
+  rollback: group({
+    allowNegativeBalance: boolean({
+      description: 'False: a rollback that would make the balance negative is answered with 10002.',
+    }),
+    stale: option(
+      ['request', 'time', 'off'],
+      'How the late retry of a settle or cancel that was rolled back is known, and answered with 20002: by its request id; by its timestampMillis, where it is before the one of the rollback (for platforms that settle again under the same request id); or not at all.',
+    ),
+  }),
   tips: group({
-    unknown: option(
-      ['credit', 'reject'],
-      'What to do with the cancel of an unknown tip: credit it once, even if that id was refused before, or answer 20001.',
+    unknown: nullable(
+      option(
+        ['credit', 'reject'],
+        'What to do with the cancel of an unknown tip: credit it once, or answer 20001. Null: `reject`, but `credit` in a store that was created before placeTips was served. Where no message places tips, set `credit`.',
+      ),
     ),
     unknownMax: count(0, 1_000_000, 'Maximum number of unknown tips credited per player and UTC day.'),
+  }),
+  adjustBalance: group({
+    creditMax: nullable(
+      number({
+        minimum: 0,
+        description:
+          'Largest single credit of adjustBalance, in whole currency: nothing of ours says that it is owed. More is answered with 40003. Null: money.amountMax.',
+      }),
+    ),
   }),
   products: group({
     unlisted: option(['accept', 'reject'], 'Whether callbacks of products that are not in the list are accepted.'),

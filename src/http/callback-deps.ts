@@ -3,6 +3,7 @@ import type { Replier } from '../base/replier.js';
 import type { CallbackCodec, CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import type { RefusalLog } from '../telemetry/refusal-log.js';
+import type { Endpoint } from '../wallet/command.js';
 import type { Admission, AdmissionSettings } from './admission.js';
 import type { CallbackLog } from './callback-log.js';
 import type { CallbackObserver } from './callback-observer.js';
@@ -19,6 +20,8 @@ export interface CallbackSettings extends AdmissionSettings {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Further paths of endpoints. */
+  readonly aliases: ReadonlyMap<string, Endpoint>;
   readonly bodyBytesMax: number;
   readonly connectionsMax: number;
   /** After this the answer is that the outcome is unknown. */

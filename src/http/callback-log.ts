@@ -1,6 +1,7 @@
 import type { Logger } from '../base/logger.js';
 import type { CallbackAnswer } from '../callback/callback-codec.js';
-import { FAILURES } from '../callback/failures.js';
+import { CALLBACKS } from '../callback/callbacks.js';
+import { FAILURES, type StatusCodes } from '../callback/failures.js';
 import { describeRefusal } from '../callback/refusal.js';
 import type { ReadRequest } from '../callback/request-codec.js';
 import { formatUnits, type ScaleTable, type Units } from '../wallet/amount.js';
@@ -26,6 +27,7 @@ export class CallbackLog {
     settings: CallbackLogSettings,
     private readonly log: Logger,
     private readonly scales: ScaleTable,
+    private readonly codes: StatusCodes,
   ) {
     this.settings = settings;
   }
@@ -61,21 +63,24 @@ export class CallbackLog {
         username,
         productId,
         currency,
-        ...this.result(answer, currency),
+        ...this.result(endpoint, answer, currency),
         ...(refusal !== undefined && { reason: describeRefusal(refusal) }),
-        ...(command !== undefined && { txns: this.txns(command), txnCount: command.txns.length }),
+        ...(command !== undefined && 'txns' in command && { txns: this.txns(command), txnCount: command.txns.length }),
         tookMs: Math.round(tookMs * 1000) / 1000,
       },
       'callback',
     );
   }
 
-  private result(answer: CallbackAnswer, currency: string): object {
+  private result(endpoint: Endpoint, answer: CallbackAnswer, currency: string): object {
     if (answer.type === 'failed') {
-      const { statusCode, httpStatus } = FAILURES[answer.failure];
-      return { statusCode, httpStatus, result: answer.failure };
+      const { httpStatus } = FAILURES[answer.failure];
+      return { statusCode: this.codes[answer.failure], httpStatus, result: answer.failure };
     }
     const { before, after, isRepeat } = answer;
+    if (CALLBACKS[endpoint].answer === 'balance') {
+      return { statusCode: 0, httpStatus: 200, result: 'accepted', balance: this.amount(after, currency) };
+    }
     const balanceBefore = this.amount(before, currency);
     const balanceAfter = this.amount(after, currency);
     return { statusCode: 0, httpStatus: 200, result: 'accepted', isRepeat, balanceBefore, balanceAfter };
@@ -83,11 +88,11 @@ export class CallbackLog {
 
   private txns(command: CallbackCommand): object[] {
     return command.txns.slice(0, TXNS_MAX).map((txn) => {
-      const { id, roundId, betAmount } = txn;
-      const payout = 'payoutAmount' in txn && {
-        payoutAmount: this.amount(txn.payoutAmount as Units, command.currency),
-      };
-      return { id, roundId, betAmount: this.amount(betAmount, command.currency), ...payout };
+      const { id, roundId } = txn;
+      const amount = (units: Units) => this.amount(units, command.currency);
+      if ('amount' in txn) return { refId: id, status: txn.status, amount: amount(txn.amount) };
+      const payout = 'payoutAmount' in txn && { payoutAmount: amount(txn.payoutAmount as Units) };
+      return { id, roundId, betAmount: amount(txn.betAmount), ...payout };
     });
   }
 

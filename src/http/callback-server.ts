@@ -39,7 +39,7 @@ interface Serving {
 /** A connection that has been accepted for an app comes to it a moment later. */
 const RETIRE_MS = 1000;
 
-/** The platform's listener: six endpoints, and a refusal in the interface's own shape for everything else. */
+/** The platform's listener: its endpoints, and a refusal in the interface's own shape for everything else. */
 export class CallbackServer {
   /** The first one listens as long as the server does; the last one takes what it accepts. */
   private readonly serving: [Serving, ...Serving[]];
@@ -145,9 +145,10 @@ export class CallbackServer {
     const app = createApp(tls);
     const serving = { app, connections: 0 };
     app.filter((res, change) => this.count(res, change, serving));
-    for (const endpoint of ENDPOINTS) {
-      app.post(`/${endpoint}`, (res, req) => this.handle(res, req, endpoint));
-      app.any(`/${endpoint}`, (res, req) => this.refuse(res, req, 'wrong-method'));
+    const paths = [...ENDPOINTS.map((endpoint) => [`/${endpoint}`, endpoint] as const), ...this.deps.settings.aliases];
+    for (const [path, endpoint] of paths) {
+      app.post(path, (res, req) => this.handle(res, req, endpoint));
+      app.any(path, (res, req) => this.refuse(res, req, 'wrong-method'));
     }
     app.any('/*', (res, req) => this.refuse(res, req, 'unknown-path'));
     return serving;

@@ -1,5 +1,6 @@
 import { systemClock } from '../base/clock.js';
 import type { Settings } from '../config/schema.js';
+import { aliasesOf } from './aliases.js';
 import { callersOf, describeCallers } from './callers.js';
 import { Certificates } from './certificates.js';
 import { driverOf } from './drivers/drivers.js';
@@ -14,6 +15,7 @@ import { NoStoreError } from './store-error.js';
  */
 export async function checkStart(settings: Settings): Promise<readonly string[]> {
   callersOf(settings);
+  aliasesOf(settings);
   const certificates = new Certificates(settings, systemClock).concerns();
   memoryShare(settings);
   const { name } = driverOf(settings);

@@ -3,6 +3,7 @@ import { AdminServer } from '../admin/admin-server.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
+import { statusCodesOf } from '../callback/failures.js';
 import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
 import type { CallbackService } from '../http/callback-deps.js';
@@ -13,6 +14,7 @@ import type { CallbackTracer } from '../http/callback-trace.js';
 import type { Callers } from '../http/callers.js';
 import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
+import type { Endpoint } from '../wallet/command.js';
 import type { WalletService } from '../worker/wallet-service.js';
 import { affordableConnections } from './open-files.js';
 import { openapiDocument } from './openapi.js';
@@ -22,6 +24,7 @@ import { VERSION } from './version.js';
 export interface CallbackServerDeps {
   readonly tls: Tls | undefined;
   readonly callers: Callers;
+  readonly aliases: ReadonlyMap<string, Endpoint>;
   readonly codec: CallbackCodec;
   readonly service: CallbackService;
   readonly observer: CallbackObserver;
@@ -32,7 +35,7 @@ export interface CallbackServerDeps {
 
 /** The platform's listener. It does not listen yet. */
 export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps): CallbackServer {
-  const { tls, callers, codec, service, observer, tracer, meta, log } = deps;
+  const { tls, callers, aliases, codec, service, observer, tracer, meta, log } = deps;
   const { host, port, requestDeadlineMs, limits } = settings;
   const connectionsMax = affordableConnections(limits.connectionsMax);
   if (connectionsMax < limits.connectionsMax) {
@@ -41,13 +44,13 @@ export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps)
   }
   return new CallbackServer(
     {
-      settings: { host, port, requestDeadlineMs, ...limits, connectionsMax, tls },
+      settings: { host, port, requestDeadlineMs, ...limits, connectionsMax, aliases, tls },
       codec,
       service,
       clock: systemClock,
       observer,
       tracer,
-      log: new CallbackLog(settings.log, log, new ScaleTable(meta.scales)),
+      log: new CallbackLog(settings.log, log, new ScaleTable(meta.scales), statusCodesOf(settings.statusCodes.closed)),
     },
     callers,
     log,

@@ -14,7 +14,8 @@ import type { Settings } from '../config/schema.js';
 import { waitsForPeer } from '../config/waits-for-peer.js';
 import { type PeerTls, SocketLinks } from '../peer/socket-links.js';
 import type { Position } from '../shard/log/wal.js';
-import { STORE_FORMAT } from '../store/format/store-formats.js';
+import { STORE_FORMAT } from '../store/format/format-gate.js';
+import type { StoreMeta } from '../store/meta.js';
 import type { Shards } from '../worker/shards.js';
 import type { Identity } from './identity.js';
 import type { OpenStore } from './open-store.js';
@@ -60,7 +61,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
       zone: cluster.zone ?? '',
       version: VERSION,
       format: STORE_FORMAT,
-      rulesHash: rulesHash(settings),
+      rulesHash: rulesHash(settings, meta),
     },
     advertisedPort: reached.port,
     settings: { followers: cluster.followers, expect: cluster.expect },
@@ -123,9 +124,9 @@ function peerTls({ tls }: ClusterSettings, own: Tls | undefined): PeerTls | unde
 }
 
 /** The same on nodes that decide alike. */
-function rulesHash(settings: Settings): string {
-  const { products, ...rules } = rulesOf(settings);
-  const { money, txnsMax, limits } = settings;
-  const all = [rules, [...products], money.amountMax, txnsMax, limits.bodyBytesMax];
+function rulesHash(settings: Settings, meta: StoreMeta): string {
+  const { products, ...rules } = rulesOf(settings, meta);
+  const { money, txnsMax, limits, adjustBalance } = settings;
+  const all = [rules, [...products], money.amountMax, adjustBalance.creditMax, txnsMax, limits.bodyBytesMax];
   return createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 16);
 }

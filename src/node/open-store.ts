@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { maybeKindSettings } from '../config/store-kinds.js';
 import type { Archive } from '../shard/archive/archive.js';
-import { differences, META_VERSION, type StoreMeta } from '../store/meta.js';
+import { differences, META_VERSION, type StoreMeta, UNKNOWN_TIPS_OF_TODAY } from '../store/meta.js';
 import { NodeRecord } from '../store/node-record.js';
 import type { Store } from '../store/store.js';
 import type { Driver, StoreSettings } from './drivers/driver.js';
@@ -103,8 +103,14 @@ function checkRecord({ storeId }: NodeRecord, found: StoreMeta | undefined, name
 }
 
 function newMeta(settings: NewStoreSettings): StoreMeta {
-  const storeId = randomUUID();
-  return { storeId, formatVersion: META_VERSION, hash: HASH_NAME, createdMs: Date.now(), ...metaSettings(settings) };
+  return {
+    storeId: randomUUID(),
+    formatVersion: META_VERSION,
+    hash: HASH_NAME,
+    createdMs: Date.now(),
+    unknownTips: UNKNOWN_TIPS_OF_TODAY,
+    ...metaSettings(settings),
+  };
 }
 
 function metaSettings({ shards, money }: NewStoreSettings): Pick<StoreMeta, 'shards' | 'scales'> {

@@ -2,6 +2,7 @@ import type { AdminServer } from '../admin/admin-server.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { SteadyClock } from '../base/steady-clock.js';
+import { statusCodesOf } from '../callback/failures.js';
 import type { ClusterNode } from '../cluster/cluster-node.js';
 import type { Settings } from '../config/schema.js';
 import type { CallbackServer } from '../http/callback-server.js';
@@ -11,6 +12,7 @@ import { shardsOf } from '../tools/store-reader.js';
 import type { OnFenced } from '../worker/host-observer.js';
 import type { Shards } from '../worker/shards.js';
 import { WalletService } from '../worker/wallet-service.js';
+import { aliasesOf } from './aliases.js';
 import { callersOf } from './callers.js';
 import { Certificates } from './certificates.js';
 import { driverOf } from './drivers/drivers.js';
@@ -105,6 +107,7 @@ async function makeOtherParts(
   lastRun: LastRun,
 ): Promise<Omit<Parts, 'health' | 'lastRun' | 'lock'>> {
   const callers = callersOf(settings);
+  const aliases = aliasesOf(settings);
   const certificates = new Certificates(settings, systemClock);
   certificates.warn(log);
   const heapMaxBytes = effectiveHeapMaxBytes(settings);
@@ -169,13 +172,14 @@ async function makeOtherParts(
     settings.requestDeadlineMs,
     () => cluster?.isReady ?? true,
   );
-  const callbackMetrics = new CallbackMetrics();
+  const callbackMetrics = new CallbackMetrics(statusCodesOf(settings.statusCodes.closed));
   const adminMetrics = new AdminMetrics();
   const acknowledged = () => (cluster === undefined ? servedHere(shards.status()) : [...cluster.acknowledged]);
   const recorder = new Recorder(record, meta.storeId, acknowledged, log);
   const callbacks = makeCallbackServer(settings, {
     tls: certificates.callbacks,
     callers,
+    aliases,
     codec,
     service: cluster?.router ?? shards,
     observer: callbackMetrics,

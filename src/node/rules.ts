@@ -1,20 +1,38 @@
 import { DAY_MS } from '../base/time.js';
 import type { Settings } from '../config/schema.js';
+import { type StoreMeta, UNKNOWN_TIPS_OF_TODAY } from '../store/meta.js';
 import type { Rules } from '../wallet/decide/rules.js';
+
+/** What of a store shapes decisions: those of today where it is not given. */
+export type RuleMeta = Pick<StoreMeta, 'unknownTips'>;
+const TODAY: RuleMeta = { unknownTips: UNKNOWN_TIPS_OF_TODAY };
 
 /** The settings that shape decisions. */
 export type RuleSettings = Pick<
   Settings,
-  'duplicates' | 'round' | 'void' | 'tips' | 'tombstonesMax' | 'openBetsMax' | 'historyMax' | 'retention' | 'products'
+  | 'duplicates'
+  | 'round'
+  | 'void'
+  | 'rollback'
+  | 'tips'
+  | 'tombstonesMax'
+  | 'openBetsMax'
+  | 'historyMax'
+  | 'retention'
+  | 'products'
 >;
 
-export function rulesOf(settings: RuleSettings): Rules {
+export function rulesOf(settings: RuleSettings, { unknownTips }: RuleMeta = TODAY): Rules {
   return {
     duplicates: settings.duplicates,
     roundEnded: settings.round.ended,
     voidAmounts: settings.void.amounts,
     voidAllowNegativeBalance: settings.void.allowNegativeBalance,
-    tipsUnknown: settings.tips.unknown,
+    rollbackAllowNegativeBalance: settings.rollback.allowNegativeBalance,
+    rollbackStale: settings.rollback.stale,
+    keepsRequests: true,
+    // A store from before there were tips to place goes on as it did.
+    tipsUnknown: settings.tips.unknown ?? unknownTips ?? 'credit',
     tipsUnknownMax: settings.tips.unknownMax,
     tombstonesMax: settings.tombstonesMax,
     openBetsMax: settings.openBetsMax,

@@ -23,6 +23,7 @@ const failed = (failure: Busy): BusyAnswer => ({ type: 'failed', failure });
 export const STARTING = failed('starting');
 export const STOPPED = failed('stopped');
 export const OVERLOADED = failed('overloaded');
+export const UPGRADING = failed('upgrading');
 export const MEMORY_FULL = failed('memory-full');
 /** Surely not done: it was in no append. */
 export const MOVED = failed('moved');

@@ -27,7 +27,17 @@ import type { RecentEntries } from './log/recent-entries.js';
 import type { Recovered } from './log/recovery.js';
 import type { Append, AppendOutcome, EntryFormat, Head, SealedEntry } from './log/wal.js';
 import { type Flight, type Landed, LogTail } from './log-tail.js';
-import { MEMORY_FULL, MOVED, OVERLOADED, type Request, STARTING, STOPPED, TOO_LATE, UNSURE } from './request.js';
+import {
+  MEMORY_FULL,
+  MOVED,
+  OVERLOADED,
+  type Request,
+  STARTING,
+  STOPPED,
+  TOO_LATE,
+  UNSURE,
+  UPGRADING,
+} from './request.js';
 import type { ShardObserver } from './shard-observer.js';
 import type { Watermarks } from './watermarks.js';
 
@@ -567,13 +577,18 @@ export class Shard implements FlightMember, Carrier {
   private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>, startedMs: number): void {
     const wallets = this.mustWallets();
     const nowMs = this.now();
-    const wallet = wallets.get(command.username);
+    // The balance of a player who is packed is told without unpacking the player.
+    const wallet = command.type === 'checkBalance' ? wallets.peek(command.username) : wallets.get(command.username);
     const decision = decide(wallet, command, this.deps.rules, nowMs);
     const { event } = decision;
     if (event !== undefined) {
       if (event.type === 'rounds-archived') this.desk?.noteLeft(event.username);
       if (this.deps.memory.isFull && opensSomething(event)) {
         replier.reply(MEMORY_FULL);
+        return;
+      }
+      if (!this.deps.format.canWrite(event)) {
+        replier.reply(UPGRADING);
         return;
       }
       if (wallet === undefined) apply(wallets, event);

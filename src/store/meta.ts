@@ -15,11 +15,15 @@ export interface StoreMeta {
   readonly hash: string;
   readonly scales: Scales;
   readonly createdMs: number;
+  /** What becomes of the cancel of an unknown tip where no setting says so; absent in stores from before placeTips: `credit`. */
+  readonly unknownTips?: 'credit' | 'reject';
   /** A restore is writing the store, or was interrupted: nothing else may use it. */
   readonly incomplete?: true;
 }
 
 export const META_VERSION = 1;
+/** Of a store that is created now. */
+export const UNKNOWN_TIPS_OF_TODAY = 'reject';
 
 export function encodeMeta(meta: StoreMeta): Buffer {
   return Buffer.from(JSON.stringify(meta));

@@ -120,6 +120,11 @@ const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
     amounts: ['stake', 'payout'],
     item: (change) => ({ amount: change.payout, stake: change.stake, remarks: wordsOf(change) }),
   },
+  'single-state-resettled': {
+    namesRound: false,
+    amounts: ['stake', 'held', 'payout'],
+    item: (change) => ({ amount: change.payout, stake: change.stake, remarks: ['once more', ...wordsOf(change)] }),
+  },
   'round-settled': {
     namesRound: false,
     amounts: ['payout'],
@@ -145,6 +150,34 @@ const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
   'round-marked': { namesRound: false, amounts: [], item: () => ({}), line: platformTime },
   'cancel-remembered': { namesRound: true, amounts: [], item: () => ({}) },
   'tip-credited': { namesRound: true, amounts: ['amount'], item: ({ amount }) => ({ amount }) },
+  'bet-rolled-back': {
+    namesRound: false,
+    amounts: [],
+    item: (change) => ({ others: change.takenBack.map(([id]) => id), remarks: wordsOf(change) }),
+    line: ({ takenBack }, decimal) => ({
+      takenBack: takenBack.map(([id, amount]) => ({ id, amount: decimal(amount) })),
+    }),
+  },
+  'round-rolled-back': {
+    namesRound: false,
+    amounts: [],
+    item: (change) => ({ others: change.bets, remarks: wordsOf(change) }),
+  },
+  'tip-placed': {
+    namesRound: true,
+    amounts: ['amount'],
+    item: (change) => ({ amount: change.amount, remarks: wordsOf(change) }),
+  },
+  'tip-cancelled': { namesRound: false, amounts: [], item: () => ({}) },
+  // A reward may have the id of a bet, which is of another round.
+  'reward-credited': {
+    namesRound: false,
+    amounts: ['payout', 'stake'],
+    item: ({ payout, stake }) => ({ amount: payout, ...(stake > 0 && { stake }) }),
+  },
+  'reward-voided': { namesRound: false, amounts: [], item: () => ({}) },
+  'balance-debited': { namesRound: false, amounts: ['amount'], item: ({ amount }) => ({ amount }) },
+  'balance-credited': { namesRound: false, amounts: ['amount'], item: ({ amount }) => ({ amount }) },
 };
 
 export function eventKind(event: PlainEvent): EventKind<PlainEvent> {

@@ -95,7 +95,7 @@ export function formatUnits(units: Units, scale: number): string {
   return joinDigits(units < 0, whole, fraction, scale);
 }
 
-/** As `formatUnits`, of a sum over players. */
+/** As `formatUnits`, of a sum that no number may hold. */
 export function formatSum(units: bigint, scale: number): string {
   const magnitude = units < 0n ? -units : units;
   const power = BigInt(unitsPerWhole(scale));

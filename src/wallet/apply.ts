@@ -2,11 +2,11 @@ import { assert, must, unreachable } from '../base/assert.js';
 import { dayOf } from '../base/time.js';
 import type { Units } from './amount.js';
 import { letGo, takeBack } from './archiving.js';
-import type { CallbackApplied, Change, Event, OperatorEvent } from './event.js';
+import type { BalanceMoved, CallbackApplied, Change, Event, OperatorEvent, TipPlaced } from './event.js';
 import { forget } from './retention.js';
 import { movedBy, type OperationType } from './state/operation.js';
 import type { Round, Transaction } from './state/round.js';
-import { effectOf } from './state/transaction-record.js';
+import { effectOf, hashOfRequest } from './state/transaction-record.js';
 import type { Wallet } from './state/wallet.js';
 import type { Wallets } from './state/wallets.js';
 
@@ -102,11 +102,24 @@ export function applyChange(wallet: Wallet, event: CallbackApplied, change: Chan
   const explained = writeChange(wallet, event, change, before);
   const residual = change.after - before - explained;
   if (residual !== 0) {
-    // Only a void by the request's amounts may differ from what was recorded.
-    assert(change.type === 'bet-voided' || change.type === 'round-voided', 'a change moves what it says');
+    assert(mayCarry(change), 'a change moves what it says');
     wallet.carry(BigInt(residual));
   }
   wallet.balance = change.after;
+}
+
+/** A void by the request's amounts may differ from what was recorded, and a rollback that moves nothing leaves payouts to the player. */
+function mayCarry(change: Change): boolean {
+  switch (change.type) {
+    case 'bet-voided':
+    case 'round-voided':
+      return true;
+    case 'bet-rolled-back':
+    case 'round-rolled-back':
+      return change.skip;
+    default:
+      return false;
+  }
 }
 
 /** Writes the change into the wallet's transactions; returns by how much that explains the balance's move. */
@@ -138,9 +151,9 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
     case 'bet-settled': {
       const bet = mustBet(wallet, productId, change.id);
       if (bet.isOpen) wallet.openBets--;
-      bet.state = 'SETTLED';
+      bet.settle(false);
       if (!change.skip) pay(bet);
-      bet.record('settle', false, change.skip, change.payout, answer);
+      bet.record('settle', false, change.skip, change.payout, answer, '', requestOf(event, change));
       bet.touch(timeMs);
       if (change.endsRound) bet.round.end();
       return bet.paid;
@@ -151,16 +164,31 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
         takeStake(bet);
         pay(bet);
       }
-      bet.record('settle', false, change.skip, change.payout, answer);
+      bet.record('settle', false, change.skip, change.payout, answer, '', requestOf(event, change));
       bet.touch(timeMs);
       if (change.endsRound) bet.round.end();
       return bet.paid - bet.held;
+    }
+    case 'single-state-resettled': {
+      const bet = mustBet(wallet, productId, change.id);
+      assert(bet.isSingleState && bet.held === change.held, 'a single-state round runs once more');
+      if (bet.isOpen) wallet.openBets--;
+      bet.settle(true);
+      bet.stake = change.stake;
+      if (!change.skip) {
+        if (!bet.taken) takeStake(bet);
+        pay(bet);
+      }
+      bet.record('settle', false, change.skip, change.payout, answer, '', hashOfRequest(event.requestId));
+      bet.touch(timeMs);
+      if (change.endsRound) bet.round.end();
+      return bet.paid - bet.held + change.held;
     }
     case 'round-settled': {
       const round = mustRound(wallet, productId, change.roundId);
       const settlement = round.settlement(change.id)?.transaction ?? newSettlement(wallet, round, event, change);
       if (!change.skip) pay(settlement);
-      settlement.record('settle', false, change.skip, change.payout, answer);
+      settlement.record('settle', false, change.skip, change.payout, answer, '', requestOf(event, change));
       settlement.touch(timeMs);
       if (change.endsRound) round.end();
       return settlement.paid;
@@ -201,7 +229,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       const refund = bet.held;
       wallet.openBets--;
       reverse(bet, change.state, timeMs);
-      bet.record('cancel', false, false, refund, answer);
+      bet.record('cancel', false, false, refund, answer, '', requestOf(event, change));
       return refund;
     }
     case 'round-cancelled': {
@@ -214,7 +242,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
         reverse(bet, change.state, timeMs);
       }
       round.mark(change.markMs);
-      round.addClosing({ type: 'cancel', id: change.id, ...answer });
+      round.addClosing({ type: 'cancel', id: change.id, ...answer, requestHash: requestOf(event, change) });
       return refund;
     }
     case 'round-marked': {
@@ -236,9 +264,120 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       countTip(wallet, timeMs);
       return change.amount;
     }
+    case 'bet-rolled-back': {
+      const bet = mustBet(wallet, productId, change.id);
+      const { round } = bet;
+      const wasSettled = bet.state === 'SETTLED';
+      const takenBack = takePayoutsBack(round, change.takenBack);
+      const moved = reopen(wallet, bet, change.skip, timeMs);
+      bet.recordRollback(event.requestId, change.skip, event.timestampMillis, answer);
+      // A tip is no part of its round.
+      if (!bet.isBet) return moved;
+      if (wasSettled) forgetSettlements(wallet, round);
+      else forgetCancels(round);
+      round.resume();
+      return moved - takenBack;
+    }
+    case 'round-rolled-back': {
+      const round = mustRound(wallet, productId, change.roundId);
+      const bets = change.bets.map((id) => mustBet(wallet, productId, id));
+      const isOfRefunds = bets[0]?.state === 'REFUND';
+      let explained = 0;
+      for (const bet of bets) {
+        explained += reopen(wallet, bet, change.skip, timeMs);
+        bet.recordRollback('', change.skip, event.timestampMillis, answer);
+      }
+      if (isOfRefunds) {
+        if (round.markMs !== -1) round.mark(-1);
+        forgetCancels(round);
+      } else {
+        for (const { transaction } of round.settlements) {
+          const { paid } = transaction;
+          explained -= paid;
+          transaction.takeBack(paid);
+        }
+        forgetSettlements(wallet, round);
+      }
+      round.resume();
+      if (bets.length === 0) round.bearer?.touch(timeMs);
+      round.addClosing({ type: 'rollback', id: event.requestId, ...answer });
+      return explained;
+    }
+    case 'tip-placed': {
+      const { id, skip, amount } = change;
+      const tip = wallet.bet(productId, id) ?? newTip(wallet, event, change);
+      assert(tip.kind === 'tip', 'what is placed as a tip is one');
+      if (!skip) takeStake(tip);
+      tip.record('place', false, skip, amount, answer);
+      tip.touch(timeMs);
+      return -tip.held;
+    }
+    case 'tip-cancelled': {
+      const tip = mustBet(wallet, productId, change.id);
+      assert(tip.state === 'TIPS', 'only a tip that stands goes back');
+      const refund = tip.held;
+      reverse(tip, 'REFUND', timeMs);
+      tip.record('cancel', false, false, refund, answer, '', hashOfRequest(event.requestId));
+      return refund;
+    }
+    case 'reward-credited': {
+      const round = wallet.roundFor(productId, change.roundId);
+      const reward = wallet.add(round, change.id, 'reward', 'SETTLED', timeMs, change.payout);
+      pay(reward);
+      reward.record('settle', false, false, change.payout, answer);
+      return change.payout;
+    }
+    case 'reward-voided': {
+      const reward = must(wallet.reward(productId, change.id), 'a change is about a reward that exists');
+      const { paid } = reward;
+      reverse(reward, 'VOID', timeMs);
+      reward.record('void', false, false, 0, answer);
+      return -paid;
+    }
+    case 'balance-debited': {
+      const debit = newMovement(wallet, event, change, 'debit');
+      takeStake(debit);
+      debit.record('place', false, false, change.amount, answer);
+      return -change.amount;
+    }
+    case 'balance-credited': {
+      const credit = newMovement(wallet, event, change, 'credit');
+      pay(credit);
+      credit.record('settle', false, false, change.amount, answer);
+      return change.amount;
+    }
     default:
       return unreachable(change);
   }
+}
+
+/** Opens a bet, or a tip, once more; returns by how much that explains the balance's move. */
+function reopen(wallet: Wallet, bet: Transaction, skip: boolean, timeMs: number): Units {
+  const explained = bet.held - bet.paid;
+  assert(bet.state === 'SETTLED' || bet.state === 'REFUND', 'what is final is not rolled back');
+  bet.reopen(bet.state === 'SETTLED' || !skip);
+  if (bet.isOpen) wallet.openBets++;
+  bet.touch(timeMs);
+  return explained - bet.held;
+}
+
+/** Of a round without a settled bet, settlements of which nothing is paid: their ids are free again. */
+function forgetSettlements(wallet: Wallet, round: Round): void {
+  if (round.bets.some((bet) => bet.state === 'SETTLED')) return;
+  const isUndone = (item: Transaction) => item.state === 'SETTLED' && item.paid === 0;
+  const undone = round.settlements.map(({ transaction }) => transaction).filter(isUndone);
+  if (undone.length === 0) return;
+  round.forget({ settlement: isUndone });
+  for (const settlement of undone) wallet.dropSettlement(settlement);
+}
+
+/** So that the same cancel can come again. */
+function forgetCancels(round: Round): void {
+  if (round.hasMessages) round.forget({ closing: ({ type }) => type === 'cancel' });
+}
+
+function requestOf(event: CallbackApplied, { keepsRequest }: { readonly keepsRequest: boolean }): number | undefined {
+  return keepsRequest ? hashOfRequest(event.requestId) : undefined;
 }
 
 function takeStake(bet: Transaction): void {
@@ -294,7 +433,7 @@ function newSettlement(
   const bets = change.bets.map((id) => {
     const bet = mustBet(wallet, event.productId, id);
     assert(bet.isOpen && bet.round.row === round.row, 'a round settles its own open bets');
-    bet.state = 'SETTLED';
+    bet.settle(false);
     bet.markSettledByRound();
     bet.touch(event.timeMs);
     wallet.openBets--;
@@ -302,6 +441,21 @@ function newSettlement(
   });
   round.addSettlement({ transaction: settlement, bets });
   return settlement;
+}
+
+function newTip(wallet: Wallet, event: CallbackApplied, change: TipPlaced): Transaction {
+  const round = wallet.roundFor(event.productId, change.roundId);
+  return wallet.add(round, change.id, 'tip', 'TIPS', event.timeMs, change.amount);
+}
+
+/** Of no round of the game: it is kept under one of its own name. */
+function newMovement(
+  wallet: Wallet,
+  event: CallbackApplied,
+  { id, amount }: BalanceMoved,
+  kind: 'debit' | 'credit',
+): Transaction {
+  return wallet.add(wallet.roundFor(event.productId, id), id, kind, 'SETTLED', event.timeMs, amount);
 }
 
 function addTombstone(wallet: Wallet, round: Round, kind: 'tombstone' | 'mark', id: string, timeMs: number): void {

@@ -129,26 +129,38 @@ export function takeBack(wallet: Wallet, images: readonly Buffer[]): void {
 export interface Missing {
   /** Of bets, tips and tombstones. */
   readonly ids: readonly string[];
+  readonly rewardIds: readonly string[];
   readonly roundIds: readonly string[];
 }
 
-const NOTHING: Missing = { ids: [], roundIds: [] };
+const NOTHING: Missing = { ids: [], rewardIds: [], roundIds: [] };
 
 /** The names that have to be looked for in the archive before the callback is decided. */
 export function missingIn(wallet: Wallet, command: CallbackCommand): Missing {
   const { productId, currency, txns } = command;
   if (wallet.currency !== currency) return NOTHING;
-  let missing: { ids: string[]; roundIds: string[] } | undefined;
+  const { type } = command;
+  let missing: { ids: string[]; rewardIds: string[]; roundIds: string[] } | undefined;
   for (let i = 0; i < txns.length; i++) {
     const { id, roundId } = txns[i] as CallbackCommand['txns'][number];
-    if (!isOfWholeRound(command, i)) {
+    if (type === 'winRewards') {
+      if (wallet.reward(productId, id) !== undefined) continue;
+      missing ??= { ids: [], rewardIds: [], roundIds: [] };
+      missing.rewardIds.push(id);
+    } else if (type !== 'adjustBalance' && !isOfWholeRound(command, i)) {
+      const item = wallet.bet(productId, id);
+      // A void of what is no bet is of the reward of that id.
+      const isRewardMeant = type === 'voidSettled' && (item === undefined || item.kind === 'tombstone');
+      const isRewardMissing = isRewardMeant && wallet.reward(productId, id) === undefined;
       // All that is said of a known transaction is said of its own round.
-      if (wallet.bet(productId, id) !== undefined) continue;
-      missing ??= { ids: [], roundIds: [] };
-      missing.ids.push(id);
+      if (item !== undefined && !isRewardMissing) continue;
+      missing ??= { ids: [], rewardIds: [], roundIds: [] };
+      if (item === undefined) missing.ids.push(id);
+      if (isRewardMissing) missing.rewardIds.push(id);
     }
+    // A movement is in the round of its own name, and nowhere else.
     if (wallet.round(productId, roundId) !== undefined) continue;
-    missing ??= { ids: [], roundIds: [] };
+    missing ??= { ids: [], rewardIds: [], roundIds: [] };
     missing.roundIds.push(roundId);
   }
   return missing ?? NOTHING;
@@ -163,6 +175,7 @@ function isOfWholeRound(command: CallbackCommand, index: number): boolean {
     }
     case 'voidSettled':
     case 'cancelBets':
+    case 'rollback':
       return command.txns[index]?.byRound === true;
     default:
       return false;

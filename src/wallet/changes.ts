@@ -5,7 +5,7 @@ import type { LedgerKind } from './ledger-kind.js';
 interface ChangeFacts {
   /** Its place in the books. */
   readonly kind: LedgerKind;
-  /** It makes memory grow by something that must be kept until it is closed: refused while memory is full. */
+  /** It makes memory grow by what can be refused while memory is full: the platform ends its game, and nobody loses money. */
   readonly opens: boolean;
 }
 
@@ -15,6 +15,7 @@ export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'bet-confirmed': { kind: 'stakes', opens: false },
   'bet-settled': { kind: 'payouts', opens: false },
   'single-state-settled': { kind: 'payouts', opens: true },
+  'single-state-resettled': { kind: 'payouts', opens: false },
   'round-settled': { kind: 'payouts', opens: false },
   'bet-adjusted': { kind: 'adjustments', opens: false },
   'bet-voided': { kind: 'voids', opens: false },
@@ -24,4 +25,12 @@ export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'round-marked': { kind: 'refunds', opens: false },
   'cancel-remembered': { kind: 'refunds', opens: false },
   'tip-credited': { kind: 'tip-refunds', opens: false },
+  'bet-rolled-back': { kind: 'rollbacks', opens: false },
+  'round-rolled-back': { kind: 'rollbacks', opens: false },
+  'tip-placed': { kind: 'tips', opens: true },
+  'tip-cancelled': { kind: 'tip-refunds', opens: false },
+  'reward-credited': { kind: 'rewards', opens: false },
+  'reward-voided': { kind: 'voids', opens: false },
+  'balance-debited': { kind: 'movements', opens: true },
+  'balance-credited': { kind: 'movements', opens: false },
 };

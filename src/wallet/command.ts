@@ -6,27 +6,43 @@ import type { RoundName } from './state/round.js';
  * What a wallet can be asked. Amounts are already in units; strings are already checked (length, UTF-8, whole
  * surrogate pairs). A command is plain data: it can cross to another thread as it is.
  */
-export type Command = CallbackCommand | OperatorCommand;
+export type Command = CallbackCommand | CheckBalanceCommand | OperatorCommand;
 
-/** The platform's callbacks (docs/callbacks.md section 2). */
+/** The platform's callbacks that change something (docs/callbacks.md section 2). */
 export type CallbackCommand =
   | PlaceBetsCommand
   | SettleBetsCommand
   | AdjustBetsCommand
   | VoidSettledCommand
   | CancelBetsCommand
-  | CancelTipsCommand;
+  | CancelTipsCommand
+  | RollbackCommand
+  | PlaceTipsCommand
+  | WinRewardsCommand
+  | AdjustBalanceCommand;
 
-export type Endpoint = CallbackCommand['type'];
+export type PlatformCommand = CallbackCommand | CheckBalanceCommand;
+
+export type Endpoint = PlatformCommand['type'];
+/** Those that the log knows. */
+export type ChangingEndpoint = CallbackCommand['type'];
 
 interface Envelope {
-  /** The request's id. Only adjustBets is identified by it. */
+  /** The request's id. Only adjustBets and rollback are identified by it. */
   readonly id: string;
   /** The platform's clock, milliseconds. */
   readonly timestampMillis: number;
   readonly productId: string;
   readonly currency: string;
   readonly username: string;
+}
+
+/**
+ * Changes nothing and is no query all the same: it takes its place in the player's order, also behind a bet that waits for the
+ * archive, where queries wait for nobody.
+ */
+export interface CheckBalanceCommand extends Envelope {
+  readonly type: 'checkBalance';
 }
 
 export interface PlaceBetsCommand extends Envelope {
@@ -57,6 +73,26 @@ export interface CancelBetsCommand extends Envelope {
 export interface CancelTipsCommand extends Envelope {
   readonly type: 'cancelTips';
   readonly txns: readonly CancelTipTxn[];
+}
+
+export interface RollbackCommand extends Envelope {
+  readonly type: 'rollback';
+  readonly txns: readonly RollbackTxn[];
+}
+
+export interface PlaceTipsCommand extends Envelope {
+  readonly type: 'placeTips';
+  readonly txns: readonly PlaceTipTxn[];
+}
+
+export interface WinRewardsCommand extends Envelope {
+  readonly type: 'winRewards';
+  readonly txns: readonly RewardTxn[];
+}
+
+export interface AdjustBalanceCommand extends Envelope {
+  readonly type: 'adjustBalance';
+  readonly txns: readonly MovementTxn[];
 }
 
 /** Decides nothing; kept in the log for people, but of a settle BY_TRANSACTION. */
@@ -119,6 +155,42 @@ export interface CancelTipTxn {
   readonly id: string;
   readonly roundId: string;
   readonly betAmount: Units;
+}
+
+export interface RollbackTxn {
+  readonly id: string;
+  readonly roundId: string;
+  readonly betAmount: Units;
+  readonly payoutAmount: Units;
+  readonly byRound: boolean;
+  readonly skipBalanceUpdate: boolean;
+}
+
+export interface PlaceTipTxn {
+  readonly id: string;
+  readonly roundId: string;
+  readonly betAmount: Units;
+  readonly skipBalanceUpdate: boolean;
+}
+
+/** Its texts are empty, and its stake 0, where the platform left them out. */
+export interface RewardTxn extends GameInfo {
+  readonly id: string;
+  readonly roundId: string;
+  /** A statistic. */
+  readonly betAmount: Units;
+  readonly payoutAmount: Units;
+}
+
+export interface MovementTxn {
+  /** The platform's `refId`. */
+  readonly id: string;
+  /** The same: a movement is of no round of the game, and is kept under one of its own name. */
+  readonly roundId: string;
+  readonly status: 'DEBIT' | 'CREDIT';
+  readonly amount: Units;
+  /** More than the rules allow (`adjustBalance.creditMax`), which is in whole currency. */
+  readonly isTooMuch: boolean;
 }
 
 /** What the operator's own API asks (docs/decisions.md section 5). */

@@ -23,5 +23,6 @@ export const REMARKS = [
   'further-payout',
   'unknown-tip',
   'tombstone',
+  'rollback-skipped',
   'repeat',
 ] as const;

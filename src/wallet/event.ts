@@ -1,5 +1,5 @@
 import type { Units } from './amount.js';
-import type { CancelState, Endpoint, OpenState } from './command.js';
+import type { CancelState, ChangingEndpoint, OpenState } from './command.js';
 import type { Operator } from './state/operation.js';
 import type { RoundName } from './state/round.js';
 
@@ -82,7 +82,7 @@ export interface RoundsRestored extends Stamp {
 
 export interface CallbackApplied extends Stamp {
   readonly type: 'callback-applied';
-  readonly endpoint: Endpoint;
+  readonly endpoint: ChangingEndpoint;
   readonly requestId: string;
   readonly productId: string;
   /** The platform's clock, milliseconds. */
@@ -93,12 +93,16 @@ export interface CallbackApplied extends Stamp {
   readonly changes: readonly Change[];
 }
 
-/** One effect of a callback. `after` is the balance after it. */
+/**
+ * One effect of a callback. `after` is the balance after it. `keepsRequest`: of what a rollback can undo, the request is
+ * remembered, so that its late retry is known; false in older logs.
+ */
 export type Change =
   | BetPlaced
   | BetConfirmed
   | BetSettled
   | SingleStateSettled
+  | SingleStateResettled
   | RoundSettled
   | BetAdjusted
   | BetVoided
@@ -107,7 +111,14 @@ export type Change =
   | RoundCancelled
   | RoundMarked
   | CancelRemembered
-  | TipCredited;
+  | TipCredited
+  | BetRolledBack
+  | RoundRolledBack
+  | TipPlaced
+  | TipCancelled
+  | RewardCredited
+  | RewardVoided
+  | BalanceMoved;
 
 interface Game {
   readonly gameCode: string;
@@ -147,6 +158,7 @@ export interface BetSettled {
   readonly skip: boolean;
   readonly endsRound: boolean;
   readonly turnOver: number;
+  readonly keepsRequest: boolean;
   readonly after: Units;
 }
 
@@ -156,6 +168,21 @@ export interface SingleStateSettled extends Game, Feature {
   readonly id: string;
   readonly roundId: string;
   readonly stake: Units;
+  readonly payout: Units;
+  readonly skip: boolean;
+  readonly endsRound: boolean;
+  readonly turnOver: number;
+  readonly keepsRequest: boolean;
+  readonly after: Units;
+}
+
+/** A single-state round that runs once more: its stake may be held already. Or the money that a skipped one left out. */
+export interface SingleStateResettled {
+  readonly type: 'single-state-resettled';
+  readonly id: string;
+  readonly stake: Units;
+  /** Of the stake, before. */
+  readonly held: Units;
   readonly payout: Units;
   readonly skip: boolean;
   readonly endsRound: boolean;
@@ -173,6 +200,7 @@ export interface RoundSettled extends Game {
   readonly endsRound: boolean;
   readonly turnOver: number;
   readonly bets: readonly string[];
+  readonly keepsRequest: boolean;
   readonly after: Units;
 }
 
@@ -204,6 +232,7 @@ export interface BetCancelled {
   readonly type: 'bet-cancelled';
   readonly id: string;
   readonly state: CancelState;
+  readonly keepsRequest: boolean;
   readonly after: Units;
 }
 
@@ -215,6 +244,7 @@ export interface RoundCancelled {
   /** Bets of this round that the platform sent up to this time come too late. */
   readonly markMs: number;
   readonly bets: readonly string[];
+  readonly keepsRequest: boolean;
   readonly after: Units;
 }
 
@@ -241,6 +271,71 @@ export interface TipCredited {
   readonly type: 'tip-credited';
   readonly id: string;
   readonly roundId: string;
+  readonly amount: Units;
+  readonly after: Units;
+}
+
+/** A bet that was SETTLED or REFUND is open once more. */
+export interface BetRolledBack {
+  readonly type: 'bet-rolled-back';
+  readonly id: string;
+  readonly skip: boolean;
+  /** For a bet that was settled by its round: what is taken back, or with `skip` written off, of the round's settlements. */
+  readonly takenBack: readonly (readonly [settlementId: string, amount: Units])[];
+  readonly after: Units;
+}
+
+/**
+ * `bets`, all of which were SETTLED, are open once more, and nothing of the round stays paid; or they were REFUND. None: only
+ * what was still paid is taken back.
+ */
+export interface RoundRolledBack {
+  readonly type: 'round-rolled-back';
+  readonly id: string;
+  readonly roundId: string;
+  readonly skip: boolean;
+  readonly bets: readonly string[];
+  readonly after: Units;
+}
+
+/** A new tip, or one that was skipped and is taken now. */
+export interface TipPlaced {
+  readonly type: 'tip-placed';
+  readonly id: string;
+  readonly roundId: string;
+  readonly skip: boolean;
+  readonly amount: Units;
+  readonly after: Units;
+}
+
+/** A tip that was placed goes back. */
+export interface TipCancelled {
+  readonly type: 'tip-cancelled';
+  readonly id: string;
+  readonly after: Units;
+}
+
+/** A payout that is no result of a bet. */
+export interface RewardCredited extends Game {
+  readonly type: 'reward-credited';
+  readonly id: string;
+  readonly roundId: string;
+  readonly payout: Units;
+  /** As the platform sent it: a statistic, no money of ours. */
+  readonly stake: Units;
+  readonly after: Units;
+}
+
+export interface RewardVoided {
+  readonly type: 'reward-voided';
+  readonly id: string;
+  readonly after: Units;
+}
+
+/** A game took money from the player, or gave it back; `id` is the platform's `refId`. */
+export interface BalanceMoved {
+  readonly type: 'balance-debited' | 'balance-credited';
+  readonly id: string;
   readonly amount: Units;
   readonly after: Units;
 }

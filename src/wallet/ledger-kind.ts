@@ -8,7 +8,11 @@ export const LEDGER_KINDS = [
   'adjustments',
   'refunds',
   'voids',
+  'tips',
   'tip-refunds',
+  'rewards',
+  'movements',
+  'rollbacks',
 ] as const;
 
 export type LedgerKind = (typeof LEDGER_KINDS)[number];

@@ -57,6 +57,9 @@ function tellCallback(event: CallbackApplied, ledger: Ledger): void {
     if (change.type === 'single-state-settled' && !change.skip) {
       ledger.moved('stakes', -change.stake);
       ledger.moved('payouts', moved + change.stake);
+    } else if (change.type === 'single-state-resettled' && !change.skip) {
+      ledger.moved('stakes', change.held - change.stake);
+      ledger.moved('payouts', change.payout);
     } else if (moved !== 0) {
       ledger.moved(CHANGES[change.type].kind, moved);
     }

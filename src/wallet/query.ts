@@ -1,10 +1,11 @@
-import { must, unreachable } from '../base/assert.js';
+import { assert, must, unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
 import { type Archivable, archivableRounds, missingRounds } from './archiving.js';
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
 import type { Transaction } from './state/round.js';
 import { addRoundOf } from './state/round-image.js';
-import type { TransactionKind, TransactionState } from './state/transaction-record.js';
+import type { TransactionKind } from './state/transaction-kind.js';
+import type { TransactionState } from './state/transaction-record.js';
 import { Wallet } from './state/wallet.js';
 import type { Wallets } from './state/wallets.js';
 
@@ -57,7 +58,7 @@ export type Query =
 export type PlayerQuery = Extract<Query, { readonly username: string }>;
 
 export type QueryResult =
-  | { readonly type: 'player'; readonly player: PlayerView | undefined }
+  | { readonly type: 'player'; readonly player: PlayerDetails | undefined }
   | { readonly type: 'transactions'; readonly page: TransactionPage | undefined }
   | { readonly type: 'operations'; readonly page: OperationPage | undefined }
   | {
@@ -120,6 +121,14 @@ export interface PlayerView {
   readonly status: 'active' | 'blocked';
 }
 
+/** With what must be looked for in all that the player has. */
+export interface PlayerDetails extends PlayerView {
+  /** OPEN and WAITING. */
+  readonly openBets: number;
+  /** Units of their stakes, taken or not, in digits: no number may hold the sum, and no message between nodes a BigInt. */
+  readonly openStakes: string;
+}
+
 export interface TransactionView {
   readonly username: string;
   readonly currency: string;
@@ -128,7 +137,7 @@ export interface TransactionView {
   readonly productId: string;
   readonly roundId: string;
   readonly state: TransactionState;
-  /** Current stake; undefined for a settlement. */
+  /** Current stake, or tip, or debit; undefined for what takes nothing. */
   readonly betAmount: Units | undefined;
   /** Undefined for what has no payout of its own. */
   readonly payoutAmount: Units | undefined;
@@ -175,8 +184,10 @@ const NOTHING_ARCHIVED: ArchivedPart = { images: [], downTo: 0 };
 export function query(wallets: Wallets, question: Query, archived: ArchivedPart = NOTHING_ARCHIVED): QueryResult {
   switch (question.type) {
     case 'read-player': {
-      const wallet = wallets.peek(question.username);
-      return { type: 'player', player: wallet && playerView(wallet) };
+      const peeked = wallets.peek(question.username);
+      // Who has nothing open stays packed.
+      const wallet = peeked === undefined || peeked.openBets === 0 ? peeked : wallets.get(question.username);
+      return { type: 'player', player: wallet && playerDetails(wallet) };
     }
     case 'list-transactions': {
       const wallet = wallets.get(question.username);
@@ -205,6 +216,25 @@ export function query(wallets: Wallets, question: Query, archived: ArchivedPart 
 function playerView(wallet: Wallet): PlayerView {
   const { username, currency, balance, blocked } = wallet;
   return { username, currency, balance, status: blocked ? 'blocked' : 'active' };
+}
+
+function playerDetails(wallet: Wallet): PlayerDetails {
+  const { openBets } = wallet;
+  return { ...playerView(wallet), openBets, openStakes: String(openStakesOf(wallet, openBets)) };
+}
+
+/** Open bets are among the newest as a rule, and rounds that are open leave for no archive. */
+function openStakesOf(wallet: Wallet, openBets: number): bigint {
+  let stakes = 0n;
+  let left = openBets;
+  if (left === 0) return stakes;
+  for (const item of wallet.transactions()) {
+    if (item.kind !== 'bet' || !item.isOpen) continue;
+    stakes += BigInt(item.stake);
+    if (--left === 0) break;
+  }
+  assert(left === 0, 'open bets are counted');
+  return stakes;
 }
 
 interface Listed {
@@ -369,6 +399,8 @@ function findPlayers(wallets: Wallets, { prefix, from, limit }: Extract<Query, {
   return { type: 'found-players', players, next: position < wallets.count ? position : undefined };
 }
 
+const NO_STAKE: readonly TransactionKind[] = ['settlement', 'reward', 'credit'];
+
 function transactionView(wallet: Wallet, item: Transaction): TransactionView {
   return {
     username: wallet.username,
@@ -378,7 +410,7 @@ function transactionView(wallet: Wallet, item: Transaction): TransactionView {
     productId: item.round.productId,
     roundId: item.round.id,
     state: item.state,
-    betAmount: item.kind === 'settlement' ? undefined : item.stake,
+    betAmount: NO_STAKE.includes(item.kind) ? undefined : item.stake,
     payoutAmount: item.payout,
     held: item.held,
     paid: item.paid,

@@ -21,6 +21,8 @@ export type Busy =
   | 'memory-full'
   | 'not-durable-in-time'
   | 'shutting-down'
+  /** Another node that may take the player's shard over could not read what it comes to. */
+  | 'upgrading'
   /** The player's shard is another node's: surely not done here. */
   | 'moved'
   /** The shard went to another owner while it was on its way into the log. */

@@ -35,6 +35,7 @@ export type ToWorker =
   | { readonly type: 'drain-shards'; readonly timeoutMs: number }
   | { readonly type: 'take-snapshots'; readonly pace: Pace }
   | { readonly type: 'move-shard'; readonly id: number; readonly move: Move }
+  | { readonly type: 'allow-format'; readonly format: number }
   | { readonly type: 'keep-orphans' }
   | { readonly type: 'copied'; readonly id: number; readonly outcomes: readonly CopyOutcome[] }
   | { readonly type: 'close-shards' };

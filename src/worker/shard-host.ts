@@ -60,6 +60,8 @@ export interface HostDeps {
   readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
   readonly snapshotFormat: SnapshotFormat;
+  /** See `Shards.allowFormat`. */
+  readonly allowFormat: (format: number) => void;
   readonly policy: SnapshotPolicy;
   /** 16 random hexadecimal digits. */
   readonly newSnapshotId: () => string;
@@ -280,7 +282,7 @@ export class ShardHost implements ThreadShards {
     // The waiting replier keeps these, and not what was read.
     const { id, productId, currency, username, command } = request;
     if (command === undefined) {
-      replier.reply(codec.reply(request, MALFORMED));
+      replier.reply(codec.reply(endpoint, request, MALFORMED));
       return undefined;
     }
     const shard = this.shards.get(shardOf(username, shardCount));
@@ -291,7 +293,8 @@ export class ShardHost implements ThreadShards {
       command,
       deadlineMs,
       replier: {
-        reply: (answer, readyMs) => to.reply(codec.reply({ id, productId, currency, username }, answer), readyMs),
+        reply: (answer, readyMs) =>
+          to.reply(codec.reply(endpoint, { id, productId, currency, username }, answer), readyMs),
       },
     });
     return undefined;
@@ -383,6 +386,10 @@ export class ShardHost implements ThreadShards {
       await delay(timers, DRAIN_POLL_MS);
     }
     return true;
+  }
+
+  allowFormat(format: number): void {
+    this.deps.allowFormat(format);
   }
 
   async keepOrphans(): Promise<void> {

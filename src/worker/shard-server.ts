@@ -59,6 +59,9 @@ export class ShardServer {
       case 'move-shard':
         void this.move(message.id, message.move);
         return;
+      case 'allow-format':
+        this.shards.allowFormat(message.format);
+        return;
       case 'keep-orphans':
         void this.shards.keepOrphans().then(() => this.port.postMessage({ type: 'orphans-kept' }));
         return;

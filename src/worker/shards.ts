@@ -79,6 +79,8 @@ export interface Shards {
   takeSnapshots(pace: Pace): Promise<readonly SnapshotResult[]>;
   /** Does not reject. */
   move(move: Move): Promise<MoveResult>;
+  /** Events and snapshots of this format may be written from now on: every node that shares the store reads them. */
+  allowFormat(format: number): void;
   /** Nothing new is opened or followed for want of memory. */
   readonly isMemoryFull: boolean;
   /** After another process has taken over: puts what only this one still has where people find it. */

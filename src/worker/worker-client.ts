@@ -151,6 +151,10 @@ export class WorkerClient {
     });
   }
 
+  allowFormat(format: number): void {
+    if (!this.hasEnded) this.post({ type: 'allow-format', format });
+  }
+
   async keepOrphans(): Promise<void> {
     if (this.hasEnded) return;
     await new Promise<void>((resolve) => {

@@ -76,6 +76,8 @@ const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'flightMs'> = 
 export class WorkerPool implements Shards {
   private readonly slots: WorkerSlot[];
   /** Where each shard is; one that is another node's is nowhere. */
+  /** What threads were allowed to write last, also ones that begin later; undefined: what they begin with. */
+  private format: number | undefined = undefined;
   private readonly byShard = new Map<number, WorkerSlot>();
 
   constructor(
@@ -203,6 +205,12 @@ export class WorkerPool implements Shards {
     return [...this.byShard].flatMap(([shard, other]) => (other === slot ? [shard] : []));
   }
 
+  allowFormat(format: number): void {
+    if (format === this.format) return;
+    this.format = format;
+    for (const { client } of this.slots) client?.allowFormat(format);
+  }
+
   async keepOrphans(): Promise<void> {
     await Promise.all(this.slots.map(({ client }) => client?.keepOrphans()));
   }
@@ -243,6 +251,7 @@ export class WorkerPool implements Shards {
       onDied: (error: Error) => this.died(slot, error),
     };
     slot.client = new WorkerClient(this.deps.spawn(worker, shards, fences, acknowledged), events, acknowledged);
+    if (this.format !== undefined) slot.client.allowFormat(this.format);
     await slot.client.open();
   }
 

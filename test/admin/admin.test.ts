@@ -78,7 +78,14 @@ describe('the operator API', () => {
       assert.equal((await call('PUT', path, '{"currency":"THB"}')).status, 201, username);
       assert.equal((await call('POST', `${path}/deposits`, '{"id":"__proto__","amount":1}')).status, 200);
       const answer = await call('GET', path);
-      assert.deepEqual(JSON.parse(answer.text), { username, currency: 'THB', balance: 1, status: 'active' });
+      assert.deepEqual(JSON.parse(answer.text), {
+        username,
+        currency: 'THB',
+        balance: 1,
+        status: 'active',
+        openBets: 0,
+        openStakes: 0,
+      });
     }
     assert.equal((await call('PUT', `/v1/players/${'x'.repeat(257)}`, '{"currency":"THB"}')).status, 400);
   });

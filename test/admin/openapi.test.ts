@@ -36,7 +36,18 @@ const CALLBACKS: Readonly<Record<string, object>> = {
     ...ENVELOPE,
     txns: [{ id: 'b1', roundId: 'r-b1', status: 'REFUND', betAmount: 1, transactionType: 'BY_ROUND', ...GAME }],
   },
+  checkBalance: { id: 'c', ...ENVELOPE },
+  rollback: {
+    id: 'r',
+    ...ENVELOPE,
+    txns: [
+      { id: 'b1', roundId: 'r-b1', status: 'ROLLBACK', betAmount: 5, payoutAmount: 0, transactionType: 'BY_ROUND' },
+    ],
+  },
   cancelTips: { id: 't', ...ENVELOPE, txns: [{ id: 'tip', roundId: 'r-tip', status: 'REFUND', betAmount: 2 }] },
+  placeTips: { id: 'p', ...ENVELOPE, txns: [{ id: 'tip2', roundId: 'r-tip', status: 'TIPS', betAmount: 2 }] },
+  winRewards: { id: 'w', ...ENVELOPE, txns: [{ id: 'b1', roundId: 'r-b1', status: 'SETTLED', payoutAmount: 2 }] },
+  adjustBalance: { id: 'm', ...ENVELOPE, txns: [{ refId: 'b1', status: 'CREDIT', amount: 2 }] },
 };
 
 describe('GET /openapi.json', () => {
@@ -46,7 +57,7 @@ describe('GET /openapi.json', () => {
   const seen = new Set<string>();
 
   before(async () => {
-    node = await TestNode.start({ 'limits.bodyBytesMax': 4096, 'admin.token': null });
+    node = await TestNode.start({ 'limits.bodyBytesMax': 4096, 'admin.token': null, 'tips.unknown': 'credit' });
     document = await OpenApiDocument.of(node.adminUrl);
   });
   after(() => node.close());
@@ -273,13 +284,18 @@ describe('GET /openapi.json', () => {
         'schema',
       );
       assert.ok(validate(body), endpoint);
-      const [txn] = (body as { txns: object[] }).txns;
+      const { txns } = body as { txns?: object[] };
+      const [txn] = txns ?? [];
       const wrong = [
         { ...body, id: '' },
         { ...body, username: 'x'.repeat(257) },
-        { ...body, txns: [] },
-        { ...body, txns: [{ ...txn, betAmount: -1 }] },
-        { ...body, txns: [{ ...txn, status: 'LOST' }] },
+        ...(txns === undefined
+          ? []
+          : [
+              { ...body, txns: [] },
+              { ...body, txns: [{ ...txn, ...('refId' in (txn ?? {}) ? { amount: -1 } : { betAmount: -1 }) }] },
+              { ...body, txns: [{ ...txn, status: 'LOST' }] },
+            ]),
         ...(endpoint === 'placeBets' ? [{ ...body, txns: [{ ...txn, betAmount: 0 }] }] : []),
       ];
       for (const request of wrong) {

@@ -31,6 +31,7 @@ test('every verb has its help; with an example, except serve and init', async ()
     'verify',
     'inspect',
     ...inspect,
+    'reconcile',
     'export',
     'snapshot list',
     'snapshot take',

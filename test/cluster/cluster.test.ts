@@ -16,6 +16,7 @@ test('three nodes share the shards, and any of them takes any callback', async (
   world.bet(1000, 2000);
   await world.time.pass(3000);
   assert.equal(world.told.size, 2000);
+  assert.equal(world.asked, 500);
   assert.deepEqual(world.failures.size, 0);
   const counts = world.living.map((node) => node.serving.length);
   assert.deepEqual(counts, [2, 2, 2]);
@@ -104,6 +105,27 @@ test('after all have been away the expected ones are waited for, and there is on
   );
   await world.time.pass(9000);
   assert.equal(planned(), first);
+});
+
+test('after all have been away each node brings what it is to serve before what it follows', async () => {
+  const world = await begun({ expect: 3 });
+  for (let i = 0; i < 3; i++) world.kill(i);
+  for (let i = 0; i < 3; i++) world.startNode(i);
+  let looks = 0;
+  await world.time.until('all are served', () => {
+    for (const node of world.living) {
+      const planned = node.cluster.status?.shards.map((shard) => shard.planned === node.settings.name) ?? [];
+      const isAbsent = planned.some((isOwn, shard) => isOwn && node.states()[shard] === 'away');
+      const follows = planned.some((isOwn, shard) => !isOwn && node.states()[shard] === 'following');
+      if (isAbsent) looks++;
+      assert.ok(!isAbsent || !follows, `${node.settings.name}: ${node.states()}`);
+    }
+    return world.servedOnce();
+  });
+  assert.ok(looks > 0);
+  const isFollowed = () =>
+    world.living.every((node) => node.states().filter((state) => state === 'following').length === 2);
+  await world.time.until('all are followed', isFollowed);
 });
 
 test('of the expected ones some never come: after a minute it goes on without them', async () => {

@@ -15,7 +15,7 @@ export const betAndSettle: PlayRound = (username, id) => [
   { endpoint: 'settleBets', body: settlement(username, id, 5), moves: 5 },
 ];
 
-/** Rounds of every kind in turn: all six callbacks, by transaction and by round. */
+/** Rounds of every kind in turn: all callbacks that move money, by transaction and by round. */
 export const everyCallback: PlayRound = (username, id, i) => {
   const roundId = `r-${id}`;
   const game = { roundId, gameCode: 'g', playInfo: 'p' };
@@ -50,7 +50,21 @@ export const everyCallback: PlayRound = (username, id, i) => {
       callback('cancelBets', 6, { ...byRound, status: 'REJECT', betAmount: 6 }),
     ],
     () => [callback('settleBets', 2, { ...byTransaction, ...settled, isSingleState: true })],
-    () => [callback('cancelTips', 2, { id, roundId, status: 'REFUND', betAmount: 2 })],
+    () => [
+      callback('placeBets', -3, placed()),
+      callback('settleBets', 5, { ...byTransaction, ...settled }),
+      callback('rollback', -5, { ...byTransaction, status: 'ROLLBACK', betAmount: 3, payoutAmount: 5 }),
+      callback('cancelBets', 3, { ...byTransaction, status: 'REFUND', betAmount: 3 }),
+    ],
+    () => [
+      callback('placeTips', -2, { id, roundId, status: 'TIPS', betAmount: 2 }),
+      callback('cancelTips', 2, { id, roundId, status: 'REFUND', betAmount: 2 }),
+    ],
+    () => [
+      callback('adjustBalance', -4, { refId: id, status: 'DEBIT', amount: 4 }),
+      callback('winRewards', 2, { id, roundId, status: 'SETTLED', payoutAmount: 2 }),
+      callback('adjustBalance', 5, { refId: id, status: 'CREDIT', amount: 5 }),
+    ],
   ];
   return (kinds[i % kinds.length] as () => readonly Step[])();
 };

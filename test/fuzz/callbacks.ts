@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '../../src/callback/callbacks.js';
-import type { Endpoint } from '../../src/wallet/command.js';
+import type { ChangingEndpoint, Endpoint } from '../../src/wallet/command.js';
 import type { Random } from './random.js';
 
 /** Whom attacks are aimed at; honest players have other names. */
@@ -12,7 +12,7 @@ const TYPES = ['BY_TRANSACTION', 'BY_ROUND'];
 
 export interface RealCallback {
   readonly endpoint: Endpoint;
-  readonly body: { readonly id: string; readonly username: string; readonly txns: readonly object[] };
+  readonly body: { readonly id: string; readonly username: string; readonly txns?: readonly object[] };
 }
 
 /** A callback as a platform could send it. Ids and rounds come again, so that all states and repeats are met. */
@@ -24,12 +24,13 @@ export function realCallback(random: Random): RealCallback {
     productId: random.pick(['P', 'P', 'SPORT']),
     currency: random.oneIn(30) ? 'EUR' : 'THB',
     username: random.oneIn(30) ? 'nobody' : random.pick(VICTIMS),
-    txns: random.list(random.oneIn(3) ? random.between(2, 6) : 1, () => txnOf(endpoint, random)),
   };
-  return { endpoint, body };
+  if (endpoint === 'checkBalance') return { endpoint, body };
+  const txns = random.list(random.oneIn(3) ? random.between(2, 6) : 1, () => txnOf(endpoint, random));
+  return { endpoint, body: { ...body, txns } };
 }
 
-function txnOf(endpoint: Endpoint, random: Random): object {
+function txnOf(endpoint: ChangingEndpoint, random: Random): object {
   const txn = { id: `t-${random.between(0, BETS)}`, roundId: `r-${random.between(0, ROUNDS)}` };
   const betAmount = random.pick(AMOUNTS);
   const payoutAmount = random.pick(AMOUNTS);
@@ -58,6 +59,14 @@ function txnOf(endpoint: Endpoint, random: Random): object {
       return { ...txn, status: random.pick(['REFUND', 'REJECT']), betAmount, transactionType, ...game };
     case 'cancelTips':
       return { ...txn, status: 'REFUND', betAmount };
+    case 'rollback':
+      return { ...txn, status: 'ROLLBACK', betAmount, payoutAmount, transactionType, skipBalanceUpdate };
+    case 'placeTips':
+      return { ...txn, status: 'TIPS', betAmount, skipBalanceUpdate };
+    case 'winRewards':
+      return { ...txn, status: 'SETTLED', payoutAmount, ...(random.oneIn(2) && { betAmount, ...game }) };
+    case 'adjustBalance':
+      return { refId: txn.id, status: random.pick(['DEBIT', 'CREDIT']), amount: betAmount };
     default:
       return endpoint satisfies never;
   }

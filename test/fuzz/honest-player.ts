@@ -6,8 +6,7 @@ import { Finding } from './finding.js';
 
 const CURRENCY = 'THB';
 const BALANCE = 1000;
-/** With a tip in each seven: the smallest limits allow two of them. */
-const ROUNDS = 14;
+const ROUNDS = 18;
 const BUSY = 50_001;
 const REST_MS = 20;
 const GIVE_UP_MS = 60_000;
@@ -25,7 +24,7 @@ export interface Table {
 }
 
 /**
- * Plays rounds of all six callbacks beside the attacks, as one player after the other, and knows every answer before it
+ * Plays rounds of all callbacks that move money beside the attacks, as one player after the other, and knows every answer before it
  * comes. Who is told 503, or loses the connection, sends the same again: the outcome must be the same.
  */
 export class HonestPlayer {
@@ -54,7 +53,7 @@ export class HonestPlayer {
 
   private async live(username: string, goesOn: () => boolean): Promise<void> {
     const path = `/v1/players/${encodeURIComponent(username)}`;
-    const player = { username, currency: CURRENCY, status: 'active' };
+    const player = { username, currency: CURRENCY, status: 'active', openBets: 0, openStakes: 0 };
     await this.operate('PUT', path, { currency: CURRENCY }, { ...player, balance: 0 });
     await this.move(username, path, 'deposits', BALANCE, BALANCE);
     this.balance = BALANCE;

@@ -61,8 +61,9 @@ export class Judge {
       return `a callback that is not signed was looked at: HTTP ${status}`;
     }
     if (isToHead) return received.subarray(-4).equals(END_OF_HEAD) ? undefined : 'an answer to HEAD has a body';
-    // All callbacks answer alike, and unknown paths as they do.
-    return this.document.maybeComplaint('post', '/placeBets', answer);
+    // All but checkBalance answer alike, and unknown paths as they do.
+    const path = text.includes('"balance":') ? '/checkBalance' : '/placeBets';
+    return this.document.maybeComplaint('post', path, answer);
   }
 
   private ofOperator({ isAuthentic, requests }: Sending, n: number, answer: HttpAnswer): string | undefined {

@@ -1,6 +1,6 @@
 import { movedBy, type Operation } from '../../src/wallet/state/operation.js';
 import type { Round, Transaction } from '../../src/wallet/state/round.js';
-import type { FirstAnswer } from '../../src/wallet/state/transaction-record.js';
+import type { Effect, FirstAnswer } from '../../src/wallet/state/transaction-record.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 
 /**
@@ -37,6 +37,8 @@ function describeTransaction(item: Transaction): string[] {
     item.paidOut ? ['paid out'] : [],
     item.isSingleState ? ['single-state'] : [],
     item.settledByRound ? ['settled by round'] : [],
+    item.isRolledBack ? ['rolled back'] : [],
+    item.isSingleState && !item.isSettledSingly ? ['settled otherwise'] : [],
     adjustmentIds.length === 0 ? [] : [`adjusted by ${adjustmentIds.map(text).join(' ')}`],
   ].flat();
   const lines = [
@@ -45,7 +47,7 @@ function describeTransaction(item: Transaction): string[] {
   ];
   for (const effect of item.effects()) {
     const message = [effect.type, effect.waiting ? 'waiting' : [], effect.skip ? 'skip' : []].flat().join(' ');
-    lines.push(`    ${message} ${effect.amount}: ${answerOf(effect)}`);
+    lines.push(`    ${message} ${effect.amount}: ${answerOf(effect)}${requestOf(effect)}${rollbackOf(effect)}`);
   }
   return lines;
 }
@@ -55,8 +57,22 @@ function describeRound(round: Round): string[] {
   return [
     `  round ${nameOf(round)}${ended ? ', ended' : ''}, mark ${markMs}, bets ${idsOf(round.bets)}`,
     ...settlements.map(({ transaction, bets }) => `    settlement ${text(transaction.id)} of ${idsOf(bets)}`),
-    ...closings.map((closing) => `    ${closing.type} ${text(closing.id)}: ${answerOf(closing)}`),
+    ...closings.map((closing) => `    ${closing.type} ${text(closing.id)}: ${answerOf(closing)}${requestOf(closing)}`),
+    ...round.undoneHashes.map((hash) => `    undone ${hex(hash)}`),
   ];
+}
+
+function requestOf({ requestHash }: { requestHash?: number | undefined }): string {
+  return requestHash === undefined ? '' : `, request ${hex(requestHash)}`;
+}
+
+function rollbackOf({ type, requestId, sentMs }: Effect): string {
+  if (type !== 'rollback') return '';
+  return `, ${requestId === '' ? 'with its round' : `by ${text(requestId)}`}, sent ${sentMs}`;
+}
+
+function hex(hash: number): string {
+  return hash.toString(16).padStart(8, '0');
 }
 
 function answerOf({ before, after, version }: FirstAnswer): string {

@@ -35,7 +35,7 @@ const META: StoreMeta = {
 
 /** Writes the logs of a store as its shards would, with a clock and nonces that are the same at every run. */
 export class StoreWriter {
-  rules: Rules = rulesOf(settingsWith());
+  rules: Rules = { ...rulesOf(settingsWith()), tipsUnknown: 'credit' };
   readonly wallets: readonly Wallets[] = Array.from({ length: META.shards }, () => new Wallets());
   private readonly wal = new MemoryWal(META.storeId, META.shards);
   private readonly codec = new EntryCodec(META.storeId);

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../src/base/time.js';
 import { commands } from '../support/domain.js';
 import type { StoreWriter } from './store-writer.js';
 
-const { place, settle, adjust, void: voided, cancel, tip } = commands;
+const { place, settle, adjust, void: voided, cancel, tip, placeTip, reward, movement, rollback } = commands;
 
 /**
  * What the stores of test/history went through, by folder: `v<format version>`, or `v<format version>-<what is new>`.
@@ -15,6 +15,8 @@ export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<vo
   'v1-operators': operators,
   'v1-marks': marks,
   'v1-archive': archive,
+  'v1-rollbacks': rollbacks,
+  'v1-tips': tips,
 };
 
 async function everything(store: StoreWriter): Promise<void> {
@@ -246,6 +248,56 @@ async function archive(store: StoreWriter): Promise<void> {
 }
 
 /** Rounds that are marked again; arrays that name a round beside its bets, and find nothing left of it. */
+/** Bets and rounds that run once more; settles and cancels that remember their requests. */
+async function rollbacks(store: StoreWriter): Promise<void> {
+  const by = (id: string, timestampMillis = 2000.5) => ({ id, timestampMillis });
+  const skip = { skipBalanceUpdate: true };
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
+  await store.write(
+    { type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 },
+    { type: 'import-player', id: 'opening', username: 'bob', currency: 'THB', balance: 500_000 },
+  );
+  await store.write(
+    place([{ id: 'a' }, { id: 'b' }]),
+    settle([{ id: 'a' }], by('settle-1')),
+    rollback([{ id: 'a' }], by('rollback-1')),
+    settle([{ id: 'a', ...skip, isEndRound: true }], by('settle-2')),
+    cancel([{ id: 'b' }], by('cancel-1')),
+    rollback([{ id: 'b', ...skip }], by('rollback-2')),
+    cancel([{ id: 'b', status: 'REJECT' }], by('cancel-2')),
+    rollback([{ id: 'a' }], by('rollback-3')),
+  );
+  const round = { roundId: 'R', byRound: true };
+  await store.write(
+    place([
+      { id: 'c', roundId: 'R' },
+      { id: 'd', roundId: 'R', status: 'WAITING' },
+    ]),
+    settle([{ ...round, id: 's1', payoutAmount: 40, isEndRound: true }], by('settle-3')),
+    rollback([{ id: 'c', roundId: 'R', payoutAmount: 15 }], by('rollback-4')),
+    settle([{ ...round, id: 's2', payoutAmount: 7 }], by('settle-4')),
+    rollback([{ ...round, id: 'x' }], by('rollback-5', 3000)),
+    cancel([{ ...round, id: 'c1' }], by('cancel-3')),
+    rollback([{ ...round, id: 'x' }], by('rollback-6', 4000)),
+    settle([{ ...round, id: 's1', payoutAmount: 50, ...skip }], by('settle-5')),
+    rollback([{ ...round, id: 'x', ...skip }], by('rollback-7', 5000)),
+    cancel([{ ...round, id: 'c1', status: 'REJECT' }], by('cancel-4')),
+  );
+  const bob = { username: 'bob' };
+  const single = { isSingleState: true, roundId: 'S' };
+  await store.write(
+    settle([{ id: 'e', ...single }], { ...bob, ...by('settle-6') }),
+    rollback([{ id: 'e', roundId: 'S' }], { ...bob, ...by('rollback-8') }),
+    settle([{ id: 'e', ...single, betAmount: 30, payoutAmount: 70, isEndRound: true }], { ...bob, ...by('settle-7') }),
+    rollback([{ id: 'e', roundId: 'S' }], { ...bob, ...by('rollback-9') }),
+    settle([{ id: 'e', ...single, betAmount: 30, payoutAmount: 70, ...skip }], { ...bob, ...by('settle-8') }),
+    rollback([{ id: 'e', roundId: 'S' }], { ...bob, ...by('rollback-10') }),
+    settle([{ id: 'e', roundId: 'S', payoutAmount: 1 }], { ...bob, ...by('settle-9') }),
+    settle([{ id: 'f', ...single, ...skip, isEndRound: true, isFeature: true }], { ...bob, ...by('settle-10') }),
+  );
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
+}
+
 async function marks(store: StoreWriter): Promise<void> {
   const later = (days: number) => ({ timestampMillis: 1000 + days });
   await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
@@ -289,6 +341,42 @@ async function marks(store: StoreWriter): Promise<void> {
   await store.write(
     { type: 'forget', username: 'ann', beforeMs: store.now - 120 * DAY_MS },
     { type: 'forget', username: 'bob', beforeMs: store.now - 120 * DAY_MS },
+  );
+}
+
+/** Tips, rewards and movements: placed, skipped, given back, voided, and through an archive. */
+async function tips(store: StoreWriter): Promise<void> {
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
+  await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 });
+  await store.write(
+    place([{ id: 'b', roundId: 'r1' }]),
+    placeTip([
+      { id: 'stands', roundId: 'r1', betAmount: 50_000 },
+      { id: 'goes', roundId: 'r1', betAmount: 7 },
+    ]),
+    placeTip([{ id: 'skipped', roundId: 'r2', betAmount: 9, skipBalanceUpdate: true }]),
+    placeTip([{ id: 'skipped', roundId: 'r2', betAmount: 9 }]),
+    placeTip([{ id: 'nothing', roundId: 'r2', betAmount: 0, skipBalanceUpdate: true }]),
+    tip([{ id: 'goes', roundId: 'r1', betAmount: 999 }]),
+    settle([{ id: 's', roundId: 'r1', byRound: true, payoutAmount: 30 }]),
+  );
+  await store.write(
+    // The id of a bet, which it leaves alone.
+    reward([{ id: 'b', roundId: 'r1', payoutAmount: 2 ** 33, betAmount: 10, playInfo: 'jackpot 🎲' }]),
+    reward([{ id: 'void', roundId: 'r3', payoutAmount: 4000, gameCode: '', playInfo: '' }]),
+    voided([{ id: 'void', roundId: 'r3', payoutAmount: 4000 }]),
+    movement([
+      { id: 'purse', status: 'DEBIT', amount: 300 },
+      { id: 'purse', status: 'CREDIT', amount: 450 },
+    ]),
+    movement([{ id: 'r2', status: 'CREDIT', amount: 0 }]),
+  );
+  const gone = store.closedRoundsOf('ann');
+  await store.write({ type: 'archive', username: 'ann', rounds: gone, beforeMs: store.now + 1 });
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
+  await store.write(
+    { type: 'restore-rounds', username: 'ann', images: gone.slice(1).map(({ image }) => image) },
+    cancel([{ id: 'skipped', roundId: 'r2', betAmount: 9, status: 'REJECT' }]),
   );
 }
 

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { type Clock, systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/logger.js';
 import { CallbackCodec } from '../../src/callback/callback-codec.js';
+import { statusCodesOf } from '../../src/callback/failures.js';
 import { loadSettings } from '../../src/config/load.js';
 import { CallbackLog } from '../../src/http/callback-log.js';
 import { CallbackServer } from '../../src/http/callback-server.js';
@@ -28,12 +29,13 @@ async function withSilentStore(
 ): Promise<void> {
   const settings = loadSettings({});
   const scales = new ScaleTable({ default: 2, byCurrency: {} });
+  const codes = statusCodesOf('own');
   const repliers: unknown[] = [];
   const deadlinesMs: number[] = [];
   const http = new CallbackServer(
     {
-      settings: { ...settings.limits, ...settings, port: 0, requestDeadlineMs, tls: undefined },
-      codec: new CallbackCodec({ scales, amountMax: 1e9, txnsMax: 100 }, clock),
+      settings: { ...settings.limits, ...settings, port: 0, requestDeadlineMs, aliases: new Map(), tls: undefined },
+      codec: new CallbackCodec({ scales, amountMax: 1e9, creditMax: 1e9, txnsMax: 100, closed: 'own' }, clock),
       service: {
         carryOut({ deadlineMs }, replier) {
           deadlinesMs.push(deadlineMs);
@@ -41,9 +43,9 @@ async function withSilentStore(
         },
       },
       clock,
-      observer: new CallbackMetrics(),
+      observer: new CallbackMetrics(codes),
       tracer: undefined,
-      log: new CallbackLog(settings.log, silentLogger, scales),
+      log: new CallbackLog(settings.log, silentLogger, scales, codes),
     },
     callersOf(settings),
     silentLogger,

@@ -32,6 +32,10 @@ describe('two nodes on one Redis', () => {
       }
       const again = await client.post('placeBets', bet('ann', `b${i}`, 10));
       assert.equal(again.balanceAfter, 1000 - 10 * (i + 1), 'a repeat gets its first answer');
+      for (const username of PLAYERS) {
+        const { txns: _none, ...asked } = bet(username, 'x', 1);
+        assert.equal((await client.post('checkBalance', asked)).balance, 1000 - 10 * (i + 1), username);
+      }
       client.close();
     }
     for (const node of [first, second]) {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { CallbackCommand, OperationCommand } from '../../src/wallet/command.js';
+import type { CallbackCommand, CheckBalanceCommand, OperationCommand } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Operator } from '../../src/wallet/state/operation.js';
 
@@ -54,6 +54,19 @@ const txns = {
     ...game,
   }),
   cancelTips: fc.record({ id, roundId, betAmount: amount }),
+  rollback: fc.record({
+    id,
+    roundId,
+    betAmount: amount,
+    payoutAmount: amount,
+    byRound: fc.boolean(),
+    skipBalanceUpdate: rarely,
+  }),
+  placeTips: fc.record({ id, roundId, betAmount: amount, skipBalanceUpdate: rarely }),
+  winRewards: fc.record({ id, roundId, betAmount: amount, payoutAmount: amount, ...game }),
+  adjustBalance: fc
+    .record({ id, status: fc.constantFrom('DEBIT' as const, 'CREDIT' as const), amount, isTooMuch: rarely })
+    .map((txn) => ({ ...txn, roundId: txn.id })),
 };
 
 const envelope = {
@@ -71,10 +84,15 @@ function callback<T extends CallbackCommand['type']>(type: T): fc.Arbitrary<Call
   return fc.record({ type: fc.constant(type), ...envelope, txns: array }) as unknown as fc.Arbitrary<CallbackCommand>;
 }
 
+function checkBalance(): fc.Arbitrary<CheckBalanceCommand> {
+  return fc.record({ type: fc.constant('checkBalance' as const), ...envelope });
+}
+
 export type Correction = Extract<OperationCommand, { type: 'correct' }>;
 
 export type Step =
   | { readonly type: 'callback'; readonly command: CallbackCommand }
+  | { readonly type: 'balance'; readonly command: CheckBalanceCommand }
   /** An earlier callback once more, possibly long after. */
   | { readonly type: 'again'; readonly back: number }
   /** One of its elements once more, in another way: what networks and platforms make of a retry. */
@@ -93,6 +111,11 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: callback('voidSettled').map(toStep) },
   { weight: 4, arbitrary: callback('cancelBets').map(toStep) },
   { weight: 2, arbitrary: callback('cancelTips').map(toStep) },
+  { weight: 2, arbitrary: checkBalance().map((command): Step => ({ type: 'balance', command })) },
+  { weight: 5, arbitrary: callback('rollback').map(toStep) },
+  { weight: 3, arbitrary: callback('placeTips').map(toStep) },
+  { weight: 3, arbitrary: callback('winRewards').map(toStep) },
+  { weight: 3, arbitrary: callback('adjustBalance').map(toStep) },
   { weight: 6, arbitrary: fc.record({ type: fc.constant('again' as const), back: fc.integer({ min: 1, max: 12 }) }) },
   {
     weight: 8,
@@ -105,8 +128,11 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
         fc.record({ status: fc.constantFrom('OPEN', 'WAITING') }),
         fc.record({ payoutAmount: amount }),
         fc.record({ betAmount: stake }),
+        fc.record({ amount }),
+        fc.record({ roundId }),
         fc.record({ byRound: fc.boolean() }),
         fc.record({ id }),
+        fc.record({ requestId: fc.constantFrom('q1', 'q6', 'q7') }),
       ),
     }),
   },
@@ -154,6 +180,8 @@ export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
       roundEnded: fc.constantFrom('refuse-payouts' as const, 'ignore' as const, 'refuse-all' as const),
       voidAmounts: fc.constantFrom('recorded' as const, 'recorded' as const, 'request' as const),
       voidAllowNegativeBalance: often,
+      rollbackAllowNegativeBalance: often,
+      rollbackStale: fc.constantFrom('request' as const, 'request' as const, 'time' as const, 'off' as const),
       tipsUnknown: fc.constantFrom('credit' as const, 'reject' as const),
       tipsUnknownMax: fc.constantFrom(1, 100),
       tombstonesMax: fc.constantFrom(2, 1000),
@@ -173,6 +201,13 @@ export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
 export function varied(command: CallbackCommand, element: number, change: object): CallbackCommand | undefined {
   const txn = command.txns[element % command.txns.length];
   const field = Object.keys(change)[0] as string;
+  if ('requestId' in change && txn !== undefined) return { ...command, id: change.requestId as string };
   if (txn === undefined || !(field in txn) || (field === 'status' && command.type !== 'placeBets')) return undefined;
+  // A movement is kept under a round of its own name.
+  if (command.type === 'adjustBalance' && field === 'roundId') return undefined;
+  const { id } = change as { readonly id?: string };
+  if (command.type === 'adjustBalance' && id !== undefined) {
+    return { ...command, txns: [{ ...txn, id, roundId: id }] } as unknown as CallbackCommand;
+  }
   return { ...command, txns: [{ ...txn, ...change }] } as unknown as CallbackCommand;
 }

@@ -112,6 +112,10 @@ function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: C
       past.push(step.command);
       compare(domain, reference, step.command);
       return;
+    case 'balance':
+      compareAnswers(domain, step.command, reference.balance(step.command));
+      comparePictures(domain, reference);
+      return;
     case 'again': {
       const command = past[past.length - step.back];
       if (command !== undefined) compare(domain, reference, command);
@@ -187,7 +191,8 @@ function compareAnswers(domain: Domain, command: Command, expected: ReferenceAns
   if (answer.type === 'accepted' && domain.rules.duplicates === 'replay') {
     const wallet = domain.wallet(command.username);
     const again = decide(wallet, command, domain.rules, domain.nowMs);
-    assert.deepStrictEqual(again.answer, { ...answer, isRepeat: true }, 'what was accepted is answered the same again');
+    const isRepeat = command.type !== 'checkBalance';
+    assert.deepStrictEqual(again.answer, { ...answer, isRepeat }, 'what was accepted is answered the same again');
     assert.equal(again.event, undefined);
   }
 }
@@ -217,8 +222,16 @@ function pictureOfReference(player: ReferencePlayer): Picture {
   const settlements = player.settlements.map(({ state, id, product, round, payout, paid }) => {
     return { kind: 'settlement', state, id, product, round, stake: payout, held: 0, paid };
   });
+  const rewards = player.rewards.map(({ state, id, product, round, payout, paid }) => {
+    return { kind: 'reward', state, id, product, round, stake: payout, held: 0, paid };
+  });
+  const movements = player.movements.map(({ product, ref, status, entries }) => {
+    const amount = entries[0]?.amount ?? 0;
+    const moved = { stake: amount, held: status === 'DEBIT' ? amount : 0, paid: status === 'CREDIT' ? amount : 0 };
+    return { kind: status.toLowerCase(), state: 'SETTLED', id: ref, product, round: ref, ...moved };
+  });
   const { balance, version, blocked } = player;
-  return { balance, version, blocked, transactions: sorted([...bets, ...settlements]) };
+  return { balance, version, blocked, transactions: sorted([...bets, ...settlements, ...rewards, ...movements]) };
 }
 
 function sorted<T extends object>(items: T[]): T[] {

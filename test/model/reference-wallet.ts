@@ -1,4 +1,4 @@
-import type { CallbackCommand, OperationCommand } from '../../src/wallet/command.js';
+import type { CallbackCommand, CheckBalanceCommand, OperationCommand } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 
 /*
@@ -6,11 +6,16 @@ import type { Rules } from '../../src/wallet/decide/rules.js';
  * looked for by walking, an array undone by throwing its copy away. It shares no code with src/wallet.
  */
 interface Entry {
-  what: 'place' | 'settle' | 'adjust' | 'void' | 'cancel';
+  what: 'place' | 'settle' | 'adjust' | 'void' | 'cancel' | 'rollback';
   amount: number;
   status: string;
   skip: boolean;
   request: string;
+  sent: number;
+  /** Of a rollback: of the whole round. */
+  ofRound: boolean;
+  /** A rollback came later. */
+  undone: boolean;
   before: number;
   after: number;
   version: number;
@@ -25,11 +30,15 @@ interface Bet {
   stake: number;
   held: number;
   paid: number;
+  /** What a refund gave back. */
+  returned: number;
   opened: boolean;
   taken: boolean;
   paidOut: boolean;
   single: boolean;
   settledByRound: boolean;
+  /** Settled by a single-state message. */
+  singly: boolean;
   entries: Entry[];
 }
 
@@ -50,9 +59,27 @@ interface Closing {
   round: string;
   id: string;
   what: 'void' | 'cancel';
+  request: string;
   before: number;
   after: number;
   version: number;
+}
+
+interface Reward {
+  product: string;
+  id: string;
+  round: string;
+  payout: number;
+  state: string;
+  paid: number;
+  entries: Entry[];
+}
+
+interface Movement {
+  product: string;
+  ref: string;
+  status: string;
+  entries: Entry[];
 }
 
 export interface ReferencePlayer {
@@ -63,8 +90,13 @@ export interface ReferencePlayer {
   bets: Bet[];
   settlements: Settlement[];
   closings: Closing[];
+  rewards: Reward[];
+  movements: Movement[];
   marks: { product: string; round: string; at: number; counted: boolean }[];
   endedRounds: string[];
+  rollbacks: { product: string; round: string; request: string; entry: Entry }[];
+  /** Requests of settles and cancels of whole rounds that rollbacks have undone. */
+  undone: { product: string; round: string; request: string }[];
   tipDays: number[];
   /** Of all operations with an id; `what` tells whether two are the same. */
   operations: { id: string; what: string; before: number; after: number }[];
@@ -98,6 +130,9 @@ interface Effect {
 
 export class ReferenceWallet {
   players = new Map<string, ReferencePlayer>();
+  /** Of the callback that is being answered. */
+  private request = '';
+  private sent = 0;
 
   constructor(private readonly rules: Rules) {}
 
@@ -110,11 +145,22 @@ export class ReferenceWallet {
       bets: [],
       settlements: [],
       closings: [],
+      rewards: [],
+      movements: [],
       marks: [],
       endedRounds: [],
+      rollbacks: [],
+      undone: [],
       tipDays: [],
       operations: [{ id: 'fund', what: 'import', before: 0, after: balance }],
     });
+  }
+
+  balance({ username, currency }: CheckBalanceCommand): ReferenceAnswer {
+    const player = this.players.get(username);
+    if (player === undefined) return { code: 10001 };
+    if (player.currency !== currency) return { code: 40003 };
+    return { code: 0, before: player.balance, after: player.balance };
   }
 
   correct(command: Extract<OperationCommand, { type: 'correct' }>): ReferenceAnswer {
@@ -140,6 +186,8 @@ export class ReferenceWallet {
     if (player === undefined) return { code: 10001 };
     if (player.currency !== command.currency) return { code: 40003 };
 
+    this.request = command.id;
+    this.sent = command.timestampMillis;
     const copy = structuredClone(player);
     const version = player.version + 1;
     const effects: Effect[] = [];
@@ -223,6 +271,18 @@ export class ReferenceWallet {
       }
       case 'cancelTips':
         return this.tip(player, command, txn as Of<'cancelTips'>, version, nowMs);
+      case 'rollback': {
+        const rollback = txn as Of<'rollback'>;
+        return rollback.byRound
+          ? this.rollbackRound(player, command, rollback, version)
+          : this.rollback(player, command, rollback, version);
+      }
+      case 'placeTips':
+        return this.placeTip(player, command, txn as Of<'placeTips'>, version);
+      case 'winRewards':
+        return this.reward(player, command, txn as Of<'winRewards'>, version);
+      case 'adjustBalance':
+        return this.movement(player, command, txn as Of<'adjustBalance'>, version);
     }
   }
 
@@ -252,7 +312,7 @@ export class ReferenceWallet {
     const alive = bet.kind === 'bet' && !bet.single && !isReversed(bet);
     const opens = alive && txn.status === 'OPEN' && !bet.opened;
     const takes = alive && !skip && !bet.taken;
-    if (!opens && !takes && bet.round === txn.roundId) {
+    if (bet.kind === 'bet' && !opens && !takes && bet.round === txn.roundId) {
       const entry = alike(bet, 'place', txn.betAmount, txn.status, skip);
       if (entry !== undefined) {
         if (isReversed(bet)) throw new Refused(20003);
@@ -260,7 +320,7 @@ export class ReferenceWallet {
       }
     }
     this.refuseOpening(player, command.productId);
-    if (bet.kind !== 'bet') throw new Refused(20003);
+    if (bet.kind !== 'bet') throw new Refused(bet.state === 'TIPS' ? 20002 : 20003);
     if (!(opens || takes) || bet.stake !== txn.betAmount || bet.round !== txn.roundId) throw new Refused(20002);
     if (takes && bet.stake > 0 && player.balance < bet.stake) throw new Refused(10002);
     if (txn.status === 'OPEN') {
@@ -278,7 +338,8 @@ export class ReferenceWallet {
   private single(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     const skip = txn.skipBalanceUpdate;
-    const same = bet?.single === true && bet.stake === txn.betAmount;
+    if (bet !== undefined && this.isStale(player, bet)) throw new Refused(20002);
+    const same = bet?.singly === true && bet.stake === txn.betAmount;
     const entry = same ? alike(bet, 'settle', txn.payoutAmount, '', skip) : undefined;
     const pays = entry !== undefined && bet !== undefined && !isReversed(bet) && !bet.paidOut && !skip;
     if (bet !== undefined && entry !== undefined && !pays) {
@@ -286,8 +347,9 @@ export class ReferenceWallet {
       return repeatOf(entry);
     }
     this.refuseOpening(player, command.productId);
-    if (bet !== undefined && !pays) {
-      if (isOpen(bet)) throw new Refused(20002);
+    const again = bet?.single === true && isOpen(bet);
+    if (bet !== undefined && !pays && !again) {
+      if (isOpen(bet) || bet.state === 'TIPS') throw new Refused(20002);
       throw new Refused(bet.state === 'SETTLED' ? 20004 : 20003);
     }
     if (
@@ -297,10 +359,16 @@ export class ReferenceWallet {
     ) {
       throw new Refused(20004);
     }
-    if (!skip && txn.betAmount > 0 && player.balance < txn.betAmount) throw new Refused(10002);
+    const had = bet?.held ?? 0;
+    if (skip && bet?.taken === true && had !== txn.betAmount) throw new Refused(20002);
+    const more = txn.betAmount - had;
+    if (!skip && more > 0 && player.balance < more) throw new Refused(10002);
     const target = bet ?? newBet(command.productId, txn.id, txn.roundId, 'bet', 'SETTLED', txn.betAmount);
     if (bet === undefined) player.bets.push(target);
+    target.state = 'SETTLED';
+    target.stake = txn.betAmount;
     target.single = true;
+    target.singly = true;
     if (!skip) {
       target.taken = true;
       target.paidOut = true;
@@ -308,17 +376,18 @@ export class ReferenceWallet {
       target.paid = txn.payoutAmount;
     }
     if (txn.isEndRound) player.endedRounds.push(key(command.productId, target.round));
-    const moved = skip ? 0 : txn.payoutAmount - txn.betAmount;
+    const moved = skip ? 0 : txn.payoutAmount - more;
     return this.move(player, moved, version, target, { what: 'settle', amount: txn.payoutAmount, skip });
   }
 
   private settle(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
-    if (bet === undefined) throw new Refused(20001);
+    if (bet === undefined || bet.state === 'TIPS') throw new Refused(20001);
     const skip = txn.skipBalanceUpdate;
+    if (this.isStale(player, bet)) throw new Refused(20002);
     if (isReversed(bet)) throw new Refused(20003);
     if (!isOpen(bet)) {
-      if (bet.single || bet.settledByRound) throw new Refused(20004);
+      if (bet.singly || bet.settledByRound) throw new Refused(20004);
       const entry = alike(bet, 'settle', txn.payoutAmount, '', skip);
       if (entry === undefined) throw new Refused(20004);
       if (skip || bet.paidOut) return repeatOf(entry);
@@ -347,6 +416,7 @@ export class ReferenceWallet {
     const bets = betsOf(player, product, txn.roundId);
     const all = settlementsOf(player, product, txn.roundId);
     const known = all.find((one) => one.id === txn.id);
+    if (this.isStaleInRound(player, product, txn.roundId)) throw new Refused(20002);
     if (known !== undefined) {
       if (known.state === 'VOID') throw new Refused(20003);
       if (known.payout !== txn.payoutAmount) throw new Refused(20004);
@@ -359,7 +429,8 @@ export class ReferenceWallet {
       const nothingOpen = !bets.some(isOpen);
       if (nothingOpen && this.rules.roundEnded !== 'ignore' && isEnded(player, product, txn.roundId))
         throw new Refused(20004);
-      if (all.length >= this.rules.historyMax) throw new Refused(40003);
+      const undone = player.undone.filter((one) => one.product === product && one.round === txn.roundId);
+      if (all.length + undone.length >= this.rules.historyMax) throw new Refused(40003);
     }
     const settlement: Settlement = known ?? {
       product,
@@ -391,7 +462,7 @@ export class ReferenceWallet {
 
   private adjust(player: ReferencePlayer, command: CallbackCommand, txn: Of<'adjustBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
-    if (bet === undefined) throw new Refused(20001);
+    if (bet === undefined || bet.state === 'TIPS') throw new Refused(20001);
     const entry = bet.entries.find((one) => one.what === 'adjust' && one.request === command.id);
     if (entry !== undefined) {
       if (entry.amount !== txn.betAmount) throw new Refused(20002);
@@ -408,7 +479,17 @@ export class ReferenceWallet {
 
   private void(player: ReferencePlayer, command: CallbackCommand, txn: Of<'voidSettled'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
-    if (bet === undefined || isOpen(bet)) throw new Refused(20001);
+    const reward = player.rewards.find((one) => one.product === command.productId && one.id === txn.id);
+    if (reward !== undefined && (bet === undefined || bet.kind === 'tombstone')) {
+      const entry = reward.entries.find((one) => one.what === 'void');
+      if (entry !== undefined) return repeatOf(entry);
+      const moved = -reward.paid;
+      if (!this.rules.voidAllowNegativeBalance && moved < 0 && player.balance + moved < 0) throw new Refused(10002);
+      reward.state = 'VOID';
+      reward.paid = 0;
+      return this.move(player, moved, version, reward, { what: 'void', amount: 0 });
+    }
+    if (bet === undefined || isOpen(bet) || bet.state === 'TIPS') throw new Refused(20001);
     if (isReversed(bet)) {
       const entry = bet.state === 'VOID' ? bet.entries.find((one) => one.what === 'void') : undefined;
       if (entry === undefined) throw new Refused(20003);
@@ -470,19 +551,21 @@ export class ReferenceWallet {
   private cancel(player: ReferencePlayer, command: CallbackCommand, txn: Of<'cancelBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined) throw this.unknown(player, command.productId, txn);
-    if (bet.kind === 'tombstone') throw new Refused(20001);
     return this.refund(player, bet, txn.status, version);
   }
 
   private refund(player: ReferencePlayer, bet: Bet, state: string, version: number): Effect {
-    if (!isOpen(bet)) {
-      const entry = isReversed(bet) ? bet.entries.find((one) => one.what === 'cancel') : undefined;
+    if (bet.kind === 'tombstone') throw new Refused(20001);
+    if (this.isStale(player, bet)) throw new Refused(20002);
+    if (!isOpen(bet) && bet.state !== 'TIPS') {
+      const entry = isReversed(bet) ? bet.entries.find((one) => one.what === 'cancel' && !one.undone) : undefined;
       if (entry !== undefined) return repeatOf(entry);
       throw new Refused(bet.state === 'SETTLED' ? 20004 : 20003);
     }
     const moved = bet.held;
-    bet.state = state;
+    bet.state = bet.kind === 'tip' ? 'REFUND' : state;
     bet.held = 0;
+    bet.returned = moved;
     return this.move(player, moved, version, bet, { what: 'cancel', amount: moved });
   }
 
@@ -501,6 +584,7 @@ export class ReferenceWallet {
     isClosedHere: boolean,
   ): Effect {
     const product = command.productId;
+    if (this.isStaleInRound(player, product, txn.roundId)) throw new Refused(20002);
     const closing = closingOf(player, product, txn.roundId, 'cancel', txn.id);
     if (closing !== undefined) return repeatOf(closing);
     const bets = betsOf(player, product, txn.roundId);
@@ -526,6 +610,7 @@ export class ReferenceWallet {
     const moved = open.reduce((sum, bet) => sum + bet.held, 0);
     for (const bet of open) {
       bet.state = txn.status;
+      bet.returned = bet.held;
       bet.held = 0;
     }
     setMark(player);
@@ -551,6 +636,198 @@ export class ReferenceWallet {
     return this.move(player, txn.betAmount, version, tip, { what: 'cancel', amount: txn.betAmount });
   }
 
+  private rollback(player: ReferencePlayer, command: CallbackCommand, txn: Of<'rollback'>, version: number): Effect {
+    const bet = find(player, command.productId, txn.id);
+    if (bet === undefined) throw new Refused(20001);
+    const rollbacks = bet.entries.filter((one) => one.what === 'rollback');
+    const first = rollbacks.find((one) => !one.ofRound && one.request === command.id);
+    if (first !== undefined) return repeatOf(first);
+    if (isOpen(bet) || bet.state === 'TIPS') {
+      const newest = rollbacks.at(-1);
+      if (newest === undefined) throw new Refused(20001);
+      return repeatOf(newest);
+    }
+    const isCredited = bet.kind === 'tip' && bet.entries.every((one) => one.what !== 'place');
+    if (isCredited) throw new Refused(20001);
+    if (bet.kind === 'tombstone' || bet.state === 'VOID' || bet.state === 'REJECT') throw new Refused(20003);
+    if (rollbacks.length >= this.rules.historyMax) throw new Refused(40003);
+    const { product, round, state } = bet;
+    let moved = state === 'SETTLED' ? bet.paid : bet.returned;
+    const parts: [Settlement, number][] = [];
+    if (bet.settledByRound) {
+      const others = betsOf(player, product, round).some((other) => other !== bet && other.state === 'SETTLED');
+      for (const settlement of settlementsOf(player, product, round)) {
+        const part = others ? Math.min(settlement.paid, txn.payoutAmount - moved) : settlement.paid;
+        parts.push([settlement, part]);
+        moved += part;
+      }
+    }
+    this.refuseDebt(player, moved, txn.skipBalanceUpdate);
+    for (const [settlement, part] of parts) settlement.paid -= part;
+    this.reopen(bet, txn.skipBalanceUpdate);
+    if (bet.kind === 'tip') {
+      return this.move(player, txn.skipBalanceUpdate ? 0 : -moved, version, bet, { what: 'rollback', amount: moved });
+    }
+    if (state === 'SETTLED') forgetSettlements(player, product, round);
+    else forgetCancels(player, product, round);
+    player.endedRounds = player.endedRounds.filter((one) => one !== key(product, round));
+    return this.move(player, txn.skipBalanceUpdate ? 0 : -moved, version, bet, { what: 'rollback', amount: moved });
+  }
+
+  private rollbackRound(
+    player: ReferencePlayer,
+    command: CallbackCommand,
+    txn: Of<'rollback'>,
+    version: number,
+  ): Effect {
+    const product = command.productId;
+    const round = txn.roundId;
+    const bets = betsOf(player, product, round);
+    if (bets.length === 0) throw new Refused(20001);
+    const first = player.rollbacks.find(
+      (one) => one.product === product && one.round === round && one.request === command.id,
+    );
+    if (first !== undefined) return repeatOf(first.entry);
+    const settlements = settlementsOf(player, product, round);
+    const settled = bets.filter((bet) => bet.state === 'SETTLED');
+    const paid = [...settled, ...settlements].reduce((sum, one) => sum + one.paid, 0);
+    const refunded = bets.filter((bet) => bet.state === 'REFUND');
+    const open = bets.filter(isOpen);
+    const newestOf = (entries: Entry[]) => entries.sort((a, b) => a.version - b.version).at(-1);
+    const rollbacks = open.flatMap((bet) => newestOf(bet.entries.filter((one) => one.what === 'rollback')) ?? []);
+    let opened = settled;
+    let moved = paid;
+    if (settled.length === 0 && paid === 0) {
+      // What a rollback of the round has left alone stays as it is while a bet runs once more because of it.
+      const newest = newestOf(rollbacks.filter((one) => one.ofRound));
+      const cancelledSince = (bet: Bet) =>
+        bet.entries.some((one) => one.what === 'cancel' && one.version > (newest?.version ?? 0));
+      opened = newest === undefined ? refunded : refunded.filter(cancelledSince);
+      moved = opened.reduce((sum, bet) => sum + bet.returned, 0);
+      if (opened.length === 0) {
+        const repeated = newestOf(rollbacks);
+        if (repeated !== undefined) return repeatOf(repeated);
+        throw new Refused(open.length > 0 ? 20001 : 20003);
+      }
+    }
+    if (countClosings(player, product, round) >= this.rules.historyMax) throw new Refused(40003);
+    this.refuseDebt(player, moved, txn.skipBalanceUpdate);
+    const isOfRefunds = opened[0]?.state === 'REFUND';
+    for (const bet of opened) this.reopen(bet, txn.skipBalanceUpdate);
+    if (isOfRefunds) {
+      for (const mark of player.marks.filter((one) => one.product === product && one.round === round)) mark.at = -1;
+      forgetCancels(player, product, round);
+    } else {
+      for (const settlement of settlements) settlement.paid = 0;
+      forgetSettlements(player, product, round);
+    }
+    player.endedRounds = player.endedRounds.filter((one) => one !== key(product, round));
+    const entries: Entry[] = [];
+    const message = { what: 'rollback' as const, amount: moved, ofRound: true };
+    const effect = this.move(player, txn.skipBalanceUpdate ? 0 : -moved, version, { entries }, message);
+    const entry = entries[0] as Entry;
+    for (const bet of opened) bet.entries.push(entry);
+    player.rollbacks.push({ product, round, request: command.id, entry });
+    return effect;
+  }
+
+  private refuseDebt(player: ReferencePlayer, taken: number, skip: boolean): void {
+    if (skip || taken === 0 || this.rules.rollbackAllowNegativeBalance) return;
+    if (player.balance - taken < 0) throw new Refused(10002);
+  }
+
+  private reopen(bet: Bet, skip: boolean): void {
+    if (bet.state === 'SETTLED') {
+      bet.paid = 0;
+      bet.paidOut = false;
+      bet.settledByRound = false;
+      bet.singly = false;
+    } else if (skip) {
+      bet.taken = false;
+    } else {
+      bet.held = bet.returned;
+    }
+    bet.returned = 0;
+    bet.state = bet.opened || bet.single ? 'OPEN' : 'WAITING';
+    if (bet.kind === 'tip') bet.state = 'TIPS';
+    for (const entry of bet.entries) entry.undone ||= entry.what === 'settle' || entry.what === 'cancel';
+  }
+
+  /** A bet that was never rolled back cannot have anything undone. */
+  private isStale(player: ReferencePlayer, bet: Bet): boolean {
+    if (!bet.entries.some((one) => one.what === 'rollback')) return false;
+    return this.isUndone(player, [bet], bet.product, bet.round);
+  }
+
+  private isStaleInRound(player: ReferencePlayer, product: string, round: string): boolean {
+    return this.isUndone(player, betsOf(player, product, round), product, round);
+  }
+
+  private isUndone(player: ReferencePlayer, bets: Bet[], product: string, round: string): boolean {
+    const newest = (bet: Bet) => bet.entries.findLast((one) => one.what === 'rollback');
+    if (this.rules.rollbackStale === 'time') return bets.some((bet) => this.sent < (newest(bet)?.sent ?? 0));
+    if (this.rules.rollbackStale === 'off') return false;
+    const entries = bets.flatMap((bet) => bet.entries);
+    const ofRound = player.undone.filter((one) => one.product === product && one.round === round);
+    return [...entries.filter((one) => one.undone), ...ofRound].some((one) => one.request === this.request);
+  }
+
+  private placeTip(player: ReferencePlayer, command: CallbackCommand, txn: Of<'placeTips'>, version: number): Effect {
+    const item = find(player, command.productId, txn.id);
+    const skip = txn.skipBalanceUpdate;
+    const takes = item?.state === 'TIPS' && !item.taken && !skip;
+    const entry = item?.kind === 'tip' ? alike(item, 'place', txn.betAmount, '', skip) : undefined;
+    if (entry !== undefined && !takes) {
+      if (item?.state === 'REFUND') throw new Refused(20003);
+      return repeatOf(entry);
+    }
+    this.refuseOpening(player, command.productId);
+    if (item !== undefined && isReversed(item)) throw new Refused(20003);
+    if (item !== undefined && (!takes || item.stake !== txn.betAmount)) throw new Refused(20002);
+    if (!skip && txn.betAmount > 0 && player.balance < txn.betAmount) throw new Refused(10002);
+    const tip = item ?? newBet(command.productId, txn.id, txn.roundId, 'tip', 'TIPS', txn.betAmount);
+    if (item === undefined) player.bets.push(tip);
+    tip.taken ||= !skip;
+    if (!skip) tip.held = txn.betAmount;
+    return this.move(player, -tip.held, version, tip, { what: 'place', amount: txn.betAmount, skip });
+  }
+
+  private reward(player: ReferencePlayer, command: CallbackCommand, txn: Of<'winRewards'>, version: number): Effect {
+    const { productId: product } = command;
+    const known = player.rewards.find((one) => one.product === product && one.id === txn.id);
+    if (known !== undefined) {
+      if (known.state === 'VOID') throw new Refused(20003);
+      if (known.payout !== txn.payoutAmount) throw new Refused(20002);
+      return repeatOf(known.entries[0] as Entry);
+    }
+    const payout = txn.payoutAmount;
+    const reward = { product, id: txn.id, round: txn.roundId, payout, state: 'SETTLED', paid: payout, entries: [] };
+    player.rewards.push(reward);
+    return this.move(player, txn.payoutAmount, version, reward, { what: 'settle', amount: txn.payoutAmount });
+  }
+
+  private movement(
+    player: ReferencePlayer,
+    command: CallbackCommand,
+    txn: Of<'adjustBalance'>,
+    version: number,
+  ): Effect {
+    const { productId: product } = command;
+    const { id: ref, status, amount } = txn;
+    const isKnown = (one: Movement) => one.product === product && one.ref === ref && one.status === status;
+    const known = player.movements.find(isKnown);
+    const [entry] = known?.entries ?? [];
+    if (entry !== undefined && entry.amount === amount) return repeatOf(entry);
+    if (status === 'DEBIT') this.refuseOpening(player, product);
+    if (known !== undefined) throw new Refused(20002);
+    if (status === 'DEBIT' && amount > 0 && player.balance < amount) throw new Refused(10002);
+    if (status === 'CREDIT' && txn.isTooMuch) throw new Refused(40003);
+    const movement = { product, ref, status, entries: [] };
+    player.movements.push(movement);
+    const moved = status === 'DEBIT' ? -amount : amount;
+    return this.move(player, moved, version, movement, { what: 'place', amount });
+  }
+
   private refuseOpening(player: ReferencePlayer, product: string): void {
     const listed = this.rules.products.get(product);
     if (player.blocked || listed?.blocked === true) throw new Refused(40003);
@@ -568,7 +845,9 @@ export class ReferenceWallet {
     const after = before + moved;
     if (!Number.isSafeInteger(after)) throw new Refused(40003);
     player.balance = after;
-    on.entries.push({ status: '', skip: false, request: '', ...message, before, after, version });
+    const { request, sent } = this;
+    const facts = { status: '', skip: false, ofRound: false, undone: false, request, sent };
+    on.entries.push({ ...facts, ...message, before, after, version });
     return { repeat: false, before, after, version };
   }
 
@@ -584,14 +863,16 @@ export class ReferenceWallet {
     const after = before + moved;
     if (!Number.isSafeInteger(after)) throw new Refused(40003);
     player.balance = after;
-    player.closings.push({ product, round: txn.roundId, id: txn.id, what, before, after, version });
+    const { request } = this;
+    player.closings.push({ product, round: txn.roundId, id: txn.id, what, request, before, after, version });
     return { repeat: false, before, after, version };
   }
 }
 
 function newBet(product: string, id: string, round: string, kind: Bet['kind'], state: string, stake: number): Bet {
-  const facts = { held: 0, paid: 0, opened: false, taken: false, paidOut: false, single: false, settledByRound: false };
-  return { product, id, round, kind, state, stake, ...facts, entries: [] };
+  const amounts = { held: 0, paid: 0, returned: 0 };
+  const facts = { opened: false, taken: false, paidOut: false, single: false, settledByRound: false, singly: false };
+  return { product, id, round, kind, state, stake, ...amounts, ...facts, entries: [] };
 }
 
 /** What an element of an array has closed: a round, or one bet of it. */
@@ -605,7 +886,9 @@ function closedBy(player: ReferencePlayer, command: CallbackCommand, txn: Txn, {
   if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return [];
   const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'>;
   if (byRound) return [{ round: roundId, whole: true, repeat }];
-  return [{ round: find(player, command.productId, id)?.round as string, whole: false, repeat }];
+  const item = find(player, command.productId, id);
+  // Tips and rewards are of no round.
+  return item?.kind === 'bet' ? [{ round: item.round, whole: false, repeat }] : [];
 }
 
 /** A bet that has no cancel or void of its own, because an element of this array has closed its whole round. */
@@ -635,7 +918,24 @@ function closingOf(player: ReferencePlayer, product: string, round: string, what
 }
 
 function countClosings(player: ReferencePlayer, product: string, round: string): number {
-  return player.closings.filter((one) => one.product === product && one.round === round).length;
+  const all = [...player.closings, ...player.rollbacks, ...player.undone];
+  return all.filter((one) => one.product === product && one.round === round).length;
+}
+
+/** Where no bet is settled any more: settlements of which nothing is paid have never been. */
+function forgetSettlements(player: ReferencePlayer, product: string, round: string): void {
+  if (betsOf(player, product, round).some((bet) => bet.state === 'SETTLED')) return;
+  for (const settlement of settlementsOf(player, product, round)) {
+    if (settlement.state === 'VOID' || settlement.paid > 0) continue;
+    player.settlements.splice(player.settlements.indexOf(settlement), 1);
+    for (const { request } of settlement.entries) player.undone.push({ product, round, request });
+  }
+}
+
+function forgetCancels(player: ReferencePlayer, product: string, round: string): void {
+  const isOf = (one: Closing) => one.product === product && one.round === round && one.what === 'cancel';
+  for (const { request } of player.closings.filter(isOf)) player.undone.push({ product, round, request });
+  player.closings = player.closings.filter((one) => !isOf(one));
 }
 
 function isOpen(bet: { state: string }): boolean {
@@ -667,7 +967,7 @@ function alike(
   status: string,
   skip: boolean,
 ): Entry | undefined {
-  const entries = on.entries.filter((entry) => entry.what === what && entry.amount === amount);
+  const entries = on.entries.filter((entry) => entry.what === what && entry.amount === amount && !entry.undone);
   return entries.findLast((entry) => entry.status === status && entry.skip === skip) ?? entries.at(-1);
 }
 

@@ -33,7 +33,7 @@ for (const workers of [0, 2]) {
     let scrape: Scrape;
 
     before(async () => {
-      node = await TestNode.start({ workers });
+      node = await TestNode.start({ workers, 'tips.unknown': 'credit' });
       await importPlayers(node.adminUrl, ['ann', 'bob'], 1000);
       const client = new PlatformClient(node.callbackUrl);
       await client.post('placeBets', bet('ann', 'b1', 10.5));

@@ -11,6 +11,7 @@ export class Interpreter {
     const [verb = '', ...words] = first.split(' ');
     const callback = CALLBACKS[verb];
     if (callback !== undefined) return await this.callback(callback, words, rest);
+    if (verb === 'move') return await this.move(words, rest);
     switch (verb) {
       case 'create':
         return await this.operate('PUT', `/v1/players/${word(words, 0)}`, { currency: words[1] ?? 'THB' });
@@ -56,6 +57,7 @@ export class Interpreter {
   private async callback(callback: CallbackVerb, words: readonly string[], lines: readonly string[]): Promise<string> {
     const { options, positional } = optionsOf(words);
     const [username, ...txn] = positional;
+    const { endpoint } = callback;
     const txns = lines.length > 0 ? lines.map((line) => line.trim().split(' ')) : [[...txn, ...optionWords(words)]];
     const body = {
       id: options.req ?? `req-${++this.requests}`,
@@ -63,9 +65,18 @@ export class Interpreter {
       productId: options.product ?? 'P1',
       currency: options.currency ?? 'THB',
       username,
-      txns: txns.map((one) => this.txn(callback, one)),
+      sessionToken: options.token,
+      ...(callback !== BALANCE && { txns: txns.map((one) => this.txn(callback, one)) }),
     };
-    return await this.post(`/${callback.endpoint}`, JSON.stringify(body));
+    return await this.post(`/${endpoint}`, JSON.stringify(body));
+  }
+
+  /** `move alice x DEBIT 300`, or with one movement per further line. */
+  private async move([username, ...movement]: readonly string[], lines: readonly string[]): Promise<string> {
+    const movements = lines.length > 0 ? lines.map((line) => line.trim().split(' ')) : [movement];
+    const txns = movements.map(([refId, status, amount = '0']) => ({ refId, status, amount: JSON.parse(amount) }));
+    const envelope = { id: `req-${++this.requests}`, timestampMillis: 1000, productId: 'P1', currency: 'THB' };
+    return await this.post('/adjustBalance', JSON.stringify({ ...envelope, username, txns }));
   }
 
   private txn(callback: CallbackVerb, words: readonly string[]): object {
@@ -92,6 +103,7 @@ export class Interpreter {
     if (shape === SUCCESS_SHAPE && statusCode === 0) {
       return `${response.status} ${statusCode} ${balanceBefore} -> ${balanceAfter}`;
     }
+    if (shape === BALANCE_SHAPE && statusCode === 0) return `${response.status} ${statusCode} ${answer.balance}`;
     return `${response.status} of another shape: ${JSON.stringify(answer)}`;
   }
 
@@ -169,11 +181,15 @@ interface CallbackVerb {
 const FAILURE_SHAPE = 'id statusCode timestampMillis productId';
 const SUCCESS_SHAPE = 'id statusCode timestampMillis productId currency balanceBefore balanceAfter username';
 
+const BALANCE_SHAPE = 'id statusCode timestampMillis productId currency balance username';
+
+const BALANCE: CallbackVerb = { endpoint: 'checkBalance', fixed: {}, amounts: [] };
 const settled = { status: 'SETTLED', betAmount: 0, turnOver: 0, isSingleState: false };
 const byTransaction = { transactionType: 'BY_TRANSACTION' };
 const byRound = { transactionType: 'BY_ROUND' };
 
 const CALLBACKS: Readonly<Record<string, CallbackVerb>> = {
+  balance: BALANCE,
   place: { endpoint: 'placeBets', fixed: { status: 'OPEN' }, amounts: ['betAmount'] },
   settle: { endpoint: 'settleBets', fixed: { ...settled, ...byTransaction }, amounts: ['payoutAmount'] },
   'settle-round': { endpoint: 'settleBets', fixed: { ...settled, ...byRound }, amounts: ['payoutAmount'] },
@@ -196,10 +212,22 @@ const CALLBACKS: Readonly<Record<string, CallbackVerb>> = {
   cancel: { endpoint: 'cancelBets', fixed: { status: 'REFUND', ...byTransaction }, amounts: ['betAmount'] },
   'cancel-round': { endpoint: 'cancelBets', fixed: { status: 'REFUND', ...byRound }, amounts: ['betAmount'] },
   tip: { endpoint: 'cancelTips', fixed: { status: 'REFUND' }, amounts: ['betAmount'] },
+  rollback: {
+    endpoint: 'rollback',
+    fixed: { status: 'ROLLBACK', ...byTransaction },
+    amounts: ['betAmount', 'payoutAmount'],
+  },
+  'rollback-round': {
+    endpoint: 'rollback',
+    fixed: { status: 'ROLLBACK', ...byRound },
+    amounts: ['betAmount', 'payoutAmount'],
+  },
+  'place-tip': { endpoint: 'placeTips', fixed: { status: 'TIPS' }, amounts: ['betAmount'] },
+  reward: { endpoint: 'winRewards', fixed: { status: 'SETTLED' }, amounts: ['payoutAmount', 'betAmount'] },
 };
 
 const FLAGS = ['skip', 'feature', 'end', 'by-round'];
-const ENVELOPE_OPTIONS = ['req', 'at', 'product', 'currency'];
+const ENVELOPE_OPTIONS = ['req', 'at', 'product', 'currency', 'token'];
 
 function optionsOf(words: readonly string[]): {
   options: Record<string, string>;

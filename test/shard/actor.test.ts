@@ -21,11 +21,14 @@ test('nothing is told before it is durable: not an answer, not a read, not a rej
   const read = test.ask(readAnn);
   const rejected = test.execute(place([{ id: 't2', betAmount: 1000 }]));
   const repeated = test.execute(place([{ id: 't1' }]));
-  for (const promise of [placed, read, rejected, repeated]) assert.equal(await peek<unknown>(promise), undefined);
+  const balance = test.execute(commands.checkBalance());
+  for (const promise of [placed, read, rejected, repeated, balance])
+    assert.equal(await peek<unknown>(promise), undefined);
   test.wal.release();
   assert.deepEqual(await placed, { type: 'accepted', before: 100, after: 90, isRepeat: false });
   assert.deepEqual(await repeated, { type: 'accepted', before: 100, after: 90, isRepeat: true });
   assert.deepEqual(await rejected, { type: 'failed', failure: 'insufficient-balance' });
+  assert.deepEqual(await balance, { type: 'accepted', before: 90, after: 90, isRepeat: false });
   assert.equal((await read).type, 'player');
 });
 
@@ -196,6 +199,30 @@ test('a read by an owner that was fenced a moment ago is not answered', async ()
   assert.equal(await newer.balance('ann'), 90);
 });
 
+test('a balance that an owner tells who was fenced a moment ago is not told', async () => {
+  const wal = new MemoryWal('00000000-0000-4000-8000-00000000000b', 2);
+  const former = await TestHost.started({ wal });
+  await former.fund('ann', 100);
+  const newer = await TestHost.started({ wal });
+  await newer.execute(place([{ id: 't1' }]));
+  assert.deepEqual(await former.execute(commands.checkBalance()), { type: 'failed', failure: 'unsure' });
+  assert.deepEqual(await newer.execute(commands.checkBalance()), {
+    type: 'accepted',
+    before: 90,
+    after: 90,
+    isRepeat: false,
+  });
+});
+
+test('a balance writes nothing into the log', async () => {
+  const test = await TestHost.started();
+  await test.fund('ann', 100);
+  const entries = () => [0, 1].map((shard) => test.wal.entries(shard).length);
+  const before = entries();
+  assert.equal((await test.execute(commands.checkBalance())).type, 'accepted');
+  assert.deepEqual(entries(), before);
+});
+
 test('a head that is not ours, and no newer owner: the shard stops and writes nothing more', async () => {
   const test = await TestHost.started();
   await test.fund('ann', 100);
@@ -279,6 +306,7 @@ test('near the memory limit nothing new is opened, and everything that closes pa
   await test.execute(place([{ id: 't1' }, { id: 't2' }]));
   test.memory.isFull = true;
   const full = { type: 'failed', failure: 'memory-full' };
+  assert.equal((await test.execute(commands.checkBalance())).type, 'accepted', 'a balance is told');
   assert.deepEqual(await test.execute(place([{ id: 't3' }])), full);
   assert.deepEqual(await test.execute(settle([{ id: 't4', isSingleState: true }])), full);
   assert.deepEqual(await test.execute({ type: 'create-player', username: 'bob', currency: 'THB' }), full);

@@ -29,6 +29,8 @@ const BET = 10_000;
 const BALANCE = 100_000_000 * BET;
 const PATIENCE_MS = 3000;
 /** A platform that has no answer sends again, to whichever node. */
+/** Every so many bets somebody asks for a balance. */
+const ASKED_EVERY = 4;
 const RETRY_MS = 50;
 const RETRIES_MAX = 2000;
 const LOG_LINES_MAX = 400;
@@ -47,6 +49,9 @@ export class World {
   /** The newest lines, for who has to find out why. */
   readonly lines: string[] = [];
   /** First answers, by id of the bet. */
+  /** Balances that somebody was told when asking, and the lowest balance that anybody has heard of, by player. */
+  asked = 0;
+  private readonly lowest = new Map<string, number>();
   readonly told = new Map<string, { readonly before: number; readonly after: number }>();
   /** How long each answered callback took, with all of its attempts. Milliseconds. */
   readonly tookMs: number[] = [];
@@ -150,7 +155,8 @@ export class World {
       txns: [{ id, status: 'OPEN', roundId: `o-${id}`, betAmount: 1, gameCode: 'g', playInfo: 'p' }],
     });
     this.unanswered++;
-    this.attempt(id, text, this.time.nowMs, 0);
+    this.attempt(id, username, text, this.time.nowMs, 0);
+    if (this.bets % ASKED_EVERY === 0) this.ask(username);
   }
 
   /** Everything is in order again, and everybody has come to rest. */
@@ -191,7 +197,10 @@ export class World {
       const username = nameOf(player);
       const shard = shardOf(username, this.settings.shards);
       const [owner] = this.living.filter((node) => node.serving.includes(shard));
-      assert.equal(owner?.wallet(shard, username)?.balance, BALANCE - BET * (placed.get(username) ?? 0), username);
+      const balance = BALANCE - BET * (placed.get(username) ?? 0);
+      assert.equal(owner?.wallet(shard, username)?.balance, balance, username);
+      const lowest = this.lowest.get(username) ?? BALANCE;
+      assert.ok(lowest >= balance, `${username} was told ${lowest}, which the log never had`);
     }
   }
 
@@ -206,11 +215,30 @@ export class World {
     return serverName(this.random.below(this.settings.servers));
   }
 
-  private attempt(id: string, text: string, sinceMs: number, attempts: number): void {
+  /** Balances only fall here: one that is above what somebody has heard already is of an owner of the past. */
+  private ask(username: string): void {
+    const open = this.living.filter(({ isOpen }) => isOpen);
+    if (open.length === 0) return;
+    const node = this.random.pick(open);
+    const heard = this.lowest.get(username) ?? BALANCE;
+    const text = JSON.stringify({ id: 'q', timestampMillis: 1, productId: 'P', currency: 'THB', username });
+    node.carryOut({ endpoint: 'checkBalance', text, isTraced: false }, PATIENCE_MS, ({ answer }) => {
+      if (answer.type !== 'accepted') return;
+      this.asked++;
+      assert.ok(answer.after <= heard, `${username} was told ${answer.after} after ${heard}`);
+      this.noteBalance(username, answer.after);
+    });
+  }
+
+  private noteBalance(username: string, balance: number): void {
+    this.lowest.set(username, Math.min(balance, this.lowest.get(username) ?? BALANCE));
+  }
+
+  private attempt(id: string, username: string, text: string, sinceMs: number, attempts: number): void {
     const { random, time } = this;
     const open = this.living.filter(({ isOpen }) => isOpen);
     if (open.length === 0) {
-      time.after(100, () => this.attempt(id, text, sinceMs, attempts));
+      time.after(100, () => this.attempt(id, username, text, sinceMs, attempts));
       return;
     }
     const node = random.pick(open);
@@ -220,12 +248,13 @@ export class World {
       isOver = true;
       if (attempts >= RETRIES_MAX)
         throw new Error(`nobody answers ${id}: ${JSON.stringify([...this.failures])}\n${this.describe()}`);
-      time.after(RETRY_MS, () => this.attempt(id, text, sinceMs, attempts + 1));
+      time.after(RETRY_MS, () => this.attempt(id, username, text, sinceMs, attempts + 1));
     };
     // A platform waits no longer; the process may be gone, or stopped.
     time.after(PATIENCE_MS + 500, again);
     node.carryOut({ endpoint: 'placeBets', text, isTraced: false }, PATIENCE_MS, ({ answer }) => {
       if (answer.type === 'accepted') {
+        this.noteBalance(username, answer.after);
         this.noteAnswer(id, answer.before, answer.after, sinceMs, isOver);
         isOver = true;
       } else {

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
+import { rulesOf } from '../../src/node/rules.js';
 import { decodeHead, EntryCodec, encodeHead, genesisHead } from '../../src/store/format/entry-codec.js';
 import { FormatError } from '../../src/store/format/format-error.js';
+import { FormatGate } from '../../src/store/format/format-gate.js';
 import type { Event } from '../../src/wallet/event.js';
 import { commands, Domain, throughLog } from '../support/domain.js';
+import { settingsWith } from '../support/settings.js';
 
 const STORE_ID = '0b9c6a54-3d0e-4a53-9d1f-5f2a7c8e9d10';
 const codec = new EntryCodec(STORE_ID);
@@ -92,6 +95,35 @@ test('a head comes back as it went in', () => {
   assert.deepEqual(decodeHead(encodeHead(head)), head);
 });
 
+test('what an older node could not read is not written before the gate is open, and everything else is', () => {
+  const gate = new FormatGate(1);
+  const gated = new EntryCodec(STORE_ID, gate);
+  const domain = new Domain();
+  domain.fund('ann', 100);
+  domain.run(commands.place([{ id: 'b' }]));
+  domain.run(commands.cancel([{ id: 'b' }]));
+  const former = [...domain.events];
+  assert.ok(former.every((event) => gated.canWrite(event)));
+  for (const command of [
+    commands.placeTip([{ id: 't' }]),
+    commands.tip([{ id: 't' }]),
+    commands.reward([{ id: 'r' }]),
+    commands.void([{ id: 'r' }]),
+    commands.movement([{ id: 'm' }]),
+    commands.movement([{ id: 'm', status: 'CREDIT' }]),
+  ]) {
+    const { event } = domain.run(command);
+    assert.equal(event && gated.canWrite(event), false, command.type);
+  }
+  gate.open(2);
+  assert.ok(domain.events.every((event) => gated.canWrite(event)));
+  gate.open(1);
+  assert.ok(
+    domain.events.every((event) => gated.canWrite(event)),
+    'it never closes again',
+  );
+});
+
 test('one flipped bit anywhere is found', () => {
   const bytes = entryOf([created]);
   for (let at = 0; at < bytes.length; at++) {
@@ -123,9 +155,9 @@ test('every kind of change survives the log, with any text and any amount', () =
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });
   fc.assert(
     fc.property(text, text, fc.integer({ min: 0, max: 2 ** 33 }), fc.boolean(), (id, roundId, amount, flag) => {
-      const domain = new Domain();
+      const domain = new Domain({ ...rulesOf(settingsWith()), tipsUnknown: 'credit' });
       domain.fund('ann', 2 ** 40);
-      const { place, settle, adjust, void: voided, cancel, tip } = commands;
+      const { place, settle, adjust, void: voided, cancel, tip, placeTip, reward, movement } = commands;
       const txn = { id, roundId, betAmount: amount, gameCode: id, playInfo: roundId };
       const facts = { skipBalanceUpdate: flag, isFeature: flag, isFeatureBuy: !flag, isEndRound: flag, turnOver: 0.1 };
       domain.run(place([{ ...txn, ...facts, status: 'WAITING' }]));
@@ -147,6 +179,14 @@ test('every kind of change survives the log, with any text and any amount', () =
       domain.run(cancel([{ ...txn, id: 'late' }]));
       domain.run(cancel([{ ...txn, id: 'c', roundId: 'unknown', byRound: true }]));
       domain.run(tip([{ ...txn, id: 'tip' }]));
+      domain.run(placeTip([{ ...txn, id: `${id}6`, skipBalanceUpdate: flag }]));
+      domain.run(placeTip([{ ...txn, id: `${id}6` }]));
+      domain.run(tip([{ ...txn, id: `${id}6` }]));
+      domain.run(reward([{ ...txn, payoutAmount: amount, gameCode: '', playInfo: '' }]));
+      domain.run(reward([{ ...txn, id: `${id}7`, payoutAmount: amount }]));
+      domain.run(voided([{ ...txn, id: `${id}7`, payoutAmount: amount }]));
+      domain.run(movement([{ id, amount }]));
+      domain.run(movement([{ id, amount, status: 'CREDIT' }]));
       domain.run({ type: 'deposit', id, username: 'ann', amount: amount + 1 });
       domain.run({ type: 'withdraw', id: `${id}w`, username: 'ann', amount: 1 });
       const by = { name: id, address: '::1' };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Tables } from '../../src/wallet/state/tables.js';
+import type { Namespace, TransactionKind } from '../../src/wallet/state/transaction-kind.js';
 import { imageOf, type WalletImage } from '../../src/wallet/state/wallet-image.js';
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 
@@ -32,7 +33,7 @@ export function auditTables(wallets: Wallets): void {
         assert.equal(round.settlement(item.id)?.transaction.row, item.row);
       } else if (item.kind !== 'mark') {
         seen.named++;
-        assert.equal(wallet.bet(round.productId, item.id)?.row, item.row);
+        assert.equal(wallet.named(namespaceOf(item.kind), round.productId, item.id)?.row, item.row);
       }
       if (item.isBet) assert.ok(round.isKnown);
     }
@@ -65,4 +66,8 @@ export function auditTables(wallets: Wallets): void {
 function indexCounts(tables: Tables): number[] {
   const names = ['playersByName', 'roundsById', 'transactionsById', 'operationsById'];
   return names.map((name) => (tables as unknown as Record<string, { count: number }>)[name]?.count ?? -1);
+}
+
+function namespaceOf(kind: TransactionKind): Namespace {
+  return kind === 'reward' || kind === 'debit' || kind === 'credit' ? kind : 'bet';
 }

@@ -4,6 +4,8 @@ export interface CallbackAnswer {
   readonly statusCode: number;
   readonly balanceBefore?: number;
   readonly balanceAfter?: number;
+  /** Of checkBalance. */
+  readonly balance?: number;
 }
 
 /** A platform that keeps its connections: node:http with an agent is three times as fast as fetch. */

@@ -12,8 +12,13 @@ import type {
   CallbackCommand,
   CancelTipTxn,
   CancelTxn,
+  CheckBalanceCommand,
   Command,
+  MovementTxn,
+  PlaceTipTxn,
   PlaceTxn,
+  RewardTxn,
+  RollbackTxn,
   SettleTxn,
   VoidTxn,
 } from '../../src/wallet/command.js';
@@ -24,6 +29,7 @@ import type { Event } from '../../src/wallet/event.js';
 import type { RoundName } from '../../src/wallet/state/round.js';
 import { addRoundOf, nameOfImage } from '../../src/wallet/state/round-image.js';
 import { type TableSizes, Tables } from '../../src/wallet/state/tables.js';
+import type { TransactionKind } from '../../src/wallet/state/transaction-kind.js';
 import { Wallet } from '../../src/wallet/state/wallet.js';
 import { Wallets } from '../../src/wallet/state/wallets.js';
 import { settingsWith } from './settings.js';
@@ -51,13 +57,15 @@ export class Domain {
   runRecalling(command: Command): Decision {
     const wallet = this.wallets.get(command.username);
     if (wallet !== undefined && 'txns' in command) {
-      const { ids, roundIds } = missingIn(wallet, command);
+      const { ids, rewardIds, roundIds } = missingIn(wallet, command);
       const { productId } = command;
       this.recall(command.username, (image) => {
         const named = namesOf(image);
         return (
           named.productId === productId &&
-          (roundIds.includes(named.roundId) || named.ids.some((id) => ids.includes(id)))
+          (roundIds.includes(named.roundId) ||
+            named.ids.some((id) => ids.includes(id)) ||
+            named.rewardIds.some((id) => rewardIds.includes(id)))
         );
       });
     }
@@ -132,12 +140,13 @@ export class Domain {
   }
 }
 
-/** The round of an image, and the ids of its bets, tips and tombstones. */
-function namesOf(image: Buffer): RoundName & { ids: string[] } {
+/** The round of an image, and the ids of its bets, tips and tombstones, and of its rewards. */
+function namesOf(image: Buffer): RoundName & { ids: string[]; rewardIds: string[] } {
   const { username, productId, roundId } = nameOfImage(image);
   const wallet = Wallet.begin(new Tables(TINY), 'THB', username);
-  const named = addRoundOf(wallet, image).filter(({ kind }) => kind !== 'settlement' && kind !== 'mark');
-  return { productId, roundId, ids: named.map(({ id }) => id) };
+  const items = addRoundOf(wallet, image);
+  const idsOf = (...kinds: TransactionKind[]) => items.filter(({ kind }) => kinds.includes(kind)).map(({ id }) => id);
+  return { productId, roundId, ids: idsOf('bet', 'tip', 'tombstone'), rewardIds: idsOf('reward') };
 }
 
 /** The same wallets as they come out of a snapshot, byte for byte. */
@@ -176,6 +185,7 @@ const game = { gameCode: 'g', playInfo: 'p' };
 
 /** Commands with everything filled in that a test does not care about. */
 export const commands = {
+  checkBalance: (over: Envelope = {}): CheckBalanceCommand => ({ type: 'checkBalance', ...envelope, ...over }),
   place: (txns: readonly (Partial<PlaceTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
     type: 'placeBets',
     ...envelope,
@@ -233,5 +243,36 @@ export const commands = {
     ...envelope,
     ...over,
     txns: txns.map((txn) => ({ roundId: 'r1', betAmount: 10, ...txn })),
+  }),
+  rollback: (txns: readonly (Partial<RollbackTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
+    type: 'rollback',
+    ...envelope,
+    ...over,
+    txns: txns.map((txn) => ({
+      roundId: 'r1',
+      betAmount: 10,
+      payoutAmount: 15,
+      byRound: false,
+      skipBalanceUpdate: false,
+      ...txn,
+    })),
+  }),
+  placeTip: (txns: readonly (Partial<PlaceTipTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
+    type: 'placeTips',
+    ...envelope,
+    ...over,
+    txns: txns.map((txn) => ({ roundId: 'r1', betAmount: 10, skipBalanceUpdate: false, ...txn })),
+  }),
+  reward: (txns: readonly (Partial<RewardTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
+    type: 'winRewards',
+    ...envelope,
+    ...over,
+    txns: txns.map((txn) => ({ ...game, roundId: 'r1', betAmount: 0, payoutAmount: 15, ...txn })),
+  }),
+  movement: (txns: readonly (Partial<MovementTxn> & { id: string })[], over: Envelope = {}): CallbackCommand => ({
+    type: 'adjustBalance',
+    ...envelope,
+    ...over,
+    txns: txns.map((txn) => ({ roundId: txn.id, status: 'DEBIT', amount: 10, isTooMuch: false, ...txn })),
   }),
 };

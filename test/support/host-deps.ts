@@ -14,7 +14,13 @@ import { settingsWith } from './settings.js';
 
 /** One for all: compiling it takes longer than most tests. */
 export const CODEC = new CallbackCodec(
-  { scales: new ScaleTable({ default: 4, byCurrency: {} }), amountMax: 1e10, txnsMax: 200 },
+  {
+    scales: new ScaleTable({ default: 4, byCurrency: {} }),
+    amountMax: 1e10,
+    creditMax: 1e10,
+    txnsMax: 200,
+    closed: 'own',
+  },
   systemClock,
 );
 export const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };
@@ -55,6 +61,7 @@ export function hostDeps({ storeId, newHex, ...given }: Needed): HostDeps {
     onClose: async () => {},
     format: new EntryCodec(storeId),
     snapshotFormat: new SnapshotCodec(storeId),
+    allowFormat: () => {},
     policy: { everyEntries: 0, everyMs: 0, keep: 3, historyBytesMax: 0 },
     newSnapshotId: () => newHex(16),
     acknowledged: () => undefined,

@@ -118,6 +118,14 @@ export class StoryInterpreter {
         return commands.cancel([{ ...txn, betAmount: amount, byRound: has('by-round') }], over);
       case 'tip':
         return commands.tip([{ ...txn, betAmount: amount }], over);
+      case 'place-tip':
+        return commands.placeTip([{ ...txn, betAmount: amount, skipBalanceUpdate: has('skip') }], over);
+      case 'reward':
+        return commands.reward([{ ...txn, payoutAmount: amount }], over);
+      case 'debit':
+        return commands.movement([{ ...txn, roundId: txn.id, status: 'DEBIT', amount }], over);
+      case 'credit':
+        return commands.movement([{ ...txn, roundId: txn.id, status: 'CREDIT', amount }], over);
       default:
         throw new Error(`a transcript cannot say "${verb}"`);
     }

@@ -12,6 +12,7 @@ import { ScaleTable } from '../../src/wallet/amount.js';
 import { apply } from '../../src/wallet/apply.js';
 import type { Command } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide/decide.js';
+import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Event } from '../../src/wallet/event.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { addImage, imageOf } from '../../src/wallet/state/wallet-image.js';
@@ -32,7 +33,7 @@ export class WrittenStore {
   readonly format = new EntryCodec(STORE_ID);
   readonly snapshotFormat = new SnapshotCodec(STORE_ID);
   readonly scales = new ScaleTable({ default: 4, byCurrency: { BTC: 8, JPY: 0 } });
-  rules = rulesOf(settingsWith());
+  rules: Rules = { ...rulesOf(settingsWith()), tipsUnknown: 'credit' };
   nowMs = START_MS;
   private ids = 0;
 

@@ -103,3 +103,33 @@ test('a list of players goes over all of them by position, also over those creat
   }
   assert.deepEqual(seen, [...Array.from({ length: 10 }, (_, i) => `p${i} 1 ${i}`), 'late 1 100']);
 });
+
+test("a player's open bets and the sum of their stakes, exact where no number is, and without unpacking who has none", () => {
+  const domain = new Domain();
+  const openOf = (username: string) => {
+    const result = query(domain.wallets, { type: 'read-player', username });
+    assert.ok(result.type === 'player' && result.player !== undefined);
+    return [result.player.openBets, result.player.openStakes];
+  };
+  domain.fund('ann', 1_000_000);
+  assert.deepEqual(openOf('ann'), [0, '0']);
+  domain.run(place([{ id: 't1' }, { id: 't2', status: 'WAITING', betAmount: 5 }, { id: 't3' }, { id: 't4' }]));
+  domain.run(settle([{ id: 't1' }]));
+  domain.run(commands.adjust([{ id: 't3', betAmount: 7 }]));
+  domain.run(commands.cancel([{ id: 't4' }]));
+  assert.deepEqual(openOf('ann'), [2, '12']);
+  domain.restart();
+  assert.deepEqual(openOf('ann'), [2, '12']);
+  const most = Number.MAX_SAFE_INTEGER;
+  domain.run(
+    place([
+      { id: 'big1', betAmount: most, skipBalanceUpdate: true },
+      { id: 'big2', betAmount: most, skipBalanceUpdate: true },
+    ]),
+  );
+  assert.deepEqual(openOf('ann'), [4, String(2n * BigInt(most) + 12n)]);
+  domain.fund('bob', 1);
+  domain.restart();
+  assert.deepEqual(openOf('bob'), [0, '0']);
+  assert.ok(domain.wallets.peek('bob')?.isPacked);
+});

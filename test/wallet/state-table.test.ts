@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { rulesOf } from '../../src/node/rules.js';
 import type { Command } from '../../src/wallet/command.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
 import { commands, Domain } from '../support/domain.js';
+import { settingsWith } from '../support/settings.js';
 
 /*
  * One table: every state a transaction can be in, every operation, and what comes of it. Generated from the code and
@@ -11,8 +13,10 @@ import { commands, Domain } from '../support/domain.js';
  */
 const FILE = new URL('../../../test/wallet/state-table.txt', import.meta.url);
 
-const { place, settle, adjust, void: voided, cancel, tip } = commands;
+const { place, settle, adjust, void: voided, cancel, tip, placeTip, reward, movement, rollback } = commands;
 const t = { id: 't' };
+const CREDITED = 'tip, credited';
+const RULES = rulesOf(settingsWith());
 
 /** How transaction `t` of round `r1` (stake 10, payout 15) gets into the state; the balance was 100 before. */
 const STATES: Readonly<Record<string, readonly Command[]>> = {
@@ -41,7 +45,66 @@ const STATES: Readonly<Record<string, readonly Command[]>> = {
   'REFUND by its round (c)': [place([t]), cancel([{ id: 'c', byRound: true }])],
   REJECT: [place([{ ...t, status: 'WAITING' }]), cancel([{ ...t, status: 'REJECT' }])],
   tombstone: [cancel([t])],
-  'tip, credited': [tip([t])],
+  'OPEN since a rollback of SETTLED (undone)': [
+    place([t], { id: 'first' }),
+    settle([t], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+  ],
+  'OPEN since a rollback of REFUND (undone)': [
+    place([t], { id: 'first' }),
+    cancel([t], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+  ],
+  'OPEN since a rollback of REFUND, skipped': [
+    place([t], { id: 'first' }),
+    cancel([t], { id: 'undone' }),
+    rollback([{ ...t, skipBalanceUpdate: true }], { id: 'back' }),
+  ],
+  'WAITING since a rollback': [
+    place([{ ...t, status: 'WAITING' }], { id: 'first' }),
+    settle([t], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+  ],
+  'OPEN since a rollback of its round (s)': [
+    place([t], { id: 'first' }),
+    settle([{ id: 's', byRound: true, isEndRound: true }], { id: 'undone' }),
+    rollback([{ id: 'x', byRound: true }], { id: 'back' }),
+  ],
+  'OPEN since a rollback of its REFUND (c)': [
+    place([t], { id: 'first' }),
+    cancel([{ id: 'c', byRound: true }], { id: 'undone' }),
+    rollback([{ id: 'x', byRound: true }], { id: 'back' }),
+  ],
+  'OPEN single-state, since a rollback': [
+    settle([{ ...t, isSingleState: true }], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+  ],
+  'SETTLED again': [
+    place([t], { id: 'first' }),
+    settle([t], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+    settle([t], { id: 'again' }),
+  ],
+  'SETTLED single-state, again by its id': [
+    settle([{ ...t, isSingleState: true }], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+    settle([t], { id: 'again' }),
+  ],
+  'tip, TIPS since a rollback (undone)': [
+    placeTip([t], { id: 'first' }),
+    tip([t], { id: 'undone' }),
+    rollback([t], { id: 'back' }),
+  ],
+  [CREDITED]: [tip([t])],
+  'tip, TIPS': [placeTip([t])],
+  'tip, TIPS, skipped': [placeTip([{ ...t, skipBalanceUpdate: true }])],
+  'tip, REFUND': [placeTip([t]), tip([t])],
+  'only a reward': [reward([t])],
+  'only a reward, and a tombstone': [reward([t]), cancel([t])],
+  'only a reward, VOID': [reward([t]), voided([t])],
+  'SETTLED, and a reward': [place([t]), settle([t]), reward([t])],
+  'only a debit': [movement([t])],
+  'only a credit': [movement([{ ...t, status: 'CREDIT' }])],
   'round marked, no bet': [cancel([{ id: 'c', byRound: true }])],
 };
 
@@ -68,15 +131,31 @@ const OPERATIONS: Readonly<Record<string, Command>> = {
   'cancel round (c)': cancel([{ id: 'c', byRound: true }]),
   'cancel round (c2)': cancel([{ id: 'c2', byRound: true }]),
   'cancel tip': tip([t]),
+  rollback: rollback([t], { id: 'new' }),
+  'rollback, skip': rollback([{ ...t, skipBalanceUpdate: true }], { id: 'new' }),
+  'rollback round': rollback([{ id: 'x', byRound: true }], { id: 'new' }),
+  'rollback again (back)': rollback([t], { id: 'back' }),
+  'settle again (undone)': settle([t], { id: 'undone' }),
+  'settle round again (undone)': settle([{ id: 's', byRound: true }], { id: 'undone' }),
+  'cancel again (undone)': cancel([t], { id: 'undone' }),
+  'cancel round again (undone)': cancel([{ id: 'c', byRound: true }], { id: 'undone' }),
+  'place tip': placeTip([t]),
+  'place tip, other amount': placeTip([{ ...t, betAmount: 11 }]),
+  'place tip, skip': placeTip([{ ...t, skipBalanceUpdate: true }]),
+  reward: reward([t]),
+  'reward, other payout': reward([{ ...t, payoutAmount: 16 }]),
+  'debit 10': movement([t]),
+  'debit 11': movement([{ ...t, amount: 11 }]),
+  'credit 10': movement([{ ...t, status: 'CREDIT' }]),
 };
 
 function table(): string {
   const lines = [
-    `${'state of transaction t'.padEnd(36) + 'operation'.padEnd(28) + 'code   balance'.padEnd(24)}state after`,
+    `${'state of transaction t'.padEnd(43) + 'operation'.padEnd(28) + 'code   balance'.padEnd(24)}state after`,
   ];
   for (const [state, history] of Object.entries(STATES)) {
     for (const [operation, command] of Object.entries(OPERATIONS)) {
-      const domain = new Domain();
+      const domain = new Domain(state === CREDITED ? { ...RULES, tipsUnknown: 'credit' } : RULES);
       domain.fund('ann', 100);
       for (const step of history) domain.run(step);
       const before = domain.wallet('ann').balance;
@@ -89,7 +168,7 @@ function table(): string {
         answer.type === 'accepted' && answer.isRepeat ? `repeat of ${answer.before} -> ${answer.after}` : '';
       const effect = repeat || (moved === 0 ? '' : `${moved > 0 ? '+' : ''}${moved}`);
       lines.push(
-        [state.padEnd(35), operation.padEnd(27), `${String(code).padEnd(6)} ${effect}`.padEnd(23), describe(domain)]
+        [state.padEnd(42), operation.padEnd(27), `${String(code).padEnd(6)} ${effect}`.padEnd(23), describe(domain)]
           .join(' ')
           .trimEnd(),
       );
@@ -105,10 +184,12 @@ function describe(domain: Domain): string {
   const bet = wallet.bet('P1', 't');
   const round = wallet.round('P1', 'r1');
   const parts: string[] = [];
-  if (bet !== undefined) parts.push(bet.kind === 'bet' ? bet.state : bet.kind);
+  if (bet !== undefined) parts.push(bet.kind === 'bet' || bet.state === 'TIPS' ? bet.state : bet.kind);
   if (bet !== undefined && bet.held > 0) parts.push(`held ${bet.held}`);
   const paid = (bet?.paid ?? 0) + (round?.stillPaid() ?? []).reduce((sum, amount) => sum + amount, 0);
   if (paid > 0) parts.push(`paid ${paid}`);
+  const rewarded = wallet.reward('P1', 't');
+  if (rewarded !== undefined) parts.push(rewarded.state === 'VOID' ? 'reward VOID' : `reward ${rewarded.paid}`);
   if ((round?.markMs ?? -1) >= 0) parts.push('marked');
   return parts.join(', ');
 }

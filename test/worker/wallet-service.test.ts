@@ -16,6 +16,7 @@ const SILENT: Shards = {
   drain: async () => false,
   takeSnapshots: async () => [],
   isMemoryFull: false,
+  allowFormat() {},
   move: () => Promise.reject(new Error('not asked')),
   keepOrphans: async () => {},
   close: async () => {},

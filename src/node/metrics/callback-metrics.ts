@@ -1,6 +1,6 @@
 import type { Labels, Metric, MetricValue } from '../../base/metric.js';
 import { ENDPOINTS } from '../../callback/callbacks.js';
-import { FAILURES } from '../../callback/failures.js';
+import { FAILURES, type StatusCodes } from '../../callback/failures.js';
 import { fieldOf, type Refusal } from '../../callback/refusal.js';
 import type { Addressed, CallbackObserver, Outcome } from '../../http/callback-observer.js';
 import type { ListenerMeasures } from '../../http/callback-server.js';
@@ -22,7 +22,7 @@ export class CallbackMetrics implements CallbackObserver {
   /** By endpoint, field and kind of rule, which are few. */
   private readonly malformedCounts = new Map<string, { readonly labels: Labels; value: number }>();
 
-  constructor() {
+  constructor(private readonly codes: StatusCodes) {
     const addressed = [...ENDPOINTS, 'other'] as const;
     const none = () => Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Counts;
     this.counts = Object.fromEntries(addressed.map((to) => [to, none()])) as Record<Addressed, Counts>;
@@ -68,7 +68,9 @@ export class CallbackMetrics implements CallbackObserver {
   }
 
   private answers(): MetricValue[] {
-    return Object.entries(this.counts).flatMap(([endpoint, counts]) => answersOf(endpoint as Addressed, counts));
+    return Object.entries(this.counts).flatMap(([endpoint, counts]) =>
+      answersOf(endpoint as Addressed, counts, this.codes),
+    );
   }
 }
 
@@ -76,10 +78,11 @@ export class CallbackMetrics implements CallbackObserver {
  * Accepted callbacks, and the failures that alerts watch, are there from the start: to Prometheus a series that begins
  * at 5 has not grown. Failures of a player's normal day appear with the first one.
  */
-function answersOf(endpoint: Addressed, counts: Counts): MetricValue[] {
+function answersOf(endpoint: Addressed, counts: Counts, codes: StatusCodes): MetricValue[] {
   return OUTCOMES.flatMap((result) => {
     const value = counts[result];
-    const { statusCode, httpStatus } = result === 'accepted' ? { statusCode: 0, httpStatus: 200 } : FAILURES[result];
+    const statusCode = result === 'accepted' ? 0 : codes[result];
+    const httpStatus = result === 'accepted' ? 200 : FAILURES[result].httpStatus;
     const isExpected = httpStatus !== 200 || (result === 'accepted' && endpoint !== 'other');
     if (value === 0 && !isExpected) return [];
     return [{ labels: { endpoint, status_code: statusCode, http_status: httpStatus, result }, value }];

@@ -8,7 +8,7 @@ export function processMetrics(version: string, isReady: boolean): Metric[] {
     gauge('walletd_build_info', 'Always 1: what is running.', [
       { labels: { version, node: process.version }, value: 1 },
     ]),
-    gauge('walletd_ready', '1: every shard has recovered once.', isReady ? 1 : 0),
+    gauge('walletd_ready', '1: it takes callbacks, as /readyz says.', isReady ? 1 : 0),
     gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', process.memoryUsage.rss()),
     gauge(
       'process_start_time_seconds',

@@ -1,4 +1,4 @@
-import type { TransactionKind } from '../../wallet/state/transaction-record.js';
+import type { TransactionKind } from '../../wallet/state/transaction-kind.js';
 import type { ArchiveName } from './archive.js';
 
 const PRIME = 0x01000193;
@@ -20,9 +20,18 @@ export function hashOfName(productId: string, id: string): number {
   return finish(mixed(Math.imul(mixed(BASIS, productId) ^ 0x10000, PRIME), id));
 }
 
-/** A settlement's id is a name within its round only. */
+/** A settlement's id is a name within its round only; rewards, debits and credits have a namespace each. */
 export function hashOfTransaction(kind: TransactionKind, productId: string, roundId: string, id: string): number {
-  return kind === 'settlement' ? hashOfName(`${productId}\n${roundId}`, id) : hashOfName(productId, id);
+  switch (kind) {
+    case 'settlement':
+      return hashOfName(`${productId}\n${roundId}`, id);
+    case 'reward':
+    case 'debit':
+    case 'credit':
+      return hashOfName(`${productId}\n\n${kind}`, id);
+    default:
+      return hashOfName(productId, id);
+  }
 }
 
 export function nameOfRound(username: string, productId: string, roundId: string): ArchiveName {

@@ -60,10 +60,16 @@ interface Lookup {
   readonly username: string;
   readonly productId: string;
   readonly rounds: readonly ArchiveName[];
-  readonly transactions: readonly { readonly id: string; readonly name: ArchiveName }[];
+  readonly transactions: readonly NamedTransaction[];
   readonly days: Days;
   readonly startedMs: number;
   readonly resolve: (found: ArchivedPart) => void;
+}
+
+interface NamedTransaction {
+  readonly id: string;
+  readonly isReward: boolean;
+  readonly name: ArchiveName;
 }
 
 /**
@@ -191,14 +197,17 @@ export class ShardArchive {
   }
 
   /** Rounds that the archive has of those which these names name; undefined when it cannot have any. */
-  maybeFind(username: string, productId: string, { ids, roundIds }: Missing): Promise<ArchivedPart> | undefined {
-    if (ids.length === 0 && roundIds.length === 0) return undefined;
+  maybeFind(username: string, productId: string, missing: Missing): Promise<ArchivedPart> | undefined {
+    const { ids, rewardIds, roundIds } = missing;
+    if (ids.length === 0 && rewardIds.length === 0 && roundIds.length === 0) return undefined;
     const player = hashOfPlayer(username);
-    if (!this.mayHave(player, productId, ids, roundIds)) return undefined;
+    if (!this.mayHave(player, productId, missing)) return undefined;
     const rounds = roundIds.map((id): ArchiveName => ({ player, kind: 'round', hash: hashOfName(productId, id) }));
-    const transactions = ids.map((id) => {
-      return { id, name: { player, kind: 'transaction', hash: hashOfName(productId, id) } as const };
-    });
+    const named = (id: string, isReward: boolean): NamedTransaction => {
+      const hash = isReward ? hashOfReward(productId, id) : hashOfName(productId, id);
+      return { id, isReward, name: { player, kind: 'transaction', hash } };
+    };
+    const transactions = [...ids.map((id) => named(id, false)), ...rewardIds.map((id) => named(id, true))];
     const days = this.maybeDays([...rounds, ...transactions.map(({ name }) => name)]);
     assert(days !== undefined, 'what may be there is in some days');
     const startedMs = this.deps.clock.monotonicMs();
@@ -298,20 +307,27 @@ export class ShardArchive {
   private missing({ username, productId, transactions }: Lookup, records: readonly ArchiveRecord[]): ArchiveName[] {
     if (transactions.length === 0) return [];
     const there = new Set<string>();
+    const rewardsThere = new Set<string>();
     for (const image of newestImages(username, records)) {
-      if (nameOfImage(image).productId === productId) for (const id of idsOfImage(image)) there.add(id);
+      if (nameOfImage(image).productId !== productId) continue;
+      const { ids, rewardIds } = idsOfImage(image);
+      for (const id of ids) there.add(id);
+      for (const id of rewardIds) rewardsThere.add(id);
     }
     return transactions
-      .filter(({ id, name }) => !there.has(id) && this.maybeDays([name]) !== undefined)
+      .filter(
+        ({ id, isReward, name }) => !(isReward ? rewardsThere : there).has(id) && this.maybeDays([name]) !== undefined,
+      )
       .map(({ name }) => name);
   }
 
   /** False for nearly all that is new: every callback that names something new comes here, so nothing is made for it. */
-  private mayHave(player: number, productId: string, ids: readonly string[], roundIds: readonly string[]): boolean {
+  private mayHave(player: number, productId: string, { ids, rewardIds, roundIds }: Missing): boolean {
     if (!this.isComplete) return true;
     const { known } = this;
     for (const id of roundIds) if (known.mayHave(player, 'round', hashOfName(productId, id))) return true;
     for (const id of ids) if (known.mayHave(player, 'transaction', hashOfName(productId, id))) return true;
+    for (const id of rewardIds) if (known.mayHave(player, 'transaction', hashOfReward(productId, id))) return true;
     return false;
   }
 
@@ -340,6 +356,10 @@ export class ShardArchive {
       await this.deps.delay(waitMs);
     }
   }
+}
+
+function hashOfReward(productId: string, id: string): number {
+  return hashOfTransaction('reward', productId, '', id);
 }
 
 function distinct(records: readonly Pick<ArchiveRecord, 'day' | 'round' | 'lsn' | 'index'>[]) {

@@ -13,7 +13,7 @@ export interface LogReaderDeps {
   readonly format: EntryFormat;
 }
 
-const PAGE_ENTRIES = 64;
+const PAGE_ENTRIES = 256;
 
 /**
  * The entries of a shard's log after the entry `after`, page by page, to the end that the log has by then. Each is
@@ -47,6 +47,7 @@ export async function* readLog(
     if (page.length === 0) return;
     isThrough = false;
     yield follow(page);
+    if (page.length < PAGE_ENTRIES) return;
   }
 }
 

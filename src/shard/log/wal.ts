@@ -144,6 +144,8 @@ export interface EntryFormat {
   sealFence(header: EntryHeader, owner: Owner): SealedEntry;
   /** Throws a `FormatError` that says what is wrong; its `isUnknown` is true when a newer walletd wrote it. */
   decode(bytes: Buffer): Entry;
+  /** False for an event that some other owner of the log could not read. */
+  canWrite(event: Event): boolean;
   /** The place that an entry says it has, also one that is damaged; undefined when it is too short to say so. */
   maybeLsn(bytes: Buffer): Lsn | undefined;
 }

@@ -4,8 +4,9 @@ import { assert, must } from '../../base/assert.js';
 import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import type { BatchWriter, Entry, EntryFormat, EntryHeader, Head, Owner, SealedEntry } from '../../shard/log/wal.js';
 import type { Event } from '../../wallet/event.js';
-import { eventToTuple, tupleToEvent } from './event-codec.js';
+import { eventToTuple, formatOf, tupleToEvent } from './event-codec.js';
 import { FormatError, UnknownFormatError } from './format-error.js';
+import { FormatGate, STORE_FORMAT } from './format-gate.js';
 import { newPackr } from './msgpack.js';
 
 /*
@@ -40,7 +41,10 @@ export class EntryCodec implements EntryFormat {
   private readonly workspaces: Buffer[] = [];
   private readonly memory = new EntryMemory();
 
-  constructor(private readonly storeId: string) {
+  constructor(
+    private readonly storeId: string,
+    private readonly gate = new FormatGate(),
+  ) {
     this.storeIdBytes = storeIdToBytes(storeId);
   }
 
@@ -96,6 +100,10 @@ export class EntryCodec implements EntryFormat {
       owner: isFence ? readOwner(values[0], kind) : undefined,
       events: isFence ? [] : readEvents(values, bytes.readUInt32BE(64), timeMs),
     };
+  }
+
+  canWrite(event: Event): boolean {
+    return this.gate.allows(STORE_FORMAT) || this.gate.allows(formatOf(event));
   }
 
   maybeLsn(bytes: Buffer): Lsn | undefined {

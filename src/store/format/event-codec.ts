@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/assert.js';
-import type { CancelState, Endpoint, OpenState } from '../../wallet/command.js';
+import type { CancelState, ChangingEndpoint, OpenState } from '../../wallet/command.js';
 import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import type { Operator } from '../../wallet/state/operation.js';
 import type { RoundName } from '../../wallet/state/round.js';
@@ -12,16 +12,20 @@ import { UnknownFormatError } from './format-error.js';
 type Tuple = readonly unknown[];
 
 /** The numbers of endpoints in the log. They are on disk for ever: none changes, and none is used again. */
-export const ENDPOINT_NUMBER: Readonly<Record<Endpoint, number>> = {
+export const ENDPOINT_NUMBER: Readonly<Record<ChangingEndpoint, number>> = {
   placeBets: 0,
   settleBets: 1,
   adjustBets: 2,
   voidSettled: 3,
   cancelBets: 4,
   cancelTips: 5,
+  placeTips: 6,
+  winRewards: 7,
+  adjustBalance: 8,
+  rollback: 9,
 };
 const ENDPOINT_BY_NUMBER = new Map(
-  Object.entries(ENDPOINT_NUMBER).map(([endpoint, number]) => [number, endpoint as Endpoint]),
+  Object.entries(ENDPOINT_NUMBER).map(([endpoint, number]) => [number, endpoint as ChangingEndpoint]),
 );
 
 const EVENT = {
@@ -52,7 +56,26 @@ const CHANGE = {
   'round-marked': 11,
   'cancel-remembered': 12,
   'tip-credited': 13,
+  'tip-placed': 14,
+  'tip-cancelled': 15,
+  'reward-credited': 16,
+  'reward-voided': 17,
+  'balance-debited': 18,
+  'balance-credited': 19,
+  'bet-rolled-back': 20,
+  'round-rolled-back': 21,
+  'single-state-resettled': 22,
 } as const;
+
+/** Those that the first format of stores does not have; see format-gate.ts. */
+const FIRST_OF_FORMAT_2 = CHANGE['tip-placed'];
+
+/** The format that a reader of this event has to know. */
+export function formatOf(event: Event): number {
+  const isNew = (change: Change) =>
+    CHANGE[change.type] >= FIRST_OF_FORMAT_2 || ('keepsRequest' in change && change.keepsRequest);
+  return event.type === 'callback-applied' && event.changes.some(isNew) ? 2 : 1;
+}
 
 const WAITING = 1;
 const SKIP = 2;
@@ -62,6 +85,7 @@ const ENDS_ROUND = 16;
 const TAKES = 32;
 const REJECT = 64;
 const TOUCHES = 128;
+const KEEPS_REQUEST = 256;
 
 interface Flagged {
   readonly status?: string;
@@ -72,6 +96,7 @@ interface Flagged {
   readonly endsRound?: boolean;
   readonly takes?: boolean;
   readonly touches?: boolean;
+  readonly keepsRequest?: boolean;
 }
 
 function flagsOf(change: Flagged): number {
@@ -83,7 +108,8 @@ function flagsOf(change: Flagged): number {
     (change.endsRound ? ENDS_ROUND : 0) |
     (change.takes ? TAKES : 0) |
     (change.state === 'REJECT' ? REJECT : 0) |
-    (change.touches ? TOUCHES : 0)
+    (change.touches ? TOUCHES : 0) |
+    (change.keepsRequest ? KEEPS_REQUEST : 0)
   );
 }
 
@@ -175,6 +201,26 @@ function changeToTuple(change: Change): Tuple {
       return [code, change.id, change.after, change.roundId];
     case 'tip-credited':
       return [code, change.id, change.after, change.roundId, change.amount];
+    case 'tip-placed':
+      return [code, change.id, change.after, flagsOf(change), change.roundId, change.amount];
+    case 'tip-cancelled':
+    case 'reward-voided':
+      return [code, change.id, change.after];
+    case 'reward-credited': {
+      const { id, after, roundId, payout, stake, gameCode, playInfo } = change;
+      return [code, id, after, roundId, payout, stake, gameCode, playInfo];
+    }
+    case 'balance-debited':
+    case 'balance-credited':
+      return [code, change.id, change.after, change.amount];
+    case 'bet-rolled-back':
+      return [code, change.id, change.after, flagsOf(change), change.takenBack];
+    case 'round-rolled-back':
+      return [code, change.id, change.after, flagsOf(change), change.roundId, change.bets];
+    case 'single-state-resettled': {
+      const { id, after, stake, held, payout, turnOver } = change;
+      return [code, id, after, flagsOf(change), stake, held, payout, turnOver];
+    }
     default:
       return unreachable(change);
   }
@@ -264,6 +310,10 @@ function featuresOf(flags: number) {
   return { isFeature: has(flags, FEATURE), isFeatureBuy: has(flags, FEATURE_BUY) };
 }
 
+function settledOf(flags: number) {
+  return { skip: has(flags, SKIP), endsRound: has(flags, ENDS_ROUND), keepsRequest: has(flags, KEEPS_REQUEST) };
+}
+
 function tupleToChange(tuple: Read): Change {
   const code = tuple[0];
   const id = tuple[1];
@@ -303,12 +353,13 @@ function tupleToChange(tuple: Read): Change {
         skip: has(flags, SKIP),
         endsRound: has(flags, ENDS_ROUND),
         turnOver,
+        keepsRequest: has(flags, KEEPS_REQUEST),
         after,
       };
     }
     case CHANGE['single-state-settled']: {
       const [, , , , roundId, stake, payout, turnOver, gameCode, playInfo] = tuple;
-      const facts = { skip: has(flags, SKIP), endsRound: has(flags, ENDS_ROUND), ...featuresOf(flags) };
+      const facts = { ...settledOf(flags), ...featuresOf(flags) };
       return {
         type: 'single-state-settled',
         id,
@@ -324,7 +375,7 @@ function tupleToChange(tuple: Read): Change {
     }
     case CHANGE['round-settled']: {
       const [, , , , roundId, payout, turnOver, bets, gameCode, playInfo] = tuple;
-      const facts = { skip: has(flags, SKIP), endsRound: has(flags, ENDS_ROUND) };
+      const facts = settledOf(flags);
       return { type: 'round-settled', id, roundId, payout, turnOver, bets, after, gameCode, playInfo, ...facts };
     }
     case CHANGE['bet-adjusted']:
@@ -334,10 +385,11 @@ function tupleToChange(tuple: Read): Change {
     case CHANGE['round-voided']:
       return { type: 'round-voided', id, roundId: tuple[3], bets: tuple[4], after };
     case CHANGE['bet-cancelled']:
-      return { type: 'bet-cancelled', id, state: stateOf(flags), after };
+      return { type: 'bet-cancelled', id, state: stateOf(flags), keepsRequest: has(flags, KEEPS_REQUEST), after };
     case CHANGE['round-cancelled']: {
       const [, , , , roundId, markMs, bets] = tuple;
-      return { type: 'round-cancelled', id, roundId, state: stateOf(flags), markMs, bets, after };
+      const keepsRequest = has(flags, KEEPS_REQUEST);
+      return { type: 'round-cancelled', id, roundId, state: stateOf(flags), markMs, bets, keepsRequest, after };
     }
     case CHANGE['round-marked']:
       return { type: 'round-marked', roundId: id, markMs: tuple[3], touches: has(tuple[4], TOUCHES), after };
@@ -345,6 +397,31 @@ function tupleToChange(tuple: Read): Change {
       return { type: 'cancel-remembered', id, roundId: tuple[3], after };
     case CHANGE['tip-credited']:
       return { type: 'tip-credited', id, roundId: tuple[3], amount: tuple[4], after };
+    case CHANGE['tip-placed']:
+      return { type: 'tip-placed', id, roundId: tuple[4], skip: has(flags, SKIP), amount: tuple[5], after };
+    case CHANGE['tip-cancelled']:
+      return { type: 'tip-cancelled', id, after };
+    case CHANGE['reward-credited']: {
+      const [, , , roundId, payout, stake, gameCode, playInfo] = tuple;
+      return { type: 'reward-credited', id, roundId, payout, stake, after, gameCode, playInfo };
+    }
+    case CHANGE['reward-voided']:
+      return { type: 'reward-voided', id, after };
+    case CHANGE['balance-debited']:
+      return { type: 'balance-debited', id, amount: tuple[3], after };
+    case CHANGE['balance-credited']:
+      return { type: 'balance-credited', id, amount: tuple[3], after };
+    case CHANGE['bet-rolled-back']:
+      return { type: 'bet-rolled-back', id, skip: has(flags, SKIP), takenBack: tuple[4], after };
+    case CHANGE['round-rolled-back']: {
+      const [, , , , roundId, bets] = tuple;
+      return { type: 'round-rolled-back', id, roundId, skip: has(flags, SKIP), bets, after };
+    }
+    case CHANGE['single-state-resettled']: {
+      const [, , , , stake, held, payout, turnOver] = tuple;
+      const facts = { skip: has(flags, SKIP), endsRound: has(flags, ENDS_ROUND) };
+      return { type: 'single-state-resettled', id, stake, held, payout, turnOver, after, ...facts };
+    }
     default:
       throw new UnknownFormatError(`change type ${code} is not known: the log was written by a newer walletd`);
   }

@@ -19,6 +19,7 @@ import { addImage, type WalletImage } from '../../wallet/state/wallet-image.js';
 import { Wallets } from '../../wallet/state/wallets.js';
 import { storeIdToBytes } from './entry-codec.js';
 import { FormatError, UnknownFormatError } from './format-error.js';
+import { FormatGate } from './format-gate.js';
 import { newPackr } from './msgpack.js';
 
 /*
@@ -27,7 +28,7 @@ import { newPackr } from './msgpack.js';
  *  0        1          2       4       8         12         16            24         40
  *  | format | reserved | shard | index | players | checksum | snapshot id | store id | wallets ...
  *
- * Of format 2 each wallet is its length (32 bits, with these), then, as src/wallet/records/bytes.ts has them:
+ * Of formats 2 and 3, which has transactions of more kinds, each wallet is its length (32 bits, with these), then, as src/wallet/records/bytes.ts has them:
  *
  *   username (text), currency (text), balance (signed), version (number), flags (byte): 1 blocked
  *   open bets, tombstones, transactions (numbers); oldest change (number: seconds; 2^32 - 1: none)
@@ -40,8 +41,13 @@ import { newPackr } from './msgpack.js';
  *
  * Integers are big-endian. Checksums are CRC-32 of everything but themselves. A manifest is its checksum, then JSON.
  */
-export const SNAPSHOT_VERSION = 2;
-const READ_VERSIONS: readonly number[] = [1, SNAPSHOT_VERSION];
+export const SNAPSHOT_VERSION = 3;
+/** Written while some node reads nothing newer: then there is nothing newer in it. */
+const FORMER_VERSION = 2;
+const IMAGES_VERSION = 1;
+const READ_VERSIONS: readonly number[] = [IMAGES_VERSION, FORMER_VERSION, SNAPSHOT_VERSION];
+/** The format of stores that has snapshots of today's version; see format-gate.ts. */
+const STORE_FORMAT_OF_TODAY = 2;
 const HEADER_LENGTH = 40;
 const CHECKSUM_AT = 12;
 const LENGTH_BYTES = 4;
@@ -58,13 +64,16 @@ const packr = newPackr();
 export class SnapshotCodec implements SnapshotFormat {
   private readonly storeIdBytes: Buffer;
 
-  constructor(private readonly storeId: string) {
+  constructor(
+    private readonly storeId: string,
+    private readonly gate = new FormatGate(),
+  ) {
     this.storeIdBytes = storeIdToBytes(storeId);
   }
 
   beginChunk(shard: number, id: string, index: number): ChunkWriter {
     const header = Buffer.alloc(HEADER_LENGTH);
-    header.writeUInt8(SNAPSHOT_VERSION, 0);
+    header.writeUInt8(this.version, 0);
     header.writeUInt16BE(shard, 2);
     header.writeUInt32BE(index, 4);
     assert(header.write(id, 16, 'hex') === 8, 'the id of a snapshot is 16 hexadecimal digits');
@@ -75,7 +84,7 @@ export class SnapshotCodec implements SnapshotFormat {
   sealManifest(manifest: Manifest): Buffer {
     const { id, shard, start, end, timeMs, players, chunks, marks } = manifest;
     const json = JSON.stringify({
-      version: SNAPSHOT_VERSION,
+      version: this.version,
       storeId: this.storeId,
       id,
       shard,
@@ -110,6 +119,10 @@ export class SnapshotCodec implements SnapshotFormat {
     const chunks = stored.chunks.map(([bytes, players, checksum]) => ({ bytes, players, checksum }));
     const marks = stored.marks.map(([epoch, sequence, bytes]) => ({ lsn: { epoch, sequence }, bytes }));
     return { id, shard, start, end, timeMs, players, chunks, marks };
+  }
+
+  private get version(): number {
+    return this.gate.allows(STORE_FORMAT_OF_TODAY) ? SNAPSHOT_VERSION : FORMER_VERSION;
   }
 
   checkChunk(manifest: Manifest, index: number, bytes: Buffer): void {
@@ -223,10 +236,10 @@ class Chunks implements SnapshotWallets {
 
   *addChunk(bytes: Buffer): Steps<void> {
     checkChunk(bytes, this.manifest, this.count++);
-    const isToday = bytes.readUInt8(0) === SNAPSHOT_VERSION;
+    const isPacked = bytes.readUInt8(0) !== IMAGES_VERSION;
     for (let at = HEADER_LENGTH, gone = 1; at < bytes.length; gone++) {
       const end = at + bytes.readUInt32BE(at);
-      if (isToday) {
+      if (isPacked) {
         // Nearly all are short: no generator is made for them.
         const steps = this.read(bytes, at, end);
         if (steps !== undefined) yield* steps;

@@ -4,14 +4,6 @@ import { decodeMeta, type StoreMeta } from '../meta.js';
 import { EntryCodec, genesisHead } from './entry-codec.js';
 import { SnapshotCodec } from './snapshot-codec.js';
 
-/**
- * Counts what this walletd may write and an older one does not read: nodes of a cluster write nothing newer than all of them
- * read. Goes up with each such addition to entries or snapshots.
- *
- *   1  the first walletd that shares a store
- */
-export const STORE_FORMAT = 1;
-
 /** How one store's bytes are read: its id is in each entry, chunk and manifest. */
 export interface StoreFormats extends Pick<StoreMeta, 'storeId' | 'createdMs' | 'shards'> {
   readonly format: EntryFormat;

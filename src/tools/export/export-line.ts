@@ -41,10 +41,15 @@ function callbackFields(event: CallbackApplied, decimal: Decimal): object {
   };
 }
 
-/** The change as it is, but for its amounts and the platform's times. */
+/** The change as it is, but for its amounts and the platform's times, and what only memory has to know. */
 function changeFields(change: Change, decimal: Decimal): object {
   const { amounts, line } = changeKind(change);
-  const fields: Record<string, unknown> = { ...change, after: decimal(change.after), ...line?.(change, decimal) };
+  const fields: Record<string, unknown> = {
+    ...change,
+    keepsRequest: undefined,
+    after: decimal(change.after),
+    ...line?.(change, decimal),
+  };
   for (const name of amounts) fields[name] = decimal(fields[name] as Units);
   return fields;
 }

@@ -7,7 +7,7 @@ import { change, closedFailure, fail, repeat, type Verdict } from './verdict.js'
 /** docs/decisions.md section 4, adjustBets. */
 export function decideAdjustBet(wallet: Wallet, command: AdjustBetsCommand, txn: AdjustTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
-  if (bet === undefined) return fail('transaction-not-found');
+  if (bet === undefined || bet.state === 'TIPS') return fail('transaction-not-found');
   const first = bet.adjustmentBy(command.id);
   if (first !== undefined)
     return first.amount === txn.betAmount ? repeat(first, bet.row) : fail('duplicate-transaction');

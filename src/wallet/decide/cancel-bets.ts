@@ -1,9 +1,10 @@
 import { maybeSum } from '../amount.js';
-import type { CancelBetsCommand, CancelTxn } from '../command.js';
-import type { Round } from '../state/round.js';
+import type { CallbackCommand, CancelBetsCommand, CancelTxn } from '../command.js';
+import type { Round, Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { firstAnswer } from './idempotency.js';
 import type { Rules } from './rules.js';
+import { isStale, isStaleInRound } from './stale.js';
 import { change, closedFailure, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /**
@@ -24,16 +25,29 @@ export function decideCancelBet(
 
 function decideByTransaction(wallet: Wallet, command: CancelBetsCommand, txn: CancelTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
-  if (bet === undefined) return rememberCancel(wallet, txn, rules);
-  if (bet.kind === 'tombstone') return fail('transaction-not-found');
-  if (bet.isOpen) {
-    return change(
-      { type: 'bet-cancelled', id: bet.id, state: txn.status, after: wallet.balance + bet.held },
-      mismatches(bet, txn, txn.betAmount, bet.stake),
-    );
+  return bet === undefined ? rememberCancel(wallet, txn, rules) : decideCancelKnown(wallet, bet, command, txn, rules);
+}
+
+/** By either endpoint: bets and tips share one namespace, and money back is never wrong once. */
+export function decideCancelKnown(
+  wallet: Wallet,
+  item: Transaction,
+  command: CallbackCommand,
+  txn: Pick<CancelTxn, 'roundId' | 'status' | 'betAmount'>,
+  rules: Rules,
+): Verdict {
+  if (item.kind === 'tombstone') return fail('transaction-not-found');
+  if (isStale(item, command, rules)) return fail('duplicate-transaction');
+  const { id } = item;
+  const after = wallet.balance + item.held;
+  const remarks = mismatches(item, txn, txn.betAmount, item.stake);
+  if (item.state === 'TIPS') return change({ type: 'tip-cancelled', id, after }, remarks);
+  if (item.isOpen) {
+    const keepsRequest = rules.keepsRequests;
+    return change({ type: 'bet-cancelled', id, state: txn.status, keepsRequest, after }, remarks);
   }
-  const first = bet.isReversed ? firstAnswer(bet, { type: 'cancel' }) : undefined;
-  return first === undefined ? fail(closedFailure(bet)) : repeat(first, bet.row);
+  const first = item.isReversed ? firstAnswer(item, { type: 'cancel' }) : undefined;
+  return first === undefined ? fail(closedFailure(item)) : repeat(first, item.row);
 }
 
 /** Networks reorder: a bet that was cancelled before it came must never debit when it comes. */
@@ -55,6 +69,7 @@ function decideByRound(
   hasBegun: boolean,
 ): Verdict {
   const round = wallet.round(command.productId, txn.roundId);
+  if (round !== undefined && isStaleInRound(round, command, rules)) return fail('duplicate-transaction');
   const first = round?.closing('cancel', txn.id);
   if (first !== undefined) return repeat(first, `${round?.row} ${txn.id}`);
   if (round === undefined || !round.isKnown)
@@ -75,6 +90,7 @@ function decideByRound(
     state: txn.status,
     markMs: Math.max(command.timestampMillis, round.markMs),
     bets: open.map((bet) => bet.id),
+    keepsRequest: rules.keepsRequests,
     after: wallet.balance + held,
   });
 }

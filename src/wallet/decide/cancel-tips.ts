@@ -1,10 +1,9 @@
 import { dayOf } from '../../base/time.js';
 import type { CancelTipsCommand, CancelTipTxn } from '../command.js';
 import type { Wallet } from '../state/wallet.js';
-import { rememberCancel } from './cancel-bets.js';
-import { firstAnswer } from './idempotency.js';
+import { decideCancelKnown, rememberCancel } from './cancel-bets.js';
 import type { Rules } from './rules.js';
-import { change, closedFailure, fail, mismatches, repeat, type Verdict } from './verdict.js';
+import { change, fail, type Verdict } from './verdict.js';
 
 /** docs/decisions.md section 4, cancelTips. */
 export function decideCancelTip(
@@ -16,17 +15,10 @@ export function decideCancelTip(
 ): Verdict {
   const item = wallet.bet(command.productId, txn.id);
   if (item === undefined) return decideUnknownTip(wallet, txn, rules, nowMs);
-  if (item.isOpen) {
-    return change(
-      { type: 'bet-cancelled', id: item.id, state: 'REFUND', after: wallet.balance + item.held },
-      mismatches(item, txn, txn.betAmount, item.stake),
-    );
-  }
-  const first = item.isReversed ? firstAnswer(item, { type: 'cancel' }) : undefined;
-  return first === undefined ? fail(closedFailure(item)) : repeat(first, item.row);
+  return decideCancelKnown(wallet, item, command, { ...txn, status: 'REFUND' }, rules);
 }
 
-/** No message places a tip, so its cancel is believed, once per id and a limited number of times a day. */
+/** Where no message places tips, the cancel of one is believed, once per id and a limited number of times a day. */
 function decideUnknownTip(wallet: Wallet, txn: CancelTipTxn, rules: Rules, nowMs: number): Verdict {
   if (rules.tipsUnknown === 'reject') return rememberCancel(wallet, txn, rules);
   const { tipsDay, tipsCredited } = wallet.tallies;

@@ -1,10 +1,11 @@
-import { must, unreachable } from '../../base/assert.js';
+import { unreachable } from '../../base/assert.js';
 import type { Units } from '../amount.js';
 import { applyChange } from '../apply.js';
 import type {
   CallbackCommand,
   CancelBetsCommand,
   CancelTxn,
+  CheckBalanceCommand,
   Command,
   VoidSettledCommand,
   VoidTxn,
@@ -15,15 +16,19 @@ import type { Failure } from '../rejection.js';
 import { excerptOf } from '../state/excerpt.js';
 import type { Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
+import { decideMovement } from './adjust-balance.js';
 import { decideAdjustBet } from './adjust-bets.js';
 import { decideCancelBet } from './cancel-bets.js';
 import { decideCancelTip } from './cancel-tips.js';
 import { decideOperator } from './operator.js';
 import { decidePlaceBet } from './place-bets.js';
+import { decidePlaceTip } from './place-tips.js';
+import { decideRollback } from './rollback.js';
 import type { Rules } from './rules.js';
 import { decideSettleBet } from './settle-bets.js';
 import { fail, type Verdict } from './verdict.js';
 import { decideVoidSettled } from './void-settled.js';
+import { decideWinReward } from './win-rewards.js';
 
 /**
  * Decides a command against the wallet of its player. Pure: reads no clock, changes nothing.
@@ -37,7 +42,13 @@ export function decide(wallet: Wallet | undefined, command: Command, rules: Rule
     case 'voidSettled':
     case 'cancelBets':
     case 'cancelTips':
+    case 'placeTips':
+    case 'winRewards':
+    case 'adjustBalance':
+    case 'rollback':
       return decideCallback(wallet, command, rules, nowMs);
+    case 'checkBalance':
+      return decideBalance(wallet, command);
     default:
       return decideOperator(wallet, command, nowMs);
   }
@@ -45,6 +56,13 @@ export function decide(wallet: Wallet | undefined, command: Command, rules: Rule
 
 const NO_REMARKS: readonly Remark[] = [];
 const REPEAT: readonly Remark[] = ['repeat'];
+
+/** Told to whoever is blocked too, and of whatever product: a blocked player has bets that close. */
+function decideBalance(wallet: Wallet | undefined, command: CheckBalanceCommand): Decision {
+  if (wallet === undefined) return failed('user-not-found');
+  if (wallet.currency !== command.currency) return failed('currency-mismatch');
+  return { answer: accepted(wallet.balance, wallet.balance), event: undefined, remarks: NO_REMARKS };
+}
 
 function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, rules: Rules, nowMs: number): Decision {
   if (wallet === undefined) return failed('user-not-found');
@@ -76,7 +94,7 @@ function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, ru
  * so is a bet that its round has taken along, because platforms name a round beside its bets, and once per bet.
  */
 function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Decision {
-  const draft = excerptOf(wallet, command.productId, command.txns);
+  const draft = excerptOf(wallet, command);
   const changes: Change[] = [];
   const remarks: Remark[] = [];
   const repeats: Repeat[] = [];
@@ -144,7 +162,9 @@ class ClosedHere {
   add(draft: Wallet, index: number): void {
     const { id, roundId, byRound } = this.txn(index);
     if (byRound) this.wholly.add(roundId);
-    this.begun.add(byRound ? roundId : must(this.bet(draft, id), 'what was closed is there').round.id);
+    // Tips and rewards are closed here, too, and are of no round.
+    const bet = byRound ? undefined : this.bet(draft, id);
+    if (byRound || bet?.kind === 'bet') this.begun.add(bet === undefined ? roundId : bet.round.id);
   }
 
   addRepeat(index: number): void {
@@ -208,6 +228,14 @@ function decideByEndpoint(
       return decideCancelBet(wallet, command, at(command.txns, index), rules, hasBegun);
     case 'cancelTips':
       return decideCancelTip(wallet, command, at(command.txns, index), rules, nowMs);
+    case 'placeTips':
+      return decidePlaceTip(wallet, command, at(command.txns, index), rules);
+    case 'winRewards':
+      return decideWinReward(wallet, command, at(command.txns, index));
+    case 'adjustBalance':
+      return decideMovement(wallet, command, at(command.txns, index), rules);
+    case 'rollback':
+      return decideRollback(wallet, command, at(command.txns, index), rules);
     default:
       return unreachable(command);
   }

@@ -51,18 +51,14 @@ function decideKnownBet(
   const placed = bet.kind === 'bet' && !bet.isSingleState;
   const opens = placed && !bet.isReversed && txn.status === 'OPEN' && !bet.opened;
   const takes = placed && !bet.isReversed && !txn.skipBalanceUpdate && !bet.taken;
-  const first = firstAnswer(bet, {
-    type: 'place',
-    amount: txn.betAmount,
-    waiting: txn.status === 'WAITING',
-    skip: txn.skipBalanceUpdate,
-  });
+  const message = { type: 'place', amount: txn.betAmount, skip: txn.skipBalanceUpdate } as const;
+  const first = bet.kind === 'bet' ? firstAnswer(bet, { ...message, waiting: txn.status === 'WAITING' }) : undefined;
   if (!opens && !takes && first !== undefined && txn.roundId === bet.round.id) {
     return bet.isReversed ? fail('already-cancelled') : repeat(first, bet.row);
   }
   if (wallet.blocked) return fail('player-blocked');
   if (refusesProduct(rules, command.productId)) return fail('product-refused');
-  if (bet.kind !== 'bet') return fail('already-cancelled');
+  if (bet.kind !== 'bet' && bet.isReversed) return fail('already-cancelled');
   if ((!opens && !takes) || txn.betAmount !== bet.stake || txn.roundId !== bet.round.id) {
     return fail('duplicate-transaction');
   }

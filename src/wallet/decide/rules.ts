@@ -17,6 +17,12 @@ export interface Rules {
   readonly voidAmounts: 'recorded' | 'request';
   /** False: a void that would leave a negative balance answers 10002. */
   readonly voidAllowNegativeBalance: boolean;
+  /** False: a rollback that would leave a negative balance answers 10002. */
+  readonly rollbackAllowNegativeBalance: boolean;
+  /** How the late retry of a settle or cancel that was rolled back is known: by its request id, by its time, or not. */
+  readonly rollbackStale: 'request' | 'time' | 'off';
+  /** Settles and cancels remember their requests: false while a node of the cluster is too old to read that. */
+  readonly keepsRequests: boolean;
   /** The cancel of a tip that was never seen: `credit` its amount once, or `reject` with 20001 and a tombstone. */
   readonly tipsUnknown: 'credit' | 'reject';
   /** Unknown tips credited per player and UTC day. */
@@ -25,7 +31,7 @@ export interface Rules {
   readonly tombstonesMax: number;
   /** OPEN and WAITING bets per player. */
   readonly openBetsMax: number;
-  /** Adjustments of one bet, payouts of one round, cancels and voids of one round. */
+  /** Adjustments of one bet, rollbacks of one bet, payouts of one round, cancels, voids and rollbacks of one round. */
   readonly historyMax: number;
   /** How long ids are remembered after the last change of their round. Milliseconds. */
   readonly retentionMs: number;

@@ -4,20 +4,22 @@ import type { Round, Settlement, Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { firstAnswer } from './idempotency.js';
 import { type Rules, refusesProduct } from './rules.js';
+import { isStale, isStaleInRound } from './stale.js';
 import { change, closedFailure, covers, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /** docs/decisions.md section 4, settleBets. */
 export function decideSettleBet(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn, rules: Rules): Verdict {
   if (txn.isSingleState) return decideSingleState(wallet, command, txn, rules);
   if (txn.byRound) return decideByRound(wallet, command, txn, rules);
-  return decideByTransaction(wallet, command, txn);
+  return decideByTransaction(wallet, command, txn, rules);
 }
 
 function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn, rules: Rules): Verdict {
   const skip = txn.skipBalanceUpdate;
   const bet = wallet.bet(command.productId, txn.id);
+  if (bet !== undefined && isStale(bet, command, rules)) return fail('duplicate-transaction');
   const first =
-    bet?.isSingleState && bet.stake === txn.betAmount
+    bet?.isSettledSingly && bet.stake === txn.betAmount
       ? firstAnswer(bet, { type: 'settle', amount: txn.payoutAmount, skip })
       : undefined;
   const paysLater = bet !== undefined && first !== undefined && !bet.isReversed && !bet.paidOut && !skip;
@@ -26,8 +28,9 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
   }
   if (wallet.blocked) return fail('player-blocked');
   if (refusesProduct(rules, command.productId)) return fail('product-refused');
+  if (bet?.isRolledBack && bet.isSingleState && (bet.isOpen || paysLater)) return resettle(wallet, bet, txn);
   if (bet !== undefined && !paysLater) {
-    return bet.isOpen ? fail('duplicate-transaction') : fail(closedFailure(bet));
+    return fail(bet.isOpen || bet.state === 'TIPS' ? 'duplicate-transaction' : closedFailure(bet));
   }
   if (bet === undefined && rules.roundEnded === 'refuse-all' && wallet.round(command.productId, txn.roundId)?.ended) {
     return fail('already-settled');
@@ -44,6 +47,7 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
       skip,
       endsRound: txn.isEndRound,
       turnOver: txn.turnOver,
+      keepsRequest: rules.keepsRequests,
       after: wallet.balance + (skip ? 0 : txn.payoutAmount - txn.betAmount),
       gameCode: txn.gameCode,
       playInfo: txn.playInfo,
@@ -54,12 +58,36 @@ function decideSingleState(wallet: Wallet, command: SettleBetsCommand, txn: Sett
   );
 }
 
-function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn): Verdict {
+/** The round runs once more: its stake is held already, as far as it was taken. */
+function resettle(wallet: Wallet, bet: Transaction, txn: SettleTxn): Verdict {
+  const skip = txn.skipBalanceUpdate;
+  const { held } = bet;
+  // What is held cannot become another stake without money.
+  if (skip && bet.taken && txn.betAmount !== held) return fail('duplicate-transaction');
+  if (!skip && !covers(wallet, Math.max(0, txn.betAmount - held))) return fail('insufficient-balance');
+  return change(
+    {
+      type: 'single-state-resettled',
+      id: bet.id,
+      stake: txn.betAmount,
+      held,
+      payout: txn.payoutAmount,
+      skip,
+      endsRound: txn.isEndRound,
+      turnOver: txn.turnOver,
+      after: wallet.balance + (skip ? 0 : held - txn.betAmount + txn.payoutAmount),
+    },
+    bet.round.id === txn.roundId ? [] : ['round-mismatch'],
+  );
+}
+
+function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
-  if (bet === undefined) return fail('transaction-not-found');
+  if (bet === undefined || bet.state === 'TIPS') return fail('transaction-not-found');
+  if (isStale(bet, command, rules)) return fail('duplicate-transaction');
   const skip = txn.skipBalanceUpdate;
   if (!bet.isOpen) {
-    if (bet.isReversed || bet.isSingleState) return fail(closedFailure(bet));
+    if (bet.isReversed || bet.isSettledSingly) return fail(closedFailure(bet));
     // A bet that was settled by its round has no settlement of its own to repeat.
     const first = firstAnswer(bet, { type: 'settle', amount: txn.payoutAmount, skip });
     if (first === undefined) return fail('already-settled');
@@ -73,6 +101,7 @@ function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: Se
       skip,
       endsRound: txn.isEndRound,
       turnOver: txn.turnOver,
+      keepsRequest: rules.keepsRequests,
       after: wallet.balance + (skip ? 0 : txn.payoutAmount),
     },
     mismatches(bet, txn, txn.betAmount, bet.stake),
@@ -82,10 +111,11 @@ function decideByTransaction(wallet: Wallet, command: SettleBetsCommand, txn: Se
 function decideByRound(wallet: Wallet, command: SettleBetsCommand, txn: SettleTxn, rules: Rules): Verdict {
   const round = wallet.round(command.productId, txn.roundId);
   if (round === undefined) return fail('transaction-not-found');
+  if (isStaleInRound(round, command, rules)) return fail('duplicate-transaction');
   const settlement = round.settlement(txn.id);
   return settlement === undefined
     ? decideNewSettlement(wallet, txn, rules, round)
-    : decideKnownSettlement(wallet, txn, round, settlement);
+    : decideKnownSettlement(wallet, txn, rules, round, settlement);
 }
 
 function decideNewSettlement(wallet: Wallet, txn: SettleTxn, rules: Rules, round: Round): Verdict {
@@ -95,11 +125,17 @@ function decideNewSettlement(wallet: Wallet, txn: SettleTxn, rules: Rules, round
   if (open.length === 0 && bets.every((bet) => bet.isReversed)) return fail('already-cancelled');
   const further = open.length === 0;
   if (further && round.ended && rules.roundEnded !== 'ignore') return fail('already-settled');
-  if (round.settlementCount >= rules.historyMax) return fail('limit-reached');
-  return settleRound(wallet, txn, open, further ? ['further-payout'] : []);
+  if (round.settlementCount + round.undoneCount >= rules.historyMax) return fail('limit-reached');
+  return settleRound(wallet, txn, rules, open, further ? ['further-payout'] : []);
 }
 
-function decideKnownSettlement(wallet: Wallet, txn: SettleTxn, round: Round, settlement: Settlement): Verdict {
+function decideKnownSettlement(
+  wallet: Wallet,
+  txn: SettleTxn,
+  rules: Rules,
+  round: Round,
+  settlement: Settlement,
+): Verdict {
   const { transaction } = settlement;
   if (transaction.isReversed) return fail('already-cancelled');
   const first = firstAnswer(transaction, {
@@ -112,10 +148,16 @@ function decideKnownSettlement(wallet: Wallet, txn: SettleTxn, round: Round, set
   // Skipped then, paid now. It only pays: bets placed since stay open.
   const bets = settlement.bets.length > 0 ? settlement.bets : round.bets;
   if (bets.every((bet) => bet.isReversed)) return fail('already-cancelled');
-  return settleRound(wallet, txn, [], []);
+  return settleRound(wallet, txn, rules, [], []);
 }
 
-function settleRound(wallet: Wallet, txn: SettleTxn, open: readonly Transaction[], remarks: Remark[]): Verdict {
+function settleRound(
+  wallet: Wallet,
+  txn: SettleTxn,
+  rules: Rules,
+  open: readonly Transaction[],
+  remarks: Remark[],
+): Verdict {
   return change(
     {
       type: 'round-settled',
@@ -125,6 +167,7 @@ function settleRound(wallet: Wallet, txn: SettleTxn, open: readonly Transaction[
       skip: txn.skipBalanceUpdate,
       endsRound: txn.isEndRound,
       turnOver: txn.turnOver,
+      keepsRequest: rules.keepsRequests,
       bets: open.map((bet) => bet.id),
       after: wallet.balance + (txn.skipBalanceUpdate ? 0 : txn.payoutAmount),
       gameCode: txn.gameCode,

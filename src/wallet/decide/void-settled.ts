@@ -1,9 +1,11 @@
 import { isSafeBalance, maybeSum, type Units } from '../amount.js';
 import type { VoidSettledCommand, VoidTxn } from '../command.js';
-import type { Round, Transaction } from '../state/round.js';
+import type { Remark } from '../decision.js';
+import type { Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { firstAnswer } from './idempotency.js';
 import type { Rules } from './rules.js';
+import { takeBack } from './take-back.js';
 import { change, fail, mismatches, repeat, type Verdict } from './verdict.js';
 
 /**
@@ -18,13 +20,28 @@ export function decideVoidSettled(
   rules: Rules,
   hasBegun: boolean,
 ): Verdict {
-  return txn.byRound
-    ? decideByRound(wallet, command, txn, rules, hasBegun)
-    : decideByTransaction(wallet, wallet.bet(command.productId, txn.id), txn, rules);
+  return txn.byRound ? decideByRound(wallet, command, txn, rules, hasBegun) : decideById(wallet, command, txn, rules);
+}
+
+/** No message takes a reward back: so a void does that bears its id, unless the id is a bet's or a tip's as well. */
+function decideById(wallet: Wallet, command: VoidSettledCommand, txn: VoidTxn, rules: Rules): Verdict {
+  const bet = wallet.bet(command.productId, txn.id);
+  const reward = bet === undefined || bet.kind === 'tombstone' ? wallet.reward(command.productId, txn.id) : undefined;
+  return reward === undefined ? decideByTransaction(wallet, bet, txn, rules) : decideReward(wallet, reward, txn, rules);
+}
+
+function decideReward(wallet: Wallet, reward: Transaction, txn: VoidTxn, rules: Rules): Verdict {
+  const first = firstAnswer(reward, { type: 'void' });
+  if (first !== undefined) return repeat(first, reward.row);
+  const { id, paid } = reward;
+  const after = wallet.balance - paid;
+  if (!rules.voidAllowNegativeBalance && paid > 0 && after < 0) return fail('insufficient-balance');
+  const remarks: Remark[] = txn.payoutAmount === paid ? [] : ['amount-mismatch'];
+  return change({ type: 'reward-voided', id, after }, remarks);
 }
 
 function decideByTransaction(wallet: Wallet, bet: Transaction | undefined, txn: VoidTxn, rules: Rules): Verdict {
-  if (bet === undefined || bet.isOpen) return fail('transaction-not-found');
+  if (bet === undefined || bet.isOpen || bet.state === 'TIPS') return fail('transaction-not-found');
   if (bet.isReversed) {
     const first = bet.state === 'VOID' ? firstAnswer(bet, { type: 'void' }) : undefined;
     return first === undefined ? fail('already-cancelled') : repeat(first, bet.row);
@@ -66,18 +83,6 @@ function decideByRound(
     { type: 'round-voided', id: txn.id, roundId: round.id, bets: settled.map((bet) => bet.id), after },
     txn.betAmount === held && txn.payoutAmount === paid ? [] : ['amount-mismatch'],
   );
-}
-
-/** The settlements of the round that give back up to `payout`, oldest first. */
-function takeBack(round: Round, payout: Units): [string, Units][] {
-  const taken: [string, Units][] = [];
-  let rest = payout;
-  for (const { transaction } of round.settlements) {
-    const amount = Math.min(rest, transaction.paid);
-    if (amount > 0) taken.push([transaction.id, amount]);
-    rest -= amount;
-  }
-  return taken;
 }
 
 /** Undefined when the rules forbid the negative balance. */

@@ -12,6 +12,11 @@ export function spaceOf(player: number, product: number): number {
   return Math.imul(player, 0x9e3779b1) ^ Math.imul(product, 0x85ebca77);
 }
 
+/** The space of ids of one namespace within another space; that of namespace 0 is the other one itself. */
+export function spaceWithin(space: number, namespace: number): number {
+  return space ^ Math.imul(namespace, 0xc2b2ae3d);
+}
+
 /** MurmurHash3's finalizer: every bit depends on every unit. */
 function finish(value: number): number {
   let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b);

@@ -1,31 +1,39 @@
+import type { CallbackCommand, Endpoint } from '../command.js';
 import type { Round, Transaction } from './round.js';
+import type { Namespace } from './transaction-kind.js';
 import { Wallet } from './wallet.js';
-
-/** What of a command names transactions and rounds. */
-interface Naming {
-  readonly id: string;
-  readonly roundId: string;
-  readonly byRound?: boolean;
-}
 
 /**
  * A copy that holds what these elements can touch, and nothing else. An array is decided on such a copy, one element
  * after the other; the wallet itself changes only when all of them stand. The copy of the array before it is gone then.
+ * `isOfRounds`: what is decided of a bet depends on the other bets of its round.
  */
-export function excerptOf(wallet: Wallet, productId: string, txns: readonly Naming[]): Wallet {
+export function excerptOf(wallet: Wallet, command: CallbackCommand): Wallet {
+  const { productId } = command;
+  const namespaces = namespacesOf(command.type);
   const rounds = new Map<number, RoundPart>();
   const partOf = (round: Round): RoundPart => {
     const part = rounds.get(round.row) ?? { round, items: new Map() };
     rounds.set(round.row, part);
     return part;
   };
-  for (const { id, roundId, byRound } of txns) {
-    const bet = wallet.bet(productId, id);
-    if (bet !== undefined) partOf(bet.round).items.set(bet.row, bet);
+  const addBets = (round: Round): void => {
+    const { items } = partOf(round);
+    for (const other of round.bets) items.set(other.row, other);
+  };
+  for (const txn of command.txns) {
+    const { id, roundId } = txn;
+    for (const namespace of namespaces) {
+      const item = wallet.named(namespace, productId, id);
+      if (item === undefined) continue;
+      partOf(item.round).items.set(item.row, item);
+      // Whether a bet is the last of its round that is settled shows in the others.
+      if (command.type === 'rollback') addBets(item.round);
+    }
     const round = wallet.round(productId, roundId);
     if (round === undefined) continue;
-    const { items } = partOf(round);
-    if (byRound === true) for (const other of round.bets) items.set(other.row, other);
+    partOf(round);
+    if ('byRound' in txn && txn.byRound) addBets(round);
   }
   const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
   copy.balance = wallet.balance;
@@ -36,6 +44,25 @@ export function excerptOf(wallet: Wallet, productId: string, txns: readonly Nami
   copy.openBets = wallet.openBets;
   copy.tombstones = wallet.tombstones;
   return copy;
+}
+
+const BETS: readonly Namespace[] = ['bet'];
+const BETS_AND_REWARDS: readonly Namespace[] = ['bet', 'reward'];
+const REWARDS: readonly Namespace[] = ['reward'];
+const MOVEMENTS: readonly Namespace[] = ['debit', 'credit'];
+
+/** Where the ids of its elements can be. */
+function namespacesOf(type: Endpoint): readonly Namespace[] {
+  switch (type) {
+    case 'voidSettled':
+      return BETS_AND_REWARDS;
+    case 'winRewards':
+      return REWARDS;
+    case 'adjustBalance':
+      return MOVEMENTS;
+    default:
+      return BETS;
+  }
 }
 
 interface RoundPart {
@@ -53,6 +80,7 @@ function copyRound(copy: Wallet, { round, items }: RoundPart): void {
     roundCopy.addSettlement({ transaction: copyTransaction(copy, roundCopy, transaction), bets: settled });
   }
   for (const closing of round.closings) roundCopy.addClosing(closing);
+  for (const hash of round.undoneHashes) roundCopy.addUndone(hash);
   if (round.ended) roundCopy.end();
   if (round.markMs !== -1) roundCopy.mark(round.markMs);
 }

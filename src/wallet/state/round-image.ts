@@ -4,7 +4,7 @@ import { ByteWriter } from '../records/byte-writer.js';
 import { Cursor } from '../records/bytes.js';
 import type { Round, RoundName, Transaction } from './round.js';
 import type { Wallet } from './wallet.js';
-import { idsOfRounds, readRounds, writeOneRound } from './wallet-body.js';
+import { idsOfRounds, type NamedIds, readRounds, writeOneRound } from './wallet-body.js';
 
 /*
  * A round as the archive has it, and the event that brings it back:
@@ -29,8 +29,7 @@ export function nameOfImage(image: Buffer): RoundName & { readonly username: str
   return { username, productId: cursor.text(), roundId: cursor.text() };
 }
 
-/** The ids of its bets, tips and cancels of unknown ids. */
-export function idsOfImage(image: Buffer): ReadonlySet<string> {
+export function idsOfImage(image: Buffer): NamedIds {
   const cursor = new Cursor(image, 0);
   cursor.skipText();
   return idsOfRounds(cursor);

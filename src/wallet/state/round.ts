@@ -48,10 +48,12 @@ export interface Settlement {
   readonly bets: readonly Transaction[];
 }
 
-/** The cancel or void of a whole round, found again by the id of its message. */
+/** The cancel, void or rollback of a whole round, found again by the id of its message; a rollback by that of its request. */
 export interface RoundClosing extends FirstAnswer {
-  readonly type: 'cancel' | 'void';
+  readonly type: 'cancel' | 'void' | 'rollback';
   readonly id: string;
+  /** Of a cancel, so that its retry is known after a rollback; undefined where an older walletd wrote it. */
+  readonly requestHash?: number | undefined;
 }
 
 /* Flags of a round, below the number of its product. */
@@ -66,12 +68,17 @@ const KEPT = 4;
  *
  *   byte 0       a settlement: its row (number), how many bytes the rest takes (number), the rows of its bets (numbers)
  *   byte 1, 2    a cancel, a void: id (text), balance before, after (signed), version (number)
+ *   byte 3       a rollback: the same, with the id of its request
+ *   byte 4       a cancel: the same as 1, then the hash of its request (number)
+ *   byte 5       a settle or cancel that a rollback has undone: the hash of its request (number)
  */
 const MARK_AT = USED_BYTES;
 const MESSAGES_AT = MARK_AT + 8;
 const SETTLEMENT = 0;
-const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void'];
-const CLOSING_BYTES_MAX = 1 + 3 * (NUMBER_BYTES_MAX + 1);
+const CLOSINGS: readonly (RoundClosing['type'] | undefined)[] = [undefined, 'cancel', 'void', 'rollback', 'cancel'];
+const HASHED_CANCEL = 4;
+const UNDONE = 5;
+const CLOSING_BYTES_MAX = 1 + 4 * (NUMBER_BYTES_MAX + 1);
 const NO_MARK = -1;
 
 /**
@@ -121,6 +128,11 @@ export class Round {
 
   end(): void {
     this.facts |= ENDED;
+  }
+
+  /** It runs once more. */
+  resume(): void {
+    this.facts &= ~ENDED;
   }
 
   /** A note of whoever walks over all rounds of a wallet; false otherwise. */
@@ -206,7 +218,7 @@ export class Round {
     const settlements: Settlement[] = [];
     this.findMessage((cursor, tag) => {
       if (tag === SETTLEMENT) settlements.push(readSettlement(this.tables, cursor));
-      else skipClosing(cursor);
+      else skipMessage(cursor, tag);
     });
     return settlements;
   }
@@ -214,18 +226,33 @@ export class Round {
   get closings(): RoundClosing[] {
     const closings: RoundClosing[] = [];
     this.findMessage((cursor, tag) => {
-      if (tag === SETTLEMENT) skipSettlement(cursor);
+      if (CLOSINGS[tag] === undefined) skipMessage(cursor, tag);
       else closings.push(readClosing(cursor, tag));
     });
     return closings;
+  }
+
+  /** The request hashes of settles and cancels of the round as a whole that rollbacks have undone. */
+  get undoneHashes(): number[] {
+    const hashes: number[] = [];
+    this.findMessage((cursor, tag) => {
+      if (tag === UNDONE) hashes.push(cursor.number());
+      else skipMessage(cursor, tag);
+    });
+    return hashes;
   }
 
   get settlementCount(): number {
     return this.countMessages((tag) => tag === SETTLEMENT);
   }
 
+  /** And what of them was undone. */
   get closingCount(): number {
     return this.countMessages((tag) => tag !== SETTLEMENT);
+  }
+
+  get undoneCount(): number {
+    return this.countMessages((tag) => tag === UNDONE);
   }
 
   addSettlement({ transaction, bets }: Settlement): void {
@@ -242,14 +269,55 @@ export class Round {
     this.append(bytes, end);
   }
 
-  addClosing({ type, id, before, after, version }: RoundClosing): void {
+  addClosing({ type, id, before, after, version, requestHash }: RoundClosing): void {
     const bytes = scratchOf(CLOSING_BYTES_MAX + textBytesMax(id));
-    bytes[0] = 1 + CLOSINGS.indexOf(type);
+    bytes[0] = requestHash === undefined ? CLOSINGS.indexOf(type) : HASHED_CANCEL;
     let end = writeText(bytes, 1, id);
     end = writeSigned(bytes, end, before);
     end = writeSigned(bytes, end, after);
     end = writeNumber(bytes, end, version);
+    if (requestHash !== undefined) end = writeNumber(bytes, end, requestHash);
     this.append(bytes, end);
+  }
+
+  addUndone(requestHash: number): void {
+    const bytes = scratchOf(1 + NUMBER_BYTES_MAX);
+    bytes[0] = UNDONE;
+    this.append(bytes, writeNumber(bytes, 1, requestHash));
+  }
+
+  /** A rollback has undone these; of their requests the hashes stay. The settlements are still members. */
+  forget(isForgotten: {
+    settlement?: (item: Transaction) => boolean;
+    closing?: (closing: RoundClosing) => boolean;
+  }): void {
+    const place = this.messages;
+    if (place === 0) return;
+    const { settlement = () => false, closing = () => false } = isForgotten;
+    const { markMs, closings } = this;
+    const settlements = this.settlements.map(({ transaction, bets }) => ({ transaction, bets }));
+    const undone = [
+      ...this.undoneHashes,
+      ...settlements.flatMap(({ transaction }) => (settlement(transaction) ? transaction.requestHashes() : [])),
+      ...closings.flatMap((one) => (closing(one) ? (one.requestHash ?? []) : [])),
+    ];
+    this.tables.blobs.free(place);
+    this.words[this.at + ROUND_MESSAGES] = 0;
+    if (markMs !== NO_MARK) this.mark(markMs);
+    for (const one of settlements) if (!settlement(one.transaction)) this.addSettlement(one);
+    for (const one of closings) if (!closing(one)) this.addClosing(one);
+    for (const hash of undone) this.addUndone(hash);
+  }
+
+  /** Only `Wallet` calls it, which then frees the row. */
+  remove(item: Transaction): void {
+    const { transactions } = this.tables;
+    const newest = this.newest;
+    let before = newest;
+    while (this.nextOf(before) !== item.row) before = this.nextOf(before);
+    const isOnly = before === item.row;
+    transactions.wordsOf(before)[transactions.at(before) + TRANSACTION_NEXT] = this.nextOf(item.row);
+    if (newest === item.row) this.words[this.at + ROUND_NEWEST] = isOnly ? 0 : before;
   }
 
   /** Other settlements are not read: there can be a thousand. */
@@ -269,7 +337,7 @@ export class Round {
   closing(type: RoundClosing['type'], id: string): RoundClosing | undefined {
     const wanted = writtenText(id);
     return this.findMessage((cursor, tag) => {
-      const isWanted = tag !== SETTLEMENT && CLOSINGS[tag - 1] === type && isTextAt(cursor.bytes, cursor.at, wanted);
+      const isWanted = CLOSINGS[tag] === type && isTextAt(cursor.bytes, cursor.at, wanted);
       return isWanted ? readClosing(cursor, tag) : skipMessage(cursor, tag);
     });
   }
@@ -341,8 +409,15 @@ EMPTY_MESSAGES.writeUInt32LE(MESSAGES_AT);
 EMPTY_MESSAGES.writeDoubleLE(NO_MARK, MARK_AT);
 
 function readClosing(cursor: Cursor, tag: number): RoundClosing {
-  const type = CLOSINGS[tag - 1] as RoundClosing['type'];
-  return { type, id: cursor.text(), before: cursor.signed(), after: cursor.signed(), version: cursor.number() };
+  const type = CLOSINGS[tag] as RoundClosing['type'];
+  const closing = {
+    type,
+    id: cursor.text(),
+    before: cursor.signed(),
+    after: cursor.signed(),
+    version: cursor.number(),
+  };
+  return tag === HASHED_CANCEL ? { ...closing, requestHash: cursor.number() } : closing;
 }
 
 /** Reads the list of its bets when it is asked for: before the round has another message. */
@@ -370,14 +445,16 @@ function readSettlement(tables: Tables, cursor: Cursor): Settlement {
 
 function skipMessage(cursor: Cursor, tag: number): undefined {
   if (tag === SETTLEMENT) skipSettlement(cursor);
-  else skipClosing(cursor);
+  else if (tag === UNDONE) cursor.number();
+  else skipClosing(cursor, tag);
 }
 
-function skipClosing(cursor: Cursor): void {
+function skipClosing(cursor: Cursor, tag: number): void {
   cursor.skipText();
   cursor.signed();
   cursor.signed();
   cursor.number();
+  if (tag === HASHED_CANCEL) cursor.number();
 }
 
 function skipSettlement(cursor: Cursor): void {

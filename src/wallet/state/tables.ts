@@ -3,9 +3,10 @@ import type { ByteWriter } from '../records/byte-writer.js';
 import { Cursor, copyBytes, isTextAt, textBytesMax, textEnd, type WrittenText, writeText } from '../records/bytes.js';
 import { Dictionary } from '../records/dictionary.js';
 import { HashIndex } from '../records/hash-index.js';
-import { hashKey, spaceOf } from '../records/key-hash.js';
+import { hashKey, spaceOf, spaceWithin } from '../records/key-hash.js';
 import { Rows, SEGMENT_ROWS } from '../records/rows.js';
 import { PAGE_BYTES, Slab } from '../records/slab.js';
+import { namespaceIn } from './transaction-kind.js';
 
 /*
  * Where things are in the rows: words, and doubles (D_...), of which each takes two words.
@@ -129,7 +130,7 @@ export class Tables {
   readonly operators = new Dictionary();
   private readonly playersByName = new HashIndex();
   private readonly roundsById = new HashIndex();
-  /** Bets, tips and tombstones: they share one namespace. */
+  /** In the namespaces of transaction-record.ts. */
   private readonly transactionsById = new HashIndex();
   private readonly operationsById = new HashIndex();
   private maybeDraft: Tables | undefined = undefined;
@@ -176,8 +177,8 @@ export class Tables {
     return this.roundsById.find(this.roundKey.of(player, product, id), this.isRound);
   }
 
-  findTransaction(player: number, product: number, id: string): number {
-    return this.transactionsById.find(this.transactionKey.of(player, product, id), this.isTransaction);
+  findTransaction(player: number, product: number, id: string, namespace: number): number {
+    return this.transactionsById.find(this.transactionKey.of(player, product, id, namespace), this.isTransaction);
   }
 
   findOperation(player: number, id: string): number {
@@ -201,8 +202,8 @@ export class Tables {
     return this.roundKey.of(player, product, id);
   }
 
-  hashTransaction(player: number, product: number, id: string): number {
-    return this.transactionKey.of(player, product, id);
+  hashTransaction(player: number, product: number, id: string, namespace: number): number {
+    return this.transactionKey.of(player, product, id, namespace);
   }
 
   /** Once all of its key is there. */
@@ -335,6 +336,7 @@ export class Tables {
     const words = this.transactions.wordsOf(row);
     const at = this.transactions.at(row);
     const key = this.transactionKey;
+    if (namespaceIn(words[at + TRANSACTION_FACTS] as number) !== key.namespace) return false;
     const isIn = this.isIn(key, words[at + TRANSACTION_ROUND] as number);
     return isIn && this.isTextAt(words[at + TRANSACTION_BLOB] as number, USED_BYTES, key);
   };
@@ -365,7 +367,8 @@ export class Tables {
     const words = this.transactions.wordsOf(row);
     const at = this.transactions.at(row);
     const space = this.spaceOfRound(words[at + TRANSACTION_ROUND] as number);
-    return this.hashAt(space, words[at + TRANSACTION_BLOB] as number, USED_BYTES);
+    const namespace = namespaceIn(words[at + TRANSACTION_FACTS] as number);
+    return this.hashAt(spaceWithin(space, namespace), words[at + TRANSACTION_BLOB] as number, USED_BYTES);
   }
 
   private hashOfOperation(row: number): number {
@@ -414,6 +417,7 @@ const KEY_BYTES = 256;
 class Key {
   player = 0;
   product = 0;
+  namespace = 0;
   /** The text as it stands in blobs. */
   bytes = Buffer.alloc(KEY_BYTES);
   length = 0;
@@ -433,14 +437,16 @@ class Key {
   }
 
   /** The hash of this key. */
-  of(player: number, product: number, text: string): number {
-    if (text === this.text && player === this.player && product === this.product) return this.hash;
+  of(player: number, product: number, text: string, namespace = 0): number {
+    const isSameSpace = player === this.player && product === this.product && namespace === this.namespace;
+    if (text === this.text && isSameSpace) return this.hash;
     this.text = text;
     this.player = player;
     this.product = product;
+    this.namespace = namespace;
     if (textBytesMax(text) > this.bytes.length) this.bytes = Buffer.alloc(textBytesMax(text) * 2);
     this.length = writeText(this.bytes, 0, text);
-    this.hash = hashKey(spaceOf(player, product), this.bytes, 0, this.length);
+    this.hash = hashKey(spaceWithin(spaceOf(player, product), namespace), this.bytes, 0, this.length);
     return this.hash;
   }
 }

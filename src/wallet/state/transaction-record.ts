@@ -1,6 +1,8 @@
+import { hashString } from '../../base/hash.js';
 import type { Units } from '../amount.js';
 import {
   type Cursor,
+  DOUBLE_BYTES,
   isTextAt,
   NUMBER_BYTES_MAX,
   textBytesMax,
@@ -22,19 +24,11 @@ import {
   USED_BYTES,
   writtenText,
 } from './tables.js';
+import { KIND_MASK, KIND_SHIFT, KINDS, MARK, SETTLEMENT, type TransactionKind } from './transaction-kind.js';
 
-/**
- * bet         a stake: OPEN or WAITING, then closed. Also the bet of a single-state round.
- * tip         known only by its cancel (until placeTips is served): REFUND.
- * settlement  the payout of a round (BY_ROUND), with an id of its own: SETTLED or VOID.
- * tombstone   a cancel of an unknown id: REFUND.
- * mark        a cancel of an unknown round: REFUND, no id.
- */
-export type TransactionKind = 'bet' | 'tip' | 'settlement' | 'tombstone' | 'mark';
-export const TRANSACTION_STATES = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT'] as const;
+export const TRANSACTION_STATES = ['OPEN', 'WAITING', 'SETTLED', 'VOID', 'REFUND', 'REJECT', 'TIPS'] as const;
 export type TransactionState = (typeof TRANSACTION_STATES)[number];
 
-const KINDS: readonly TransactionKind[] = ['bet', 'tip', 'settlement', 'tombstone', 'mark'];
 const STATES: readonly TransactionState[] = TRANSACTION_STATES;
 
 /** What the first answer to a message was; see idempotency.ts. */
@@ -45,44 +39,60 @@ export interface FirstAnswer {
   readonly version: number;
 }
 
-export type EffectType = 'place' | 'settle' | 'adjust' | 'void' | 'cancel';
-const EFFECTS: readonly EffectType[] = ['place', 'settle', 'adjust', 'void', 'cancel'];
+export type EffectType = 'place' | 'settle' | 'adjust' | 'void' | 'cancel' | 'rollback';
+const EFFECTS: readonly EffectType[] = ['place', 'settle', 'adjust', 'void', 'cancel', 'rollback'];
 
 /** A message that had an effect on the transaction, with its answer. */
 export interface Effect extends FirstAnswer {
   readonly type: EffectType;
   readonly waiting: boolean;
   readonly skip: boolean;
+  /** Of a rollback what it took. */
   readonly amount: Units;
-  /** Of an adjustment; empty for others. */
+  /** Of an adjustment, and of a rollback of this transaction alone; empty for others. */
   readonly requestId: string;
+  /** Of a settle or cancel, so that its retry is known after a rollback; undefined where an older walletd wrote it. */
+  readonly requestHash: number | undefined;
+  /** Of a rollback: when the platform sent it. */
+  readonly sentMs: number;
+}
+
+/** A request as settles and cancels remember it. On disk for ever: it must not change. */
+export function hashOfRequest(requestId: string): number {
+  return hashString(requestId);
 }
 
 /*
  * Facts about a transaction, in one small integer, also in snapshots for ever.
  *   bits 0-2 state, bits 3-5 kind, then one bit each
+ *
+ * One state is left; the bits from 13 on are free. A tip that stands has a state of its own,
+ * which is neither open (nothing has to follow, so it may leave memory) nor reversed.
  */
 const STATE_MASK = 0b111;
-const KIND_SHIFT = 3;
-const KIND_MASK = 0b111 << KIND_SHIFT;
 const OPENED = 1 << 6;
 const TAKEN = 1 << 7;
 const PAID_OUT = 1 << 8;
 const SINGLE_STATE = 1 << 9;
 const SETTLED_BY_ROUND = 1 << 10;
+const ROLLED_BACK = 1 << 11;
+const SETTLED_OTHERWISE = 1 << 12;
 
 const BET = 0;
-const SETTLEMENT = KINDS.indexOf('settlement') << KIND_SHIFT;
-const MARK = KINDS.indexOf('mark') << KIND_SHIFT;
+const FIRST_REVERSED = STATES.indexOf('VOID');
+const LAST_REVERSED = STATES.indexOf('REJECT');
 const SETTLE = EFFECTS.indexOf('settle');
 const ADJUST = EFFECTS.indexOf('adjust');
+const ROLLBACK = EFFECTS.indexOf('rollback');
 
 /*
  * An effect:
- *   byte      type (3 bits), was WAITING, was skipped, how the balance moved (2 bits)
+ *   byte      type (3 bits), was WAITING (of a rollback: BY_ROUND), was skipped, how the balance moved (2 bits), has a hash
  *   version (number), amount (signed), balance before (signed)
  *   balance after (signed)   where it moved neither by the amount nor not at all
- *   request id (text)        of an adjustment
+ *   hash (u32, little-endian)   of the request id, of a settle or cancel
+ *   request id (text)        of an adjustment, or of a rollback that is not BY_ROUND
+ *   sent (double, little-endian)   of a rollback
  */
 const TYPE_MASK = 0b111;
 const WAITING = 0b1000;
@@ -92,17 +102,13 @@ const STAYED = 0;
 const BY_AMOUNT_DOWN = 1;
 const BY_AMOUNT_UP = 2;
 const OTHERWISE = 3;
-const EFFECT_BYTES_MAX = 1 + 4 * (NUMBER_BYTES_MAX + 1);
+const HAS_HASH = 0b10000000;
+const HASH_BYTES = 4;
+const EFFECT_BYTES_MAX = 1 + 4 * (NUMBER_BYTES_MAX + 1) + HASH_BYTES + DOUBLE_BYTES;
 
 /** The facts of a new transaction. */
 export function factsOf(kind: TransactionKind, state: TransactionState): number {
   return STATES.indexOf(state) | (KINDS.indexOf(kind) << KIND_SHIFT);
-}
-
-/** True for what is found by its id: a settlement is found in its round, and a mark has none. */
-export function isNamedById(facts: number): boolean {
-  const kind = facts & KIND_MASK;
-  return kind !== SETTLEMENT && kind !== MARK;
 }
 
 /** True for a row that is not open, and was not touched since. */
@@ -168,12 +174,14 @@ export class TransactionRecord {
 
   /** REFUND, REJECT or VOID: as if it had never been. */
   get isReversed(): boolean {
-    return (this.facts & STATE_MASK) >= 3;
+    const state = this.facts & STATE_MASK;
+    return state >= FIRST_REVERSED && state <= LAST_REVERSED;
   }
 
   /** Remembers a cancel of what was not known; counted by the wallet. */
   get isTombstone(): boolean {
-    return (this.facts & KIND_MASK) > SETTLEMENT;
+    const kind = this.facts & KIND_MASK;
+    return kind > SETTLEMENT && kind <= MARK;
   }
 
   /** A placeBets with status OPEN has come. A fact of its own: the settlement may have come first. */
@@ -220,6 +228,30 @@ export class TransactionRecord {
     this.facts |= SETTLED_BY_ROUND;
   }
 
+  /** A rollback has come. One that is open then has been so since the newest one. */
+  get isRolledBack(): boolean {
+    return (this.facts & ROLLED_BACK) !== 0;
+  }
+
+  /** Settled by a single-state message: a single-state bet that was rolled back can be settled in another way. */
+  get isSettledSingly(): boolean {
+    return (this.facts & (SINGLE_STATE | SETTLED_OTHERWISE)) === SINGLE_STATE;
+  }
+
+  /** `isSingly`: by a single-state message. */
+  settle(isSingly: boolean): void {
+    this.state = 'SETTLED';
+    if (this.isSingleState && !isSingly) this.facts |= SETTLED_OTHERWISE;
+  }
+
+  /** Open once more. `keepsStake` false: as if its stake had never been taken. */
+  reopen(keepsStake: boolean): void {
+    this.facts &= ~(PAID_OUT | SETTLED_BY_ROUND | SETTLED_OTHERWISE | (keepsStake ? 0 : TAKEN));
+    this.facts |= ROLLED_BACK;
+    if (!this.isBet) this.state = 'TIPS';
+    else this.state = this.opened || this.isSingleState ? 'OPEN' : 'WAITING';
+  }
+
   get createdMs(): number {
     return this.doubles[(this.at >> 1) + D_TRANSACTION_CREATED] as number;
   }
@@ -232,7 +264,10 @@ export class TransactionRecord {
     this.doubles[(this.at >> 1) + D_TRANSACTION_UPDATED] = timeMs;
   }
 
-  /** The current stake of a bet; what was credited for a tip; of a settlement its payout, less what was taken back. */
+  /**
+   * The current stake of a bet; of a tip what was given, or credited; of a settlement its payout, less what was taken back; of
+   * all else what it moves.
+   */
   get stake(): Units {
     return this.doubles[(this.at >> 1) + D_TRANSACTION_AMOUNT] as Units;
   }
@@ -246,7 +281,7 @@ export class TransactionRecord {
     return this.taken && !this.isReversed ? this.stake : 0;
   }
 
-  /** What a settlement gives, as its message said; undefined for what has not been settled by a message of its own. */
+  /** What its message said that it gives; undefined for what has not been settled by a message of its own. */
   get payout(): Units | undefined {
     let payout: Units | undefined;
     const { cursor, end } = this.effectCursor();
@@ -255,13 +290,14 @@ export class TransactionRecord {
       cursor.number();
       const amount = cursor.signed();
       if ((head & TYPE_MASK) === SETTLE) payout = amount;
+      else if ((head & TYPE_MASK) === ROLLBACK) payout = undefined;
       cursor.signed();
       skipTail(cursor, head);
     }
     return payout;
   }
 
-  /** Payout (or tip refund) given and not taken back. */
+  /** Payout, reward, credit or tip refund given and not taken back. */
   get paid(): Units {
     if (!this.paidOut || this.state === 'VOID') return 0;
     // Part of a settlement can have been taken back; a bet's own payout is paid or not.
@@ -273,10 +309,28 @@ export class TransactionRecord {
     this.stake -= units;
   }
 
-  /** Remembers a message that had an effect, with its answer. `requestId`: of an adjustment. */
-  record(type: EffectType, waiting: boolean, skip: boolean, amount: Units, answer: FirstAnswer, requestId = ''): void {
-    const bytes = scratchOf(effectBytesMax(requestId));
-    const end = writeEffect(bytes, 0, effectOf(type, waiting, skip, amount, answer, requestId));
+  /** Remembers a message that had an effect, with its answer. `requestId`: of an adjustment, `requestHash`: of a settle or cancel. */
+  record(
+    type: EffectType,
+    waiting: boolean,
+    skip: boolean,
+    amount: Units,
+    answer: FirstAnswer,
+    requestId = '',
+    requestHash?: number,
+  ): void {
+    this.append(effectOf(type, waiting, skip, amount, answer, requestId, requestHash));
+  }
+
+  /** Remembers a rollback. `requestId`: empty for one BY_ROUND. */
+  recordRollback(requestId: string, skip: boolean, sentMs: number, answer: FirstAnswer): void {
+    const amount = answer.before - answer.after;
+    this.append(effectOf('rollback', requestId === '', skip, amount, answer, requestId, undefined, sentMs));
+  }
+
+  private append(effect: Effect): void {
+    const bytes = scratchOf(effectBytesMax(effect.requestId));
+    const end = writeEffect(bytes, 0, effect);
     this.words[this.at + TRANSACTION_BLOB] = this.tables.append(this.blob, BLOB_OF_TRANSACTION, this.row, bytes, end);
   }
 
@@ -310,23 +364,53 @@ export class TransactionRecord {
     while (cursor.at < end) {
       const start = cursor.at;
       const head = skipFigures(cursor);
-      if ((head & TYPE_MASK) !== ADJUST) continue;
-      if (isTextAt(cursor.bytes, cursor.at, wanted)) {
+      if ((head & TYPE_MASK) === ADJUST && isTextAt(cursor.bytes, cursor.at, wanted)) {
         cursor.at = start;
         return readEffect(cursor);
       }
-      cursor.skipText();
+      skipNames(cursor, head);
     }
     return undefined;
   }
 
   get adjustmentCount(): number {
+    return this.countEffects(ADJUST);
+  }
+
+  get rollbackCount(): number {
+    return this.isRolledBack ? this.countEffects(ROLLBACK) : 0;
+  }
+
+  get newestRollback(): Effect | undefined {
+    return this.isRolledBack ? this.effects().findLast(({ type }) => type === 'rollback') : undefined;
+  }
+
+  /** The rollback of this transaction by this request. */
+  rollbackBy(requestId: string): Effect | undefined {
+    if (!this.isRolledBack) return undefined;
+    return this.effects().find((effect) => effect.type === 'rollback' && effect.requestId === requestId);
+  }
+
+  /** Of all its settles and cancels. */
+  requestHashes(): number[] {
+    return this.effects().flatMap(({ requestHash }) => requestHash ?? []);
+  }
+
+  /** The request hashes of settles and cancels that rollbacks have undone. */
+  undoneHashes(): number[] {
+    if (!this.isRolledBack) return [];
+    const effects = this.effects();
+    const newest = effects.findLastIndex(({ type }) => type === 'rollback');
+    return effects.slice(0, newest).flatMap(({ requestHash }) => requestHash ?? []);
+  }
+
+  private countEffects(type: number): number {
     let count = 0;
     const { cursor, end } = this.effectCursor();
     while (cursor.at < end) {
-      if ((skipFigures(cursor) & TYPE_MASK) !== ADJUST) continue;
-      cursor.skipText();
-      count++;
+      const head = skipFigures(cursor);
+      if ((head & TYPE_MASK) === type) count++;
+      skipNames(cursor, head);
     }
     return count;
   }
@@ -349,7 +433,7 @@ export class TransactionRecord {
   }
 }
 
-/** `requestId`: of an adjustment. */
+/** `requestId`: of an adjustment or a rollback, `requestHash`: of a settle or cancel, `sentMs`: of a rollback. */
 export function effectOf(
   type: EffectType,
   waiting: boolean,
@@ -357,9 +441,11 @@ export function effectOf(
   amount: Units,
   { before, after, version }: FirstAnswer,
   requestId = '',
+  requestHash: number | undefined = undefined,
+  sentMs = 0,
 ): Effect {
   // One shape for all: a spread would be ten times as slow.
-  return { type, waiting, skip, amount, before, after, version, requestId };
+  return { type, waiting, skip, amount, before, after, version, requestId, requestHash, sentMs };
 }
 
 export function effectBytesMax(requestId: string): number {
@@ -368,14 +454,17 @@ export function effectBytesMax(requestId: string): number {
 
 /** Returns where it ends. */
 export function writeEffect(bytes: Buffer, at: number, effect: Effect): number {
-  const { type, waiting, skip, amount, before, after, version, requestId } = effect;
+  const { type, waiting, skip, amount, before, after, version, requestId, requestHash, sentMs } = effect;
   const move = moveOf(before, amount, after);
-  bytes[at] = EFFECTS.indexOf(type) | (waiting ? WAITING : 0) | (skip ? SKIP : 0) | (move << MOVE_SHIFT);
+  const hashFlag = requestHash === undefined ? 0 : HAS_HASH;
+  bytes[at] = EFFECTS.indexOf(type) | (waiting ? WAITING : 0) | (skip ? SKIP : 0) | (move << MOVE_SHIFT) | hashFlag;
   let end = writeNumber(bytes, at + 1, version);
   end = writeSigned(bytes, end, amount);
   end = writeSigned(bytes, end, before);
   if (move === OTHERWISE) end = writeSigned(bytes, end, after);
-  return type === 'adjust' ? writeText(bytes, end, requestId) : end;
+  if (requestHash !== undefined) end = bytes.writeUInt32LE(requestHash, end);
+  if (type === 'adjust' || requestId !== '') end = writeText(bytes, end, requestId);
+  return type === 'rollback' ? bytes.writeDoubleLE(sentMs, end) : end;
 }
 
 /*
@@ -384,16 +473,27 @@ export function writeEffect(bytes: Buffer, at: number, effect: Effect): number {
 const MESSAGES = 32;
 
 /** Version and message, as one number. */
-export function effectHead({ type, waiting, skip, version }: Omit<Effect, 'requestId'>): number {
+export function effectHead({
+  type,
+  waiting,
+  skip,
+  version,
+}: Omit<Effect, 'requestId' | 'requestHash' | 'sentMs'>): number {
   return version * MESSAGES + (EFFECTS.indexOf(type) | (waiting ? WAITING : 0) | (skip ? SKIP : 0));
 }
 
+/** Told by the first number of an effect. */
+export function isAdjustment(head: number): boolean {
+  return ((head % MESSAGES) & TYPE_MASK) === ADJUST;
+}
+
 /** The effect that format 1 has as four numbers. */
-export function effectFrom(head: number, amount: Units, before: Units, after: Units): Omit<Effect, 'requestId'> {
+export function effectFrom(head: number, amount: Units, before: Units, after: Units, requestId: string): Effect {
   const message = head % MESSAGES;
   const type = EFFECTS[message & TYPE_MASK] as EffectType;
   const version = (head - message) / MESSAGES;
-  return { type, waiting: (message & WAITING) !== 0, skip: (message & SKIP) !== 0, amount, before, after, version };
+  const answer = { before, after, version };
+  return effectOf(type, (message & WAITING) !== 0, (message & SKIP) !== 0, amount, answer, requestId);
 }
 
 function moveOf(before: Units, amount: Units, after: Units): number {
@@ -413,10 +513,10 @@ function readEffect(cursor: Cursor): Effect {
   if (move === BY_AMOUNT_DOWN) after = before - amount;
   else if (move === BY_AMOUNT_UP) after = before + amount;
   else if (move === OTHERWISE) after = cursor.signed();
-  const type = EFFECTS[head & TYPE_MASK] as EffectType;
-  const requestId = type === 'adjust' ? cursor.text() : '';
+  const requestHash = (head & HAS_HASH) === 0 ? undefined : readHash(cursor);
+  const requestId = hasRequestId(head) ? cursor.text() : '';
   return {
-    type,
+    type: EFFECTS[head & TYPE_MASK] as EffectType,
     waiting: (head & WAITING) !== 0,
     skip: (head & SKIP) !== 0,
     amount,
@@ -424,20 +524,44 @@ function readEffect(cursor: Cursor): Effect {
     after,
     version,
     requestId,
+    requestHash,
+    sentMs: (head & TYPE_MASK) === ROLLBACK ? cursor.double() : 0,
   };
 }
 
-/** All of an effect but the request id; returns its first byte. */
+function readHash(cursor: Cursor): number {
+  const hash = cursor.bytes.readUInt32LE(cursor.at);
+  cursor.at += HASH_BYTES;
+  return hash;
+}
+
+function hasRequestId(head: number): boolean {
+  const type = head & TYPE_MASK;
+  return type === ADJUST || (type === ROLLBACK && (head & WAITING) === 0);
+}
+
+/** All of an effect before its request id; returns its first byte. */
 function skipFigures(cursor: Cursor): number {
   const head = cursor.byte();
   cursor.number();
   cursor.signed();
   cursor.signed();
-  if (((head >> MOVE_SHIFT) & 0b11) === OTHERWISE) cursor.signed();
+  skipAfter(cursor, head);
   return head;
 }
 
 function skipTail(cursor: Cursor, head: number): void {
+  skipAfter(cursor, head);
+  skipNames(cursor, head);
+}
+
+function skipAfter(cursor: Cursor, head: number): void {
   if (((head >> MOVE_SHIFT) & 0b11) === OTHERWISE) cursor.signed();
-  if ((head & TYPE_MASK) === ADJUST) cursor.skipText();
+  if ((head & HAS_HASH) !== 0) cursor.at += HASH_BYTES;
+}
+
+/** The request id and what follows it. */
+function skipNames(cursor: Cursor, head: number): void {
+  if (hasRequestId(head)) cursor.skipText();
+  if ((head & TYPE_MASK) === ROLLBACK) cursor.at += DOUBLE_BYTES;
 }

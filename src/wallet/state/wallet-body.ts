@@ -4,7 +4,7 @@ import type { ByteWriter } from '../records/byte-writer.js';
 import { type Cursor, textEnd } from '../records/bytes.js';
 import { Operation, type OperationFacts, type OperationType } from './operation.js';
 import type { Round, RoundClosing, Transaction } from './round.js';
-import { isNamedById } from './transaction-record.js';
+import { isNamedById, namespaceIn, numberOf } from './transaction-kind.js';
 import type { Tallies, Wallet } from './wallet.js';
 
 /*
@@ -22,14 +22,19 @@ import type { Tallies, Wallet } from './wallet.js';
  *     facts (number), created (time after 0), updated (time after it), amount (signed)
  *     bytes that follow (number): id (text) and effects, see transaction-record.ts
  *   rounds with more to tell than that (number):
- *     round (number), flags (byte): 1 ended, mark (double, little-endian)
+ *     round (number), flags (byte): 1 ended, 2 has undone messages; mark (double, little-endian)
  *     settlements (number): transaction (number, from 0 on), bets (number), each of them (number)
- *     closings (number): type (byte), id (text), balance before, after (signed), version (number)
+ *     closings (number): type (byte), id (text), balance before, after (signed), version (number);
+ *       of type 3, which is a cancel, too, the hash of its request (number)
+ *     undone (number, where there are any): of each the hash of its request (number)
  */
 const HAS_OPERATOR = 8;
 const HAS_REASON = 16;
 const ENDED = 1;
+const HAS_UNDONE = 2;
 const NO_MARK = -1;
+const BETS = numberOf('bet');
+const REWARDS = numberOf('reward');
 
 /** On disk for ever: none changes its place. */
 const OPERATIONS: readonly OperationType[] = [
@@ -41,7 +46,8 @@ const OPERATIONS: readonly OperationType[] = [
   'block',
   'unblock',
 ];
-const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void'];
+const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void', 'rollback', 'cancel'];
+const HASHED_CANCEL = 3;
 
 /** Items that are gone through in one step. */
 const STEP = 64;
@@ -163,10 +169,16 @@ export function* readRounds(
   return transactions;
 }
 
-/** The ids of bets, tips and cancels of unknown ids among the transactions of rounds. */
-export function idsOfRounds(cursor: Cursor): ReadonlySet<string> {
+/** The ids among the transactions of rounds that are found by their ids alone: of bets, tips and cancels of unknown ids; of rewards. */
+export interface NamedIds {
+  readonly ids: ReadonlySet<string>;
+  readonly rewardIds: ReadonlySet<string>;
+}
+
+export function idsOfRounds(cursor: Cursor): NamedIds {
   const readName = nameReader(cursor);
   const ids = new Set<string>();
+  const rewardIds = new Set<string>();
   for (let left = cursor.number(); left > 0; left--) {
     if (cursor.number() === 0) {
       readName();
@@ -177,10 +189,14 @@ export function idsOfRounds(cursor: Cursor): ReadonlySet<string> {
     cursor.signed();
     const length = cursor.number();
     const end = cursor.at + length;
-    if (isNamedById(facts)) ids.add(cursor.text());
+    if (isNamedById(facts)) {
+      const namespace = namespaceIn(facts);
+      if (namespace === BETS) ids.add(cursor.text());
+      else if (namespace === REWARDS) rewardIds.add(cursor.text());
+    }
     cursor.at = end;
   }
-  return ids;
+  return { ids, rewardIds };
 }
 
 function nameWriter(bytes: ByteWriter): (text: string) => void {
@@ -280,8 +296,8 @@ function readTransaction(cursor: Cursor, wallet: Wallet, round: Round): Transact
 }
 
 function writeRound(bytes: ByteWriter, round: Round, placeOf: (item: Transaction) => number): void {
-  const { settlements, closings } = round;
-  bytes.byte(round.ended ? ENDED : 0);
+  const { settlements, closings, undoneHashes } = round;
+  bytes.byte((round.ended ? ENDED : 0) | (undoneHashes.length > 0 ? HAS_UNDONE : 0));
   bytes.double(round.markMs);
   bytes.number(settlements.length);
   for (const { transaction, bets } of settlements) {
@@ -290,19 +306,24 @@ function writeRound(bytes: ByteWriter, round: Round, placeOf: (item: Transaction
     for (const bet of bets) bytes.number(placeOf(bet));
   }
   bytes.number(closings.length);
-  for (const { type, id, before, after, version } of closings) {
-    bytes.byte(CLOSINGS.indexOf(type));
+  for (const { type, id, before, after, version, requestHash } of closings) {
+    bytes.byte(requestHash === undefined ? CLOSINGS.indexOf(type) : HASHED_CANCEL);
     bytes.text(id);
     bytes.signed(before);
     bytes.signed(after);
     bytes.number(version);
+    if (requestHash !== undefined) bytes.number(requestHash);
   }
+  if (undoneHashes.length === 0) return;
+  bytes.number(undoneHashes.length);
+  for (const hash of undoneHashes) bytes.number(hash);
 }
 
 function readRound(cursor: Cursor, rounds: readonly Round[], transactions: readonly Transaction[]): void {
   const round = must(rounds[cursor.number() - 1], 'a round is of its wallet');
   const at = (place: number) => must(transactions[place], 'a settlement names transactions of its wallet');
-  if (cursor.byte() === ENDED) round.end();
+  const flags = cursor.byte();
+  if ((flags & ENDED) !== 0) round.end();
   const markMs = cursor.double();
   if (markMs !== NO_MARK) round.mark(markMs);
   for (let left = cursor.number(); left > 0; left--) {
@@ -311,8 +332,12 @@ function readRound(cursor: Cursor, rounds: readonly Round[], transactions: reado
     round.addSettlement({ transaction, bets });
   }
   for (let left = cursor.number(); left > 0; left--) {
-    const type = must(CLOSINGS[cursor.byte()], 'a round is closed by a cancel or a void');
+    const number = cursor.byte();
+    const type = must(CLOSINGS[number], 'the message about a round has a known type');
     const id = cursor.text();
-    round.addClosing({ type, id, before: cursor.signed(), after: cursor.signed(), version: cursor.number() });
+    const answer = { before: cursor.signed(), after: cursor.signed(), version: cursor.number() };
+    round.addClosing({ type, id, ...answer, requestHash: number === HASHED_CANCEL ? cursor.number() : undefined });
   }
+  if ((flags & HAS_UNDONE) === 0) return;
+  for (let left = cursor.number(); left > 0; left--) round.addUndone(cursor.number());
 }

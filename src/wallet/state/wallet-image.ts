@@ -3,14 +3,14 @@ import { textBytesMax, writeText } from '../records/bytes.js';
 import type { OperationFacts, OperationType } from './operation.js';
 import type { Round, RoundClosing, Transaction } from './round.js';
 import { scratchOf } from './tables.js';
-import { effectBytesMax, effectFrom, effectHead, writeEffect } from './transaction-record.js';
+import { effectBytesMax, effectFrom, effectHead, isAdjustment, writeEffect } from './transaction-record.js';
 import type { Wallet } from './wallet.js';
 import type { Wallets } from './wallets.js';
 
 /**
  * All of one wallet as plain arrays: what two wallets have to agree on, and what snapshots of format 1 are made of. A
  * transaction is named by its place in `transactions`, a round by its place in `rounds`. Whatever of a wallet is not in
- * here is derived from what is.
+ * here is derived from what is; but for the hashes of requests, which a wallet does not have of what an older walletd wrote.
  */
 export type WalletImage = readonly [
   ...facts: ImageFacts,
@@ -39,7 +39,8 @@ type TransactionImage = readonly [
   round: number,
   id: string,
   facts: number,
-  adjustmentIds: readonly string[] | null,
+  /** Of adjustments and rollbacks. */
+  requestIds: readonly string[] | null,
   createdMs: number,
   /** Milliseconds after `createdMs`. */
   updated: number,
@@ -83,7 +84,7 @@ const OPERATION_NUMBER: Readonly<Record<OperationType, number>> = {
 const OPERATION_BY_NUMBER = new Map(
   Object.entries(OPERATION_NUMBER).map(([type, number]) => [number, type as OperationType]),
 );
-const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void'];
+const CLOSINGS: readonly RoundClosing['type'][] = ['cancel', 'void', 'rollback'];
 
 const EFFECTS_START = 7;
 const EFFECT_LENGTH = 4;
@@ -136,28 +137,25 @@ export function addImage(wallets: Wallets, image: WalletImage): Wallet {
 }
 
 function transactionImage(item: Transaction, round: number): TransactionImage {
-  const { id, facts, adjustmentIds, createdMs, updatedMs, stake } = item;
-  const effects = item.effects().flatMap((effect) => {
-    return [effectHead(effect), effect.amount, effect.before, effect.after];
-  });
-  const ids = adjustmentIds.length === 0 ? null : adjustmentIds;
-  return [round, id, facts, ids, createdMs, updatedMs - createdMs, stake, ...effects];
+  const { id, facts, createdMs, updatedMs, stake } = item;
+  const effects = item.effects();
+  const numbers = effects.flatMap((effect) => [effectHead(effect), effect.amount, effect.before, effect.after]);
+  const ids = effects.flatMap(({ requestId }) => (requestId === '' ? [] : requestId));
+  return [round, id, facts, ids.length === 0 ? null : ids, createdMs, updatedMs - createdMs, stake, ...numbers];
 }
 
 function addTransaction(wallet: Wallet, round: Round, image: TransactionImage): Transaction {
-  const [, id, facts, adjustmentIds, createdMs, updated, amount] = image;
+  const [, id, facts, ids, createdMs, updated, amount] = image;
   assert((image.length - EFFECTS_START) % EFFECT_LENGTH === 0, 'an effect is four numbers');
-  const requestIds = [...(adjustmentIds ?? [])];
+  const requestIds = [...(ids ?? [])];
   const effectCount = (image.length - EFFECTS_START) / EFFECT_LENGTH;
   const idBytes = requestIds.reduce((sum, requestId) => sum + textBytesMax(requestId), textBytesMax(id));
   const blob = scratchOf(idBytes + effectCount * effectBytesMax(''));
   let end = writeText(blob, 0, id);
   for (let at = EFFECTS_START; at < image.length; at += EFFECT_LENGTH) {
     const [head, moved, before, after] = image.slice(at, at + EFFECT_LENGTH) as [number, number, number, number];
-    const effect = effectFrom(head, moved, before, after);
-    const isAdjustment = effect.type === 'adjust';
-    const requestId = isAdjustment ? must(requestIds.shift(), 'an adjustment has its request') : '';
-    end = writeEffect(blob, end, { ...effect, requestId });
+    const requestId = isAdjustment(head) ? must(requestIds.shift(), 'an adjustment has its request') : '';
+    end = writeEffect(blob, end, effectFrom(head, moved, before, after, requestId));
   }
   return wallet.addRecord(round, facts, createdMs, createdMs + updated, amount, blob, 0, end);
 }
@@ -190,7 +188,7 @@ function writeFacts(round: Round, image: RoundImage, transactions: readonly Tran
     round.addSettlement({ transaction: at(transaction), bets: bets.map(at) });
   }
   for (const [code, id, before, after, version] of closings) {
-    const type = must(CLOSINGS[code], 'a round is closed by a cancel or a void');
+    const type = must(CLOSINGS[code], 'the message about a round has a known type');
     round.addClosing({ type, id, before, after, version });
   }
 }

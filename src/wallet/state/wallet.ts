@@ -41,15 +41,8 @@ import {
   TRANSACTION_ROUND,
   USED_BYTES,
 } from './tables.js';
-import {
-  type Effect,
-  effectBytesMax,
-  factsOf,
-  isNamedById,
-  type TransactionKind,
-  type TransactionState,
-  writeEffect,
-} from './transaction-record.js';
+import { isNamedById, type Namespace, namespaceIn, numberOf, type TransactionKind } from './transaction-kind.js';
+import { type Effect, effectBytesMax, factsOf, type TransactionState, writeEffect } from './transaction-record.js';
 
 /** What few wallets have. */
 export interface Tallies {
@@ -311,9 +304,18 @@ export class Wallet {
 
   /** The bet, tip or tombstone of this id: they share one namespace. */
   bet(productId: string, id: string): Transaction | undefined {
+    return this.named('bet', productId, id);
+  }
+
+  reward(productId: string, id: string): Transaction | undefined {
+    return this.named('reward', productId, id);
+  }
+
+  /** What has this id in its namespace. */
+  named(namespace: Namespace, productId: string, id: string): Transaction | undefined {
     const { tables } = this;
     const product = tables.products.find(productId);
-    const row = product === 0 ? 0 : tables.findTransaction(this.row, product, id);
+    const row = product === 0 ? 0 : tables.findTransaction(this.row, product, id, numberOf(namespace));
     return row === 0 ? undefined : new Transaction(tables, row);
   }
 
@@ -355,7 +357,7 @@ export class Wallet {
     return new Round(tables, row);
   }
 
-  /** A new transaction of a round. `amount` is of a bet its stake, of a tip what is credited, of a settlement its payout;
+  /** A new transaction of a round. `amount` is of a bet its stake, of a settlement its payout, of all else what it moves;
    * `first`: the message that made it, of which nothing but an adjustment has a request id. */
   add(
     round: Round,
@@ -370,8 +372,9 @@ export class Wallet {
     const bytes = scratchOf(textBytesMax(id) + effectBytesMax(''));
     let end = writeText(bytes, 0, id);
     if (first !== undefined) end = writeEffect(bytes, end, first);
-    const hash = kind === 'mark' ? 0 : tables.hashTransaction(this.row, round.product, id);
-    return this.link(round, factsOf(kind, state), createdMs, createdMs, amount, bytes, 0, end, hash);
+    const facts = factsOf(kind, state);
+    const hash = kind === 'mark' ? 0 : tables.hashTransaction(this.row, round.product, id, namespaceIn(facts));
+    return this.link(round, facts, createdMs, createdMs, amount, bytes, 0, end, hash);
   }
 
   /** As `add`, of a transaction with a history: `length` bytes from `start` on are its id and effects. Counts it. */
@@ -522,6 +525,12 @@ export class Wallet {
     if (messages !== 0) tables.blobs.free(messages);
     tables.products.release(round.product);
     tables.rounds.free(round.row);
+  }
+
+  /** Drops a settlement, of which its round no longer tells. */
+  dropSettlement(settlement: Transaction): void {
+    settlement.round.remove(settlement);
+    this.dropTransaction(settlement.row, settlement.facts);
   }
 
   /** Drops operations. */

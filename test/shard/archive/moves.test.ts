@@ -9,7 +9,7 @@ import { MemoryArchive } from '../../support/memory-archive.js';
 import { TestHost, turns } from '../../support/test-host.js';
 import { until } from '../../support/until.js';
 
-const { place, settle, adjust, void: voided, cancel } = commands;
+const { checkBalance, place, settle, adjust, void: voided, cancel } = commands;
 const MEMORY_MS = 1000;
 
 async function started(archive: MemoryArchive, options: ConstructorParameters<typeof TestHost>[0] = {}) {
@@ -158,9 +158,17 @@ test('while the archive is away, what needs it waits and keeps its order; all el
   const order: string[] = [];
   const inOrder = (name: string, answer: Promise<Answer>) => answer.then((it) => order.push(`${name} ${it.type}`));
   const late = test.execute(settle([{ id: 't1' }]), 0, test.clock.nowMs + 5);
+  let told: Answer | undefined;
   const waiting = [
     inOrder('repeat', test.execute(settle([{ id: 't1' }]))),
     inOrder('new', test.execute(place([{ id: 't2', roundId: 'r2' }]))),
+    inOrder(
+      'balance',
+      test.execute(checkBalance()).then((it) => {
+        told = it;
+        return it;
+      }),
+    ),
   ];
   await inOrder('bob', test.execute(place([{ id: 't1' }], { username: 'bob' })));
   test.clock.nowMs += 10;
@@ -168,7 +176,8 @@ test('while the archive is away, what needs it waits and keeps its order; all el
   assert.deepEqual(await late, failed('not-durable-in-time'));
   archive.isAway = false;
   await Promise.all(waiting);
-  assert.deepEqual(order, ['bob accepted', 'repeat accepted', 'new accepted']);
+  assert.deepEqual(order, ['bob accepted', 'repeat accepted', 'new accepted', 'balance accepted']);
+  assert.deepEqual(told, { type: 'accepted', before: 95, after: 95, isRepeat: false });
   assert.equal(await test.balance('ann'), 95);
 });
 

@@ -29,7 +29,7 @@ function put(node: ShardArchive, roundId: string, sequence: number): Promise<voi
 }
 
 function mayHave(node: ShardArchive, roundId: string): boolean {
-  return node.maybeFind('ann', 'p', { ids: [], roundIds: [roundId] }) !== undefined;
+  return node.maybeFind('ann', 'p', { ids: [], rewardIds: [], roundIds: [roundId] }) !== undefined;
 }
 
 for (const during of ['freshNames', 'savedNames'] as const) {

@@ -238,7 +238,7 @@ describe('where an export begins', () => {
 });
 
 test('an export that is slower than the log is trimmed says so', async () => {
-  const store = await storyOf(100);
+  const store = await storyOf(400);
   const starts = await startsOf(store.reader);
   const exported = exportEvents(store.reader, once(starts));
   await exported.next();

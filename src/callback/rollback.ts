@@ -1,0 +1,27 @@
+import { choice } from '../base/json-schema.js';
+import { withTxns } from './callback-type.js';
+import { game, mustUnits, payout, skipBalanceUpdate, stake, transactionType } from './fields.js';
+
+export const rollback = withTxns('rollback', {
+  summary: 'What was settled or refunded is open once more',
+  txn: { status: choice(['ROLLBACK']), betAmount: stake, payoutAmount: payout },
+  optional: { transactionType, skipBalanceUpdate, ...game },
+  example: {
+    id: 'bet-1',
+    roundId: 'round-1',
+    status: 'ROLLBACK',
+    betAmount: 10,
+    payoutAmount: 25.5,
+    transactionType: 'BY_TRANSACTION',
+    gameCode: 'fortune',
+    playInfo: 'spin',
+  },
+  toTxn: (txn, money) => ({
+    id: txn.id,
+    roundId: txn.roundId,
+    betAmount: mustUnits(txn.betAmount, money, 'betAmount'),
+    payoutAmount: mustUnits(txn.payoutAmount, money, 'payoutAmount'),
+    byRound: txn.transactionType === 'BY_ROUND',
+    skipBalanceUpdate: txn.skipBalanceUpdate === true,
+  }),
+});

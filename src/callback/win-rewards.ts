@@ -1,0 +1,25 @@
+import { choice } from '../base/json-schema.js';
+import { withTxns } from './callback-type.js';
+import { amountOf, game, mustUnits } from './fields.js';
+
+export const winRewards = withTxns('winRewards', {
+  summary: 'Rewards are given that are no results of bets: jackpots, tournaments, bonuses',
+  txn: { status: choice(['SETTLED']), payoutAmount: amountOf('The reward') },
+  optional: { ...game, betAmount: amountOf('Stake: a statistic') },
+  example: {
+    id: 'reward-1',
+    roundId: 'round-1',
+    status: 'SETTLED',
+    payoutAmount: 500,
+    gameCode: 'fortune',
+    playInfo: 'jackpot',
+  },
+  toTxn: (txn, money) => ({
+    id: txn.id,
+    roundId: txn.roundId,
+    betAmount: mustUnits(txn.betAmount ?? 0, money, 'betAmount'),
+    payoutAmount: mustUnits(txn.payoutAmount, money, 'payoutAmount'),
+    gameCode: txn.gameCode ?? '',
+    playInfo: txn.playInfo ?? '',
+  }),
+});

@@ -1,0 +1,159 @@
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import type { Command } from 'commander';
+import { messageOf } from '../base/message-of.js';
+import { ConfigError } from '../config/config-error.js';
+import { EXIT } from '../node/exit-codes.js';
+import { parseAt } from '../tools/point-in-time.js';
+import { type Columns, DEFAULT_COLUMNS, parseColumns } from '../tools/reconcile/columns.js';
+import type { Difference } from '../tools/reconcile/difference.js';
+import { type Reconciliation, reconcile } from '../tools/reconcile/reconcile.js';
+import { EDGE_MS, Window } from '../tools/reconcile/window.js';
+import { ToolError } from '../tools/store-reader.js';
+import { argument } from './argument.js';
+import { Progress } from './print/progress.js';
+import {
+  differenceJson,
+  ROWS_MAX,
+  reconciliationText,
+  sortedDifferences,
+  summaryJson,
+} from './print/reconciliation.js';
+import { stdoutSink } from './print/stdout-sink.js';
+import { STORE_ADDRESS_HELP } from './store-address.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
+import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
+
+interface ReconcileOptions extends OutputOptions {
+  readonly from: string;
+  readonly mapping?: string;
+  /** Milliseconds since 1970. */
+  readonly since?: number;
+  readonly until?: number;
+  readonly store?: string;
+}
+
+export function addReconcile(program: Command): void {
+  program
+    .command('reconcile')
+    .description("compare the platform's bet history with the bets here, also the archived ones; changes nothing")
+    .requiredOption('--from <file>', "the platform's history: JSON lines, or CSV with a header; or - for a pipe")
+    .option('--mapping <file>', 'names of its columns and statuses (default: those of betTransactionsV2)')
+    .option('--since <time>', 'the history begins at this time, such as 2026-01-31T00:00:00Z', argument(parseTime))
+    .option('--until <time>', 'the history ends at this time', argument(parseTime))
+    .option('--json', 'print a JSON object per difference, per sum, and one of the whole, instead of tables')
+    .option(...STORE_OPTION)
+    .addHelpText(
+      'after',
+      helpText({
+        notes: [
+          STORE_ADDRESS_HELP,
+          `\
+Without --since and --until the history is taken for all there ever was. What is on one side alone is blamed when it is
+inside of these times by more than ${EDGE_MS / 60_000} minutes; what has changed later than that is in flight. Temporary files lie in TMPDIR
+and need about as much room as the history, and as much again for the bets here.`,
+        ],
+        exitCodes: `${EXIT.ok} nothing differs, ${EXIT.failure} something differs, or it could not be compared.`,
+        examples: [
+          'walletd reconcile --from bets.jsonl --since 2026-01-31T00:00:00Z --until 2026-02-01T00:00:00Z',
+          'zcat bets.csv.gz | walletd reconcile --from - --mapping columns.json --json',
+        ],
+      }),
+    )
+    .action((options: ReconcileOptions) => conclude(run(options), options));
+}
+
+async function run(options: ReconcileOptions): Promise<Outcome | number> {
+  const { mapping, since, until } = options;
+  if (since !== undefined && until !== undefined && since + 2 * EDGE_MS >= until) {
+    throw new ConfigError(`--until must be later than --since by more than ${(2 * EDGE_MS) / 60_000} minutes`);
+  }
+  const columns = mapping === undefined ? DEFAULT_COLUMNS : await readMapping(mapping);
+  return await withStoreToRead(options.store, new Progress('Reconciling', !options.json), (opened) =>
+    reconcileStore(opened, columns, options),
+  );
+}
+
+async function readMapping(file: string): Promise<Columns> {
+  try {
+    return parseColumns(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new ConfigError(`--mapping ${file}: ${messageOf(error)}`);
+  }
+}
+
+async function reconcileStore(
+  { reader, progress }: ReadStore,
+  columns: Columns,
+  { from, since, until, json }: ReconcileOptions,
+): Promise<Outcome | number> {
+  const { scales } = reader;
+  const { bytes, readPart } = await openHistory(from);
+  const sink = json ? stdoutSink() : undefined;
+  const byType = new Map<string, number>();
+  const listed: Difference[] = [];
+  let total = 0;
+  const onDifferences = async (differences: readonly Difference[]) => {
+    total += differences.length;
+    for (const { types } of differences) for (const type of types) byType.set(type, (byType.get(type) ?? 0) + 1);
+    if (sink === undefined) listed.push(...differences.slice(0, ROWS_MAX - listed.length));
+    else await sink.write(linesOf(differences.map((one) => differenceJson(one, scales))));
+  };
+  const result = await reconcile(bytes, reader, {
+    columns,
+    window: new Window(since, until),
+    folder: tmpdir(),
+    onDifferences,
+    readPart,
+    onProgress: progress.update,
+  });
+  const exitCode = total === 0 ? EXIT.ok : EXIT.failure;
+  const hints = hintsOf(result, byType, reader.archive !== undefined);
+  if (sink !== undefined) {
+    for (const hint of hints) progress.warn(hint);
+    await sink.write(linesOf([...summaryJson(result, byType, scales)]));
+    return exitCode;
+  }
+  return {
+    text: () => [reconciliationText(result, sortedDifferences(listed), total, scales), ...hints].join('\n\n'),
+    json: () => [],
+    exitCode,
+  };
+}
+
+/** What may be behind so many differences. */
+function hintsOf({ counts }: Reconciliation, byType: ReadonlyMap<string, number>, hasArchive: boolean): string[] {
+  const isApart = counts.equal === 0 && counts.theirs > 0 && counts.ours > 0;
+  return [
+    ...(isApart ? ['No bet is the same: does the history have the ids of the callbacks? See --mapping.'] : []),
+    ...(byType.has('missing-here') && !hasArchive
+      ? ['Read without an archive: if the store has one, name it with WALLETD_ARCHIVE.']
+      : []),
+  ];
+}
+
+function linesOf(objects: readonly object[]): string {
+  return objects.map((one) => `${JSON.stringify(one)}\n`).join('');
+}
+
+interface History {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** How much of it has been read, between 0 and 1; of a pipe nobody knows. */
+  readonly readPart: () => number;
+}
+
+async function openHistory(from: string): Promise<History> {
+  if (from === '-') return { bytes: process.stdin, readPart: () => 0 };
+  const { size } = await stat(from).catch((error: Error) => {
+    throw new ToolError(`cannot read ${from}: ${error.message}`);
+  });
+  const stream = createReadStream(from, { highWaterMark: 1 << 20 });
+  return { bytes: stream, readPart: () => (size === 0 ? 1 : Math.min(stream.bytesRead / size, 1)) };
+}
+
+function parseTime(text: string): number {
+  const at = parseAt(text);
+  if (at.type === 'time') return at.timeMs;
+  throw new ToolError('it must be a time with its zone, such as 2026-01-31T12:00:00Z');
+}

@@ -1,0 +1,29 @@
+import { ENDPOINTS } from '../callback/callbacks.js';
+import { ConfigError } from '../config/config-error.js';
+import type { Settings } from '../config/schema.js';
+import type { Endpoint } from '../wallet/command.js';
+
+/** What the HTTP library takes for a pattern, or reads otherwise than it is written, is left out. */
+const PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
+
+/** Paths under which endpoints are served as well. Throws a `ConfigError`. */
+export function aliasesOf({ callbacks }: Pick<Settings, 'callbacks'>): ReadonlyMap<string, Endpoint> {
+  return new Map(
+    Object.entries(callbacks.aliases).map(([path, target]) => {
+      if (!PATH.test(path)) {
+        throw new ConfigError(
+          `callbacks.aliases has ${JSON.stringify(path)}: a path is letters, digits, ., _, ~ and - after each /`,
+        );
+      }
+      const own = ENDPOINTS.find((endpoint) => path === `/${endpoint}`);
+      if (own !== undefined) throw new ConfigError(`callbacks.aliases has ${path}, which is an endpoint of its own`);
+      const endpoint = ENDPOINTS.find((one) => one === target);
+      if (endpoint === undefined) {
+        throw new ConfigError(
+          `callbacks.aliases has ${path} for ${JSON.stringify(target)}, which is no endpoint: there are ${ENDPOINTS.join(', ')}`,
+        );
+      }
+      return [path, endpoint];
+    }),
+  );
+}

@@ -1,0 +1,25 @@
+/**
+ * Counts what this walletd may write and an older one does not read: nodes of a cluster write nothing newer than all of them
+ * read. Goes up with each such addition to entries or snapshots.
+ *
+ *   1  the first walletd that shares a store
+ *   2  tips, rewards and movements; bets and rounds that are rolled back; snapshots of format 3
+ */
+export const STORE_FORMAT = 2;
+
+/** What this thread may write. It never goes down: what has been written stays there. */
+export class FormatGate {
+  private allowed: number;
+
+  constructor(allowed = STORE_FORMAT) {
+    this.allowed = allowed;
+  }
+
+  allows(format: number): boolean {
+    return format <= this.allowed;
+  }
+
+  open(format: number): void {
+    this.allowed = Math.max(this.allowed, format);
+  }
+}

@@ -1,0 +1,137 @@
+import { ToolError } from '../store-reader.js';
+
+/** What a record of the platform's bet history says; all of it is text until platform-record.ts reads it. */
+export const FIELDS = [
+  'id',
+  'username',
+  'productId',
+  'currency',
+  'roundId',
+  'stake',
+  'payout',
+  'status',
+  'time',
+] as const;
+export type Field = (typeof FIELDS)[number];
+
+/**
+ * What the platform says of a bet.
+ *
+ * OPEN        its stake is taken, and it has no result
+ * UNSETTLED   its result was taken back: open again
+ * SETTLED     its payout, which may be 0, is given
+ * VOID        settled once, and as if it had never been
+ * CANCELLED   the stake went back before there was a result
+ */
+export const PLATFORM_STATES = ['OPEN', 'UNSETTLED', 'SETTLED', 'VOID', 'CANCELLED'] as const;
+export type PlatformState = (typeof PLATFORM_STATES)[number];
+
+/** Where a history has its fields, and what its words mean. */
+export interface Columns {
+  /** Of each field the columns that can have it: the first that is there counts. */
+  readonly names: Readonly<Record<Field, readonly string[]>>;
+  /** Of fields for which the history has no column. */
+  readonly always: Readonly<Partial<Record<Field, string>>>;
+  /** By their names in capital letters. */
+  readonly statuses: ReadonlyMap<string, PlatformState>;
+  /** For times that do not name theirs, such as +07:00. */
+  readonly zone: string | undefined;
+}
+
+/** The family's own bet history, betTransactionsV2. */
+const NAMES: Columns['names'] = {
+  id: ['betId', 'id'],
+  username: ['username'],
+  productId: ['productId'],
+  currency: ['currency'],
+  roundId: ['roundId'],
+  stake: ['stake'],
+  payout: ['payout'],
+  status: ['betStatus'],
+  time: ['updatedDate'],
+};
+
+const STATUSES: Readonly<Record<string, PlatformState>> = {
+  OPEN: 'OPEN',
+  WAITING: 'OPEN',
+  UNSETTLED: 'UNSETTLED',
+  SETTLED: 'SETTLED',
+  VOID: 'VOID',
+  REFUND: 'CANCELLED',
+  REJECT: 'CANCELLED',
+  CANCEL: 'CANCELLED',
+  CANCELED: 'CANCELLED',
+  CANCELLED: 'CANCELLED',
+};
+
+export const DEFAULT_COLUMNS: Columns = {
+  names: NAMES,
+  always: {},
+  statuses: new Map(Object.entries(STATUSES)),
+  zone: undefined,
+};
+
+const PARTS = ['columns', 'always', 'statuses', 'zone'];
+
+/** Reads a mapping file; what it does not name stays as it is by default. Throws a `ToolError` that says what is wrong. */
+export function parseColumns(text: string): Columns {
+  const mapping = mustObject(parseJson(text), 'the mapping');
+  const stranger = Object.keys(mapping).find((part) => !PARTS.includes(part));
+  if (stranger !== undefined) throw new ToolError(`the mapping has "${stranger}": it can have ${PARTS.join(', ')}`);
+  return {
+    names: { ...NAMES, ...mapFields(mapping.columns, 'columns', namesOf) },
+    always: mapFields(mapping.always, 'always', mustText),
+    statuses: new Map([...DEFAULT_COLUMNS.statuses, ...statusesOf(mapping.statuses)]),
+    zone: mapping.zone === undefined ? undefined : mustZone(mapping.zone),
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ToolError(`the mapping is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function mapFields<T>(
+  value: unknown,
+  part: string,
+  read: (value: unknown, what: string) => T,
+): Partial<Record<Field, T>> {
+  if (value === undefined) return {};
+  const entries = Object.entries(mustObject(value, `"${part}" of the mapping`)).map(([field, given]) => {
+    const isField = (FIELDS as readonly string[]).includes(field);
+    if (!isField) throw new ToolError(`"${part}" of the mapping has "${field}": the fields are ${FIELDS.join(', ')}`);
+    return [field, read(given, `"${field}" in "${part}" of the mapping`)] as const;
+  });
+  return Object.fromEntries(entries) as Partial<Record<Field, T>>;
+}
+
+function namesOf(value: unknown, what: string): readonly string[] {
+  return Array.isArray(value) ? value.map((name) => mustText(name, what)) : [mustText(value, what)];
+}
+
+function statusesOf(value: unknown): [string, PlatformState][] {
+  if (value === undefined) return [];
+  return Object.entries(mustObject(value, '"statuses" of the mapping')).map(([status, means]) => {
+    const state = PLATFORM_STATES.find((one) => one === means);
+    if (state !== undefined) return [status.toUpperCase(), state];
+    throw new ToolError(`"${status}" in "statuses" of the mapping must be one of ${PLATFORM_STATES.join(', ')}`);
+  });
+}
+
+function mustZone(value: unknown): string {
+  if (typeof value === 'string' && /^(Z|[+-]\d\d:\d\d)$/.test(value)) return value;
+  throw new ToolError('"zone" of the mapping must be Z, or as +07:00');
+}
+
+function mustText(value: unknown, what: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw new ToolError(`${what} must be text`);
+}
+
+function mustObject(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new ToolError(`${what} must be a JSON object`);
+}

@@ -1,0 +1,31 @@
+import type { Units } from '../../wallet/amount.js';
+
+/** A number as JSON and CSV have it; neither thousands nor a comma. */
+const DECIMAL = /^(\d{1,20})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,2}))?$/;
+/** As in callbacks: 0.30000000000000004 is 0.3. */
+const NOISE_PER_UNIT = 1_000_000n;
+/** So many digits are a safe integer. */
+const SAFE_DIGITS = 15;
+
+/**
+ * The amount of a decimal text in units, exactly: the text never becomes a float. Undefined when it is no amount:
+ * negative, too large for a balance, or with more decimals than `scale` (noise of floats aside).
+ */
+export function maybeUnitsOf(text: string, scale: number): Units | undefined {
+  const [, whole, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const shift = scale - fraction.length + Number(exponent);
+  const digits = whole + fraction;
+  if (shift >= 0 && digits.length + shift <= SAFE_DIGITS) return Number(digits + '0'.repeat(shift));
+  const units =
+    shift >= 0 ? BigInt(digits) * 10n ** BigInt(shift) : maybeNearest(BigInt(digits), 10n ** BigInt(-shift));
+  return units !== undefined && units <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(units) : undefined;
+}
+
+/** The whole number that a fraction is, or nearly is. */
+function maybeNearest(dividend: bigint, divisor: bigint): bigint | undefined {
+  const below = dividend / divisor;
+  const rest = dividend % divisor;
+  if (rest * NOISE_PER_UNIT <= divisor) return below;
+  return (divisor - rest) * NOISE_PER_UNIT <= divisor ? below + 1n : undefined;
+}

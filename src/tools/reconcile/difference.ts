@@ -1,0 +1,60 @@
+import type { Units } from '../../wallet/amount.js';
+import type { PlatformState } from './columns.js';
+import type { OurState } from './our-bet.js';
+
+/**
+ * missing-here       the platform has the bet, walletd does not
+ * missing-there      walletd has the bet, the platform's history does not
+ * duplicate          the history has the bet again; the newest record is compared
+ * currency           the player has another currency
+ * state, stake, payout
+ * round-payout       what was paid for a whole round, where its bets have no payouts of their own
+ */
+export const DIFFERENCE_TYPES = [
+  'missing-here',
+  'missing-there',
+  'duplicate',
+  'currency',
+  'state',
+  'stake',
+  'payout',
+  'round-payout',
+] as const;
+export type DifferenceType = (typeof DIFFERENCE_TYPES)[number];
+
+export interface Difference {
+  /** All that differ of this bet. */
+  readonly types: readonly DifferenceType[];
+  readonly username: string;
+  readonly productId: string;
+  readonly roundId: string | undefined;
+  /** Of the bet; undefined for a round. */
+  readonly id: string | undefined;
+  readonly currency: string;
+  readonly theirs: TheirSide | undefined;
+  readonly ours: OurSide | undefined;
+}
+
+export interface TheirSide {
+  /** Of the history; of a round that of its last bet. */
+  readonly line: number;
+  /** Undefined for a round. */
+  readonly state: PlatformState | undefined;
+  readonly stake: Units | undefined;
+  readonly payout: Units | undefined;
+  readonly timeMs: number | undefined;
+  /** Undefined where it is the player's. */
+  readonly currency: string | undefined;
+}
+
+export interface OurSide {
+  /** Undefined for a round. */
+  readonly state: OurState | undefined;
+  readonly held: Units | undefined;
+  /** Undefined where it hangs on the round. */
+  readonly paid: Units | undefined;
+  /** Undefined for a round. */
+  readonly timeMs: number | undefined;
+  /** The stake was told and not taken (skipBalanceUpdate). */
+  readonly isUntaken: boolean;
+}

@@ -1,0 +1,78 @@
+import type { ArchiveRecord } from '../../shard/archive/archive.js';
+import { readLog } from '../../shard/log/log-reader.js';
+import type { Lsn } from '../../shard/log/lsn.js';
+import type { Round } from '../../wallet/state/round.js';
+import { addRoundOf, nameOfImage } from '../../wallet/state/round-image.js';
+import { Tables } from '../../wallet/state/tables.js';
+import { Wallet } from '../../wallet/state/wallet.js';
+import type { Wallets } from '../../wallet/state/wallets.js';
+import { forEachWallet } from '../each-wallet.js';
+import { newestReplay } from '../snapshot-replay.js';
+import { type StoreReader, ToolError } from '../store-reader.js';
+import type { Age } from './our-bet.js';
+
+export type TakeRound = (
+  round: Round,
+  player: { readonly username: string; readonly currency: string },
+  age: Age,
+) => void;
+
+/**
+ * Calls `take` with every round of a shard: those of its wallets at the end of the log, and then those in the archive. While
+ * a server goes on a round can come twice; and one that came back from the archive comes with what it was there, too. The
+ * newest `age` counts. Throws a `RecoveryError` at damage.
+ */
+export async function eachRound(shard: number, reader: StoreReader, take: TakeRound): Promise<void> {
+  const replay = await newestReplay(shard, reader);
+  for await (const page of readLog(shard, replay.start, reader)) {
+    for (const read of page) {
+      if (reader.archive === undefined && read.entry.events.some(({ type }) => type === 'rounds-archived')) {
+        throw new ToolError(`rounds of shard ${shard} are in an archive: name it with WALLETD_ARCHIVE`);
+      }
+      replay.take(read);
+    }
+    await reader.yieldTurn();
+  }
+  const { wallets, head } = replay;
+  await forEachWallet(wallets, reader, (wallet) => takeWallet(wallet, ageOf(head.lsn), take));
+  await takeArchive(shard, reader, wallets, take);
+}
+
+function takeWallet(wallet: Wallet, age: Age, take: TakeRound): void {
+  const { username, currency } = wallet;
+  const taken = new Set<number>();
+  for (const { round } of wallet.transactions()) {
+    if (taken.has(round.row)) continue;
+    taken.add(round.row);
+    take(round, { username, currency }, age);
+  }
+}
+
+async function takeArchive(
+  shard: number,
+  { archive, yieldTurn }: StoreReader,
+  wallets: Wallets,
+  take: TakeRound,
+): Promise<void> {
+  const tables = new Tables();
+  for (const day of (await archive?.days()) ?? []) {
+    for await (const records of archive?.all(shard, day) ?? []) {
+      for (const record of records) takeRecord(record, wallets, tables, take);
+      await yieldTurn();
+    }
+  }
+}
+
+function takeRecord({ image, lsn }: ArchiveRecord, wallets: Wallets, tables: Tables, take: TakeRound): void {
+  const { username } = nameOfImage(image);
+  const currency = wallets.peek(username)?.currency;
+  // A player who was created after the wallets were read.
+  if (currency === undefined) return;
+  const copy = Wallet.begin(tables.draft(), currency, username);
+  const [member] = addRoundOf(copy, image);
+  if (member !== undefined) take(member.round, { username, currency }, ageOf(lsn));
+}
+
+function ageOf({ epoch, sequence }: Lsn): Age {
+  return [epoch, sequence];
+}

@@ -1,0 +1,79 @@
+import { CURRENCY } from '../../base/currency.js';
+import type { ScaleTable, Units } from '../../wallet/amount.js';
+import { isId } from '../../wallet/identifier.js';
+import { ToolError } from '../store-reader.js';
+import type { Columns, Field, PlatformState } from './columns.js';
+import { maybeUnitsOf } from './decimal.js';
+import type { RawRecord } from './raw-records.js';
+
+/** A bet as the platform has it. */
+export interface PlatformRecord {
+  readonly line: number;
+  readonly username: string;
+  readonly productId: string;
+  readonly id: string;
+  readonly roundId: string | undefined;
+  readonly currency: string;
+  readonly state: PlatformState;
+  /** Undefined where the state has none. */
+  readonly stake: Units | undefined;
+  readonly payout: Units | undefined;
+  /** Milliseconds. */
+  readonly timeMs: number | undefined;
+}
+
+/** Of an error: a name from outside can be long. */
+const SHOWN_MAX = 100;
+const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?$/;
+
+/** Throws a `ToolError` that names the line and what is wrong with it. */
+export function platformRecord({ line, fields }: RawRecord, columns: Columns, scales: ScaleTable): PlatformRecord {
+  const fail = (what: string): never => {
+    throw new ToolError(`line ${line}: ${what}`);
+  };
+  const maybe = (field: Field) => fields[field] ?? columns.always[field];
+  const must = (field: Field) =>
+    maybe(field) ?? fail(`there is no ${field}: no column ${columns.names[field].join(' or ')} that has one`);
+  const name = (field: Field) => {
+    const text = must(field);
+    return isId(text) ? text : fail(`${field} cannot be ${shown(text)}`);
+  };
+  const currency = must('currency');
+  if (!CURRENCY.test(currency)) fail(`${shown(currency)} is no currency`);
+  const status = must('status');
+  const state =
+    columns.statuses.get(status.toUpperCase()) ??
+    fail(`the status ${shown(status)} is unknown: say in "statuses" of the mapping what it means`);
+  const amount = (field: 'stake' | 'payout') => {
+    const text = must(field);
+    const scale = scales.of(currency);
+    return maybeUnitsOf(text, scale) ?? fail(`${field} cannot be ${shown(text)}: ${currency} has ${scale} decimals`);
+  };
+  const isReversed = state === 'VOID' || state === 'CANCELLED';
+  const time = maybe('time');
+  return {
+    line,
+    username: name('username'),
+    productId: name('productId'),
+    id: name('id'),
+    roundId: maybe('roundId'),
+    currency,
+    state,
+    stake: isReversed ? undefined : amount('stake'),
+    payout: state === 'SETTLED' ? amount('payout') : undefined,
+    timeMs:
+      time === undefined ? undefined : (maybeTime(time, columns.zone) ?? fail(`no time with a zone: ${shown(time)}`)),
+  };
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}...` : text);
+}
+
+function maybeTime(text: string, zone: string | undefined): number | undefined {
+  if (/^\d{12,14}$/.test(text)) return Number(text);
+  const [, date, time, own = zone] = TIME.exec(text) ?? [];
+  if (date === undefined || own === undefined) return undefined;
+  const timeMs = Date.parse(`${date}T${time}${own.replace(/^(.\d\d)(\d\d)$/, '$1:$2')}`);
+  return Number.isNaN(timeMs) ? undefined : timeMs;
+}

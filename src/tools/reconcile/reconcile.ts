@@ -1,0 +1,145 @@
+import { hashString } from '../../base/hash.js';
+import type { OnProgress } from '../progress.js';
+import { type StoreReader, shardsOf } from '../store-reader.js';
+import type { Columns } from './columns.js';
+import { Comparison, type Counts, type HangingPart, keyOfBet, keyOfRound } from './comparison.js';
+import type { Difference } from './difference.js';
+import { type OurBet, type OurRound, readRound } from './our-bet.js';
+import { eachRound } from './our-bets.js';
+import { type PlatformRecord, platformRecord } from './platform-record.js';
+import { rawRecords } from './raw-records.js';
+import { Spill } from './spill.js';
+import { Sums } from './sums.js';
+import type { Window } from './window.js';
+
+/*
+ * Reconcile compares the platform's bet history with our bets, in memory that does not grow with either:
+ *
+ *   history -> raw-records -> platform-record --.                      .-> differences
+ *              (columns.ts)                      '-> parts on disk --> comparison -> sums
+ *   store ---> our-bets ----> our-bet ----------'    (spill.ts)        '-> hanging payouts -> rounds
+ *
+ * The hash of a bet's name says in which part it is, so a bet meets its record when the part is read. Where payouts are
+ * those of whole rounds, bets leave what they know of them in parts by round, which are compared last.
+ */
+
+/** Of ten million records a part has ten thousand. */
+const PARTS = 1024;
+
+export interface ReconcileOptions {
+  readonly columns: Columns;
+  readonly window: Window;
+  /** For temporary files. */
+  readonly folder: string;
+  /** Of one part of what there is; resolves when more can come. */
+  readonly onDifferences: (differences: readonly Difference[]) => Promise<void>;
+  /** How much of the history has been read, between 0 and 1. */
+  readonly readPart?: () => number;
+  readonly onProgress?: OnProgress;
+}
+
+export interface Reconciliation {
+  readonly counts: Counts;
+  readonly sums: Sums;
+}
+
+/** Throws a `ToolError` at a record that cannot be read, and a `RecoveryError` at damage of the store. */
+export async function reconcile(
+  history: AsyncIterable<Uint8Array>,
+  reader: StoreReader,
+  options: ReconcileOptions,
+): Promise<Reconciliation> {
+  const parts = new Parts(options.folder);
+  try {
+    await readTheirs(history, reader, parts, options);
+    await readOurs(reader, parts, options);
+    return await compare(reader, parts, options);
+  } finally {
+    parts.close();
+  }
+}
+
+class Parts {
+  readonly theirs: Spill<PlatformRecord>;
+  readonly bets: Spill<OurBet>;
+  readonly rounds: Spill<OurRound>;
+  readonly hanging: Spill<HangingPart>;
+
+  constructor(folder: string) {
+    this.theirs = new Spill(folder, PARTS);
+    this.bets = new Spill(folder, PARTS);
+    this.rounds = new Spill(folder, PARTS);
+    this.hanging = new Spill(folder, PARTS);
+  }
+
+  close(): void {
+    for (const spill of [this.theirs, this.bets, this.rounds, this.hanging]) spill.close();
+  }
+}
+
+function partOf(key: string): number {
+  return hashString(key) % PARTS;
+}
+
+/* How the bar goes on: reading the history, reading the store, comparing. */
+const READ_STEPS = 400;
+const STORE_STEPS = 400;
+const COMPARE_STEPS = 200;
+const ALL_STEPS = READ_STEPS + STORE_STEPS + COMPARE_STEPS;
+
+async function readTheirs(
+  history: AsyncIterable<Uint8Array>,
+  { scales, yieldTurn }: StoreReader,
+  { theirs }: Parts,
+  { columns, readPart, onProgress }: ReconcileOptions,
+): Promise<void> {
+  for await (const batch of rawRecords(history, columns)) {
+    for (const raw of batch) {
+      const record = platformRecord(raw, columns, scales);
+      theirs.add(partOf(keyOfBet(record)), record);
+    }
+    onProgress?.(Math.round((readPart?.() ?? 0) * READ_STEPS), ALL_STEPS);
+    await yieldTurn();
+  }
+}
+
+async function readOurs(reader: StoreReader, { bets, rounds }: Parts, { onProgress }: ReconcileOptions): Promise<void> {
+  for (const shard of shardsOf(reader)) {
+    await eachRound(shard, reader, (round, player, age) => {
+      const read = readRound(round, player, age);
+      for (const bet of read.bets) bets.add(partOf(keyOfBet(bet)), bet);
+      if (read.round !== undefined) rounds.add(partOf(keyOfRound(read.round)), read.round);
+    });
+    onProgress?.(READ_STEPS + Math.round(((shard + 1) / reader.shards) * STORE_STEPS), ALL_STEPS);
+  }
+}
+
+async function compare(
+  { yieldTurn }: StoreReader,
+  { theirs, bets, rounds, hanging }: Parts,
+  { window, onDifferences, onProgress }: ReconcileOptions,
+): Promise<Reconciliation> {
+  const sums = new Sums();
+  let found: Difference[] = [];
+  const comparison = new Comparison(
+    window,
+    sums,
+    (difference) => void found.push(difference),
+    (part) => hanging.add(partOf(keyOfRound(part)), part),
+  );
+  const tell = async (done: number) => {
+    if (found.length > 0) await onDifferences(found);
+    found = [];
+    onProgress?.(READ_STEPS + STORE_STEPS + Math.round((done / (2 * PARTS)) * COMPARE_STEPS), ALL_STEPS);
+    await yieldTurn();
+  };
+  for (let part = 0; part < PARTS; part++) {
+    comparison.bets(theirs.read(part), bets.read(part));
+    await tell(part);
+  }
+  for (let part = 0; part < PARTS; part++) {
+    comparison.rounds(hanging.read(part), rounds.read(part));
+    await tell(PARTS + part);
+  }
+  return { counts: comparison.counts, sums };
+}

@@ -1,0 +1,38 @@
+import type { PlaceTipsCommand, PlaceTipTxn } from '../command.js';
+import type { Transaction } from '../state/round.js';
+import type { Wallet } from '../state/wallet.js';
+import { firstAnswer } from './idempotency.js';
+import { type Rules, refusesProduct } from './rules.js';
+import { change, covers, fail, repeat, type Verdict } from './verdict.js';
+
+/** docs/decisions.md section 8, placeTips. A tip shares its namespace with bets: its cancel calls it one. */
+export function decidePlaceTip(wallet: Wallet, command: PlaceTipsCommand, txn: PlaceTipTxn, rules: Rules): Verdict {
+  const item = wallet.bet(command.productId, txn.id);
+  const takes = item === undefined || canBeTaken(item, txn);
+  if (item?.kind === 'tip' && !takes) {
+    const first = firstAnswer(item, { type: 'place', amount: txn.betAmount, skip: txn.skipBalanceUpdate });
+    if (first !== undefined) return item.isReversed ? fail('already-cancelled') : repeat(first, item.row);
+  }
+  if (wallet.blocked) return fail('player-blocked');
+  if (refusesProduct(rules, command.productId)) return fail('product-refused');
+  if (item?.isReversed) return fail('already-cancelled');
+  if (!takes || (item !== undefined && item.stake !== txn.betAmount)) return fail('duplicate-transaction');
+  const skip = txn.skipBalanceUpdate;
+  if (!skip && !covers(wallet, txn.betAmount)) return fail('insufficient-balance');
+  return change(
+    {
+      type: 'tip-placed',
+      id: txn.id,
+      roundId: item === undefined ? txn.roundId : item.round.id,
+      skip,
+      amount: txn.betAmount,
+      after: wallet.balance - (skip ? 0 : txn.betAmount),
+    },
+    item !== undefined && item.round.id !== txn.roundId ? ['round-mismatch'] : [],
+  );
+}
+
+/** It was skipped, and this message does not skip. */
+function canBeTaken(item: Transaction, txn: PlaceTipTxn): boolean {
+  return item.kind === 'tip' && !item.isReversed && !item.taken && !txn.skipBalanceUpdate;
+}

@@ -1,0 +1,143 @@
+import { isSafeBalance, maybeSum, type Units } from '../amount.js';
+import type { RollbackCommand, RollbackTxn } from '../command.js';
+import type { Remark } from '../decision.js';
+import type { Round, Transaction } from '../state/round.js';
+import type { Effect } from '../state/transaction-record.js';
+import type { Wallet } from '../state/wallet.js';
+import type { Rules } from './rules.js';
+import { takeBack } from './take-back.js';
+import { change, fail, repeat, type Verdict } from './verdict.js';
+
+/**
+ * docs/decisions.md section 8, rollback. After it the player stands as if the settle or refund had never been: what is taken
+ * is what was recorded as paid or given back, not what the request says.
+ */
+export function decideRollback(wallet: Wallet, command: RollbackCommand, txn: RollbackTxn, rules: Rules): Verdict {
+  return txn.byRound ? decideByRound(wallet, command, txn, rules) : decideByTransaction(wallet, command, txn, rules);
+}
+
+function decideByTransaction(wallet: Wallet, command: RollbackCommand, txn: RollbackTxn, rules: Rules): Verdict {
+  const bet = wallet.bet(command.productId, txn.id);
+  if (bet === undefined) return fail('transaction-not-found');
+  const first = bet.rollbackBy(command.id);
+  if (first !== undefined) return repeatOf(bet, first);
+  if (bet.isOpen || bet.state === 'TIPS') {
+    const newest = bet.newestRollback;
+    return newest === undefined ? fail('transaction-not-found') : repeatOf(bet, newest);
+  }
+  // What was credited as an unknown tip was never open here.
+  if (bet.kind === 'tip' && bet.paidOut) return fail('transaction-not-found');
+  if (bet.kind === 'tombstone' || (bet.state !== 'SETTLED' && bet.state !== 'REFUND')) return fail('already-cancelled');
+  if (bet.rollbackCount >= rules.historyMax) return fail('limit-reached');
+  const takenBack = bet.settledByRound ? takeBack(bet.round, isLastSettled(bet) ? ALL : txn.payoutAmount) : [];
+  const amount = bet.state === 'REFUND' ? stakeOf(bet) : bet.paid + takenBack.reduce((sum, [, part]) => sum + part, 0);
+  const remarks = remarksOf(txn, bet.state === 'REFUND' ? txn.betAmount : txn.payoutAmount, amount, bet.state);
+  if (txn.roundId !== bet.round.id) remarks.push('round-mismatch');
+  const after = balanceAfter(wallet, txn, rules, amount);
+  if (after === undefined) return fail('insufficient-balance');
+  return change({ type: 'bet-rolled-back', id: bet.id, skip: txn.skipBalanceUpdate, takenBack, after }, remarks);
+}
+
+const ALL = Number.POSITIVE_INFINITY;
+
+function isLastSettled(bet: Transaction): boolean {
+  return bet.round.bets.every((other) => other.row === bet.row || other.state !== 'SETTLED');
+}
+
+/** The stake that a refund has given back. */
+function stakeOf(bet: Transaction): Units {
+  return bet.taken ? bet.stake : 0;
+}
+
+function decideByRound(wallet: Wallet, command: RollbackCommand, txn: RollbackTxn, rules: Rules): Verdict {
+  const round = wallet.round(command.productId, txn.roundId);
+  if (round === undefined || !round.isKnown) return fail('transaction-not-found');
+  const first = round.closing('rollback', command.id);
+  if (first !== undefined) return repeat(first, nameOf(round, first));
+  const bets = round.bets;
+  const settled = bets.filter((bet) => bet.state === 'SETTLED');
+  const stillPaid = round.stillPaid();
+  if (settled.length > 0 || stillPaid.some((amount) => amount > 0)) {
+    const paid = maybeSum([...stillPaid, ...settled.map((bet) => bet.paid)]);
+    return rollBack(wallet, txn, rules, round, settled, paid, 'SETTLED');
+  }
+  const refunded = refundedSince(bets);
+  if (refunded.length > 0) {
+    return rollBack(wallet, txn, rules, round, refunded, maybeSum(refunded.map(stakeOf)), 'REFUND');
+  }
+  const newest = newestOf(bets.filter((bet) => bet.isOpen));
+  if (newest !== undefined) return repeatOf(...newest);
+  return fail(bets.some((bet) => bet.isOpen) ? 'transaction-not-found' : 'already-cancelled');
+}
+
+/**
+ * The bets that can be opened where nothing is settled. While one is open since a rollback BY_ROUND, those that it found
+ * REFUND and left alone stay so: else its retry under another request id would take their stakes.
+ */
+function refundedSince(bets: readonly Transaction[]): Transaction[] {
+  const refunded = bets.filter((bet) => bet.state === 'REFUND');
+  if (refunded.length === 0) return refunded;
+  const [, rollback] = newestOf(bets.filter((bet) => bet.isOpen && bet.newestRollback?.requestId === '')) ?? [];
+  if (rollback === undefined) return refunded;
+  return refunded.filter((bet) => {
+    return bet.effects().some(({ type, version }) => type === 'cancel' && version > rollback.version);
+  });
+}
+
+function newestOf(bets: readonly Transaction[]): [Transaction, Effect] | undefined {
+  let newest: [Transaction, Effect] | undefined;
+  for (const bet of bets) {
+    const rollback = bet.newestRollback;
+    if (rollback !== undefined && (newest === undefined || rollback.version > newest[1].version))
+      newest = [bet, rollback];
+  }
+  return newest;
+}
+
+function rollBack(
+  wallet: Wallet,
+  txn: RollbackTxn,
+  rules: Rules,
+  round: Round,
+  bets: readonly Transaction[],
+  amount: Units | undefined,
+  state: 'SETTLED' | 'REFUND',
+): Verdict {
+  if (round.closingCount >= rules.historyMax) return fail('limit-reached');
+  if (amount === undefined || !isSafeBalance(amount)) return fail('amount-out-of-range');
+  const after = balanceAfter(wallet, txn, rules, amount);
+  if (after === undefined) return fail('insufficient-balance');
+  return change(
+    {
+      type: 'round-rolled-back',
+      id: txn.id,
+      roundId: round.id,
+      skip: txn.skipBalanceUpdate,
+      bets: bets.map((bet) => bet.id),
+      after,
+    },
+    remarksOf(txn, state === 'REFUND' ? txn.betAmount : txn.payoutAmount, amount, state),
+  );
+}
+
+/** Undefined when the rules forbid the negative balance. */
+function balanceAfter(wallet: Wallet, txn: RollbackTxn, rules: Rules, amount: Units): Units | undefined {
+  if (txn.skipBalanceUpdate) return wallet.balance;
+  const after = wallet.balance - amount;
+  return amount > 0 && after < 0 && !rules.rollbackAllowNegativeBalance ? undefined : after;
+}
+
+function remarksOf(txn: RollbackTxn, said: Units, amount: Units, state: 'SETTLED' | 'REFUND'): Remark[] {
+  const remarks: Remark[] = said === amount ? [] : ['amount-mismatch'];
+  if (txn.skipBalanceUpdate && state === 'SETTLED' && amount > 0) remarks.push('rollback-skipped');
+  return remarks;
+}
+
+function repeatOf(bet: Transaction, rollback: Effect): Verdict {
+  // A bet that was opened with its round had one effect with it.
+  return repeat(rollback, rollback.requestId === '' ? nameOf(bet.round, rollback) : bet.row);
+}
+
+function nameOf(round: Round, { version }: { readonly version: number }): string {
+  return `${round.row} rollback ${version}`;
+}

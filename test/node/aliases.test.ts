@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConfigError } from '../../src/config/config-error.js';
+import { aliasesOf } from '../../src/node/aliases.js';
+
+const of = (aliases: Record<string, string>) => aliasesOf({ callbacks: { aliases } });
+
+function refused(path: string, target: string): string {
+  try {
+    of({ [path]: target });
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.message;
+  }
+  return '';
+}
+
+test('an alias names an endpoint', () => {
+  assert.deepEqual([...of({})], []);
+  assert.deepEqual(
+    [...of({ '/bet': 'placeBets', '/v2/bet': 'placeBets' })],
+    [
+      ['/bet', 'placeBets'],
+      ['/v2/bet', 'placeBets'],
+    ],
+  );
+});
+
+test('an alias of nothing that there is, or of a path that cannot be, stops the start and is named', () => {
+  assert.match(
+    refused('/bet', 'placeBet'),
+    /^callbacks\.aliases has \/bet for "placeBet", which is no endpoint: there are /,
+  );
+  assert.match(refused('/bet', '__proto__'), /which is no endpoint/);
+  assert.match(refused('/placeBets', 'settleBets'), /which is an endpoint of its own$/);
+  for (const path of ['', '/', 'bet', '/bet/', '//bet', '/:bet', '/*', '/b?t', '/b t', '/b%74']) {
+    assert.match(refused(path, 'placeBets'), /: a path is letters, digits/, path);
+  }
+});

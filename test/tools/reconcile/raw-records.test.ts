@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEFAULT_COLUMNS, parseColumns } from '../../../src/tools/reconcile/columns.js';
+import { type PlatformRecord, platformRecord } from '../../../src/tools/reconcile/platform-record.js';
+import { rawRecords } from '../../../src/tools/reconcile/raw-records.js';
+import { ScaleTable } from '../../../src/wallet/amount.js';
+
+const scales = new ScaleTable({ default: 4, byCurrency: { JPY: 0 } });
+
+/** In pieces of some bytes, so that characters and lines are cut. */
+async function* pieces(bytes: Buffer, length: number): AsyncGenerator<Buffer, void> {
+  for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
+}
+
+async function read(history: string | Buffer, columns = DEFAULT_COLUMNS, piece = 7): Promise<PlatformRecord[]> {
+  const records: PlatformRecord[] = [];
+  for await (const batch of rawRecords(pieces(Buffer.from(history), piece), columns)) {
+    for (const raw of batch) records.push(platformRecord(raw, columns, scales));
+  }
+  return records;
+}
+
+const RECORD = {
+  ...{ id: '64a', betId: 'b-1', username: 'änn', currency: 'THB', productId: 'SLOTS', roundId: 'r-1' },
+  ...{ stake: 10, payout: 25.5, betStatus: 'SETTLED', updatedDate: '2026-01-31T12:00:00.5Z' },
+};
+const READ: PlatformRecord = {
+  ...{ line: 1, username: 'änn', productId: 'SLOTS', id: 'b-1', roundId: 'r-1', currency: 'THB', state: 'SETTLED' },
+  ...{ stake: 100_000, payout: 255_000, timeMs: Date.UTC(2026, 0, 31, 12, 0, 0, 500) },
+};
+const json = (over: object) => JSON.stringify({ ...RECORD, ...over });
+
+test('JSON lines: names of betTransactionsV2, empty lines, no newline at the end, in pieces of any length', async () => {
+  const history = `\uFEFF${json({})}\r\n\n${json({ betId: undefined, payout: '3' })}`;
+  for (const piece of [1, 7, 100_000]) {
+    assert.deepEqual(await read(history, DEFAULT_COLUMNS, piece), [
+      READ,
+      { ...READ, line: 3, id: '64a', payout: 30_000 },
+    ]);
+  }
+  assert.deepEqual(await read(''), []);
+  assert.deepEqual(await read(' \n\n'), []);
+});
+
+test('numbers keep all their digits, in names too', async () => {
+  const line = json({}).replace('"b-1"', '12345678901234567890').replace('25.5', '123456789012.3456');
+  const [record] = await read(line);
+  assert.deepEqual([record?.id, record?.payout], ['12345678901234567890', 1_234_567_890_123_456]);
+});
+
+test('CSV: columns by their names, quotes, a line break in a name, and the line of each record', async () => {
+  const history = [
+    'username,betId,unknown,productId,currency,roundId,stake,payout,betStatus,updatedDate',
+    '"änn",b-1,,SLOTS,THB,r-1,10,25.5,SETTLED,2026-01-31T12:00:00.5Z',
+    '"a,""\nb",b-2,x,SLOTS,JPY,,7,,open,1769860800500',
+    '',
+  ].join('\r\n');
+  for (const piece of [1, 7, 100_000]) {
+    const [first, second, ...none] = await read(history, DEFAULT_COLUMNS, piece);
+    assert.deepEqual(first, { ...READ, line: 2 });
+    assert.deepEqual(second, {
+      ...{ line: 4, username: 'a,"\nb', productId: 'SLOTS', id: 'b-2', roundId: undefined, currency: 'JPY' },
+      ...{ state: 'OPEN', stake: 7, payout: undefined, timeMs: 1_769_860_800_500 },
+    });
+    assert.deepEqual(none, []);
+  }
+});
+
+test('a mapping names other columns, words and what is always so', async () => {
+  const columns = parseColumns(
+    JSON.stringify({
+      columns: { id: 'ticket', username: ['member', 'login'], status: 'result', time: 'at', payout: 'won' },
+      always: { currency: 'THB', productId: 'SLOTS' },
+      statuses: { Win: 'SETTLED', running: 'OPEN', Refunded: 'CANCELLED' },
+      zone: '+07:00',
+    }),
+  );
+  const history = [
+    'ticket,member,login,stake,won,result,at,roundId',
+    'b-1,,änn,10,25.5,WIN,2026-01-31 19:00:00.5,r-1',
+    'b-2,änn,,10,,running,2026-01-31T12:00:00.5Z,r-1',
+    'b-3,änn,,x,y,refunded,,r-1',
+  ].join('\n');
+  assert.deepEqual(await read(history, columns), [
+    { ...READ, line: 2 },
+    { ...READ, line: 3, id: 'b-2', state: 'OPEN', payout: undefined },
+    { ...READ, line: 4, id: 'b-3', state: 'CANCELLED', stake: undefined, payout: undefined, timeMs: undefined },
+  ]);
+});
+
+test('what cannot be read is said with its line', async () => {
+  const good = json({});
+  const cases: [string | Buffer, RegExp][] = [
+    [`${good}\n{"betId":`, /^line 2 is not JSON: /],
+    [`${good}\n[]`, /^line 2 is not a JSON object$/],
+    ['[{}]', /^it is a JSON array: give a record on each line/],
+    [`${good}\n${json({ stake: undefined })}`, /^line 2: there is no stake: no column stake that has one$/],
+    [json({ betId: undefined, id: null }), /^line 1: there is no id: no column betId or id that has one$/],
+    [json({ payout: null }), /^line 1: there is no payout/],
+    [json({ payout: -1 }), /^line 1: payout cannot be "-1": THB has 4 decimals$/],
+    [json({ stake: 0.33333 }), /^line 1: stake cannot be "0.33333": THB has 4 decimals$/],
+    [json({ stake: 1e20 }), /^line 1: stake cannot be "100000000000000000000"/],
+    [json({ stake: 1.5, currency: 'JPY' }), /^line 1: stake cannot be "1.5": JPY has 0 decimals$/],
+    [json({ currency: 'baht' }), /^line 1: "baht" is no currency$/],
+    [json({ betStatus: 'LOST' }), /^line 1: the status "LOST" is unknown: say in "statuses" of the mapping/],
+    [json({ updatedDate: '2026-01-31T12:00:00' }), /^line 1: no time with a zone: "2026-01-31T12:00:00"$/],
+    [json({ updatedDate: '2026-02-31T25:00:00Z' }), /^line 1: no time with a zone/],
+    [json({ username: 'x'.repeat(300) }), /^line 1: username cannot be "x{100}\.\.\."$/],
+    [json({ username: '\ud800' }), /^line 1: username cannot be /],
+    [`${good}\n${'x'.repeat(1_100_000)}`, /^line 2 is longer than 1048576 bytes$/],
+    ['a,b\n1,2\n3\n', /^line 3 is not CSV: /],
+    [`a,b\n1,"${'x\n'.repeat(600_000)}`, /^line \d+ is not CSV: /],
+    ['\n'.repeat(1_100_000), /^it begins with nothing but blanks$/],
+    [Buffer.concat([Buffer.from(`${good}\n`), Buffer.from([0xff, 0x0a])]), /^line 2 is not UTF-8$/],
+    [Buffer.concat([Buffer.from('a,b\n'), Buffer.from([0xff, 0x0a])]), /^line 2 is not UTF-8$/],
+    [Buffer.from('€').subarray(0, 2), /^line 1 is not UTF-8$/],
+  ];
+  for (const [history, message] of cases) {
+    await assert.rejects(read(history, DEFAULT_COLUMNS, 65_536), { name: 'ToolError', message }, String(message));
+  }
+});
+
+test('a mapping that is wrong is refused', () => {
+  const cases: [string, RegExp][] = [
+    ['{', /^the mapping is not JSON: /],
+    ['[]', /^the mapping must be a JSON object$/],
+    ['{"colums":{}}', /^the mapping has "colums": it can have columns, always, statuses, zone$/],
+    ['{"columns":{"bet":"x"}}', /^"columns" of the mapping has "bet": the fields are id, /],
+    ['{"columns":{"id":7}}', /^"id" in "columns" of the mapping must be text$/],
+    ['{"statuses":{"W":"WON"}}', /^"W" in "statuses" of the mapping must be one of OPEN, UNSETTLED/],
+    ['{"zone":"Bangkok"}', /^"zone" of the mapping must be Z, or as \+07:00$/],
+  ];
+  for (const [text, message] of cases) assert.throws(() => parseColumns(text), { name: 'ToolError', message });
+});

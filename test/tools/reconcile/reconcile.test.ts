@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { test } from 'node:test';
+import { DAY_MS } from '../../../src/base/time.js';
+import { DEFAULT_COLUMNS } from '../../../src/tools/reconcile/columns.js';
+import type { Difference } from '../../../src/tools/reconcile/difference.js';
+import { type Reconciliation, reconcile } from '../../../src/tools/reconcile/reconcile.js';
+import { Window } from '../../../src/tools/reconcile/window.js';
+import type { StoreReader } from '../../../src/tools/store-reader.js';
+import { commands } from '../../support/domain.js';
+import { WrittenStore } from '../written-store.js';
+import { playRounds, type Told, type Way } from './told-history.js';
+
+const { place, settle } = commands;
+const PLAYERS = ['ann', 'bob', 'cat'];
+const ROUNDS = 90;
+const ALWAYS = new Window(undefined, undefined);
+
+async function playedStore(): Promise<{ store: WrittenStore; told: Told[] }> {
+  const store = new WrittenStore(2);
+  await store.takeOver();
+  for (const username of PLAYERS) await store.fund(username, 100_000_000);
+  const told = await playRounds(store, PLAYERS, ROUNDS / 2);
+  await store.snapshot(0);
+  await store.snapshot(1);
+  told.push(...(await playRounds(store, PLAYERS, 0)));
+  return { store, told };
+}
+
+interface Found extends Reconciliation {
+  readonly differences: readonly Difference[];
+}
+
+async function look(reader: StoreReader, told: readonly Told[], window = ALWAYS): Promise<Found> {
+  const differences: Difference[] = [];
+  const text = told.map((record) => `${JSON.stringify(record)}\n`).join('');
+  async function* history() {
+    yield Buffer.from(text);
+  }
+  const result = await reconcile(history(), reader, {
+    columns: DEFAULT_COLUMNS,
+    window,
+    folder: tmpdir(),
+    onDifferences: async (some) => void differences.push(...some),
+  });
+  return { ...result, differences };
+}
+
+const namesOf = (differences: readonly Difference[]) =>
+  differences.map(({ types, roundId, id }) => `${types.join('+')} ${id ?? roundId}`).sort();
+
+/** Sums of all days in units: what players have here too much by them. */
+function surplusOf({ sums }: Found): bigint {
+  return sums
+    .all()
+    .reduce(
+      (sum, { theirs, ours }) =>
+        sum + ours.payout.value - ours.stake.value - (theirs.payout.value - theirs.stake.value),
+      0n,
+    );
+}
+
+test('a history that agrees has no differences, and its sums are those of the store', async () => {
+  const { store, told } = await playedStore();
+  const found = await look(store.reader, told);
+  assert.deepEqual(found.differences, []);
+  assert.deepEqual(
+    { ...found.counts },
+    { theirs: 50, ours: 50, equal: 50, outside: 0, cancelled: 0, roundsEqual: 5, roundsUnknown: 0 },
+  );
+  assert.ok(found.sums.all().every(({ isEqual }) => isEqual));
+  const balances = PLAYERS.reduce(
+    (sum, name) => sum + (store.wallets[store.shardOf(name)]?.get(name)?.balance ?? 0),
+    0,
+  );
+  const moved = found.sums.all().reduce((sum, { ours }) => sum + ours.payout.value - ours.stake.value, 0n);
+  assert.equal(moved, BigInt(balances - 300_000_000));
+});
+
+interface Planted {
+  /** What is done to the record of this way that is found first. */
+  readonly way: Way;
+  readonly change: (record: Told) => readonly Told[];
+  readonly found: (record: Told) => readonly string[];
+  /** By how much players have too much here, in units. */
+  readonly surplus: (record: Told) => number;
+}
+
+const units = (amount: number) => Math.round(amount * 10_000);
+
+const PLANTED: Readonly<Record<string, Planted>> = {
+  'a settled bet is not in the history': {
+    way: 'settled',
+    change: () => [],
+    found: ({ betId }) => [`missing-there ${betId}`],
+    surplus: ({ stake, payout }) => units((payout as number) - stake),
+  },
+  'an open bet is not in the history': {
+    way: 'open',
+    change: () => [],
+    found: ({ betId }) => [`missing-there ${betId}`],
+    surplus: ({ stake }) => -units(stake),
+  },
+  'a bet is not here': {
+    way: 'single',
+    change: (record) => [record, { ...record, betId: 'stranger', stake: 3, payout: 1 }],
+    found: () => ['missing-here stranger'],
+    surplus: () => units(2),
+  },
+  'a bet of another player is another bet': {
+    way: 'lost',
+    change: (record) => [{ ...record, username: 'nobody' }],
+    found: ({ betId }) => [`missing-here ${betId}`, `missing-there ${betId}`],
+    surplus: () => 0,
+  },
+  'another stake': {
+    way: 'adjusted',
+    change: (record) => [{ ...record, stake: record.stake + 0.0001 }],
+    found: ({ betId }) => [`stake ${betId}`],
+    surplus: () => 1,
+  },
+  'another stake of an open bet': {
+    way: 'waiting',
+    change: (record) => [{ ...record, stake: record.stake - 1 }],
+    found: ({ betId }) => [`stake ${betId}`],
+    surplus: () => units(-1),
+  },
+  'another payout': {
+    way: 'settled',
+    change: (record) => [{ ...record, payout: (record.payout as number) + 0.01 }],
+    found: ({ betId }) => [`payout ${betId}`],
+    surplus: () => -units(0.01),
+  },
+  'another stake and another payout': {
+    way: 'single',
+    change: (record) => [{ ...record, stake: 0, payout: 0 }],
+    found: ({ betId }) => [`stake+payout ${betId}`],
+    surplus: ({ stake, payout }) => units((payout as number) - stake),
+  },
+  'settled there and open here': {
+    way: 'open',
+    change: (record) => [{ ...record, betStatus: 'SETTLED', payout: 5 }],
+    found: ({ betId }) => [`state ${betId}`],
+    surplus: () => -units(5),
+  },
+  'open there and settled here': {
+    way: 'settled',
+    change: (record) => [{ ...record, betStatus: 'UNSETTLED' }],
+    found: ({ betId }) => [`state ${betId}`],
+    surplus: ({ payout }) => units(payout as number),
+  },
+  'cancelled there and settled here': {
+    way: 'lost',
+    change: (record) => [{ ...record, betStatus: 'REJECT' }],
+    found: ({ betId }) => [`state ${betId}`],
+    surplus: ({ stake }) => -units(stake),
+  },
+  'settled there and void here': {
+    way: 'voided',
+    change: (record) => [{ ...record, betStatus: 'SETTLED', stake: 1, payout: 0 }],
+    found: ({ betId }) => [`state ${betId}`],
+    surplus: () => units(1),
+  },
+  'another currency': {
+    way: 'single',
+    change: (record) => [{ ...record, currency: 'BTC' }],
+    found: ({ betId }) => [`currency ${betId}`],
+    surplus: ({ stake, payout }) => units((payout as number) - stake) * (1 - 10_000),
+  },
+  'twice in the history': {
+    way: 'settled',
+    change: (record) => [record, record],
+    found: ({ betId }) => [`duplicate ${betId}`],
+    surplus: () => 0,
+  },
+  'twice, and the newer record is the right one': {
+    way: 'settled',
+    change: (record) => [record, { ...record, payout: 77, updatedDate: '2026-01-01T00:00:00Z' }],
+    found: ({ betId }) => [`duplicate ${betId}`],
+    surplus: () => 0,
+  },
+  'another payout of a round': {
+    way: 'by-round',
+    change: (record) => [{ ...record, payout: (record.payout as number) + 1 }],
+    found: ({ roundId }) => [`round-payout ${roundId}`],
+    surplus: () => -units(1),
+  },
+  'another payout of a round, of which the platform has a bet that was refused': {
+    way: 'by-round',
+    change: (record) => [
+      { ...record, payout: (record.payout as number) + 1 },
+      { ...record, betId: 'refused-in-round', betStatus: 'REJECT' },
+    ],
+    found: ({ roundId }) => [`round-payout ${roundId}`],
+    surplus: () => -units(1),
+  },
+  'another stake in a round': {
+    way: 'by-round',
+    change: (record) => [{ ...record, stake: record.stake + 1 }],
+    found: ({ betId }) => [`stake ${betId}`],
+    surplus: () => units(1),
+  },
+  'a bet of a round is not in the history': {
+    way: 'by-round',
+    change: () => [],
+    found: ({ betId }) => [`missing-there ${betId}`],
+    surplus: ({ stake }) => -units(stake),
+  },
+  'a cancelled bet is on one side alone': {
+    way: 'cancelled',
+    change: (record) => [{ ...record, betId: 'refused' }],
+    found: () => [],
+    surplus: () => 0,
+  },
+};
+
+for (const [name, { way, change, found: expected, surplus }] of Object.entries(PLANTED)) {
+  test(`found, and nothing else blamed: ${name}`, async () => {
+    const { store, told } = await playedStore();
+    const at = told.findIndex((record) => record.way === way);
+    const record = told[at] as Told;
+    const found = await look(store.reader, told.toSpliced(at, 1, ...change(record)));
+    assert.deepEqual(namesOf(found.differences), expected(record));
+    assert.equal(surplusOf(found), BigInt(surplus(record)));
+  });
+}
+
+test('all planted at once are all found', async () => {
+  const { store, told } = await playedStore();
+  const left = [...told];
+  const changed: Told[] = [];
+  const expected: string[] = [];
+  for (const { way, change, found } of Object.values(PLANTED)) {
+    const at = left.findIndex((record) => record.way === way);
+    // One round has been used up with its first bet.
+    const record = at === -1 ? undefined : left.splice(at, 1)[0];
+    if (record === undefined || record.betId.endsWith('-b')) continue;
+    if (way === 'by-round') changed.push(...left.splice(at, 1));
+    changed.push(...change(record));
+    expected.push(...found(record));
+  }
+  const found = await look(store.reader, [...left, ...changed]);
+  assert.ok(expected.length > 15);
+  assert.deepEqual(namesOf(found.differences), expected.sort());
+});
+
+test('what is at the edges of the window or in flight is not blamed, and all else is', async () => {
+  const store = new WrittenStore();
+  await store.takeOver();
+  await store.fund('ann', 100_000_000);
+  const since = store.nowMs;
+  const until = since + DAY_MS;
+  const bet = async (id: string, timeMs: number) => {
+    store.nowMs = timeMs;
+    await store.run(place([{ id, roundId: id }], { id }));
+    return store.nowMs;
+  };
+  const pay = async (id: string, timeMs: number) => {
+    store.nowMs = timeMs;
+    await store.run(settle([{ id, roundId: id }], { id: `s-${id}` }));
+  };
+  const minute = 60_000;
+  await bet('edge', since + minute);
+  await bet('inside', since + 10 * minute);
+  await bet('settled-late', since + 11 * minute);
+  await bet('unsettled-here', since + 12 * minute);
+  await bet('late', until - minute);
+  await pay('settled-late', until - minute);
+  const record = (betId: string, betStatus: string, timeMs: number): Told => ({
+    ...{ betId, username: 'ann', currency: 'THB', productId: 'P1', roundId: betId, stake: 0.001, payout: 0.0015 },
+    ...{ betStatus, updatedDate: new Date(timeMs).toISOString(), way: 'open' },
+  });
+  const told = [
+    record('settled-late', 'OPEN', since + 11 * minute),
+    record('unsettled-here', 'SETTLED', since + 20 * minute),
+    record('stranger-at-the-edge', 'SETTLED', until - minute),
+    record('stranger', 'SETTLED', until - 10 * minute),
+  ];
+  const found = await look(store.reader, told, new Window(since, until));
+  assert.deepEqual(namesOf(found.differences), [
+    'missing-here stranger',
+    'missing-there inside',
+    'state unsettled-here',
+  ]);
+  assert.equal(found.counts.outside, 4);
+  const all = await look(store.reader, told);
+  assert.deepEqual(namesOf(all.differences), [
+    'missing-here stranger',
+    'missing-here stranger-at-the-edge',
+    'missing-there edge',
+    'missing-there inside',
+    'missing-there late',
+    'state settled-late',
+    'state unsettled-here',
+  ]);
+});
+
+test('no temporary file has a name, also when the history cannot be read', async () => {
+  const mine = () => readdirSync(tmpdir()).filter((name) => name.startsWith('walletd-reconcile-'));
+  const { store, told } = await playedStore();
+  const wrong = { ...(told[0] as Told), betStatus: 'WON' };
+  const looking = look(store.reader, [...told, wrong]);
+  assert.deepEqual(mine(), []);
+  await assert.rejects(looking, { name: 'ToolError', message: /^line 51: the status "WON" is unknown/ });
+  assert.deepEqual(mine(), []);
+});

@@ -1,0 +1,100 @@
+import type { Command } from '../../../src/wallet/command.js';
+import { commands } from '../../support/domain.js';
+import type { WrittenStore } from '../written-store.js';
+
+const { place, settle, cancel, adjust, void: voidSettled } = commands;
+
+/** A record as betTransactionsV2 has it. */
+export interface Told {
+  betId: string;
+  username: string;
+  currency: string;
+  productId: string;
+  roundId: string;
+  stake: number;
+  payout: number | null;
+  betStatus: string;
+  updatedDate: string;
+  /** Of this test: how its round went. */
+  readonly way: Way;
+}
+
+/** How a round can go. */
+const WAYS = ['settled', 'lost', 'single', 'open', 'waiting', 'cancelled', 'voided', 'adjusted', 'by-round'] as const;
+export type Way = (typeof WAYS)[number];
+
+const UNITS = 10_000;
+
+/**
+ * Plays rounds, one of each way after the other, and tells what a platform would say of them, which keeps its own simple
+ * books: it knows nothing of how walletd decides.
+ */
+export async function playRounds(store: WrittenStore, players: readonly string[], rounds: number): Promise<Told[]> {
+  const told: Told[] = [];
+  for (let i = 0; i < rounds; i++) {
+    const way = WAYS[i % WAYS.length] as Way;
+    const username = players[i % players.length] as string;
+    told.push(...(await playRound(store, username, i, way)));
+  }
+  return told;
+}
+
+async function playRound(store: WrittenStore, username: string, i: number, way: Way): Promise<Told[]> {
+  const roundId = `r${i}`;
+  const productId = i % 2 === 0 ? 'P1' : 'P2';
+  const stake = 1 + (i % 7) * 0.25;
+  const payout = way === 'lost' ? 0 : stake * 2 + (i % 3);
+  const over = { username, productId, id: `req-${i}` };
+  const betAmount = stake * UNITS;
+  const payoutAmount = payout * UNITS;
+  const id = `bet-${i}`;
+  const run = (...all: Command[]) => store.run(...all);
+  const record = (betStatus: string, own: Partial<Told> = {}): Told => ({
+    ...{ betId: id, username, currency: 'THB', productId, roundId, stake, payout, betStatus, way },
+    updatedDate: new Date(store.nowMs).toISOString(),
+    ...own,
+  });
+  const bet = { id, roundId, betAmount };
+  switch (way) {
+    case 'settled':
+    case 'lost':
+      await run(place([bet], over), settle([{ ...bet, payoutAmount }], { ...over, id: `s-${i}` }));
+      return [record('SETTLED')];
+    case 'single':
+      await run(settle([{ ...bet, payoutAmount, isSingleState: true }], over));
+      return [record('SETTLED')];
+    case 'open':
+      await run(place([bet], over));
+      return [record('OPEN', { payout: null })];
+    case 'waiting':
+      await run(place([{ ...bet, status: 'WAITING' }], over));
+      return [record(i % 4 === 0 ? 'UNSETTLED' : 'OPEN', { payout: 0 })];
+    case 'cancelled':
+      await run(place([bet], over), cancel([bet], { ...over, id: `c-${i}` }));
+      return [record(i % 4 === 0 ? 'REFUND' : 'CANCELLED', { payout: stake })];
+    case 'voided':
+      await run(
+        place([bet], over),
+        settle([{ ...bet, payoutAmount }], { ...over, id: `s-${i}` }),
+        voidSettled([{ ...bet, payoutAmount }], { ...over, id: `v-${i}` }),
+      );
+      return [record('VOID')];
+    case 'adjusted':
+      await run(
+        place([bet], over),
+        adjust([{ id, roundId, betAmount: 2 * betAmount }], { ...over, id: `a-${i}` }),
+        settle([{ ...bet, payoutAmount }], { ...over, id: `s-${i}` }),
+      );
+      return [record('SETTLED', { stake: 2 * stake })];
+    case 'by-round': {
+      const other = { ...bet, id: `${id}-b` };
+      await run(
+        place([bet, other], over),
+        settle([{ id: `s-${i}`, roundId, payoutAmount, byRound: true }], { ...over, id: `s-${i}` }),
+        settle([{ id: `t-${i}`, roundId, payoutAmount: UNITS, byRound: true }], { ...over, id: `t-${i}` }),
+      );
+      // How the platform divides a round among its bets is its own affair.
+      return [record('SETTLED', { payout: payout - 0.5 }), record('SETTLED', { betId: other.id, payout: 1.5 })];
+    }
+  }
+}
