@@ -19,6 +19,7 @@ export const codecs = requestCodecs({
   amountMax: settings.money.amountMax,
   creditMax: settings.money.amountMax,
   txnsMax: settings.txnsMax,
+  sessionToken: settings.sessionToken,
 });
 
 /** Ids are as long as platforms send them. */

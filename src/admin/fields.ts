@@ -1,5 +1,5 @@
 import { CURRENCY } from '../base/currency.js';
-import { boolean, choice, number, type Schema, string } from '../base/json-schema.js';
+import { boolean, choice, integer, number, type Schema, string } from '../base/json-schema.js';
 import { ID_LENGTH_MAX, REASON_LENGTH_MAX } from '../wallet/identifier.js';
 
 /*
@@ -32,6 +32,21 @@ export const currency = string({
 export const amount = number({
   description: 'In whole currency, exact to its last decimal.',
   message: 'must be a number',
+});
+
+/** Given to the platform when a game is started: some products take at most 20 characters. Nothing shows it again. */
+export const sessionToken = string({
+  codePoints: [1, ID_LENGTH_MAX],
+  wellFormed: true,
+  description: 'At least 16 random characters; some products take at most 20. It is kept as a digest, and never told.',
+  message: `must be a string of 1 to ${ID_LENGTH_MAX} characters`,
+});
+
+export const endMillis = integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'When the session ends by itself: milliseconds since 1970. Left out: never.',
+  message: 'must be a whole number of milliseconds since 1970',
 });
 
 export const flag = boolean({ default: false, message: 'must be true or false' });

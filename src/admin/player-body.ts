@@ -8,6 +8,10 @@ export function playerBody(scales: ScaleTable, player: PlayerView): object {
 }
 
 /** A player, as the schema `Player` says. */
-export function detailsBody(scales: ScaleTable, { openStakes, ...player }: PlayerDetails): object {
-  return { ...playerBody(scales, player), openStakes: sum(scales, player.currency, BigInt(openStakes)) };
+export function detailsBody(scales: ScaleTable, { openStakes, session, ...player }: PlayerDetails): object {
+  return {
+    ...playerBody(scales, player),
+    openStakes: sum(scales, player.currency, BigInt(openStakes)),
+    session: session && { endMillis: session.endMs },
+  };
 }

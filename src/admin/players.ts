@@ -1,9 +1,10 @@
 import { object } from '../base/json-schema.js';
+import { sessionDigest } from '../callback/session-token.js';
 import type { Units } from '../wallet/amount.js';
 import type { Answer } from '../wallet/decision.js';
 import type { PlayerDetails } from '../wallet/query.js';
 import type { AdminDeps } from './admin-deps.js';
-import { amount, currency, flag, id, reason } from './fields.js';
+import { amount, currency, endMillis, flag, id, reason, sessionToken } from './fields.js';
 import { money, mustSignedUnits, mustUnits } from './money.js';
 import { answer as answered } from './openapi.js';
 import { detailsBody } from './player-body.js';
@@ -62,11 +63,34 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
       responses: { 200: answered('The player', ref('Player')) },
       problems: [400, 403, 404, 413, 415],
       handle: async ({ params: { username }, operator }) => {
-        const answer = await service.operate({ type: `${verb}-player`, username, by: operator });
-        if (answer.type === 'failed') throw problemOf(answer.failure);
-        return detailsBody(settings.scales, await mustPlayer(username));
+        return changed(await service.operate({ type: `${verb}-player`, username, by: operator }), username);
       },
     });
+
+  const setSession = route('PUT', `${PLAYER}/session`, {
+    operationId: 'setSession',
+    tag: 'players',
+    summary: "Sets the token that a player's bets, tips and balance are asked with, in the place of the one before",
+    params,
+    body: object({ token: sessionToken }, { endMillis }, only),
+    responses: { 200: answered('The player', ref('Player')) },
+    problems: [400, 403, 404, 413, 415],
+    handle: async ({ params: { username }, body: { token, endMillis: endMs = null }, operator: by }) => {
+      const session = { digest: sessionDigest(username, token), endMs };
+      return changed(await service.operate({ type: 'set-session', username, session, by }), username);
+    },
+  });
+
+  const endSession = route('DELETE', `${PLAYER}/session`, {
+    operationId: 'endSession',
+    tag: 'players',
+    summary: "Ends a player's session",
+    params,
+    responses: { 200: answered('The player', ref('Player')) },
+    problems: [400, 403, 404, 413, 415],
+    handle: async ({ params: { username }, operator: by }) =>
+      changed(await service.operate({ type: 'end-session', username, by }), username),
+  });
 
   const movement = (path: string, type: 'deposit' | 'withdraw', summary: string) =>
     route('POST', `${PLAYER}/${path}`, {
@@ -110,6 +134,8 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
     correct,
     blocking('block', 'blockPlayer', 'Refuses bets of a player'),
     blocking('unblock', 'unblockPlayer', 'Takes bets of a player again'),
+    setSession,
+    endSession,
   ];
 
   function movementBody(
@@ -126,6 +152,11 @@ export function playerRoutes({ service, settings }: AdminDeps): Route[] {
       balanceBefore: inCurrency(answer.before),
       balanceAfter: inCurrency(answer.after),
     };
+  }
+
+  async function changed(answer: Answer, username: string): Promise<object> {
+    if (answer.type === 'failed') throw problemOf(answer.failure);
+    return detailsBody(settings.scales, await mustPlayer(username));
   }
 
   async function mustPlayer(username: string): Promise<PlayerDetails> {

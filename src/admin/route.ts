@@ -30,7 +30,7 @@ export interface RouteDocument {
 
 /** One operation of the operator API: where it is, what it takes, what it answers, and what it does. */
 export interface Route extends RouteDocument {
-  readonly method: 'GET' | 'PUT' | 'POST';
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   /** As OpenAPI writes it: `/v1/players/{username}`. */
   readonly path: string;
   readonly params: ObjectSchema;

@@ -51,6 +51,17 @@ export const operatorSchemas = {
     ...player,
     openBets: { ...count, description: 'Bets that are OPEN or WAITING.' },
     openStakes: { ...amount, description: 'The sum of their stakes, in whole currency, exact to its last decimal.' },
+    session: {
+      oneOf: [
+        exactly({
+          endMillis: {
+            oneOf: [millis, { type: 'null', description: 'It does not end by itself.' }],
+          },
+        }),
+        { type: 'null', description: 'There is none.' },
+      ],
+      description: 'What was set last, though its end may have come.',
+    },
   }),
   FoundPlayer: exactly(player),
   ShardPlayer: exactly({ username: text, currency, version: count, balance: amount }),

@@ -5,6 +5,7 @@ import {
   type ObjectSchema,
   object,
   type Properties,
+  type Schema,
   type TypeOf,
 } from '../base/json-schema.js';
 import type { Endpoint, PlatformCommand } from '../wallet/command.js';
@@ -37,6 +38,9 @@ export const ENVELOPE_EXAMPLE = {
 /** What every request says about itself (docs/callbacks.md section 2). */
 export type Envelope = TypeOf<ObjectSchema<{ [K in keyof typeof envelope]: TypeOf<(typeof envelope)[K]> }>>;
 
+/** Real traffic has null there, and more: what is no token is looked at only where tokens are checked. */
+export const sessionToken: Schema = { description: "Of the player's session; looked at with sessionToken: check." };
+
 export type AnswerShape = 'balances' | 'balance';
 
 /** One callback in the platform's language: its shape, what it means as a command, and what the docs say. */
@@ -46,6 +50,8 @@ export interface CallbackType<E extends Endpoint = Endpoint> {
   readonly example: object;
   /** Balances before and after, or the balance. */
   readonly answer: AnswerShape;
+  /** It comes from a player who is in a game, whose session can have a token. */
+  readonly hasSession: boolean;
   /** The schema of its body. Unknown fields are tolerated: real traffic carries some in many places. */
   schema(txnsMax: number): ObjectSchema;
   /** Converts a body that the schema accepts; refuses what the schema cannot judge. */
@@ -60,6 +66,7 @@ interface WithTxns<E extends Endpoint, P extends Properties, O extends Propertie
   readonly example: object;
   readonly txn: P;
   readonly optional?: O;
+  readonly hasSession?: true;
   /** What `toTxn` checks and JSON Schema could say too: for the docs. */
   readonly rules?: object;
   /** Throws an `InvalidField`. */
@@ -77,14 +84,18 @@ export function withTxns<E extends Endpoint, P extends Properties, O extends Pro
 /** As `withTxns`; `txn` has all fields of an element. */
 export function withElements<E extends Endpoint, P extends Properties, O extends Properties = NoProperties>(
   type: E,
-  { summary, example, txn, optional, rules, toTxn }: WithTxns<E, P, O>,
+  { summary, example, txn, optional, hasSession, rules, toTxn }: WithTxns<E, P, O>,
 ): CallbackType<E> {
   const txnSchema = object(txn, optional, rules && { published: rules });
   return {
     summary,
     example: { ...ENVELOPE_EXAMPLE, txns: [example] },
     answer: 'balances',
-    schema: (txnsMax) => object({ ...envelope, txns: array(txnSchema, { minItems: 1, maxItems: txnsMax }) }),
+    hasSession: hasSession === true,
+    schema: (txnsMax) => {
+      const txns = array(txnSchema, { minItems: 1, maxItems: txnsMax });
+      return object({ ...envelope, txns }, hasSession && { sessionToken });
+    },
     // Copies into objects of one shape: parsed ones have as many shapes as there are orders of fields.
     toCommand: (body, money) => {
       const { id, timestampMillis, productId, currency, username, txns } = body as Envelope & {

@@ -34,6 +34,7 @@ export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = {
   'currency-mismatch': row(40003, 200, "the currency is not the player's"),
   'player-blocked': row(40003, 200, 'the player is blocked'),
   'product-refused': row(40003, 200, 'the product is blocked or not listed'),
+  'invalid-token': row(30001, 200, "the token is not that of the player's session, or the session is over"),
   'amount-out-of-range': row(40003, 200, 'the balance would leave the range that is exact'),
   'limit-reached': row(40003, 200, 'a limit is reached: on what one player, bet or round may hold, or on a credit'),
 

@@ -7,6 +7,7 @@ export const placeBets = withTxns('placeBets', {
   summary: 'Bets are placed: stakes are taken',
   txn: { status: choice(['OPEN', 'WAITING']), betAmount: amountOf('Stake; 0 only with isFeature'), ...game },
   optional: { skipBalanceUpdate, ...features },
+  hasSession: true,
   // No element has betAmount 0 and isFeature absent or false.
   rules: { not: { required: ['betAmount'], properties: { betAmount: { const: 0 }, isFeature: { const: false } } } },
   example: { id: 'bet-1', roundId: 'round-1', status: 'OPEN', betAmount: 10, gameCode: 'fortune', playInfo: 'spin' },

@@ -6,6 +6,7 @@ export const placeTips = withTxns('placeTips', {
   summary: 'Tips are given: they are taken from the player',
   txn: { status: choice(['TIPS']), betAmount: amountOf('The tip') },
   optional: { skipBalanceUpdate },
+  hasSession: true,
   example: { id: 'tip-1', roundId: 'round-1', status: 'TIPS', betAmount: 5 },
   toTxn: (txn, money) => ({
     id: txn.id,

@@ -6,6 +6,7 @@ import { isId, isLongerThan } from '../wallet/identifier.js';
 import type { CallbackType, Envelope } from './callback-type.js';
 import { CALLBACKS } from './callbacks.js';
 import { NOT_JSON, type Refusal, refusalOf } from './refusal.js';
+import { sessionDigest } from './session-token.js';
 
 export interface CodecSettings {
   readonly scales: ScaleTable;
@@ -14,6 +15,8 @@ export interface CodecSettings {
   /** Largest single credit of adjustBalance, in whole currency. */
   readonly creditMax: number;
   readonly txnsMax: number;
+  /** `ignore`: what a request says about its session is not looked at. */
+  readonly sessionToken: 'ignore' | 'check';
 }
 
 /** What of a request its answer repeats. */
@@ -68,7 +71,14 @@ export class RequestCodec {
     const money = { scale: scales.of(currency), amountMax, creditMax };
     const command = this.type.toCommand(body, money);
     if ('kind' in command) return invalid(body, command);
-    return { id, productId, currency, username, command, refusal: undefined };
+    return { id, productId, currency, username, command: this.withSession(command, body), refusal: undefined };
+  }
+
+  /** The token itself goes no further than this. */
+  private withSession(command: PlatformCommand, body: Envelope): PlatformCommand {
+    if (this.settings.sessionToken === 'ignore' || !this.type.hasSession) return command;
+    const { sessionToken } = body as { readonly sessionToken?: unknown };
+    return { ...command, session: sessionDigest(command.username, sessionToken) } as PlatformCommand;
   }
 }
 

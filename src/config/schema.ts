@@ -250,6 +250,11 @@ export const settingsSchema = group({
     'Maximum number of adjustments of one bet, of payouts of one round, and of cancels and voids of one round.',
   ),
   duplicates: option(['replay', 'reject'], '`replay` answers a repeat with its first answer, `reject` with 20002.'),
+  sessionToken: option(
+    ['ignore', 'check'],
+    "`check` answers 30001 to a checkBalance, placeBets or placeTips without the token of the player's session, which the operator " +
+      'API sets. Only where every product sends one.',
+  ),
   round: group({
     ended: option(
       ['refuse-payouts', 'ignore', 'refuse-all'],

@@ -19,6 +19,7 @@ export type RuleSettings = Pick<
   | 'openBetsMax'
   | 'historyMax'
   | 'retention'
+  | 'sessionToken'
   | 'products'
 >;
 
@@ -38,6 +39,7 @@ export function rulesOf(settings: RuleSettings, { unknownTips }: RuleMeta = TODA
     openBetsMax: settings.openBetsMax,
     historyMax: settings.historyMax,
     retentionMs: settings.retention.transactions * DAY_MS,
+    sessionToken: settings.sessionToken,
     productsUnlisted: settings.products.unlisted,
     products: new Map(settings.products.list.map((product) => [product.id, product])),
   };

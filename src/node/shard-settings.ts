@@ -26,6 +26,7 @@ const NAMES = [
   'tips',
   'adjustBalance',
   'products',
+  'sessionToken',
   'tombstonesMax',
   'openBetsMax',
   'historyMax',

@@ -61,12 +61,12 @@ function rulesThrough(gate: FormatGate, rules: Rules): Rules {
 
 /** Reads the callbacks of this store and writes their answers. Takes some 50 ms to make. */
 export function codecOf({ settings, meta }: Pick<ShardThreadSettings, 'settings' | 'meta'>): CallbackCodec {
-  const { money, adjustBalance, txnsMax, statusCodes } = settings;
+  const { money, adjustBalance, txnsMax, statusCodes, sessionToken } = settings;
   const { amountMax } = money;
   const creditMax = adjustBalance.creditMax ?? amountMax;
   const scales = new ScaleTable(meta.scales);
   const { closed } = statusCodes;
-  return new CallbackCodec({ scales, amountMax, creditMax, txnsMax, closed }, systemClock);
+  return new CallbackCodec({ scales, amountMax, creditMax, txnsMax, sessionToken, closed }, systemClock);
 }
 
 /** What a thread has to know of the process. Plain data: it crosses to a worker as it is. */

@@ -1,6 +1,14 @@
 import type { Lsn } from '../shard/log/lsn.js';
 import type { Units } from '../wallet/amount.js';
-import type { BalanceCorrected, CallbackApplied, Change, Event, MoneyMoved, PlayerBlocked } from '../wallet/event.js';
+import type {
+  BalanceCorrected,
+  CallbackApplied,
+  Change,
+  Event,
+  MoneyMoved,
+  PlayerBlocked,
+  SessionEnded,
+} from '../wallet/event.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { RoundName } from '../wallet/state/round.js';
 import { nameOfImage } from '../wallet/state/round-image.js';
@@ -31,6 +39,9 @@ interface Details {
   readonly by?: Operator | undefined;
   readonly reason?: string | undefined;
 }
+
+/** The last time that a `Date` can tell. */
+const DATE_MAX_MS = 8_640_000_000_000_000;
 
 /** Formats an amount as text in decimals of the player's currency. */
 export type Decimal = (units: Units) => string;
@@ -66,7 +77,7 @@ const movement: EventKind<MoneyMoved | BalanceCorrected> = {
   },
 };
 
-const block: EventKind<PlayerBlocked> = {
+const unadorned: EventKind<PlayerBlocked | SessionEnded> = {
   item: ({ by }) => ({ by }),
   line: ({ by }) => ({ by }),
 };
@@ -83,8 +94,14 @@ const EVENT_KINDS: { readonly [E in PlainEvent as E['type']]: EventKind<E> } = {
   deposited: movement,
   withdrawn: movement,
   corrected: movement,
-  'player-blocked': block,
-  'player-unblocked': block,
+  'player-blocked': unadorned,
+  'player-unblocked': unadorned,
+  // Its digest says nothing to anybody, and helps whoever guesses at tokens.
+  'session-set': {
+    item: ({ endMs, by }) => ({ remarks: endMs === null ? [] : [`until ${timeOf(endMs)}`], by }),
+    line: ({ endMs, by }) => ({ endTime: endMs === null ? null : timeOf(endMs), by }),
+  },
+  'session-ended': unadorned,
   'rounds-forgotten': {
     item: ({ beforeMs }) => ({ remarks: [`unchanged since ${new Date(beforeMs).toISOString()}`] }),
     line: ({ beforeMs }) => ({ beforeTime: new Date(beforeMs).toISOString() }),
@@ -196,6 +213,11 @@ export function namesRound(type: string): boolean {
 function roundNameOf(image: Buffer): RoundName {
   const { productId, roundId } = nameOfImage(image);
   return { productId, roundId };
+}
+
+/** Of a time that an operator may have made up. */
+function timeOf(timeMs: number): string {
+  return timeMs > DATE_MAX_MS ? `${timeMs} ms` : new Date(timeMs).toISOString();
 }
 
 function reasonOf(event: MoneyMoved | BalanceCorrected): string | undefined {

@@ -75,6 +75,12 @@ function change(wallet: Wallet, event: WalletEvent): void {
       wallet.blocked = false;
       rememberMoneyless(wallet, 'unblock', event);
       return;
+    case 'session-set':
+      wallet.session = { digest: event.digest, endMs: event.endMs };
+      return;
+    case 'session-ended':
+      wallet.session = undefined;
+      return;
     case 'rounds-forgotten':
       forget(wallet, event.beforeMs);
       return;

@@ -1,6 +1,7 @@
 import type { Units } from './amount.js';
 import type { Operator } from './state/operation.js';
 import type { RoundName } from './state/round.js';
+import type { Session } from './state/session.js';
 
 /**
  * What a wallet can be asked. Amounts are already in units; strings are already checked (length, UTF-8, whole
@@ -37,15 +38,21 @@ interface Envelope {
   readonly username: string;
 }
 
+/** Of what a player does who is in a game. */
+interface TokenEnvelope extends Envelope {
+  /** The digest of its token, empty for none; missing where tokens are not looked at (`sessionToken: ignore`). */
+  readonly session?: string | undefined;
+}
+
 /**
  * Changes nothing and is no query all the same: it takes its place in the player's order, also behind a bet that waits for the
  * archive, where queries wait for nobody.
  */
-export interface CheckBalanceCommand extends Envelope {
+export interface CheckBalanceCommand extends TokenEnvelope {
   readonly type: 'checkBalance';
 }
 
-export interface PlaceBetsCommand extends Envelope {
+export interface PlaceBetsCommand extends TokenEnvelope {
   readonly type: 'placeBets';
   readonly txns: readonly PlaceTxn[];
 }
@@ -80,7 +87,7 @@ export interface RollbackCommand extends Envelope {
   readonly txns: readonly RollbackTxn[];
 }
 
-export interface PlaceTipsCommand extends Envelope {
+export interface PlaceTipsCommand extends TokenEnvelope {
   readonly type: 'placeTips';
   readonly txns: readonly PlaceTipTxn[];
 }
@@ -217,7 +224,8 @@ export type OperationCommand = { readonly by?: Operator | undefined } & (
       /** False: what would leave a negative balance is refused. */
       readonly allowNegativeBalance: boolean;
     }
-  | { readonly type: 'block-player' | 'unblock-player'; readonly username: string }
+  | { readonly type: 'block-player' | 'unblock-player' | 'end-session'; readonly username: string }
+  | { readonly type: 'set-session'; readonly username: string; readonly session: Session }
 );
 
 /** The shard's own: forget what has been closed since before `beforeMs`. */

@@ -2,15 +2,19 @@ import type { Units } from './amount.js';
 import type { CancelState, ChangingEndpoint, OpenState } from './command.js';
 import type { Operator } from './state/operation.js';
 import type { RoundName } from './state/round.js';
+import type { Session } from './state/session.js';
 
 /**
  * What happened to one wallet: one event per applied request, in one log entry, applied whole.
  * Events carry results (ids, amounts, balances), so replay asks no rule and no configuration.
  */
-export type Event = OperatorEvent | RoundsForgotten | RoundsArchived | RoundsRestored | CallbackApplied;
+export type Event = OperatorEvent | SessionEvent | RoundsForgotten | RoundsArchived | RoundsRestored | CallbackApplied;
 
 /** What an operator did: together they are the audit trail. */
 export type OperatorEvent = PlayerCreated | PlayerImported | MoneyMoved | BalanceCorrected | PlayerBlocked;
+
+/** Who may play with which token: no part of the trail, which logins would fill. */
+export type SessionEvent = SessionSet | SessionEnded;
 
 interface Stamp {
   readonly username: string;
@@ -59,6 +63,15 @@ export interface BalanceCorrected extends Signed {
 
 export interface PlayerBlocked extends Signed {
   readonly type: 'player-blocked' | 'player-unblocked';
+}
+
+/** In the place of the session that was there. */
+export interface SessionSet extends Signed, Session {
+  readonly type: 'session-set';
+}
+
+export interface SessionEnded extends Signed {
+  readonly type: 'session-ended';
 }
 
 /** Whole rounds with nothing open and no change since `beforeMs`, and operations before it, leave memory. */

@@ -41,6 +41,8 @@ export function tellMoves(event: Event, ledger: Ledger): void {
     case 'player-created':
     case 'player-blocked':
     case 'player-unblocked':
+    case 'session-set':
+    case 'session-ended':
     case 'rounds-forgotten':
     case 'rounds-archived':
     case 'rounds-restored':

@@ -4,9 +4,11 @@ import { type Archivable, archivableRounds, missingRounds } from './archiving.js
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
 import type { Transaction } from './state/round.js';
 import { addRoundOf } from './state/round-image.js';
+import type { Session } from './state/session.js';
 import type { TransactionKind } from './state/transaction-kind.js';
 import type { TransactionState } from './state/transaction-record.js';
 import { Wallet } from './state/wallet.js';
+import { sessionOf } from './state/wallet-body.js';
 import type { Wallets } from './state/wallets.js';
 
 /** What can be read of a shard without changing it. Questions and answers are plain data. */
@@ -127,6 +129,8 @@ export interface PlayerDetails extends PlayerView {
   readonly openBets: number;
   /** Units of their stakes, taken or not, in digits: no number may hold the sum, and no message between nodes a BigInt. */
   readonly openStakes: string;
+  /** The one that was set last, though its end may have come. */
+  readonly session: Pick<Session, 'endMs'> | null;
 }
 
 export interface TransactionView {
@@ -220,7 +224,13 @@ function playerView(wallet: Wallet): PlayerView {
 
 function playerDetails(wallet: Wallet): PlayerDetails {
   const { openBets } = wallet;
-  return { ...playerView(wallet), openBets, openStakes: String(openStakesOf(wallet, openBets)) };
+  const session = sessionOf(wallet);
+  return {
+    ...playerView(wallet),
+    openBets,
+    openStakes: String(openStakesOf(wallet, openBets)),
+    session: session === undefined ? null : { endMs: session.endMs },
+  };
 }
 
 /** Open bets are among the newest as a rule, and rounds that are open leave for no archive. */

@@ -9,6 +9,7 @@ export type Rejection =
   | 'currency-mismatch'
   | 'player-blocked'
   | 'product-refused'
+  | 'invalid-token'
   | 'amount-out-of-range'
   | 'limit-reached';
 

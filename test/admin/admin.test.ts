@@ -85,6 +85,7 @@ describe('the operator API', () => {
         status: 'active',
         openBets: 0,
         openStakes: 0,
+        session: null,
       });
     }
     assert.equal((await call('PUT', `/v1/players/${'x'.repeat(257)}`, '{"currency":"THB"}')).status, 400);

@@ -173,6 +173,13 @@ describe('GET /openapi.json', () => {
       await admin('post', `${player}/${verb}`, `/v1/players/ann/${verb}`);
       await admin('post', `${player}/${verb}`, `/v1/players/nobody/${verb}`);
     }
+    for (const username of ['ann', 'nobody']) {
+      const path = `/v1/players/${username}/session`;
+      await admin('put', `${player}/session`, path, '{"token":"a-token","endMillis":5}');
+      await admin('put', `${player}/session`, path, '{"token":"a-token"}');
+      await admin('delete', `${player}/session`, path);
+    }
+    await admin('put', `${player}/session`, '/v1/players/ann/session', '{"token":""}');
     const operations = `${player}/operations`;
     assert.equal(JSON.parse(await admin('get', operations, '/v1/players/ann/operations')).operations.length, 6);
     await admin('get', operations, '/v1/players/ann/operations?limit=1');

@@ -7,6 +7,6 @@ test('the schemas of the callbacks are JSON Schemas', () => {
   const ajv = new Ajv({ strict: true });
   ajv.addVocabulary(['published']);
   ajv.addKeyword({ keyword: 'codePoints', type: 'string', schemaType: 'array' });
-  assert.equal(ENDPOINTS.length, 10);
+  assert.equal(ENDPOINTS.length, 11);
   for (const { schema } of Object.values(CALLBACKS)) ajv.compile(schema(10));
 });

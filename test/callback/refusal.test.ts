@@ -7,7 +7,7 @@ import type { Endpoint } from '../../src/wallet/command.js';
 import { bet, settlement } from '../support/client.js';
 
 const scales = new ScaleTable({ default: 2, byCurrency: {} });
-const codecs = requestCodecs({ scales, amountMax: 1000, creditMax: 1000, txnsMax: 2 });
+const codecs = requestCodecs({ scales, amountMax: 1000, creditMax: 1000, txnsMax: 2, sessionToken: 'ignore' });
 
 function reasonFor(endpoint: Endpoint, text: string): string | undefined {
   const { refusal } = codecs[endpoint].read(text);

@@ -53,7 +53,7 @@ export class HonestPlayer {
 
   private async live(username: string, goesOn: () => boolean): Promise<void> {
     const path = `/v1/players/${encodeURIComponent(username)}`;
-    const player = { username, currency: CURRENCY, status: 'active', openBets: 0, openStakes: 0 };
+    const player = { username, currency: CURRENCY, status: 'active', openBets: 0, openStakes: 0, session: null };
     await this.operate('PUT', path, { currency: CURRENCY }, { ...player, balance: 0 });
     await this.move(username, path, 'deposits', BALANCE, BALANCE);
     this.balance = BALANCE;

@@ -9,13 +9,14 @@ import type { Wallet } from '../../src/wallet/state/wallet.js';
  */
 export function describeWallet(wallet: Wallet): string[] {
   const { username, currency, balance, version, blocked, openBets } = wallet;
-  const { tipsDay, tipsCredited, carried } = wallet.tallies;
+  const { tipsDay, tipsCredited, carried, session } = wallet.tallies;
   const { tombstones } = wallet;
   const rounds = new Map<number, Round>();
   for (const { round } of wallet.transactions()) rounds.set(round.row, round);
   return [
     `player ${text(username)} ${currency}, balance ${balance}, version ${version}${blocked ? ', blocked' : ''}`,
     `  open bets ${openBets}, tombstones ${tombstones}, tips ${tipsCredited} on day ${tipsDay}, carried ${carried}`,
+    ...(session === undefined ? [] : [`  session ${session.digest} until ${session.endMs ?? 'it is ended'}`]),
     ...[...wallet.allOperations()].map(describeOperation),
     ...[...wallet.transactions()].flatMap(describeTransaction),
     ...[...rounds.values()].flatMap(describeRound),

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../src/base/time.js';
+import { sessionDigest } from '../../src/callback/session-token.js';
 import { commands } from '../support/domain.js';
 import type { StoreWriter } from './store-writer.js';
 
@@ -17,6 +18,7 @@ export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<vo
   'v1-archive': archive,
   'v1-rollbacks': rollbacks,
   'v1-tips': tips,
+  'v1-sessions': sessions,
 };
 
 async function everything(store: StoreWriter): Promise<void> {
@@ -377,6 +379,29 @@ async function tips(store: StoreWriter): Promise<void> {
   await store.write(
     { type: 'restore-rounds', username: 'ann', images: gone.slice(1).map(({ image }) => image) },
     cancel([{ id: 'skipped', roundId: 'r2', betAmount: 9, status: 'REJECT' }]),
+  );
+}
+
+/** Sessions: with an end and without, by operators and by none, replaced, ended, and beside tallies. */
+async function sessions(store: StoreWriter): Promise<void> {
+  const by = { name: 'site', address: '10.0.0.7' };
+  const digest = sessionDigest('ann', 'token-of-the-first-login');
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
+  await store.write(
+    { type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 },
+    { type: 'create-player', username: 'bob', currency: 'THB' },
+  );
+  await store.write(
+    { type: 'set-session', username: 'ann', session: { digest, endMs: store.now + DAY_MS }, by },
+    { type: 'set-session', username: 'bob', session: { digest: sessionDigest('bob', '1'), endMs: null } },
+    tip([{ id: 'unknown', roundId: 'r1', betAmount: 9 }]),
+  );
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
+  await store.write(
+    { type: 'set-session', username: 'ann', session: { digest, endMs: null }, by },
+    { type: 'end-session', username: 'bob', by },
+    { type: 'set-session', username: 'bob', session: { digest: sessionDigest('bob', '2'), endMs: 0 }, by },
+    { type: 'end-session', username: 'bob' },
   );
 }
 

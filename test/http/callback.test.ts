@@ -35,7 +35,10 @@ async function withSilentStore(
   const http = new CallbackServer(
     {
       settings: { ...settings.limits, ...settings, port: 0, requestDeadlineMs, aliases: new Map(), tls: undefined },
-      codec: new CallbackCodec({ scales, amountMax: 1e9, creditMax: 1e9, txnsMax: 100, closed: 'own' }, clock),
+      codec: new CallbackCodec(
+        { scales, amountMax: 1e9, creditMax: 1e9, txnsMax: 100, sessionToken: 'ignore', closed: 'own' },
+        clock,
+      ),
       service: {
         carryOut({ deadlineMs }, replier) {
           deadlinesMs.push(deadlineMs);

@@ -77,15 +77,23 @@ const envelope = {
   username: fc.integer({ min: 0, max: 40 }).map((n) => (n === 0 ? 'nobody' : (USERNAMES[n < 32 ? 0 : 1] as string))),
 };
 
+/** Stands for a digest. Commands that have no business with it carry one, too, which nobody may look at. */
+const session = fc.constantFrom(undefined, 'x', 'x', 'x', 'y');
+
 function callback<T extends CallbackCommand['type']>(type: T): fc.Arbitrary<CallbackCommand> {
   const array = often.chain((single) =>
     fc.array(txns[type] as fc.Arbitrary<never>, { minLength: 1, maxLength: single ? 1 : 3 }),
   );
-  return fc.record({ type: fc.constant(type), ...envelope, txns: array }) as unknown as fc.Arbitrary<CallbackCommand>;
+  return fc.record({
+    type: fc.constant(type),
+    ...envelope,
+    session,
+    txns: array,
+  }) as unknown as fc.Arbitrary<CallbackCommand>;
 }
 
 function checkBalance(): fc.Arbitrary<CheckBalanceCommand> {
-  return fc.record({ type: fc.constant('checkBalance' as const), ...envelope });
+  return fc.record({ type: fc.constant('checkBalance' as const), ...envelope, session });
 }
 
 export type Correction = Extract<OperationCommand, { type: 'correct' }>;
@@ -99,6 +107,13 @@ export type Step =
   | { readonly type: 'vary'; readonly back: number; readonly element: number; readonly change: object }
   | { readonly type: 'withdraw-all'; readonly username: string }
   | { readonly type: 'block' | 'unblock'; readonly username: string; readonly by: Operator | undefined }
+  /** Undefined ends it. */
+  | {
+      readonly type: 'session';
+      readonly username: string;
+      readonly digest: string | undefined;
+      readonly endMs: number | null;
+    }
   | { readonly type: 'correct'; readonly command: Correction }
   | { readonly type: 'tomorrow' }
   /** All wallets come out of a snapshot, packed. */
@@ -151,6 +166,16 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
+      type: fc.constant('session' as const),
+      username: fc.constantFrom(...USERNAMES),
+      digest: fc.constantFrom('x', 'x', 'y', undefined),
+      // Never, long ago, and a day after histories begin.
+      endMs: fc.constantFrom(null, null, 0, 1_700_086_400_000),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
       type: fc.constant('correct' as const),
       command: fc.record({
         type: fc.constant('correct' as const),
@@ -187,6 +212,7 @@ export function arbitraryRules(defaults: Rules): fc.Arbitrary<Rules> {
       tombstonesMax: fc.constantFrom(2, 1000),
       openBetsMax: fc.constantFrom(3, 1000),
       historyMax: fc.constantFrom(2, 1000),
+      sessionToken: fc.constantFrom('ignore' as const, 'ignore' as const, 'check' as const),
       productsUnlisted: fc.constantFrom('accept' as const, 'accept' as const, 'reject' as const),
       products: fc.constantFrom(
         new Map(),

@@ -113,7 +113,7 @@ function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: C
       compare(domain, reference, step.command);
       return;
     case 'balance':
-      compareAnswers(domain, step.command, reference.balance(step.command));
+      compareAnswers(domain, step.command, reference.balance(step.command, domain.nowMs));
       comparePictures(domain, reference);
       return;
     case 'again': {
@@ -143,6 +143,18 @@ function runStep(domain: Domain, reference: ReferenceWallet, step: Step, past: C
       domain.run({ type: `${step.type}-player`, username: step.username, by: step.by });
       const player = reference.players.get(step.username) as ReferencePlayer;
       player.blocked = step.type === 'block';
+      player.version += domain.events.length - before;
+      return;
+    }
+    case 'session': {
+      const { username, digest, endMs } = step;
+      const session = digest === undefined ? undefined : { digest, endMs };
+      const before = domain.events.length;
+      domain.run(
+        session === undefined ? { type: 'end-session', username } : { type: 'set-session', username, session },
+      );
+      const player = reference.players.get(username) as ReferencePlayer;
+      player.session = session;
       player.version += domain.events.length - before;
       return;
     }

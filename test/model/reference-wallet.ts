@@ -1,5 +1,6 @@
 import type { CallbackCommand, CheckBalanceCommand, OperationCommand } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
+import type { Session } from '../../src/wallet/state/session.js';
 
 /*
  * The dumb one: decisions.md written down a second time, for reading and not for speed. Plain objects, everything
@@ -87,6 +88,7 @@ export interface ReferencePlayer {
   balance: number;
   version: number;
   blocked: boolean;
+  session: Session | undefined;
   bets: Bet[];
   settlements: Settlement[];
   closings: Closing[];
@@ -142,6 +144,7 @@ export class ReferenceWallet {
       balance,
       version: 1,
       blocked: false,
+      session: undefined,
       bets: [],
       settlements: [],
       closings: [],
@@ -156,10 +159,11 @@ export class ReferenceWallet {
     });
   }
 
-  balance({ username, currency }: CheckBalanceCommand): ReferenceAnswer {
+  balance({ username, currency, session }: CheckBalanceCommand, nowMs: number): ReferenceAnswer {
     const player = this.players.get(username);
     if (player === undefined) return { code: 10001 };
     if (player.currency !== currency) return { code: 40003 };
+    if (!this.letsIn(player, session, nowMs)) return { code: 30001 };
     return { code: 0, before: player.balance, after: player.balance };
   }
 
@@ -248,7 +252,7 @@ export class ReferenceWallet {
     const isClosedHere = closed.some((one) => one.round === txn.roundId && !one.repeat);
     switch (command.type) {
       case 'placeBets':
-        return this.place(player, command, txn as Of<'placeBets'>, version);
+        return this.place(player, command, txn as Of<'placeBets'>, version, nowMs);
       case 'settleBets': {
         const settle = txn as Of<'settleBets'>;
         if (settle.isSingleState) return this.single(player, command, settle, version);
@@ -278,7 +282,7 @@ export class ReferenceWallet {
           : this.rollback(player, command, rollback, version);
       }
       case 'placeTips':
-        return this.placeTip(player, command, txn as Of<'placeTips'>, version);
+        return this.placeTip(player, command, txn as Of<'placeTips'>, version, nowMs);
       case 'winRewards':
         return this.reward(player, command, txn as Of<'winRewards'>, version);
       case 'adjustBalance':
@@ -286,11 +290,17 @@ export class ReferenceWallet {
     }
   }
 
-  private place(player: ReferencePlayer, command: CallbackCommand, txn: Of<'placeBets'>, version: number): Effect {
+  private place(
+    player: ReferencePlayer,
+    command: CallbackCommand,
+    txn: Of<'placeBets'>,
+    version: number,
+    nowMs: number,
+  ): Effect {
     const bet = find(player, command.productId, txn.id);
     const skip = txn.skipBalanceUpdate;
     if (bet === undefined) {
-      this.refuseOpening(player, command.productId);
+      this.refuseStranger(player, command, nowMs);
       const mark = player.marks.find((one) => one.product === command.productId && one.round === txn.roundId);
       if (mark !== undefined && command.timestampMillis <= mark.at) throw new Refused(20003);
       if (this.rules.roundEnded === 'refuse-all' && isEnded(player, command.productId, txn.roundId))
@@ -319,7 +329,7 @@ export class ReferenceWallet {
         return repeatOf(entry);
       }
     }
-    this.refuseOpening(player, command.productId);
+    this.refuseStranger(player, command, nowMs);
     if (bet.kind !== 'bet') throw new Refused(bet.state === 'TIPS' ? 20002 : 20003);
     if (!(opens || takes) || bet.stake !== txn.betAmount || bet.round !== txn.roundId) throw new Refused(20002);
     if (takes && bet.stake > 0 && player.balance < bet.stake) throw new Refused(10002);
@@ -772,7 +782,13 @@ export class ReferenceWallet {
     return [...entries.filter((one) => one.undone), ...ofRound].some((one) => one.request === this.request);
   }
 
-  private placeTip(player: ReferencePlayer, command: CallbackCommand, txn: Of<'placeTips'>, version: number): Effect {
+  private placeTip(
+    player: ReferencePlayer,
+    command: CallbackCommand,
+    txn: Of<'placeTips'>,
+    version: number,
+    nowMs: number,
+  ): Effect {
     const item = find(player, command.productId, txn.id);
     const skip = txn.skipBalanceUpdate;
     const takes = item?.state === 'TIPS' && !item.taken && !skip;
@@ -781,7 +797,7 @@ export class ReferenceWallet {
       if (item?.state === 'REFUND') throw new Refused(20003);
       return repeatOf(entry);
     }
-    this.refuseOpening(player, command.productId);
+    this.refuseStranger(player, command, nowMs);
     if (item !== undefined && isReversed(item)) throw new Refused(20003);
     if (item !== undefined && (!takes || item.stake !== txn.betAmount)) throw new Refused(20002);
     if (!skip && txn.betAmount > 0 && player.balance < txn.betAmount) throw new Refused(10002);
@@ -832,6 +848,17 @@ export class ReferenceWallet {
     const listed = this.rules.products.get(product);
     if (player.blocked || listed?.blocked === true) throw new Refused(40003);
     if (listed === undefined && this.rules.productsUnlisted === 'reject') throw new Refused(40003);
+  }
+
+  private refuseStranger(player: ReferencePlayer, command: CallbackCommand, nowMs: number): void {
+    this.refuseOpening(player, command.productId);
+    const { session } = command as Extract<CallbackCommand, { type: 'placeBets' }>;
+    if (!this.letsIn(player, session, nowMs)) throw new Refused(30001);
+  }
+
+  private letsIn({ session }: ReferencePlayer, given: string | undefined, nowMs: number): boolean {
+    if (this.rules.sessionToken === 'ignore') return true;
+    return session !== undefined && session.digest === given && (session.endMs === null || nowMs < session.endMs);
   }
 
   private move(

@@ -32,6 +32,13 @@ export class Interpreter {
       case 'block':
       case 'unblock':
         return await this.operate('POST', `/v1/players/${word(words, 0)}/${verb}`);
+      case 'session': {
+        const [username = '', token, endMillis] = words;
+        const body = { token, ...(endMillis !== undefined && { endMillis: Number(endMillis) }) };
+        return await this.operate('PUT', `/v1/players/${username}/session`, body);
+      }
+      case 'end-session':
+        return await this.operate('DELETE', `/v1/players/${word(words, 0)}/session`);
       case 'player':
         return await this.operate('GET', `/v1/players/${word(words, 0)}`);
       case 'transactions':

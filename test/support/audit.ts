@@ -16,7 +16,8 @@ export function auditTables(wallets: Wallets): void {
   const seen = { rounds: new Set<number>(), transactions: 0, operations: 0, named: 0, operationIds: 0, blobs: 0 };
   for (const wallet of wallets) {
     assert.equal(tables.findPlayer(wallet.username), wallet.row);
-    seen.blobs += 1 + (wallet.tallies.tipsDay === -1 && wallet.tallies.carried === 0n ? 0 : 1);
+    const { tipsDay, carried, session } = wallet.tallies;
+    seen.blobs += 1 + (tipsDay === -1 && carried === 0n && session === undefined ? 0 : 1);
     const rows = [...wallet.transactions()].map(({ row }) => row);
     const backwards: number[] = [];
     for (let item = wallet.oldest; item !== undefined; item = wallet.newer(item)) backwards.push(item.row);

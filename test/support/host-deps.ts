@@ -19,6 +19,7 @@ export const CODEC = new CallbackCodec(
     amountMax: 1e10,
     creditMax: 1e10,
     txnsMax: 200,
+    sessionToken: 'ignore',
     closed: 'own',
   },
   systemClock,

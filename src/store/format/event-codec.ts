@@ -40,6 +40,8 @@ const EVENT = {
   corrected: 9,
   'rounds-archived': 10,
   'rounds-restored': 11,
+  'session-set': 12,
+  'session-ended': 13,
 } as const;
 
 const CHANGE = {
@@ -69,9 +71,11 @@ const CHANGE = {
 
 /** Those that the first format of stores does not have; see format-gate.ts. */
 const FIRST_OF_FORMAT_2 = CHANGE['tip-placed'];
+const FIRST_EVENT_OF_FORMAT_2 = EVENT['session-set'];
 
 /** The format that a reader of this event has to know. */
 export function formatOf(event: Event): number {
+  if (EVENT[event.type] >= FIRST_EVENT_OF_FORMAT_2) return 2;
   const isNew = (change: Change) =>
     CHANGE[change.type] >= FIRST_OF_FORMAT_2 || ('keepsRequest' in change && change.keepsRequest);
   return event.type === 'callback-applied' && event.changes.some(isNew) ? 2 : 1;
@@ -138,7 +142,10 @@ export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
     }
     case 'player-blocked':
     case 'player-unblocked':
+    case 'session-ended':
       return signed([code, username, version, elapsedMs], event.by);
+    case 'session-set':
+      return signed([code, username, version, elapsedMs, event.digest, event.endMs], event.by);
     case 'rounds-forgotten':
       return [code, username, version, elapsedMs, event.beforeMs];
     case 'rounds-archived':
@@ -250,6 +257,10 @@ export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
       return { type: 'player-blocked', ...stamp, by: signer(tuple[4]) };
     case EVENT['player-unblocked']:
       return { type: 'player-unblocked', ...stamp, by: signer(tuple[4]) };
+    case EVENT['session-set']:
+      return { type: 'session-set', ...stamp, digest: tuple[4], endMs: tuple[5], by: signer(tuple[6]) };
+    case EVENT['session-ended']:
+      return { type: 'session-ended', ...stamp, by: signer(tuple[4]) };
     case EVENT['rounds-forgotten']:
       return { type: 'rounds-forgotten', ...stamp, beforeMs: tuple[4] };
     case EVENT['rounds-archived']: {

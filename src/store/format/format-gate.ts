@@ -3,7 +3,7 @@
  * read. Goes up with each such addition to entries or snapshots.
  *
  *   1  the first walletd that shares a store
- *   2  tips, rewards and movements; bets and rounds that are rolled back; snapshots of format 3
+ *   2  tips, rewards and movements; bets and rounds that are rolled back; sessions; snapshots of format 3
  */
 export const STORE_FORMAT = 2;
 

@@ -18,6 +18,7 @@ import type { Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { decideMovement } from './adjust-balance.js';
 import { decideAdjustBet } from './adjust-bets.js';
+import { refusalOfToken } from './admission.js';
 import { decideCancelBet } from './cancel-bets.js';
 import { decideCancelTip } from './cancel-tips.js';
 import { decideOperator } from './operator.js';
@@ -48,7 +49,7 @@ export function decide(wallet: Wallet | undefined, command: Command, rules: Rule
     case 'rollback':
       return decideCallback(wallet, command, rules, nowMs);
     case 'checkBalance':
-      return decideBalance(wallet, command);
+      return decideBalance(wallet, command, rules, nowMs);
     default:
       return decideOperator(wallet, command, nowMs);
   }
@@ -58,9 +59,16 @@ const NO_REMARKS: readonly Remark[] = [];
 const REPEAT: readonly Remark[] = ['repeat'];
 
 /** Told to whoever is blocked too, and of whatever product: a blocked player has bets that close. */
-function decideBalance(wallet: Wallet | undefined, command: CheckBalanceCommand): Decision {
+function decideBalance(
+  wallet: Wallet | undefined,
+  command: CheckBalanceCommand,
+  rules: Rules,
+  nowMs: number,
+): Decision {
   if (wallet === undefined) return failed('user-not-found');
   if (wallet.currency !== command.currency) return failed('currency-mismatch');
+  const refusal = refusalOfToken(wallet, command, rules, nowMs);
+  if (refusal !== undefined) return failed(refusal);
   return { answer: accepted(wallet.balance, wallet.balance), event: undefined, remarks: NO_REMARKS };
 }
 
@@ -217,7 +225,7 @@ function decideByEndpoint(
 ): Verdict {
   switch (command.type) {
     case 'placeBets':
-      return decidePlaceBet(wallet, command, at(command.txns, index), rules);
+      return decidePlaceBet(wallet, command, at(command.txns, index), rules, nowMs);
     case 'settleBets':
       return decideSettleBet(wallet, command, at(command.txns, index), rules);
     case 'adjustBets':
@@ -229,7 +237,7 @@ function decideByEndpoint(
     case 'cancelTips':
       return decideCancelTip(wallet, command, at(command.txns, index), rules, nowMs);
     case 'placeTips':
-      return decidePlaceTip(wallet, command, at(command.txns, index), rules);
+      return decidePlaceTip(wallet, command, at(command.txns, index), rules, nowMs);
     case 'winRewards':
       return decideWinReward(wallet, command, at(command.txns, index));
     case 'adjustBalance':

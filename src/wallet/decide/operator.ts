@@ -7,6 +7,7 @@ import type { Event } from '../event.js';
 import type { Failure } from '../rejection.js';
 import { hasForgettable } from '../retention.js';
 import { movedBy, type Operation } from '../state/operation.js';
+import { isSameSession } from '../state/session.js';
 import type { Wallet } from '../state/wallet.js';
 
 /** docs/decisions.md section 5: the operator owns the players. Every operation may be repeated. */
@@ -27,6 +28,16 @@ export function decideOperator(wallet: Wallet | undefined, command: OperatorComm
       return wallet.blocked
         ? applied(wallet, { type: 'player-unblocked', ...stamp, by: command.by })
         : unchanged(wallet);
+    case 'set-session': {
+      const { session, by } = command;
+      return isSameSession(wallet.session, session)
+        ? unchanged(wallet)
+        : applied(wallet, { type: 'session-set', ...stamp, ...session, by });
+    }
+    case 'end-session':
+      return wallet.session === undefined
+        ? unchanged(wallet)
+        : applied(wallet, { type: 'session-ended', ...stamp, by: command.by });
     case 'forget':
       return hasForgettable(wallet, command.beforeMs)
         ? applied(wallet, { type: 'rounds-forgotten', beforeMs: command.beforeMs, ...stamp })

@@ -1,21 +1,28 @@
 import type { PlaceBetsCommand, PlaceTxn } from '../command.js';
 import type { Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
+import { refusalOfNew } from './admission.js';
 import { firstAnswer } from './idempotency.js';
-import { type Rules, refusesProduct } from './rules.js';
+import type { Rules } from './rules.js';
 import { change, covers, fail, repeat, type Verdict } from './verdict.js';
 
 /** docs/decisions.md section 4, placeBets. */
-export function decidePlaceBet(wallet: Wallet, command: PlaceBetsCommand, txn: PlaceTxn, rules: Rules): Verdict {
+export function decidePlaceBet(
+  wallet: Wallet,
+  command: PlaceBetsCommand,
+  txn: PlaceTxn,
+  rules: Rules,
+  nowMs: number,
+): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
   return bet === undefined
-    ? decideNewBet(wallet, command, txn, rules)
-    : decideKnownBet(wallet, command, txn, rules, bet);
+    ? decideNewBet(wallet, command, txn, rules, nowMs)
+    : decideKnownBet(wallet, command, txn, rules, nowMs, bet);
 }
 
-function decideNewBet(wallet: Wallet, command: PlaceBetsCommand, txn: PlaceTxn, rules: Rules): Verdict {
-  if (wallet.blocked) return fail('player-blocked');
-  if (refusesProduct(rules, command.productId)) return fail('product-refused');
+function decideNewBet(wallet: Wallet, command: PlaceBetsCommand, txn: PlaceTxn, rules: Rules, nowMs: number): Verdict {
+  const refusal = refusalOfNew(wallet, command, rules, nowMs);
+  if (refusal !== undefined) return fail(refusal);
   const round = wallet.round(command.productId, txn.roundId);
   if (round !== undefined && command.timestampMillis <= round.markMs) return fail('already-cancelled');
   if (round?.ended && rules.roundEnded === 'refuse-all') return fail('already-settled');
@@ -46,6 +53,7 @@ function decideKnownBet(
   command: PlaceBetsCommand,
   txn: PlaceTxn,
   rules: Rules,
+  nowMs: number,
   bet: Transaction,
 ): Verdict {
   const placed = bet.kind === 'bet' && !bet.isSingleState;
@@ -56,8 +64,8 @@ function decideKnownBet(
   if (!opens && !takes && first !== undefined && txn.roundId === bet.round.id) {
     return bet.isReversed ? fail('already-cancelled') : repeat(first, bet.row);
   }
-  if (wallet.blocked) return fail('player-blocked');
-  if (refusesProduct(rules, command.productId)) return fail('product-refused');
+  const refusal = refusalOfNew(wallet, command, rules, nowMs);
+  if (refusal !== undefined) return fail(refusal);
   if (bet.kind !== 'bet' && bet.isReversed) return fail('already-cancelled');
   if ((!opens && !takes) || txn.betAmount !== bet.stake || txn.roundId !== bet.round.id) {
     return fail('duplicate-transaction');

@@ -1,20 +1,27 @@
 import type { PlaceTipsCommand, PlaceTipTxn } from '../command.js';
 import type { Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
+import { refusalOfNew } from './admission.js';
 import { firstAnswer } from './idempotency.js';
-import { type Rules, refusesProduct } from './rules.js';
+import type { Rules } from './rules.js';
 import { change, covers, fail, repeat, type Verdict } from './verdict.js';
 
 /** docs/decisions.md section 8, placeTips. A tip shares its namespace with bets: its cancel calls it one. */
-export function decidePlaceTip(wallet: Wallet, command: PlaceTipsCommand, txn: PlaceTipTxn, rules: Rules): Verdict {
+export function decidePlaceTip(
+  wallet: Wallet,
+  command: PlaceTipsCommand,
+  txn: PlaceTipTxn,
+  rules: Rules,
+  nowMs: number,
+): Verdict {
   const item = wallet.bet(command.productId, txn.id);
   const takes = item === undefined || canBeTaken(item, txn);
   if (item?.kind === 'tip' && !takes) {
     const first = firstAnswer(item, { type: 'place', amount: txn.betAmount, skip: txn.skipBalanceUpdate });
     if (first !== undefined) return item.isReversed ? fail('already-cancelled') : repeat(first, item.row);
   }
-  if (wallet.blocked) return fail('player-blocked');
-  if (refusesProduct(rules, command.productId)) return fail('product-refused');
+  const refusal = refusalOfNew(wallet, command, rules, nowMs);
+  if (refusal !== undefined) return fail(refusal);
   if (item?.isReversed) return fail('already-cancelled');
   if (!takes || (item !== undefined && item.stake !== txn.betAmount)) return fail('duplicate-transaction');
   const skip = txn.skipBalanceUpdate;

@@ -35,6 +35,8 @@ export interface Rules {
   readonly historyMax: number;
   /** How long ids are remembered after the last change of their round. Milliseconds. */
   readonly retentionMs: number;
+  /** `check`: a bet, a tip or a balance needs the token of the player's session. */
+  readonly sessionToken: 'ignore' | 'check';
   readonly productsUnlisted: 'accept' | 'reject';
   readonly products: ReadonlyMap<string, Product>;
 }

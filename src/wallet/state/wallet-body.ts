@@ -4,6 +4,7 @@ import type { ByteWriter } from '../records/byte-writer.js';
 import { type Cursor, textEnd } from '../records/bytes.js';
 import { Operation, type OperationFacts, type OperationType } from './operation.js';
 import type { Round, RoundClosing, Transaction } from './round.js';
+import type { Session } from './session.js';
 import { isNamedById, namespaceIn, numberOf } from './transaction-kind.js';
 import type { Tallies, Wallet } from './wallet.js';
 
@@ -13,7 +14,9 @@ import type { Tallies, Wallet } from './wallet.js';
  * or 0, and the text. A time is a number: 0, and a double follows; or 1 + 2 * milliseconds after another one, + 1 when it
  * is before that.
  *
- *   tallies (byte): 0; or 1, day of tips (signed), tips credited (number), carried (text, decimal digits)
+ *   flags (byte): 1 tallies, 2 session
+ *   tallies: day of tips (signed), tips credited (number), carried (text, decimal digits)
+ *   session: digest (text), end (double, infinite when it has none)
  *   operations (number), oldest first:
  *     byte: type (3 bits), 8 with an operator, 16 with a reason
  *     time (after 0), id (text), amount (signed), balance after (signed), operator (name), reason (text)
@@ -28,6 +31,8 @@ import type { Tallies, Wallet } from './wallet.js';
  *       of type 3, which is a cancel, too, the hash of its request (number)
  *     undone (number, where there are any): of each the hash of its request (number)
  */
+const HAS_TALLIES = 1;
+const HAS_SESSION = 2;
 const HAS_OPERATOR = 8;
 const HAS_REASON = 16;
 const ENDED = 1;
@@ -225,9 +230,26 @@ export function operationsIn(cursor: Cursor): number {
   return cursor.number();
 }
 
+/** Of a packed wallet, too, and without unpacking it. */
+export function sessionOf(wallet: Wallet): Session | undefined {
+  return wallet.isPacked ? readTallies(wallet.body)?.session : wallet.session;
+}
+
 function readTallies(cursor: Cursor): Tallies | undefined {
-  if (cursor.byte() === 0) return undefined;
-  return { tipsDay: cursor.signed(), tipsCredited: cursor.number(), carried: BigInt(cursor.text()) };
+  const flags = cursor.byte();
+  if (flags === 0) return undefined;
+  const hasTallies = (flags & HAS_TALLIES) !== 0;
+  const tipsDay = hasTallies ? cursor.signed() : -1;
+  const tipsCredited = hasTallies ? cursor.number() : 0;
+  const carried = hasTallies ? BigInt(cursor.text()) : 0n;
+  const session = (flags & HAS_SESSION) === 0 ? undefined : readSession(cursor);
+  return { tipsDay, tipsCredited, carried, session };
+}
+
+function readSession(cursor: Cursor): Session {
+  const digest = cursor.text();
+  const endMs = cursor.double();
+  return { digest, endMs: endMs === Number.POSITIVE_INFINITY ? null : endMs };
 }
 
 function* oldestFirst<T>(newestFirst: Iterable<T>): Steps<T[]> {
@@ -240,13 +262,18 @@ function* oldestFirst<T>(newestFirst: Iterable<T>): Steps<T[]> {
 }
 
 function writeTallies(bytes: ByteWriter, wallet: Wallet): void {
-  const { tipsDay, tipsCredited, carried } = wallet.tallies;
+  const { tipsDay, tipsCredited, carried, session } = wallet.tallies;
   const hasTallies = tipsDay !== -1 || carried !== 0n;
-  bytes.byte(hasTallies ? 1 : 0);
-  if (!hasTallies) return;
-  bytes.signed(tipsDay);
-  bytes.number(tipsCredited);
-  bytes.text(String(carried));
+  bytes.byte((hasTallies ? HAS_TALLIES : 0) | (session === undefined ? 0 : HAS_SESSION));
+  if (hasTallies) {
+    bytes.signed(tipsDay);
+    bytes.number(tipsCredited);
+    bytes.text(String(carried));
+  }
+  if (session !== undefined) {
+    bytes.text(session.digest);
+    bytes.double(session.endMs ?? Number.POSITIVE_INFINITY);
+  }
 }
 
 function writeOperation(bytes: ByteWriter, operation: OperationFacts, writeName: (text: string) => void): void {

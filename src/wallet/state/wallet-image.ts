@@ -31,7 +31,13 @@ type ImageFacts = readonly [
 ];
 
 /** `carried` in decimal digits: it is not bounded as a balance is. */
-type TalliesImage = readonly [tipsDay: number, tipsCredited: number, carried: string];
+type TalliesImage = readonly [
+  tipsDay: number,
+  tipsCredited: number,
+  carried: string,
+  /** In no snapshot of format 1. */
+  session?: readonly [digest: string, endMs: number | null],
+];
 
 /** `facts` are bits and each effect four numbers, as transaction-record.ts describes them. */
 type TransactionImage = readonly [
@@ -128,8 +134,9 @@ export function addImage(wallets: Wallets, image: WalletImage): Wallet {
     writeFacts(rounds[i] as Round, facts, transactions);
   });
   if (tallies !== null) {
-    const [tipsDay, tipsCredited, carried] = tallies;
-    wallet.tallies = { tipsDay, tipsCredited, carried: BigInt(carried) };
+    const [tipsDay, tipsCredited, carried, stored] = tallies;
+    const session = stored && { digest: stored[0], endMs: stored[1] };
+    wallet.tallies = { tipsDay, tipsCredited, carried: BigInt(carried), session };
   }
   for (const operation of operations) wallet.addOperation(operationFrom(operation));
   wallet.noteClosed(0);
@@ -161,7 +168,8 @@ function addTransaction(wallet: Wallet, round: Round, image: TransactionImage): 
 }
 
 function talliesImage({ tallies }: Wallet): TalliesImage | null {
-  const { tipsDay, tipsCredited, carried } = tallies;
+  const { tipsDay, tipsCredited, carried, session } = tallies;
+  if (session !== undefined) return [tipsDay, tipsCredited, String(carried), [session.digest, session.endMs]];
   return tipsDay === -1 && carried === 0n ? null : [tipsDay, tipsCredited, String(carried)];
 }
 

@@ -4,6 +4,7 @@ import type { ByteWriter } from '../records/byte-writer.js';
 import { type Cursor, textBytesMax, writeNumber, writeSigned, writeText } from '../records/bytes.js';
 import { Operation, type OperationFacts } from './operation.js';
 import { Round, Transaction } from './round.js';
+import type { Session } from './session.js';
 import {
   BLOB_OF_TRANSACTION,
   BODY_OF_PLAYER,
@@ -54,9 +55,11 @@ export interface Tallies {
    * part of the books, and not bounded as a balance is.
    */
   readonly carried: bigint;
+  /** No tally, and kept with them: players have one only where the operator says so. */
+  readonly session: Session | undefined;
 }
 
-const NO_TALLIES: Tallies = Object.freeze({ tipsDay: -1, tipsCredited: 0, carried: 0n });
+const NO_TALLIES: Tallies = Object.freeze({ tipsDay: -1, tipsCredited: 0, carried: 0n, session: undefined });
 
 /** What the row of a packed wallet knows of its body. */
 export interface Counts {
@@ -256,18 +259,36 @@ export class Wallet {
     const place = this.words[this.at + PLAYER_TALLIES] as number;
     if (place === 0) return NO_TALLIES;
     const cursor = this.tables.cursorAt(place, 0);
-    return { tipsDay: cursor.signed(), tipsCredited: cursor.number(), carried: BigInt(cursor.text()) };
+    const tipsDay = cursor.signed();
+    const tipsCredited = cursor.number();
+    const carried = BigInt(cursor.text());
+    const digest = cursor.text();
+    const endMs = cursor.double();
+    const session = digest === '' ? undefined : { digest, endMs: endMs === Number.POSITIVE_INFINITY ? null : endMs };
+    return { tipsDay, tipsCredited, carried, session };
   }
 
-  set tallies({ tipsDay, tipsCredited, carried }: Tallies) {
-    if (tipsDay === -1 && carried === 0n && this.words[this.at + PLAYER_TALLIES] === 0) return;
+  set tallies({ tipsDay, tipsCredited, carried, session }: Tallies) {
+    const isNothing = tipsDay === -1 && carried === 0n && session === undefined;
+    if (isNothing && this.words[this.at + PLAYER_TALLIES] === 0) return;
     const digits = String(carried);
-    const bytes = scratchOf(32 + textBytesMax(digits));
+    const digest = session?.digest ?? '';
+    const bytes = scratchOf(32 + textBytesMax(digits) + textBytesMax(digest));
     let end = writeSigned(bytes, 0, tipsDay);
     end = writeNumber(bytes, end, tipsCredited);
     end = writeText(bytes, end, digits);
+    end = writeText(bytes, end, digest);
+    end = bytes.writeDoubleLE(session?.endMs ?? Number.POSITIVE_INFINITY, end);
     const place = this.words[this.at + PLAYER_TALLIES] as number;
     this.words[this.at + PLAYER_TALLIES] = this.tables.replace(place, TALLIES_OF_PLAYER, this.row, bytes, end);
+  }
+
+  get session(): Session | undefined {
+    return this.tallies.session;
+  }
+
+  set session(session: Session | undefined) {
+    this.tallies = { ...this.tallies, session };
   }
 
   carry(units: bigint): void {
