@@ -8,7 +8,7 @@ COPY src src
 COPY bench bench
 COPY test test
 # uWebSockets.js carries its binaries for all platforms, 130 MB; this one needs its own.
-RUN node_modules/.bin/tsc && npm prune --omit=dev --no-audit --no-fund \
+RUN node_modules/.bin/tsc && node dist/src/console/build.js && npm prune --omit=dev --no-audit --no-fund \
   && find node_modules/uWebSockets.js/dist/bin -name 'uws_*.node' \
     ! -name "uws_linux_*_$(node -p process.versions.modules).node" -delete
 

@@ -1,10 +1,11 @@
 #!/bin/sh
-# The tests use a real Redis, strace and openssl: installs Debian's packages where they are missing, or says what to install.
+# The tests use a real Redis, strace, openssl and Chromium: installs Debian's packages where they are missing, or says what to install.
 set -eu
 missing=
 redis-server --version 2>/dev/null | grep -Eq 'v=([7-9]|[1-9][0-9])\.' || missing="$missing redis-server"
 strace --version >/dev/null 2>&1 || missing="$missing strace"
 openssl version >/dev/null 2>&1 || missing="$missing openssl"
+chromium --version >/dev/null 2>&1 || missing="$missing chromium"
 [ -n "$missing" ] || exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   # shellcheck disable=SC2086 # a list of packages

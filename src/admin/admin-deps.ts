@@ -6,6 +6,7 @@ import type { Answer } from '../wallet/decision.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import type { Operator } from '../wallet/state/operation.js';
+import type { Moment, Overview } from './console/overview.js';
 
 /** An operation, and who asks for it. */
 export type SignedCommand = OperationCommand & { readonly by: Operator };
@@ -52,6 +53,15 @@ export interface Observability {
   readonly openapi: (paths: object, schemas: object) => object;
 }
 
+/** What the console shows live. */
+export interface OverviewSource {
+  /** Somebody begins to look: the first `take` counts from here. */
+  begin(): void;
+  /** How things are, and what has happened since the last call. */
+  take(): Overview;
+  lastHour(): readonly Moment[];
+}
+
 /** PEM. */
 export interface Certificate {
   readonly certificate: Buffer;
@@ -75,7 +85,13 @@ export interface AdminSettings {
 }
 
 /** Why a request was turned away before it was looked at. */
-export type TokenRefusal = 'no token' | 'wrong token' | 'the role read' | 'not asked by this machine itself';
+export type TokenRefusal =
+  | 'no token'
+  | 'wrong token'
+  | 'the role read'
+  | 'not asked by this machine itself'
+  | 'no session'
+  | 'not sent by the console';
 
 /** Hears what the operator API does. */
 export interface AdminObserver {
@@ -90,6 +106,7 @@ export interface AdminDeps {
   /** Undefined where this node is alone. */
   readonly cluster: ClusterService | undefined;
   readonly observability: Observability;
+  readonly overview: OverviewSource;
   readonly observer: AdminObserver;
   readonly clock: Clock;
   readonly log: Logger;

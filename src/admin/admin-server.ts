@@ -10,6 +10,8 @@ import type { AdminDeps, Certificate } from './admin-deps.js';
 import { Authentication } from './authentication.js';
 import { cannotListen } from './cannot-listen.js';
 import { clusterRoutes } from './cluster.js';
+import { addConsole } from './console/console.js';
+import { LiveFeed } from './console/live-feed.js';
 import { findPlayersRoute } from './find-players.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
@@ -44,6 +46,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Its method and path, as in the OpenAPI document. */
     route?: string;
+    /** Anybody may ask: the console's page, and who is signed in. */
+    isOpen?: true;
   }
   interface FastifyRequest {
     /** Undefined at health, which anybody may ask for. */
@@ -51,9 +55,10 @@ declare module 'fastify' {
   }
 }
 
-/** The operator's own listener: players, transactions, health. */
+/** The operator's own listener: players, transactions, health, and the console. */
 export class AdminServer {
   private readonly app: FastifyInstance;
+  private readonly feed: LiveFeed;
   private isDraining = false;
   /** By connection, the answer to its newest request until all of it has left. */
   private readonly asking = new Map<Socket, ServerResponse>();
@@ -61,8 +66,10 @@ export class AdminServer {
   constructor(private readonly deps: AdminDeps) {
     const routes = this.routes();
     const openPaths = routes.filter(({ isOpen }) => isOpen).map(({ path }) => path);
+    this.feed = new LiveFeed(deps.overview);
     const authentication = new Authentication(
-      deps.settings.tokens,
+      deps.settings,
+      deps.clock,
       new RefusalLog(deps.log, 'operator API: refused'),
       deps.observer,
     );
@@ -107,8 +114,8 @@ export class AdminServer {
         const { config } = request.routeOptions;
         deps.observer.answered(config.route ?? 'other', reply.raw.writableFinished ? reply.raw.statusCode : 'aborted');
       });
-      // Health is for anybody who watches the process, and tells nothing about players.
-      if (openPaths.includes(request.url)) return;
+      // Health is for anybody who watches the process, and tells nothing about players; nor does the console's empty page.
+      if (openPaths.includes(request.url) || request.routeOptions.config.isOpen) return;
       request.operator = authentication.operatorOf(request);
       if (this.isDraining) throw new Problem(503, 'the server is shutting down', 'shutting-down');
     });
@@ -121,6 +128,7 @@ export class AdminServer {
       this.sendProblem(reply, new Problem(404, `there is no ${request.method} ${request.url}`, 'not-found')),
     );
     for (const route of routes) addRoute(this.app, route);
+    addConsole(this.app, authentication, this.feed);
   }
 
   /** Starts to listen; resolves to the port. Rejects when it cannot. */
@@ -145,6 +153,7 @@ export class AdminServer {
   /** From now on requests are refused, but for those of health. */
   drain(): void {
     this.isDraining = true;
+    this.feed.close();
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import type { Clock } from '../base/clock.js';
 import type { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
-import type { AdminObserver, OperatorToken, TokenRefusal } from './admin-deps.js';
+import type { AdminObserver, AdminSettings, OperatorToken, Role, TokenRefusal } from './admin-deps.js';
+import { SessionCookie } from './console/cookie.js';
+import { isEqual, type Session, Sessions } from './console/session.js';
 import { Problem } from './problem.js';
 
 /** What `read` may: everything else changes something. */
@@ -12,30 +15,40 @@ const LOCAL_NAME = 'local';
 const IPV4_IN_IPV6 = '::ffff:';
 /** As the Host of a request: names under which a machine asks itself. */
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
+const CSRF_HEADER = 'x-walletd-csrf';
 
-/** Knows operators by their tokens. */
+/** Who uses the console. */
+export interface Visitor {
+  readonly name: string;
+  readonly role: Role;
+  /** To be sent along with what changes something; null where there is no session that could be misused. */
+  readonly csrf: string | null;
+}
+
+/** Knows operators by their tokens, and those who use the console by their sessions. */
 export class Authentication {
   private readonly tokens: readonly (Omit<OperatorToken, 'token'> & { readonly hash: Buffer })[];
+  private readonly sessions: Sessions;
+  private readonly cookie: SessionCookie;
 
   constructor(
-    tokens: readonly OperatorToken[],
+    { tokens, storeId, tls }: Pick<AdminSettings, 'tokens' | 'storeId' | 'tls'>,
+    clock: Clock,
     private readonly refusals: RefusalLog,
     private readonly observer: AdminObserver,
   ) {
     this.tokens = tokens.map(({ name, role, token }) => ({ name, role, hash: hashOf(token) }));
+    this.sessions = new Sessions(tokens, storeId, clock);
+    this.cookie = new SessionCookie(storeId, tls !== undefined);
   }
 
-  /** Throws a `Problem` when the token is unknown, or its role does not allow the request. */
+  /** Throws a `Problem` when nobody known asks, or his role does not allow the request. */
   operatorOf(request: FastifyRequest): Operator {
     const address = addressOf(request);
     if (this.tokens.length === 0) return this.local(request, address);
-    const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    const known = given === undefined ? undefined : this.find(given);
-    if (known === undefined) {
-      this.refuse(given === undefined ? 'no token' : 'wrong token', () => address);
-      throw new Problem(401, 'send Authorization: Bearer with the token of an operator', 'unauthorized');
-    }
-    const { name, role } = known;
+    const { authorization } = request.headers;
+    const cookie = authorization === undefined ? this.cookie.of(request) : undefined;
+    const { name, role } = cookie === undefined ? this.byToken(request, address) : this.bySession(request, cookie);
     if (role === 'read' && !READING_METHODS.includes(request.method)) {
       this.refuse('the role read', () => `${name} at ${address}`);
       throw new Problem(403, `the token of ${name} has the role read, which may only GET`, 'forbidden');
@@ -43,18 +56,72 @@ export class Authentication {
     return { name, address };
   }
 
+  /** Begins a session for who knows a token: its cookie, as a header. Throws a `Problem` when he does not. */
+  signIn(request: FastifyRequest, token: string): { readonly setCookie: string; readonly visitor: Visitor } {
+    this.mustBeOwnPage(request);
+    const known = this.find(token);
+    if (known === undefined) {
+      this.refuse('wrong token', () => addressOf(request));
+      throw new Problem(401, 'no operator has this token', 'unauthorized');
+    }
+    const cookie = this.sessions.begin(known.name);
+    const session = this.sessions.maybeRead(cookie) as Session;
+    return { setCookie: this.cookie.set(request, cookie), visitor: visitorOf(session) };
+  }
+
+  signOut(request: FastifyRequest): string {
+    this.mustBeOwnPage(request);
+    return this.cookie.clear(request);
+  }
+
+  /** Undefined when he has to sign in first. */
+  maybeVisitor(request: FastifyRequest): Visitor | undefined {
+    if (this.tokens.length === 0) {
+      // Not 401: there is nothing to sign in with.
+      const { name } = this.local(request, addressOf(request), 403);
+      return { name, role: 'operate', csrf: null };
+    }
+    const session = this.sessions.maybeRead(this.cookie.of(request) ?? '');
+    return session && visitorOf(session);
+  }
+
+  private byToken({ headers }: FastifyRequest, address: string): Pick<OperatorToken, 'name' | 'role'> {
+    const given = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1];
+    const known = given === undefined ? undefined : this.find(given);
+    if (known !== undefined) return known;
+    this.refuse(given === undefined ? 'no token' : 'wrong token', () => address);
+    throw new Problem(401, 'send Authorization: Bearer with the token of an operator', 'unauthorized');
+  }
+
+  private bySession(request: FastifyRequest, cookie: string): Session {
+    const session = this.sessions.maybeRead(cookie);
+    if (session === undefined) {
+      this.refuse('no session', () => addressOf(request));
+      throw new Problem(401, 'the session has ended: sign in again', 'unauthorized');
+    }
+    if (READING_METHODS.includes(request.method)) return session;
+    this.mustBeOwnPage(request);
+    const given = request.headers[CSRF_HEADER];
+    if (typeof given === 'string' && isEqual(given, session.csrf)) return session;
+    this.refuse('not sent by the console', () => `${session.name} at ${addressOf(request)}`);
+    throw new Problem(403, `a session changes something only with its ${CSRF_HEADER}`, 'forbidden');
+  }
+
   /**
    * A web site can make a browser on this machine send requests in its name, also under a name of its own that it
    * points at 127.0.0.1. Both show in what a browser sends along.
    */
-  private local({ headers }: FastifyRequest, address: string): Operator {
-    const { host = '', origin } = headers;
-    if (LOOPBACK_HOST.test(host) && (origin === undefined || origin.replace(/^https?:\/\//, '') === host)) {
-      return { name: LOCAL_NAME, address };
-    }
+  private local(request: FastifyRequest, address: string, refusedWith: 401 | 403 = 401): Operator {
+    if (LOOPBACK_HOST.test(request.headers.host ?? '') && isOwnOrigin(request)) return { name: LOCAL_NAME, address };
     this.refuse('not asked by this machine itself', () => address);
     const detail = 'without admin.token this answers what this machine asks under its own name, and no web site';
-    throw new Problem(401, detail, 'unauthorized');
+    throw new Problem(refusedWith, detail, refusedWith === 401 ? 'unauthorized' : 'forbidden');
+  }
+
+  private mustBeOwnPage(request: FastifyRequest): void {
+    if (isOwnOrigin(request)) return;
+    this.refuse('not sent by the console', () => addressOf(request));
+    throw new Problem(403, 'this was sent by a page of another site', 'forbidden');
   }
 
   private refuse(reason: TokenRefusal, from: () => string): void {
@@ -69,6 +136,13 @@ export class Authentication {
     for (const one of this.tokens) if (timingSafeEqual(one.hash, hash)) found = one;
     return found;
   }
+}
+
+const visitorOf = ({ name, role, csrf }: Session): Visitor => ({ name, role, csrf });
+
+/** Browsers name the page that sends something; other programs do not. */
+function isOwnOrigin({ headers: { host = '', origin } }: FastifyRequest): boolean {
+  return origin === undefined || origin.replace(/^https?:\/\//, '') === host;
 }
 
 function hashOf(token: string): Buffer {

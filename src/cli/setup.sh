@@ -18,3 +18,5 @@ if [ ! node_modules/.package-lock.json -nt package-lock.json ] || [ ! -e node_mo
   npm ci --include=dev --no-audit --no-fund
 fi
 node_modules/.bin/tsc
+node_modules/.bin/tsc -p src/console/page
+node dist/src/console/build.js

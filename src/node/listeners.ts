@@ -1,4 +1,4 @@
-import type { AdminObserver, ClusterService } from '../admin/admin-deps.js';
+import type { AdminObserver, ClusterService, OverviewSource } from '../admin/admin-deps.js';
 import { AdminServer } from '../admin/admin-server.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
@@ -63,13 +63,14 @@ export interface AdminServerDeps {
   readonly cluster: ClusterService | undefined;
   readonly observer: AdminObserver;
   readonly scrape: () => Promise<{ readonly type: string; readonly text: string }>;
+  readonly overview: OverviewSource;
   readonly meta: StoreMeta;
   readonly log: Logger;
 }
 
 /** The operator's listener. It does not listen yet. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
-  const { tls, service, cluster, observer, scrape, meta, log } = deps;
+  const { tls, service, cluster, observer, scrape, overview, meta, log } = deps;
   const { admin, money, limits } = settings;
   return new AdminServer({
     settings: {
@@ -85,6 +86,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     service,
     cluster,
     observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
+    overview,
     observer,
     clock: systemClock,
     log,

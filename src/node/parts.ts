@@ -29,13 +29,17 @@ import { MAIN_THREAD, makeShards } from './make-shards.js';
 import { AdminMetrics } from './metrics/admin-metrics.js';
 import { CallbackMetrics } from './metrics/callback-metrics.js';
 import { ClusterMetrics } from './metrics/cluster-metrics.js';
-import { scrape } from './metrics/scrape.js';
+import { metricsOf, scrape } from './metrics/scrape.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
 import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
+import { Figures } from './overview/figures.js';
+import { LastHour } from './overview/last-hour.js';
+import { NodeOverview } from './overview/node-overview.js';
 import { Recorder, servedHere } from './recorder.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, recentBytesMaxOf, type ShardThreadSettings } from './shard-thread.js';
 import { maybeTracer } from './tracing.js';
+import { VERSION } from './version.js';
 import { waitForStore } from './wait-for-store.js';
 
 /** What a running process is made of. */
@@ -57,6 +61,8 @@ export interface Parts {
   readonly health: HealthListener | undefined;
   readonly certificates: Certificates;
   readonly recorder: Recorder;
+  /** For the console; told every second that time has passed. */
+  readonly lastHour: LastHour;
   /** Undefined where traces go nowhere. */
   readonly tracer: CallbackTracer | undefined;
   readonly lastRun: LastRun;
@@ -184,6 +190,7 @@ async function makeOtherParts(
   // Without workers this is the shards' thread, which reports its own.
   const vitals = workers === 0 ? undefined : new ThreadVitals(MAIN_THREAD, mainHeapMaxBytes());
   const clusterMeasures = () => (cluster === undefined ? [] : clusterMetrics.metrics(cluster.measures()));
+  const lastHour = new LastHour(() => new Figures(callbackMetrics.metrics(callbacks.measures())));
   const measured = {
     service,
     shards,
@@ -194,13 +201,23 @@ async function makeOtherParts(
     recorder,
     lastRun,
     vitals,
+    callbacks,
   };
+  const overview = new NodeOverview({
+    figures: () => new Figures(metricsOf(measured)),
+    shards,
+    cluster: () => cluster?.status,
+    lastHour,
+    version: VERSION,
+    clock: systemClock,
+  });
   const admin = makeAdminServer(settings, {
     tls: certificates.admin,
     service,
     cluster,
     observer: adminMetrics,
-    scrape: () => scrape({ ...measured, callbacks }),
+    scrape: () => scrape(measured),
+    overview,
     meta,
     log,
   });
@@ -217,6 +234,7 @@ async function makeOtherParts(
     admin,
     certificates,
     recorder,
+    lastHour,
     tracer,
   };
 }

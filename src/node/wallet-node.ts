@@ -104,9 +104,9 @@ export class WalletNode {
   }
 
   private look(): void {
-    const { clock, log, shards } = this.parts;
+    const { clock, lastHour, log, shards } = this.parts;
     // Follows the system's time; see `Parts.clock`.
-    clock.now();
+    lastHour.maybeNote(clock.now());
     const status = shards.status();
     if (status.some(({ state }) => state !== 'stopped')) return;
     clearInterval(this.watch);

@@ -10,6 +10,8 @@ export class AdminMetrics implements AdminObserver {
     'wrong token': 0,
     'the role read': 0,
     'not asked by this machine itself': 0,
+    'no session': 0,
+    'not sent by the console': 0,
   };
 
   answered(route: string, status: number | 'aborted'): void {

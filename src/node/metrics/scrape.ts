@@ -49,8 +49,12 @@ export interface MeasuredParts {
 
 /** All metrics of the process, as `GET /metrics` sends them. */
 export async function scrape(parts: MeasuredParts): Promise<{ readonly type: string; readonly text: string }> {
+  return { type: EXPOSITION_TYPE, text: await expose(metricsOf(parts)) };
+}
+
+export function metricsOf(parts: MeasuredParts): Metric[] {
   const { service, shards, callbacks, callbackMetrics, adminMetrics, certificates, recorder, lastRun, vitals } = parts;
-  const metrics = [
+  return mergeMetrics([
     ...processMetrics(VERSION, service.isReady),
     ...callbackMetrics.metrics(callbacks.measures()),
     ...adminMetrics.metrics(),
@@ -60,6 +64,5 @@ export async function scrape(parts: MeasuredParts): Promise<{ readonly type: str
     ...statusMetrics(shards.status()),
     ...shards.metrics(),
     ...(vitals?.metrics() ?? []),
-  ];
-  return { type: EXPOSITION_TYPE, text: await expose(mergeMetrics(metrics)) };
+  ]);
 }

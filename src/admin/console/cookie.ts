@@ -1,0 +1,42 @@
+import type { FastifyRequest } from 'fastify';
+import { SESSION_MS } from './session.js';
+
+/** A browser keeps cookies by host and not by port: two systems on one machine each have a name of their own. */
+const ID_LENGTH = 8;
+
+/** The cookie that holds a session. Scripts do not see it, and no other site can have it sent. */
+export class SessionCookie {
+  private readonly name: string;
+
+  constructor(
+    storeId: string,
+    private readonly hasTls: boolean,
+  ) {
+    this.name = `walletd-${storeId.replaceAll(/[^0-9a-zA-Z]/g, '').slice(0, ID_LENGTH)}`;
+  }
+
+  of({ headers }: FastifyRequest): string | undefined {
+    for (const pair of (headers.cookie ?? '').split(';')) {
+      const [name = '', value] = pair.trim().split('=', 2);
+      if (name === this.name || name === `__Host-${this.name}`) return value;
+    }
+    return undefined;
+  }
+
+  /** As the header that sets it. */
+  set(request: FastifyRequest, value: string): string {
+    return this.header(request, value, SESSION_MS / 1000);
+  }
+
+  /** As the header that removes it. */
+  clear(request: FastifyRequest): string {
+    return this.header(request, '', 0);
+  }
+
+  /** `__Host-` has browsers refuse one that a neighbouring domain has set, or that came without TLS. */
+  private header(request: FastifyRequest, value: string, seconds: number): string {
+    const isSecure = this.hasTls || request.headers['x-forwarded-proto'] === 'https';
+    const name = isSecure ? `__Host-${this.name}` : this.name;
+    return `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+  }
+}

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+/** What `npm run build` has made of src/console/. */
+const FOLDER = fileURLToPath(new URL('../../console/page/', import.meta.url));
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+export interface PageFile {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly gzipped: Buffer;
+}
+
+/** The files of the console by name; empty when it has not been built. They are few, and kept: no name from outside is a path. */
+export function readPageFiles(): ReadonlyMap<string, PageFile> {
+  const files = new Map<string, PageFile>();
+  for (const name of maybeNames()) {
+    const type = TYPES[extname(name)];
+    if (type === undefined) continue;
+    const plain = readFileSync(join(FOLDER, name));
+    files.set(name, { type, plain, gzipped: gzipSync(plain, { level: 9 }) });
+  }
+  return files;
+}
+
+function maybeNames(): string[] {
+  try {
+    return readdirSync(FOLDER);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,85 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../base/clock.js';
+import type { OperatorToken, Role } from '../admin-deps.js';
+import { isCount, isObject } from '../cursor.js';
+
+/** A working day. Nothing prolongs it: who has stolen a cookie has it no longer than that. */
+export const SESSION_MS = 12 * 3600 * 1000;
+const NONCE_BYTES = 16;
+/** A payload holds a name, which a setting may make long. */
+const COOKIE_LENGTH_MAX = 4096;
+
+/** Somebody who has signed in. */
+export interface Session {
+  readonly name: string;
+  readonly role: Role;
+  readonly endsMs: number;
+  /** What a request must bear to change something: a page of another site can send the cookie, but not read this. */
+  readonly csrf: string;
+}
+
+/**
+ * Sessions of the console. A session is its cookie, and no node remembers it: whichever node of a cluster is asked next knows
+ * it, also after a start, and nothing grows. It is signed with a key made of the operator's token, so it ends with the token;
+ * to end a single one before its time is what this gives up.
+ *
+ *   cookie  payload . signature       payload  base64url of {"name", "endsMs", "nonce"}
+ */
+export class Sessions {
+  private readonly byName: ReadonlyMap<string, { readonly role: Role; readonly key: Buffer }>;
+
+  /** The id of the store goes into the keys: two systems may share a token, but no sessions. */
+  constructor(
+    tokens: readonly OperatorToken[],
+    storeId: string,
+    private readonly clock: Clock,
+  ) {
+    this.byName = new Map(
+      tokens.map(({ name, role, token }) => [name, { role, key: sign(token, `console session of ${storeId}`) }]),
+    );
+  }
+
+  /** Begins one, as the text of its cookie. */
+  begin(name: string): string {
+    const endsMs = this.clock.now() + SESSION_MS;
+    const content = { name, endsMs, nonce: randomBytes(NONCE_BYTES).toString('base64url') };
+    const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
+    const known = this.byName.get(name);
+    if (known === undefined) throw new Error(`${name} is no operator`);
+    return `${payload}.${sign(known.key, `session ${payload}`).toString('base64url')}`;
+  }
+
+  /** Undefined when it is none of ours, or has ended. */
+  maybeRead(cookie: string): Session | undefined {
+    if (cookie.length > COOKIE_LENGTH_MAX) return undefined;
+    const [payload = '', signature = ''] = cookie.split('.');
+    const content = maybeContent(payload);
+    const known = content && this.byName.get(content.name);
+    if (known === undefined || content === undefined) return undefined;
+    if (!isEqual(signature, sign(known.key, `session ${payload}`))) return undefined;
+    if (content.endsMs <= this.clock.now()) return undefined;
+    const { name, endsMs } = content;
+    return { name, role: known.role, endsMs, csrf: sign(known.key, `csrf ${payload}`).toString('base64url') };
+  }
+}
+
+/** Whether a text from outside is this one, in a time that tells nothing. */
+export function isEqual(given: string, wanted: string | Buffer): boolean {
+  const bytes = Buffer.from(given, 'base64url');
+  const other = typeof wanted === 'string' ? Buffer.from(wanted, 'base64url') : wanted;
+  return bytes.length === other.length && timingSafeEqual(bytes, other);
+}
+
+function maybeContent(payload: string): { name: string; endsMs: number } | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    if (!isObject(value) || typeof value.name !== 'string' || !isCount(value.endsMs)) return undefined;
+    return { name: value.name, endsMs: value.endsMs };
+  } catch {
+    return undefined;
+  }
+}
+
+function sign(key: string | Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest();
+}

@@ -1,0 +1,102 @@
+import { parseExact, toJson } from './json.js';
+
+/** Why a call was not carried out, for people. */
+export class CallError extends Error {
+  constructor(
+    /** 0: no answer came. */
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+
+  /** Nothing is known of what became of the call. */
+  get isUnanswered(): boolean {
+    return this.status === 0;
+  }
+}
+
+export interface Visitor {
+  readonly name: string;
+  readonly role: 'read' | 'operate';
+  readonly csrf: string | null;
+}
+
+let csrf: string | null = null;
+/** Called when a call finds that nobody is signed in any more. */
+let onSignedOut = () => {};
+
+export function whenSignedOut(hear: () => void): void {
+  onSignedOut = hear;
+}
+
+/** Who is signed in; undefined: nobody. */
+export async function readVisitor(): Promise<Visitor | undefined> {
+  try {
+    return remember((await call('GET', '/console/session')) as Visitor);
+  } catch (error) {
+    if (error instanceof CallError && error.status === 401) return undefined;
+    throw error;
+  }
+}
+
+export async function signIn(token: string): Promise<Visitor> {
+  return remember((await call('POST', '/console/session', { token })) as Visitor);
+}
+
+export async function signOut(): Promise<void> {
+  await call('DELETE', '/console/session');
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await call('GET', path, undefined, signal)) as T;
+}
+
+export async function post<T>(path: string, body?: object): Promise<T> {
+  return (await call('POST', path, body)) as T;
+}
+
+/**
+ * A part of a path. Browsers take `.` and `..` for folders, however they are written, and would ask for something else.
+ */
+export function partOf(name: string): string {
+  if (name === '.' || name === '..') {
+    throw new CallError(400, `A browser cannot ask for the name “${name}”: use the API (curl --path-as-is).`);
+  }
+  return encodeURIComponent(name);
+}
+
+function remember(visitor: Visitor): Visitor {
+  ({ csrf } = visitor);
+  return visitor;
+}
+
+async function call(method: string, path: string, body?: object, signal?: AbortSignal): Promise<unknown> {
+  const headers: Record<string, string> = {};
+  if (csrf !== null) headers['X-Walletd-Csrf'] = csrf;
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  const init: RequestInit = { method, headers, cache: 'no-store' };
+  if (body !== undefined) init.body = toJson(body);
+  if (signal !== undefined) init.signal = signal;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, init);
+    text = await response.text();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new CallError(0, 'walletd does not answer.');
+  }
+  if (response.ok) return parseExact(text);
+  if (response.status === 401 && !path.startsWith('/console/session')) onSignedOut();
+  throw new CallError(response.status, detailOf(text) ?? `walletd answered ${response.status}.`);
+}
+
+/** The sentence of a problem of RFC 9457. */
+function detailOf(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { detail?: string }).detail;
+  } catch {
+    return undefined;
+  }
+}

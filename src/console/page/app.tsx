@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'preact/hooks';
+import { readVisitor, type Visitor, whenSignedOut } from './api.js';
+import { Failed, Loading } from './parts/states.js';
+import { usePlace } from './place.js';
+import { Shell } from './shell.js';
+import { SignIn } from './views/sign-in.js';
+
+type State = { readonly visitor: Visitor | undefined } | { readonly error: Error } | undefined;
+
+/** Who is here decides what is shown; where he wanted to go stays in the address meanwhile. */
+export function App() {
+  const [state, setState] = useState<State>();
+  const [hasEnded, setEnded] = useState(false);
+  const place = usePlace();
+  const look = () => {
+    setState(undefined);
+    readVisitor()
+      .then((visitor) => setState({ visitor }))
+      .catch((error: Error) => setState({ error }));
+  };
+  const end = () => {
+    setEnded(true);
+    setState({ visitor: undefined });
+  };
+  // Once, at the start.
+  useEffect(() => {
+    whenSignedOut(end);
+    look();
+  }, []);
+  if (state === undefined) return <Loading what="who you are" />;
+  if ('error' in state) {
+    return (
+      <main class="alone">
+        <h1>walletd</h1>
+        <Failed error={state.error} again={look} />
+      </main>
+    );
+  }
+  const enter = (visitor: Visitor) => {
+    setEnded(false);
+    setState({ visitor });
+  };
+  if (state.visitor === undefined) return <SignIn hasEnded={hasEnded} onSignedIn={enter} />;
+  return (
+    <Shell visitor={state.visitor} place={place} onEnded={end} onSignedOut={() => setState({ visitor: undefined })} />
+  );
+}

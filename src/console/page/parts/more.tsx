@@ -1,0 +1,13 @@
+import type { Pages } from '../use-pages.js';
+
+/** The next page of a list, where there is one. */
+export function More<T>({ of: { hasMore, isWaiting, items, more } }: { readonly of: Pages<T> }) {
+  if (!hasMore) return null;
+  return (
+    <p class="more">
+      <button type="button" disabled={isWaiting} onClick={more}>
+        {isWaiting ? 'Reading…' : items.length === 0 ? 'Search on' : 'Show more'}
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,115 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { signOut, type Visitor } from './api.js';
+import { followLink, hrefOf, type Place } from './place.js';
+import { ClusterView } from './views/cluster.js';
+import { HangingView } from './views/hanging.js';
+import { OverviewView } from './views/overview.js';
+import { PlayerView } from './views/player.js';
+import { PlayersView } from './views/players.js';
+import { SnapshotsView } from './views/snapshots.js';
+
+interface Props {
+  readonly visitor: Visitor;
+  readonly place: Place;
+  /** The session has ended by itself. */
+  readonly onEnded: () => void;
+  readonly onSignedOut: () => void;
+}
+
+const VIEWS: readonly (readonly [view: string, title: string])[] = [
+  ['', 'Overview'],
+  ['players', 'Players'],
+  ['hanging', 'Hanging bets'],
+  ['snapshots', 'Snapshots'],
+  ['cluster', 'Cluster'],
+];
+
+/** What is around every view: where one can go, and who one is. */
+export function Shell(props: Props) {
+  const { visitor, place, onSignedOut } = props;
+  const content = useRef<HTMLElement>(null);
+  const player = place.view === 'player' ? (place.about.get('name') ?? '') : '';
+  const current = place.view === 'player' ? 'players' : place.view;
+  const title = VIEWS.find(([view]) => view === current)?.[1] ?? 'Not found';
+  useEffect(() => {
+    document.title = `${player === '' ? title : player} · walletd`;
+  }, [title, player]);
+  useEffect(() => {
+    document.addEventListener('click', followLink);
+    return () => document.removeEventListener('click', followLink);
+  }, []);
+  const hasMoved = useRef(false);
+  // Another view is read from its beginning.
+  useEffect(() => {
+    if (hasMoved.current) content.current?.focus();
+    hasMoved.current = true;
+  }, [place.view, player]);
+  const leave = () => signOut().then(onSignedOut, onSignedOut);
+  return (
+    <div class="shell">
+      <a class="skip" href="#content">
+        Skip to content
+      </a>
+      <header class="top">
+        <a class="brand" href={hrefOf('')}>
+          walletd
+        </a>
+        <nav aria-label="Views">
+          {VIEWS.map(([view, name]) => (
+            <a key={view} href={hrefOf(view)} aria-current={view === current ? 'page' : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <div class="who">
+          <span title={visitor.role === 'read' ? 'May look, and change nothing' : 'May look and change'}>
+            {visitor.name} <small>{visitor.role}</small>
+          </span>
+          {visitor.csrf !== null && (
+            <button type="button" class="quiet" onClick={leave}>
+              Sign out
+            </button>
+          )}
+        </div>
+      </header>
+      <main id="content" ref={content} tabIndex={-1}>
+        <View {...props} />
+      </main>
+    </div>
+  );
+}
+
+function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChildren {
+  const mayChange = visitor.role === 'operate';
+  switch (view) {
+    case '':
+      return <OverviewView onSignedOut={onEnded} />;
+    case 'players':
+      return <PlayersView prefix={about.get('prefix') ?? ''} />;
+    case 'player':
+      return (
+        <PlayerView
+          key={about.get('name')}
+          name={about.get('name') ?? ''}
+          tab={about.get('show') ?? ''}
+          mayChange={mayChange}
+        />
+      );
+    case 'hanging':
+      return <HangingView olderThan={about.get('older') ?? '1'} state={about.get('state') ?? 'OPEN'} />;
+    case 'snapshots':
+      return <SnapshotsView mayChange={mayChange} onSignedOut={onEnded} />;
+    case 'cluster':
+      return <ClusterView mayChange={mayChange} />;
+    default:
+      return (
+        <>
+          <h1>Not found</h1>
+          <p class="state">
+            The console has no view of this address. <a href={hrefOf('')}>Go to the overview</a>
+          </p>
+        </>
+      );
+  }
+}

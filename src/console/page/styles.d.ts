@@ -1,0 +1,2 @@
+/** A style sheet: the build puts it into the page's. */
+declare module '*.css';

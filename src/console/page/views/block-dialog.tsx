@@ -1,0 +1,44 @@
+import { useState } from 'preact/hooks';
+import { partOf, post } from '../api.js';
+import { Dialog } from '../parts/dialog.js';
+import { Failed } from '../parts/states.js';
+import type { Player } from './players.js';
+
+/** Blocking may be repeated, so it needs no id. */
+export function BlockDialog({ player, onClose }: { readonly player: Player; readonly onClose: () => void }) {
+  const [{ username, status }] = useState(player);
+  const [error, setError] = useState<Error>();
+  const [isWaiting, setWaiting] = useState(false);
+  const verb = status === 'active' ? 'block' : 'unblock';
+  const title = status === 'active' ? 'Block' : 'Unblock';
+  const send = async () => {
+    setWaiting(true);
+    setError(undefined);
+    try {
+      await post(`/v1/players/${partOf(username)}/${verb}`);
+      onClose();
+    } catch (failure) {
+      setError(failure as Error);
+      setWaiting(false);
+    }
+  };
+  return (
+    <Dialog title={`${title} this player?`} onClose={onClose}>
+      <p>
+        <bdi class="name">{username}</bdi>{' '}
+        {status === 'active'
+          ? 'will not be able to bet. Bets that are open can still be settled and cancelled, and money can still be moved by hand.'
+          : 'will be able to bet again.'}
+      </p>
+      {error && <Failed error={error} />}
+      <footer>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="main" disabled={isWaiting} onClick={send}>
+          {isWaiting ? 'Sending…' : title}
+        </button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,89 @@
+import { useEffect, useState } from 'preact/hooks';
+import { CallError } from '../api.js';
+import { Empty, Failed, Loading } from '../parts/states.js';
+import { type Column, Table } from '../parts/table.js';
+import { useGet } from '../use-call.js';
+import { NONE } from '../words.js';
+import { DrainDialog, MoveDialog } from './cluster-dialogs.js';
+import type { Cluster, ClusterShard, Node } from './cluster-status.js';
+import { ShardGrid } from './shard-grid.js';
+
+type Open = { readonly type: 'drain'; readonly node: Node } | { readonly type: 'move'; readonly shard: ClusterShard };
+
+const EVERY_MS = 2000;
+const COLUMNS: readonly Column<Node>[] = [
+  {
+    title: 'Node',
+    text: ({ name }) => name,
+    show: ({ name, isThis }) => <bdi>{isThis ? `${name} (answers you)` : name}</bdi>,
+  },
+  { title: 'State', text: ({ state }) => state, show: ({ state }) => <span class={`badge ${state}`}>{state}</span> },
+  { title: 'Shards', text: ({ shards }) => shards.exact, isNumber: true },
+  { title: 'Address', text: ({ host, port }) => `${host}:${port.exact}` },
+  { title: 'Zone', text: ({ zone }) => zone || NONE },
+  { title: 'Version', text: ({ version }) => version },
+  { title: 'Linked', text: ({ isLinked }) => (isLinked ? 'yes' : 'no') },
+  { title: 'Memory', text: ({ isFull }) => (isFull ? 'full' : 'has room') },
+];
+
+/** Nodes that share the shards. */
+export function ClusterView({ mayChange }: { readonly mayChange: boolean }) {
+  const { answer: cluster, error, isWaiting, again } = useGet<Cluster>(() => '/v1/cluster');
+  const [open, setOpen] = useState<Open>();
+  const isAlone = error instanceof CallError && error.status === 404;
+  useEffect(() => {
+    if (isAlone) return undefined;
+    const timer = setInterval(() => !document.hidden && again(), EVERY_MS);
+    return () => clearInterval(timer);
+  }, [isAlone, again]);
+  const close = () => {
+    setOpen(undefined);
+    again();
+  };
+  const columns: readonly Column<Node>[] = mayChange
+    ? [
+        ...COLUMNS,
+        {
+          title: 'Change',
+          text: () => '',
+          show: (node) =>
+            (node.state === 'up' || node.state === 'draining') && (
+              <button type="button" class="quiet" onClick={() => setOpen({ type: 'drain', node })}>
+                {node.state === 'up' ? 'Drain' : 'Undrain'}
+              </button>
+            ),
+        },
+      ]
+    : COLUMNS;
+  return (
+    <>
+      <h1>Cluster</h1>
+      {error && !isAlone && <Failed error={error} again={again} />}
+      {isAlone && <Empty>This node is alone: it has all shards. A cluster begins with the setting cluster.port.</Empty>}
+      {!cluster && !error && isWaiting && <Loading what="the cluster" />}
+      {cluster && (
+        <>
+          {!cluster.seesTable && (
+            <p class="note bad" role="alert">
+              The node {cluster.name} does not see the table of the cluster. This is how things were when it did.
+            </p>
+          )}
+          {cluster.plan && (
+            <p class="hint">
+              The newest plan: {cluster.plan.why}, by <bdi>{cluster.plan.by}</bdi>.
+            </p>
+          )}
+          <Table
+            caption="Nodes"
+            columns={columns}
+            rows={cluster.nodes}
+            keyOf={({ name, host, port }) => `${name} ${host} ${port.exact}`}
+          />
+          <ShardGrid cluster={cluster} onMove={mayChange ? (shard) => setOpen({ type: 'move', shard }) : undefined} />
+        </>
+      )}
+      {open?.type === 'drain' && <DrainDialog node={open.node} onClose={close} />}
+      {open?.type === 'move' && cluster && <MoveDialog shard={open.shard} nodes={cluster.nodes} onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,237 @@
+import { useId, useState } from 'preact/hooks';
+import { CallError, partOf, post } from '../api.js';
+import type { Exact } from '../json.js';
+import { Dialog } from '../parts/dialog.js';
+import { Failed } from '../parts/states.js';
+import type { Player } from './players.js';
+
+export type Movement = 'deposit' | 'withdraw' | 'correct';
+
+interface Done {
+  readonly amount: Exact;
+  readonly balanceBefore: Exact;
+  readonly balanceAfter: Exact;
+}
+
+interface Filled {
+  readonly amount: string;
+  readonly reason: string;
+  readonly allowNegativeBalance: boolean;
+}
+
+type Step =
+  | { readonly type: 'fill' }
+  | { readonly type: 'confirm'; readonly isWaiting: boolean; readonly error?: Error }
+  | { readonly type: 'done'; readonly done: Done };
+
+const TITLES: Readonly<Record<Movement, string>> = { deposit: 'Deposit', withdraw: 'Withdraw', correct: 'Correct' };
+const PATHS: Readonly<Record<Movement, string>> = {
+  deposit: 'deposits',
+  withdraw: 'withdrawals',
+  correct: 'corrections',
+};
+const UNSIGNED = '\\d+(\\.\\d+)?';
+const ID_BYTES = 12;
+
+interface Props {
+  readonly movement: Movement;
+  readonly player: Player;
+  readonly onClose: () => void;
+}
+
+/**
+ * Moves money: fill in, read what will happen, confirm, read what has happened. The id is made once per form, so however often
+ * it is sent, pressed twice or tried again after a lost answer, the money moves once.
+ */
+export function MoneyDialog({ movement, player: given, onClose }: Props) {
+  const [player] = useState(given);
+  const [id] = useState(newId);
+  const [filled, setFilled] = useState<Filled>({ amount: '', reason: '', allowNegativeBalance: false });
+  const [step, setStep] = useState<Step>({ type: 'fill' });
+  const { username, currency } = player;
+  const send = async () => {
+    setStep({ type: 'confirm', isWaiting: true });
+    try {
+      const { amount, reason, allowNegativeBalance } = filled;
+      const body = { id, amount: { exact: amount }, ...(movement === 'correct' && { reason, allowNegativeBalance }) };
+      const done = await post<Done>(`/v1/players/${partOf(username)}/${PATHS[movement]}`, body);
+      setStep({ type: 'done', done });
+    } catch (error) {
+      setStep({ type: 'confirm', isWaiting: false, error: error as Error });
+    }
+  };
+  return (
+    <Dialog title={TITLES[movement]} onClose={onClose}>
+      {step.type === 'fill' && (
+        <Fill
+          movement={movement}
+          player={player}
+          filled={filled}
+          onFilled={(now) => {
+            setFilled(now);
+            setStep({ type: 'confirm', isWaiting: false });
+          }}
+          onClose={onClose}
+        />
+      )}
+      {step.type === 'confirm' && (
+        <>
+          <dl class="summary">
+            <dt>Player</dt>
+            <dd>
+              <bdi class="name">{username}</bdi>
+            </dd>
+            <dt>{TITLES[movement]}</dt>
+            <dd class="figure">
+              {filled.amount} {currency}
+            </dd>
+            {movement === 'correct' && (
+              <>
+                <dt>Reason</dt>
+                <dd>
+                  <bdi>{filled.reason}</bdi>
+                </dd>
+                <dt>Negative balance</dt>
+                <dd>{filled.allowNegativeBalance ? 'allowed' : 'refused'}</dd>
+              </>
+            )}
+            <dt>Balance now</dt>
+            <dd>
+              {player.balance.exact} {currency}
+            </dd>
+            <dt>Id</dt>
+            <dd class="id">{id}</dd>
+          </dl>
+          {step.error && <Failed error={step.error} />}
+          {isUncertain(step.error) && (
+            <p class="note warn">
+              It is not known whether the money has moved. Send it again: with the same id it moves once.
+            </p>
+          )}
+          <footer>
+            <button type="button" disabled={step.isWaiting} onClick={() => setStep({ type: 'fill' })}>
+              Back
+            </button>
+            <button type="button" class="main" disabled={step.isWaiting} onClick={send}>
+              {step.isWaiting
+                ? 'Sending…'
+                : isUncertain(step.error)
+                  ? 'Send again'
+                  : `${TITLES[movement]} ${filled.amount} ${currency}`}
+            </button>
+          </footer>
+        </>
+      )}
+      {step.type === 'done' && <Result done={step.done} currency={currency} id={id} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+interface FillProps {
+  readonly movement: Movement;
+  readonly player: Player;
+  readonly filled: Filled;
+  readonly onFilled: (filled: Filled) => void;
+  readonly onClose: () => void;
+}
+
+function Fill({ movement, player, filled, onFilled, onClose }: FillProps) {
+  const amountId = useId();
+  const reasonId = useId();
+  const hintId = useId();
+  const isCorrection = movement === 'correct';
+  const read = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    onFilled({
+      amount: String(form.get('amount')).trim(),
+      reason: String(form.get('reason') ?? ''),
+      allowNegativeBalance: form.get('allowNegativeBalance') === 'on',
+    });
+  };
+  return (
+    <form onSubmit={read}>
+      <p>
+        <bdi class="name">{player.username}</bdi> has {player.balance.exact} {player.currency}.
+      </p>
+      <label for={amountId}>Amount in {player.currency}</label>
+      <input
+        id={amountId}
+        name="amount"
+        inputMode={isCorrection ? 'text' : 'decimal'}
+        autocomplete="off"
+        required
+        pattern={isCorrection ? `-?${UNSIGNED}` : UNSIGNED}
+        title={isCorrection ? 'A number such as 12.5 or -12.5' : 'A number such as 12.5'}
+        defaultValue={filled.amount}
+        aria-describedby={hintId}
+      />
+      <p class="hint" id={hintId}>
+        {isCorrection ? 'Above 0 gives, below 0 takes. Decimals after a point.' : 'Decimals after a point.'}
+      </p>
+      {isCorrection && (
+        <>
+          <label for={reasonId}>Reason, kept for good</label>
+          <textarea id={reasonId} name="reason" rows={3} maxLength={500} required defaultValue={filled.reason} />
+          <label class="check">
+            <input type="checkbox" name="allowNegativeBalance" defaultChecked={filled.allowNegativeBalance} /> The
+            balance may become negative
+          </label>
+        </>
+      )}
+      <footer>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" class="main">
+          Review
+        </button>
+      </footer>
+    </form>
+  );
+}
+
+interface ResultProps {
+  readonly done: Done;
+  readonly currency: string;
+  readonly id: string;
+  readonly onClose: () => void;
+}
+
+function Result({ done, currency, id, onClose }: ResultProps) {
+  return (
+    <>
+      <p class="note good" role="status">
+        Done, and durable.
+      </p>
+      <dl class="summary">
+        <dt>Amount</dt>
+        <dd class="figure">
+          {done.amount.exact} {currency}
+        </dd>
+        <dt>Balance before</dt>
+        <dd>{done.balanceBefore.exact}</dd>
+        <dt>Balance after</dt>
+        <dd>{done.balanceAfter.exact}</dd>
+        <dt>Id</dt>
+        <dd class="id">{id}</dd>
+      </dl>
+      <footer>
+        <button type="button" class="main" onClick={onClose}>
+          Close
+        </button>
+      </footer>
+    </>
+  );
+}
+
+/** It may have been carried out: no answer came, or one that says that it is not durable yet. */
+function isUncertain(error: Error | undefined): boolean {
+  return error instanceof CallError && (error.isUnanswered || error.status >= 500);
+}
+
+/** Not `randomUUID`, which browsers lack over plain HTTP. */
+function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
+  return `console-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}

@@ -1,0 +1,77 @@
+import { CallError, partOf } from '../api.js';
+import { Empty, Failed, Loading } from '../parts/states.js';
+import { hrefOf } from '../place.js';
+import { useGet } from '../use-call.js';
+import { PlayerActions } from './player-actions.js';
+import { PlayerOperations } from './player-operations.js';
+import { PlayerTransactions } from './player-transactions.js';
+import type { Player } from './players.js';
+
+interface Props {
+  readonly name: string;
+  readonly tab: string;
+  readonly mayChange: boolean;
+}
+
+/** One player: what he has, what he has played, and what was done to him. */
+export function PlayerView({ name, tab, mayChange }: Props) {
+  const { answer: player, error, isWaiting, again } = useGet<Player>(() => `/v1/players/${partOf(name)}`);
+  const isMissing = error instanceof CallError && error.status === 404;
+  const showsOperations = tab === 'operations';
+  return (
+    <>
+      <header class="title">
+        <h1 class="name">
+          <bdi>{name}</bdi>
+        </h1>
+        <button type="button" class="quiet" onClick={again}>
+          Read again
+        </button>
+      </header>
+      {isMissing && (
+        <Empty>
+          There is no player of this name. Capitals count. <a href={hrefOf('players')}>Search by the beginning of it</a>
+        </Empty>
+      )}
+      {error && !isMissing && <Failed error={error} again={again} />}
+      {!player && isWaiting && <Loading what="the player" />}
+      {player && (
+        <>
+          <section class="tiles" aria-label="The player">
+            <div class="card tile">
+              <h2>Balance</h2>
+              <p class="figure">
+                {player.balance.exact} <small>{player.currency}</small>
+              </p>
+            </div>
+            <div class="card tile">
+              <h2>Status</h2>
+              <p class="figure">
+                <span class={`badge ${player.status}`}>{player.status}</span>
+              </p>
+              <p class="more">{player.status === 'active' ? 'May bet' : 'Bets are refused; settles are taken'}</p>
+            </div>
+          </section>
+          {mayChange && <PlayerActions player={player} onDone={again} />}
+          <nav class="tabs" aria-label="What to show of the player">
+            <a href={hrefOf('player', { name })} aria-current={showsOperations ? undefined : 'page'}>
+              Played
+            </a>
+            <a
+              href={hrefOf('player', { name, show: 'operations' })}
+              aria-current={showsOperations ? 'page' : undefined}
+            >
+              Operations
+            </a>
+          </nav>
+          {/* A list is read again when the player has changed. */}
+          {showsOperations ? (
+            <PlayerOperations key={`${player.balance.exact} ${player.status}`} player={player} />
+          ) : (
+            <PlayerTransactions key={player.balance.exact} player={player} />
+          )}
+        </>
+      )}
+    </>
+  );
+}

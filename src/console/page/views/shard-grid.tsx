@@ -1,0 +1,77 @@
+import { type Column, Table } from '../parts/table.js';
+import { NONE } from '../words.js';
+import type { Cluster, ClusterShard } from './cluster-status.js';
+
+interface Props {
+  readonly cluster: Cluster;
+  /** Undefined: he may not. */
+  readonly onMove: ((shard: ClusterShard) => void) | undefined;
+}
+
+/** Colours that are told apart; with more nodes they begin again, and the name stands beside them. */
+const COLOURS = 6;
+
+const COLUMNS: readonly Column<ClusterShard>[] = [
+  { title: 'Shard', text: ({ shard }) => shard.exact },
+  { title: 'Owner', text: ({ owner }) => owner ?? 'nobody', show: ({ owner }) => <bdi>{owner ?? 'nobody'}</bdi> },
+  {
+    title: 'Planned',
+    text: ({ planned }) => planned ?? 'nobody',
+    show: ({ planned }) => <bdi>{planned ?? 'nobody'}</bdi>,
+  },
+  { title: 'Followers', text: ({ followers }) => (followers.length === 0 ? 'none' : followers.join(', ')) },
+  { title: 'Newest entry', text: ({ lsn }) => lsn ?? NONE },
+];
+
+/** The shards at a glance, coloured by owner, and in a table. */
+export function ShardGrid({ cluster: { shards, nodes }, onMove }: Props) {
+  const colourOf = (owner: string | null) => {
+    const index = nodes.findIndex(({ name }) => name === owner);
+    return index === -1 ? 'nobody' : `owner-${index % COLOURS}`;
+  };
+  return (
+    <>
+      <section class="card" aria-label="Shards by owner">
+        <p class="legend">
+          {nodes.map(({ name }) => (
+            <span key={name}>
+              <i class={`swatch ${colourOf(name)}`} aria-hidden="true" />
+              <bdi>{name}</bdi>
+            </span>
+          ))}
+          <span>
+            <i class="swatch nobody" aria-hidden="true" />
+            nobody
+          </span>
+        </p>
+        <ul class="grid">
+          {shards.map((one) => {
+            const { shard, owner, planned, followers } = one;
+            const label = `Shard ${shard.exact}: owner ${owner ?? 'nobody'}${planned === owner ? '' : `, on its way to ${planned ?? 'nobody'}`}, followed by ${followers.join(', ') || 'nobody'}`;
+            const look = `cell ${colourOf(owner)}${planned === owner ? '' : ' moving'}`;
+            return (
+              <li key={shard.exact}>
+                {onMove === undefined ? (
+                  <span class={look} title={label}>
+                    {shard.exact}
+                  </span>
+                ) : (
+                  <button
+                    type="button"
+                    class={look}
+                    title={`${label}. Move it`}
+                    aria-label={`${label}. Move it`}
+                    onClick={() => onMove(one)}
+                  >
+                    {shard.exact}
+                  </button>
+                )}
+              </li>
+            );
+          })}
+        </ul>
+      </section>
+      <Table caption="Shards" columns={COLUMNS} rows={shards} keyOf={({ shard }) => shard.exact} />
+    </>
+  );
+}

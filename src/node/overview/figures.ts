@@ -1,0 +1,52 @@
+import type { Labels, Metric, MetricValue } from '../../base/metric.js';
+
+/** The metrics of one moment, to be asked for single figures. */
+export class Figures {
+  private readonly byName: ReadonlyMap<string, readonly MetricValue[]>;
+
+  constructor(metrics: readonly Metric[]) {
+    this.byName = new Map(metrics.map(({ name, values }) => [name, values]));
+  }
+
+  series(name: string): readonly MetricValue[] {
+    return this.byName.get(name) ?? [];
+  }
+
+  /** Undefined where there is none with these labels. */
+  maybe(name: string, labels: Labels = {}): number | undefined {
+    const values = this.series(name).filter((one) => has(one, labels));
+    return values.length === 0 ? undefined : values.reduce((sum, { value }) => sum + value, 0);
+  }
+
+  sum(name: string, labels: Labels = {}): number {
+    return this.maybe(name, labels) ?? 0;
+  }
+
+  /**
+   * A quantile of what a histogram has recorded since `before`, as Prometheus reckons it: evenly spread within a bucket.
+   * Null when that is nothing.
+   */
+  quantile(name: string, labels: Labels, quantile: number, before: Figures | undefined): number | null {
+    const buckets = this.series(name).filter((one) => one.metricName === `${name}_bucket` && has(one, labels));
+    const grown = buckets.map(({ labels: { le }, value }, i) => {
+      const earlier = before?.series(name).filter((one) => one.metricName === `${name}_bucket` && has(one, labels));
+      return { bound: Number(le), count: value - (earlier?.[i]?.value ?? 0) };
+    });
+    const rank = (grown.at(-1)?.count ?? 0) * quantile;
+    if (rank === 0) return null;
+    let [bound, count] = [0, 0];
+    for (const next of grown) {
+      if (next.count >= rank) {
+        // Beyond all bounds nobody knows.
+        if (!Number.isFinite(next.bound)) return bound;
+        return bound + ((next.bound - bound) * (rank - count)) / (next.count - count);
+      }
+      [bound, count] = [next.bound, next.count];
+    }
+    return bound;
+  }
+}
+
+function has({ labels }: MetricValue, wanted: Labels): boolean {
+  return Object.entries(wanted).every(([key, value]) => labels[key] === value);
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { ConsoleBrowser } from '../support/console-browser.js';
+import { TestCluster } from '../support/test-cluster.js';
+import { until } from '../support/until.js';
+
+interface Seen {
+  readonly nodes: readonly { readonly name: string; readonly state: string; readonly shards: number }[];
+  readonly shards: readonly { readonly shard: number; readonly owner: string | null }[];
+}
+
+describe('the console of a cluster of three', () => {
+  let cluster: TestCluster;
+  let browser: ConsoleBrowser;
+
+  before(async () => {
+    [cluster, browser] = await Promise.all([TestCluster.start(3), ConsoleBrowser.start()]);
+    await until('every shard has an owner', async () => (await seen()).shards.every(({ owner }) => owner !== null));
+  });
+  after(async () => {
+    await browser.close();
+    await cluster.close();
+  });
+
+  const adminUrl = () => cluster.nodes[0]?.adminUrl ?? '';
+  const seen = async () => (await (await fetch(`${adminUrl()}/v1/cluster`)).json()) as Seen;
+
+  test('nodes and the owners of all shards are shown, in light, in dark and on a phone', async () => {
+    for (const options of [{}, { colorScheme: 'dark' }, { viewport: { width: 390, height: 844 } }] as const) {
+      const visit = await browser.open(adminUrl(), options);
+      await visit.goTo('cluster');
+      await visit.waitForText('node-0 (answers you)');
+      await visit.checkAccessibility();
+      assert.equal(await visit.page.locator('.grid .cell').count(), (await seen()).shards.length);
+      assert.equal(await visit.page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+      await visit.end();
+    }
+  });
+
+  test('a shard is moved to the node that was chosen', async () => {
+    const { nodes, shards } = await seen();
+    const shard = shards[0]?.shard;
+    const to = nodes.find(({ name }) => name !== shards[0]?.owner)?.name ?? '';
+    const visit = await browser.open(adminUrl());
+    await visit.goTo('cluster');
+    await visit.page.getByRole('button', { name: `Shard ${shard}:` }).click();
+    await visit.checkAccessibility();
+    await visit.page.getByLabel('To', { exact: true }).selectOption(to);
+    await visit.page.getByRole('dialog').getByRole('button', { name: 'Move' }).click();
+    await visit.page.getByRole('button', { name: `Shard ${shard}: owner ${to}` }).waitFor();
+    await visit.end();
+  });
+
+  test('a node is drained, and undrained again', async () => {
+    const visit = await browser.open(adminUrl());
+    await visit.goTo('cluster');
+    const row = visit.page.getByRole('row', { name: 'node-2' });
+    await row.getByRole('button', { name: 'Drain' }).click();
+    await visit.page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
+    await row.locator('.badge.draining').waitFor();
+    await until('it has none', async () => !(await seen()).shards.some(({ owner }) => owner === 'node-2'));
+    await row.getByRole('button', { name: 'Undrain' }).click();
+    await visit.page.getByRole('dialog').getByRole('button', { name: 'Undrain' }).click();
+    await row.locator('.badge.up').waitFor();
+    await visit.end();
+  });
+
+  test('the overview names its node and the owner of each shard', async () => {
+    const visit = await browser.open(adminUrl());
+    await visit.goTo('');
+    await visit.page.getByRole('columnheader', { name: 'Owner' }).waitFor();
+    await visit.page.getByRole('heading', { name: 'Overview node-0' }).waitFor();
+    await visit.checkAccessibility();
+    await visit.end();
+  });
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { ConsoleBrowser } from '../support/console-browser.js';
+import { TestNode } from '../support/test-node.js';
+
+const TOKENS = { anna: 'a-token-of-anna-alone', auditor: 'a-token-of-the-auditor' };
+
+describe('the console with tokens', () => {
+  let node: TestNode;
+  let browser: ConsoleBrowser;
+  const settings = {
+    'admin.tokens': [
+      { name: 'anna', role: 'operate', token: TOKENS.anna },
+      { name: 'auditor', role: 'read', token: TOKENS.auditor },
+    ],
+  };
+
+  before(async () => {
+    [node, browser] = await Promise.all([TestNode.start(settings), ConsoleBrowser.start()]);
+    const headers = { Authorization: `Bearer ${TOKENS.anna}`, 'Content-Type': 'application/json' };
+    await fetch(`${node.adminUrl}/v1/players/ann`, { method: 'PUT', headers, body: '{"currency":"THB"}' });
+  });
+
+  after(async () => {
+    await browser.close();
+    await node.close();
+  });
+
+  test('a view that was sent is there after signing in; the token stays nowhere in the page', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('player?name=ann');
+    await visit.checkAccessibility();
+    await visit.signIn('wrong');
+    await visit.waitForText('no operator has this token');
+    await visit.signIn(TOKENS.anna);
+    await visit.page.getByRole('heading', { name: 'ann' }).waitFor();
+    const [cookie, ...others] = await visit.context.cookies();
+    assert.deepEqual([cookie?.httpOnly, cookie?.sameSite, others.length], [true, 'Strict', 0]);
+    const kept = await visit.page.evaluate(
+      'JSON.stringify([localStorage, sessionStorage, document.cookie, document.documentElement.outerHTML])',
+    );
+    assert.ok(!String(kept).includes(TOKENS.anna));
+    await visit.page.getByRole('button', { name: 'Block' }).click();
+    await visit.page.getByRole('dialog').getByRole('button', { name: 'Block' }).click();
+    await visit.page.locator('.badge.blocked').waitFor();
+    await visit.page.getByRole('link', { name: 'Operations' }).click();
+    await visit.page.getByRole('cell', { name: 'anna' }).first().waitFor();
+    await visit.page.getByRole('button', { name: 'Sign out' }).click();
+    await visit.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    assert.equal((await visit.context.cookies()).length, 0);
+    await visit.end(/status of 401/);
+  });
+
+  test('who may only read sees no button that changes anything', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('player?name=ann');
+    await visit.signIn(TOKENS.auditor);
+    await visit.page.getByRole('link', { name: 'Operations' }).waitFor();
+    const buttons = async () => await visit.page.getByRole('button').allTextContents();
+    assert.deepEqual(new Set(await buttons()), new Set(['Sign out', 'Read again']));
+    await visit.page.getByRole('link', { name: 'Snapshots' }).click();
+    await visit.waitForText('By shard of this node');
+    assert.deepEqual(new Set(await buttons()), new Set(['Sign out', 'Copy CSV']));
+    await visit.end(/status of 401/);
+  });
+
+  test('a session that ends is said to have ended, and one goes on where one was', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('player?name=ann');
+    await visit.signIn(TOKENS.anna);
+    await visit.page.getByRole('link', { name: 'Operations' }).waitFor();
+    await visit.context.clearCookies();
+    await visit.page.getByRole('button', { name: 'Read again' }).click();
+    await visit.waitForText('Your session has ended.');
+    await visit.signIn(TOKENS.anna);
+    await visit.page.getByRole('heading', { name: 'ann' }).waitFor();
+    await visit.end(/status of 401/);
+  });
+
+  test('a server that starts again under an open page: lost, then live, and nobody signs in again', async () => {
+    const { port } = new URL(node.adminUrl);
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('');
+    await visit.signIn(TOKENS.auditor);
+    await visit.page.locator('.pulse.live').waitFor();
+    await node.restart({ 'admin.port': Number(port) });
+    await visit.waitForText('What you see is how it was');
+    await visit.page.locator('.pulse.live').waitFor();
+    assert.equal(await visit.page.getByRole('button', { name: 'Sign in' }).count(), 0);
+    await visit.end(/status of 401|ERR_|status of 503/);
+  });
+});

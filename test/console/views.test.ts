@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
+import { ConsoleBrowser } from '../support/console-browser.js';
+import { TestNode } from '../support/test-node.js';
+
+const SCRIPT = '<script>document.title="broken"</script><img src=x onerror=alert(1)>';
+
+describe('the views of the console', () => {
+  let node: TestNode;
+  let browser: ConsoleBrowser;
+  let platform: PlatformClient;
+
+  before(async () => {
+    [node, browser] = await Promise.all([TestNode.start(), ConsoleBrowser.start()]);
+    platform = new PlatformClient(node.callbackUrl);
+    await importPlayers(node.adminUrl, ['ann', SCRIPT, 'many-1'], 100);
+    for (let n = 0; n < 3; n++) await platform.post('placeBets', bet('ann', `bet-${n}`, 10.25));
+    await platform.post('settleBets', settlement('ann', 'bet-0', 20.5));
+  });
+
+  after(async () => {
+    platform.close();
+    await browser.close();
+    await node.close();
+  });
+
+  const VIEWS: readonly (readonly [path: string, text: string | RegExp])[] = [
+    ['', 'Nothing is wrong.'],
+    ['players', 'many-1'],
+    ['players?prefix=nobody-at-all', /No player’s name begins/],
+    ['player?name=ann', 'bet-2'],
+    ['player?name=ann&show=operations', 'import'],
+    [`player?name=${encodeURIComponent(SCRIPT)}`, 'Nothing was played'],
+    ['player?name=nobody', 'There is no player of this name.'],
+    ['hanging?older=0', 'bet-2'],
+    ['hanging?older=720', 'No such bet hangs.'],
+    ['snapshots', 'By shard of this node'],
+    ['cluster', 'This node is alone'],
+    ['no-such-view', 'The console has no view'],
+  ];
+
+  test('every view has its address, and everybody can use it', async () => {
+    const visit = await browser.open(node.adminUrl);
+    for (const [path, text] of VIEWS) {
+      await visit.goTo(path);
+      await visit.waitForText(text);
+      await visit.checkAccessibility();
+    }
+    // A player or a cluster that is not there is a 404, which the browser writes down.
+    await visit.end(/status of 404/);
+  });
+
+  test('it can be read in the dark', async () => {
+    const visit = await browser.open(node.adminUrl, { colorScheme: 'dark' });
+    for (const [path, text] of VIEWS) {
+      await visit.goTo(path);
+      await visit.waitForText(text);
+      await visit.checkAccessibility(['color-contrast']);
+    }
+    await visit.end(/status of 404/);
+  });
+
+  test('a view fits a phone', async () => {
+    const visit = await browser.open(node.adminUrl, { viewport: { width: 390, height: 844 }, hasTouch: true });
+    for (const [path, text] of VIEWS) {
+      await visit.goTo(path);
+      await visit.waitForText(text);
+      const width = await visit.page.evaluate('document.documentElement.scrollWidth');
+      assert.equal(width, 390, `${path} does not scroll sideways`);
+    }
+    await visit.end(/status of 404/);
+  });
+});

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { ConsoleBrowser, type Visit } from '../support/console-browser.js';
+import { TestNode } from '../support/test-node.js';
+
+const SCRIPT = '<script>document.title="broken"</script><img src=x onerror=alert(1)>';
+const RIGHT_TO_LEFT = '\u202Eمستخدم-12';
+const LONG = 'x'.repeat(256);
+const FORMULA = '=HYPERLINK("http://a.b")';
+const HOSTILE = [SCRIPT, RIGHT_TO_LEFT, LONG, FORMULA, 'a/b?c#d&e=%2F', ' spaces '];
+/** Beyond what a double holds to its last digit. */
+const RICH = '9007199254.7409';
+const AT_ONCE = 3;
+const MANY = Array.from({ length: 60 }, (_, n) => `many-${n}`);
+
+async function balanceOf(node: TestNode, name: string): Promise<string> {
+  const text = await (await fetch(`${node.adminUrl}/v1/players/${encodeURIComponent(name)}`)).text();
+  return /"balance":([-\d.]+)/.exec(text)?.[1] ?? text;
+}
+
+async function deposit(node: TestNode, name: string, id: string, amount: string): Promise<void> {
+  const body = `{"id":"${id}","amount":${amount}}`;
+  const headers = { 'Content-Type': 'application/json' };
+  await fetch(`${node.adminUrl}/v1/players/${name}/deposits`, { method: 'POST', headers, body });
+}
+
+const card = (visit: Visit, name: string) => visit.page.locator('.tile', { hasText: name }).locator('.figure');
+
+describe('what is done with the console', () => {
+  let node: TestNode;
+  let browser: ConsoleBrowser;
+  let platform: PlatformClient;
+
+  before(async () => {
+    [node, browser] = await Promise.all([TestNode.start(), ConsoleBrowser.start()]);
+    platform = new PlatformClient(node.callbackUrl);
+    await importPlayers(node.adminUrl, ['ann', 'bob', 'rich', 'twice', 'blocked-one', ...HOSTILE, ...MANY], 100);
+    await deposit(node, 'rich', 'rich', '9007199154.7409');
+  });
+
+  after(async () => {
+    platform.close();
+    await browser.close();
+    await node.close();
+  });
+
+  test('the overview shows callbacks while they come, and all shards', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('');
+    await visit.waitForText('Nothing is wrong.');
+    let n = 0;
+    const load = setInterval(() => void platform.post('placeBets', bet('bob', `load-${n++}`, 0.01)), 50);
+    await visit.page.getByRole('cell', { name: 'placeBets' }).waitFor();
+    clearInterval(load);
+    assert.match((await card(visit, 'Callbacks').textContent()) ?? '', /^[\d.]+\/s$/);
+    assert.equal(await card(visit, 'Store').textContent(), 'Up');
+    const shards = visit.page.getByRole('region', { name: 'Shards' }).locator('tbody tr');
+    const { shards: all } = (await (await fetch(`${node.adminUrl}/readyz`)).json()) as { shards: object[] };
+    assert.equal(await shards.count(), all.length);
+    await visit.end();
+  });
+
+  test('search finds by prefix while one types, and the address says what was searched', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('players');
+    await visit.waitForText('Show more');
+    await visit.page.getByLabel('Name begins with').fill('ri');
+    await visit.page.getByRole('link', { name: 'rich' }).waitFor();
+    await visit.page.locator('tbody tr').nth(1).waitFor({ state: 'detached' });
+    assert.match(visit.page.url(), /players\?prefix=ri$/);
+    await visit.page.getByRole('link', { name: 'rich' }).click();
+    await visit.page.getByRole('heading', { name: 'rich' }).waitFor();
+    await visit.page.goBack();
+    await visit.page.getByRole('link', { name: 'rich' }).waitFor();
+    await visit.end();
+  });
+
+  test('pages of a list are put together', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('players?prefix=many-');
+    await visit.page.getByRole('button', { name: 'Show more' }).click();
+    const rows = visit.page.locator('tbody tr');
+    await rows.nth(59).waitFor();
+    assert.equal(await rows.count(), 60);
+    await visit.end();
+  });
+
+  test('amounts are shown to their last digit', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('player?name=rich');
+    assert.equal(await card(visit, 'Balance').textContent(), `${RICH} THB`);
+    await visit.end();
+  });
+
+  test('names are text, whatever they hold, and can be visited', async () => {
+    const visit = await browser.open(node.adminUrl);
+    for (const name of HOSTILE) {
+      await visit.goTo(`players?prefix=${encodeURIComponent(name)}`);
+      // Blanks are part of a name, and of its address; a page shows fewer of them.
+      const link = visit.page.locator('td a.name');
+      await link.waitFor();
+      assert.equal(await link.textContent(), name);
+      await link.click();
+      await visit.page.getByRole('button', { name: 'Deposit' }).waitFor();
+      assert.equal(await visit.page.locator('h1').textContent(), name);
+    }
+    await visit.goTo('player?name=..');
+    await visit.waitForText('A browser cannot ask for the name');
+    await visit.end();
+  });
+
+  test('a table is copied as CSV, and a spreadsheet finds no formula in it', async () => {
+    const visit = await browser.open(node.adminUrl, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await visit.goTo(`players?prefix=${encodeURIComponent('=')}`);
+    await visit.page.getByRole('button', { name: 'Copy CSV' }).click();
+    await visit.waitForText('Copied');
+    const text = await visit.page.evaluate('navigator.clipboard.readText()');
+    const wanted = 'Player,Balance,Currency,Status\r\n"\'=HYPERLINK(""http://a.b"")",100,THB,active';
+    assert.equal(String(text).replaceAll('\r\n', '\n'), wanted.replaceAll('\r\n', '\n'));
+    await visit.end();
+  });
+
+  test('a deposit is reviewed, confirmed, and shown; pressed several times at once it moves money once', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('player?name=twice');
+    await visit.page.getByRole('button', { name: 'Deposit' }).click();
+    await visit.checkAccessibility();
+    await visit.page.getByLabel('Amount in THB').fill('12.5');
+    await visit.page.getByRole('button', { name: 'Review' }).click();
+    assert.equal(await balanceOf(node, 'twice'), '100', 'nothing moves before it is confirmed');
+    await visit.checkAccessibility();
+    await visit.page.getByRole('button', { name: 'Deposit 12.5 THB' }).evaluate((button: { click(): void }, times) => {
+      for (let n = 0; n < times; n++) button.click();
+    }, AT_ONCE);
+    await visit.waitForText('Done, and durable.');
+    await visit.checkAccessibility();
+    assert.equal(await balanceOf(node, 'twice'), '112.5');
+    await visit.page.getByRole('button', { name: 'Close' }).click();
+    await visit.page.locator('.figure', { hasText: '112.5 THB' }).waitFor();
+    await visit.end();
+  });
+
+  test('a lost answer is said to be uncertain, and sent again it moves money once', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('player?name=many-1');
+    let sent = 0;
+    await visit.page.route('**/deposits', async (route) => {
+      sent++;
+      if (sent > 1) return await route.continue();
+      // It is carried out, and its answer is lost.
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await visit.page.getByRole('button', { name: 'Deposit' }).click();
+    await visit.page.getByLabel('Amount in THB').fill('5');
+    await visit.page.getByRole('button', { name: 'Review' }).click();
+    await visit.page.getByRole('button', { name: 'Deposit 5 THB' }).click();
+    await visit.waitForText('It is not known whether the money has moved.');
+    await visit.page.getByRole('button', { name: 'Send again' }).click();
+    await visit.waitForText('Done, and durable.');
+    assert.equal(sent, 2);
+    assert.equal(await balanceOf(node, 'many-1'), '105');
+    await visit.end(/ERR_CONNECTION_RESET/);
+  });
+
+  test('a withdrawal that the balance does not cover is refused in words', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('player?name=bob');
+    await visit.page.getByRole('button', { name: 'Withdraw' }).click();
+    await visit.page.getByLabel('Amount in THB').fill('100000');
+    await visit.page.getByRole('button', { name: 'Review' }).click();
+    await visit.page.getByRole('button', { name: 'Withdraw 100000 THB' }).click();
+    await visit.waitForText('the balance does not cover the debit');
+    await visit.end(/status of 409/);
+  });
+
+  test('a correction bears its reason as text, and shows among the operations', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('player?name=many-2');
+    await visit.page.getByRole('button', { name: 'Correct' }).click();
+    await visit.page.getByLabel('Amount in THB').fill('-0.0001');
+    await visit.page.getByLabel('Reason, kept for good').fill(SCRIPT);
+    await visit.page.getByRole('button', { name: 'Review' }).click();
+    await visit.page.getByRole('button', { name: 'Correct -0.0001 THB' }).click();
+    await visit.waitForText('Done, and durable.');
+    await visit.page.getByRole('button', { name: 'Close' }).click();
+    await visit.page.getByRole('link', { name: 'Operations' }).click();
+    await visit.page.getByRole('cell', { name: SCRIPT }).waitFor();
+    await visit.page.getByRole('cell', { name: '99.9999' }).waitFor();
+    await visit.end();
+  });
+
+  test('a player is blocked and unblocked', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('player?name=blocked-one');
+    const { page } = visit;
+    await page.getByRole('button', { name: 'Block' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Block' }).click();
+    await page.locator('.badge.blocked').waitFor();
+    await page.getByRole('button', { name: 'Unblock' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Unblock' }).click();
+    await page.locator('.badge.active').waitFor();
+    await visit.end();
+  });
+
+  test('snapshots are taken, and what came of it is shown', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('snapshots');
+    await visit.page.getByRole('button', { name: 'Take snapshots now' }).click();
+    await visit.waitForText('Taken just now');
+    await visit.page.getByRole('cell', { name: 'taken' }).first().waitFor();
+    await visit.checkAccessibility();
+    await visit.end();
+  });
+
+  test('everything can be done by keyboard', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('player?name=many-3');
+    const { page } = visit;
+    await page.getByRole('button', { name: 'Deposit' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Amount in THB').waitFor();
+    await page.keyboard.type('1');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Deposit 1 THB' }).focus();
+    await page.keyboard.press('Enter');
+    await visit.waitForText('Done, and durable.');
+    await page.keyboard.press('Escape');
+    await page.locator('.figure', { hasText: '101 THB' }).waitFor();
+    assert.equal(await page.getByRole('dialog').count(), 0);
+    await visit.end();
+  });
+});

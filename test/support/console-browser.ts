@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const SERIOUS = ['serious', 'critical'];
+const WAIT_MS = 10_000;
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+  }[];
+}
+
+/** Debian's Chromium, without a screen. */
+export class ConsoleBrowser {
+  private constructor(private readonly browser: Browser) {}
+
+  static async start(): Promise<ConsoleBrowser> {
+    // As root, which a container's tests run as, Chromium has no sandbox.
+    const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+    return new ConsoleBrowser(await chromium.launch({ executablePath: '/usr/bin/chromium', args }));
+  }
+
+  /** A browser that nobody has used, at the server's console. */
+  async open(origin: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Visit> {
+    const context = await this.browser.newContext({ locale: 'en-GB', timezoneId: 'Asia/Bangkok', ...options });
+    context.setDefaultTimeout(WAIT_MS);
+    return new Visit(context, await context.newPage(), origin);
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+  }
+}
+
+/** One visitor's page, and what went wrong in it. */
+export class Visit {
+  /** Errors of the page: what its console says, and what nobody caught. */
+  readonly errors: string[] = [];
+  private readonly foreign: string[] = [];
+
+  constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+    private readonly origin: string,
+  ) {
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') this.errors.push(message.text());
+    });
+    page.on('pageerror', (error) => this.errors.push(String(error)));
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== origin) this.foreign.push(request.url());
+    });
+  }
+
+  /** Goes to a view by its address, as a colleague who was sent it. */
+  async goTo(path: string): Promise<void> {
+    await this.page.goto(`${this.origin}/console/${path}`);
+  }
+
+  async signIn(token: string): Promise<void> {
+    await this.page.getByLabel('Operator’s token').fill(token);
+    await this.page.getByRole('button', { name: 'Sign in' }).click();
+  }
+
+  async waitForText(text: string | RegExp): Promise<void> {
+    await this.page.getByText(text).first().waitFor();
+  }
+
+  /** axe-core finds nothing serious. It is put in past the page's policy, which would not let it run. All rules, or these. */
+  async checkAccessibility(rules?: readonly string[]): Promise<void> {
+    const options = rules === undefined ? {} : { runOnly: rules };
+    const result = (await this.page.evaluate(`${AXE}; axe.run(${JSON.stringify(options)})`)) as AxeResult;
+    const serious = result.violations.filter(({ impact }) => SERIOUS.includes(impact));
+    assert.deepEqual(
+      serious.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, failureSummary }) => [html, failureSummary]) })),
+      [],
+      this.page.url(),
+    );
+  }
+
+  /** `allowed` are errors of the browser's that the test has brought about. */
+  async end(allowed: RegExp = /^$/): Promise<void> {
+    await this.context.close();
+    assert.deepEqual(
+      this.errors.filter((text) => !allowed.test(text)),
+      [],
+    );
+    assert.deepEqual(this.foreign, [], 'nothing was asked of another host');
+  }
+}
