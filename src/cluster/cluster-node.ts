@@ -414,7 +414,7 @@ export class ClusterNode implements PeerEvents {
         return;
       case 'own':
         this.routes.opened(tag, message.shard, message.epoch);
-        this.ownership.ownedBy(tag, message.shard, message.epoch);
+        this.owned(tag, message.shard, message.epoch);
         this.router.flush();
         return;
       case 'look':
@@ -473,8 +473,17 @@ export class ClusterNode implements PeerEvents {
       tag,
       serving.map(({ shard, head }) => [shard, head.lsn.epoch]),
     );
-    for (const { shard, head } of serving) this.told.note(shard, head);
+    for (const { shard, head } of serving) {
+      this.told.note(shard, head);
+      // Who was cut off when it was opened has not heard of that.
+      this.owned(tag, shard, head.lsn.epoch);
+    }
     this.router.flush();
+  }
+
+  private owned(tag: string, shard: number, epoch: number): void {
+    this.keeper?.ownedSince(shard, epoch);
+    this.ownership.ownedBy(tag, shard, epoch);
   }
 
   private keep(copies: readonly Copy[]): readonly CopyOutcome[] {
@@ -544,7 +553,10 @@ export class ClusterNode implements PeerEvents {
   private served(shard: number, epoch: number | undefined): void {
     const { tag } = this.deps;
     if (epoch === undefined) this.routes.denied(tag, shard);
-    else this.routes.opened(tag, shard, epoch);
+    else {
+      this.routes.opened(tag, shard, epoch);
+      this.keeper?.ownedSince(shard, epoch);
+    }
     this.router.flush();
   }
 

@@ -14,6 +14,8 @@ interface Seal {
 export class CopyKeeper {
   private readonly kept = new Map<number, RecentEntries>();
   private readonly seals = new Map<number, Seal>();
+  /** The newest epoch that each log is known to have been served in. */
+  private readonly owned = new Map<number, number>();
 
   /** `bytesMax`: of each log. */
   constructor(private readonly bytesMax: number) {}
@@ -48,10 +50,18 @@ export class CopyKeeper {
     );
   }
 
+  /**
+   * The log is served in this epoch: what an owner before that brings is refused for good. A failover can lose the fence
+   * that stands against him, and the store lets him append then.
+   */
+  ownedSince(shard: number, epoch: number): void {
+    this.owned.set(shard, Math.max(epoch, this.owned.get(shard) ?? 0));
+  }
+
   private oldestEpoch(shard: number, kept: RecentEntries | undefined, nowMs: number): number {
     const seal = this.seals.get(shard);
     if (seal !== undefined && nowMs >= seal.untilMs) this.seals.delete(shard);
     const sealed = this.seals.get(shard)?.epoch ?? 0;
-    return Math.max(sealed, kept?.newest.lsn.epoch ?? 0);
+    return Math.max(sealed, this.owned.get(shard) ?? 0, kept?.newest.lsn.epoch ?? 0);
   }
 }

@@ -182,8 +182,8 @@ export class Ownership {
     dealing.onOwn?.(tag, epoch);
     const mine = this.served.get(shard);
     if (mine === undefined || mine >= epoch || dealing.isBusy) return;
-    const isStuck = (this.deps.local.status()[shard]?.flightMs ?? 0) >= STUCK_MS;
-    void this.move({ type: isStuck ? 'abandon' : 'confirm', shard });
+    // Its log is not asked: a failover that has lost the other one's fence would say that it is still ours.
+    void this.move({ type: 'abandon', shard });
   }
 
   /** Its log has another owner, as this one found when it appended. */

@@ -104,3 +104,31 @@ test('a member that nobody reaches is not waited for', async () => {
   });
   assert.ok(world.time.nowMs - killedMs < 3500, `${world.time.nowMs - killedMs} ms`);
 });
+
+for (const nodes of [3, 4]) {
+  test(`an owner goes on after a failover that has lost the fence against him: he tells nothing (${nodes} nodes)`, async () => {
+    const world = await begun({ nodes, shards: 1, servers: 1, players: 1, replicasBehindMs: 1000 });
+    await world.time.pass(3000);
+    const former = world.living.find(({ serving }) => serving.includes(0)) as SimulatedNode;
+    former.process.stop();
+    await world.time.until('another node serves it', () => {
+      return world.living.some((node) => node !== former && node.serving.includes(0));
+    });
+    while (world.told.size === 0) {
+      world.betOnce();
+      await world.time.pass(20);
+    }
+    world.store.failOver(0);
+    await world.time.pass(1950);
+    // The log ends in his own entry when the new master comes.
+    assert.equal(world.store.shard(0).head.nonce.slice(0, 8), former.tag);
+    former.process.goOn();
+    for (let i = 0; i < 20; i++) world.betOnce();
+    await world.time.pass(3000);
+    await world.calm();
+    world.check();
+    await world.time.until('the former owner has given it up', () => {
+      return former.states().every((state) => state === 'away' || state === 'following');
+    });
+  });
+}

@@ -50,6 +50,15 @@ test('what an owner brings after another one has brought something, or asked for
   assert.deepEqual(sequences(keeper.seal(0, 3, 0, 9000)), [1, 2, 3]);
 });
 
+test('what an owner brings is refused for good when another one is known to have served since', () => {
+  const keeper = new CopyKeeper(BYTES_MAX);
+  keeper.put(copyOf(GENESIS, [entryAt(1, 1)], true), 0);
+  keeper.ownedSince(0, 3);
+  keeper.ownedSince(0, 2);
+  assert.equal(keeper.put(copyOf(headAt(2, 2), [entryAt(2, 3)], true), 9000), 'none');
+  assert.equal(keeper.put(copyOf(headAt(2, 2), [entryAt(3, 3)], true), 9000), 'held');
+});
+
 test('of a log no more is held than may be', () => {
   const keeper = new CopyKeeper(BYTES_MAX);
   const entries = Array.from({ length: 2000 }, (_, i) => entryAt(1, i + 1));

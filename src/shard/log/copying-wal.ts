@@ -9,7 +9,8 @@ const NOT_HELD: AppendOutcome = {
 
 /**
  * A log whose newest entries another node holds, too, before they count as durable: a store that fails over may lose them,
- * with their owner or without. The other node gets them while the store writes them.
+ * with their owner or without. The other node gets them first: it refuses them from a former owner, whose fence a failover
+ * may have lost, so that the store would take them.
  */
 export class CopyingWal implements Pick<Wal, 'append' | 'laneOf'> {
   constructor(
@@ -23,11 +24,16 @@ export class CopyingWal implements Pick<Wal, 'append' | 'laneOf'> {
     return this.wal.laneOf(shard);
   }
 
+  /**
+   * What nobody holds is not written: another owner may have told of something else in its place. The log is asked all the
+   * same whether it has a newer owner.
+   */
   async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
-    const [outcomes, held] = await Promise.all([this.wal.append(appends), this.held(appends)]);
+    const held = await this.held(appends);
+    const outcomes = await this.wal.append(appends.map((one, i) => (held[i] ? one : { ...one, entries: [] })));
     return outcomes.map((outcome, i) => {
-      const isDurable = outcome.type === 'ok' || outcome.type === 'duplicate';
-      return isDurable && !held[i] ? NOT_HELD : outcome;
+      const isNewer = outcome.type === 'conflict' && outcome.head.lsn.epoch > (appends[i] as Append).expected.lsn.epoch;
+      return held[i] || isNewer ? outcome : NOT_HELD;
     });
   }
 
