@@ -679,7 +679,7 @@ export class ReferenceWallet {
       return this.move(player, txn.skipBalanceUpdate ? 0 : -moved, version, bet, { what: 'rollback', amount: moved });
     }
     if (state === 'SETTLED') forgetSettlements(player, product, round);
-    else forgetCancels(player, product, round);
+    forgetCancels(player, product, round);
     player.endedRounds = player.endedRounds.filter((one) => one !== key(product, round));
     return this.move(player, txn.skipBalanceUpdate ? 0 : -moved, version, bet, { what: 'rollback', amount: moved });
   }
@@ -726,11 +726,11 @@ export class ReferenceWallet {
     for (const bet of opened) this.reopen(bet, txn.skipBalanceUpdate);
     if (isOfRefunds) {
       for (const mark of player.marks.filter((one) => one.product === product && one.round === round)) mark.at = -1;
-      forgetCancels(player, product, round);
     } else {
       for (const settlement of settlements) settlement.paid = 0;
       forgetSettlements(player, product, round);
     }
+    forgetCancels(player, product, round);
     player.endedRounds = player.endedRounds.filter((one) => one !== key(product, round));
     const entries: Entry[] = [];
     const message = { what: 'rollback' as const, amount: moved, ofRound: true };
