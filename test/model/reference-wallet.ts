@@ -703,7 +703,8 @@ export class ReferenceWallet {
     const paid = [...settled, ...settlements].reduce((sum, one) => sum + one.paid, 0);
     const refunded = bets.filter((bet) => bet.state === 'REFUND');
     const open = bets.filter(isOpen);
-    const newestOf = (entries: Entry[]) => entries.sort((a, b) => a.version - b.version).at(-1);
+    // Of several in one array that of the oldest bet.
+    const newestOf = (entries: Entry[]) => entries.sort((a, b) => b.version - a.version).at(0);
     const rollbacks = open.flatMap((bet) => newestOf(bet.entries.filter((one) => one.what === 'rollback')) ?? []);
     let opened = settled;
     let moved = paid;
