@@ -280,7 +280,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       // A tip is no part of its round.
       if (!bet.isBet) return moved;
       if (wasSettled) forgetSettlements(wallet, round);
-      else forgetCancels(round);
+      forgetCancels(round);
       round.resume();
       return moved - takenBack;
     }
@@ -295,7 +295,6 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       }
       if (isOfRefunds) {
         if (round.markMs !== -1) round.mark(-1);
-        forgetCancels(round);
       } else {
         for (const { transaction } of round.settlements) {
           const { paid } = transaction;
@@ -304,6 +303,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
         }
         forgetSettlements(wallet, round);
       }
+      forgetCancels(round);
       round.resume();
       if (bets.length === 0) round.bearer?.touch(timeMs);
       round.addClosing({ type: 'rollback', id: event.requestId, ...answer });
@@ -377,7 +377,7 @@ function forgetSettlements(wallet: Wallet, round: Round): void {
   for (const settlement of undone) wallet.dropSettlement(settlement);
 }
 
-/** So that the same cancel can come again. */
+/** So that the same cancel can come again: what runs once more can be cancelled, though others were before. */
 function forgetCancels(round: Round): void {
   if (round.hasMessages) round.forget({ closing: ({ type }) => type === 'cancel' });
 }

@@ -67,6 +67,17 @@ for (const history of histories.filter((one) => formatsOf(one).includes(FORMER_F
   });
 }
 
+test('a snapshot of today opens the gate for whoever reads it: the next one holds the same', () => {
+  for (const history of histories) {
+    const gate = new FormatGate(1);
+    const codec = new SnapshotCodec(history.meta.storeId, gate);
+    for (const { manifest } of written(history, new FormatGate(1))) codec.openManifest(manifest);
+    assert.equal(gate.allows(2), false, 'one of the format before tells nothing');
+    for (const { manifest } of written(history)) codec.openManifest(manifest);
+    assert.equal(gate.allows(2), true);
+  }
+});
+
 function written({ meta, logs }: StoredHistory, gate = new FormatGate()): StoredShard[] {
   const codec = new SnapshotCodec(meta.storeId, gate);
   return logs.map(({ shard, genesis, head, entries }) => {

@@ -679,7 +679,7 @@ export class ReferenceWallet {
       return this.move(player, txn.skipBalanceUpdate ? 0 : -moved, version, bet, { what: 'rollback', amount: moved });
     }
     if (state === 'SETTLED') forgetSettlements(player, product, round);
-    else forgetCancels(player, product, round);
+    forgetCancels(player, product, round);
     player.endedRounds = player.endedRounds.filter((one) => one !== key(product, round));
     return this.move(player, txn.skipBalanceUpdate ? 0 : -moved, version, bet, { what: 'rollback', amount: moved });
   }
@@ -703,7 +703,8 @@ export class ReferenceWallet {
     const paid = [...settled, ...settlements].reduce((sum, one) => sum + one.paid, 0);
     const refunded = bets.filter((bet) => bet.state === 'REFUND');
     const open = bets.filter(isOpen);
-    const newestOf = (entries: Entry[]) => entries.sort((a, b) => a.version - b.version).at(-1);
+    // Of several in one array that of the oldest bet.
+    const newestOf = (entries: Entry[]) => entries.sort((a, b) => b.version - a.version).at(0);
     const rollbacks = open.flatMap((bet) => newestOf(bet.entries.filter((one) => one.what === 'rollback')) ?? []);
     let opened = settled;
     let moved = paid;
@@ -726,11 +727,11 @@ export class ReferenceWallet {
     for (const bet of opened) this.reopen(bet, txn.skipBalanceUpdate);
     if (isOfRefunds) {
       for (const mark of player.marks.filter((one) => one.product === product && one.round === round)) mark.at = -1;
-      forgetCancels(player, product, round);
     } else {
       for (const settlement of settlements) settlement.paid = 0;
       forgetSettlements(player, product, round);
     }
+    forgetCancels(player, product, round);
     player.endedRounds = player.endedRounds.filter((one) => one !== key(product, round));
     const entries: Entry[] = [];
     const message = { what: 'rollback' as const, amount: moved, ofRound: true };

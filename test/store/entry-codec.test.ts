@@ -125,6 +125,19 @@ test('what an older node could not read is not written before the gate is open, 
   );
 });
 
+test('a log that has what is newer opens the gate for whoever reads it: what follows may hold more of it', () => {
+  const gate = new FormatGate(1);
+  const gated = new EntryCodec(STORE_ID, gate);
+  const domain = new Domain();
+  domain.fund('ann', 100);
+  gated.decode(entryOf(domain.events));
+  assert.equal(gate.allows(2), false, 'there is nothing newer in it');
+  const { event } = domain.run(commands.placeTip([{ id: 't' }]));
+  assert.ok(event);
+  gated.decode(entryOf([event]));
+  assert.equal(gate.allows(2), true);
+});
+
 test('one flipped bit anywhere is found', () => {
   const bytes = entryOf([created]);
   for (let at = 0; at < bytes.length; at++) {

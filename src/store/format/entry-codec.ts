@@ -89,6 +89,8 @@ export class EntryCodec implements EntryFormat {
     }
     const values = packr.unpackMultiple(bytes.subarray(HEADER_LENGTH)) as unknown[];
     const isFence = kind !== KIND_BATCH;
+    const events = isFence ? [] : readEvents(values, bytes.readUInt32BE(64), timeMs);
+    if (!this.gate.allows(STORE_FORMAT)) for (const event of events) this.gate.open(formatOf(event));
     return {
       shard: bytes.readUInt16BE(2),
       lsn,
@@ -98,7 +100,7 @@ export class EntryCodec implements EntryFormat {
       previousChecksum: bytes.readUInt32BE(20),
       timeMs,
       owner: isFence ? readOwner(values[0], kind) : undefined,
-      events: isFence ? [] : readEvents(values, bytes.readUInt32BE(64), timeMs),
+      events,
     };
   }
 

@@ -7,7 +7,10 @@
  */
 export const STORE_FORMAT = 2;
 
-/** What this thread may write. It never goes down: what has been written stays there. */
+/**
+ * What this thread may write: what all nodes read, or what it has read itself, since what it makes of that holds the same. It
+ * never goes down: what has been written stays there.
+ */
 export class FormatGate {
   private allowed: number;
 

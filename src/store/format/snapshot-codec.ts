@@ -113,6 +113,7 @@ export class SnapshotCodec implements SnapshotFormat {
       );
     }
     if (stored.storeId !== this.storeId) throw new FormatError(`the manifest is of another store: ${stored.storeId}`);
+    if (stored.version === SNAPSHOT_VERSION) this.gate.open(STORE_FORMAT_OF_TODAY);
     const { id, shard, timeMs, players } = stored;
     const start = tupleToHead(stored.start);
     const end = tupleToHead(stored.end);

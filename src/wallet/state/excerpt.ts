@@ -26,9 +26,9 @@ export function excerptOf(wallet: Wallet, command: CallbackCommand): Wallet {
     for (const namespace of namespaces) {
       const item = wallet.named(namespace, productId, id);
       if (item === undefined) continue;
-      partOf(item.round).items.set(item.row, item);
       // Whether a bet is the last of its round that is settled shows in the others.
       if (command.type === 'rollback') addBets(item.round);
+      partOf(item.round).items.set(item.row, item);
     }
     const round = wallet.round(productId, roundId);
     if (round === undefined) continue;
