@@ -90,6 +90,7 @@ describe('what is done with the console', () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('player?name=rich');
     assert.equal(await card(visit, 'Balance').textContent(), `${RICH} THB`);
+    assert.equal(await card(visit, 'Open bets').textContent(), '0');
     await visit.end();
   });
 

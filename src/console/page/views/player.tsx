@@ -1,4 +1,5 @@
 import { CallError, partOf } from '../api.js';
+import type { Exact } from '../json.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { hrefOf } from '../place.js';
 import { useGet } from '../use-call.js';
@@ -6,6 +7,12 @@ import { PlayerActions } from './player-actions.js';
 import { PlayerOperations } from './player-operations.js';
 import { PlayerTransactions } from './player-transactions.js';
 import type { Player } from './players.js';
+
+/** One player is told with what he has open. */
+interface PlayerWithBets extends Player {
+  readonly openBets: Exact;
+  readonly openStakes: Exact;
+}
 
 interface Props {
   readonly name: string;
@@ -15,7 +22,7 @@ interface Props {
 
 /** One player: what he has, what he has played, and what was done to him. */
 export function PlayerView({ name, tab, mayChange }: Props) {
-  const { answer: player, error, isWaiting, again } = useGet<Player>(() => `/v1/players/${partOf(name)}`);
+  const { answer: player, error, isWaiting, again } = useGet<PlayerWithBets>(() => `/v1/players/${partOf(name)}`);
   const isMissing = error instanceof CallError && error.status === 404;
   const showsOperations = tab === 'operations';
   return (
@@ -42,6 +49,13 @@ export function PlayerView({ name, tab, mayChange }: Props) {
               <h2>Balance</h2>
               <p class="figure">
                 {player.balance.exact} <small>{player.currency}</small>
+              </p>
+            </div>
+            <div class="card tile">
+              <h2>Open bets</h2>
+              <p class="figure">{player.openBets.exact}</p>
+              <p class="more">
+                stakes: {player.openStakes.exact} {player.currency}
               </p>
             </div>
             <div class="card tile">
