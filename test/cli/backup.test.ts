@@ -17,6 +17,8 @@ const PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay'];
 const FUNDS = 1_000_000;
 
 /** Bets until it is stopped; resolves to the number of bets that were accepted, by player. */
+const DEADLINE_MS = '20000';
+
 class Load {
   readonly accepted = new Map(PLAYERS.map((username) => [username, 0]));
   private isOn = true;
@@ -55,7 +57,12 @@ test('a backup while a server answers: restored elsewhere it has all that was an
   inTempFolder(async (folder) => {
     const from = `lmdb:${folder}/data`;
     const [file, to] = [`${folder}/wallets.backup`, `lmdb:${folder}/restored`];
-    const env = { WALLETD_STORE: from, WALLETD_SNAPSHOTS_EVERY_SECONDS: '1' };
+    // No bet may be told to come again, however slow a disk is that others write to as well.
+    const env = {
+      WALLETD_STORE: from,
+      WALLETD_SNAPSHOTS_EVERY_SECONDS: '1',
+      WALLETD_REQUEST_DEADLINE_MS: DEADLINE_MS,
+    };
     const walletd = await WalletdProcess.start(env);
     await importPlayers(walletd.adminUrl, PLAYERS, FUNDS);
     const load = new Load(walletd.callbackUrl);
