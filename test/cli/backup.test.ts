@@ -15,10 +15,9 @@ import { WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
 
 const PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay'];
 const FUNDS = 1_000_000;
-
-/** Bets until it is stopped; resolves to the number of bets that were accepted, by player. */
 const DEADLINE_MS = '20000';
 
+/** Bets until it is stopped; resolves to the number of bets that were accepted, by player. */
 class Load {
   readonly accepted = new Map(PLAYERS.map((username) => [username, 0]));
   private isOn = true;
