@@ -40,8 +40,10 @@ const TIMEOUT_MS = 240_000;
 const EAGER = { WALLETD_SHARDS: '2', WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '100' };
 const PATIENCE = { attemptsMax: 1, log: silentLogger, delay: async () => {} };
 const UNITS = 10_000;
-const REVERSING: ReadonlySet<string> = new Set(['cancelBets', 'voidSettled']);
+const REVERSING: ReadonlySet<string> = new Set(['cancelBets', 'cancelTips', 'voidSettled']);
 const REVERSED = 20_003;
+/** A settle that a rollback has undone since. */
+const UNDONE = 20_002;
 
 interface Point {
   readonly text: string;
@@ -304,13 +306,15 @@ async function reaches(file: string, logs: readonly RecordedEntry[][]): Promise<
   return logs.every((log, shard) => coverage.shards[shard]?.head.lsn.sequence === log.at(-1)?.lsn.sequence);
 }
 
-/** Each gets its first answer again, or hears that its round has been cancelled or voided since. */
+/** Each gets its first answer again, or hears that its round has been cancelled or voided since, or that it was rolled back. */
 function checkRepeats(repeated: readonly Sent[], { sent }: Load): void {
   const reversals = sent.filter(({ endpoint }) => REVERSING.has(endpoint));
   const reversed = new Set(reversals.map(roundOf));
+  const rolledBack = new Set(sent.filter(({ endpoint }) => endpoint === 'rollback').map(roundOf));
   for (const one of repeated) {
     const { body, endpoint, answer, repeat } = one;
     if (repeat?.statusCode === REVERSED && reversed.has(roundOf(one)) && !REVERSING.has(endpoint)) continue;
+    if (repeat?.statusCode === UNDONE && rolledBack.has(roundOf(one)) && endpoint === 'settleBets') continue;
     assert.deepEqual(moneyIn(repeat), moneyIn(answer), `${body.id} gets its first answer again`);
   }
 }
