@@ -9,8 +9,10 @@ import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import { LmdbArchive } from '../../src/store/lmdb/lmdb-archive.js';
 import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
 import { ARCHIVE_STORES, archiveContract } from '../contract/archive.js';
+import { FaultyNetwork } from '../faults/faulty-network.js';
 import { MemoryArchive } from '../support/memory-archive.js';
 import { makeTempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 
 const made: { remove: () => void }[] = [];
 after(() => {
@@ -128,5 +130,24 @@ if (noPostgres !== undefined) {
     await former.saveNames(4, new Map([[0, Buffer.from('other')]]), then);
     assert.equal((await former.savedNames(3)).get(0)?.toString(), 'more');
     await Promise.all([former.close(), owner.close()]);
+  });
+
+  test('PostgreSQL: a connection that breaks in a transaction ends that transaction, and nothing else', async () => {
+    const url = new URL(await newDatabase());
+    const network = await FaultyNetwork.start(`${url.searchParams.get('host')}/.s.PGSQL.5432`);
+    const holder = new Client({ connectionString: url.href });
+    await holder.connect();
+    const archive = new PostgresArchive(`postgres://postgres@127.0.0.1:${network.port}${url.pathname}`, STORE_ID);
+    const lsn = { epoch: 1, sequence: 1 };
+    await archive.saveNames(3, new Map(), lsn);
+    await holder.query('BEGIN');
+    await holder.query('LOCK TABLE walletd_saved');
+    const saving = archive.saveNames(3, new Map([[0, Buffer.from('late')]]), lsn);
+    const waits = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'walletd' AND wait_event_type = 'Lock'";
+    await until('it waits for the table', async () => (await holder.query(waits)).rowCount === 1);
+    network.close();
+    await assert.rejects(saving, /terminated/);
+    await holder.end();
+    await archive.close();
   });
 }

@@ -55,7 +55,7 @@ export class PostgresArchive implements Archive {
       application_name: 'walletd',
     });
     // A connection that ends while nobody uses it is replaced by the next one that is asked for.
-    this.pool.on('error', () => {});
+    this.pool.on('error', ignored);
   }
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
@@ -224,6 +224,8 @@ export class PostgresArchive implements Archive {
 
   private async inTransaction(run: (client: PoolClient) => Promise<void>): Promise<void> {
     const client = await this.pool.connect();
+    // A connection that breaks says so by an event, too, which would end the process where nobody hears it.
+    client.on('error', ignored);
     try {
       await client.query('BEGIN');
       await run(client);
@@ -233,9 +235,14 @@ export class PostgresArchive implements Archive {
       // A connection in an unknown state is not used again.
       client.release(true);
       throw error;
+    } finally {
+      client.off('error', ignored);
     }
   }
 }
+
+/** What runs on it, or what is asked of it next, rejects with it. */
+function ignored(): void {}
 
 const PLACE = 'day, shard, player, round, epoch, sequence, index';
 const PLACE_TYPES = ['int', 'int', 'bigint', 'bigint', 'bigint', 'bigint', 'int'];
