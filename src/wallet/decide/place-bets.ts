@@ -59,8 +59,13 @@ function decideKnownBet(
   const placed = bet.kind === 'bet' && !bet.isSingleState;
   const opens = placed && !bet.isReversed && txn.status === 'OPEN' && !bet.opened;
   const takes = placed && !bet.isReversed && !txn.skipBalanceUpdate && !bet.taken;
-  const message = { type: 'place', amount: txn.betAmount, skip: txn.skipBalanceUpdate } as const;
-  const first = bet.kind === 'bet' ? firstAnswer(bet, { ...message, waiting: txn.status === 'WAITING' }) : undefined;
+  const message = {
+    type: 'place',
+    amount: txn.betAmount,
+    waiting: txn.status === 'WAITING',
+    skip: txn.skipBalanceUpdate,
+  } as const;
+  const first = bet.kind === 'bet' ? firstAnswer(bet, message) : undefined;
   if (!opens && !takes && first !== undefined && txn.roundId === bet.round.id) {
     return bet.isReversed ? fail('already-cancelled') : repeat(first, bet.row);
   }
