@@ -1,5 +1,6 @@
 import { useId } from 'preact/hooks';
 import { More } from '../parts/more.js';
+import { playerColumn } from '../parts/player-column.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import type { Column } from '../parts/table.js';
 import { Table } from '../parts/table.js';
@@ -21,15 +22,7 @@ const HOUR_MS = 3_600_000;
 const DIGITS = /^\d{1,6}$/;
 
 const COLUMNS: readonly Column<Hanging>[] = [
-  {
-    title: 'Player',
-    text: ({ username }) => username,
-    show: ({ username }) => (
-      <a class="name" href={hrefOf('player', { name: username })}>
-        <bdi>{username}</bdi>
-      </a>
-    ),
-  },
+  playerColumn,
   ...TRANSACTION_COLUMNS.filter(({ title }) => title !== 'Last changed' && title !== 'What' && title !== 'Payout'),
   { title: 'Currency', text: ({ currency }) => currency },
 ];

@@ -1,6 +1,7 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { Exact } from '../json.js';
 import { More } from '../parts/more.js';
+import { playerColumn } from '../parts/player-column.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { goTo, hrefOf } from '../place.js';
@@ -16,15 +17,7 @@ export interface Player {
 const TYPING_MS = 250;
 const PAGE = '50';
 const COLUMNS: readonly Column<Player>[] = [
-  {
-    title: 'Player',
-    text: ({ username }) => username,
-    show: ({ username }) => (
-      <a class="name" href={hrefOf('player', { name: username })}>
-        <bdi>{username}</bdi>
-      </a>
-    ),
-  },
+  playerColumn,
   { title: 'Balance', text: ({ balance }) => balance.exact, isNumber: true },
   { title: 'Currency', text: ({ currency }) => currency },
   {
