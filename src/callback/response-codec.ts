@@ -60,8 +60,8 @@ export class ResponseCodec {
       timestampMillis: nowMs,
       productId,
       currency,
-      balanceBefore: isExact ? toDecimal(before, scale) : new LosslessNumber(formatUnits(before, scale)),
-      balanceAfter: isExact ? toDecimal(after, scale) : new LosslessNumber(formatUnits(after, scale)),
+      balanceBefore: numberOf(before, scale, isExact),
+      balanceAfter: numberOf(after, scale, isExact),
       username,
     };
     return isExact ? successJson(body) : (stringify(body) as string);
@@ -77,7 +77,7 @@ export class ResponseCodec {
       timestampMillis: nowMs,
       productId,
       currency,
-      balance: isExact ? toDecimal(balance, scale) : new LosslessNumber(formatUnits(balance, scale)),
+      balance: numberOf(balance, scale, isExact),
       username,
     };
     return isExact ? balanceJson(body) : (stringify(body) as string);
@@ -91,4 +91,9 @@ export class ResponseCodec {
       productId: echo.productId,
     });
   }
+}
+
+/** In whole currency. */
+function numberOf(units: Units, scale: number, isExact: boolean): number | LosslessNumber {
+  return isExact ? toDecimal(units, scale) : new LosslessNumber(formatUnits(units, scale));
 }

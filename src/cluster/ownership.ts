@@ -151,7 +151,7 @@ export class Ownership {
       if (!dealing.isBusy) this.noteStatus(status);
       if (dealing.isBusy || view.plan === undefined) continue;
       this.lookAhead(dealing, view, nowMs);
-      const facts = { ...this.factsOf(dealing, status, view, nowMs), bringsOwn };
+      const facts = this.factsOf(dealing, status, view, nowMs, bringsOwn);
       const step = nextStep(facts);
       if (step !== undefined) this.begin(dealing, step, facts, nowMs);
     }
@@ -290,7 +290,8 @@ export class Ownership {
     status: ShardStatus,
     view: TableView,
     nowMs: number,
-  ): Omit<ShardFacts, 'bringsOwn'> {
+    bringsOwn: boolean,
+  ): ShardFacts {
     const { shard } = dealing;
     const role = this.roleIn(shard, view);
     const isReady = role === 'owner' && status.state === 'following' && this.deps.isClockSane();
@@ -299,6 +300,7 @@ export class Ownership {
     return {
       role,
       local: status.state,
+      bringsOwn,
       holder: isReady ? this.holderOf(shard, view, nowMs) : 'unknown',
       isStill: this.deps.watch.isStill(shard, nowMs),
       hasMoved: this.hasMoved(dealing, status),

@@ -75,9 +75,9 @@ const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'flightMs'> = 
  */
 export class WorkerPool implements Shards {
   private readonly slots: WorkerSlot[];
-  /** Where each shard is; one that is another node's is nowhere. */
   /** What threads were allowed to write last, also ones that begin later; undefined: what they begin with. */
   private format: number | undefined = undefined;
+  /** Where each shard is; one that is another node's is nowhere. */
   private readonly byShard = new Map<number, WorkerSlot>();
 
   constructor(

@@ -6,7 +6,6 @@ import { Wallet } from './wallet.js';
 /**
  * A copy that holds what these elements can touch, and nothing else. An array is decided on such a copy, one element
  * after the other; the wallet itself changes only when all of them stand. The copy of the array before it is gone then.
- * `isOfRounds`: what is decided of a bet depends on the other bets of its round.
  */
 export function excerptOf(wallet: Wallet, command: CallbackCommand): Wallet {
   const { productId } = command;

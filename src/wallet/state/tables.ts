@@ -130,7 +130,7 @@ export class Tables {
   readonly operators = new Dictionary();
   private readonly playersByName = new HashIndex();
   private readonly roundsById = new HashIndex();
-  /** In the namespaces of transaction-record.ts. */
+  /** In the namespaces of transaction-kind.ts. */
   private readonly transactionsById = new HashIndex();
   private readonly operationsById = new HashIndex();
   private maybeDraft: Tables | undefined = undefined;
