@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js';
+import { type Cancel, systemTimers } from '../base/timers.js';
 
 /** A request whose answer is awaited; a link of the list that `Admission` keeps. */
 export interface Pending {
@@ -34,14 +35,13 @@ export class Admission {
   private executingBytes = 0;
   private oldest: Pending | undefined = undefined;
   private newest: Pending | undefined = undefined;
-  private readonly timer: NodeJS.Timeout;
+  private readonly stopTicking: Cancel;
 
   constructor(
     private readonly settings: AdmissionSettings,
     private readonly clock: Clock,
   ) {
-    this.timer = setInterval(() => this.tick(), TICK_MS);
-    this.timer.unref();
+    this.stopTicking = systemTimers.every(TICK_MS, () => this.tick());
   }
 
   get inFlight(): number {
@@ -100,7 +100,7 @@ export class Admission {
   }
 
   close(): void {
-    clearInterval(this.timer);
+    this.stopTicking();
   }
 
   private tick(): void {

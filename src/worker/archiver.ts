@@ -79,6 +79,7 @@ export class Archiver {
 
   start(): void {
     const { timers } = this.deps;
+    if (this.members.length === 0) return;
     this.cancels = [
       timers.every(TURN_MS, () => this.turn()),
       timers.every(SWEEP_MS, () => this.sweep()),

@@ -1,5 +1,6 @@
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
+import { type Cancel, systemTimers } from '../base/timers.js';
 
 /**
  * Shares of the room above which nothing new is opened, and below which it is again: of records and of the heap. What is
@@ -36,7 +37,7 @@ export class MemoryGuard {
   isHalfFull = false;
   private liveBytes = 0;
   private readonly roomBytes: number;
-  private readonly timer: NodeJS.Timeout;
+  private readonly stopSampling: Cancel;
   private readonly observer: PerformanceObserver;
 
   private recordBytes: () => number = () => 0;
@@ -50,8 +51,7 @@ export class MemoryGuard {
       if (isMajor) this.liveBytes = oldBytes();
     });
     this.observer.observe({ entryTypes: ['gc'] });
-    this.timer = setInterval(() => this.sample(), SAMPLE_MS);
-    this.timer.unref();
+    this.stopSampling = systemTimers.every(SAMPLE_MS, () => this.sample());
   }
 
   get heapMaxBytes(): number {
@@ -68,7 +68,7 @@ export class MemoryGuard {
   }
 
   close(): void {
-    clearInterval(this.timer);
+    this.stopSampling();
     this.observer.disconnect();
   }
 

@@ -20,6 +20,9 @@ export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax
 
 /** How often the logs of others are read on. */
 const FOLLOW_MS = 50;
+/** A log in which there was nothing new in so many rounds is read on in each third only, together with its like. */
+const QUIET_ROUNDS = 20;
+const QUIET_EVERY = 3;
 /** A shard that is handed over goes on here when nobody has it by then. */
 const HANDOVER_MS = 150;
 /** Logs that are read from a snapshot at the same time: others wait for their turn. */
@@ -34,6 +37,9 @@ export class ShardMoves {
   private readonly deps: RecoveryDeps & TakeOverDeps & MoveDeps;
   private stopFollowing: Cancel = () => {};
   private isReading = false;
+  private round = 0;
+  /** In which round each log had something new. */
+  private readonly newsAt = new Map<number, number>();
   /** Shards that are on their way from `away` to `following`. */
   private readonly warming = new Map<number, Promise<MoveResult>>();
   /** How many are read from a snapshot now; the others wait until one of these ends. */
@@ -188,10 +194,16 @@ export class ShardMoves {
   private async readOn(): Promise<void> {
     if (this.isReading) return;
     this.isReading = true;
+    this.round++;
     const following = [...this.shards.values()].filter(({ state }) => state === 'following');
     if (this.deps.memory.isFull) this.makeRoom(following);
-    await Promise.all(following.map((shard) => this.readOne(shard)));
+    await Promise.all(following.filter(({ id }) => this.isDue(id)).map((shard) => this.readOne(shard)));
     this.isReading = false;
+  }
+
+  private isDue(shard: number): boolean {
+    const isQuiet = this.round - (this.newsAt.get(shard) ?? 0) > QUIET_ROUNDS;
+    return !isQuiet || this.round % QUIET_EVERY === 0;
   }
 
   /** What is served comes first: the largest that only follows goes. */
@@ -209,7 +221,7 @@ export class ShardMoves {
     const follower = shard.maybeFollower;
     if (follower === undefined) return;
     try {
-      await follower.readOn(this.deps, this.deps.yieldTurn);
+      if ((await follower.readOn(this.deps, this.deps.yieldTurn)) > 0) this.newsAt.set(shard.id, this.round);
     } catch (error) {
       if (!isPermanent(error) || shard.maybeFollower !== follower) return;
       this.deps.log.warn(

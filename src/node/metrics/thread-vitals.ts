@@ -1,17 +1,21 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { createHistogram } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Metric } from '../../base/metric.js';
+import { type Cancel, systemTimers } from '../../base/timers.js';
 import { gauge } from '../../telemetry/metric.js';
 
-const RESOLUTION_MS = 10;
+/** Not each ten, as node's own histogram does: that would wake an idle thread more often than all else together. */
+const TICK_MS = 50;
 const WINDOW_MS = 10_000;
 const QUANTILES: readonly number[] = [0.5, 0.99, 1];
-const NANOSECONDS = 1e9;
+const MICROSECONDS = 1e6;
 
 /** Heap and event loop of the thread that makes it. */
 export class ThreadVitals {
-  private readonly delays: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  private readonly timer: NodeJS.Timeout;
+  /** In microseconds, and at least one of them. */
+  private readonly delays = createHistogram();
+  private readonly cancels: readonly Cancel[];
+  private tickedMs = performance.now();
   /** The delays of the last complete window, so that a scrape does not reset what another scrape reads. */
   private window: readonly number[] | undefined = undefined;
 
@@ -20,12 +24,13 @@ export class ThreadVitals {
     private readonly thread: string,
     private readonly heapMaxBytes: number,
   ) {
-    this.delays.enable();
-    this.timer = setInterval(() => {
-      this.window = this.delaysSeconds();
-      this.delays.reset();
-    }, WINDOW_MS);
-    this.timer.unref();
+    this.cancels = [
+      systemTimers.every(TICK_MS, () => this.tick()),
+      systemTimers.every(WINDOW_MS, () => {
+        this.window = this.delaysSeconds();
+        this.delays.reset();
+      }),
+    ];
   }
 
   metrics(): Metric[] {
@@ -50,15 +55,16 @@ export class ThreadVitals {
   }
 
   close(): void {
-    clearInterval(this.timer);
-    this.delays.disable();
+    for (const cancel of this.cancels) cancel();
   }
 
-  /** The histogram holds the time between two ticks of a timer, its resolution included. */
+  private tick(): void {
+    const nowMs = performance.now();
+    this.delays.record(Math.max(1, Math.round((nowMs - this.tickedMs - TICK_MS) * 1000)));
+    this.tickedMs = nowMs;
+  }
+
   private delaysSeconds(): number[] {
-    return QUANTILES.map((quantile) => {
-      const seconds = this.delays.percentile(quantile * 100) / NANOSECONDS;
-      return Math.max(0, seconds - RESOLUTION_MS / 1000);
-    });
+    return QUANTILES.map((quantile) => this.delays.percentile(quantile * 100) / MICROSECONDS);
   }
 }

@@ -99,14 +99,11 @@ export class RedisAppends {
     });
   }
 
-  /** A call cannot be about logs in several slots: one for each, all in one write, and one wait behind them. */
+  /** A call cannot be about logs in several slots: one for each, and one wait behind them. */
   private async callEach(master: Master, appends: readonly Append[]): Promise<readonly Met[]> {
     return await master.appends.use(async (client) => {
-      client.stream.cork();
       const sent = Promise.allSettled(appends.map((append) => this.callOne(client, append)));
-      const confirming = confirmed(client, this.durability, sent);
-      client.stream.uncork();
-      const settled = await confirming;
+      const settled = await confirmed(client, this.durability, sent);
       const met: Met[] = [];
       for (const [i, result] of settled.entries()) {
         const append = appends[i] as Append;

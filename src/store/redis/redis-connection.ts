@@ -43,6 +43,8 @@ export class RedisConnection {
   private current: Promise<Redis> | undefined = undefined;
   private connected: Redis | undefined = undefined;
   private isClosed = false;
+  /** The stream that keeps what is sent until this turn ends. */
+  private corked: Redis['stream'] | undefined = undefined;
 
   constructor(
     private readonly options: RedisOptions,
@@ -82,6 +84,7 @@ export class RedisConnection {
   /** Drops the connection when `run` fails, unless it is redirected: the next one is checked anew. */
   async use<T>(run: (client: Redis) => Promise<T>): Promise<T> {
     const client = await this.client();
+    this.writeTogether(client);
     try {
       return await run(client);
     } catch (error) {
@@ -110,6 +113,17 @@ export class RedisConnection {
   close(): void {
     this.isClosed = true;
     this.reset();
+  }
+
+  /** What is sent in one turn goes out in one write: on a busy thread they are a good part of what a call costs. */
+  private writeTogether({ stream }: Redis): void {
+    if (this.corked === stream) return;
+    this.corked = stream;
+    stream.cork();
+    process.nextTick(() => {
+      this.corked = undefined;
+      stream.uncork();
+    });
   }
 
   private forget(client: Promise<Redis>): void {
