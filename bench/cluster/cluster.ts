@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { must } from '../../src/base/assert.js';
 import { formatTable } from '../../src/cli/print/table.js';
 import { atEnd, withCleanUp } from '../support/clean-up.js';
 import { describeFsync, machine } from '../support/machine.js';
 import { RunProgress } from '../support/progress.js';
 import { whyNoRedis } from '../support/redis.js';
 import { maybeRedisVersion } from '../support/versions.js';
+import { bareCalm } from './bare.js';
 import { FIGURE_COLUMNS, type Figure, figureRow, type Goal } from './figure.js';
 import { fill, kill, move, type Round, redis, restart, roll, type Scene, stop } from './outages.js';
 import { Probe } from './probe.js';
@@ -60,7 +62,7 @@ const OUTAGES: Readonly<Record<string, Measured<Scene>>> = {
   restart: { goals: [ms('all nodes restarted, to the last answer of all shards', 5000)], run: restart },
 };
 
-const STEADY: Readonly<Record<string, Measured<Calm>>> = {
+const STEADY: Readonly<Record<string, Measured<Calm & { readonly stage: Stage }>>> = {
   idle: { goals: [{ name: 'idle node', unit: '% of a core', toReach: 3 }], run: idle },
   lag: { goals: [ms('followers behind at 2000/s, p99', 100)], run: lag },
   throughput: {
@@ -87,7 +89,20 @@ const STEADY: Readonly<Record<string, Measured<Calm>>> = {
   },
 };
 
-export const PARTS: readonly string[] = [...Object.keys(STEADY), ...Object.keys(OUTAGES)];
+const floorOf = ({ goals, run }: Measured<Calm>): Measured<Calm> => ({
+  goals: goals.map(({ name, unit }) => ({ name: `floor: ${name}`, unit })),
+  run,
+});
+
+/** The same of nodes that only answer, forward, append and follow: what this machine and this shape cost by themselves. */
+const FLOOR: Readonly<Record<string, Measured<Calm>>> = Object.fromEntries(
+  ['idle', 'throughput', 'processor', 'forward'].map((name) => [
+    `floor-${name}`,
+    floorOf(must(STEADY[name], 'it is measured') as Measured<Calm>),
+  ]),
+);
+
+export const PARTS: readonly string[] = [...Object.keys(STEADY), ...Object.keys(FLOOR), ...Object.keys(OUTAGES)];
 export type Part = (typeof PARTS)[number];
 
 /** What a cluster costs, and how long it takes to get over what happens to it. */
@@ -103,11 +118,13 @@ export function runCluster(settings: ClusterSettings): Promise<ClusterReport> {
     console.log(`${players} players, a quarter of them in one shard; ${rate}/s\n`);
     const chosen = <T>(parts: Readonly<Record<string, Measured<T>>>) =>
       Object.entries(parts).filter(([name]) => only.includes(name));
-    const [steady, outages] = [chosen(STEADY), chosen(OUTAGES)];
-    const progress = new RunProgress((steady.length + outages.length) * rounds, Number.POSITIVE_INFINITY);
+    const [steady, floor, outages] = [chosen(STEADY), chosen(FLOOR), chosen(OUTAGES)];
+    const runs = (steady.length + floor.length + outages.length) * rounds;
+    const progress = new RunProgress(runs, Number.POSITIVE_INFINITY);
     const figures: Figure[] = [];
     try {
       if (steady.length > 0) figures.push(...(await withCleanUp(() => measureSteady(steady, settings, progress))));
+      if (floor.length > 0) figures.push(...(await withCleanUp(() => measureFloor(floor, settings, progress))));
       if (outages.length > 0) figures.push(...(await withCleanUp(() => measureOutages(outages, settings, progress))));
     } finally {
       progress.stop();
@@ -120,15 +137,30 @@ export function runCluster(settings: ClusterSettings): Promise<ClusterReport> {
 
 type Chosen<T> = readonly (readonly [string, Measured<T>])[];
 
-async function measureSteady(parts: Chosen<Calm>, settings: ClusterSettings, progress: RunProgress) {
+async function measureSteady(
+  parts: Chosen<Calm & { readonly stage: Stage }>,
+  settings: ClusterSettings,
+  progress: RunProgress,
+) {
   const { rate, seconds, rounds, durability } = settings;
   const stage = await Stage.open(durability);
   const [solo, soloAlike] = [await startSolo(stage.server), await startSoloAlike(stage.server)];
-  const calm = { stage, solo, soloAlike, rate, seconds };
+  const { server, pids } = stage;
+  const gather = async () => {
+    await stage.gather();
+    return { owner: stage.serverAt(0), other: stage.serverAt(1), pids };
+  };
+  const calm = { stage, three: { server, pids }, solo, soloAlike, gather, rate, seconds };
   await warmUp(calm);
   const figures = await measure(parts, calm, rounds, progress);
   stage.verify();
   return figures;
+}
+
+async function measureFloor(parts: Chosen<Calm>, { rate, seconds, rounds }: ClusterSettings, progress: RunProgress) {
+  const calm = { ...(await bareCalm()), rate, seconds };
+  await warmUp(calm);
+  return await measure(parts, calm, rounds, progress);
 }
 
 async function measureOutages(parts: Chosen<Scene>, settings: ClusterSettings, progress: RunProgress) {

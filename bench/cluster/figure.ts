@@ -7,7 +7,8 @@ export type Unit = 'ms' | 'us' | '% of a core' | 'times' | 'requests';
 export interface Goal {
   readonly name: string;
   readonly unit: Unit;
-  readonly toReach: number;
+  /** Undefined: a floor, which nothing that does more can get under. */
+  readonly toReach?: number;
   /** It is to be at least that, and not at most. */
   readonly isLeast?: true;
 }
@@ -27,11 +28,13 @@ export const FIGURE_COLUMNS: readonly Column[] = [
 export function figureRow(figure: Figure): string[] {
   const { name, unit, values, toReach, isLeast } = figure;
   const shown = [median(values), Math.min(...values), Math.max(...values)].map(digits);
+  if (toReach === undefined) return [name, ...shown, '', unit, ''];
   return [name, ...shown, `${isLeast ? '>=' : '<='} ${digits(toReach)}`, unit, isReached(figure) ? 'yes' : 'NO'];
 }
 
 /** By the median. */
 export function isReached({ values, toReach, isLeast }: Figure): boolean {
+  if (toReach === undefined) return true;
   return isLeast ? median(values) >= toReach : median(values) <= toReach;
 }
 

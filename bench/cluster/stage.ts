@@ -9,7 +9,7 @@ import type { Serving } from '../support/vitals.js';
 export const NODES = 3;
 export const SHARDS = 12;
 
-const UNWATCHED: Serving = {
+export const UNWATCHED: Serving = {
   residentBytes: async () => Number.NaN,
   ownBytes: async () => Number.NaN,
   collectionsBetween: () => ({ fullCollections: undefined, longestPauseMs: 0 }),
@@ -66,6 +66,12 @@ export class Stage {
   async move(shard: number, to: number): Promise<void> {
     await this.cluster.ask(`/v1/cluster/shards/${shard}/move`, { node: nameOf(to) });
     await until(`shard ${shard} is at ${nameOf(to)}`, async () => (await this.ownerOf(shard)) === to);
+  }
+
+  /** All shards are at the first node. */
+  async gather(): Promise<void> {
+    for (let shard = 0; shard < SHARDS; shard++) await this.move(shard, 0);
+    await this.warm();
   }
 
   /** Every shard is served by whom the plan wants, and followed by another node that has all of it. */

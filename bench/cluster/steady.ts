@@ -19,37 +19,45 @@ const LAG_PERCENTILE = 0.99;
 
 /** A cluster that nothing happens to, and one node alone beside it. */
 export interface Calm {
-  readonly stage: Stage;
+  readonly three: Nodes;
   /** On one Redis, which replicates nothing. */
-  readonly solo: Solo;
+  readonly solo: Nodes;
   /** On masters and replicas like those of the three. */
-  readonly soloAlike: Solo;
+  readonly soloAlike: Nodes;
+  /** Of nodes of which the first answers for all shards. */
+  readonly gather: () => Promise<Gathered>;
   readonly rate: number;
   /** Of each load. */
   readonly seconds: number;
 }
 
-export interface Solo {
+export interface Gathered {
+  readonly owner: Server;
+  readonly other: Server;
+  readonly pids: readonly number[];
+}
+
+/** Behind a balancer, as that takes its share of the processor. */
+export interface Nodes {
   readonly server: Server;
-  readonly pid: number;
+  readonly pids: readonly number[];
 }
 
 /** One node without a cluster on one Redis. */
-export async function startSolo(like: Server): Promise<Solo> {
+export async function startSolo(like: Server): Promise<Nodes> {
   const redis = await RedisServer.start();
   atEnd(() => redis.destroy());
   return await soloOn({ WALLETD_STORE: redis.url }, like);
 }
 
 /** One node alone on three masters with a replica each, which its answers wait for. */
-export async function startSoloAlike(like: Server): Promise<Solo> {
+export async function startSoloAlike(like: Server): Promise<Nodes> {
   const redis = await RedisCluster.start({ masters: 3, replicas: 1 });
   atEnd(() => redis.destroy());
   return await soloOn({ WALLETD_STORE: redis.url, WALLETD_DURABILITY: 'replicas:1' }, like);
 }
 
-/** Behind a balancer, as the three are: that takes its share of the processor from all. */
-async function soloOn(store: Readonly<Record<string, string>>, like: Server): Promise<Solo> {
+async function soloOn(store: Readonly<Record<string, string>>, like: Server): Promise<Nodes> {
   const settings = { ...store, WALLETD_SHARDS: String(SHARDS), WALLETD_INIT: 'auto', WALLETD_WORKERS: '0' };
   const node = await WalletdProcess.start(settings);
   atEnd(async () => void (await node.end('SIGKILL')));
@@ -57,19 +65,19 @@ async function soloOn(store: Readonly<Record<string, string>>, like: Server): Pr
   atEnd(() => balancer.close());
   balancer.targets = [Number(new URL(node.callbackUrl).port)];
   const { adminUrl, pid } = node;
-  return { server: { ...like, name: 'one node', url: balancer.url, adminUrl, booksUrl: adminUrl }, pid };
+  return { server: { ...like, name: 'one node', url: balancer.url, adminUrl, booksUrl: adminUrl }, pids: [pid] };
 }
 
 /** What the busiest node takes when nobody asks for anything: table, links, followers. */
-export async function idle({ stage }: Calm): Promise<Round> {
-  const before = stage.pids.map((pid) => usedUs([pid]));
+export async function idle({ three }: Calm): Promise<Round> {
+  const before = three.pids.map((pid) => usedUs([pid]));
   await delay(IDLE_SECONDS * 1000);
-  const shares = stage.pids.map((pid, i) => (usedUs([pid]) - (before[i] as number)) / (IDLE_SECONDS * 10_000));
+  const shares = three.pids.map((pid, i) => (usedUs([pid]) - (before[i] as number)) / (IDLE_SECONDS * 10_000));
   return { values: [Math.max(...shares)] };
 }
 
 /** How far followers are behind, as they tell themselves. */
-export async function lag({ stage, seconds }: Calm): Promise<Round> {
+export async function lag({ stage, seconds }: Pick<Calm, 'seconds'> & { readonly stage: Stage }): Promise<Round> {
   const lags: number[] = [];
   await underLoad(stage.server, { rate: LAG_RATE, seconds: seconds + 2, connections: CONNECTIONS }, async () => {
     for (const endMs = Date.now() + seconds * 1000; Date.now() < endMs; await delay(LAG_EACH_MS)) {
@@ -95,11 +103,12 @@ export async function processor(calm: Calm): Promise<Round> {
   return { values: [three.us / alike.us, three.us / one.us], told };
 }
 
-async function beside({ stage, solo, soloAlike, seconds }: Calm, rate: number | undefined) {
+async function beside({ seconds, ...calm }: Calm, rate: number | undefined) {
   const load = { seconds, rate, connections: CONNECTIONS };
-  const one = await processorUs(solo.server, load, [solo.pid]);
-  const alike = await processorUs(soloAlike.server, load, [soloAlike.pid]);
-  const three = await processorUs(stage.server, load, stage.pids);
+  const measure = ({ server, pids }: Nodes) => processorUs(server, load, pids);
+  const one = await measure(calm.solo);
+  const alike = await measure(calm.soloAlike);
+  const three = await measure(calm.three);
   const tell = ({ result, us }: typeof one) => `${us.toFixed(0)} us at ${result.perSecond.toFixed(0)}/s`;
   return { one, alike, three, told: `one node ${tell(one)}, on a store alike ${tell(alike)}; three ${tell(three)}` };
 }
@@ -108,24 +117,23 @@ async function beside({ stage, solo, soloAlike, seconds }: Calm, rate: number | 
  * All shards are at the first node: what it answers itself, and what another node has it answer. Waiting is measured at a
  * rate that leaves time; the processor where calls come in batches, as it is scarce only there.
  */
-export async function forward({ stage, seconds, rate }: Calm): Promise<Round> {
-  for (let shard = 0; shard < SHARDS; shard++) await stage.move(shard, 0);
-  await stage.warm();
-  const measure = async (i: number) => {
-    const calm = await processorUs(stage.serverAt(i), { seconds, rate, connections: CONNECTIONS }, stage.pids);
-    const busy = await processorUs(stage.serverAt(i), { seconds, connections: CONNECTIONS }, stage.pids);
+export async function forward({ gather, seconds, rate }: Calm): Promise<Round> {
+  const { owner, other, pids } = await gather();
+  const measure = async (server: Server) => {
+    const calm = await processorUs(server, { seconds, rate, connections: CONNECTIONS }, pids);
+    const busy = await processorUs(server, { seconds, connections: CONNECTIONS }, pids);
     const { p50Ms } = calm.result;
     const told = `p50 ${p50Ms.toFixed(2)} ms, ${calm.us.toFixed(0)} us, ${busy.us.toFixed(0)} us at ${busy.result.perSecond.toFixed(0)}/s`;
     return { p50Ms, us: busy.us, told };
   };
-  const [local, forwarded] = [await measure(0), await measure(1)];
+  const [local, forwarded] = [await measure(owner), await measure(other)];
   const values = [forwarded.p50Ms - local.p50Ms, forwarded.us - local.us];
   return { values, told: `local ${local.told}; forwarded ${forwarded.told}` };
 }
 
 /** Programs that have just started are slow. */
-export async function warmUp({ stage, solo, soloAlike, seconds }: Calm): Promise<void> {
-  for (const server of [solo.server, soloAlike.server, stage.server]) {
+export async function warmUp({ three, solo, soloAlike, seconds }: Calm): Promise<void> {
+  for (const { server } of [solo, soloAlike, three]) {
     await generate(server, { mix: 'real', connections: CONNECTIONS, players: 1000, seconds, areFew: true });
   }
 }

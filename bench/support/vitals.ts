@@ -27,7 +27,7 @@ export interface Serving {
 export class ServingProcess implements Serving {
   private readonly collections: FullCollection[] = [];
 
-  constructor(private readonly pid: number) {}
+  constructor(readonly pid: number) {}
 
   collected(one: FullCollection): void {
     this.collections.push(one);

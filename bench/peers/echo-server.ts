@@ -1,0 +1,48 @@
+import fastJson from 'fast-json-stringify';
+import { createApp, listenExclusively, us_socket_local_port } from '../../src/http/uws.js';
+
+const number = { type: 'number' } as const;
+const string = { type: 'string' } as const;
+const toJson = fastJson({
+  type: 'object',
+  properties: {
+    id: string,
+    statusCode: { type: 'integer' },
+    timestampMillis: { type: 'integer' },
+    productId: string,
+    currency: string,
+    balanceBefore: number,
+    balanceAfter: number,
+    username: string,
+  },
+});
+
+/** An answer of the shape that a callback gets. */
+export function echoOf(text: string): string {
+  const { id, productId, currency, username } = JSON.parse(text);
+  const balances = { balanceBefore: 100.5, balanceAfter: 90.5 };
+  return toJson({ id, statusCode: 0, timestampMillis: Date.now(), productId, currency, ...balances, username });
+}
+
+/** Has each request carried out, and says on standard output where it listens. `outlives`: bytes are kept after the call. */
+export function serveEcho(outlives: boolean, carryOut: (bytes: Buffer, answer: (body: string) => void) => void): void {
+  const app = createApp(undefined);
+  app.post('/*', (res) => {
+    let isAborted = false;
+    res.onAborted(() => {
+      isAborted = true;
+    });
+    res.onData((chunk) => {
+      // A copy only where it outlives this call.
+      carryOut(Buffer.from(outlives ? chunk.slice(0) : chunk), (body) => {
+        if (isAborted) return;
+        res.cork(() => {
+          res.writeHeader('Content-Type', 'application/json');
+          res.end(body);
+        });
+      });
+    });
+  });
+  const socket = listenExclusively(app, '127.0.0.1', 0);
+  console.log(JSON.stringify({ url: `http://127.0.0.1:${us_socket_local_port(socket)}` }));
+}
