@@ -35,6 +35,7 @@ describe('the views of the console', () => {
     ['player?name=nobody', 'There is no player of this name.'],
     ['hanging?older=0', 'bet-2'],
     ['hanging?older=720', 'No such bet hangs.'],
+    ['import', 'A file with one player a line'],
     ['snapshots', 'By shard of this node'],
     ['cluster', 'This node is alone'],
     ['settings', 'Settings that are not the defaults'],

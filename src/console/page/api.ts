@@ -56,6 +56,19 @@ export async function post<T>(path: string, body?: object): Promise<T> {
   return (await call('POST', path, body)) as T;
 }
 
+/** Sends lines of JSON; returns those of the answer, but for the last one, which has the sums: it shows that none is missing. */
+export async function postLines(
+  path: string,
+  lines: Uint8Array<ArrayBuffer>,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  const text = await ask('POST', path, { type: 'application/x-ndjson', content: lines }, signal);
+  const answers = text.trim().split('\n').map(parseExact);
+  const last = answers.pop();
+  if (typeof last !== 'object' || last === null || !('created' in last)) throw unanswered();
+  return answers;
+}
+
 /**
  * A part of a path. Browsers take `.` and `..` for folders, however they are written, and would ask for something else.
  */
@@ -72,11 +85,22 @@ function remember(visitor: Visitor): Visitor {
 }
 
 async function call(method: string, path: string, body?: object, signal?: AbortSignal): Promise<unknown> {
+  const sent = body && { type: 'application/json', content: toJson(body) };
+  return parseExact(await ask(method, path, sent, signal));
+}
+
+interface Sent {
+  readonly type: string;
+  readonly content: string | Uint8Array<ArrayBuffer>;
+}
+
+/** The text of the answer. */
+async function ask(method: string, path: string, sent?: Sent, signal?: AbortSignal): Promise<string> {
   const headers: Record<string, string> = {};
   if (csrf !== null) headers['X-Walletd-Csrf'] = csrf;
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (sent !== undefined) headers['Content-Type'] = sent.type;
   const init: RequestInit = { method, headers, cache: 'no-store' };
-  if (body !== undefined) init.body = toJson(body);
+  if (sent !== undefined) init.body = sent.content;
   if (signal !== undefined) init.signal = signal;
   let response: Response;
   let text: string;
@@ -85,11 +109,15 @@ async function call(method: string, path: string, body?: object, signal?: AbortS
     text = await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new CallError(0, 'walletd does not answer.');
+    throw unanswered();
   }
-  if (response.ok) return parseExact(text);
+  if (response.ok) return text;
   if (response.status === 401 && !path.startsWith('/console/session')) onSignedOut();
   throw new CallError(response.status, detailOf(text) ?? `walletd answered ${response.status}.`);
+}
+
+function unanswered(): CallError {
+  return new CallError(0, 'walletd does not answer.');
 }
 
 /** The sentence of a problem of RFC 9457. */

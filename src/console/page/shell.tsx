@@ -4,6 +4,7 @@ import { signOut, type Visitor } from './api.js';
 import { followLink, hrefOf, type Place } from './place.js';
 import { ClusterView } from './views/cluster.js';
 import { HangingView } from './views/hanging.js';
+import { ImportView } from './views/import.js';
 import { OverviewView } from './views/overview.js';
 import { PlayerView } from './views/player.js';
 import { PlayersView } from './views/players.js';
@@ -22,6 +23,7 @@ const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['', 'Overview'],
   ['players', 'Players'],
   ['hanging', 'Hanging bets'],
+  ['import', 'Import'],
   ['snapshots', 'Snapshots'],
   ['cluster', 'Cluster'],
   ['settings', 'Settings'],
@@ -100,6 +102,8 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
       );
     case 'hanging':
       return <HangingView olderThan={about.get('older') ?? '1'} state={about.get('state') ?? 'OPEN'} />;
+    case 'import':
+      return <ImportView mayChange={mayChange} />;
     case 'snapshots':
       return <SnapshotsView mayChange={mayChange} onSignedOut={onEnded} />;
     case 'cluster':
