@@ -7,6 +7,7 @@ import type { ObjectSchema } from '../base/json-schema.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, Certificate } from './admin-deps.js';
+import { auditRoute } from './audit.js';
 import { Authentication } from './authentication.js';
 import { cannotListen } from './cannot-listen.js';
 import { clusterRoutes } from './cluster.js';
@@ -185,6 +186,7 @@ export class AdminServer {
       findPlayersRoute(deps, isWanted),
       ...transactionRoutes(deps, isWanted),
       operationsRoute(deps),
+      auditRoute(deps, isWanted),
       shardPlayersRoute(deps),
       importRoute(deps),
       ...clusterRoutes(deps),

@@ -1,5 +1,6 @@
 import { CURRENCY } from '../base/currency.js';
 import { REASON_LENGTH_MAX } from '../wallet/identifier.js';
+import { OPERATION_TYPES } from '../wallet/state/operation.js';
 import { TRANSACTION_STATES } from '../wallet/state/transaction-record.js';
 
 /*
@@ -44,6 +45,17 @@ const shard = { type: 'integer', minimum: 0 };
 const lsn = { type: 'string', pattern: '^\\d+-\\d+$', description: 'epoch-sequence' };
 const player = { username: text, currency, balance: amount, status: { enum: ['active', 'blocked'] } };
 const movement = { id: text, username: text, currency, amount, balanceBefore: amount, balanceAfter: amount };
+const operation = {
+  type: { enum: OPERATION_TYPES },
+  timeMillis: millis,
+  by: {
+    oneOf: [
+      exactly({ name: text, address: text }),
+      { type: 'null', description: 'It was before operators had names.' },
+    ],
+  },
+};
+const operationParts = { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason };
 
 export const operatorSchemas = {
   Problem: exactly({ type: text, title: text, status: { type: 'integer' }, detail: text, code: text }),
@@ -67,19 +79,8 @@ export const operatorSchemas = {
   ShardPlayer: exactly({ username: text, currency, version: count, balance: amount }),
   Movement: exactly(movement),
   Correction: exactly({ ...movement, reason }),
-  Operation: exactly(
-    {
-      type: { enum: ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'] },
-      timeMillis: millis,
-      by: {
-        oneOf: [
-          exactly({ name: text, address: text }),
-          { type: 'null', description: 'It was before operators had names.' },
-        ],
-      },
-    },
-    { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
-  ),
+  Operation: exactly(operation, operationParts),
+  PlayerOperation: exactly({ username: text, currency, ...operation }, operationParts),
   Transaction: exactly(transaction, { betAmount: amount, payoutAmount: amount }),
   PlayerTransaction: exactly({ username: text, currency, ...transaction }, { betAmount: amount, payoutAmount: amount }),
   Shard: exactly(

@@ -185,6 +185,8 @@ describe('GET /openapi.json', () => {
     await admin('get', operations, '/v1/players/ann/operations?limit=1');
     await admin('get', operations, '/v1/players/ann/operations?limit=0');
     await admin('get', operations, '/v1/players/nobody/operations');
+    await admin('get', '/v1/operations', '/v1/operations?by=local&limit=2');
+    await admin('get', '/v1/operations', '/v1/operations?type=none');
     const lines = ['bob', 'bob', ''].map((name) => `{"id":"o","username":"${name}","currency":"THB","balance":5}`);
     await admin('post', '/v1/players:import', '/v1/players:import', lines.join('\n'), { 'Content-Type': NDJSON });
     await admin('post', '/v1/players:import', '/v1/players:import', '{}');

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { signOut, type Visitor } from './api.js';
 import { followLink, hrefOf, type Place } from './place.js';
+import { AuditView } from './views/audit.js';
 import { ClusterView } from './views/cluster.js';
 import { HangingView } from './views/hanging.js';
 import { ImportView } from './views/import.js';
@@ -26,6 +27,7 @@ const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['import', 'Import'],
   ['snapshots', 'Snapshots'],
   ['cluster', 'Cluster'],
+  ['audit', 'Audit'],
   ['settings', 'Settings'],
 ];
 
@@ -108,6 +110,8 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
       return <SnapshotsView mayChange={mayChange} onSignedOut={onEnded} />;
     case 'cluster':
       return <ClusterView mayChange={mayChange} />;
+    case 'audit':
+      return <AuditView about={about} />;
     case 'settings':
       return <SettingsView show={about.get('show') ?? ''} />;
     default:
