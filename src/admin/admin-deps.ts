@@ -102,6 +102,7 @@ export interface AdminSettings {
 export type TokenRefusal =
   | 'no token'
   | 'wrong token'
+  | 'too many wrong tokens'
   | 'the role read'
   | 'not asked by this machine itself'
   | 'no session'

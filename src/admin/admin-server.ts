@@ -13,6 +13,7 @@ import { cannotListen } from './cannot-listen.js';
 import { clusterRoutes } from './cluster.js';
 import { addConsole } from './console/console.js';
 import { LiveFeed } from './console/live-feed.js';
+import { SIGN_IN_PAUSE_SECONDS } from './console/sign-in-throttle.js';
 import { findPlayersRoute } from './find-players.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
@@ -199,6 +200,7 @@ export class AdminServer {
   private sendProblem(reply: FastifyReply, problem: Problem): void {
     reply.status(problem.status).type('application/problem+json');
     if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
+    if (problem.status === 429) reply.header('Retry-After', String(SIGN_IN_PAUSE_SECONDS));
     if (problem.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
     // As text: given an Error, the framework would answer in a shape of its own.
     reply.send(toJson(problem));

@@ -1,16 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AuditItem, type AuditPlace, firstOf, scanOperations } from '../../src/wallet/scan-operations.js';
+import {
+  type AuditItem,
+  type AuditPlace,
+  firstOf,
+  scanOperations,
+  type WantedOperations,
+} from '../../src/wallet/scan-operations.js';
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 import { Domain, throughSnapshot } from '../support/domain.js';
 
 /** More players than one turn looks at. */
 const PLAYERS = 1100;
-const ANYTHING = { by: undefined, type: undefined, username: undefined, fromMs: 0, beforeMs: Number.MAX_SAFE_INTEGER };
+const ANYTHING: WantedOperations = {
+  by: undefined,
+  type: undefined,
+  username: undefined,
+  fromMs: 0,
+  beforeMs: Number.MAX_SAFE_INTEGER,
+};
 
 function played(): Domain {
   const domain = new Domain();
   for (let n = 0; n < PLAYERS; n++) {
+    if (n % 7 === 0) domain.nowMs++;
     domain.fund(`p${n}`, 10);
     // Of one time, and of one player and time.
     if (n % 100 !== 0) continue;
@@ -22,7 +35,7 @@ function played(): Domain {
   return domain;
 }
 
-function scan(wallets: Wallets, wanted: Partial<typeof ANYTHING>, after: AuditPlace | undefined, limit: number) {
+function scan(wallets: Wallets, wanted: Partial<WantedOperations>, after: AuditPlace | undefined, limit: number) {
   let found: readonly AuditItem[] = [];
   let turns = 0;
   for (let from: number | undefined = 0; from !== undefined; turns++) {
@@ -67,8 +80,7 @@ test('pages put together are the whole list, also where many operations are of o
 
 test('it finds by operator, kind, player and time', () => {
   const { wallets } = played();
-  const count = (wanted: Partial<Record<keyof typeof ANYTHING, unknown>>) =>
-    scan(wallets, wanted as Partial<typeof ANYTHING>, undefined, 10_000).found.length;
+  const count = (wanted: Partial<WantedOperations>) => scan(wallets, wanted, undefined, 10_000).found.length;
   assert.equal(count({ by: 'anna' }), 33);
   assert.equal(count({ by: 'ann' }), 0);
   assert.equal(count({ type: 'import' }), PLAYERS);
