@@ -26,10 +26,24 @@ export interface OperatorService {
 /** Why what was asked of the cluster is not done. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
+/** A shard that went from one node to another: see src/cluster/move-history.ts. */
+export interface ShardMove {
+  readonly shard: number;
+  readonly from: string | null;
+  readonly to: string;
+  readonly epoch: number;
+  readonly timeMs: number;
+  readonly tookMs: number | null;
+  readonly why: string | null;
+  readonly by: string | null;
+}
+
 /** The nodes that share the shards. What it promises rejects during an outage. */
 export interface ClusterService {
   /** As JSON; undefined before its table has answered. */
   readonly status: object | undefined;
+  /** Shards that went from one node to another, newest first. */
+  readonly moves: readonly ShardMove[];
   /** The node gives its shards away, or may have some again. */
   drain(node: string, isDrained: boolean): Promise<ClusterRefusal | undefined>;
   /** The shard goes to the node; `by` is for people. */

@@ -124,6 +124,16 @@ export const operatorSchemas = {
     followers: list(text),
     lsn: { type: ['string', 'null'], description: 'The newest entry that any node may have told of.' },
   }),
+  ClusterMove: exactly({
+    shard,
+    from: { type: ['string', 'null'], description: 'Null: nobody was seen to have it.' },
+    to: text,
+    epoch: count,
+    timeMillis: millis,
+    tookMs: { type: ['integer', 'null'], minimum: 0, description: 'Since the plan wanted it there.' },
+    why: { type: ['string', 'null'], description: 'What made that plan; null: none was seen.' },
+    by: { type: ['string', 'null'], description: 'Who made it: a node, or an operator.' },
+  }),
   Snapshot: {
     oneOf: [
       exactly({

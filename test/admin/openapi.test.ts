@@ -320,6 +320,7 @@ describe('GET /openapi.json', () => {
 
   test('what is asked of a cluster is answered as it says; of a node that is alone, that it is none', async () => {
     await admin('get', '/v1/cluster', '/v1/cluster');
+    await admin('get', '/v1/cluster/moves', '/v1/cluster/moves');
     const cluster = await TestCluster.start(1);
     const [clustered] = cluster.nodes as [TestNode];
     const ask = async (method: string, path: string, url: string, body?: object) => {
@@ -328,6 +329,7 @@ describe('GET /openapi.json', () => {
     };
     try {
       await ask('get', '/v1/cluster', '/v1/cluster');
+      await ask('get', '/v1/cluster/moves', '/v1/cluster/moves');
       for (const verb of ['drain', 'undrain']) {
         await ask('post', `/v1/cluster/nodes/{node}/${verb}`, `/v1/cluster/nodes/node-0/${verb}`);
         await ask('post', `/v1/cluster/nodes/{node}/${verb}`, `/v1/cluster/nodes/nobody/${verb}`);
