@@ -76,6 +76,20 @@ export interface OverviewSource {
   lastHour(): readonly Moment[];
 }
 
+/** A snapshot in the store: see src/tools/snapshots/snapshot-overview.ts. */
+export interface KeptSnapshot {
+  readonly shard: number;
+  readonly id: string;
+  readonly state: 'whole' | 'damaged' | 'unfinished';
+  readonly reason?: string;
+  readonly start?: string;
+  readonly end?: string;
+  readonly timeMs?: number;
+  readonly players?: number;
+  readonly bytes?: number;
+  readonly chunks?: number;
+}
+
 /** The settings that a node works by. */
 export interface SettingsInForce {
   /** Null where it is alone. */
@@ -137,6 +151,8 @@ export interface AdminDeps {
   readonly observability: Observability;
   readonly overview: OverviewSource;
   readonly settingsInForce: () => SettingsInForce;
+  /** Rejects during an outage. */
+  readonly keptSnapshots: () => Promise<readonly KeptSnapshot[]>;
   readonly observer: AdminObserver;
   readonly clock: Clock;
   readonly log: Logger;

@@ -26,6 +26,7 @@ import { addRoute, type Route } from './route.js';
 import { operatorSchemas } from './schemas.js';
 import { settingsRoute } from './settings.js';
 import { shardPlayersRoute } from './shard-players.js';
+import { snapshotRoutes } from './snapshots.js';
 import { transactionRoutes } from './transactions.js';
 import { validatorOf } from './validation.js';
 
@@ -192,6 +193,7 @@ export class AdminServer {
       importRoute(deps),
       ...clusterRoutes(deps),
       settingsRoute(deps),
+      ...snapshotRoutes(deps),
       ...processRoutes(deps, () => deps.observability.openapi(operatorPaths(routes), operatorSchemas)),
     ];
     return routes;

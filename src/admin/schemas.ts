@@ -134,6 +134,22 @@ export const operatorSchemas = {
     why: { type: ['string', 'null'], description: 'What made that plan; null: none was seen.' },
     by: { type: ['string', 'null'], description: 'Who made it: a node, or an operator.' },
   }),
+  KeptSnapshot: exactly(
+    {
+      shard,
+      id: text,
+      state: { enum: ['whole', 'damaged', 'unfinished'], description: 'Of its manifest: chunks are not read.' },
+    },
+    {
+      reason: text,
+      start: { ...lsn, description: 'Replay begins with the entry after it.' },
+      end: { ...lsn, description: 'It holds nothing of the log after it.' },
+      timeMillis: millis,
+      players: count,
+      bytes: count,
+      chunks: count,
+    },
+  ),
   Snapshot: {
     oneOf: [
       exactly({

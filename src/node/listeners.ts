@@ -17,6 +17,7 @@ import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { WalletService } from '../worker/wallet-service.js';
+import type { KeptSnapshots } from './kept-snapshots.js';
 import { isShared, nameOf } from './make-cluster.js';
 import { affordableConnections } from './open-files.js';
 import { openapiDocument } from './openapi.js';
@@ -67,13 +68,14 @@ export interface AdminServerDeps {
   readonly scrape: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly overview: OverviewSource;
   readonly running: RunningSettings;
+  readonly keptSnapshots: KeptSnapshots;
   readonly meta: StoreMeta;
   readonly log: Logger;
 }
 
 /** The operator's listener. It does not listen yet. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
-  const { tls, service, cluster, observer, scrape, overview, running, meta, log } = deps;
+  const { tls, service, cluster, observer, scrape, overview, running, keptSnapshots, meta, log } = deps;
   const { admin, money, limits } = settings;
   return new AdminServer({
     settings: {
@@ -90,6 +92,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     cluster,
     observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
     overview,
+    keptSnapshots: () => keptSnapshots.list(),
     settingsInForce: () => ({
       node: isShared(settings) ? nameOf(settings) : null,
       settings: running.all().map((one) => ({ ...one, meaning: meaningOf(one.setting) })),

@@ -192,6 +192,7 @@ describe('GET /openapi.json', () => {
     await admin('post', '/v1/players:import', '/v1/players:import', '{}');
     await admin('post', '/v1/players:import', '/v1/players:import', '{}{}');
     await admin('post', '/v1/snapshots', '/v1/snapshots');
+    assert.ok(JSON.parse(await admin('get', '/v1/snapshots', '/v1/snapshots')).snapshots.length > 0);
     await admin('get', '/v1/players', '/v1/players?prefix=a');
     await admin('get', '/v1/players', '/v1/players?limit=0');
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/0/players');

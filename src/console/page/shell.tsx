@@ -51,6 +51,14 @@ export function Shell(props: Props) {
     if (hasMoved.current) content.current?.focus();
     hasMoved.current = true;
   }, [place.view, player]);
+  const bar = useRef<HTMLElement>(null);
+  // On a phone not all of them have room.
+  useEffect(() => {
+    const link = bar.current?.querySelector<HTMLElement>('[aria-current]');
+    if (!link || !bar.current) return;
+    const left = link.offsetLeft - bar.current.offsetLeft - (bar.current.clientWidth - link.offsetWidth) / 2;
+    bar.current.scrollTo({ left });
+  }, [current]);
   const leave = () => signOut().then(onSignedOut, onSignedOut);
   return (
     <div class="shell">
@@ -61,7 +69,7 @@ export function Shell(props: Props) {
         <a class="brand" href={hrefOf('')}>
           walletd
         </a>
-        <nav aria-label="Views">
+        <nav aria-label="Views" ref={bar}>
           {VIEWS.map(([view, name]) => (
             <a key={view} href={hrefOf(view)} aria-current={view === current ? 'page' : undefined}>
               {name}

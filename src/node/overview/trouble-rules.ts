@@ -130,6 +130,27 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
     },
   },
   {
+    alert: 'WalletdBackupBehind',
+    urgency: 'now',
+    limit: 300,
+    find: ({ overview: { backup }, nowMs }, limit) =>
+      maybe(
+        backup.state === 'seen' && nowMs - backup.coveredMs > limit * 1000,
+        () => 'The followed backup lacks the last five minutes, or more.',
+        'Read what walletd backup says (journalctl -u walletd-backup). What happens to the store now would be lost with it.',
+      ),
+  },
+  {
+    alert: undefined,
+    urgency: 'soon',
+    find: ({ overview: { backup } }) =>
+      maybe(
+        backup.state === 'unreadable',
+        () => 'The file that the backup writes (backup.metricsFile) cannot be read.',
+        'Snapshots says why. Until it can, the console does not know how far the backup is.',
+      ),
+  },
+  {
     alert: 'WalletdCertificateEnded',
     urgency: 'now',
     limit: DAY_SECONDS,
