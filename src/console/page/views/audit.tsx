@@ -1,4 +1,4 @@
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { More } from '../parts/more.js';
 import { OPERATION_COLUMNS, type Operation } from '../parts/operation-columns.js';
 import { playerColumn } from '../parts/player-column.js';
@@ -67,41 +67,16 @@ export function AuditView({ about }: { readonly about: URLSearchParams }) {
 }
 
 function Filter({ wanted }: { readonly wanted: Wanted }) {
-  const ids = { by: useId(), type: useId(), player: useId(), from: useId(), to: useId() };
-  const choose = (change: Partial<Wanted>) => goTo(hrefOf('audit', { ...wanted, ...change }));
-  const text = (name: 'by' | 'player', label: string) => (
-    <p>
-      <label for={ids[name]}>{label}</label>
-      <input
-        id={ids[name]}
-        type="search"
-        value={wanted[name]}
-        maxLength={256}
-        autocomplete="off"
-        spellcheck={false}
-        onChange={({ currentTarget }) => choose({ [name]: currentTarget.value })}
-      />
-    </p>
-  );
-  const day = (name: 'from' | 'to', label: string) => (
-    <p>
-      <label for={ids[name]}>{label}</label>
-      <input
-        id={ids[name]}
-        type="date"
-        value={wanted[name]}
-        onChange={({ currentTarget }) => choose({ [name]: currentTarget.value })}
-      />
-    </p>
-  );
+  const typeId = useId();
+  const choose = (change: Partial<Wanted>) => goTo(hrefOf('audit', { ...wanted, ...change }), 'replace');
   return (
     <search>
       <form class="filter" onSubmit={(event) => event.preventDefault()}>
-        {text('by', 'Operator')}
+        <Field label="Operator" type="search" value={wanted.by} onChosen={(by) => choose({ by })} />
         <p>
-          <label for={ids.type}>What</label>
+          <label for={typeId}>What</label>
           <select
-            id={ids.type}
+            id={typeId}
             value={wanted.type}
             onChange={({ currentTarget }) => choose({ type: currentTarget.value })}
           >
@@ -111,11 +86,41 @@ function Filter({ wanted }: { readonly wanted: Wanted }) {
             ))}
           </select>
         </p>
-        {text('player', 'Player')}
-        {day('from', 'From (UTC day)')}
-        {day('to', 'To (with it)')}
+        <Field label="Player" type="search" value={wanted.player} onChosen={(player) => choose({ player })} />
+        <Field label="From (UTC day)" type="date" value={wanted.from} onChosen={(from) => choose({ from })} />
+        <Field label="To (with it)" type="date" value={wanted.to} onChosen={(to) => choose({ to })} />
       </form>
     </search>
+  );
+}
+
+interface FieldProps {
+  readonly label: string;
+  readonly type: 'search' | 'date';
+  readonly value: string;
+  /** When it has been left, or Enter was pressed. */
+  readonly onChosen: (value: string) => void;
+}
+
+/** What is being typed stays there while answers come. */
+function Field({ label, type, value, onChosen }: FieldProps) {
+  const id = useId();
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  return (
+    <p>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type={type}
+        value={typed}
+        maxLength={256}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onChange={({ currentTarget }) => onChosen(currentTarget.value)}
+      />
+    </p>
   );
 }
 
