@@ -1,3 +1,4 @@
+import type { TargetedEvent, TargetedInputEvent } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { More } from '../parts/more.js';
 import { OPERATION_COLUMNS, type Operation } from '../parts/operation-columns.js';
@@ -107,19 +108,20 @@ function Field({ label, type, value, onChosen }: FieldProps) {
   const id = useId();
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
+  const shared = {
+    id,
+    value: typed,
+    onInput: ({ currentTarget }: TargetedInputEvent<HTMLInputElement>) => setTyped(currentTarget.value),
+    onChange: ({ currentTarget }: TargetedEvent<HTMLInputElement>) => onChosen(currentTarget.value),
+  };
   return (
     <p>
       <label for={id}>{label}</label>
-      <input
-        id={id}
-        type={type}
-        value={typed}
-        maxLength={256}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        onChange={({ currentTarget }) => onChosen(currentTarget.value)}
-      />
+      {type === 'date' ? (
+        <input type="date" {...shared} />
+      ) : (
+        <input type="search" maxLength={256} autocomplete="off" spellcheck={false} {...shared} />
+      )}
     </p>
   );
 }
