@@ -17,18 +17,18 @@ const PIECE_LINES = 500;
 /** The lines that begin at `start`. Of one that is longer than a piece, the beginning: walletd refuses it for its length. */
 export async function pieceAt(file: Blob, start: number): Promise<Piece> {
   const read = new Uint8Array(await file.slice(start, start + PIECE_BYTES).arrayBuffer());
-  const { lines, length } = wholeLines(read);
+  const { lines, length } = wholeLines(read, start + read.length >= file.size);
   if (length > 0) return { bytes: read.subarray(0, length), lines, end: start + length };
-  const isLast = start + read.length >= file.size;
-  return { bytes: read, lines: 1, end: isLast ? file.size : await lineEnd(file, start + read.length) };
+  return { bytes: read, lines: 1, end: await lineEnd(file, start + read.length) };
 }
 
-function wholeLines(bytes: Uint8Array): { lines: number; length: number } {
+/** The last line of a file may have no line end. */
+function wholeLines(bytes: Uint8Array, isLast: boolean): { lines: number; length: number } {
   let [lines, length] = [0, 0];
-  while (lines < PIECE_LINES) {
+  while (lines < PIECE_LINES && length < bytes.length) {
     const end = bytes.indexOf(NEWLINE, length);
-    if (end === -1) break;
-    length = end + 1;
+    if (end === -1 && !isLast) break;
+    length = end === -1 ? bytes.length : end + 1;
     lines++;
   }
   return { lines, length };
