@@ -45,17 +45,9 @@ const shard = { type: 'integer', minimum: 0 };
 const lsn = { type: 'string', pattern: '^\\d+-\\d+$', description: 'epoch-sequence' };
 const player = { username: text, currency, balance: amount, status: { enum: ['active', 'blocked'] } };
 const movement = { id: text, username: text, currency, amount, balanceBefore: amount, balanceAfter: amount };
-const operation = {
-  type: { enum: OPERATION_TYPES },
-  timeMillis: millis,
-  by: {
-    oneOf: [
-      exactly({ name: text, address: text }),
-      { type: 'null', description: 'It was before operators had names.' },
-    ],
-  },
+const operator = {
+  oneOf: [exactly({ name: text, address: text }), { type: 'null', description: 'It was before operators had names.' }],
 };
-const operationParts = { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason };
 
 export const operatorSchemas = {
   Problem: exactly({ type: text, title: text, status: { type: 'integer' }, detail: text, code: text }),
@@ -78,9 +70,19 @@ export const operatorSchemas = {
   FoundPlayer: exactly(player),
   ShardPlayer: exactly({ username: text, currency, version: count, balance: amount }),
   Movement: exactly(movement),
+  PlayerOperation: exactly(
+    { username: text, currency, type: { enum: OPERATION_TYPES }, timeMillis: millis, by: operator },
+    { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
+  ),
   Correction: exactly({ ...movement, reason }),
-  Operation: exactly(operation, operationParts),
-  PlayerOperation: exactly({ username: text, currency, ...operation }, operationParts),
+  Operation: exactly(
+    {
+      type: { enum: OPERATION_TYPES },
+      timeMillis: millis,
+      by: operator,
+    },
+    { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
+  ),
   Transaction: exactly(transaction, { betAmount: amount, payoutAmount: amount }),
   PlayerTransaction: exactly({ username: text, currency, ...transaction }, { betAmount: amount, payoutAmount: amount }),
   Shard: exactly(

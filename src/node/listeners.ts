@@ -75,7 +75,7 @@ export interface AdminServerDeps {
 
 /** The operator's listener. It does not listen yet. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
-  const { tls, service, cluster, observer, scrape, overview, running, keptSnapshots, meta, log } = deps;
+  const { tls, service, cluster, observer, scrape, overview, running, meta, log } = deps;
   const { admin, money, limits } = settings;
   return new AdminServer({
     settings: {
@@ -92,11 +92,11 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     cluster,
     observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
     overview,
-    keptSnapshots: () => keptSnapshots.list(),
     settingsInForce: () => ({
       node: isShared(settings) ? nameOf(settings) : null,
       settings: running.all().map((one) => ({ ...one, meaning: meaningOf(one.setting) })),
     }),
+    keptSnapshots: () => deps.keptSnapshots.list(),
     observer,
     clock: systemClock,
     log,

@@ -62,11 +62,22 @@ export async function postLines(
   lines: Uint8Array<ArrayBuffer>,
   signal: AbortSignal,
 ): Promise<readonly unknown[]> {
-  const text = await ask('POST', path, { type: 'application/x-ndjson', content: lines }, signal);
+  const headers = { 'Content-Type': 'application/x-ndjson', ...(csrf !== null && { 'X-Walletd-Csrf': csrf }) };
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, { method: 'POST', headers, body: lines, signal });
+    text = await response.text();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new CallError(0, 'walletd does not answer.');
+  }
+  if (response.status === 401) onSignedOut();
+  if (!response.ok) throw new CallError(response.status, detailOf(text) ?? `walletd answered ${response.status}.`);
   const answers = text.trim().split('\n').map(parseExact);
   const last = answers.pop();
-  if (typeof last !== 'object' || last === null || !('created' in last)) throw unanswered();
-  return answers;
+  if (typeof last === 'object' && last !== null && 'created' in last) return answers;
+  throw new CallError(0, 'walletd does not answer.');
 }
 
 /**
@@ -85,22 +96,11 @@ function remember(visitor: Visitor): Visitor {
 }
 
 async function call(method: string, path: string, body?: object, signal?: AbortSignal): Promise<unknown> {
-  const sent = body && { type: 'application/json', content: toJson(body) };
-  return parseExact(await ask(method, path, sent, signal));
-}
-
-interface Sent {
-  readonly type: string;
-  readonly content: string | Uint8Array<ArrayBuffer>;
-}
-
-/** The text of the answer. */
-async function ask(method: string, path: string, sent?: Sent, signal?: AbortSignal): Promise<string> {
   const headers: Record<string, string> = {};
   if (csrf !== null) headers['X-Walletd-Csrf'] = csrf;
-  if (sent !== undefined) headers['Content-Type'] = sent.type;
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
   const init: RequestInit = { method, headers, cache: 'no-store' };
-  if (sent !== undefined) init.body = sent.content;
+  if (body !== undefined) init.body = toJson(body);
   if (signal !== undefined) init.signal = signal;
   let response: Response;
   let text: string;
@@ -109,15 +109,11 @@ async function ask(method: string, path: string, sent?: Sent, signal?: AbortSign
     text = await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw unanswered();
+    throw new CallError(0, 'walletd does not answer.');
   }
-  if (response.ok) return text;
+  if (response.ok) return parseExact(text);
   if (response.status === 401 && !path.startsWith('/console/session')) onSignedOut();
   throw new CallError(response.status, detailOf(text) ?? `walletd answered ${response.status}.`);
-}
-
-function unanswered(): CallError {
-  return new CallError(0, 'walletd does not answer.');
 }
 
 /** The sentence of a problem of RFC 9457. */
