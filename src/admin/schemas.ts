@@ -1,6 +1,5 @@
 import { CURRENCY } from '../base/currency.js';
 import { REASON_LENGTH_MAX } from '../wallet/identifier.js';
-import { OPERATION_TYPES } from '../wallet/state/operation.js';
 import { TRANSACTION_STATES } from '../wallet/state/transaction-record.js';
 
 /*
@@ -45,6 +44,9 @@ const shard = { type: 'integer', minimum: 0 };
 const lsn = { type: 'string', pattern: '^\\d+-\\d+$', description: 'epoch-sequence' };
 const player = { username: text, currency, balance: amount, status: { enum: ['active', 'blocked'] } };
 const movement = { id: text, username: text, currency, amount, balanceBefore: amount, balanceAfter: amount };
+const operationType = {
+  enum: ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'],
+};
 const operator = {
   oneOf: [exactly({ name: text, address: text }), { type: 'null', description: 'It was before operators had names.' }],
 };
@@ -71,13 +73,13 @@ export const operatorSchemas = {
   ShardPlayer: exactly({ username: text, currency, version: count, balance: amount }),
   Movement: exactly(movement),
   PlayerOperation: exactly(
-    { username: text, currency, type: { enum: OPERATION_TYPES }, timeMillis: millis, by: operator },
+    { username: text, currency, type: operationType, timeMillis: millis, by: operator },
     { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
   ),
   Correction: exactly({ ...movement, reason }),
   Operation: exactly(
     {
-      type: { enum: OPERATION_TYPES },
+      type: operationType,
       timeMillis: millis,
       by: operator,
     },
