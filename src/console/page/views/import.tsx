@@ -56,17 +56,23 @@ function Chosen({ file, onRunning }: { readonly file: File; readonly onRunning: 
   if (preview === undefined) return <Loading what="the file" />;
   if (preview instanceof Error) return <Failed error={new Error(`the browser cannot read ${file.name}`)} />;
   if (preview.length === 0) return <Empty>The file is empty.</Empty>;
+  const isStrange = preview.some(({ fields }) => fields === undefined);
   return (
     <>
       <p>
         <bdi class="name">{file.name}</bdi>, {bytes(file.size)}
       </p>
-      {preview.some(({ fields }) => fields === undefined) && (
+      {isStrange && (
         <p class="note warn">
           <strong>This does not look like such a file.</strong> Lines that cannot be read will be refused.
         </p>
       )}
-      <Table caption="It begins with" columns={COLUMNS} rows={preview} keyOf={({ line }) => String(line)} />
+      <Table
+        caption="It begins with"
+        columns={isStrange ? [...COLUMNS, UNREADABLE] : COLUMNS}
+        rows={preview}
+        keyOf={({ line }) => String(line)}
+      />
       <ImportRun file={file} onRunning={onRunning} />
     </>
   );
@@ -82,12 +88,13 @@ const COLUMNS: readonly Column<Preview>[] = [
   column('Player', 'username'),
   column('Currency', 'currency'),
   column('Balance', 'balance', true),
-  {
-    title: 'Not readable',
-    text: ({ fields, text }) => (fields === undefined ? text : ''),
-    show: ({ fields, text }) => fields === undefined && <bdi class="id">{text}</bdi>,
-  },
 ];
+
+const UNREADABLE: Column<Preview> = {
+  title: 'Not readable',
+  text: ({ fields, text }) => (fields === undefined ? text : ''),
+  show: ({ fields, text }) => fields === undefined && <bdi class="id">{text}</bdi>,
+};
 
 function textOf(value: unknown): string {
   if (value === undefined) return 'missing';
