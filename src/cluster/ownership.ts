@@ -546,8 +546,11 @@ export class Ownership {
     await this.busily(dealing, async () => {
       this.setServed(shard, undefined);
       const paused = await this.move({ type: 'pause', shard });
-      await this.move({ type: paused.type === 'still' ? 'release' : 'resume', shard });
-      if (paused.type !== 'still') return;
+      // What waits for its log for so long may wait for ever where nobody else can be reached to hold it.
+      const otherwise = this.stuck().includes(shard) ? 'abandon' : 'resume';
+      const type = paused.type === 'still' ? 'release' : otherwise;
+      await this.move({ type, shard });
+      if (type === 'resume') return;
       await release(shard, { epoch, tag }).catch((error) => {
         log.warn({ shard, error: messageOf(error) }, 'cannot write that a shard was let go');
       });

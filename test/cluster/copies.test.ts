@@ -106,6 +106,25 @@ test('a member that nobody reaches is not waited for', async () => {
   assert.ok(world.time.nowMs - killedMs < 3500, `${world.time.nowMs - killedMs} ms`);
 });
 
+test('who is cut off from all others lets its shards go, also those of which something waits for another node to hold it', async () => {
+  const world = await begun({ nodes: 4 });
+  const lost = world.living[3] as SimulatedNode;
+  const { name } = lost.settings;
+  const shards = lost.serving;
+  for (const other of world.living) if (other !== lost) world.network.cut(lost.tag, other.tag);
+  world.bet(200, 1000);
+  await world.time.until('something waits', () => lost.flightMs >= 1500);
+  const isPlanned = () => lost.cluster.status?.shards.every(({ planned }) => planned !== name) === true;
+  await world.time.until('others are to have them', isPlanned);
+  const plannedMs = world.time.nowMs;
+  const others = world.living.filter((node) => node !== lost);
+  const isServed = () => shards.every((shard) => others.some(({ serving }) => serving.includes(shard)));
+  await world.time.until('others have them', isServed);
+  assert.ok(world.time.nowMs - plannedMs < 2000, `${world.time.nowMs - plannedMs} ms`);
+  await world.calm();
+  world.check();
+});
+
 for (const nodes of [3, 4]) {
   test(`an owner goes on after a failover that has lost the fence against him: he tells nothing (${nodes} nodes)`, async () => {
     const world = await begun({ nodes, shards: 1, servers: 1, players: 1, replicasBehindMs: 1000 });
