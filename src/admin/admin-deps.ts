@@ -3,6 +3,7 @@ import type { Logger } from '../base/logger.js';
 import type { ScaleTable } from '../wallet/amount.js';
 import type { OperationCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
+import type { IdHit } from '../wallet/find-id.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import type { Operator } from '../wallet/state/operation.js';
@@ -62,6 +63,36 @@ export interface OverviewSource {
   lastHour(): readonly Moment[];
 }
 
+/** What is looked for in the store itself: not in memory. */
+export interface StoreQuery {
+  readonly in: 'archive' | 'log';
+  readonly id: string;
+  readonly hitsMax: number;
+}
+
+/** What a search tells. The last line is `end` or `failed`. */
+export type SearchLine =
+  | { readonly type: 'hit'; readonly hit: IdHit & { readonly shard?: number; readonly lsn?: string | undefined } }
+  /** A share, from 0 to 1. */
+  | { readonly type: 'progress'; readonly done: number }
+  /** `isCut`: there were more hits. `notes`: sentences about what cannot be known. */
+  | { readonly type: 'end'; readonly isCut: boolean; readonly notes: readonly string[] }
+  | { readonly type: 'failed'; readonly reason: string };
+
+export interface StoreSearch {
+  readonly lines: AsyncIterable<SearchLine>;
+  /** It is not wanted any more. May be called again, and after its end. */
+  stop(): void;
+}
+
+/** Reads archive and log in a process of its own. */
+export interface StoreSearcher {
+  /** Undefined: another search is under way. */
+  maybeBegin(query: StoreQuery): StoreSearch | undefined;
+  /** Ends what is under way. */
+  close(): void;
+}
+
 /** PEM. */
 export interface Certificate {
   readonly certificate: Buffer;
@@ -107,6 +138,7 @@ export interface AdminDeps {
   readonly cluster: ClusterService | undefined;
   readonly observability: Observability;
   readonly overview: OverviewSource;
+  readonly searcher: StoreSearcher;
   readonly observer: AdminObserver;
   readonly clock: Clock;
   readonly log: Logger;

@@ -12,6 +12,7 @@ import { cannotListen } from './cannot-listen.js';
 import { clusterRoutes } from './cluster.js';
 import { addConsole } from './console/console.js';
 import { LiveFeed } from './console/live-feed.js';
+import { findRoute } from './find.js';
 import { findPlayersRoute } from './find-players.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
@@ -154,6 +155,7 @@ export class AdminServer {
   drain(): void {
     this.isDraining = true;
     this.feed.close();
+    this.deps.searcher.close();
   }
 
   async close(): Promise<void> {
@@ -183,6 +185,7 @@ export class AdminServer {
       ...playerRoutes(deps),
       findPlayersRoute(deps, isWanted),
       ...transactionRoutes(deps, isWanted),
+      findRoute(deps, isWanted),
       operationsRoute(deps),
       shardPlayersRoute(deps),
       importRoute(deps),

@@ -38,6 +38,7 @@ import { NodeOverview } from './overview/node-overview.js';
 import { Recorder, servedHere } from './recorder.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, recentBytesMaxOf, type ShardThreadSettings } from './shard-thread.js';
+import { StoreSearches } from './store-searches.js';
 import { maybeTracer } from './tracing.js';
 import { VERSION } from './version.js';
 import { waitForStore } from './wait-for-store.js';
@@ -218,6 +219,7 @@ async function makeOtherParts(
     observer: adminMetrics,
     scrape: () => scrape(measured),
     overview,
+    searcher: new StoreSearches(settings),
     meta,
     log,
   });

@@ -1,6 +1,7 @@
 import { assert, must, unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
 import { type Archivable, archivableRounds, missingRounds } from './archiving.js';
+import { findIds, type IdHit } from './find-id.js';
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
 import type { Transaction } from './state/round.js';
 import { addRoundOf } from './state/round-image.js';
@@ -54,6 +55,14 @@ export type Query =
       /** The position of the first one to look at. */
       readonly from: number;
       readonly limit: number;
+    }
+  | {
+      readonly type: 'find-id';
+      /** Of a transaction, round, request or operation of any player. */
+      readonly id: string;
+      /** The position of the first player to look at. */
+      readonly from: number;
+      readonly limit: number;
     };
 
 /** The queries about one player. */
@@ -86,6 +95,14 @@ export type QueryResult =
       readonly players: readonly PlayerView[];
       /** The position of the next one to look at; undefined when the shard has been read to its end. */
       readonly next: number | undefined;
+    }
+  | {
+      readonly type: 'found-ids';
+      readonly hits: readonly IdHit[];
+      /** The position of the next player to look at; undefined when the shard has been read to its end, or has enough hits. */
+      readonly next: number | undefined;
+      /** Of the shard. */
+      readonly players: number;
     };
 
 /** A place in a shard: a player's position, and how many of his rounds that can go have been told already. */
@@ -212,6 +229,8 @@ export function query(wallets: Wallets, question: Query, archived: ArchivedPart 
       return listArchivable(wallets, question);
     case 'find-players':
       return findPlayers(wallets, question);
+    case 'find-id':
+      return { type: 'found-ids', ...findIds(wallets, question.id, question.from, question.limit) };
     default:
       return unreachable(question);
   }

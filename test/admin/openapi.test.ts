@@ -220,6 +220,8 @@ describe('GET /openapi.json', () => {
     await admin('get', path, '/v1/players/ann/transactions?limit=0');
     assert.equal(JSON.parse(await admin('get', '/v1/transactions', '/v1/transactions')).transactions.length, 1);
     await admin('get', '/v1/transactions', '/v1/transactions?state=VOID');
+    for (const place of ['memory', 'log', 'archive']) await admin('get', '/v1/find', `/v1/find?id=b1&in=${place}`);
+    await admin('get', '/v1/find', '/v1/find?in=log');
     await admin('get', '/v1/transactions', '/v1/transactions?state=GONE');
   });
 

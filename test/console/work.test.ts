@@ -205,6 +205,42 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
+  test('an id leads to its player: in memory at once, in the log when that is asked for', async () => {
+    await platform.post('placeBets', bet('bob', SCRIPT, 1));
+    const visit = await browser.open(node.adminUrl);
+    const { page } = visit;
+    await visit.goTo('find');
+    await page.getByLabel('Id', { exact: true }).fill(SCRIPT);
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'memory' }).waitFor();
+    assert.match(page.url(), /find\?id=%3Cscript/);
+    await page.getByRole('region', { name: 'Log' }).getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('cell', { name: 'bet-placed' }).waitFor();
+    await visit.checkAccessibility();
+    await page.getByRole('link', { name: 'bob' }).first().click();
+    await page.getByRole('heading', { name: 'bob' }).waitFor();
+    await visit.end();
+  });
+
+  test('a search can be stopped, and what it was refused for is said', async () => {
+    const visit = await browser.open(node.adminUrl);
+    const { page } = visit;
+    await page.route('**/v1/find?*in=log', () => {});
+    await visit.goTo('find?id=nothing');
+    const log = page.getByRole('region', { name: 'Log' });
+    await log.getByRole('button', { name: 'Search' }).click();
+    await log.getByRole('progressbar').waitFor();
+    await visit.checkAccessibility();
+    await log.getByRole('button', { name: 'Stop' }).click();
+    await log.getByText('Stopped at 0 %').waitFor();
+    const refusal = { detail: 'this node reads its store for another search' };
+    await page.route('**/v1/find?*in=archive', (route) => route.fulfill({ status: 409, json: refusal }));
+    const archive = page.getByRole('region', { name: 'Archive' });
+    await archive.getByRole('button', { name: 'Search' }).click();
+    await archive.getByText('This node reads its store for another search.').waitFor();
+    await visit.end(/status of 409/);
+  });
+
   test('snapshots are taken, and what came of it is shown', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('snapshots');

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { signOut, type Visitor } from './api.js';
 import { followLink, hrefOf, type Place } from './place.js';
 import { ClusterView } from './views/cluster.js';
+import { FindView } from './views/find.js';
 import { HangingView } from './views/hanging.js';
 import { OverviewView } from './views/overview.js';
 import { PlayerView } from './views/player.js';
@@ -20,6 +21,7 @@ interface Props {
 const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['', 'Overview'],
   ['players', 'Players'],
+  ['find', 'Find'],
   ['hanging', 'Hanging bets'],
   ['snapshots', 'Snapshots'],
   ['cluster', 'Cluster'],
@@ -96,6 +98,8 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
           mayChange={mayChange}
         />
       );
+    case 'find':
+      return <FindView id={about.get('id') ?? ''} />;
     case 'hanging':
       return <HangingView olderThan={about.get('older') ?? '1'} state={about.get('state') ?? 'OPEN'} />;
     case 'snapshots':
