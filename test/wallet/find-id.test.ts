@@ -50,7 +50,6 @@ const WANTED: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   'open-ann': [['ann', 'operation', 'import', undefined]],
   'bet-an': [],
   'et-ann': [],
-  '': [],
 };
 
 test('whatever bears an id is found in the wallets, and nothing that only looks like it', () => {
