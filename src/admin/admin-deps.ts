@@ -24,6 +24,36 @@ export interface OperatorService {
   status(): readonly object[];
 }
 
+/** What is looked for in the store itself: not in memory. */
+export interface StoreQuery {
+  readonly in: 'archive' | 'log';
+  readonly id: string;
+  readonly hitsMax: number;
+}
+
+/** What a search tells. The last line is `end` or `failed`. */
+export type SearchLine =
+  | { readonly type: 'hit'; readonly hit: IdHit & { readonly shard?: number; readonly lsn?: string | undefined } }
+  /** A share, from 0 to 1. */
+  | { readonly type: 'progress'; readonly done: number }
+  /** `isCut`: there were more hits. `notes`: sentences about what cannot be known. */
+  | { readonly type: 'end'; readonly isCut: boolean; readonly notes: readonly string[] }
+  | { readonly type: 'failed'; readonly reason: string };
+
+export interface StoreSearch {
+  readonly lines: AsyncIterable<SearchLine>;
+  /** It is not wanted any more. May be called again, and after its end. */
+  stop(): void;
+}
+
+/** Reads archive and log in a process of its own. */
+export interface StoreSearcher {
+  /** Undefined: another search is under way. */
+  maybeBegin(query: StoreQuery): StoreSearch | undefined;
+  /** Ends what is under way. */
+  close(): void;
+}
+
 /** Why what was asked of the cluster is not done. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
@@ -63,34 +93,18 @@ export interface OverviewSource {
   lastHour(): readonly Moment[];
 }
 
-/** What is looked for in the store itself: not in memory. */
-export interface StoreQuery {
-  readonly in: 'archive' | 'log';
-  readonly id: string;
-  readonly hitsMax: number;
-}
-
-/** What a search tells. The last line is `end` or `failed`. */
-export type SearchLine =
-  | { readonly type: 'hit'; readonly hit: IdHit & { readonly shard?: number; readonly lsn?: string | undefined } }
-  /** A share, from 0 to 1. */
-  | { readonly type: 'progress'; readonly done: number }
-  /** `isCut`: there were more hits. `notes`: sentences about what cannot be known. */
-  | { readonly type: 'end'; readonly isCut: boolean; readonly notes: readonly string[] }
-  | { readonly type: 'failed'; readonly reason: string };
-
-export interface StoreSearch {
-  readonly lines: AsyncIterable<SearchLine>;
-  /** It is not wanted any more. May be called again, and after its end. */
-  stop(): void;
-}
-
-/** Reads archive and log in a process of its own. */
-export interface StoreSearcher {
-  /** Undefined: another search is under way. */
-  maybeBegin(query: StoreQuery): StoreSearch | undefined;
-  /** Ends what is under way. */
-  close(): void;
+/** The settings that a node works by. */
+export interface SettingsInForce {
+  /** Null where it is alone. */
+  readonly node: string | null;
+  readonly settings: readonly {
+    readonly setting: string;
+    /** As JSON has it; null: unset. Secrets are hidden. */
+    readonly value: unknown;
+    /** `default`, or the variable or file that it comes from. */
+    readonly from: string;
+    readonly meaning: string;
+  }[];
 }
 
 /** PEM. */
@@ -134,11 +148,12 @@ export interface AdminObserver {
 export interface AdminDeps {
   readonly settings: AdminSettings;
   readonly service: OperatorService;
+  readonly searcher: StoreSearcher;
   /** Undefined where this node is alone. */
   readonly cluster: ClusterService | undefined;
   readonly observability: Observability;
   readonly overview: OverviewSource;
-  readonly searcher: StoreSearcher;
+  readonly settingsInForce: () => SettingsInForce;
   readonly observer: AdminObserver;
   readonly clock: Clock;
   readonly log: Logger;

@@ -82,6 +82,35 @@ export const operatorSchemas = {
   ),
   Transaction: exactly(transaction, { betAmount: amount, payoutAmount: amount }),
   PlayerTransaction: exactly({ username: text, currency, ...transaction }, { betAmount: amount, payoutAmount: amount }),
+  FindLine: {
+    oneOf: [
+      exactly(
+        {
+          type: { const: 'hit' },
+          in: { enum: ['memory', 'archive', 'log'] },
+          username: text,
+          kind: { enum: ['transaction', 'round', 'request', 'operation'] },
+          what: { type: 'string', description: 'The kind of the transaction, or the type of message or operation.' },
+        },
+        {
+          productId: text,
+          roundId: text,
+          id: { type: 'string', description: 'Of the transaction or operation.' },
+          state: { type: 'string', description: 'Of the transaction; `open` or `closed` of a round.' },
+          timeMillis: millis,
+          shard,
+          lsn,
+        },
+      ),
+      exactly({ type: { const: 'progress' }, done: { type: 'number', minimum: 0, maximum: 1 } }),
+      exactly({
+        type: { const: 'end' },
+        isCut: { type: 'boolean', description: 'There were more hits.' },
+        notes: { ...list(text), description: 'What cannot be known, in sentences.' },
+      }),
+      exactly({ type: { const: 'failed' }, reason: text }),
+    ],
+  },
   Shard: exactly(
     {
       shard,
@@ -138,35 +167,12 @@ export const operatorSchemas = {
       exactly({ type: { const: 'abandoned' }, shard, reason: text }),
     ],
   },
-  FindLine: {
-    oneOf: [
-      exactly(
-        {
-          type: { const: 'hit' },
-          in: { enum: ['memory', 'archive', 'log'] },
-          username: text,
-          kind: { enum: ['transaction', 'round', 'request', 'operation'] },
-          what: { type: 'string', description: 'The kind of the transaction, or the type of message or operation.' },
-        },
-        {
-          productId: text,
-          roundId: text,
-          id: { type: 'string', description: 'Of the transaction or operation.' },
-          state: { type: 'string', description: 'Of the transaction; `open` or `closed` of a round.' },
-          timeMillis: millis,
-          shard,
-          lsn,
-        },
-      ),
-      exactly({ type: { const: 'progress' }, done: { type: 'number', minimum: 0, maximum: 1 } }),
-      exactly({
-        type: { const: 'end' },
-        isCut: { type: 'boolean', description: 'There were more hits.' },
-        notes: { ...list(text), description: 'What cannot be known, in sentences.' },
-      }),
-      exactly({ type: { const: 'failed' }, reason: text }),
-    ],
-  },
+  Setting: exactly({
+    setting: text,
+    value: { description: 'As JSON has it; null: unset. `(hidden)` stands for a secret.' },
+    from: { type: 'string', description: '`default`, or the environment variable or file that it comes from.' },
+    meaning: text,
+  }),
   ImportLine: {
     oneOf: [
       exactly({ line: count, id: text, username: text, result: { enum: ['created', 'skipped'] } }),
