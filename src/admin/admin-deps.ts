@@ -24,16 +24,28 @@ export interface OperatorService {
   status(): readonly object[];
 }
 
-/** What is looked for in the store itself: not in memory. */
-export interface StoreQuery {
-  readonly in: 'archive' | 'log';
-  readonly id: string;
-  readonly hitsMax: number;
+/** What is looked for in the store itself: an id, or what happened to a player from this version on. */
+export type StoreQuery = { readonly hitsMax: number } & (
+  | { readonly in: 'archive' | 'log'; readonly id: string }
+  | { readonly in: 'player'; readonly username: string; readonly fromVersion: number }
+);
+
+/** An event of the log, and where it is there. */
+export interface LoggedEvent {
+  readonly version: number;
+  /** The types of its changes, or its own. */
+  readonly what: readonly string[];
+  /** Undefined where no callback made it. */
+  readonly requestId: string | undefined;
+  readonly timeMs: number;
+  readonly shard: number;
+  readonly lsn: string;
 }
 
 /** What a search tells. The last line is `end` or `failed`. */
 export type SearchLine =
   | { readonly type: 'hit'; readonly hit: IdHit & { readonly shard?: number; readonly lsn?: string | undefined } }
+  | ({ readonly type: 'event' } & LoggedEvent)
   /** A share, from 0 to 1. */
   | { readonly type: 'progress'; readonly done: number }
   /** `isCut`: there were more hits. `notes`: sentences about what cannot be known. */

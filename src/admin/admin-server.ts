@@ -18,6 +18,8 @@ import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
 import { operatorPaths } from './openapi.js';
 import { operationsRoute } from './operations.js';
+import { playerLogRoute } from './player-log.js';
+import { playerRoundsRoute } from './player-rounds.js';
 import { playerRoutes } from './players.js';
 import { badRequest, Problem, unsupportedMediaType } from './problem.js';
 import { processRoutes } from './process-routes.js';
@@ -184,6 +186,8 @@ export class AdminServer {
     const isWanted = ({ socket }: IncomingMessage) => !this.isDraining && !socket.destroyed;
     const routes: Route[] = [
       ...playerRoutes(deps),
+      playerRoundsRoute(deps),
+      playerLogRoute(deps, isWanted),
       findPlayersRoute(deps, isWanted),
       ...transactionRoutes(deps, isWanted),
       findRoute(deps, isWanted),

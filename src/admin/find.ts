@@ -1,14 +1,13 @@
-import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { object } from '../base/json-schema.js';
-import { messageOf } from '../base/message-of.js';
 import { FAILURES } from '../callback/failures.js';
-import type { AdminDeps, SearchLine } from './admin-deps.js';
+import type { AdminDeps, SearchLine, StoreSearch } from './admin-deps.js';
 import { id, oneOf } from './fields.js';
 import { answer } from './openapi.js';
 import { Problem } from './problem.js';
 import { type Route, route } from './route.js';
 import { ref } from './schemas.js';
+import { mustBegin, SHUTTING_DOWN, sendLines } from './search-stream.js';
 
 const PLACES = ['memory', 'archive', 'log'] as const;
 const HITS_MAX = 1000;
@@ -45,29 +44,21 @@ export function findRoute(
     },
     problems: [400, 409],
     handle: async ({ query: { id, in: place = 'memory' }, raw }, reply) => {
-      if (!isWanted(raw)) throw new Problem(503, 'the server is shutting down', 'shutting-down');
-      const lines = place === 'memory' ? inMemory(id, () => isWanted(raw)) : inStore(id, place);
-      reply.raw.once('close', lines.stop);
-      // A proxy would collect it.
-      reply.headers({ 'Content-Type': 'application/x-ndjson', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
-      return reply.send(Readable.from(written(lines.lines, place)));
+      if (!isWanted(raw)) throw SHUTTING_DOWN;
+      const search =
+        place === 'memory'
+          ? inMemory(id, () => isWanted(raw))
+          : mustBegin(searcher, { in: place, id, hitsMax: HITS_MAX });
+      return sendLines(reply, search, (line) => bodyOf(line, place));
     },
   });
 
-  function inMemory(id: string, isWanted: () => boolean) {
+  function inMemory(id: string, isWanted: () => boolean): StoreSearch {
     if (searches >= SEARCHES_MAX) {
       throw new Problem(503, `${SEARCHES_MAX} searches are under way: come again`, 'overloaded');
     }
     searches++;
     return { lines: memory(id, isWanted), stop: () => void searches-- };
-  }
-
-  function inStore(id: string, place: 'archive' | 'log') {
-    const search = searcher.maybeBegin({ in: place, id, hitsMax: HITS_MAX });
-    if (search === undefined) {
-      throw new Problem(409, 'this node reads its store for another search: wait for its end', 'search-under-way');
-    }
-    return search;
   }
 
   async function* memory(id: string, isWanted: () => boolean): AsyncGenerator<SearchLine> {
@@ -97,15 +88,6 @@ export function findRoute(
       }
     }
     yield { type: 'end', isCut: false, notes };
-  }
-}
-
-/** The status has left already: what goes wrong from then on is a line. */
-async function* written(lines: AsyncIterable<SearchLine>, place: string): AsyncGenerator<string> {
-  try {
-    for await (const line of lines) yield `${JSON.stringify(bodyOf(line, place))}\n`;
-  } catch (error) {
-    yield `${JSON.stringify({ type: 'failed', reason: messageOf(error) })}\n`;
   }
 }
 

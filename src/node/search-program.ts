@@ -2,7 +2,8 @@ import { setPriority } from 'node:os';
 import type { SearchLine, StoreQuery } from '../admin/admin-deps.js';
 import { messageOf } from '../base/message-of.js';
 import { formatLsn } from '../shard/log/lsn.js';
-import { findInArchive, findInLog } from '../tools/inspect/find-in-store.js';
+import { eventsOf, findInArchive, findInLog } from '../tools/inspect/find-in-store.js';
+import type { OnProgress } from '../tools/progress.js';
 import type { StoreReader } from '../tools/store-reader.js';
 import { openAsItIs } from './open-store.js';
 import { readerOf } from './store-reader.js';
@@ -67,20 +68,43 @@ function wanted(reader: StoreReader): StoreReader {
   };
 }
 
-async function hitsOf(
-  reader: StoreReader,
-  { in: place, id, hitsMax }: StoreQuery,
-  onShare: (share: number) => void,
-): Promise<SearchLine> {
+async function hitsOf(reader: StoreReader, query: StoreQuery, onShare: (share: number) => void): Promise<SearchLine> {
   const notes: string[] = [];
-  const find = place === 'log' ? findInLog : findInArchive;
   let hits = 0;
-  for await (const { lsn, ...hit } of find(reader, id, notes, (done, total) => onShare(done / total))) {
-    if (hits === hitsMax) return { type: 'end', isCut: true, notes };
+  for await (const line of linesOf(reader, query, notes, (done, total) => onShare(done / total))) {
+    if (hits === query.hitsMax) return { type: 'end', isCut: true, notes };
     hits++;
-    tell({ type: 'hit', hit: { ...hit, lsn: lsn && formatLsn(lsn) } });
+    tell(line);
   }
   return { type: 'end', isCut: false, notes };
+}
+
+async function* linesOf(
+  reader: StoreReader,
+  query: StoreQuery,
+  notes: string[],
+  onProgress: OnProgress,
+): AsyncGenerator<SearchLine> {
+  if (query.in === 'player') {
+    const { username, fromVersion } = query;
+    for await (const { event, entry } of eventsOf(reader, username, fromVersion, notes, onProgress)) {
+      const isCallback = event.type === 'callback-applied';
+      yield {
+        type: 'event',
+        version: event.version,
+        what: isCallback ? event.changes.map(({ type }) => type) : [event.type],
+        requestId: isCallback ? event.requestId : undefined,
+        timeMs: event.timeMs,
+        shard: entry.shard,
+        lsn: formatLsn(entry.lsn),
+      };
+    }
+    return;
+  }
+  const find = query.in === 'log' ? findInLog : findInArchive;
+  for await (const { lsn, ...hit } of find(reader, query.id, notes, onProgress)) {
+    yield { type: 'hit', hit: { ...hit, lsn: lsn && formatLsn(lsn) } };
+  }
 }
 
 function tell(line: SearchLine): void {

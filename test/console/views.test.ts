@@ -31,6 +31,8 @@ describe('the views of the console', () => {
     ['players?prefix=nobody-at-all', /No player’s name begins/],
     ['player?name=ann', 'bet-2'],
     ['player?name=ann&show=operations', 'import'],
+    ['player?name=ann&show=rounds', 'bet settled'],
+    ['player?name=many-1&show=rounds', 'Nothing was played'],
     [`player?name=${encodeURIComponent(SCRIPT)}`, 'Nothing was played'],
     ['player?name=nobody', 'There is no player of this name.'],
     ['find', 'Find an id'],

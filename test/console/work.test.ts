@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { ConsoleBrowser, type Visit } from '../support/console-browser.js';
 import { TestNode } from '../support/test-node.js';
 
@@ -219,6 +219,32 @@ describe('what is done with the console', () => {
     await visit.checkAccessibility();
     await page.getByRole('link', { name: 'bob' }).first().click();
     await page.getByRole('heading', { name: 'bob' }).waitFor();
+    await visit.end();
+  });
+
+  test('rounds are told message by message, and the log adds the ids of their requests', async () => {
+    await platform.post('placeBets', bet('many-4', SCRIPT, 10.25));
+    await platform.post('settleBets', settlement('many-4', SCRIPT, 20.5));
+    const visit = await browser.open(node.adminUrl);
+    const { page } = visit;
+    await visit.goTo('player?name=many-4&show=rounds');
+    const cells = async (row: number) => await page.locator('tbody tr').nth(row).locator('td').allTextContents();
+    await page.getByRole('cell', { name: 'bet settled' }).waitFor();
+    assert.deepEqual((await cells(0)).toSpliced(2, 1), [
+      `r-${SCRIPT} `,
+      'P',
+      'bet placed',
+      SCRIPT,
+      '10.25',
+      '100',
+      '89.75',
+      '–',
+    ]);
+    assert.deepEqual((await cells(1)).toSpliced(2, 1), ['', '', 'bet settled', SCRIPT, '20.5', '89.75', '110.25', '–']);
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('columnheader', { name: 'Entry' }).waitFor();
+    assert.deepEqual([(await cells(0))[8], (await cells(1))[8]], [`q-${SCRIPT}`, `s-${SCRIPT}`]);
+    await visit.checkAccessibility();
     await visit.end();
   });
 

@@ -1,5 +1,6 @@
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { Entry } from '../../shard/log/wal.js';
+import type { Event } from '../../wallet/event.js';
 import { hitsIn, type IdHit, writtenBytes } from '../../wallet/find-id.js';
 import { addRoundOf, nameOfImage } from '../../wallet/state/round-image.js';
 import { Tables } from '../../wallet/state/tables.js';
@@ -11,8 +12,8 @@ import { type HistoryItem, isOperation, itemsOf } from './history-item.js';
 import { readDamagedLog } from './read-damaged-log.js';
 
 /*
- * Who bears an id, where nobody knows the player: hits as they are met. What cannot be known is said in `notes`. Both read
- * all there is and keep nothing.
+ * Who bears an id, where nobody knows the player, and what the log has of one: as it is met. What cannot be known is said in
+ * `notes`. Each reads all there is and keeps nothing.
  */
 
 /** A hit, and where it is. */
@@ -29,21 +30,51 @@ export async function* findInLog(
   notes: string[],
   onProgress: OnProgress,
 ): AsyncGenerator<StoredHit> {
+  for await (const entry of entriesOf(shardsOf(reader), reader, notes, onProgress)) yield* hitsInEntry(entry, id);
+}
+
+/** A player's event, and the entry that has it. */
+export interface LoggedEvent {
+  readonly event: Event;
+  readonly entry: Entry;
+}
+
+/** All events of a player that made this version or a newer one, oldest first. */
+export async function* eventsOf(
+  reader: StoreReader,
+  username: string,
+  fromVersion: number,
+  notes: string[],
+  onProgress: OnProgress,
+): AsyncGenerator<LoggedEvent> {
+  for await (const entry of entriesOf([reader.shardOf(username)], reader, notes, onProgress)) {
+    for (const event of entry.events) {
+      if (event.username === username && event.version >= fromVersion) yield { event, entry };
+    }
+  }
+}
+
+async function* entriesOf(
+  shards: readonly number[],
+  reader: StoreReader,
+  notes: string[],
+  onProgress: OnProgress,
+): AsyncGenerator<Entry> {
   let total = 0;
-  for (const shard of shardsOf(reader)) total += await logLength(shard, reader);
+  for (const shard of shards) total += await logLength(shard, reader);
   let done = 0;
   let beginsMs: number | undefined;
-  for (const shard of shardsOf(reader)) {
+  for (const shard of shards) {
     let isFirst = true;
     for await (const entry of readDamagedLog(shard, reader, notes)) {
       if (isFirst && entry.previousLsn.sequence > 0) beginsMs = Math.max(beginsMs ?? 0, entry.timeMs);
       isFirst = false;
       onProgress(Math.min(++done, total), total);
-      yield* hitsInEntry(entry, id);
+      yield entry;
     }
   }
   if (beginsMs !== undefined) {
-    notes.push(`the logs have been trimmed: of what was before ${new Date(beginsMs).toISOString()} they have not all`);
+    notes.push(`the log has been trimmed: of what was before ${new Date(beginsMs).toISOString()} it has not all`);
   }
 }
 

@@ -71,7 +71,7 @@ test('a log that was trimmed is said to be', async () => {
   await store.trim((await store.wal.head(shard)).lsn, shard);
   const notes: string[] = [];
   assert.deepEqual(await all(findInLog(store.reader, 'bet-ann', notes, () => {})), []);
-  assert.match(notes.join(), /the logs have been trimmed: of what was before 2026-01-02T03:04:0.* they have not all/);
+  assert.match(notes.join(), /the log has been trimmed: of what was before 2026-01-02T03:04:0.* it has not all/);
 });
 
 test('what is damaged is said, and the rest is looked through', async () => {

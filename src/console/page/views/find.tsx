@@ -1,13 +1,27 @@
 import { useEffect, useId, useState } from 'preact/hooks';
-import { plain } from '../json.js';
+import { type Exact, plain } from '../json.js';
 import { playerColumn } from '../parts/player-column.js';
 import { Empty } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { Time, utcOf } from '../parts/time.js';
 import { goTo, hrefOf } from '../place.js';
-import { type Hit, useSearch } from '../use-search.js';
+import { type Numbered, useSearch } from '../use-search.js';
 import { NONE } from '../words.js';
 import { SearchTile } from './search-tile.js';
+
+interface Hit extends Numbered {
+  readonly in: 'memory' | 'archive' | 'log';
+  readonly username: string;
+  readonly kind: string;
+  readonly what: string;
+  readonly productId?: string;
+  readonly roundId?: string;
+  readonly id?: string;
+  readonly state?: string;
+  readonly timeMillis?: Exact;
+  readonly shard?: Exact;
+  readonly lsn?: string;
+}
 
 const ID_LENGTH_MAX = 256;
 
@@ -20,7 +34,14 @@ const COLUMNS: readonly Column<Hit>[] = [
   {
     title: 'Round',
     text: ({ roundId }) => roundId ?? NONE,
-    show: ({ roundId }) => <bdi class="id">{roundId ?? NONE}</bdi>,
+    show: ({ username, roundId }) =>
+      roundId === undefined ? (
+        NONE
+      ) : (
+        <a class="id" href={hrefOf('player', { name: username, show: 'rounds' })}>
+          <bdi>{roundId}</bdi>
+        </a>
+      ),
   },
   { title: 'Id', text: ({ id }) => id ?? NONE, show: ({ id }) => <bdi class="id">{id ?? NONE}</bdi> },
   {
@@ -39,9 +60,9 @@ const COLUMNS: readonly Column<Hit>[] = [
 export function FindView({ id }: { readonly id: string }) {
   const fieldId = useId();
   const [typed, setTyped] = useState(id);
-  const memory = useSearch('memory', id);
-  const archive = useSearch('archive', id);
-  const log = useSearch('log', id);
+  const memory = useFind('memory', id);
+  const archive = useFind('archive', id);
+  const log = useFind('log', id);
   useEffect(() => {
     setTyped(id);
     // It takes a second at most. What takes longer waits until it is asked for.
@@ -105,6 +126,10 @@ export function FindView({ id }: { readonly id: string }) {
       )}
     </>
   );
+}
+
+function useFind(place: Hit['in'], id: string) {
+  return useSearch<Hit>(id, () => `/v1/find?${new URLSearchParams({ id, in: place })}`);
 }
 
 function whereOf({ in: place, shard, lsn }: Hit): string {

@@ -5,7 +5,7 @@ import { count } from '../words.js';
 
 interface Props {
   readonly name: string;
-  readonly of: Search;
+  readonly of: Search<object>;
   /** What is there. */
   readonly children: ComponentChildren;
 }
@@ -35,7 +35,7 @@ export function SearchTile({ name, of: search, children }: Props) {
   );
 }
 
-function resultOf({ state, error, hits, done, isCut }: Search): string {
+function resultOf({ state, error, hits, done, isCut }: Search<object>): string {
   const found = hits.length === 0 ? 'Nothing' : `${count(hits.length)} found`;
   switch (state) {
     case 'idle':
