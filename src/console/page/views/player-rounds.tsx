@@ -124,8 +124,8 @@ export function PlayerRounds({ player: { username, currency } }: { readonly play
           <More of={pages} />
           <section class="places" aria-label="What the log knows">
             <SearchTile name="Events in the log" of={log}>
-              The ids of requests, and the time of every message. All of his shard’s log is read, as far back as it
-              goes.
+              The ids of requests, and the time of every message. All of the log of the player’s shard is read, as far
+              back as it goes.
             </SearchTile>
           </section>
         </>
