@@ -4,6 +4,7 @@ import { type Archivable, archivableRounds, missingRounds } from './archiving.js
 import { findIds, type IdHit } from './find-id.js';
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
 import { type MessageView, messagesOf } from './message-view.js';
+import { type OperationScan, type OperationScanResult, scanOperations } from './scan-operations.js';
 import type { Transaction } from './state/round.js';
 import { addRoundOf } from './state/round-image.js';
 import type { Session } from './state/session.js';
@@ -36,6 +37,7 @@ export type Query =
       readonly limit: number;
       readonly after: ScanCursor | undefined;
     }
+  | OperationScan
   | {
       readonly type: 'list-players';
       /** The position of the first one. */
@@ -80,6 +82,7 @@ export type QueryResult =
       /** Undefined when the shard has been read to its end. */
       readonly next: ScanCursor | undefined;
     }
+  | OperationScanResult
   | {
       readonly type: 'players';
       readonly players: readonly PlayerVersion[];
@@ -227,6 +230,8 @@ export function query(wallets: Wallets, question: Query, archived: ArchivedPart 
     }
     case 'scan-transactions':
       return scanTransactions(wallets, question);
+    case 'scan-operations':
+      return scanOperations(wallets, question);
     case 'list-players':
       return listPlayers(wallets, question.from, question.limit);
     case 'list-archivable':
