@@ -1,13 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import { object } from '../base/json-schema.js';
 import { FAILURES } from '../callback/failures.js';
-import type { AdminDeps, SearchLine, StoreSearch } from './admin-deps.js';
+import type { AdminDeps } from './admin-deps.js';
 import { id, oneOf } from './fields.js';
 import { answer } from './openapi.js';
 import { Problem } from './problem.js';
 import { type Route, route } from './route.js';
 import { ref } from './schemas.js';
 import { mustBegin, SHUTTING_DOWN, sendLines } from './search-stream.js';
+import type { SearchLine, StoreSearch } from './store-searcher.js';
 
 const PLACES = ['memory', 'archive', 'log'] as const;
 const HITS_MAX = 1000;

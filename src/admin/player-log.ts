@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { object } from '../base/json-schema.js';
-import type { AdminDeps, SearchLine } from './admin-deps.js';
+import type { AdminDeps } from './admin-deps.js';
 import { id, wholeNumber } from './fields.js';
 import { answer } from './openapi.js';
 import { type Route, route } from './route.js';
 import { ref } from './schemas.js';
 import { mustBegin, SHUTTING_DOWN, sendLines } from './search-stream.js';
+import type { SearchLine } from './store-searcher.js';
 
 const EVENTS_MAX = 10_000;
 const VERSION_MAX = 2 ** 32 - 1;

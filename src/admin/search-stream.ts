@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { messageOf } from '../base/message-of.js';
-import type { SearchLine, StoreQuery, StoreSearch, StoreSearcher } from './admin-deps.js';
 import { toJson } from './money.js';
 import { Problem } from './problem.js';
+import type { SearchLine, StoreQuery, StoreSearch, StoreSearcher } from './store-searcher.js';
 
 export const SHUTTING_DOWN = new Problem(503, 'the server is shutting down', 'shutting-down');
 

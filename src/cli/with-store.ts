@@ -2,7 +2,7 @@ import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { STORE_FORMS } from '../config/store-kinds.js';
 import { type ArchivedStore, openAsItIs } from '../node/open-store.js';
-import { readerOf } from '../node/store-reader.js';
+import { readerOf } from '../node/reader-of.js';
 import { openFormats } from '../store/format/store-formats.js';
 import { decodeMeta, type StoreMeta } from '../store/meta.js';
 import { patientSource } from '../tools/patient-source.js';

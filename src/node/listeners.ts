@@ -1,4 +1,4 @@
-import type { AdminObserver, ClusterService, OverviewSource, StoreSearcher } from '../admin/admin-deps.js';
+import type { AdminObserver, ClusterService, OverviewSource } from '../admin/admin-deps.js';
 import { AdminServer } from '../admin/admin-server.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
@@ -21,6 +21,7 @@ import type { KeptSnapshots } from './kept-snapshots.js';
 import { isShared, nameOf } from './make-cluster.js';
 import { affordableConnections } from './open-files.js';
 import { openapiDocument } from './openapi.js';
+import { StoreSearches } from './store-searches.js';
 import type { Tls } from './tls.js';
 import { VERSION } from './version.js';
 
@@ -63,7 +64,6 @@ export function makeCallbackServer(settings: Settings, deps: CallbackServerDeps)
 export interface AdminServerDeps {
   readonly tls: Tls | undefined;
   readonly service: WalletService;
-  readonly searcher: StoreSearcher;
   readonly cluster: ClusterService | undefined;
   readonly observer: AdminObserver;
   readonly scrape: () => Promise<{ readonly type: string; readonly text: string }>;
@@ -90,7 +90,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
       importLinesMax: limits.importLinesMax,
     },
     service,
-    searcher: deps.searcher,
+    searcher: new StoreSearches(settings),
     cluster,
     observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
     overview,

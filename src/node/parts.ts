@@ -42,7 +42,6 @@ import { NodeOverview } from './overview/node-overview.js';
 import { Recorder, servedHere } from './recorder.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, recentBytesMaxOf, type ShardThreadSettings } from './shard-thread.js';
-import { StoreSearches } from './store-searches.js';
 import { maybeTracer } from './tracing.js';
 import { VERSION } from './version.js';
 import { waitForStore } from './wait-for-store.js';
@@ -220,7 +219,6 @@ async function makeOtherParts(
   const admin = makeAdminServer(settings, {
     tls: certificates.admin,
     service,
-    searcher: new StoreSearches(settings),
     cluster,
     observer: adminMetrics,
     scrape: () => scrape(measured),

@@ -1,12 +1,12 @@
 import { setPriority } from 'node:os';
-import type { SearchLine, StoreQuery } from '../admin/admin-deps.js';
+import type { SearchLine, StoreQuery } from '../admin/store-searcher.js';
 import { messageOf } from '../base/message-of.js';
 import { formatLsn } from '../shard/log/lsn.js';
 import { eventsOf, findInArchive, findInLog } from '../tools/inspect/find-in-store.js';
 import type { OnProgress } from '../tools/progress.js';
 import type { StoreReader } from '../tools/store-reader.js';
 import { openAsItIs } from './open-store.js';
-import { readerOf } from './store-reader.js';
+import { readerOf } from './reader-of.js';
 import type { SearchJob } from './store-searches.js';
 
 /** How often it says how far it is. */

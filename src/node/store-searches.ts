@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { SearchLine, StoreQuery, StoreSearch, StoreSearcher } from '../admin/admin-deps.js';
+import type { SearchLine, StoreQuery, StoreSearch, StoreSearcher } from '../admin/store-searcher.js';
 import { messageOf } from '../base/message-of.js';
 import type { StoreSettings } from './drivers/driver.js';
 

@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/base/logger.js';
 import { restoreTargetOf } from '../../src/cli/restore-target.js';
 import { settingsToRead } from '../../src/cli/store-address.js';
 import { openAsItIs } from '../../src/node/open-store.js';
-import { readerOf } from '../../src/node/store-reader.js';
+import { readerOf } from '../../src/node/reader-of.js';
 import { formatLsn, maybeLsn } from '../../src/shard/log/lsn.js';
 import type { Entry } from '../../src/shard/log/wal.js';
 import { openFormats } from '../../src/store/format/store-formats.js';

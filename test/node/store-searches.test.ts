@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { StoreSearch } from '../../src/admin/admin-deps.js';
+import type { StoreSearch } from '../../src/admin/store-searcher.js';
 import { StoreSearches } from '../../src/node/store-searches.js';
 import { endAfterTests } from '../support/children.js';
 import { settingsWith } from '../support/settings.js';

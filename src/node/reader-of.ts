@@ -7,7 +7,7 @@ import { shardOf } from '../worker/placement.js';
 
 type Contents = Pick<StoreReader, 'wal' | 'snapshots' | 'archive'>;
 
-/** A store as the tools read it, with the shards and scales that it was created with. */
+/** What tools read a store with. Shards and scales are those that it was created with. */
 export function readerOf({ wal, snapshots }: Contents, meta: StoreMeta, archive?: Contents['archive']): StoreReader {
   return { ...formatsToRead(meta), wal, snapshots, archive };
 }
