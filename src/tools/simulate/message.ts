@@ -1,5 +1,3 @@
-import type { Profile } from './profile.js';
-
 export const ENDPOINTS = [
   'checkBalance',
   'placeBets',
@@ -49,13 +47,13 @@ export interface Player {
 const IDS = ['id', 'roundId', 'refId'];
 
 /** The body of the request for this player; `startMs` is the time of message 0. */
-export function bodyOf(message: Message, player: Player, profile: Profile, startMs: number): string {
+export function bodyOf(message: Message, player: Player, productId: string, startMs: number): string {
   const nameOf = (name: string) => `${player.username}-${name}`;
   const { username, currency } = player;
   const envelope = {
     id: nameOf(`q${message.number}`),
     timestampMillis: startMs + message.number,
-    productId: profile.productId,
+    productId,
     currency,
     username,
     ...message.envelope,

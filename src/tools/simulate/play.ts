@@ -143,7 +143,7 @@ class Play {
 
   private sent(message: Message, how: Sent['how']): Sent {
     const { profile, startMs } = this.table;
-    const body = bodyOf(message, this.player, profile, startMs);
+    const body = bodyOf(message, this.player, profile.productId, startMs);
     return { path: pathOf(profile, message.endpoint), body, signature: message.signature, how };
   }
 

@@ -35,7 +35,10 @@ export function toldOf({ endpoint }: Message, { fields }: Reply, decimals: numbe
   const [before, after] = endpoint === 'checkBalance' ? ['balance', 'balance'] : BALANCES;
   const units = (field: string | undefined) => {
     const value = fields[field as string];
-    return typeof value === 'number' ? unitsOf(value, decimals) : Number.NaN;
+    if (typeof value !== 'number') return Number.NaN;
+    const whole = unitsOf(value, decimals);
+    // What floats leave, such as 999.7000000000001, is told as no balance.
+    return whole / 10 ** decimals === value ? whole : Number.NaN;
   };
   return { code, before: units(before), after: units(after) };
 }
