@@ -18,6 +18,7 @@ export interface Table {
 }
 
 export interface Sent {
+  readonly endpoint: Message['endpoint'];
   readonly path: string;
   readonly body: string;
   readonly signature: Message['signature'];
@@ -144,7 +145,13 @@ class Play {
   private sent(message: Message, how: Sent['how']): Sent {
     const { profile, startMs } = this.table;
     const body = bodyOf(message, this.player, profile.productId, startMs);
-    return { path: pathOf(profile, message.endpoint), body, signature: message.signature, how };
+    return {
+      endpoint: message.endpoint,
+      path: pathOf(profile, message.endpoint),
+      body,
+      signature: message.signature,
+      how,
+    };
   }
 
   private finding(expected: readonly Told[]): Finding {

@@ -6,7 +6,7 @@ import type { ReferenceRules } from './model/callback.js';
  * What this operator has chosen where the specification leaves it open. The first of each list is the default, and what
  * walletd does by default; the names are those of its settings, where it has one.
  */
-const CHOICES = {
+export const CHOICES = {
   /** A repeat gets its first answer, or 20002. */
   duplicates: ['replay', 'reject'],
   /** What is closed answers 20003 and 20004, or 20002 for both. */
@@ -22,7 +22,7 @@ const CHOICES = {
   /** Requests with several elements apply as a whole; or have one element, always. */
   arrays: ['atomic', 'one'],
 } as const;
-type Choices = { readonly [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
+export type Choices = { readonly [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
 
 export interface Profile extends Choices {
   /** Those that are served; others are not asked. */

@@ -36,6 +36,7 @@ export const RULES = {
   arrays: { title: 'an array applies as a whole or not at all', place: 'decisions 3' },
   atOnce: { title: 'messages at once come out as one after the other', place: 'decisions 7' },
   cut: { title: 'a request whose answer was lost can be sent again', place: 'decisions 7' },
+  random: { title: 'random histories are answered as the model answers them', place: 'all of these' },
 } as const satisfies Readonly<Record<string, Rule>>;
 
 export type RuleName = keyof typeof RULES;

@@ -10,7 +10,7 @@ import { DEFAULT_PROFILE } from '../../../src/tools/simulate/profile.js';
 import { RULE_NAMES } from '../../../src/tools/simulate/rules.js';
 
 const PLAYER = { username: 'ann', currency: 'THB', balance: OPENING_BALANCE };
-const NOT_OF_CASES = ['served', 'shape'];
+const NOT_OF_CASES = ['served', 'shape', 'random'];
 
 function toldOf(expected: Exclude<Expected, 'any order'>): Told {
   if (typeof expected === 'number') return { code: expected };

@@ -39,6 +39,15 @@ export const BESIDE_ROUNDS: readonly Case[] = [
   },
   {
     rule: 'tips',
+    name: 'a round of tips alone has nothing to settle',
+    steps: (p) => [
+      [p.tip('t1', 10), [1000, 990]],
+      [p.settleRound('s1', 50), 20001],
+      [p.balance(), [990]],
+    ],
+  },
+  {
+    rule: 'tips',
     name: 'the cancel of an unknown tip is not paid, and the tip that comes later is refused',
     steps: (p) => [
       [p.cancelTip('t1', 50), 20001],

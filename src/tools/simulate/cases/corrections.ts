@@ -42,6 +42,7 @@ export const CORRECTIONS: readonly Case[] = [
       [p.adjust('b1', 150), [900, 850]],
       [p.adjust('b1', 100), [850, 900]],
       [p.adjust('b1', 150), [900, 850]],
+      [p.balance(), [850]],
     ],
   },
   {
