@@ -40,6 +40,10 @@ interface Bet {
   settledByRound: boolean;
   /** Settled by a single-state message. */
   singly: boolean;
+  /** What its newest rollback has undone. */
+  openedFrom: string;
+  /** Requests of rollbacks that were repeats, and what they repeated. */
+  asked: { request: string; entry: Entry }[];
   entries: Entry[];
 }
 
@@ -125,6 +129,8 @@ interface Effect {
   repeat: boolean;
   /** Of a repeat: what it repeats. */
   source?: object;
+  /** Of a repeat: its request was not known. */
+  remembered?: boolean;
   before: number;
   after: number;
   version: number;
@@ -205,7 +211,7 @@ export class ReferenceWallet {
           const effect = this.one(copy, command, txn, version, nowMs, closed);
           if (effect.repeat && this.rules.duplicates === 'reject') throw new Refused(20002);
           effects.push(effect);
-          changed ||= !effect.repeat;
+          changed ||= !effect.repeat || effect.remembered === true;
           closed.push(...closedBy(copy, command, txn, effect));
         } catch (error) {
           if (!(error instanceof Refused)) throw error;
@@ -278,7 +284,7 @@ export class ReferenceWallet {
       case 'rollback': {
         const rollback = txn as Of<'rollback'>;
         return rollback.byRound
-          ? this.rollbackRound(player, command, rollback, version)
+          ? this.rollbackRound(player, command, rollback, version, isClosedHere)
           : this.rollback(player, command, rollback, version);
       }
       case 'placeTips':
@@ -651,16 +657,20 @@ export class ReferenceWallet {
     if (bet === undefined) throw new Refused(20001);
     const rollbacks = bet.entries.filter((one) => one.what === 'rollback');
     const first = rollbacks.find((one) => !one.ofRound && one.request === command.id);
-    if (first !== undefined) return repeatOf(first);
+    const asked = bet.asked.find((one) => one.request === command.id)?.entry;
+    if (first !== undefined || asked !== undefined) return repeatOf((first ?? asked) as Entry);
+    const isFull = countRollbacks(bet) >= this.rules.historyMax;
     if (isOpen(bet) || bet.state === 'TIPS') {
       const newest = rollbacks.at(-1);
       if (newest === undefined) throw new Refused(20001);
-      return repeatOf(newest);
+      if (isFull) return repeatOf(newest);
+      bet.asked.push({ request: command.id, entry: newest });
+      return { ...repeatOf(newest), remembered: true };
     }
     const isCredited = bet.kind === 'tip' && bet.entries.every((one) => one.what !== 'place');
     if (isCredited) throw new Refused(20001);
     if (bet.kind === 'tombstone' || bet.state === 'VOID' || bet.state === 'REJECT') throw new Refused(20003);
-    if (rollbacks.length >= this.rules.historyMax) throw new Refused(40003);
+    if (isFull) throw new Refused(40003);
     const { product, round, state } = bet;
     let moved = state === 'SETTLED' ? bet.paid : bet.returned;
     const parts: [Settlement, number][] = [];
@@ -689,6 +699,7 @@ export class ReferenceWallet {
     command: CallbackCommand,
     txn: Of<'rollback'>,
     version: number,
+    hasBegun: boolean,
   ): Effect {
     const product = command.productId;
     const round = txn.roundId;
@@ -708,20 +719,29 @@ export class ReferenceWallet {
     const rollbacks = open.flatMap((bet) => newestOf(bet.entries.filter((one) => one.what === 'rollback')) ?? []);
     let opened = settled;
     let moved = paid;
+    const isFull = countClosings(player, product, round) >= this.rules.historyMax;
     if (settled.length === 0 && paid === 0) {
       // What a rollback of the round has left alone stays as it is while a bet runs once more because of it.
-      const newest = newestOf(rollbacks.filter((one) => one.ofRound));
+      const ofRound = player.rollbacks.filter((one) => one.product === product && one.round === round);
+      const isOfRound = (one: Entry) => ofRound.some(({ entry }) => entry.version === one.version);
+      const newest = newestOf(rollbacks.filter(isOfRound));
       const cancelledSince = (bet: Bet) =>
         bet.entries.some((one) => one.what === 'cancel' && one.version > (newest?.version ?? 0));
       opened = newest === undefined ? refunded : refunded.filter(cancelledSince);
+      // A bet of the round that this array has named before had a result: the round means the results.
+      if (hasBegun) opened = [];
       moved = opened.reduce((sum, bet) => sum + bet.returned, 0);
       if (opened.length === 0) {
         const repeated = newestOf(rollbacks);
-        if (repeated !== undefined) return repeatOf(repeated);
-        throw new Refused(open.length > 0 ? 20001 : 20003);
+        if (repeated === undefined) throw new Refused(open.length > 0 ? 20001 : 20003);
+        if (isFull) return repeatOf(repeated);
+        if (repeated.version < version) {
+          player.rollbacks.push({ product, round, request: command.id, entry: repeated });
+          return { ...repeatOf(repeated), remembered: true };
+        }
       }
     }
-    if (countClosings(player, product, round) >= this.rules.historyMax) throw new Refused(40003);
+    if (isFull) throw new Refused(40003);
     this.refuseDebt(player, moved, txn.skipBalanceUpdate);
     const isOfRefunds = opened[0]?.state === 'REFUND';
     for (const bet of opened) this.reopen(bet, txn.skipBalanceUpdate);
@@ -748,6 +768,7 @@ export class ReferenceWallet {
   }
 
   private reopen(bet: Bet, skip: boolean): void {
+    bet.openedFrom = bet.state;
     if (bet.state === 'SETTLED') {
       bet.paid = 0;
       bet.paidOut = false;
@@ -900,7 +921,7 @@ export class ReferenceWallet {
 function newBet(product: string, id: string, round: string, kind: Bet['kind'], state: string, stake: number): Bet {
   const amounts = { held: 0, paid: 0, returned: 0 };
   const facts = { opened: false, taken: false, paidOut: false, single: false, settledByRound: false, singly: false };
-  return { product, id, round, kind, state, stake, ...amounts, ...facts, entries: [] };
+  return { product, id, round, kind, state, stake, ...amounts, ...facts, openedFrom: '', asked: [], entries: [] };
 }
 
 /** What an element of an array has closed: a round, or one bet of it. */
@@ -911,10 +932,11 @@ interface Closed {
 }
 
 function closedBy(player: ReferencePlayer, command: CallbackCommand, txn: Txn, { repeat }: Effect): Closed[] {
-  if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return [];
-  const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'>;
+  if (command.type !== 'cancelBets' && command.type !== 'voidSettled' && command.type !== 'rollback') return [];
+  const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'> | Of<'rollback'>;
   if (byRound) return [{ round: roundId, whole: true, repeat }];
   const item = find(player, command.productId, id);
+  if (command.type === 'rollback' && item?.openedFrom !== 'SETTLED') return [];
   // Tips and rewards are of no round.
   return item?.kind === 'bet' ? [{ round: item.round, whole: false, repeat }] : [];
 }
@@ -943,6 +965,10 @@ function settlementsOf(player: ReferencePlayer, product: string, round: string):
 function closingOf(player: ReferencePlayer, product: string, round: string, what: string, id: string) {
   const of = (one: Closing) => one.product === product && one.round === round && one.what === what && one.id === id;
   return player.closings.find(of);
+}
+
+function countRollbacks(bet: Bet): number {
+  return bet.entries.filter((one) => one.what === 'rollback').length + bet.asked.length;
 }
 
 function countClosings(player: ReferencePlayer, product: string, round: string): number {
