@@ -198,7 +198,7 @@ export class ReferenceWallet {
 
     this.request = command.id;
     this.sent = command.timestampMillis;
-    const copy = structuredClone(player);
+    const copy = copyOf(player);
     const version = player.version + 1;
     const effects: Effect[] = [];
     const ended: string[] = [];
@@ -436,7 +436,12 @@ export class ReferenceWallet {
     if (known !== undefined) {
       if (known.state === 'VOID') throw new Refused(20003);
       if (known.payout !== txn.payoutAmount) throw new Refused(20004);
-      if (skip || known.paidOut) return repeatOf(alike(known, 'settle', txn.payoutAmount, '', skip) as Entry);
+      if (skip || known.paidOut) {
+        const runsAgain = bets.some((bet) => known.betIds.includes(bet.id) && isOpen(bet));
+        const isItsOwn = known.entries.some((one) => one.request === command.id);
+        if (runsAgain && !isItsOwn) throw new Refused(20004);
+        return repeatOf(alike(known, 'settle', txn.payoutAmount, '', skip) as Entry);
+      }
       const own = known.betIds.length > 0 ? bets.filter((bet) => known.betIds.includes(bet.id)) : bets;
       if (own.every(isReversed)) throw new Refused(20003);
     } else {
@@ -916,6 +921,18 @@ export class ReferenceWallet {
     player.closings.push({ product, round: txn.roundId, id: txn.id, what, request, before, after, version });
     return { repeat: false, before, after, version };
   }
+}
+
+/** A deep copy: what is in several places of it is one thing in the copy, too. */
+function copyOf<T>(value: T, copies = new Map<object, object>()): T {
+  if (typeof value !== 'object' || value === null) return value;
+  const known = copies.get(value);
+  if (known !== undefined) return known as T;
+  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
+  copies.set(value, copy);
+  for (const key of Object.keys(value))
+    (copy as Record<string, unknown>)[key] = copyOf((value as Record<string, unknown>)[key], copies);
+  return copy as T;
 }
 
 function newBet(product: string, id: string, round: string, kind: Bet['kind'], state: string, stake: number): Bet {
