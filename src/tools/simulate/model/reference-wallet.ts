@@ -1,6 +1,4 @@
-import type { CallbackCommand, CheckBalanceCommand, OperationCommand } from '../../src/wallet/command.js';
-import type { Rules } from '../../src/wallet/decide/rules.js';
-import type { Session } from '../../src/wallet/state/session.js';
+import type { Callback, CheckBalance, Correction, ReferenceRules } from './callback.js';
 
 /*
  * The dumb one: decisions.md written down a second time, for reading and not for speed. Plain objects, everything
@@ -92,7 +90,8 @@ export interface ReferencePlayer {
   balance: number;
   version: number;
   blocked: boolean;
-  session: Session | undefined;
+  /** The digest of its token, and when it ends; null: never. */
+  session: { readonly digest: string; readonly endMs: number | null } | undefined;
   bets: Bet[];
   settlements: Settlement[];
   closings: Closing[];
@@ -112,8 +111,13 @@ export type ReferenceAnswer =
   | { code: 0; before: number; after: number }
   | { code: number; before?: undefined; after?: undefined };
 
-type Txn = CallbackCommand['txns'][number];
-type Of<K extends CallbackCommand['type']> = Extract<CallbackCommand, { type: K }>['txns'][number];
+export interface ReferenceTurn {
+  readonly answer: ReferenceAnswer;
+  readonly player: ReferencePlayer;
+}
+
+type Txn = Callback['txns'][number];
+type Of<K extends Callback['type']> = Extract<Callback, { type: K }>['txns'][number];
 
 class Refused extends Error {
   /** What stays although the request failed. */
@@ -142,30 +146,13 @@ export class ReferenceWallet {
   private request = '';
   private sent = 0;
 
-  constructor(private readonly rules: Rules) {}
+  constructor(private readonly rules: ReferenceRules) {}
 
   create(username: string, currency: string, balance: number): void {
-    this.players.set(username, {
-      currency,
-      balance,
-      version: 1,
-      blocked: false,
-      session: undefined,
-      bets: [],
-      settlements: [],
-      closings: [],
-      rewards: [],
-      movements: [],
-      marks: [],
-      endedRounds: [],
-      rollbacks: [],
-      undone: [],
-      tipDays: [],
-      operations: [{ id: 'fund', what: 'import', before: 0, after: balance }],
-    });
+    this.players.set(username, newPlayer(currency, balance));
   }
 
-  balance({ username, currency, session }: CheckBalanceCommand, nowMs: number): ReferenceAnswer {
+  balance({ username, currency, session }: CheckBalance, nowMs: number): ReferenceAnswer {
     const player = this.players.get(username);
     if (player === undefined) return { code: 10001 };
     if (player.currency !== currency) return { code: 40003 };
@@ -173,7 +160,7 @@ export class ReferenceWallet {
     return { code: 0, before: player.balance, after: player.balance };
   }
 
-  correct(command: Extract<OperationCommand, { type: 'correct' }>): ReferenceAnswer {
+  correct(command: Correction): ReferenceAnswer {
     const player = this.players.get(command.username);
     if (player === undefined) return { code: 10001 };
     const { id, amount, reason } = command;
@@ -191,10 +178,17 @@ export class ReferenceWallet {
     return { code: 0, before, after };
   }
 
-  answer(command: CallbackCommand, nowMs: number): ReferenceAnswer {
+  answer(command: Callback, nowMs: number): ReferenceAnswer {
     const player = this.players.get(command.username);
     if (player === undefined) return { code: 10001 };
-    if (player.currency !== command.currency) return { code: 40003 };
+    const turn = this.turn(player, command, nowMs);
+    this.players.set(command.username, turn.player);
+    return turn.answer;
+  }
+
+  /** The answer to this player, and what becomes of him; leaves the given one alone. */
+  turn(player: ReferencePlayer, command: Callback, nowMs: number): ReferenceTurn {
+    if (player.currency !== command.currency) return { answer: { code: 40003 }, player };
 
     this.request = command.id;
     this.sent = command.timestampMillis;
@@ -229,18 +223,21 @@ export class ReferenceWallet {
       copy.endedRounds.push(...ended);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (error.residue !== undefined) {
-        error.residue(player);
-        player.version = version;
-      }
-      return { code: error.code };
+      return { answer: { code: error.code }, player: withResidue(player, error, version) };
     }
-    if (changed) {
-      copy.version = version;
-      this.players.set(command.username, copy);
-    }
-    const before = player.balance;
-    if (effects.some((effect) => !effect.repeat)) return { code: 0, before, after: copy.balance };
+    if (changed) copy.version = version;
+    const answer = this.answerOf(command, effects, idle, player.balance, copy.balance);
+    return { answer, player: changed ? copy : player };
+  }
+
+  private answerOf(
+    command: Callback,
+    effects: readonly Effect[],
+    idle: number,
+    before: number,
+    after: number,
+  ): ReferenceAnswer {
+    if (effects.some((effect) => !effect.repeat)) return { code: 0, before, after };
     if (idle === command.txns.length) return { code: 20001 };
     const once = effects.filter((effect, i) => effects.findIndex((one) => one.source === effect.source) === i);
     const newest = once.filter((effect) => effect.version === Math.max(...effects.map((one) => one.version)));
@@ -249,7 +246,7 @@ export class ReferenceWallet {
 
   private one(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Txn,
     version: number,
     nowMs: number,
@@ -298,7 +295,7 @@ export class ReferenceWallet {
 
   private place(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'placeBets'>,
     version: number,
     nowMs: number,
@@ -351,7 +348,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, bet, { what: 'place', amount: txn.betAmount, status: txn.status, skip });
   }
 
-  private single(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
+  private single(player: ReferencePlayer, command: Callback, txn: Of<'settleBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     const skip = txn.skipBalanceUpdate;
     if (bet !== undefined && this.isStale(player, bet)) throw new Refused(20002);
@@ -396,7 +393,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, target, { what: 'settle', amount: txn.payoutAmount, skip });
   }
 
-  private settle(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
+  private settle(player: ReferencePlayer, command: Callback, txn: Of<'settleBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined || bet.state === 'TIPS') throw new Refused(20001);
     const skip = txn.skipBalanceUpdate;
@@ -421,12 +418,7 @@ export class ReferenceWallet {
     });
   }
 
-  private settleRound(
-    player: ReferencePlayer,
-    command: CallbackCommand,
-    txn: Of<'settleBets'>,
-    version: number,
-  ): Effect {
+  private settleRound(player: ReferencePlayer, command: Callback, txn: Of<'settleBets'>, version: number): Effect {
     const product = command.productId;
     const skip = txn.skipBalanceUpdate;
     const bets = betsOf(player, product, txn.roundId);
@@ -481,7 +473,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, settlement, { what: 'settle', amount: txn.payoutAmount, skip });
   }
 
-  private adjust(player: ReferencePlayer, command: CallbackCommand, txn: Of<'adjustBets'>, version: number): Effect {
+  private adjust(player: ReferencePlayer, command: Callback, txn: Of<'adjustBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined || bet.state === 'TIPS') throw new Refused(20001);
     const entry = bet.entries.find((one) => one.what === 'adjust' && one.request === command.id);
@@ -498,7 +490,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, bet, { what: 'adjust', amount: txn.betAmount, request: command.id });
   }
 
-  private void(player: ReferencePlayer, command: CallbackCommand, txn: Of<'voidSettled'>, version: number): Effect {
+  private void(player: ReferencePlayer, command: Callback, txn: Of<'voidSettled'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     const reward = player.rewards.find((one) => one.product === command.productId && one.id === txn.id);
     if (reward !== undefined && (bet === undefined || bet.kind === 'tombstone')) {
@@ -536,7 +528,7 @@ export class ReferenceWallet {
 
   private voidRound(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'voidSettled'>,
     version: number,
     isClosedHere: boolean,
@@ -569,7 +561,7 @@ export class ReferenceWallet {
     return moved;
   }
 
-  private cancel(player: ReferencePlayer, command: CallbackCommand, txn: Of<'cancelBets'>, version: number): Effect {
+  private cancel(player: ReferencePlayer, command: Callback, txn: Of<'cancelBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined) throw this.unknown(player, command.productId, txn);
     return this.refund(player, bet, txn.status, version);
@@ -599,7 +591,7 @@ export class ReferenceWallet {
 
   private cancelRound(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'cancelBets'>,
     version: number,
     isClosedHere: boolean,
@@ -640,7 +632,7 @@ export class ReferenceWallet {
 
   private tip(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'cancelTips'>,
     version: number,
     nowMs: number,
@@ -657,7 +649,7 @@ export class ReferenceWallet {
     return this.move(player, txn.betAmount, version, tip, { what: 'cancel', amount: txn.betAmount });
   }
 
-  private rollback(player: ReferencePlayer, command: CallbackCommand, txn: Of<'rollback'>, version: number): Effect {
+  private rollback(player: ReferencePlayer, command: Callback, txn: Of<'rollback'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined) throw new Refused(20001);
     const rollbacks = bet.entries.filter((one) => one.what === 'rollback');
@@ -701,7 +693,7 @@ export class ReferenceWallet {
 
   private rollbackRound(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'rollback'>,
     version: number,
     hasBegun: boolean,
@@ -811,7 +803,7 @@ export class ReferenceWallet {
 
   private placeTip(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'placeTips'>,
     version: number,
     nowMs: number,
@@ -835,7 +827,7 @@ export class ReferenceWallet {
     return this.move(player, -tip.held, version, tip, { what: 'place', amount: txn.betAmount, skip });
   }
 
-  private reward(player: ReferencePlayer, command: CallbackCommand, txn: Of<'winRewards'>, version: number): Effect {
+  private reward(player: ReferencePlayer, command: Callback, txn: Of<'winRewards'>, version: number): Effect {
     const { productId: product } = command;
     const known = player.rewards.find((one) => one.product === product && one.id === txn.id);
     if (known !== undefined) {
@@ -849,12 +841,7 @@ export class ReferenceWallet {
     return this.move(player, txn.payoutAmount, version, reward, { what: 'settle', amount: txn.payoutAmount });
   }
 
-  private movement(
-    player: ReferencePlayer,
-    command: CallbackCommand,
-    txn: Of<'adjustBalance'>,
-    version: number,
-  ): Effect {
+  private movement(player: ReferencePlayer, command: Callback, txn: Of<'adjustBalance'>, version: number): Effect {
     const { productId: product } = command;
     const { id: ref, status, amount } = txn;
     const isKnown = (one: Movement) => one.product === product && one.ref === ref && one.status === status;
@@ -877,9 +864,9 @@ export class ReferenceWallet {
     if (listed === undefined && this.rules.productsUnlisted === 'reject') throw new Refused(40003);
   }
 
-  private refuseStranger(player: ReferencePlayer, command: CallbackCommand, nowMs: number): void {
+  private refuseStranger(player: ReferencePlayer, command: Callback, nowMs: number): void {
     this.refuseOpening(player, command.productId);
-    const { session } = command as Extract<CallbackCommand, { type: 'placeBets' }>;
+    const { session } = command as Extract<Callback, { type: 'placeBets' }>;
     if (!this.letsIn(player, session, nowMs)) throw new Refused(30001);
   }
 
@@ -923,6 +910,36 @@ export class ReferenceWallet {
   }
 }
 
+export function newPlayer(currency: string, balance: number): ReferencePlayer {
+  return {
+    currency,
+    balance,
+    version: 1,
+    blocked: false,
+    session: undefined,
+    bets: [],
+    settlements: [],
+    closings: [],
+    rewards: [],
+    movements: [],
+    marks: [],
+    endedRounds: [],
+    rollbacks: [],
+    undone: [],
+    tipDays: [],
+    operations: [{ id: 'fund', what: 'import', before: 0, after: balance }],
+  };
+}
+
+/** What stays of a request that failed. */
+function withResidue(player: ReferencePlayer, { residue }: Refused, version: number): ReferencePlayer {
+  if (residue === undefined) return player;
+  const kept = copyOf(player);
+  residue(kept);
+  kept.version = version;
+  return kept;
+}
+
 /** A deep copy: what is in several places of it is one thing in the copy, too. */
 function copyOf<T>(value: T, copies = new Map<object, object>()): T {
   if (typeof value !== 'object' || value === null) return value;
@@ -948,7 +965,7 @@ interface Closed {
   repeat: boolean;
 }
 
-function closedBy(player: ReferencePlayer, command: CallbackCommand, txn: Txn, { repeat }: Effect): Closed[] {
+function closedBy(player: ReferencePlayer, command: Callback, txn: Txn, { repeat }: Effect): Closed[] {
   if (command.type !== 'cancelBets' && command.type !== 'voidSettled' && command.type !== 'rollback') return [];
   const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'> | Of<'rollback'>;
   if (byRound) return [{ round: roundId, whole: true, repeat }];
@@ -959,7 +976,7 @@ function closedBy(player: ReferencePlayer, command: CallbackCommand, txn: Txn, {
 }
 
 /** A bet that has no cancel or void of its own, because an element of this array has closed its whole round. */
-function isClosedWithRound(player: ReferencePlayer, command: CallbackCommand, txn: Txn, closed: readonly Closed[]) {
+function isClosedWithRound(player: ReferencePlayer, command: Callback, txn: Txn, closed: readonly Closed[]) {
   if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return false;
   const bet = find(player, command.productId, txn.id);
   if ((txn as Of<'cancelBets'> | Of<'voidSettled'>).byRound || bet?.kind !== 'bet') return false;
