@@ -1,18 +1,21 @@
 import { must } from '../../src/base/assert.js';
 import type { Logger } from '../../src/base/logger.js';
 import { delay } from '../../src/base/timers.js';
-import type { CallbackReply } from '../../src/callback/callback-codec.js';
+import type { CallbackCodec, CallbackReply } from '../../src/callback/callback-codec.js';
 import type { SentCallback } from '../../src/callback/sent-callback.js';
 import { ClusterNode } from '../../src/cluster/cluster-node.js';
 import type { Position } from '../../src/shard/log/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import { FormatGate } from '../../src/store/format/format-gate.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import type { Command } from '../../src/wallet/command.js';
+import type { Answer } from '../../src/wallet/decision.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { ShardHost } from '../../src/worker/shard-host.js';
-import { CODEC, hostDeps } from '../support/host-deps.js';
+import { hostDeps } from '../support/host-deps.js';
 import type { Network, SimulatedLinks } from './network.js';
 import type { Random } from './random.js';
+import type { SimulatedArchive } from './simulated-archive.js';
 import { SimulatedProcess } from './simulated-process.js';
 import type { SimulatedStore } from './simulated-store.js';
 import type { SimulatedTable } from './simulated-table.js';
@@ -24,6 +27,10 @@ export interface Surroundings {
   readonly network: Network;
   readonly store: SimulatedStore;
   readonly table: SimulatedTable;
+  /** Where its records are, and what brings calls there. */
+  readonly archive: SimulatedArchive;
+  readonly archiveServer: SimulatedStore;
+  readonly codec: CallbackCodec;
   readonly log: (name: string, level: string, message: string, fields: object) => void;
 }
 
@@ -39,6 +46,8 @@ export interface NodeSettings {
   readonly format: number;
   /** Durability is peers:1. */
   readonly isCopied: boolean;
+  /** How long closed rounds stay in memory; undefined: there is no archive. */
+  readonly memoryMs: number | undefined;
 }
 
 /** Servers of the store are named in cuts as processes are. */
@@ -46,6 +55,8 @@ export function serverName(server: number): string {
   return `server-${server}`;
 }
 
+/** The archive's server in cuts. */
+export const ARCHIVE = 'archive';
 /** What a node may write before it has read a plan. */
 const FIRST_FORMAT = 1;
 const COPY_BYTES_MAX = 1_000_000;
@@ -69,14 +80,15 @@ export class SimulatedNode {
     around: Surroundings,
     readonly settings: NodeSettings,
   ) {
-    const { time, network, store, table } = around;
-    const { name, followers, expect, acknowledged, snapshotEntries, format, isCopied } = settings;
+    const { time, network, store, table, archive, archiveServer, codec } = around;
+    const { name, followers, expect, acknowledged, snapshotEntries, format, isCopied, memoryMs } = settings;
     const random = around.random.fork();
     this.tag = random.hex(8);
     const { tag } = this;
     const process = new SimulatedProcess(time);
     const log = loggerOf(name, around);
     const isCut = (server: number) => network.isCut(tag, serverName(server));
+    const isArchiveCut = () => network.isCut(tag, ARCHIVE);
     const access = store.accessOf(process, isCut);
     const gate = new FormatGate(FIRST_FORMAT);
     this.process = process;
@@ -85,6 +97,7 @@ export class SimulatedNode {
       hostDeps({
         storeId: store.storeId,
         shardCount: store.shardCount,
+        codec,
         wal: access,
         snapshots: access,
         ownerTag: tag,
@@ -100,6 +113,10 @@ export class SimulatedNode {
         timers: process,
         loopIdleMs: () => process.monotonicMs(),
         memory: this.memory,
+        ...(memoryMs !== undefined && {
+          memoryMs,
+          archive: archive.for((run) => archiveServer.call(process, 0, isArchiveCut, run)),
+        }),
         log,
         putCopies: isCopied ? (copies) => this.cluster.putCopies(copies) : undefined,
         onFenced: (shard, takenBy, head) => this.cluster.fenced(shard, takenBy, head),
@@ -120,7 +137,7 @@ export class SimulatedNode {
         links = network.join(tag, process, events);
         return links;
       },
-      codec: CODEC,
+      codec,
       acknowledged,
       copyBytesMax: isCopied ? COPY_BYTES_MAX : undefined,
       parkedMax: 10_000,
@@ -154,6 +171,15 @@ export class SimulatedNode {
         reply(answer);
       };
       cluster.router.carryOut({ ...callback, deadlineMs }, { reply: (answer) => process.here(() => answered(answer)) });
+    });
+  }
+
+  /** A command of the operator. */
+  execute(shard: number, command: Command, patienceMs: number, reply: (answer: Answer) => void): void {
+    const { process, cluster } = this;
+    process.here(() => {
+      const deadlineMs = process.monotonicMs() + patienceMs;
+      cluster.router.execute(shard, command, deadlineMs, { reply: (answer) => process.here(() => reply(answer)) });
     });
   }
 

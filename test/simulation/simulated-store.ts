@@ -44,6 +44,8 @@ export interface StoreFaults {
   readonly late: number;
 }
 
+export const NO_FAULTS: StoreFaults = { requestLost: 0, answerLost: 0, late: 0 };
+
 /** A sender does not wait longer. */
 const TIMEOUT_MS = 2000;
 const FAILOVER_MS = 2000;
@@ -56,7 +58,7 @@ const LATE_MS = 5000;
 export class SimulatedStore {
   private readonly shards: Stored[];
   private readonly servers: Server[];
-  faults: StoreFaults = { requestLost: 0, answerLost: 0, late: 0 };
+  faults = NO_FAULTS;
   /** For who waits for an append to be on its way. */
   onAppend: (append: Append) => void = () => {};
 
@@ -120,6 +122,7 @@ export class SimulatedStore {
 
   /** All is well again. */
   calm(): void {
+    this.faults = NO_FAULTS;
     for (const server of this.servers) {
       server.isAway = false;
       server.slowness = 1;

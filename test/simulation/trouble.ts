@@ -1,88 +1,121 @@
-import { serverName } from './simulated-node.js';
+import { must } from '../../src/base/assert.js';
+import type { Random } from './random.js';
+import { ARCHIVE, type SimulatedNode, serverName } from './simulated-node.js';
+import { NO_FAULTS, type StoreFaults } from './simulated-store.js';
 import type { World } from './world.js';
 
-/** Something that goes wrong, or is done; the world decides by chance where. */
-type Trouble = (world: World) => void;
+/** Something that goes wrong, or is done; chance decides where, and for how long. */
+type Trouble = (world: World, random: Random) => void;
 
 const SHORT_MS = 400;
 const LONG_MS = 6000;
 
 const TROUBLES: Readonly<Record<string, Trouble>> = {
-  kill: (world) => {
-    const i = world.random.below(world.settings.nodes);
+  kill: (world, random) => {
+    const i = random.below(world.settings.nodes);
     world.kill(i);
-    world.time.after(world.random.between(100, LONG_MS), () => {
+    world.time.after(random.between(100, LONG_MS), () => {
       if (world.nodes[i] === undefined) world.startNode(i);
     });
   },
-  restart: (world) => {
-    const i = world.random.below(world.settings.nodes);
-    void world.end(i, world.random.between(0, LONG_MS)).then(() => {
+  restart: (world, random) => {
+    const i = random.below(world.settings.nodes);
+    void world.end(i, random.between(0, LONG_MS)).then(() => {
       if (world.nodes[i] === undefined) world.startNode(i);
     });
   },
-  stop: (world) => {
-    const node = world.living[world.random.below(world.living.length)];
+  stop: (world, random) => {
+    const node = oneOf(world, random);
     node?.process.stop();
-    const ms = world.random.chance(0.5) ? world.random.between(10, SHORT_MS) : world.random.between(SHORT_MS, LONG_MS);
+    const ms = random.chance(0.5) ? random.between(10, SHORT_MS) : random.between(SHORT_MS, LONG_MS);
     world.time.after(ms, () => node?.process.goOn());
   },
-  'cut-nodes': (world) => {
-    const [a, b] = [world.random.below(world.living.length), world.random.below(world.living.length)];
-    const [one, other] = [world.living[a], world.living[b]];
+  'cut-nodes': (world, random) => {
+    const [one, other] = [oneOf(world, random), oneOf(world, random)];
     if (one !== undefined && other !== undefined && one !== other) world.network.cut(one.tag, other.tag);
-    world.time.after(world.random.between(100, LONG_MS), () => world.network.mend());
+    world.time.after(random.between(100, LONG_MS), () => world.network.mend());
   },
-  'cut-store': (world) => {
-    const node = world.living[world.random.below(world.living.length)];
-    if (node !== undefined) world.network.cut(node.tag, world.randomServer());
-    world.time.after(world.random.between(100, LONG_MS), () => world.network.mend());
+  'cut-store': (world, random) => {
+    const node = oneOf(world, random);
+    if (node !== undefined) world.network.cut(node.tag, serverName(random.below(world.settings.servers)));
+    world.time.after(random.between(100, LONG_MS), () => world.network.mend());
   },
-  'cut-off': (world) => {
-    const node = world.living[world.random.below(world.living.length)];
+  'cut-off': (world, random) => {
+    const node = oneOf(world, random);
     for (const other of world.living) if (node !== undefined && other !== node) world.network.cut(node.tag, other.tag);
     for (let server = 0; server < world.settings.servers; server++) {
       if (node !== undefined) world.network.cut(node.tag, serverName(server));
     }
-    world.time.after(world.random.between(100, LONG_MS), () => world.network.mend());
+    world.time.after(random.between(100, LONG_MS), () => world.network.mend());
   },
-  'fail-over': (world) => world.store.failOver(world.random.below(world.settings.servers)),
-  away: (world) => world.store.away(world.random.below(world.settings.servers), world.random.between(100, LONG_MS)),
-  slow: (world) => world.store.slow(world.random.below(world.settings.servers), world.random.between(5, 200), LONG_MS),
-  weather: (world) => {
-    const drawn = () => (world.random.chance(0.5) ? 0 : world.random.between(0, 0.05));
-    world.store.faults = { requestLost: drawn(), answerLost: drawn(), late: drawn() };
-    world.time.after(world.random.between(100, LONG_MS), () => {
-      world.store.faults = { requestLost: 0, answerLost: 0, late: 0 };
+  'fail-over': (world, random) => world.store.failOver(random.below(world.settings.servers)),
+  away: (world, random) => world.store.away(random.below(world.settings.servers), random.between(100, LONG_MS)),
+  slow: (world, random) => world.store.slow(random.below(world.settings.servers), random.between(5, 200), LONG_MS),
+  weather: (world, random) => {
+    world.store.faults = drawnFaults(random);
+    world.time.after(random.between(100, LONG_MS), () => {
+      world.store.faults = NO_FAULTS;
     });
   },
   'lose-table': (world) => world.table.lose(),
-  clock: (world) => {
-    const node = world.living[world.random.below(world.living.length)];
-    if (node !== undefined) node.process.aheadMs = world.random.pick([0, 3_600_000, -3_600_000, 30_000, -30_000]);
+  clock: (world, random) => {
+    const node = oneOf(world, random);
+    if (node !== undefined) node.process.aheadMs = random.pick([0, 3_600_000, -3_600_000, 30_000, -30_000]);
   },
-  move: (world) => {
+  move: (world, random) => {
     const [node] = world.living;
-    const shard = world.random.below(world.settings.shards);
-    const to = `node-${world.random.below(world.settings.nodes)}`;
+    const shard = random.below(world.settings.shards);
+    const to = `node-${random.below(world.settings.nodes)}`;
     void node?.cluster.moveShard(shard, to, 'test').catch(() => {});
   },
-  drain: (world) => {
+  drain: (world, random) => {
     const [node] = world.living;
-    const name = `node-${world.random.below(world.settings.nodes)}`;
-    void node?.cluster.drain(name, world.random.chance(0.5)).catch(() => {});
+    const name = `node-${random.below(world.settings.nodes)}`;
+    void node?.cluster.drain(name, random.chance(0.5)).catch(() => {});
   },
-  memory: (world) => {
-    const node = world.living[world.random.below(world.living.length)];
+  memory: (world, random) => {
+    const node = oneOf(world, random);
     if (node === undefined) return;
     node.memory.isFull = true;
-    world.time.after(world.random.between(100, LONG_MS), () => {
+    world.time.after(random.between(100, LONG_MS), () => {
       node.memory.isFull = false;
+    });
+  },
+  'damage-snapshot': (world, random) => world.damageSnapshot(random.below(world.settings.shards)),
+};
+
+/** What can happen to an archive, where there is one. */
+const ARCHIVE_TROUBLES: Readonly<Record<string, Trouble>> = {
+  'archive-away': (world, random) => world.archiveServer.away(0, random.between(100, LONG_MS)),
+  'cut-archive': (world, random) => {
+    const node = oneOf(world, random);
+    if (node !== undefined) world.network.cut(node.tag, ARCHIVE);
+    world.time.after(random.between(100, LONG_MS), () => world.network.mend());
+  },
+  'archive-slow': (world, random) => world.archiveServer.slow(0, random.between(5, 200), LONG_MS),
+  'archive-weather': (world, random) => {
+    world.archiveServer.faults = drawnFaults(random);
+    world.time.after(random.between(100, LONG_MS), () => {
+      world.archiveServer.faults = NO_FAULTS;
     });
   },
 };
 
-const NAMES = Object.keys(TROUBLES);
+export const NAMES: readonly string[] = Object.keys(TROUBLES);
+export const ARCHIVE_NAMES: readonly string[] = Object.keys(ARCHIVE_TROUBLES);
+
+export function happen(kind: string, world: World, random: Random): void {
+  must(TROUBLES[kind] ?? ARCHIVE_TROUBLES[kind], `there is such a trouble: ${kind}`)(world, random);
+}
+
+function oneOf(world: World, random: Random): SimulatedNode | undefined {
+  return world.living[random.below(world.living.length)];
+}
+
+function drawnFaults(random: Random): StoreFaults {
+  const drawn = () => (random.chance(0.5) ? 0 : random.between(0, 0.05));
+  return { requestLost: drawn(), answerLost: drawn(), late: drawn() };
+}
 
 /** Lets chance do some of it for a while, each kind as often as this run's seed says. Resolves to what was done. */
 export async function trouble(world: World, forMs: number): Promise<string[]> {
@@ -95,12 +128,21 @@ export async function trouble(world: World, forMs: number): Promise<string[]> {
     await time.pass(random.between(0, 2 * restMs));
     const kind = random.pick(kinds);
     done.push(`${(time.nowMs / 1000).toFixed(3)} ${kind}`);
-    TROUBLES[kind]?.(world);
+    happen(kind, world, random);
   }
   return done;
 }
 
-const ONE_NODE = ['kill', 'restart', 'stop', 'cut-off', 'cut-store', 'move', 'weather', 'lose-table'];
+export const ONE_NODE: readonly string[] = [
+  'kill',
+  'restart',
+  'stop',
+  'cut-off',
+  'cut-store',
+  'move',
+  'weather',
+  'lose-table',
+];
 const ROUND_MS = 16_000;
 
 /**
@@ -116,7 +158,7 @@ export async function failOvers(world: World, rounds: number): Promise<string[]>
     const [failsAfterMs, afterMs] = [random.between(0, 1500), random.between(0, 1500)];
     done.push(`${(time.nowMs / 1000).toFixed(3)} ${kind} after ${afterMs}, server ${server} after ${failsAfterMs}`);
     time.after(failsAfterMs, () => world.store.failOver(server));
-    time.after(afterMs, () => TROUBLES[kind]?.(world));
+    time.after(afterMs, () => happen(kind, world, random));
     await time.pass(ROUND_MS);
   }
   return done;

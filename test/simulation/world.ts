@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
+import type { CallbackAnswer } from '../../src/callback/callback-codec.js';
 import type { Position } from '../../src/shard/log/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import { STORE_FORMAT } from '../../src/store/format/format-gate.js';
+import type { Command, Endpoint } from '../../src/wallet/command.js';
+import type { Answer } from '../../src/wallet/decision.js';
 import { shardOf } from '../../src/worker/placement.js';
+import { codecOn } from '../support/host-deps.js';
 import { Network } from './network.js';
 import { Random } from './random.js';
-import { SimulatedNode, serverName } from './simulated-node.js';
+import { SimulatedArchive } from './simulated-archive.js';
+import { SimulatedNode } from './simulated-node.js';
 import { SimulatedStore } from './simulated-store.js';
 import { SimulatedTable } from './simulated-table.js';
 import { VirtualTime } from './virtual-time.js';
@@ -24,6 +29,8 @@ export interface WorldSettings {
   readonly format?: number;
   /** Answers wait for another node, and not for replicas, which are so far behind (milliseconds). */
   readonly replicasBehindMs?: number;
+  /** How long closed rounds stay in memory; without it there is no archive. */
+  readonly memoryMs?: number | undefined;
 }
 
 const STORE_ID = '11111111-2222-3333-4444-555555555555';
@@ -34,6 +41,7 @@ const PATIENCE_MS = 3000;
 /** A platform that has no answer sends again, to whichever node. */
 /** Every so many bets somebody asks for a balance. */
 const ASKED_EVERY = 4;
+const GIVE_UP_MS = PATIENCE_MS + 500;
 const RETRY_MS = 50;
 const RETRIES_MAX = 2000;
 const LOG_LINES_MAX = 400;
@@ -48,13 +56,16 @@ export class World {
   readonly network: Network;
   readonly store: SimulatedStore;
   readonly table: SimulatedTable;
+  readonly archive = new SimulatedArchive();
+  /** It has no shards: it brings calls to the archive. */
+  readonly archiveServer: SimulatedStore;
   readonly nodes: (SimulatedNode | undefined)[] = [];
   /** The newest lines, for who has to find out why. */
   readonly lines: string[] = [];
-  /** First answers, by id of the bet. */
   /** Balances that somebody was told when asking, and the lowest balance that anybody has heard of, by player. */
   asked = 0;
   private readonly lowest = new Map<string, number>();
+  /** First answers, by id of the bet. */
   readonly told = new Map<string, { readonly before: number; readonly after: number }>();
   /** How long each answered callback took, with all of its attempts. Milliseconds. */
   readonly tookMs: number[] = [];
@@ -62,7 +73,13 @@ export class World {
   unanswered = 0;
   /** Attempts that were answered with something else than success. */
   readonly failures = new Map<string, number>();
+  /** For who wants each line as it is written. */
+  onLine: (line: string) => void = () => {};
+  /** Shards one of whose snapshots was damaged. */
+  private readonly damaged = new Set<number>();
   private readonly folders: Folder[] = [];
+  private readonly clock = { now: () => this.time.wallMs(), monotonicMs: () => this.time.nowMs };
+  private readonly answers = codecOn(this.clock);
   private readonly codec = new EntryCodec(STORE_ID);
   private bets = 0;
 
@@ -73,6 +90,7 @@ export class World {
     this.network = new Network(time, this.random.fork());
     this.store = new SimulatedStore(STORE_ID, shards, servers, time, this.random.fork(), settings.replicasBehindMs);
     this.table = new SimulatedTable(this.random.fork());
+    this.archiveServer = new SimulatedStore(STORE_ID, 0, 1, time, this.random.fork());
     for (let i = 0; i < nodes; i++) this.folders.push(new Map());
   }
 
@@ -102,7 +120,7 @@ export class World {
   }
 
   startNode(i: number, format = this.settings.format ?? STORE_FORMAT): void {
-    const { followers, expect = 1, snapshotEntries = 0, replicasBehindMs } = this.settings;
+    const { followers, expect = 1, snapshotEntries = 0, replicasBehindMs, memoryMs } = this.settings;
     const folder = this.folders[i] as Folder;
     const node = new SimulatedNode(this.surroundings(), {
       name: `node-${i}`,
@@ -112,6 +130,7 @@ export class World {
       snapshotEntries,
       format,
       isCopied: replicasBehindMs !== undefined,
+      memoryMs,
     });
     this.nodes[i] = node;
     const { process, cluster } = node;
@@ -162,13 +181,40 @@ export class World {
     if (this.bets % ASKED_EVERY === 0) this.ask(username);
   }
 
-  /** Everything is in order again, and everybody has come to rest. */
-  async calm(): Promise<void> {
+  /**
+   * Sends a callback to one of the nodes. `done` gets its answer, undefined when there is none in time, and then perhaps one
+   * that is late.
+   */
+  send(endpoint: Endpoint, text: string, done: (answer: CallbackAnswer | undefined) => void): void {
+    const node = this.maybeOpenNode();
+    this.time.after(GIVE_UP_MS, () => done(undefined));
+    node?.carryOut({ endpoint, text, isTraced: false }, PATIENCE_MS, ({ answer }) => done(answer));
+  }
+
+  /** A command of the operator, in the same way. */
+  command(command: Command, done: (answer: Answer | undefined) => void): void {
+    const node = this.maybeOpenNode();
+    this.time.after(GIVE_UP_MS, () => done(undefined));
+    node?.execute(shardOf(command.username, this.settings.shards), command, PATIENCE_MS, done);
+  }
+
+  private maybeOpenNode(): SimulatedNode | undefined {
+    const open = this.living.filter(({ isOpen }) => isOpen);
+    return open.length === 0 ? undefined : this.random.pick(open);
+  }
+
+  /** Everything is in order again. */
+  heal(): void {
     this.network.mend();
     this.store.calm();
-    this.store.faults = { requestLost: 0, answerLost: 0, late: 0 };
+    this.archiveServer.calm();
     for (const node of this.living) node.process.goOn();
     for (const [i, node] of this.nodes.entries()) if (node === undefined) this.startNode(i);
+  }
+
+  /** Everything is in order again, and everybody has come to rest. */
+  async calm(): Promise<void> {
+    this.heal();
     const isCalm = () => this.unanswered === 0 && this.servedOnce();
     await this.time.until('every callback is answered, and all shards are served', isCalm, 120_000);
   }
@@ -213,9 +259,15 @@ export class World {
     return [...this.lines.slice(-60), ...states].join('\n');
   }
 
-  /** One at random. */
-  randomServer(): string {
-    return serverName(this.random.below(this.settings.servers));
+  /** A byte of a shard's newest snapshot is turned: once, and where there is an older one to fall back on. */
+  damageSnapshot(shard: number): void {
+    const { snapshots } = this.store.shard(shard);
+    const whole = snapshots.list().filter(({ manifest }) => manifest !== undefined);
+    const newest = whole.at(-1);
+    if (whole.length < 2 || newest === undefined || this.damaged.has(shard)) return;
+    if (snapshots.chunk(newest.id, 0) === undefined) return;
+    this.damaged.add(shard);
+    snapshots.damageChunk(newest.id, 0);
   }
 
   /** Balances only fall here: one that is above what somebody has heard already is of an owner of the past. */
@@ -254,7 +306,7 @@ export class World {
       time.after(RETRY_MS, () => this.attempt(id, username, text, sinceMs, attempts + 1));
     };
     // A platform waits no longer; the process may be gone, or stopped.
-    time.after(PATIENCE_MS + 500, again);
+    time.after(GIVE_UP_MS, again);
     node.carryOut({ endpoint: 'placeBets', text, isTraced: false }, PATIENCE_MS, ({ answer }) => {
       if (answer.type === 'accepted') {
         this.noteBalance(username, answer.after);
@@ -281,13 +333,15 @@ export class World {
   }
 
   private surroundings() {
-    const { time, random, network, store, table } = this;
+    const { time, random, network, store, table, archive, archiveServer, answers: codec } = this;
     const log = (name: string, level: string, message: string, fields: object) => {
       if (level === 'debug') return;
-      this.lines.push(`${(time.nowMs / 1000).toFixed(3)} ${name} ${level} ${message} ${JSON.stringify(fields)}`);
+      const line = `${(time.nowMs / 1000).toFixed(3)} ${name} ${level} ${message} ${JSON.stringify(fields)}`;
+      this.lines.push(line);
+      this.onLine(line);
       if (this.lines.length > LOG_LINES_MAX) this.lines.shift();
     };
-    return { time, random, network, store, table, log };
+    return { time, random, network, store, table, archive, archiveServer, codec, log };
   }
 }
 

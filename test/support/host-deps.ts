@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/base/clock.js';
+import { type Clock, systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/logger.js';
 import { systemTimers } from '../../src/base/timers.js';
 import { CallbackCodec } from '../../src/callback/callback-codec.js';
@@ -12,18 +12,21 @@ import type { HostObserver } from '../../src/worker/host-observer.js';
 import type { HostDeps } from '../../src/worker/shard-host.js';
 import { settingsWith } from './settings.js';
 
+const CODEC_SETTINGS = {
+  scales: new ScaleTable({ default: 4, byCurrency: {} }),
+  amountMax: 1e10,
+  creditMax: 1e10,
+  txnsMax: 200,
+  sessionToken: 'ignore',
+  closed: 'own',
+} as const;
 /** One for all: compiling it takes longer than most tests. */
-export const CODEC = new CallbackCodec(
-  {
-    scales: new ScaleTable({ default: 4, byCurrency: {} }),
-    amountMax: 1e10,
-    creditMax: 1e10,
-    txnsMax: 200,
-    sessionToken: 'ignore',
-    closed: 'own',
-  },
-  systemClock,
-);
+export const CODEC = codecOn(systemClock);
+
+export function codecOn(clock: Clock): CallbackCodec {
+  return new CallbackCodec(CODEC_SETTINGS, clock);
+}
+
 export const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };
 
 export const DEAF: HostObserver = {

@@ -1,0 +1,232 @@
+import type { CallbackAnswer } from '../../src/callback/callback-codec.js';
+import { FAILURES } from '../../src/callback/failures.js';
+import { CannotKnow } from '../../src/tools/simulate/cannot-know.js';
+import { Judge, type Told } from '../../src/tools/simulate/judge.js';
+import { bodyOf, type Message, type Player } from '../../src/tools/simulate/message.js';
+import { Platform } from '../../src/tools/simulate/platform.js';
+import { DEFAULT_PROFILE } from '../../src/tools/simulate/profile.js';
+import { drawMessage } from './draw-message.js';
+import type { Random } from './random.js';
+import type { World } from './world.js';
+
+/** The wallet's units, in which the judge compares. */
+const PROFILE = { ...DEFAULT_PROFILE, decimals: 4 };
+const UNITS = 10_000;
+const OPENING = 100;
+const FIRST_REST_MS = 20;
+const REST_MAX_MS = 400;
+const NOT_NOW = 50001;
+const STORY_MAX = 60;
+
+/** A message on its way, until somebody answers it. */
+interface Exchange {
+  readonly message: Message;
+  /** What was told first, when it was carried out: whatever is told later, even too late, is the same. */
+  accepted?: Told;
+}
+
+/** What a gambler meets. */
+export interface Table {
+  readonly world: World;
+  /** How long he thinks, at most. */
+  readonly thinkMs: number;
+  /** Messages of which he has the answer before he leaves. */
+  readonly messages: number;
+  /** One more message has its answer. */
+  readonly onAnswered: (at: Gambler, message: Message, told: Told) => void;
+  readonly onLeft: (gambler: Gambler) => void;
+  readonly onWrong: (error: Error) => void;
+}
+
+/**
+ * A fresh player, and the platform he plays on: one message after the other, each sent until it is answered; some go at once,
+ * twice, or once more long after. The judge follows, and says when no loss and no order explains an answer.
+ */
+export class Gambler {
+  readonly player: Player;
+  /** What he has in the end; undefined when so many answers were lost that nobody can say. */
+  balance: number | undefined = undefined;
+  private readonly judge: Judge;
+  private readonly platform = new Platform();
+  private readonly sent: Message[] = [];
+  /** For people: what he sent last, and what he was told. */
+  private readonly story: string[] = [];
+  private answered = 0;
+  private isLeaving = false;
+  /** Nobody can say any more what he has. */
+  private isGone = false;
+
+  constructor(
+    username: string,
+    private readonly table: Table,
+    private readonly random: Random,
+  ) {
+    this.player = { username, currency: 'THB', balance: OPENING };
+    this.judge = new Judge(PROFILE, this.player);
+  }
+
+  /** He gets his money, and plays. */
+  begin(): void {
+    const { world } = this.table;
+    const { username, currency } = this.player;
+    const command = { type: 'import-player', id: 'fund', username, currency, balance: OPENING * UNITS } as const;
+    this.until(
+      (done) => world.command(command, (answer) => done(answer?.type === 'accepted')),
+      () => this.goOn(),
+    );
+  }
+
+  /** With the answers to what is on its way. */
+  leave(): void {
+    this.isLeaving = true;
+  }
+
+  private goOn(): void {
+    if (this.isGone) return;
+    const { random, table } = this;
+    table.world.time.after(random.between(0, table.thinkMs), () => this.next());
+  }
+
+  private next(): void {
+    const { random, table, sent } = this;
+    if (this.isLeaving || this.answered >= table.messages) {
+      this.exchange({ message: this.platform.balance() }, ({ after }) => {
+        this.balance = after;
+        table.onLeft(this);
+      });
+      return;
+    }
+    const message = sent.length > 0 && random.chance(0.12) ? random.pick(sent) : drawMessage(this.platform, random);
+    sent.push(message);
+    if (random.chance(0.05)) this.atOnce([message, random.chance(0.5) ? message : this.draw()]);
+    else this.exchange({ message }, () => this.goOn());
+  }
+
+  private draw(): Message {
+    const message = drawMessage(this.platform, this.random);
+    this.sent.push(message);
+    return message;
+  }
+
+  /** All before the first answer; those that get none are sent again, one after the other. */
+  private atOnce(messages: readonly Message[]): void {
+    const exchanges = messages.map((message): Exchange => ({ message }));
+    const told: (Told | undefined)[] = messages.map(() => undefined);
+    let open = messages.length;
+    for (const [n, one] of exchanges.entries()) {
+      this.attempt(one, (answer) => {
+        told[n] = answer;
+        if (--open > 0) return;
+        this.judged(messages, told, () => this.judge.toldAtOnce(messages, told));
+        for (const [i, message] of messages.entries()) {
+          if (told[i] !== undefined) this.count(message, told[i] as Told);
+        }
+        this.inTurn(
+          exchanges.filter((_, i) => told[i] === undefined),
+          () => this.goOn(),
+        );
+      });
+    }
+  }
+
+  private inTurn([first, ...rest]: readonly Exchange[], then: () => void): void {
+    if (first === undefined) then();
+    else this.exchange(first, () => this.inTurn(rest, then));
+  }
+
+  /** Sends it until it is answered. */
+  private exchange(exchange: Exchange, then: (told: Told) => void): void {
+    const { message } = exchange;
+    this.until(
+      (done) =>
+        this.attempt(exchange, (told) => {
+          this.judged([message], [told], () => {
+            if (told === undefined) this.judge.maybe(message);
+            return told === undefined || this.judge.told(message, told);
+          });
+          if (told !== undefined) {
+            this.count(message, told);
+            then(told);
+          }
+          done(told !== undefined);
+        }),
+      () => {},
+    );
+  }
+
+  private count(message: Message, told: Told): void {
+    this.answered++;
+    this.table.onAnswered(this, message, told);
+  }
+
+  /** Once; undefined when nobody can say what became of it. */
+  private attempt(exchange: Exchange, then: (told: Told | undefined) => void): void {
+    const { message } = exchange;
+    const { world } = this.table;
+    const text = bodyOf(message, this.player, 'P', 0);
+    let isOver = false;
+    this.note(`-> ${describe(message)}`);
+    world.send(message.endpoint, text, (answer) => {
+      const told = answer && toldOf(answer);
+      if (!isOver || answer !== undefined) this.note(`<- q${message.number} ${JSON.stringify(answer)}`);
+      if (told?.code === 0) this.same(exchange, told);
+      if (isOver) return;
+      isOver = true;
+      then(told);
+    });
+  }
+
+  /** An answer that comes when nobody waits for it any more counts as well: somebody may have heard it. */
+  private same(exchange: Exchange, told: Told): void {
+    const first = exchange.accepted;
+    exchange.accepted ??= told;
+    if (first === undefined || (first.before === told.before && first.after === told.after)) return;
+    this.wrong(`${describe(exchange.message)} was told ${JSON.stringify(told)} after ${JSON.stringify(first)}`);
+  }
+
+  /** Again and again, less and less often, until it is done. */
+  private until(attempt: (done: (isDone: boolean) => void) => void, then: () => void, restMs = FIRST_REST_MS): void {
+    let isOver = false;
+    attempt((isDone) => {
+      if (this.isGone || isOver) return;
+      isOver = true;
+      if (isDone) then();
+      else this.table.world.time.after(restMs, () => this.until(attempt, then, Math.min(restMs * 2, REST_MAX_MS)));
+    });
+  }
+
+  private judged(messages: readonly Message[], told: readonly (Told | undefined)[], judge: () => boolean): void {
+    try {
+      if (judge()) return;
+    } catch (error) {
+      if (!(error instanceof CannotKnow)) throw error;
+      this.isGone = true;
+      this.table.onLeft(this);
+      return;
+    }
+    const what = messages.map(describe).join(' and at once ');
+    const expected =
+      messages.length > 1 ? '' : `; expected ${JSON.stringify(this.judge.expected(messages[0] as Message))}`;
+    this.wrong(`${what} was answered ${JSON.stringify(told)}${expected}`);
+  }
+
+  private note(what: string): void {
+    this.story.push(`  ${(this.table.world.time.nowMs / 1000).toFixed(4)} ${what}`);
+    if (this.story.length > STORY_MAX) this.story.shift();
+  }
+
+  private wrong(why: string): void {
+    this.table.onWrong(new Error(`${this.player.username}: ${why}\n${this.story.join('\n')}`));
+  }
+}
+
+/** Undefined: not now, and nobody says whether it was carried out. */
+function toldOf(answer: CallbackAnswer): Told | undefined {
+  if (answer.type === 'accepted') return { code: 0, before: answer.before, after: answer.after };
+  const code = FAILURES[answer.failure].statusCode;
+  return code === NOT_NOW ? undefined : { code };
+}
+
+function describe({ endpoint, number, txns }: Message): string {
+  return `${endpoint} q${number} ${JSON.stringify(txns)}`;
+}

@@ -1,0 +1,96 @@
+import { randomInt } from 'node:crypto';
+import { Command, InvalidArgumentError } from 'commander';
+import { type Plan, planOf } from './plan.js';
+import { shrink } from './shrink.js';
+import { simulate } from './whole-node.js';
+
+const SEED_MAX = 2 ** 31 - 1;
+const OPERATIONS = 20_000;
+
+const program = new Command('simulate-node')
+  .description('Plays whole clusters of walletd, with everything that can go wrong around them, each from one seed.')
+  .option('--seed <n>', 'the first seed (default: another one each time)', whole)
+  .option('--seconds <s>', 'one seed after the other for so long; without it only one', whole)
+  .option('--operations <n>', 'answers until a run ends', whole, OPERATIONS)
+  .addHelpText('after', '\nExit codes: 0 all was as it must be, 1 something was not; it is printed with its seed.')
+  .parse();
+
+const options = program.opts<{ seed?: number; seconds?: number; operations: number }>();
+const { seconds, operations } = options;
+const first = options.seed ?? randomInt(1, SEED_MAX);
+const startedMs = performance.now();
+const endMs = startedMs + (seconds ?? 0) * 1000;
+const cpuBefore = process.cpuUsage();
+const faults = new Map<string, number>();
+let total = 0;
+let seed = first;
+let isStopped = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    isStopped = true;
+  });
+}
+process.on('unhandledRejection', (error) => {
+  console.error(`seed ${seed}: nobody has caught this:`, error);
+  console.error(again(seed));
+  process.exit(1);
+});
+
+do {
+  const plan = planOf(seed, operations);
+  const ranMs = performance.now();
+  const outcome = await simulate(plan);
+  total += outcome.operations;
+  for (const [kind, count] of outcome.faults) faults.set(kind, (faults.get(kind) ?? 0) + count);
+  const perSecond = (outcome.operations * 1000) / (performance.now() - ranMs);
+  const times = [...outcome.faults.values()].reduce((sum, count) => sum + count, 0);
+  console.log(
+    `seed ${seed}: ${outcome.operations} operations in ${(outcome.tookMs / 1000).toFixed(1)} s of its time, ` +
+      `${Math.round(perSecond)}/s, ${times} faults, digest ${outcome.digest}`,
+  );
+  if (outcome.failure !== undefined) {
+    await explain(plan, outcome.failure);
+    process.exitCode = 1;
+    break;
+  }
+  seed++;
+} while (!isStopped && performance.now() < endMs);
+
+summarize();
+
+async function explain(plan: Plan, failure: Error): Promise<void> {
+  console.error(
+    `\nseed ${plan.seed} fails: ${failure.stack}\n${failure.message}\n\n${again(plan.seed)}\n\nmaking it smaller...`,
+  );
+  let smallestFailure = failure;
+  const smallest = await shrink(plan, async (smaller) => {
+    const { failure: found } = await simulate(smaller);
+    if (found !== undefined) smallestFailure = found;
+    return found !== undefined;
+  });
+  console.error(`the smallest that fails:\n${JSON.stringify(smallest, undefined, 1)}\n${smallestFailure.message}`);
+}
+
+function again(failing: number): string {
+  return `The same again: npm run simulate-node -- --seed ${failing} --operations ${operations}`;
+}
+
+function summarize(): void {
+  const tookS = (performance.now() - startedMs) / 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const cpuS = (user + system) / 1e6;
+  console.log(
+    `\n${total} operations in ${tookS.toFixed(1)} s (${Math.round(total / tookS)}/s), ` +
+      `${cpuS.toFixed(1)} s of processor (${Math.round(total / cpuS)}/s); seeds ${first} to ${Math.max(first, seed - 1)}`,
+  );
+  for (const [kind, count] of [...faults].sort(([a], [b]) => (a < b ? -1 : 1)))
+    console.log(`${kind.padEnd(18)} ${count}`);
+}
+
+function whole(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > SEED_MAX) {
+    throw new InvalidArgumentError('It must be a whole number above 0.');
+  }
+  return value;
+}

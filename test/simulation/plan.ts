@@ -1,0 +1,83 @@
+import { Random } from './random.js';
+import { ARCHIVE_NAMES, NAMES, ONE_NODE } from './trouble.js';
+
+/** Something that happens in a run; `seed` decides where, and for how long. */
+export interface Fault {
+  readonly atMs: number;
+  readonly kind: string;
+  readonly seed: number;
+}
+
+/** All of one run: it can be made smaller without the rest becoming another one. */
+export interface Plan {
+  readonly seed: number;
+  readonly nodes: number;
+  readonly shards: number;
+  readonly servers: number;
+  readonly followers: number;
+  readonly snapshotEntries: number;
+  /** Undefined: there is no archive. */
+  readonly memoryMs: number | undefined;
+  /** Undefined: every answer waits for the replicas; else for another node, and the replicas are so far behind. */
+  readonly replicasBehindMs: number | undefined;
+  /** Who play at the same time. */
+  readonly gamblers: number;
+  /** How long they think, at most. */
+  readonly thinkMs: number;
+  /** Answers until one leaves, and another one comes. */
+  readonly messages: number;
+  /** Answers until the run ends. */
+  readonly operations: number;
+  readonly faults: readonly Fault[];
+}
+
+const PLAY_MS = 40_000;
+const QUIET_MS = 16_000;
+
+/** What a seed says. */
+export function planOf(seed: number, operations: number): Plan {
+  const random = new Random(seed);
+  const isCopied = random.chance(0.15);
+  const nodes = isCopied ? 3 + random.below(2) : 1 + random.below(4);
+  const servers = 1 + random.below(3);
+  const memoryMs = random.chance(0.6) ? random.pick([200, 2000, 10_000]) : undefined;
+  return {
+    seed,
+    nodes,
+    shards: 1 + random.below(8),
+    servers,
+    followers: random.below(Math.min(nodes, 3)),
+    snapshotEntries: random.pick([0, 20, 100, 1000]),
+    memoryMs,
+    replicasBehindMs: isCopied ? random.between(20, 1000) : undefined,
+    gamblers: random.pick([1, 10, 50, 100, 200]),
+    thinkMs: random.pick([1, 20, 200]),
+    messages: random.pick([5, 20, 40]),
+    operations,
+    faults: isCopied ? singleFaults(random.fork()) : drawnFaults(random.fork(), memoryMs !== undefined),
+  };
+}
+
+/** Half of all kinds, each as often as is drawn. */
+function drawnFaults(random: Random, hasArchive: boolean): Fault[] {
+  const faults: Fault[] = [];
+  for (const kind of hasArchive ? [...NAMES, ...ARCHIVE_NAMES] : NAMES) {
+    const own = random.fork();
+    if (own.chance(0.5)) continue;
+    const restMs = own.between(500, 15_000);
+    for (let atMs = own.between(0, 2 * restMs); atMs < PLAY_MS; atMs += own.between(0, 2 * restMs)) {
+      faults.push({ atMs, kind, seed: own.below(2 ** 32) });
+    }
+  }
+  return faults.sort((a, b) => a.atMs - b.atMs);
+}
+
+/** Where masters lose what they have answered, one node at a time may fail, and not while it is still felt. */
+function singleFaults(random: Random): Fault[] {
+  const faults: Fault[] = [];
+  for (let atMs = 0; atMs < PLAY_MS; atMs += QUIET_MS) {
+    faults.push({ atMs: atMs + random.between(0, 1500), kind: 'fail-over', seed: random.below(2 ** 32) });
+    faults.push({ atMs: atMs + random.between(0, 1500), kind: random.pick(ONE_NODE), seed: random.below(2 ** 32) });
+  }
+  return faults.sort((a, b) => a.atMs - b.atMs);
+}

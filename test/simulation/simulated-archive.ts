@@ -1,0 +1,140 @@
+import type {
+  Archive,
+  ArchivedPlace,
+  ArchiveName,
+  ArchiveRecord,
+  Days,
+  FreshNames,
+} from '../../src/shard/archive/archive.js';
+import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
+
+/** Brings what is asked to the archive's server and its answer back, or not. */
+type Call = <T>(run: () => T) => Promise<T>;
+
+interface Put extends FreshNames {
+  readonly lsn: Lsn;
+}
+
+/** What the archive has of one shard. */
+interface Kept {
+  readonly byPlayer: Map<number, ArchiveRecord[]>;
+  fresh: Put[];
+  readonly saved: Map<number, Buffer | undefined>;
+}
+
+/** The archive as nodes share it: one server, in memory. */
+export class SimulatedArchive {
+  private readonly shards = new Map<number, Kept>();
+
+  /** What one process has of it. */
+  for(call: Call): Archive {
+    const answer = async function* <T>(run: () => T): AsyncIterable<T> {
+      yield await call(run);
+    };
+    return {
+      put: (records) => call(() => this.put(records)),
+      find: (shard, names, days) => call(() => this.find(shard, names, days)),
+      list: (shard, player, version, limit) => call(() => this.list(shard, player, version, limit)),
+      read: (shard, wanted, player) => call(() => this.read(shard, wanted, player)),
+      days: () => call(() => this.days()),
+      all: (shard, day) => answer(() => this.of(shard, day)),
+      names: (shard, day) => answer(() => namesOf(this.of(shard, day))),
+      freshNames: async function* (this: SimulatedArchive, shard: number) {
+        yield* await call(() => [...this.shard(shard).fresh]);
+      }.bind(this),
+      savedNames: (shard) => call(() => new Map(this.shard(shard).saved)),
+      saveNames: (shard, parts, lsn) => call(() => this.saveNames(shard, parts, lsn)),
+      dropBefore: (day) => call(() => this.keep((record) => record.day >= day)),
+      dropAfter: (shard, lsn) =>
+        call(() => this.keep((record) => record.shard !== shard || compareLsn(record.lsn, lsn) <= 0)),
+      room: async () => ({ usedBytes: 0 }),
+      close: async () => {},
+    };
+  }
+
+  private shard(shard: number): Kept {
+    let kept = this.shards.get(shard);
+    if (kept === undefined) {
+      kept = { byPlayer: new Map(), fresh: [], saved: new Map() };
+      this.shards.set(shard, kept);
+    }
+    return kept;
+  }
+
+  private put(records: readonly ArchiveRecord[]): void {
+    for (const record of records) {
+      const { fresh } = this.shard(record.shard);
+      fresh.push({ lsn: record.lsn, day: record.day, names: namesOf([record]) });
+      const ofPlayer = this.ofPlayer(record.shard, record.player);
+      if (!ofPlayer.some((other) => isSame(other, record))) ofPlayer.push(record);
+      this.shard(record.shard).byPlayer.set(record.player, ofPlayer);
+    }
+  }
+
+  private find(shard: number, names: readonly ArchiveName[], days: Days): ArchiveRecord[] {
+    const found = names.flatMap((name) =>
+      this.ofPlayer(shard, name.player).filter(
+        (record) => record.day >= days.first && record.day <= days.last && isNamed(record, name),
+      ),
+    );
+    return [...new Set(found)];
+  }
+
+  private list(shard: number, player: number, version: number, limit: number): ArchivedPlace[] {
+    const places = this.ofPlayer(shard, player)
+      .flatMap((record) => record.ids.map((id) => ({ ...id, record })))
+      .filter((place) => place.version > 0 && place.version < version)
+      .sort((a, b) => b.version - a.version);
+    const last = places[limit - 1]?.version ?? 0;
+    return places.filter((place) => place.version >= last);
+  }
+
+  private read(shard: number, wanted: readonly ArchivedPlace['record'][], player: number): ArchiveRecord[] {
+    const ofPlayer = this.ofPlayer(shard, player);
+    return wanted.flatMap((one) => ofPlayer.find((record) => isSame(record, one)) ?? []);
+  }
+
+  private days(): number[] {
+    const records = [...this.shards.values()].flatMap(({ byPlayer }) => [...byPlayer.values()].flat());
+    return [...new Set(records.map(({ day }) => day))].sort((a, b) => a - b);
+  }
+
+  private saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): void {
+    const kept = this.shard(shard);
+    for (const [number, part] of parts) {
+      if (part === undefined) kept.saved.delete(number);
+      else kept.saved.set(number, Buffer.from(part));
+    }
+    kept.fresh = kept.fresh.filter((one) => compareLsn(one.lsn, lsn) >= 0);
+  }
+
+  private keep(isKept: (record: ArchiveRecord) => boolean): void {
+    for (const { byPlayer } of this.shards.values()) {
+      for (const [player, records] of byPlayer) byPlayer.set(player, records.filter(isKept));
+    }
+  }
+
+  private ofPlayer(shard: number, player: number): ArchiveRecord[] {
+    return this.shard(shard).byPlayer.get(player) ?? [];
+  }
+
+  private of(shard: number, day: number): ArchiveRecord[] {
+    return [...this.shard(shard).byPlayer.values()].flat().filter((record) => record.day === day);
+  }
+}
+
+/** Of the same shard and player. */
+function isSame(a: ArchivedPlace['record'], b: ArchivedPlace['record']): boolean {
+  return a.day === b.day && a.round === b.round && a.index === b.index && compareLsn(a.lsn, b.lsn) === 0;
+}
+
+function isNamed(record: ArchiveRecord, { kind, hash }: ArchiveName): boolean {
+  return kind === 'round' ? record.round === hash : record.ids.some(({ id }) => id === hash);
+}
+
+function namesOf(records: readonly ArchiveRecord[]): ArchiveName[] {
+  return records.flatMap(({ player, round, ids }) => [
+    { player, kind: 'round' as const, hash: round },
+    ...ids.map(({ id }) => ({ player, kind: 'transaction' as const, hash: id })),
+  ]);
+}

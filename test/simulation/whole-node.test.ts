@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Plan, planOf } from './plan.js';
+import { shrink } from './shrink.js';
+import type { StoreAccess } from './simulated-store.js';
+import { type Plant, simulate } from './whole-node.js';
+import type { World } from './world.js';
+
+const OPERATIONS = 1500;
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
+/** Among so many seeds a bug is found. */
+const SEEDS_MAX = 40;
+
+for (const seed of SEEDS) {
+  test(`a run is as it must be, and the same again, byte for byte (seed ${seed})`, async () => {
+    const plan = planOf(seed, OPERATIONS);
+    const [one, other] = [await simulate(plan), await simulate(plan)];
+    assert.equal(one.failure, undefined);
+    assert.ok(one.operations >= OPERATIONS / 10, `${one.operations} operations`);
+    assert.deepEqual(other, one);
+  });
+}
+
+test('runs of two seeds are not the same', async () => {
+  const digests = [];
+  for (const seed of [1, 2]) digests.push((await simulate(planOf(seed, 200))).digest);
+  assert.notEqual(digests[0], digests[1]);
+});
+
+/** Something that walletd, or a store that breaks its promise, could do wrong. */
+const BUGS: Readonly<Record<string, Plant>> = {
+  'answers before the append': (world) =>
+    eachAccess(world, (access) => {
+      const append = access.append.bind(access);
+      access.append = async (appends) => {
+        void append(appends);
+        return appends.map(() => ({ type: 'ok' }));
+      };
+    }),
+  'a fence without compare-and-set': ({ store }) => {
+    const write = store.write.bind(store);
+    store.write = (append) => {
+      const { head } = store.shard(append.shard);
+      const isFence = (append.entries[0]?.head.lsn.epoch ?? 0) > head.lsn.epoch;
+      return write(isFence ? { ...append, expected: head } : append);
+    };
+  },
+  'a conflict that is taken for success': ({ store }) => {
+    const write = store.write.bind(store);
+    store.write = (append) => {
+      const outcome = write(append);
+      return outcome.type === 'conflict' ? { type: 'ok' } : outcome;
+    };
+  },
+  'answers that do not wait for the replicas': ({ store }) => {
+    const replicateAfter = store.replicateAfter.bind(store);
+    store.waitsMs = () => 0;
+    store.replicateAfter = (shard) => replicateAfter(shard, 200);
+  },
+  'an archive that forgets': ({ archive }) => {
+    const of = archive.for.bind(archive);
+    archive.for = (call) => ({ ...of(call), find: () => call(() => []) });
+  },
+};
+
+for (const [bug, plant] of Object.entries(BUGS)) {
+  test(`within ${SEEDS_MAX} seeds it finds ${bug}`, async () => {
+    const { seed } = await firstFailing(plant);
+    assert.ok(seed <= SEEDS_MAX);
+  });
+}
+
+test('a failure shrinks to a run with less in it that fails as well', async () => {
+  const plant = BUGS['answers before the append'] as Plant;
+  const plan = await firstFailing(plant);
+  const fails = async (smaller: Plan) => (await simulate(smaller, plant)).failure !== undefined;
+  const smallest = await shrink(plan, fails);
+  assert.ok(await fails(smallest));
+  assert.ok(sizeOf(smallest) < sizeOf(plan), JSON.stringify(smallest));
+});
+
+async function firstFailing(plant: Plant): Promise<Plan> {
+  for (let seed = 1; seed <= SEEDS_MAX; seed++) {
+    const plan = planOf(seed, OPERATIONS);
+    if ((await simulate(plan, plant)).failure !== undefined) return plan;
+  }
+  throw new Error('it was not found');
+}
+
+function sizeOf({ faults, operations, gamblers }: Plan): number {
+  return faults.length + operations + gamblers;
+}
+
+function eachAccess(world: World, change: (access: StoreAccess) => void): void {
+  const accessOf = world.store.accessOf.bind(world.store);
+  world.store.accessOf = (...given) => {
+    const access = accessOf(...given);
+    change(access);
+    return access;
+  };
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { EntryCodec } from '../../src/store/format/entry-codec.js';
+import type { Event } from '../../src/wallet/event.js';
+import { tellMoves } from '../../src/wallet/ledger.js';
+import { shardOf } from '../../src/worker/placement.js';
+import { Digest } from './digest.js';
+import { Gambler, type Table } from './gambler.js';
+import type { Plan } from './plan.js';
+import { Random } from './random.js';
+import { happen } from './trouble.js';
+import { World } from './world.js';
+
+/** What came of a run; undefined `failure`: all is as it must be. */
+export interface Outcome {
+  readonly failure: Error | undefined;
+  readonly operations: number;
+  /** How often each kind of fault happened. */
+  readonly faults: ReadonlyMap<string, number>;
+  /** Of all that happened. */
+  readonly digest: string;
+  readonly tookMs: number;
+}
+
+/** A bug that is put into a world before it begins. */
+export type Plant = (world: World) => void;
+
+const PLAY_MAX_MS = 60_000;
+const CALM_MAX_MS = 120_000;
+
+/** Plays one run. The same plan comes to the same digest, and to the same failure. */
+export async function simulate(plan: Plan, plant: Plant = () => {}): Promise<Outcome> {
+  return await new Run(plan, plant).play();
+}
+
+class Run {
+  private readonly world: World;
+  private readonly digest = new Digest();
+  private readonly random: Random;
+  private readonly playing = new Set<Gambler>();
+  private readonly gone: Gambler[] = [];
+  private readonly happened = new Map<string, number>();
+  private operations = 0;
+  private came = 0;
+  private isOver = false;
+  private failure: Error | undefined = undefined;
+  private readonly table: Table;
+
+  constructor(
+    private readonly plan: Plan,
+    plant: Plant,
+  ) {
+    const { seed, nodes, shards, servers, followers, snapshotEntries, memoryMs, replicasBehindMs } = plan;
+    const base = { seed, nodes, shards, servers, followers, snapshotEntries, memoryMs, players: 0 };
+    this.world = new World(replicasBehindMs === undefined ? base : { ...base, replicasBehindMs });
+    this.random = new Random(seed ^ 0x5bd1e995);
+    this.watch();
+    plant(this.world);
+    this.table = {
+      world: this.world,
+      thinkMs: plan.thinkMs,
+      messages: plan.messages,
+      onAnswered: ({ player }, { number }, { code, before, after }) => {
+        this.operations++;
+        this.digest.note(this.world.time.nowMs, `${player.username} ${number} ${code} ${before} ${after}`);
+      },
+      onLeft: (gambler) => this.left(gambler),
+      onWrong: (error) => {
+        this.failure ??= error;
+      },
+    };
+  }
+
+  async play(): Promise<Outcome> {
+    const { world } = this;
+    try {
+      await world.begin();
+      this.schedule();
+      for (let i = 0; i < this.plan.gamblers; i++) this.come();
+      const endMs = world.time.nowMs + PLAY_MAX_MS;
+      await this.until('the play is over', () => this.isOver || world.time.nowMs >= endMs, PLAY_MAX_MS);
+      this.isOver = true;
+      for (const gambler of this.playing) gambler.leave();
+      world.heal();
+      const isAtRest = () => this.playing.size === 0 && world.servedOnce();
+      await this.until('everybody has his answers, and all shards are served', isAtRest, CALM_MAX_MS);
+      if (this.failure === undefined) this.check();
+    } catch (error) {
+      this.failure ??= error as Error;
+    }
+    const { failure, operations, happened: faults, digest } = this;
+    if (failure !== undefined) failure.message += `\n${world.describe()}`;
+    return { failure, operations, faults, digest: digest.toString(), tookMs: world.time.nowMs };
+  }
+
+  /** All that happens is noted. */
+  private watch(): void {
+    const { world, digest } = this;
+    const note = (what: string) => digest.note(world.time.nowMs, what);
+    world.onLine = note;
+    world.network.onSent = (from, to, message) => note(`${from} ${to} ${message.type}`);
+    world.store.onAppend = ({ shard, entries }) => {
+      for (const { head } of entries) note(`${shard} ${head.lsn.sequence} ${head.nonce} ${head.checksum}`);
+    };
+  }
+
+  private schedule(): void {
+    for (const { atMs, kind, seed } of this.plan.faults) {
+      this.world.time.after(atMs, () => {
+        if (this.isOver) return;
+        this.happened.set(kind, (this.happened.get(kind) ?? 0) + 1);
+        happen(kind, this.world, new Random(seed));
+      });
+    }
+  }
+
+  private come(): void {
+    const gambler = new Gambler(`gambler-${this.came++}`, this.table, this.random.fork());
+    this.playing.add(gambler);
+    gambler.begin();
+  }
+
+  private left(gambler: Gambler): void {
+    this.playing.delete(gambler);
+    this.gone.push(gambler);
+    this.isOver ||= this.operations >= this.plan.operations;
+    if (!this.isOver) this.come();
+  }
+
+  private async until(what: string, isSo: () => boolean, withinMs: number): Promise<void> {
+    await this.world.time.until(what, () => this.failure !== undefined || isSo(), withinMs + 1000);
+  }
+
+  /** What players were told, what wallets have, and what the log adds up to are the same. */
+  private check(): void {
+    const { world, plan } = this;
+    const books = new Books();
+    for (let shard = 0; shard < plan.shards; shard++) {
+      for (const event of eventsOf(world, shard)) books.post(event);
+    }
+    for (const { player, balance } of this.gone) {
+      const { username } = player;
+      const shard = shardOf(username, plan.shards);
+      const owner = world.living.find((node) => node.serving.includes(shard));
+      const inLog = books.balances.get(username);
+      assert.equal(
+        owner?.wallet(shard, username)?.balance,
+        inLog,
+        `${username}: the wallet is not what its log adds up to`,
+      );
+      if (balance !== undefined) assert.equal(inLog, balance, `${username}: the log is not what was told`);
+    }
+  }
+}
+
+/** All that the logs say, added up by somebody who knows nothing of wallets. */
+class Books {
+  readonly balances = new Map<string, number>();
+  private readonly versions = new Map<string, number>();
+
+  post(event: Event): void {
+    const { username, version } = event;
+    assert.equal(version, (this.versions.get(username) ?? 0) + 1, `${username}: events follow each other`);
+    this.versions.set(username, version);
+    let balance = this.balances.get(username) ?? 0;
+    tellMoves(event, {
+      moved: (_, amount) => {
+        balance += amount;
+      },
+    });
+    this.balances.set(username, balance);
+  }
+}
+
+function* eventsOf(world: World, shard: number): Iterable<Event> {
+  const codec = new EntryCodec(world.store.storeId);
+  for (const { bytes } of world.store.history(shard)) yield* codec.decode(bytes).events;
+}
