@@ -32,6 +32,9 @@ export interface Plan {
 }
 
 const PLAY_MS = 40_000;
+/** Between two of a kind, on average: from so much up to so many times as much. */
+const REST_MIN_MS = 300;
+const REST_SPREAD = 50;
 const QUIET_MS = 16_000;
 
 /** What a seed says. */
@@ -64,7 +67,7 @@ function drawnFaults(random: Random, hasArchive: boolean): Fault[] {
   for (const kind of hasArchive ? [...NAMES, ...ARCHIVE_NAMES] : NAMES) {
     const own = random.fork();
     if (own.chance(0.5)) continue;
-    const restMs = own.between(500, 15_000);
+    const restMs = REST_MIN_MS * REST_SPREAD ** own.next();
     for (let atMs = own.between(0, 2 * restMs); atMs < PLAY_MS; atMs += own.between(0, 2 * restMs)) {
       faults.push({ atMs, kind, seed: own.below(2 ** 32) });
     }
