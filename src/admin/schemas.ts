@@ -1,5 +1,6 @@
 import { CURRENCY } from '../base/currency.js';
 import { REASON_LENGTH_MAX } from '../wallet/identifier.js';
+import { LEDGER_KINDS } from '../wallet/ledger-kind.js';
 import { TRANSACTION_STATES } from '../wallet/state/transaction-record.js';
 
 /*
@@ -41,6 +42,10 @@ const transaction = {
   updatedMillis: millis,
 };
 const shard = { type: 'integer', minimum: 0 };
+const verifyBegun = { startedMillis: millis, by: exactly({ name: text, address: text }), deep: { type: 'boolean' } };
+const bookLines = Object.fromEntries(
+  ['opening', ...LEDGER_KINDS, 'balances', 'difference'].map((line) => [line, amount]),
+);
 const lsn = { type: 'string', pattern: '^\\d+-\\d+$', description: 'epoch-sequence' };
 const player = { username: text, currency, balance: amount, status: { enum: ['active', 'blocked'] } };
 const movement = { id: text, username: text, currency, amount, balanceBefore: amount, balanceAfter: amount };
@@ -138,6 +143,49 @@ export const operatorSchemas = {
       exactly({ type: { const: 'abandoned' }, shard, reason: text }),
     ],
   },
+  Verification: exactly({
+    running: {
+      oneOf: [
+        exactly({ ...verifyBegun, done: count, total: { ...count, description: 'Of log entries; 0: not known yet.' } }),
+        { type: 'null', description: 'Nothing runs.' },
+      ],
+    },
+    last: {
+      oneOf: [
+        exactly({
+          ...verifyBegun,
+          endedMillis: millis,
+          failure: { type: ['string', 'null'], description: 'Why it could not be done, for people.' },
+          report: {
+            oneOf: [
+              { $ref: '#/components/schemas/VerifyReport' },
+              { type: 'null', description: 'It could not be done.' },
+            ],
+          },
+        }),
+        { type: 'null', description: 'None has been done since this node started.' },
+      ],
+    },
+  }),
+  VerifyReport: exactly({
+    entries: count,
+    events: count,
+    players: count,
+    snapshots: count,
+    compared: { ...count, description: 'Players whose balance in the log was compared with the one that is served.' },
+    movedOn: { ...count, description: 'Players who had played on meanwhile.' },
+    accepted: list({ type: 'string', description: 'A loss that was accepted.' }),
+    books: {
+      ...list(exactly({ currency, players: count, ...bookLines })),
+      description: 'From the side of players: stakes are below 0. The first 200 currencies.',
+    },
+    currencies: count,
+    found: { ...count, description: 'How many things are wrong.' },
+    findings: {
+      ...list(exactly({ type: text, message: text })),
+      description: 'The first ones of each type, in a sentence.',
+    },
+  }),
   ImportLine: {
     oneOf: [
       exactly({ line: count, id: text, username: text, result: { enum: ['created', 'skipped'] } }),

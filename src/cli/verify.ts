@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { EXIT } from '../node/exit-codes.js';
+import { readerFormats } from '../node/reader-of.js';
 import { framesOfFile, framesOnce } from '../tools/backup/backup-reader.js';
 import { ToolError } from '../tools/store-reader.js';
 import type { StoreBooks } from '../tools/verify/books.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
+import { reportJson } from '../tools/verify/report-json.js';
 import { type ShardReport, type VerifyReport, verify } from '../tools/verify/verify.js';
 import { verifyFrames } from '../tools/verify/verify-frames.js';
 import { formatSum, type ScaleTable } from '../wallet/amount.js';
@@ -18,7 +20,7 @@ import { formatTable } from './print/table.js';
 import { maybeRunningServer, tokenForTools } from './running-server.js';
 import { isStoreAddress, STORE_ADDRESS_HELP } from './store-address.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
-import { type ReadStore, readerFormats, STORE_OPTION, withStoreToRead } from './with-store.js';
+import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
 
 interface VerifyOptions extends OutputOptions {
   readonly deep?: true;
@@ -229,31 +231,7 @@ function serverSentence(shards: readonly ShardReport[], server: OperatorApi | un
   return `Compared with ${server.url}: the balances of ${compared}${passed}.`;
 }
 
-function jsonOf(
-  { shards, books, findings }: VerifyReport,
-  { name, meta, reader }: Shown,
-  server: OperatorApi | undefined,
-): object {
-  const decimals = (units: bigint, currency: string) => formatSum(units, reader.scales.of(currency));
-  return {
-    store: name,
-    storeId: meta.storeId,
-    clean: findings.total === 0,
-    server: server?.url ?? null,
-    shards,
-    books: Object.fromEntries(
-      books.all().map(([currency, { players, opening, moved, balances, difference }]) => [
-        currency,
-        {
-          players,
-          opening: decimals(opening, currency),
-          ...Object.fromEntries(LEDGER_KINDS.map((kind) => [kind, decimals(moved.get(kind) ?? 0n, currency)])),
-          balances: decimals(balances, currency),
-          difference: decimals(difference, currency),
-        },
-      ]),
-    ),
-    found: findings.all(),
-    findings: findings.listed,
-  };
+function jsonOf(report: VerifyReport, { name, meta, reader }: Shown, server: OperatorApi | undefined): object {
+  const { clean, ...rest } = reportJson(report, reader.scales);
+  return { store: name, storeId: meta.storeId, clean, server: server?.url ?? null, ...rest };
 }

@@ -1,4 +1,4 @@
-import type { AdminObserver, ClusterService, OverviewSource } from '../admin/admin-deps.js';
+import type { AdminObserver, ClusterService, OverviewSource, VerifyService } from '../admin/admin-deps.js';
 import { AdminServer } from '../admin/admin-server.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
@@ -64,13 +64,14 @@ export interface AdminServerDeps {
   readonly observer: AdminObserver;
   readonly scrape: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly overview: OverviewSource;
+  readonly verifier: VerifyService;
   readonly meta: StoreMeta;
   readonly log: Logger;
 }
 
 /** The operator's listener. It does not listen yet. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
-  const { tls, service, cluster, observer, scrape, overview, meta, log } = deps;
+  const { tls, service, cluster, observer, scrape, overview, verifier, meta, log } = deps;
   const { admin, money, limits } = settings;
   return new AdminServer({
     settings: {
@@ -87,6 +88,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     cluster,
     observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
     overview,
+    verifier,
     observer,
     clock: systemClock,
     log,

@@ -35,6 +35,7 @@ describe('the views of the console', () => {
     ['player?name=nobody', 'There is no player of this name.'],
     ['hanging?older=0', 'bet-2'],
     ['hanging?older=720', 'No such bet hangs.'],
+    ['money', 'Nothing was verified since this node started.'],
     ['snapshots', 'By shard of this node'],
     ['cluster', 'This node is alone'],
     ['no-such-view', 'The console has no view'],

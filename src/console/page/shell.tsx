@@ -4,6 +4,7 @@ import { signOut, type Visitor } from './api.js';
 import { followLink, hrefOf, type Place } from './place.js';
 import { ClusterView } from './views/cluster.js';
 import { HangingView } from './views/hanging.js';
+import { MoneyView } from './views/money.js';
 import { OverviewView } from './views/overview.js';
 import { PlayerView } from './views/player.js';
 import { PlayersView } from './views/players.js';
@@ -21,6 +22,7 @@ const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['', 'Overview'],
   ['players', 'Players'],
   ['hanging', 'Hanging bets'],
+  ['money', 'Money'],
   ['snapshots', 'Snapshots'],
   ['cluster', 'Cluster'],
 ];
@@ -98,6 +100,8 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
       );
     case 'hanging':
       return <HangingView olderThan={about.get('older') ?? '1'} state={about.get('state') ?? 'OPEN'} />;
+    case 'money':
+      return <MoneyView mayChange={mayChange} />;
     case 'snapshots':
       return <SnapshotsView mayChange={mayChange} onSignedOut={onEnded} />;
     case 'cluster':
