@@ -111,6 +111,20 @@ export interface OverviewSource {
   lastHour(): readonly Moment[];
 }
 
+/** The settings that a node works by. */
+export interface SettingsInForce {
+  /** Null where it is alone. */
+  readonly node: string | null;
+  readonly settings: readonly {
+    readonly setting: string;
+    /** As JSON has it; null: unset. Secrets are hidden. */
+    readonly value: unknown;
+    /** `default`, or the variable or file that it comes from. */
+    readonly from: string;
+    readonly meaning: string;
+  }[];
+}
+
 /** PEM. */
 export interface Certificate {
   readonly certificate: Buffer;
@@ -157,6 +171,7 @@ export interface AdminDeps {
   readonly observability: Observability;
   readonly overview: OverviewSource;
   readonly verifier: VerifyService;
+  readonly settingsInForce: () => SettingsInForce;
   readonly observer: AdminObserver;
   readonly clock: Clock;
   readonly log: Logger;

@@ -200,7 +200,8 @@ describe('GET /openapi.json', () => {
     const running = async () => JSON.parse(await (await fetch(`${node.adminUrl}/v1/verify`)).text()).running;
     await until('the store has been verified', async () => (await running()) === null);
     await admin('get', '/v1/verify', '/v1/verify');
-    for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json']) await admin('get', path, path);
+    for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/v1/settings'])
+      await admin('get', path, path);
   });
 
   test('the callbacks answer as it says: accepted, rejected, repeated, unreadable, too large, by another method', async () => {

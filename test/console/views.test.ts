@@ -38,6 +38,8 @@ describe('the views of the console', () => {
     ['money', 'Nothing was verified since this node started.'],
     ['snapshots', 'By shard of this node'],
     ['cluster', 'This node is alone'],
+    ['settings', 'Settings that are not the defaults'],
+    ['settings?show=all', 'retention.transactions'],
     ['no-such-view', 'The console has no view'],
   ];
 
