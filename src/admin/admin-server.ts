@@ -24,6 +24,7 @@ import { addRoute, type Route } from './route.js';
 import { operatorSchemas } from './schemas.js';
 import { settingsRoute } from './settings.js';
 import { shardPlayersRoute } from './shard-players.js';
+import { talliesRoutes } from './tallies.js';
 import { transactionRoutes } from './transactions.js';
 import { validatorOf } from './validation.js';
 import { verifyRoutes } from './verify.js';
@@ -195,6 +196,7 @@ export class AdminServer {
       importRoute(deps),
       ...clusterRoutes(deps),
       ...verifyRoutes(deps),
+      ...talliesRoutes(deps),
       settingsRoute(deps),
       ...processRoutes(deps, () => deps.observability.openapi(operatorPaths(routes), operatorSchemas)),
     ];

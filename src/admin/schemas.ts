@@ -50,6 +50,16 @@ const lsn = { type: 'string', pattern: '^\\d+-\\d+$', description: 'epoch-sequen
 const player = { username: text, currency, balance: amount, status: { enum: ['active', 'blocked'] } };
 const movement = { id: text, username: text, currency, amount, balanceBefore: amount, balanceAfter: amount };
 
+/** How far tallies reach. */
+export const talliesScope = {
+  sinceMillis: {
+    oneOf: [millis, { type: 'null', description: 'From the first entry of all.' }],
+    description: 'What was before is lacking: the store is older than what counts here.',
+  },
+  isWhole: { type: 'boolean', description: 'False: there are more currencies or products than are counted.' },
+  shardsLeftOut: { ...count, description: 'Shards that did not answer.' },
+};
+
 export const operatorSchemas = {
   Problem: exactly({ type: text, title: text, status: { type: 'integer' }, detail: text, code: text }),
   Player: exactly({
@@ -143,6 +153,24 @@ export const operatorSchemas = {
       exactly({ type: { const: 'abandoned' }, shard, reason: text }),
     ],
   },
+  MoneyOfDay: exactly({
+    day: { type: 'string', format: 'date', description: 'UTC.' },
+    currency,
+    kind: { enum: LEDGER_KINDS },
+    credited: { ...amount, description: 'What players got.' },
+    debited: { ...amount, description: 'What was taken from them.' },
+    net: { ...amount, description: 'The one less the other.' },
+  }),
+  Product: exactly({
+    productId: text,
+    lastSeenMillis: millis,
+    changes: {
+      type: 'object',
+      properties: Object.fromEntries(LEDGER_KINDS.map((kind) => [kind, count])),
+      additionalProperties: false,
+      description: 'How many bets, settlements and so on had an effect, by their kind in the books.',
+    },
+  }),
   Verification: exactly({
     running: {
       oneOf: [

@@ -200,6 +200,8 @@ describe('GET /openapi.json', () => {
     const running = async () => JSON.parse(await (await fetch(`${node.adminUrl}/v1/verify`)).text()).running;
     await until('the store has been verified', async () => (await running()) === null);
     await admin('get', '/v1/verify', '/v1/verify');
+    await admin('get', '/v1/money', '/v1/money?days=2');
+    await admin('get', '/v1/money', '/v1/money?days=0');
     for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/v1/settings'])
       await admin('get', path, path);
   });
@@ -217,6 +219,7 @@ describe('GET /openapi.json', () => {
   });
 
   test('transactions of every kind and state are as it says', async () => {
+    await admin('get', '/v1/products', '/v1/products');
     await callback('placeBets', JSON.stringify(bet('ann', 'open', 1)));
     const path = '/v1/players/{username}/transactions';
     const text = await admin('get', path, '/v1/players/ann/transactions?limit=2');

@@ -32,7 +32,7 @@ describe('the money view of the console', () => {
     await node.close();
   });
 
-  test('a verification is begun, is followed from another page, and its books are shown digit by digit', async () => {
+  test('a verification is begun, every page has its result, and its books are shown digit by digit', async () => {
     const [visit, other] = [await browser.open(node.adminUrl), await browser.open(node.adminUrl)];
     for (const [one, token] of [
       [visit, ANNA],
@@ -44,14 +44,16 @@ describe('the money view of the console', () => {
     }
     await visit.page.getByLabel('from the oldest entry').check();
     await visit.page.getByRole('button', { name: 'Verify the store now' }).click();
-    await visit.page.getByRole('progressbar').waitFor();
-    await visit.checkAccessibility();
-    await other.page.reload();
-    await other.page.getByRole('progressbar').waitFor();
-    await other.page.getByText('Nothing differs.').waitFor({ timeout: VERIFIED_MS });
     await visit.page.getByText('Nothing differs.').waitFor({ timeout: VERIFIED_MS });
+    await other.page.reload();
+    await other.waitForText('Nothing differs.');
     const line = async (name: string) =>
-      await visit.page.getByRole('row', { name }).getByRole('cell').last().textContent();
+      await visit.page
+        .getByRole('region', { name: 'Books of the last verification' })
+        .getByRole('row', { name })
+        .getByRole('cell')
+        .last()
+        .textContent();
     assert.deepEqual(
       [await line('Deposits'), await line('Stakes'), await line('Payouts'), await line('Difference')],
       ['200.5', '-10.5', '25', '0'],
@@ -65,6 +67,28 @@ describe('the money view of the console', () => {
     );
     await visit.end(/status of 401/);
     await other.end(/status of 401/);
+  });
+
+  test('what moved is told by day, currency and kind; the address says which', async () => {
+    const visit = await browser.open(node.adminUrl);
+    await visit.goTo('money?days=35');
+    await visit.signIn(AUDITOR);
+    const days = visit.page.getByRole('region', { name: 'By day, currency and kind' });
+    const stakes = days.getByRole('row', { name: 'Stakes' }).getByRole('cell');
+    assert.deepEqual((await stakes.allTextContents()).slice(1), ['THB', 'Stakes', '0', '10.5', '-10.5']);
+    await visit.page.getByLabel('Currency', { exact: true }).selectOption('THB');
+    await visit.page.waitForURL(/money\?days=35&currency=THB$/);
+    await visit.goTo('money?days=35&currency=EUR');
+    await visit.waitForText('No money moved in these days.');
+    await visit.page.route('**/v1/money?*', (route) =>
+      route.fulfill({ json: { sinceMillis: 1_795_000_000_000, isWhole: false, shardsLeftOut: 1, days: [] } }),
+    );
+    await visit.page.getByRole('button', { name: 'Read again' }).click();
+    await visit.waitForText('1 shard does not answer');
+    await visit.waitForText('there are more currencies or products than are counted');
+    await visit.waitForText('2026-11-18 11:06:40 UTC');
+    await visit.checkAccessibility();
+    await visit.end(/status of 401/);
   });
 
   test('what differs is said in words, and what could not be done why', async () => {
@@ -94,6 +118,13 @@ describe('the money view of the console', () => {
     await visit.waitForText('And 22 more of the same kinds');
     await visit.checkAccessibility();
     assert.equal(await visit.page.evaluate('document.documentElement.scrollWidth'), 390);
+    await visit.page.unrouteAll();
+    const begun = { startedMillis: last.startedMillis, by: last.by, deep: false, done: 500, total: 2000 };
+    await visit.page.route('**/v1/verify', (route) => route.fulfill({ json: { running: begun, last: null } }));
+    await visit.goTo('money');
+    await visit.waitForText('500 of 2,000 entries of the log');
+    assert.equal(await visit.page.getByRole('progressbar').getAttribute('value'), '500');
+    await visit.checkAccessibility();
     await tell({ failure: 'the store does not answer' });
     await visit.waitForText('The store could not be verified. the store does not answer');
     await visit.page.unrouteAll();

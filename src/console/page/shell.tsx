@@ -8,6 +8,7 @@ import { MoneyView } from './views/money.js';
 import { OverviewView } from './views/overview.js';
 import { PlayerView } from './views/player.js';
 import { PlayersView } from './views/players.js';
+import { ProductsView } from './views/products.js';
 import { SettingsView } from './views/settings.js';
 import { SnapshotsView } from './views/snapshots.js';
 
@@ -24,6 +25,7 @@ const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['players', 'Players'],
   ['hanging', 'Hanging bets'],
   ['money', 'Money'],
+  ['products', 'Products'],
   ['snapshots', 'Snapshots'],
   ['cluster', 'Cluster'],
   ['settings', 'Settings'],
@@ -103,7 +105,9 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
     case 'hanging':
       return <HangingView olderThan={about.get('older') ?? '1'} state={about.get('state') ?? 'OPEN'} />;
     case 'money':
-      return <MoneyView mayChange={mayChange} />;
+      return <MoneyView days={about.get('days') ?? '7'} currency={about.get('currency') ?? ''} mayChange={mayChange} />;
+    case 'products':
+      return <ProductsView />;
     case 'snapshots':
       return <SnapshotsView mayChange={mayChange} onSignedOut={onEnded} />;
     case 'cluster':
