@@ -17,6 +17,7 @@ import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { WalletService } from '../worker/wallet-service.js';
+import type { KeptSnapshots } from './kept-snapshots.js';
 import { isShared, nameOf } from './make-cluster.js';
 import { affordableConnections } from './open-files.js';
 import { openapiDocument } from './openapi.js';
@@ -68,6 +69,7 @@ export interface AdminServerDeps {
   readonly overview: OverviewSource;
   readonly verifier: VerifyService;
   readonly running: RunningSettings;
+  readonly keptSnapshots: KeptSnapshots;
   readonly meta: StoreMeta;
   readonly log: Logger;
 }
@@ -96,6 +98,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
       node: isShared(settings) ? nameOf(settings) : null,
       settings: running.all().map((one) => ({ ...one, meaning: meaningOf(one.setting) })),
     }),
+    keptSnapshots: () => deps.keptSnapshots.list(),
     observer,
     clock: systemClock,
     log,

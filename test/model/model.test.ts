@@ -3,6 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { FAILURES } from '../../src/callback/failures.js';
 import { rulesOf } from '../../src/node/rules.js';
+import {
+  type ReferenceAnswer,
+  type ReferencePlayer,
+  ReferenceWallet,
+} from '../../src/tools/simulate/model/reference-wallet.js';
 import type { CallbackCommand, Command } from '../../src/wallet/command.js';
 import { decide } from '../../src/wallet/decide/decide.js';
 import { checkWallet } from '../../src/wallet/invariants.js';
@@ -12,7 +17,6 @@ import { auditTables, imagesOf } from '../support/audit.js';
 import { Domain, throughSnapshot } from '../support/domain.js';
 import { settingsWith } from '../support/settings.js';
 import { arbitraryRules, arbitraryStep, type Step, USERNAMES, varied } from './arbitrary-commands.js';
-import { type ReferenceAnswer, type ReferencePlayer, ReferenceWallet } from './reference-wallet.js';
 
 /*
  * Random histories of all operations against the dumb reference wallet. MODEL_RUNS and MODEL_SEED repeat and lengthen;

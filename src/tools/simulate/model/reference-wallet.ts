@@ -1,6 +1,4 @@
-import type { CallbackCommand, CheckBalanceCommand, OperationCommand } from '../../src/wallet/command.js';
-import type { Rules } from '../../src/wallet/decide/rules.js';
-import type { Session } from '../../src/wallet/state/session.js';
+import type { Callback, CheckBalance, Correction, ReferenceRules } from './callback.js';
 
 /*
  * The dumb one: decisions.md written down a second time, for reading and not for speed. Plain objects, everything
@@ -88,7 +86,8 @@ export interface ReferencePlayer {
   balance: number;
   version: number;
   blocked: boolean;
-  session: Session | undefined;
+  /** The digest of its token, and when it ends; null: never. */
+  session: { readonly digest: string; readonly endMs: number | null } | undefined;
   bets: Bet[];
   settlements: Settlement[];
   closings: Closing[];
@@ -108,8 +107,13 @@ export type ReferenceAnswer =
   | { code: 0; before: number; after: number }
   | { code: number; before?: undefined; after?: undefined };
 
-type Txn = CallbackCommand['txns'][number];
-type Of<K extends CallbackCommand['type']> = Extract<CallbackCommand, { type: K }>['txns'][number];
+export interface ReferenceTurn {
+  readonly answer: ReferenceAnswer;
+  readonly player: ReferencePlayer;
+}
+
+type Txn = Callback['txns'][number];
+type Of<K extends Callback['type']> = Extract<Callback, { type: K }>['txns'][number];
 
 class Refused extends Error {
   /** What stays although the request failed. */
@@ -136,30 +140,13 @@ export class ReferenceWallet {
   private request = '';
   private sent = 0;
 
-  constructor(private readonly rules: Rules) {}
+  constructor(private readonly rules: ReferenceRules) {}
 
   create(username: string, currency: string, balance: number): void {
-    this.players.set(username, {
-      currency,
-      balance,
-      version: 1,
-      blocked: false,
-      session: undefined,
-      bets: [],
-      settlements: [],
-      closings: [],
-      rewards: [],
-      movements: [],
-      marks: [],
-      endedRounds: [],
-      rollbacks: [],
-      undone: [],
-      tipDays: [],
-      operations: [{ id: 'fund', what: 'import', before: 0, after: balance }],
-    });
+    this.players.set(username, newPlayer(currency, balance));
   }
 
-  balance({ username, currency, session }: CheckBalanceCommand, nowMs: number): ReferenceAnswer {
+  balance({ username, currency, session }: CheckBalance, nowMs: number): ReferenceAnswer {
     const player = this.players.get(username);
     if (player === undefined) return { code: 10001 };
     if (player.currency !== currency) return { code: 40003 };
@@ -167,7 +154,7 @@ export class ReferenceWallet {
     return { code: 0, before: player.balance, after: player.balance };
   }
 
-  correct(command: Extract<OperationCommand, { type: 'correct' }>): ReferenceAnswer {
+  correct(command: Correction): ReferenceAnswer {
     const player = this.players.get(command.username);
     if (player === undefined) return { code: 10001 };
     const { id, amount, reason } = command;
@@ -185,10 +172,17 @@ export class ReferenceWallet {
     return { code: 0, before, after };
   }
 
-  answer(command: CallbackCommand, nowMs: number): ReferenceAnswer {
+  answer(command: Callback, nowMs: number): ReferenceAnswer {
     const player = this.players.get(command.username);
     if (player === undefined) return { code: 10001 };
-    if (player.currency !== command.currency) return { code: 40003 };
+    const turn = this.turn(player, command, nowMs);
+    this.players.set(command.username, turn.player);
+    return turn.answer;
+  }
+
+  /** The answer to this player, and what becomes of him; leaves the given one alone. */
+  turn(player: ReferencePlayer, command: Callback, nowMs: number): ReferenceTurn {
+    if (player.currency !== command.currency) return { answer: { code: 40003 }, player };
 
     this.request = command.id;
     this.sent = command.timestampMillis;
@@ -223,18 +217,21 @@ export class ReferenceWallet {
       copy.endedRounds.push(...ended);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (error.residue !== undefined) {
-        error.residue(player);
-        player.version = version;
-      }
-      return { code: error.code };
+      return { answer: { code: error.code }, player: withResidue(player, error, version) };
     }
-    if (changed) {
-      copy.version = version;
-      this.players.set(command.username, copy);
-    }
-    const before = player.balance;
-    if (effects.some((effect) => !effect.repeat)) return { code: 0, before, after: copy.balance };
+    if (changed) copy.version = version;
+    const answer = this.answerOf(command, effects, idle, player.balance, copy.balance);
+    return { answer, player: changed ? copy : player };
+  }
+
+  private answerOf(
+    command: Callback,
+    effects: readonly Effect[],
+    idle: number,
+    before: number,
+    after: number,
+  ): ReferenceAnswer {
+    if (effects.some((effect) => !effect.repeat)) return { code: 0, before, after };
     if (idle === command.txns.length) return { code: 20001 };
     const once = effects.filter((effect, i) => effects.findIndex((one) => one.source === effect.source) === i);
     const newest = once.filter((effect) => effect.version === Math.max(...effects.map((one) => one.version)));
@@ -243,7 +240,7 @@ export class ReferenceWallet {
 
   private one(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Txn,
     version: number,
     nowMs: number,
@@ -292,7 +289,7 @@ export class ReferenceWallet {
 
   private place(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'placeBets'>,
     version: number,
     nowMs: number,
@@ -345,7 +342,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, bet, { what: 'place', amount: txn.betAmount, status: txn.status, skip });
   }
 
-  private single(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
+  private single(player: ReferencePlayer, command: Callback, txn: Of<'settleBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     const skip = txn.skipBalanceUpdate;
     if (bet !== undefined && this.isStale(player, bet)) throw new Refused(20002);
@@ -390,7 +387,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, target, { what: 'settle', amount: txn.payoutAmount, skip });
   }
 
-  private settle(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
+  private settle(player: ReferencePlayer, command: Callback, txn: Of<'settleBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined || bet.state === 'TIPS') throw new Refused(20001);
     const skip = txn.skipBalanceUpdate;
@@ -415,12 +412,7 @@ export class ReferenceWallet {
     });
   }
 
-  private settleRound(
-    player: ReferencePlayer,
-    command: CallbackCommand,
-    txn: Of<'settleBets'>,
-    version: number,
-  ): Effect {
+  private settleRound(player: ReferencePlayer, command: Callback, txn: Of<'settleBets'>, version: number): Effect {
     const product = command.productId;
     const skip = txn.skipBalanceUpdate;
     const bets = betsOf(player, product, txn.roundId);
@@ -470,7 +462,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, settlement, { what: 'settle', amount: txn.payoutAmount, skip });
   }
 
-  private adjust(player: ReferencePlayer, command: CallbackCommand, txn: Of<'adjustBets'>, version: number): Effect {
+  private adjust(player: ReferencePlayer, command: Callback, txn: Of<'adjustBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined || bet.state === 'TIPS') throw new Refused(20001);
     const entry = bet.entries.find((one) => one.what === 'adjust' && one.request === command.id);
@@ -487,7 +479,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, bet, { what: 'adjust', amount: txn.betAmount, request: command.id });
   }
 
-  private void(player: ReferencePlayer, command: CallbackCommand, txn: Of<'voidSettled'>, version: number): Effect {
+  private void(player: ReferencePlayer, command: Callback, txn: Of<'voidSettled'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     const reward = player.rewards.find((one) => one.product === command.productId && one.id === txn.id);
     if (reward !== undefined && (bet === undefined || bet.kind === 'tombstone')) {
@@ -525,7 +517,7 @@ export class ReferenceWallet {
 
   private voidRound(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'voidSettled'>,
     version: number,
     isClosedHere: boolean,
@@ -558,7 +550,7 @@ export class ReferenceWallet {
     return moved;
   }
 
-  private cancel(player: ReferencePlayer, command: CallbackCommand, txn: Of<'cancelBets'>, version: number): Effect {
+  private cancel(player: ReferencePlayer, command: Callback, txn: Of<'cancelBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined) throw this.unknown(player, command.productId, txn);
     return this.refund(player, bet, txn.status, version);
@@ -588,7 +580,7 @@ export class ReferenceWallet {
 
   private cancelRound(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'cancelBets'>,
     version: number,
     isClosedHere: boolean,
@@ -629,7 +621,7 @@ export class ReferenceWallet {
 
   private tip(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'cancelTips'>,
     version: number,
     nowMs: number,
@@ -646,7 +638,7 @@ export class ReferenceWallet {
     return this.move(player, txn.betAmount, version, tip, { what: 'cancel', amount: txn.betAmount });
   }
 
-  private rollback(player: ReferencePlayer, command: CallbackCommand, txn: Of<'rollback'>, version: number): Effect {
+  private rollback(player: ReferencePlayer, command: Callback, txn: Of<'rollback'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined) throw new Refused(20001);
     const rollbacks = bet.entries.filter((one) => one.what === 'rollback');
@@ -684,12 +676,7 @@ export class ReferenceWallet {
     return this.move(player, txn.skipBalanceUpdate ? 0 : -moved, version, bet, { what: 'rollback', amount: moved });
   }
 
-  private rollbackRound(
-    player: ReferencePlayer,
-    command: CallbackCommand,
-    txn: Of<'rollback'>,
-    version: number,
-  ): Effect {
+  private rollbackRound(player: ReferencePlayer, command: Callback, txn: Of<'rollback'>, version: number): Effect {
     const product = command.productId;
     const round = txn.roundId;
     const bets = betsOf(player, product, round);
@@ -785,7 +772,7 @@ export class ReferenceWallet {
 
   private placeTip(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'placeTips'>,
     version: number,
     nowMs: number,
@@ -809,7 +796,7 @@ export class ReferenceWallet {
     return this.move(player, -tip.held, version, tip, { what: 'place', amount: txn.betAmount, skip });
   }
 
-  private reward(player: ReferencePlayer, command: CallbackCommand, txn: Of<'winRewards'>, version: number): Effect {
+  private reward(player: ReferencePlayer, command: Callback, txn: Of<'winRewards'>, version: number): Effect {
     const { productId: product } = command;
     const known = player.rewards.find((one) => one.product === product && one.id === txn.id);
     if (known !== undefined) {
@@ -823,12 +810,7 @@ export class ReferenceWallet {
     return this.move(player, txn.payoutAmount, version, reward, { what: 'settle', amount: txn.payoutAmount });
   }
 
-  private movement(
-    player: ReferencePlayer,
-    command: CallbackCommand,
-    txn: Of<'adjustBalance'>,
-    version: number,
-  ): Effect {
+  private movement(player: ReferencePlayer, command: Callback, txn: Of<'adjustBalance'>, version: number): Effect {
     const { productId: product } = command;
     const { id: ref, status, amount } = txn;
     const isKnown = (one: Movement) => one.product === product && one.ref === ref && one.status === status;
@@ -851,9 +833,9 @@ export class ReferenceWallet {
     if (listed === undefined && this.rules.productsUnlisted === 'reject') throw new Refused(40003);
   }
 
-  private refuseStranger(player: ReferencePlayer, command: CallbackCommand, nowMs: number): void {
+  private refuseStranger(player: ReferencePlayer, command: Callback, nowMs: number): void {
     this.refuseOpening(player, command.productId);
-    const { session } = command as Extract<CallbackCommand, { type: 'placeBets' }>;
+    const { session } = command as Extract<Callback, { type: 'placeBets' }>;
     if (!this.letsIn(player, session, nowMs)) throw new Refused(30001);
   }
 
@@ -897,6 +879,36 @@ export class ReferenceWallet {
   }
 }
 
+export function newPlayer(currency: string, balance: number): ReferencePlayer {
+  return {
+    currency,
+    balance,
+    version: 1,
+    blocked: false,
+    session: undefined,
+    bets: [],
+    settlements: [],
+    closings: [],
+    rewards: [],
+    movements: [],
+    marks: [],
+    endedRounds: [],
+    rollbacks: [],
+    undone: [],
+    tipDays: [],
+    operations: [{ id: 'fund', what: 'import', before: 0, after: balance }],
+  };
+}
+
+/** What stays of a request that failed. */
+function withResidue(player: ReferencePlayer, { residue }: Refused, version: number): ReferencePlayer {
+  if (residue === undefined) return player;
+  const kept = structuredClone(player);
+  residue(kept);
+  kept.version = version;
+  return kept;
+}
+
 function newBet(product: string, id: string, round: string, kind: Bet['kind'], state: string, stake: number): Bet {
   const amounts = { held: 0, paid: 0, returned: 0 };
   const facts = { opened: false, taken: false, paidOut: false, single: false, settledByRound: false, singly: false };
@@ -910,7 +922,7 @@ interface Closed {
   repeat: boolean;
 }
 
-function closedBy(player: ReferencePlayer, command: CallbackCommand, txn: Txn, { repeat }: Effect): Closed[] {
+function closedBy(player: ReferencePlayer, command: Callback, txn: Txn, { repeat }: Effect): Closed[] {
   if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return [];
   const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'>;
   if (byRound) return [{ round: roundId, whole: true, repeat }];
@@ -920,7 +932,7 @@ function closedBy(player: ReferencePlayer, command: CallbackCommand, txn: Txn, {
 }
 
 /** A bet that has no cancel or void of its own, because an element of this array has closed its whole round. */
-function isClosedWithRound(player: ReferencePlayer, command: CallbackCommand, txn: Txn, closed: readonly Closed[]) {
+function isClosedWithRound(player: ReferencePlayer, command: Callback, txn: Txn, closed: readonly Closed[]) {
   if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return false;
   const bet = find(player, command.productId, txn.id);
   if ((txn as Of<'cancelBets'> | Of<'voidSettled'>).byRound || bet?.kind !== 'bet') return false;
