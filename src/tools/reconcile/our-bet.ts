@@ -73,9 +73,21 @@ export function readRound(
   const { productId, id: roundId } = round;
   const hangs = round.settlementCount > 0;
   const bets = round.bets.map(
-    ({ id, state, held, paid, stake, createdMs, updatedMs }): OurBet => ({
-      ...{ username, productId, roundId, id, currency, hangs, age },
-      ...{ state: STATES[state], held, paid, stake, createdMs, updatedMs },
+    // Without `...`, which takes longer than all else here.
+    (bet): OurBet => ({
+      username,
+      productId,
+      roundId,
+      id: bet.id,
+      currency,
+      state: STATES[bet.state],
+      held: bet.held,
+      paid: bet.paid,
+      stake: bet.stake,
+      hangs,
+      createdMs: bet.createdMs,
+      updatedMs: bet.updatedMs,
+      age,
     }),
   );
   if (!hangs) return { bets, round: undefined };
