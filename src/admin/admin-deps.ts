@@ -26,10 +26,24 @@ export interface OperatorService {
 /** Why what was asked of the cluster is not done. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
+/** A shard that went from one node to another: see src/cluster/move-history.ts. */
+export interface ShardMove {
+  readonly shard: number;
+  readonly from: string | null;
+  readonly to: string;
+  readonly epoch: number;
+  readonly timeMs: number;
+  readonly tookMs: number | null;
+  readonly why: string | null;
+  readonly by: string | null;
+}
+
 /** The nodes that share the shards. What it promises rejects during an outage. */
 export interface ClusterService {
   /** As JSON; undefined before its table has answered. */
   readonly status: object | undefined;
+  /** Shards that went from one node to another, newest first. */
+  readonly moves: readonly ShardMove[];
   /** The node gives its shards away, or may have some again. */
   drain(node: string, isDrained: boolean): Promise<ClusterRefusal | undefined>;
   /** The shard goes to the node; `by` is for people. */
@@ -62,6 +76,34 @@ export interface OverviewSource {
   lastHour(): readonly Moment[];
 }
 
+/** A snapshot in the store: see src/tools/snapshots/snapshot-overview.ts. */
+export interface KeptSnapshot {
+  readonly shard: number;
+  readonly id: string;
+  readonly state: 'whole' | 'damaged' | 'unfinished';
+  readonly reason?: string;
+  readonly start?: string;
+  readonly end?: string;
+  readonly timeMs?: number;
+  readonly players?: number;
+  readonly bytes?: number;
+  readonly chunks?: number;
+}
+
+/** The settings that a node works by. */
+export interface SettingsInForce {
+  /** Null where it is alone. */
+  readonly node: string | null;
+  readonly settings: readonly {
+    readonly setting: string;
+    /** As JSON has it; null: unset. Secrets are hidden. */
+    readonly value: unknown;
+    /** `default`, or the variable or file that it comes from. */
+    readonly from: string;
+    readonly meaning: string;
+  }[];
+}
+
 /** PEM. */
 export interface Certificate {
   readonly certificate: Buffer;
@@ -88,6 +130,7 @@ export interface AdminSettings {
 export type TokenRefusal =
   | 'no token'
   | 'wrong token'
+  | 'too many wrong tokens'
   | 'the role read'
   | 'not asked by this machine itself'
   | 'no session'
@@ -107,6 +150,9 @@ export interface AdminDeps {
   readonly cluster: ClusterService | undefined;
   readonly observability: Observability;
   readonly overview: OverviewSource;
+  readonly settingsInForce: () => SettingsInForce;
+  /** Rejects during an outage. */
+  readonly keptSnapshots: () => Promise<readonly KeptSnapshot[]>;
   readonly observer: AdminObserver;
   readonly clock: Clock;
   readonly log: Logger;

@@ -50,6 +50,12 @@ const shard = { type: 'integer', minimum: 0 };
 const lsn = { type: 'string', pattern: '^\\d+-\\d+$', description: 'epoch-sequence' };
 const player = { username: text, currency, balance: amount, status: { enum: ['active', 'blocked'] } };
 const movement = { id: text, username: text, currency, amount, balanceBefore: amount, balanceAfter: amount };
+const operationType = {
+  enum: ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'],
+};
+const operator = {
+  oneOf: [exactly({ name: text, address: text }), { type: 'null', description: 'It was before operators had names.' }],
+};
 
 export const operatorSchemas = {
   Problem: exactly({ type: text, title: text, status: { type: 'integer' }, detail: text, code: text }),
@@ -72,17 +78,16 @@ export const operatorSchemas = {
   FoundPlayer: exactly(player),
   ShardPlayer: exactly({ username: text, currency, version: count, balance: amount }),
   Movement: exactly(movement),
+  PlayerOperation: exactly(
+    { username: text, currency, type: operationType, timeMillis: millis, by: operator },
+    { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
+  ),
   Correction: exactly({ ...movement, reason }),
   Operation: exactly(
     {
-      type: { enum: ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'] },
+      type: operationType,
       timeMillis: millis,
-      by: {
-        oneOf: [
-          exactly({ name: text, address: text }),
-          { type: 'null', description: 'It was before operators had names.' },
-        ],
-      },
+      by: operator,
     },
     { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
   ),
@@ -129,6 +134,32 @@ export const operatorSchemas = {
     followers: list(text),
     lsn: { type: ['string', 'null'], description: 'The newest entry that any node may have told of.' },
   }),
+  ClusterMove: exactly({
+    shard,
+    from: { type: ['string', 'null'], description: 'Null: nobody was seen to have it.' },
+    to: text,
+    epoch: count,
+    timeMillis: millis,
+    tookMs: { type: ['integer', 'null'], minimum: 0, description: 'Since the plan wanted it there.' },
+    why: { type: ['string', 'null'], description: 'What made that plan; null: none was seen.' },
+    by: { type: ['string', 'null'], description: 'Who made it: a node, or an operator.' },
+  }),
+  KeptSnapshot: exactly(
+    {
+      shard,
+      id: text,
+      state: { enum: ['whole', 'damaged', 'unfinished'], description: 'Of its manifest: chunks are not read.' },
+    },
+    {
+      reason: text,
+      start: { ...lsn, description: 'Replay begins with the entry after it.' },
+      end: { ...lsn, description: 'It holds nothing of the log after it.' },
+      timeMillis: millis,
+      players: count,
+      bytes: count,
+      chunks: count,
+    },
+  ),
   Snapshot: {
     oneOf: [
       exactly({
@@ -144,6 +175,12 @@ export const operatorSchemas = {
       exactly({ type: { const: 'abandoned' }, shard, reason: text }),
     ],
   },
+  Setting: exactly({
+    setting: text,
+    value: { description: 'As JSON has it; null: unset. `(hidden)` stands for a secret.' },
+    from: { type: 'string', description: '`default`, or the environment variable or file that it comes from.' },
+    meaning: text,
+  }),
   ImportLine: {
     oneOf: [
       exactly({ line: count, id: text, username: text, result: { enum: ['created', 'skipped'] } }),

@@ -13,9 +13,10 @@ import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { CopyKeeper } from './copy-keeper.js';
 import { FollowerLag } from './follower-lag.js';
 import { BEAT_MS, Membership } from './membership.js';
+import { type Move, MoveHistory } from './move-history.js';
 import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
 import { PeerClocks } from './peer-clocks.js';
-import { PeerCopies } from './peer-copies.js';
+import { type Gathered, PeerCopies } from './peer-copies.js';
 import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage, Pulse } from './peer-protocol.js';
 import { PeerTimes } from './peer-times.js';
 import { Planner, type PlannerSettings } from './planner.js';
@@ -91,6 +92,7 @@ export class ClusterNode implements PeerEvents {
   private readonly copies: PeerCopies;
   private readonly peers = new Map<string, Peer>();
   private readonly lag = new FollowerLag();
+  private readonly history = new MoveHistory();
   /** Since when there has been no link, by tag. */
   private readonly downSinceMs = new Map<string, number>();
   /** Tags of all members there have been since the start. */
@@ -131,6 +133,7 @@ export class ClusterNode implements PeerEvents {
       broadcast,
       laneOf: deps.laneOf,
       headOf: deps.headOf,
+      toTheirClock: (peer, ourMs) => this.clocks.toTheirs(peer, ourMs),
       claim: (shard, claim) => table.claim(shard, claim),
       release: (shard, claim) => table.release(shard, claim),
       copiesOf: (...log) => this.copiesOf(...log),
@@ -255,6 +258,11 @@ export class ClusterNode implements PeerEvents {
     });
   }
 
+  /** Newest first, as far as this node has seen them. */
+  get moves(): readonly Move[] {
+    return this.history.all;
+  }
+
   measures(): ClusterMeasures {
     const { tag, shardCount, local, settings, clock } = this.deps;
     const { view, seesTable } = this.membership;
@@ -374,6 +382,7 @@ export class ClusterNode implements PeerEvents {
 
   private viewed(view: TableView): void {
     const { tag } = this.deps;
+    this.history.note(view, this.deps.clock.now());
     const peers = new Map<string, PeerAddress>();
     for (const [other, { host, port }] of view.members) {
       this.everMembers.add(other);
@@ -410,7 +419,7 @@ export class ClusterNode implements PeerEvents {
         this.ownership.wanted(message.shard, tag, message.sequence);
         return;
       case 'take':
-        this.ownership.offered(message.shard, message.head);
+        this.ownership.offered(message.shard, message.head, message.untilMs);
         return;
       case 'own':
         this.routes.opened(tag, message.shard, message.epoch);
@@ -427,13 +436,13 @@ export class ClusterNode implements PeerEvents {
         this.snapshots.answered(message.id, message.results);
         return;
       case 'copy':
-        this.links.send(tag, { type: 'copied', id: message.id, outcomes: this.keep(message.copies) });
+        this.links.send(tag, { type: 'copied', id: message.id, outcomes: this.keep(message.copies, tag) });
         return;
       case 'copied':
         this.copies.copied(message.id, message.outcomes);
         return;
       case 'seal':
-        this.links.send(tag, { type: 'sealed', id: message.id, entries: this.sealed(message) });
+        this.links.send(tag, { type: 'sealed', id: message.id, entries: this.sealHere(tag, message) });
         return;
       case 'sealed':
         this.copies.sealed(message.id, message.entries);
@@ -482,17 +491,21 @@ export class ClusterNode implements PeerEvents {
   }
 
   private owned(tag: string, shard: number, epoch: number): void {
-    this.keeper?.ownedSince(shard, epoch);
+    this.keeper?.ownedSince(shard, epoch, tag);
     this.ownership.ownedBy(tag, shard, epoch);
   }
 
-  private keep(copies: readonly Copy[]): readonly CopyOutcome[] {
+  private keep(copies: readonly Copy[], from: string): readonly CopyOutcome[] {
     const nowMs = this.deps.clock.monotonicMs();
-    return copies.map((copy) => this.keeper?.put(copy, nowMs) ?? 'none');
+    return copies.map((copy) => this.keeper?.put(copy, from, nowMs) ?? 'none');
   }
 
-  private sealed({ shard, epoch, sequence }: Extract<PeerMessage, { type: 'seal' }>): readonly SealedEntry[] {
-    return this.keeper?.seal(shard, epoch, sequence, this.deps.clock.monotonicMs()) ?? [];
+  private sealHere(
+    by: string,
+    { shard, sequence }: { readonly shard: number; readonly sequence: number },
+  ): readonly SealedEntry[] | undefined {
+    // To who holds no copies nobody brings any.
+    return this.keeper === undefined ? [] : this.keeper.seal(shard, by, sequence, this.deps.clock.monotonicMs());
   }
 
   private canHold(tag: string): boolean {
@@ -510,11 +523,7 @@ export class ClusterNode implements PeerEvents {
     return [...new Set([...followers.filter((tag) => linked.includes(tag)), ...others])];
   }
 
-  private async copiesOf(
-    shard: number,
-    epoch: number,
-    sequence: number,
-  ): Promise<readonly (readonly SealedEntry[])[] | undefined> {
+  private async copiesOf(shard: number, sequence: number): Promise<Gathered> {
     const { tag, clock } = this.deps;
     const nowMs = clock.monotonicMs();
     // Whom nobody here reaches for long cannot be asked, however long one waits.
@@ -522,10 +531,10 @@ export class ClusterNode implements PeerEvents {
     const peers = [...(this.membership.view?.members ?? [])].flatMap(([peer, { holdsCopies }]) =>
       holdsCopies && peer !== tag && !this.watch.isGone(peer, nowMs) && !missed.includes(peer) ? [peer] : [],
     );
-    const here = this.keeper?.seal(shard, epoch, sequence, nowMs) ?? [];
-    const there = await Promise.all(peers.map((peer) => this.copies.sealAt(peer, shard, epoch, sequence)));
-    const answered = there.filter((entries) => entries !== undefined);
-    return answered.length < peers.length ? undefined : [here, ...answered];
+    const here = this.sealHere(tag, { shard, sequence });
+    const there = await this.copies.sealAt(peers, shard, sequence);
+    if (here === undefined) return 'sealed';
+    return typeof there === 'string' ? there : [here, ...there];
   }
 
   private pulse(): void {
@@ -555,7 +564,7 @@ export class ClusterNode implements PeerEvents {
     if (epoch === undefined) this.routes.denied(tag, shard);
     else {
       this.routes.opened(tag, shard, epoch);
-      this.keeper?.ownedSince(shard, epoch);
+      this.keeper?.ownedSince(shard, epoch, tag);
     }
     this.router.flush();
   }

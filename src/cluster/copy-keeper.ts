@@ -2,11 +2,16 @@ import type { Copy, CopyOutcome } from '../shard/log/copies.js';
 import { RecentEntries } from '../shard/log/recent-entries.js';
 import type { SealedEntry } from '../shard/log/wal.js';
 
-/** By then whoever asks has fenced the log, or asks again. */
-const SEALED_MS = 2000;
+/**
+ * For so long after it has asked, whoever takes a log over may begin to write its fence; what it sends then arrives within
+ * some seconds, or never.
+ */
+export const SEAL_USED_MS = 1000;
+const SEALED_MS = 5000;
 
 interface Seal {
-  readonly epoch: number;
+  /** The tag of who takes the log over. */
+  readonly by: string;
   readonly untilMs: number;
 }
 
@@ -20,11 +25,11 @@ export class CopyKeeper {
   /** `bytesMax`: of each log. */
   constructor(private readonly bytesMax: number) {}
 
-  /** `none`: it is of an owner from whom another one is taking the log, or has taken it. */
-  put({ shard, base, entries, isWhole }: Copy, nowMs: number): CopyOutcome {
+  /** `none`: it is `from` an owner from whom another one is taking the log, or has taken it. */
+  put({ shard, base, entries, isWhole }: Copy, from: string, nowMs: number): CopyOutcome {
     const kept = this.kept.get(shard);
     const newest = entries.at(-1)?.head ?? base;
-    if (newest.lsn.epoch < this.oldestEpoch(shard, kept, nowMs)) return 'none';
+    if (this.isSealed(shard, from, nowMs) || newest.lsn.epoch < this.oldestEpoch(shard, kept)) return 'none';
     if (kept?.maybeAfter(newest) !== undefined) return 'held';
     const missing = kept?.maybeAfter(base)?.length === 0;
     if (!missing && !isWhole) return 'gap';
@@ -36,12 +41,12 @@ export class CopyKeeper {
   }
 
   /**
-   * What is here of the log behind `sequence`, for who is about to fence it with this epoch or a later one: for a while
-   * no owner before that can add anything, and so tell nothing.
+   * What is here of the log behind `sequence`, for who is about to fence it: for a while nobody else can add anything, and so
+   * tell nothing, nor fence it. Undefined while that is so for another one.
    */
-  seal(shard: number, epoch: number, sequence: number, nowMs: number): readonly SealedEntry[] {
-    const sealed = this.seals.get(shard)?.epoch ?? 0;
-    this.seals.set(shard, { epoch: Math.max(sealed, epoch), untilMs: nowMs + SEALED_MS });
+  seal(shard: number, by: string, sequence: number, nowMs: number): readonly SealedEntry[] | undefined {
+    if (this.isSealed(shard, by, nowMs)) return undefined;
+    this.seals.set(shard, { by, untilMs: nowMs + SEALED_MS });
     return (
       this.kept
         .get(shard)
@@ -51,17 +56,21 @@ export class CopyKeeper {
   }
 
   /**
-   * The log is served in this epoch: what an owner before that brings is refused for good. A failover can lose the fence
-   * that stands against him, and the store lets him append then.
+   * The log is served in this epoch `by` a member: what an owner before that brings is refused for good. A failover can lose
+   * the fence that stands against him, and the store lets him append then.
    */
-  ownedSince(shard: number, epoch: number): void {
+  ownedSince(shard: number, epoch: number, by: string): void {
     this.owned.set(shard, Math.max(epoch, this.owned.get(shard) ?? 0));
+    if (this.seals.get(shard)?.by === by) this.seals.delete(shard);
   }
 
-  private oldestEpoch(shard: number, kept: RecentEntries | undefined, nowMs: number): number {
+  private oldestEpoch(shard: number, kept: RecentEntries | undefined): number {
+    return Math.max(this.owned.get(shard) ?? 0, kept?.newest.lsn.epoch ?? 0);
+  }
+
+  /** Somebody else is taking it. */
+  private isSealed(shard: number, tag: string, nowMs: number): boolean {
     const seal = this.seals.get(shard);
-    if (seal !== undefined && nowMs >= seal.untilMs) this.seals.delete(shard);
-    const sealed = this.seals.get(shard)?.epoch ?? 0;
-    return Math.max(sealed, this.owned.get(shard) ?? 0, kept?.newest.lsn.epoch ?? 0);
+    return seal !== undefined && nowMs < seal.untilMs && seal.by !== tag;
   }
 }

@@ -5,6 +5,8 @@ import { delay, type Timers } from '../base/timers.js';
 import { formatLsn } from '../shard/log/lsn.js';
 import { type Head, isSameHead, type SealedEntry } from '../shard/log/wal.js';
 import type { Move, MoveResult, ShardStatus, Shards } from '../worker/shards.js';
+import { SEAL_USED_MS } from './copy-keeper.js';
+import type { Gathered } from './peer-copies.js';
 import type { PeerMessage } from './peer-protocol.js';
 import { NOBODY } from './plan.js';
 import { type Holder, nextStep, type Role, type ShardFacts, type Step } from './steps.js';
@@ -35,17 +37,12 @@ export interface OwnershipDeps {
   readonly laneOf: (shard: number) => number;
   /** Its head, now; rejects during an outage. */
   readonly headOf: (shard: number) => Promise<Head>;
+  /** A time of this node's monotonic clock on that of a peer; undefined before its first pulse. */
+  readonly toTheirClock: (tag: string, ourMs: number) => number | undefined;
   readonly claim: (shard: number, claim: Claim) => Promise<void>;
   readonly release: (shard: number, claim: Claim) => Promise<void>;
-  /**
-   * What other nodes hold of a log that is about to be fenced with this epoch, behind what is here; undefined while one of
-   * them that lives does not answer.
-   */
-  readonly copiesOf: (
-    shard: number,
-    epoch: number,
-    sequence: number,
-  ) => Promise<readonly (readonly SealedEntry[])[] | undefined>;
+  /** What is held of a log that is about to be fenced, behind `sequence`. */
+  readonly copiesOf: (shard: number, sequence: number) => Promise<Gathered>;
   /** False while this node's time cannot be trusted: it takes nothing then. */
   readonly isClockSane: () => boolean;
   /** This node serves a shard, or does not any more. */
@@ -84,6 +81,8 @@ interface Dealing {
   /** A problem that has been logged. */
   problem: string | undefined;
 }
+
+type Take = Extract<Move, { readonly type: 'take' }>;
 
 /** Of the hexadecimal digits of a nonce those that tell its process from every other. */
 const TAG_LENGTH = 8;
@@ -168,11 +167,12 @@ export class Ownership {
     void this.handOver(dealing, by);
   }
 
-  /** Its owner has stopped at `head`, for this node to take it. */
-  offered(shard: number, head: Head): void {
+  /** Its owner has stopped at `head` until then, for this node to take it. */
+  offered(shard: number, head: Head, untilMs: number): void {
     const dealing = this.dealings[shard];
     if (dealing === undefined || dealing.isBusy || this.roleIn(shard, this.deps.view()) !== 'owner') return;
-    void this.busily(dealing, () => this.take(dealing, head, 'handed-over'));
+    // Who hands over has told nothing that it does not say.
+    void this.busily(dealing, () => this.fence(dealing, { over: head, copies: [], untilMs, how: 'handed-over' }));
   }
 
   /** A peer serves the shard, since the fence of this epoch. */
@@ -350,11 +350,11 @@ export class Ownership {
         return;
       case 'take': {
         const over = holder === 'gone' || holder === 'stuck' ? this.deps.watch.headOf(shard) : undefined;
-        void this.busily(dealing, () => this.take(dealing, over, 'taken'));
+        void this.busily(dealing, () => this.take(dealing, over));
         return;
       }
       case 'force':
-        void this.busily(dealing, () => this.take(dealing, undefined, 'taken'));
+        void this.busily(dealing, () => this.take(dealing, undefined));
         return;
       case 'release':
         void this.releaseNow(dealing);
@@ -416,18 +416,25 @@ export class Ownership {
     await this.noteFailure(dealing, result);
   }
 
-  private async take(dealing: Dealing, over: Head | undefined, how: 'handed-over' | 'taken'): Promise<void> {
-    const { shard } = dealing;
-    const { clock, watch, observer, log, told } = this.deps;
-    const startedMs = clock.monotonicMs();
-    // Who hands over has told nothing that it does not say.
-    const copies = how === 'handed-over' ? [] : await this.maybeCopies(dealing, startedMs);
+  private async take(dealing: Dealing, over: Head | undefined): Promise<void> {
+    const startedMs = this.deps.clock.monotonicMs();
+    const copies = await this.maybeCopies(dealing, startedMs);
     if (copies === undefined) {
       await delay(this.deps.timers, LOOK_MS);
       return;
     }
     dealing.uncopiedSinceMs = undefined;
-    const result = await this.move({ type: 'take', shard, over, told: told.of(shard), copies });
+    await this.fence(dealing, { over, copies, untilMs: startedMs + SEAL_USED_MS, how: 'taken' });
+  }
+
+  private async fence(
+    dealing: Dealing,
+    { how, ...fence }: Pick<Take, 'over' | 'copies' | 'untilMs'> & { readonly how: 'handed-over' | 'taken' },
+  ): Promise<void> {
+    const { shard } = dealing;
+    const { clock, watch, observer, log, told } = this.deps;
+    const startedMs = clock.monotonicMs();
+    const result = await this.move({ type: 'take', shard, ...fence, told: told.of(shard) });
     switch (result.type) {
       case 'taken': {
         const tookMs = clock.monotonicMs() - startedMs;
@@ -457,10 +464,10 @@ export class Ownership {
   /** Undefined while it is worth waiting for somebody who may hold what the log has lost. */
   private async maybeCopies(dealing: Dealing, nowMs: number): Promise<readonly (readonly SealedEntry[])[] | undefined> {
     const { shard } = dealing;
-    const { watch, local, log } = this.deps;
-    const epoch = (watch.headOf(shard)?.lsn.epoch ?? 0) + 1;
-    const copies = await this.deps.copiesOf(shard, epoch, local.status()[shard]?.head?.lsn.sequence ?? 0);
-    if (copies !== undefined) return copies;
+    const { local, log } = this.deps;
+    const copies = await this.deps.copiesOf(shard, local.status()[shard]?.head?.lsn.sequence ?? 0);
+    if (typeof copies === 'object') return copies;
+    if (copies === 'sealed') return undefined;
     dealing.uncopiedSinceMs ??= nowMs;
     if (nowMs - dealing.uncopiedSinceMs < UNCOPIED_MS) return undefined;
     log.warn({ shard }, 'a node that may hold the newest of a shard does not answer: it is taken as its log is');
@@ -509,7 +516,9 @@ export class Ownership {
       this.setServed(shard, undefined);
       const paused = await this.move({ type: 'pause', shard });
       let isOwned = false;
-      if (paused.type === 'still' && this.deps.send(to, { type: 'take', shard, head: paused.head })) {
+      const untilMs = this.deps.toTheirClock(to, startedMs + HANDOVER_MS);
+      const isStill = paused.type === 'still' && untilMs !== undefined;
+      if (isStill && this.deps.send(to, { type: 'take', shard, head: paused.head, untilMs })) {
         this.deps.told.note(shard, paused.head);
         isOwned = await new Promise<boolean>((resolve) => {
           dealing.onOwn = (tag, newer) => {
@@ -537,8 +546,11 @@ export class Ownership {
     await this.busily(dealing, async () => {
       this.setServed(shard, undefined);
       const paused = await this.move({ type: 'pause', shard });
-      await this.move({ type: paused.type === 'still' ? 'release' : 'resume', shard });
-      if (paused.type !== 'still') return;
+      // What waits for its log for so long may wait for ever where nobody else can be reached to hold it.
+      const otherwise = this.stuck().includes(shard) ? 'abandon' : 'resume';
+      const type = paused.type === 'still' ? 'release' : otherwise;
+      await this.move({ type, shard });
+      if (type === 'resume') return;
       await release(shard, { epoch, tag }).catch((error) => {
         log.warn({ shard, error: messageOf(error) }, 'cannot write that a shard was let go');
       });

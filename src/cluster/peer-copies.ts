@@ -17,12 +17,18 @@ export interface PeerCopiesDeps {
   readonly timers: Timers;
 }
 
+/**
+ * What all others hold of a log, each its entries in order. `silent`: one that lives does not answer. `sealed`: another node is
+ * about to fence the log.
+ */
+export type Gathered = readonly (readonly SealedEntry[])[] | 'silent' | 'sealed';
+
 /** Brings peers what this node appends, and asks them for what others had brought them. */
 export class PeerCopies {
   /** Who holds the log of each shard. */
   private readonly holders = new Map<number, string>();
   private readonly puts: PeerQuestions<readonly CopyOutcome[]>;
-  private readonly seals: PeerQuestions<readonly SealedEntry[]>;
+  private readonly seals: PeerQuestions<readonly SealedEntry[] | 'sealed'>;
 
   constructor(private readonly deps: PeerCopiesDeps) {
     const { send, timers } = deps;
@@ -45,22 +51,22 @@ export class PeerCopies {
     return outcomes;
   }
 
-  /** What a peer holds of a log, which no owner before `epoch` adds to any more; undefined when it does not answer. */
-  async sealAt(
-    tag: string,
-    shard: number,
-    epoch: number,
-    sequence: number,
-  ): Promise<readonly SealedEntry[] | undefined> {
-    return await this.seals.ask(tag, SEAL_MS, (id) => ({ type: 'seal', id, shard, epoch, sequence }));
+  /** What these peers hold of a log behind `sequence`: nobody but this node adds anything to it for a while. */
+  async sealAt(peers: readonly string[], shard: number, sequence: number): Promise<Gathered> {
+    const answers = await Promise.all(
+      peers.map((tag) => this.seals.ask(tag, SEAL_MS, (id) => ({ type: 'seal', id, shard, sequence }))),
+    );
+    if (answers.includes('sealed')) return 'sealed';
+    const held = answers.filter((entries) => typeof entries === 'object');
+    return held.length < answers.length ? 'silent' : held;
   }
 
   copied(id: number, outcomes: readonly CopyOutcome[]): void {
     this.puts.answered(id, outcomes);
   }
 
-  sealed(id: number, entries: readonly SealedEntry[]): void {
-    this.seals.answered(id, entries);
+  sealed(id: number, entries: readonly SealedEntry[] | undefined): void {
+    this.seals.answered(id, entries ?? 'sealed');
   }
 
   linkLost(lost: string): void {

@@ -30,13 +30,14 @@ export interface Pulse {
  *   calls    callbacks for shards of the other one; deadlines are of the other one's clock. Answered by `replies`
  *   asks     commands and queries of operators, likewise. Answered by `results`
  *   want     I am to own it, and have read its log up to `sequence`
- *   take     I have stopped, all I told is up to `head`: fence over exactly this
+ *   take     I have stopped, all I told is up to `head`, and go on at `untilMs`, of the other one's clock: fence over exactly
+ *            this before
  *   own      I serve it, since the fence of this epoch
  *   look     the table has changed
  *   snap     take snapshots of what you serve. Answered by `snapped`
  *   copy     hold this of the logs that I write. Answered by `copied`
- *   seal     I am about to fence this log with this epoch: take nothing from owners before it, and tell what you hold
- *            behind `sequence`. Answered by `sealed`
+ *   seal     I am about to fence this log: take nothing from anybody else, and tell what you hold behind `sequence`.
+ *            Answered by `sealed`, without entries while another one is about to
  */
 export type PeerMessage =
   | Pulse
@@ -45,21 +46,15 @@ export type PeerMessage =
   | { readonly type: 'asks'; readonly requests: readonly WireRequest[] }
   | { readonly type: 'results'; readonly ids: readonly number[]; readonly results: readonly WireResult[] }
   | { readonly type: 'want'; readonly shard: number; readonly sequence: number }
-  | { readonly type: 'take'; readonly shard: number; readonly head: Head }
+  | { readonly type: 'take'; readonly shard: number; readonly head: Head; readonly untilMs: number }
   | { readonly type: 'own'; readonly shard: number; readonly epoch: number }
   | { readonly type: 'look' }
   | { readonly type: 'snap'; readonly id: number }
   | { readonly type: 'snapped'; readonly id: number; readonly results: readonly SnapshotResult[] }
   | { readonly type: 'copy'; readonly id: number; readonly copies: readonly Copy[] }
   | { readonly type: 'copied'; readonly id: number; readonly outcomes: readonly CopyOutcome[] }
-  | {
-      readonly type: 'seal';
-      readonly id: number;
-      readonly shard: number;
-      readonly epoch: number;
-      readonly sequence: number;
-    }
-  | { readonly type: 'sealed'; readonly id: number; readonly entries: readonly SealedEntry[] };
+  | { readonly type: 'seal'; readonly id: number; readonly shard: number; readonly sequence: number }
+  | { readonly type: 'sealed'; readonly id: number; readonly entries: readonly SealedEntry[] | undefined };
 
 export interface PeerAddress {
   readonly host: string;

@@ -4,6 +4,8 @@ import type { Logger } from '../base/logger.js';
 import { SteadyClock } from '../base/steady-clock.js';
 import { statusCodesOf } from '../callback/failures.js';
 import type { ClusterNode } from '../cluster/cluster-node.js';
+import { RunningSettings } from '../config/in-force.js';
+import type { Loaded } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import type { CallbackServer } from '../http/callback-server.js';
 import type { CallbackTracer } from '../http/callback-trace.js';
@@ -22,6 +24,7 @@ import { FolderLock } from './folder-lock.js';
 import { HealthListener } from './health-listener.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { type Identity, newIdentity } from './identity.js';
+import { KeptSnapshots } from './kept-snapshots.js';
 import { LastRun } from './last-run.js';
 import { makeAdminServer, makeCallbackServer } from './listeners.js';
 import { isShared, maybeCluster } from './make-cluster.js';
@@ -32,6 +35,7 @@ import { ClusterMetrics } from './metrics/cluster-metrics.js';
 import { metricsOf, scrape } from './metrics/scrape.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
 import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
+import { readBackup } from './overview/backup-file.js';
 import { Figures } from './overview/figures.js';
 import { LastHour } from './overview/last-hour.js';
 import { NodeOverview } from './overview/node-overview.js';
@@ -45,6 +49,8 @@ import { waitForStore } from './wait-for-store.js';
 /** What a running process is made of. */
 export interface Parts {
   readonly settings: Settings;
+  /** For whoever asks what is in force. */
+  readonly running: RunningSettings;
   readonly log: Logger;
   /** Closed once the shards serve, each thread of which has opened the store for itself; a cluster's node keeps it for the table. */
   readonly opened: OpenStore;
@@ -77,19 +83,15 @@ export type OnUseless = (exitCode: number) => void;
  * Makes everything; nothing but health listens yet, and nothing is taken over. Settings that cannot be used are refused
  * first.
  */
-export async function makeParts(
-  settings: Settings,
-  log: Logger,
-  onUseless: OnUseless,
-  workerEntry: URL,
-): Promise<Parts> {
+export async function makeParts(loaded: Loaded, log: Logger, onUseless: OnUseless, workerEntry: URL): Promise<Parts> {
+  const { settings } = loaded;
   let isReady = () => false;
   const health = await HealthListener.maybeOpen(settings.health, () => isReady());
   const lastRun = LastRun.read(settings.nodeFolder, driverOf(settings).recordName, log);
   let lock: FolderLock | undefined;
   try {
     lock = isShared(settings) ? FolderLock.take(settings.nodeFolder) : undefined;
-    const parts = await makeOtherParts(settings, log, onUseless, workerEntry, lastRun);
+    const parts = await makeOtherParts(loaded, log, onUseless, workerEntry, lastRun);
     isReady = () => parts.service.isReady;
     return { ...parts, health, lastRun, lock };
   } catch (error) {
@@ -100,12 +102,14 @@ export async function makeParts(
 }
 
 async function makeOtherParts(
-  settings: Settings,
+  loaded: Loaded,
   log: Logger,
   onUseless: OnUseless,
   workerEntry: URL,
   lastRun: LastRun,
 ): Promise<Omit<Parts, 'health' | 'lastRun' | 'lock'>> {
+  const { settings } = loaded;
+  const running = new RunningSettings(loaded);
   const callers = callersOf(settings);
   const aliases = aliasesOf(settings);
   const certificates = new Certificates(settings, systemClock);
@@ -208,6 +212,7 @@ async function makeOtherParts(
     shards,
     cluster: () => cluster?.status,
     lastHour,
+    backup: () => readBackup(settings.backup.metricsFile),
     version: VERSION,
     clock: systemClock,
   });
@@ -218,11 +223,14 @@ async function makeOtherParts(
     observer: adminMetrics,
     scrape: () => scrape(measured),
     overview,
+    running,
+    keptSnapshots: new KeptSnapshots(settings, meta),
     meta,
     log,
   });
   return {
     settings,
+    running,
     log,
     opened,
     identity,

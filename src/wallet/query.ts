@@ -2,6 +2,7 @@ import { assert, must, unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
 import { type Archivable, archivableRounds, missingRounds } from './archiving.js';
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
+import { type OperationScan, type OperationScanResult, scanOperations } from './scan-operations.js';
 import type { Transaction } from './state/round.js';
 import { addRoundOf } from './state/round-image.js';
 import type { Session } from './state/session.js';
@@ -36,6 +37,7 @@ export type Query =
       readonly limit: number;
       readonly after: ScanCursor | undefined;
     }
+  | OperationScan
   | {
       readonly type: 'list-players';
       /** The position of the first one. */
@@ -72,6 +74,7 @@ export type QueryResult =
       /** Undefined when the shard has been read to its end. */
       readonly next: ScanCursor | undefined;
     }
+  | OperationScanResult
   | {
       readonly type: 'players';
       readonly players: readonly PlayerVersion[];
@@ -215,6 +218,8 @@ export function query(wallets: Wallets, question: Query, archived: ArchivedPart 
     }
     case 'scan-transactions':
       return scanTransactions(wallets, question);
+    case 'scan-operations':
+      return scanOperations(wallets, question);
     case 'list-players':
       return listPlayers(wallets, question.from, question.limit);
     case 'list-archivable':

@@ -1,10 +1,11 @@
 import { must } from '../base/assert.js';
 import { messageOf } from '../base/message-of.js';
 import type { Cancel, Timers } from '../base/timers.js';
-import { Follower, ToldError } from '../shard/log/follower.js';
+import { Follower, type Taking, ToldError } from '../shard/log/follower.js';
 import { ATTEMPTS_AT_START, isPermanent } from '../shard/log/patience.js';
 import type { Recovered, RecoveryDeps } from '../shard/log/recovery.js';
 import { FencedError, type TakeOverDeps } from '../shard/log/take-over.js';
+import { OverdueError } from '../shard/log/timely-append.js';
 import type { Head } from '../shard/log/wal.js';
 import type { Shard } from '../shard/shard.js';
 import type { HostObserver } from './host-observer.js';
@@ -27,8 +28,6 @@ const QUIET_EVERY = 3;
 const HANDOVER_MS = 150;
 /** Logs that are read from a snapshot at the same time: others wait for their turn. */
 const RECOVERING_MAX = 2;
-
-type Take = Extract<Move, { type: 'take' }>;
 
 const DONE: MoveResult = { type: 'done' };
 
@@ -97,7 +96,8 @@ export class ShardMoves {
     } catch (error) {
       if (error instanceof FencedError) return { type: 'conflict', head: error.head };
       if (error instanceof ToldError) return { type: 'short', head: error.head };
-      return { type: 'failed', reason: messageOf(error), isPermanent: isPermanent(error) };
+      const isOverdue = error instanceof OverdueError;
+      return { type: 'failed', reason: messageOf(error), isPermanent: isPermanent(error) && !isOverdue };
     }
   }
 
@@ -128,12 +128,12 @@ export class ShardMoves {
   }
 
   /** Fences the shard's log, and serves it. */
-  private async take(shard: Shard, { over, told, copies }: Take): Promise<MoveResult> {
+  private async take(shard: Shard, taking: Taking): Promise<MoveResult> {
     if (shard.state === 'serving') return { type: 'taken', head: must(shard.durableHead, 'who serves has a log') };
     await this.follow(shard);
     const follower = must(shard.maybeFollower, 'what was warmed follows');
     try {
-      const { recovered, healed } = await follower.takeOver(over, told, copies, this.deps, this.deps.yieldTurn);
+      const { recovered, healed } = await follower.takeOver(taking, this.deps, this.deps.yieldTurn);
       if (healed > 0) {
         this.deps.observer.healed(shard.id, healed);
         const at = { shard: shard.id, lost: healed };
@@ -147,7 +147,7 @@ export class ShardMoves {
       // What it has read does not lead to what is there: from a snapshot it may.
       if (
         isPermanent(error) &&
-        !(error instanceof FencedError || error instanceof ToldError) &&
+        !(error instanceof FencedError || error instanceof ToldError || error instanceof OverdueError) &&
         shard.state === 'following'
       )
         shard.leave();

@@ -2,8 +2,9 @@ import type { Metric } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
+import type { Taking } from '../shard/log/follower.js';
 import type { Lsn } from '../shard/log/lsn.js';
-import type { Head, Position, SealedEntry, Takeover } from '../shard/log/wal.js';
+import type { Head, Takeover } from '../shard/log/wal.js';
 import type { ShardState } from '../shard/shard.js';
 import type { Pace, SnapshotResult } from '../shard/snapshot/snapshotter.js';
 import type { Command } from '../wallet/command.js';
@@ -25,21 +26,12 @@ export interface ShardStatus {
 }
 
 /**
- * What is asked of a shard that several nodes share. `take`: fence its log and serve it, only over this head if one is
- * given, and only when the log has what was `told`. `pause`: decide nothing more; it goes on by itself when it is not released soon. `release`: another owner
+ * What is asked of a shard that several nodes share. `take`: fence its log and serve it. `pause`: decide nothing more; it goes on by itself when it is not released soon. `release`: another owner
  * has fenced it, follow that one. `confirm`: look whether the log is still ours. `abandon`: it is another node's, which cannot
  * be looked up. `stop`: its log cannot be continued.
  */
 export type Move =
-  | {
-      readonly type: 'take';
-      readonly shard: number;
-      readonly over: Head | undefined;
-      /** The newest entry that anybody is known to have told. */
-      readonly told: Position | undefined;
-      /** What other nodes hold of its log, each its entries in order. */
-      readonly copies: readonly (readonly SealedEntry[])[];
-    }
+  | ({ readonly type: 'take'; readonly shard: number } & Taking)
   | { readonly type: 'stop'; readonly shard: number; readonly reason: string }
   | {
       readonly type: 'follow' | 'pause' | 'resume' | 'release' | 'leave' | 'confirm' | 'abandon';

@@ -185,17 +185,21 @@ describe('GET /openapi.json', () => {
     await admin('get', operations, '/v1/players/ann/operations?limit=1');
     await admin('get', operations, '/v1/players/ann/operations?limit=0');
     await admin('get', operations, '/v1/players/nobody/operations');
+    await admin('get', '/v1/operations', '/v1/operations?by=local&limit=2');
+    await admin('get', '/v1/operations', '/v1/operations?type=none');
     const lines = ['bob', 'bob', ''].map((name) => `{"id":"o","username":"${name}","currency":"THB","balance":5}`);
     await admin('post', '/v1/players:import', '/v1/players:import', lines.join('\n'), { 'Content-Type': NDJSON });
     await admin('post', '/v1/players:import', '/v1/players:import', '{}');
     await admin('post', '/v1/players:import', '/v1/players:import', '{}{}');
     await admin('post', '/v1/snapshots', '/v1/snapshots');
+    assert.ok(JSON.parse(await admin('get', '/v1/snapshots', '/v1/snapshots')).snapshots.length > 0);
     await admin('get', '/v1/players', '/v1/players?prefix=a');
     await admin('get', '/v1/players', '/v1/players?limit=0');
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/0/players');
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/0/players?limit=0');
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/9999/players');
-    for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json']) await admin('get', path, path);
+    for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/v1/settings'])
+      await admin('get', path, path);
   });
 
   test('the callbacks answer as it says: accepted, rejected, repeated, unreadable, too large, by another method', async () => {
@@ -327,6 +331,7 @@ describe('GET /openapi.json', () => {
 
   test('what is asked of a cluster is answered as it says; of a node that is alone, that it is none', async () => {
     await admin('get', '/v1/cluster', '/v1/cluster');
+    await admin('get', '/v1/cluster/moves', '/v1/cluster/moves');
     const cluster = await TestCluster.start(1);
     const [clustered] = cluster.nodes as [TestNode];
     const ask = async (method: string, path: string, url: string, body?: object) => {
@@ -335,6 +340,7 @@ describe('GET /openapi.json', () => {
     };
     try {
       await ask('get', '/v1/cluster', '/v1/cluster');
+      await ask('get', '/v1/cluster/moves', '/v1/cluster/moves');
       for (const verb of ['drain', 'undrain']) {
         await ask('post', `/v1/cluster/nodes/{node}/${verb}`, `/v1/cluster/nodes/node-0/${verb}`);
         await ask('post', `/v1/cluster/nodes/{node}/${verb}`, `/v1/cluster/nodes/nobody/${verb}`);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CallbackReply } from '../../src/callback/callback-codec.js';
+import { STORE_FORMAT } from '../../src/store/format/format-gate.js';
 import type { SimulatedNode } from '../simulation/simulated-node.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
@@ -213,7 +215,7 @@ test('who has given its shards away has none left that is on its way', async () 
 });
 
 test('nodes write what the oldest of them reads, and more when all have read it for a while; then an older one is kept out', async () => {
-  const world = await begun({ nodes: 2, shards: 2 });
+  const world = await begun({ nodes: 2, shards: 2, format: 1 });
   const formats = () => world.living.map((node) => node.cluster.status?.plan?.format);
   const restart = async (i: number, format: number) => {
     world.kill(i);
@@ -236,4 +238,36 @@ test('nodes write what the oldest of them reads, and more when all have read it 
   world.kill(0);
   world.startNode(0, 2);
   await world.time.until('it has a shard again', () => world.living.every((node) => node.serving.length === 1));
+});
+
+test('what an older node could not read is refused by all until it has been upgraded for a while, and its retries do it once', async () => {
+  const world = await begun({ nodes: 2, shards: 2, players: 1, format: 1 });
+  const txns = [{ id: 'tip', status: 'TIPS', roundId: 'r', betAmount: 5 }];
+  const sent = { id: 'c', timestampMillis: 1, productId: 'P', currency: 'THB', username: 'player-0', txns };
+  const callback = { endpoint: 'placeTips', text: JSON.stringify(sent), isTraced: false } as const;
+  const answers = async () => {
+    const found: CallbackReply['answer'][] = [];
+    for (const node of world.living) node.carryOut(callback, 3000, ({ answer }) => void found.push(answer));
+    await world.time.until('both nodes have answered', () => found.length === 2);
+    return found;
+  };
+  const isRefused = async () => {
+    for (const answer of await answers()) assert.deepEqual(answer, { type: 'failed', failure: 'upgrading' });
+  };
+  await isRefused();
+  for (const i of [0, 1]) {
+    world.kill(i);
+    world.startNode(i, STORE_FORMAT);
+    await world.time.pass(5000);
+    await isRefused();
+  }
+  const mayWrite = () => world.living.every((node) => node.cluster.status?.plan?.format === STORE_FORMAT);
+  await world.time.until('all have read it for a while', mayWrite, 11 * 60_000);
+  await world.time.pass(1000);
+  const done = await answers();
+  const [first] = done.map((answer) => (answer.type === 'accepted' ? answer.after : undefined));
+  assert.ok(first !== undefined, JSON.stringify(done));
+  const isFirst = (answer: CallbackReply['answer']) => answer.type === 'accepted' && !answer.isRepeat;
+  assert.equal(done.filter(isFirst).length, 1);
+  for (const answer of [...done, ...(await answers())]) assert.ok(answer.type === 'accepted' && answer.after === first);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SimulatedNode } from '../simulation/simulated-node.js';
+import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
+import { type SimulatedNode, serverName } from '../simulation/simulated-node.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
 /* Durability peers:1: replicas are behind, a failover loses what was answered, and nothing is lost all the same. */
@@ -105,6 +106,25 @@ test('a member that nobody reaches is not waited for', async () => {
   assert.ok(world.time.nowMs - killedMs < 3500, `${world.time.nowMs - killedMs} ms`);
 });
 
+test('who is cut off from all others lets its shards go, also those of which something waits for another node to hold it', async () => {
+  const world = await begun({ nodes: 4 });
+  const lost = world.living[3] as SimulatedNode;
+  const { name } = lost.settings;
+  const shards = lost.serving;
+  for (const other of world.living) if (other !== lost) world.network.cut(lost.tag, other.tag);
+  world.bet(200, 1000);
+  await world.time.until('something waits', () => lost.flightMs >= 1500);
+  const isPlanned = () => lost.cluster.status?.shards.every(({ planned }) => planned !== name) === true;
+  await world.time.until('others are to have them', isPlanned);
+  const plannedMs = world.time.nowMs;
+  const others = world.living.filter((node) => node !== lost);
+  const isServed = () => shards.every((shard) => others.some(({ serving }) => serving.includes(shard)));
+  await world.time.until('others have them', isServed);
+  assert.ok(world.time.nowMs - plannedMs < 2000, `${world.time.nowMs - plannedMs} ms`);
+  await world.calm();
+  world.check();
+});
+
 for (const nodes of [3, 4]) {
   test(`an owner goes on after a failover that has lost the fence against him: he tells nothing (${nodes} nodes)`, async () => {
     const world = await begun({ nodes, shards: 1, servers: 1, players: 1, replicasBehindMs: 1000 });
@@ -132,3 +152,88 @@ for (const nodes of [3, 4]) {
     });
   });
 }
+
+/** The shard of the only player, on another server than the table. */
+const SHARD = 1;
+
+interface Scene {
+  readonly world: World;
+  /** Whom the shard is. */
+  readonly owner: SimulatedNode;
+}
+
+async function scene(): Promise<Scene> {
+  const world = await begun({ shards: 2, players: 1, replicasBehindMs: 2000 });
+  await world.time.pass(4000);
+  return { world, owner: world.living.find(({ serving }) => serving.includes(SHARD)) as SimulatedNode };
+}
+
+/** Resolves when a node has sent another one a message of that kind; `act` was called at that very moment, once. */
+async function sent(
+  { world }: Scene,
+  type: PeerMessage['type'],
+  act: (from: SimulatedNode, to: SimulatedNode) => void,
+): Promise<void> {
+  const named = (tag: string) => world.living.find((node) => node.tag === tag) as SimulatedNode;
+  let isSent = false;
+  world.network.onSent = (from, to, message) => {
+    if (message.type !== type || isSent) return;
+    isSent = true;
+    act(named(from), named(to));
+  };
+  await world.time.until(`${type} is sent`, () => isSent);
+}
+
+/** The owner goes on and tells of something, and is lost with what its master had of that. */
+async function tellsAndIsLost({ world, owner }: Scene): Promise<void> {
+  await world.time.until('it goes on', () => owner.serving.includes(SHARD));
+  for (const node of world.living) node.isOpen = node === owner;
+  world.betOnce();
+  await world.time.until('it was told', () => world.told.size > 0);
+  assert.ok(owner.serving.includes(SHARD), 'by its owner');
+  world.store.failOver(world.store.serverOf(SHARD));
+  world.kill(world.nodes.indexOf(owner));
+  for (const node of world.living) node.isOpen = true;
+}
+
+async function checkAll({ world }: Scene): Promise<void> {
+  await world.time.until('all is served again', () => world.servedOnce());
+  world.betOnce();
+  await world.calm();
+  world.check();
+}
+
+test('who could not write a fence for a while asks again before it does: the owner went on', async () => {
+  const shown = await scene();
+  const { world, owner } = shown;
+  owner.process.stop();
+  let isCut = false;
+  await sent(shown, 'seal', (taker) => {
+    world.store.onAppend = ({ shard, entries }) => {
+      if (shard !== SHARD || entries.length === 0 || isCut) return;
+      world.network.cut(taker.tag, serverName(world.store.serverOf(SHARD)));
+      isCut = true;
+    };
+  });
+  await world.time.until('its fence is lost on its way', () => isCut);
+  owner.process.goOn();
+  await tellsAndIsLost(shown);
+  await world.time.pass(1900);
+  world.network.mend();
+  await checkAll(shown);
+});
+
+test('an offer of a shard that comes late is none any more: who made it went on', async () => {
+  const shown = await scene();
+  const { world, owner } = shown;
+  const [other] = world.living.filter((node) => node !== owner && node.serving.length === 0) as [SimulatedNode];
+  owner.process.here(() => void owner.cluster.moveShard(SHARD, other.settings.name, 'test'));
+  await sent(shown, 'take', (_, heir) => {
+    assert.equal(heir, other);
+    heir.process.stop();
+  });
+  await tellsAndIsLost(shown);
+  await world.time.pass(2001);
+  other.process.goOn();
+  await checkAll(shown);
+});

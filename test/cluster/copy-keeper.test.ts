@@ -19,51 +19,85 @@ function copyOf(base: Head, entries: readonly SealedEntry[], isWhole = false): C
   return { shard: 0, base, entries, isWhole };
 }
 
-const sequences = (entries: readonly SealedEntry[]) => entries.map(({ head }) => head.lsn.sequence);
+/** What a log's owner brings, and who takes it asks for. */
+class Desk {
+  private readonly keeper = new CopyKeeper(BYTES_MAX);
+
+  put(copy: Copy, from = 'owner', nowMs = 0): string {
+    return this.keeper.put(copy, from, nowMs);
+  }
+
+  /** Undefined: refused. */
+  sealed(sequence: number, by = 'taker', nowMs = 0): readonly number[] | undefined {
+    return this.keeper.seal(0, by, sequence, nowMs)?.map(({ head }) => head.lsn.sequence);
+  }
+
+  owns(epoch: number, by: string): void {
+    this.keeper.ownedSince(0, epoch, by);
+  }
+}
 
 test('who holds nothing asks for all, and then takes what follows, once', () => {
-  const keeper = new CopyKeeper(BYTES_MAX);
-  assert.equal(keeper.put(copyOf(headAt(1, 1), [entryAt(1, 2)]), 0), 'gap');
-  assert.equal(keeper.put(copyOf(GENESIS, [entryAt(1, 1), entryAt(1, 2)], true), 0), 'held');
-  assert.equal(keeper.put(copyOf(headAt(1, 2), [entryAt(1, 3)]), 0), 'held');
-  assert.equal(keeper.put(copyOf(headAt(1, 2), [entryAt(1, 3)]), 0), 'held');
-  assert.equal(keeper.put(copyOf(headAt(1, 4), [entryAt(1, 5)]), 0), 'gap');
-  assert.deepEqual(sequences(keeper.seal(0, 2, 1, 0)), [2, 3]);
+  const desk = new Desk();
+  assert.equal(desk.put(copyOf(headAt(1, 1), [entryAt(1, 2)])), 'gap');
+  assert.equal(desk.put(copyOf(GENESIS, [entryAt(1, 1), entryAt(1, 2)], true)), 'held');
+  assert.equal(desk.put(copyOf(headAt(1, 2), [entryAt(1, 3)])), 'held');
+  assert.equal(desk.put(copyOf(headAt(1, 2), [entryAt(1, 3)])), 'held');
+  assert.equal(desk.put(copyOf(headAt(1, 4), [entryAt(1, 5)])), 'gap');
+  assert.deepEqual(desk.sealed(1), [2, 3]);
 });
 
 test('to ask for the head only is to ask whether all up to it is held', () => {
-  const keeper = new CopyKeeper(BYTES_MAX);
-  assert.equal(keeper.put(copyOf(headAt(1, 1), []), 0), 'gap');
-  keeper.put(copyOf(GENESIS, [entryAt(1, 1)], true), 0);
-  assert.equal(keeper.put(copyOf(headAt(1, 1), []), 0), 'held');
-  assert.equal(keeper.put(copyOf(headAt(1, 2), []), 0), 'gap');
+  const desk = new Desk();
+  assert.equal(desk.put(copyOf(headAt(1, 1), [])), 'gap');
+  desk.put(copyOf(GENESIS, [entryAt(1, 1)], true));
+  assert.equal(desk.put(copyOf(headAt(1, 1), [])), 'held');
+  assert.equal(desk.put(copyOf(headAt(1, 2), [])), 'gap');
 });
 
-test('what an owner brings after another one has brought something, or asked for it, is refused', () => {
-  const keeper = new CopyKeeper(BYTES_MAX);
-  keeper.put(copyOf(GENESIS, [entryAt(1, 1)], true), 0);
-  keeper.seal(0, 2, 0, 0);
-  assert.equal(keeper.put(copyOf(headAt(1, 1), [entryAt(1, 2)]), 1000), 'none');
-  assert.equal(keeper.put(copyOf(headAt(1, 1), [entryAt(1, 2)]), 2000), 'held', 'nobody has come');
-  keeper.put(copyOf(GENESIS, [entryAt(1, 1), entryAt(1, 2), entryAt(2, 3)], true), 2000);
-  assert.equal(keeper.put(copyOf(headAt(1, 2), [entryAt(1, 3)]), 9000), 'none');
-  assert.deepEqual(sequences(keeper.seal(0, 3, 0, 9000)), [1, 2, 3]);
+test('while one takes the log nothing of others is held, whatever their epoch: he may have seen an old head', () => {
+  const desk = new Desk();
+  desk.put(copyOf(GENESIS, [entryAt(1, 1)], true));
+  assert.deepEqual(desk.sealed(0), [1]);
+  assert.equal(desk.put(copyOf(headAt(1, 1), [entryAt(1, 2)]), 'owner', 4999), 'none');
+  assert.equal(desk.put(copyOf(headAt(1, 1), [entryAt(7, 2)]), 'another', 4999), 'none');
+  assert.equal(desk.put(copyOf(headAt(1, 1), [entryAt(1, 2)]), 'owner', 5000), 'held', 'he has not come');
+});
+
+test('of two who take the log one at a time is told what is held, until he has it or does not come', () => {
+  const desk = new Desk();
+  desk.put(copyOf(GENESIS, [entryAt(1, 1)], true));
+  assert.deepEqual(desk.sealed(0, 'one'), [1]);
+  assert.equal(desk.sealed(0, 'other', 4999), undefined);
+  assert.deepEqual(desk.sealed(0, 'other', 5000), [1]);
+  assert.equal(desk.sealed(0, 'one', 5001), undefined);
+  assert.equal(desk.put(copyOf(headAt(1, 1), [entryAt(2, 2)]), 'one', 5001), 'none', 'he was too slow');
+  desk.owns(2, 'other');
+  assert.equal(desk.put(copyOf(headAt(1, 1), [entryAt(2, 2)]), 'other', 5001), 'held');
+  assert.deepEqual(desk.sealed(1, 'one', 5002), [2]);
+});
+
+test('what an owner brings after another one has brought something is refused', () => {
+  const desk = new Desk();
+  desk.put(copyOf(GENESIS, [entryAt(1, 1), entryAt(2, 2)], true), 'second');
+  assert.equal(desk.put(copyOf(headAt(1, 1), [entryAt(1, 2)]), 'first'), 'none');
+  assert.deepEqual(desk.sealed(0), [1, 2]);
 });
 
 test('what an owner brings is refused for good when another one is known to have served since', () => {
-  const keeper = new CopyKeeper(BYTES_MAX);
-  keeper.put(copyOf(GENESIS, [entryAt(1, 1)], true), 0);
-  keeper.ownedSince(0, 3);
-  keeper.ownedSince(0, 2);
-  assert.equal(keeper.put(copyOf(headAt(2, 2), [entryAt(2, 3)], true), 9000), 'none');
-  assert.equal(keeper.put(copyOf(headAt(2, 2), [entryAt(3, 3)], true), 9000), 'held');
+  const desk = new Desk();
+  desk.put(copyOf(GENESIS, [entryAt(1, 1)], true));
+  desk.owns(3, 'third');
+  desk.owns(2, 'second');
+  assert.equal(desk.put(copyOf(headAt(2, 2), [entryAt(2, 3)], true), 'second'), 'none');
+  assert.equal(desk.put(copyOf(headAt(2, 2), [entryAt(3, 3)], true), 'third'), 'held');
 });
 
 test('of a log no more is held than may be', () => {
   const keeper = new CopyKeeper(BYTES_MAX);
   const entries = Array.from({ length: 2000 }, (_, i) => entryAt(1, i + 1));
-  keeper.put(copyOf(GENESIS, entries, true), 0);
-  const kept = keeper.seal(0, 2, 0, 0);
+  keeper.put(copyOf(GENESIS, entries, true), 'owner', 0);
+  const kept = keeper.seal(0, 'taker', 0, 0) ?? [];
   assert.ok(kept.reduce((sum, { bytes }) => sum + bytes.length, 0) <= BYTES_MAX);
   assert.equal(kept.at(-1)?.head.lsn.sequence, 2000);
 });

@@ -48,6 +48,8 @@ describe('the console of a cluster of three', () => {
     await visit.page.getByLabel('To', { exact: true }).selectOption(to);
     await visit.page.getByRole('dialog').getByRole('button', { name: 'Move' }).click();
     await visit.page.getByRole('button', { name: `Shard ${shard}: owner ${to}` }).waitFor();
+    await visit.page.getByRole('cell', { name: `shard ${shard} was moved by an operator` }).waitFor();
+    await visit.checkAccessibility();
     await visit.end();
   });
 

@@ -35,8 +35,14 @@ describe('the views of the console', () => {
     ['player?name=nobody', 'There is no player of this name.'],
     ['hanging?older=0', 'bet-2'],
     ['hanging?older=720', 'No such bet hangs.'],
+    ['import', 'A file with one player a line'],
     ['snapshots', 'By shard of this node'],
     ['cluster', 'This node is alone'],
+    ['audit', 'many-1'],
+    ['audit?by=nobody', 'No such operation is remembered.'],
+    ['audit?type=import&player=ann&from=2020-01-01', 'import'],
+    ['settings', 'Settings that are not the defaults'],
+    ['settings?show=all', 'retention.transactions'],
     ['no-such-view', 'The console has no view'],
   ];
 

@@ -211,6 +211,8 @@ describe('what is done with the console', () => {
     await visit.page.getByRole('button', { name: 'Take snapshots now' }).click();
     await visit.waitForText('Taken just now');
     await visit.page.getByRole('cell', { name: 'taken' }).first().waitFor();
+    await visit.page.getByRole('region', { name: 'Kept in the store' }).getByText('whole').first().waitFor();
+    await visit.waitForText('walletd cannot see backups');
     await visit.checkAccessibility();
     await visit.end();
   });

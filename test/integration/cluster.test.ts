@@ -151,6 +151,34 @@ test('a node that stops hands its shards over, and its callers find nothing miss
   await cluster.close();
 });
 
+test('sessions hold whichever node they are set at, and whichever a callback comes to', async () => {
+  const cluster = await TestCluster.start(2, { sessionToken: 'check' });
+  const nodes = cluster.nodes as [TestNode, TestNode];
+  await importPlayers(nodes[0].adminUrl, PLAYERS, 1000);
+  const clients = nodes.map(({ callbackUrl }) => new PlatformClient(callbackUrl));
+  for (const [round, { adminUrl }] of nodes.entries()) {
+    for (const username of PLAYERS) {
+      const token = `token-${round}-of-${username}`;
+      const set = await fetch(`${adminUrl}/v1/players/${username}/session`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ token }),
+      });
+      assert.equal(set.status, 200, await set.text());
+      for (const [i, client] of clients.entries()) {
+        const code = async (id: string, sessionToken?: string) =>
+          (await client.post('placeBets', { ...bet(username, id, 1), sessionToken })).statusCode;
+        const name = `${username} through node-${i}, set at node-${round}`;
+        assert.equal(await code(`right-${round}-${i}`, token), 0, name);
+        assert.equal(await code(`none-${round}-${i}`), 30_001, name);
+        assert.equal(await code(`former-${round}-${i}`, `token-${round - 1}-of-${username}`), 30_001, name);
+      }
+    }
+  }
+  for (const client of clients) client.close();
+  await cluster.close();
+});
+
 test('with workers a node has its shards on the thread that has the fewest', async () => {
   const cluster = await TestCluster.start(2, { workers: 2, shards: 8 });
   const [first, second] = cluster.nodes as [TestNode, TestNode];

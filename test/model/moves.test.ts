@@ -137,7 +137,7 @@ class World {
   }
 
   private async take(node: number, over?: Head): Promise<boolean> {
-    const taken = await this.at(node).host.move({ type: 'take', shard: 0, over, told: this.newestTold, copies: [] });
+    const taken = await this.at(node).take({ over, told: this.newestTold });
     if (taken.type === 'taken') this.noteTold(node);
     else this.refusal = taken;
     return taken.type === 'taken';

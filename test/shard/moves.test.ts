@@ -27,7 +27,7 @@ async function pair(): Promise<[TestHost, TestHost]> {
 }
 
 async function took(node: TestHost, over?: Extract<MoveResult, { type: 'still' }>): Promise<void> {
-  const result = await node.host.move({ type: 'take', shard: 0, over: over?.head, told: undefined, copies: [] });
+  const result = await node.take({ over: over?.head });
   assert.equal(result.type, 'taken', JSON.stringify(result));
 }
 
@@ -91,7 +91,7 @@ test('an owner that hears nothing goes on, and the fence that comes late finds a
   await delay(200);
   assert.equal(stateOf(first), 'serving');
   assert.equal((await first.execute(place([{ id: 'a' }]))).type, 'accepted');
-  const late = await second.host.move({ type: 'take', shard: 0, over: at.head, told: undefined, copies: [] });
+  const late = await second.take({ over: at.head });
   assert.equal(late.type, 'conflict');
   assert.equal(await first.balance('ann'), 990);
 });
@@ -129,7 +129,7 @@ for (const over of ['whatever it ends in', 'the head that is left', 'the head th
       'the head that is left': left,
       'the head that was told': told,
     };
-    const taken = await second.host.move({ type: 'take', shard: 0, over: expected[over], told, copies: [] });
+    const taken = await second.take({ over: expected[over], told });
     assert.equal(taken.type, 'taken', JSON.stringify(taken));
     assert.equal(await second.balance('ann'), 950);
     for (let i = 0; i < 5; i++) {
@@ -139,15 +139,61 @@ for (const over of ['whatever it ends in', 'the head that is left', 'the head th
   });
 }
 
+test('what two others hold of a log that has lost its end is put together, whichever of them has the newest', async () => {
+  const [first, second] = await pair();
+  const before = (await first.wal.head(0)).lsn;
+  for (let i = 0; i < 4; i++) await first.execute(place([{ id: `t${i}` }]));
+  const codec = new EntryCodec(first.wal.storeId);
+  const lost = (await first.wal.read(0, before, 4)).map((bytes) => ({ head: codec.decode(bytes).head, bytes }));
+  first.wal.loseTail(0, 4);
+  const taken = await second.take({ copies: [lost.slice(2), lost.slice(0, 2)] });
+  assert.equal(taken.type, 'taken', JSON.stringify(taken));
+  assert.equal(await second.balance('ann'), 960);
+});
+
+test('a fence that could not be written in time is not written later, when its shard may have gone on', async () => {
+  const [first, second] = await pair();
+  await second.host.move({ type: 'follow', shard: 0 });
+  const { head } = first.host.status()[0] as { readonly head: Head };
+  first.wal.weather = 'not-written';
+  const before = first.wal.calls.length;
+  const taking = second.take({ over: head, untilMs: second.clock.nowMs + 1000 });
+  await until('it has tried once', async () => first.wal.calls.length > before);
+  second.clock.nowMs += 1000;
+  first.wal.weather = 'fine';
+  const late = await taking;
+  assert.ok(late.type === 'failed' && !late.isPermanent, JSON.stringify(late));
+  assert.deepEqual(await first.wal.head(0), head);
+  await took(second);
+  assert.equal(await second.balance('ann'), 1000);
+});
+
+test('a fence that is said to be written long after is not relied upon: the shard is taken anew', async () => {
+  const [first, second] = await pair();
+  await second.host.move({ type: 'follow', shard: 0 });
+  first.wal.hold();
+  const before = first.wal.calls.length;
+  const taking = second.take({ untilMs: second.clock.nowMs + 1000 });
+  await until('it is on its way', async () => first.wal.calls.length > before);
+  second.clock.nowMs += 2000;
+  first.wal.release();
+  const late = await taking;
+  assert.ok(late.type === 'failed' && !late.isPermanent, JSON.stringify(late));
+  assert.equal(stateOf(second), 'following');
+  await took(second);
+  assert.equal((await first.wal.head(0)).lsn.epoch, 3);
+  assert.equal(await second.balance('ann'), 1000);
+});
+
 test('a log that ends before what was told is not taken by who does not have it either', async () => {
   const [first, second] = await pair();
   for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));
   const told = first.host.status()[0]?.head;
   first.wal.loseTail(0, 2);
-  const short = await second.host.move({ type: 'take', shard: 0, over: undefined, told, copies: [] });
+  const short = await second.take({ told });
   assert.equal(short.type, 'short');
   assert.equal((await first.execute(place([{ id: 'heals' }]))).type, 'accepted');
-  const taken = await second.host.move({ type: 'take', shard: 0, over: undefined, told, copies: [] });
+  const taken = await second.take({ told });
   assert.equal(taken.type, 'taken');
   assert.equal(await second.balance('ann'), 940);
 });
@@ -163,7 +209,7 @@ test('what somebody has accepted as lost nobody waits for any more', async () =>
   const owner = { host: 'a person', pid: 1, startedMs: 0, acceptsLoss: true } as const;
   const fence = new EntryCodec(first.wal.storeId).sealFence(header, owner);
   first.wal.intrude(0, { shard: 0, expected: found, entries: [fence] });
-  const taken = await second.host.move({ type: 'take', shard: 0, over: undefined, told, copies: [] });
+  const taken = await second.take({ told });
   assert.equal(taken.type, 'taken', JSON.stringify(taken));
   assert.equal(await second.balance('ann'), 970);
 });
@@ -210,7 +256,7 @@ test('a log that lacks its newest entries, but not their head, is not looked for
     return (await read(shard, after, limit)).slice(0, 0);
   };
   assert.equal((await first.execute(place([{ id: 'a' }]))).type, 'accepted');
-  const result = await second.host.move({ type: 'take', shard: 0, over: undefined, told: undefined, copies: [] });
+  const result = await second.take();
   assert.ok(result.type === 'failed' && result.isPermanent, JSON.stringify(result));
   assert.match(result.reason, /before its head/);
   assert.equal(stateOf(second), 'away', 'from a snapshot it may be found');

@@ -18,6 +18,8 @@ interface Member {
 export class Network {
   private readonly members = new Map<string, Member>();
   private readonly cuts = new Set<string>();
+  /** For who waits for a message to be on its way. */
+  onSent: (from: string, to: string, message: PeerMessage) => void = () => {};
   /** As a message has to be on its way. */
   private readonly packr = new Packr({ useRecords: false, moreTypes: true });
 
@@ -67,6 +69,7 @@ class Link {
 
   send(from: string, to: string, message: PeerMessage): void {
     const { network } = this;
+    network.onSent(from, to, message);
     const copy = network.copy(message);
     const atMs = Math.max(network.time.nowMs + network.latencyMs(), this.arrivesMs.get(to) ?? 0);
     this.arrivesMs.set(to, atMs);

@@ -5,6 +5,9 @@ import type { CallbackReply } from '../../src/callback/callback-codec.js';
 import type { SentCallback } from '../../src/callback/sent-callback.js';
 import { ClusterNode } from '../../src/cluster/cluster-node.js';
 import type { Position } from '../../src/shard/log/wal.js';
+import { EntryCodec } from '../../src/store/format/entry-codec.js';
+import { FormatGate } from '../../src/store/format/format-gate.js';
+import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { ShardHost } from '../../src/worker/shard-host.js';
 import { CODEC, hostDeps } from '../support/host-deps.js';
@@ -43,6 +46,8 @@ export function serverName(server: number): string {
   return `server-${server}`;
 }
 
+/** What a node may write before it has read a plan. */
+const FIRST_FORMAT = 1;
 const COPY_BYTES_MAX = 1_000_000;
 const TABLE_SERVER = 0;
 /** By then those who send callbacks have seen that it is not ready. */
@@ -73,6 +78,7 @@ export class SimulatedNode {
     const log = loggerOf(name, around);
     const isCut = (server: number) => network.isCut(tag, serverName(server));
     const access = store.accessOf(process, isCut);
+    const gate = new FormatGate(FIRST_FORMAT);
     this.process = process;
     this.host = new ShardHost(
       Array.from({ length: store.shardCount }, (_, shard) => shard),
@@ -85,6 +91,9 @@ export class SimulatedNode {
         newHex: (digits) => random.hex(digits),
         owner: { host: name, pid: 1, startedMs: process.now() },
         isShared: true,
+        format: new EntryCodec(store.storeId, gate),
+        snapshotFormat: new SnapshotCodec(store.storeId, gate),
+        allowFormat: (format) => gate.open(format),
         acknowledged: (shard) => acknowledged.get(shard),
         policy: { everyEntries: snapshotEntries, everyMs: 0, keep: 2, historyBytesMax: 0 },
         clock: process,

@@ -57,6 +57,8 @@ export class SimulatedStore {
   private readonly shards: Stored[];
   private readonly servers: Server[];
   faults: StoreFaults = { requestLost: 0, answerLost: 0, late: 0 };
+  /** For who waits for an append to be on its way. */
+  onAppend: (append: Append) => void = () => {};
 
   constructor(
     readonly storeId: string,
@@ -246,6 +248,7 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
     const { store } = this;
     return await Promise.all(
       appends.map(async (append): Promise<AppendOutcome> => {
+        store.onAppend(append);
         const waitsMs = store.waitsMs(store.serverOf(append.shard));
         try {
           // All that is answered has been copied by then.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Position } from '../../src/shard/log/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
+import { STORE_FORMAT } from '../../src/store/format/format-gate.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { Network } from './network.js';
 import { Random } from './random.js';
@@ -19,6 +20,8 @@ export interface WorldSettings {
   /** Members that a first plan waits for. */
   readonly expect?: number;
   readonly snapshotEntries?: number;
+  /** The newest stored format that nodes read, unless said otherwise. */
+  readonly format?: number;
   /** Answers wait for another node, and not for replicas, which are so far behind (milliseconds). */
   readonly replicasBehindMs?: number;
 }
@@ -98,7 +101,7 @@ export class World {
     return this.nodes.filter((node) => node !== undefined);
   }
 
-  startNode(i: number, format = 1): void {
+  startNode(i: number, format = this.settings.format ?? STORE_FORMAT): void {
     const { followers, expect = 1, snapshotEntries = 0, replicasBehindMs } = this.settings;
     const folder = this.folders[i] as Folder;
     const node = new SimulatedNode(this.surroundings(), {

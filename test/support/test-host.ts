@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../src/base/logger.js';
 import { rulesOf } from '../../src/node/rules.js';
 import type { Archive } from '../../src/shard/archive/archive.js';
+import type { Taking } from '../../src/shard/log/follower.js';
 import { type TakeOverDeps, takeOver } from '../../src/shard/log/take-over.js';
 import type { Position, SealedEntry } from '../../src/shard/log/wal.js';
 import type { Shard, ShardLimits } from '../../src/shard/shard.js';
@@ -16,6 +17,7 @@ import type { BusyAnswer } from '../../src/wallet/rejection.js';
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 import type { HostObserver } from '../../src/worker/host-observer.js';
 import { ShardHost } from '../../src/worker/shard-host.js';
+import type { MoveResult } from '../../src/worker/shards.js';
 import { hostDeps } from './host-deps.js';
 import { MemoryWal } from './memory-wal.js';
 import { settingsWith } from './settings.js';
@@ -114,6 +116,12 @@ export class TestHost {
 
   ask(query: Query, shard = 0): Promise<QueryResult | BusyAnswer> {
     return new Promise((resolve) => this.host.ask(shard, query, Number.POSITIVE_INFINITY, { reply: resolve }));
+  }
+
+  /** Takes shard 0 over: whatever it ends in, unless said otherwise. */
+  take(taking: Partial<Taking> = {}): Promise<MoveResult> {
+    const all: Taking = { over: undefined, told: undefined, copies: [], untilMs: Number.POSITIVE_INFINITY, ...taking };
+    return this.host.move({ type: 'take', shard: 0, ...all });
   }
 
   /** The next command to shard 0, which serves now, meets one. */

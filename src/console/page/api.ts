@@ -56,6 +56,30 @@ export async function post<T>(path: string, body?: object): Promise<T> {
   return (await call('POST', path, body)) as T;
 }
 
+/** Sends lines of JSON; returns those of the answer, but for the last one, which has the sums: it shows that none is missing. */
+export async function postLines(
+  path: string,
+  lines: Uint8Array<ArrayBuffer>,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  const headers = { 'Content-Type': 'application/x-ndjson', ...(csrf !== null && { 'X-Walletd-Csrf': csrf }) };
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, { method: 'POST', headers, body: lines, signal });
+    text = await response.text();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new CallError(0, 'walletd does not answer.');
+  }
+  if (response.status === 401) onSignedOut();
+  if (!response.ok) throw new CallError(response.status, detailOf(text) ?? `walletd answered ${response.status}.`);
+  const answers = text.trim().split('\n').map(parseExact);
+  const last = answers.pop();
+  if (typeof last === 'object' && last !== null && 'created' in last) return answers;
+  throw new CallError(0, 'walletd does not answer.');
+}
+
 /**
  * A part of a path. Browsers take `.` and `..` for folders, however they are written, and would ask for something else.
  */

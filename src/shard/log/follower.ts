@@ -1,11 +1,12 @@
 import type { Wallets } from '../../wallet/state/wallets.js';
 import { lossAcceptedSince } from './accepted-loss.js';
 import { type LogReaderDeps, type ReadEntry, readLog } from './log-reader.js';
-import { compareLsn, formatLsn, isSameLsn, LSN_ZERO, type Lsn } from './lsn.js';
+import { compareLsn, formatLsn, LSN_ZERO, type Lsn } from './lsn.js';
 import { type Recovered, type RecoveryDeps, rebuild } from './recovery.js';
 import { LossError, ShortLogError } from './recovery-error.js';
 import { Replay } from './replay.js';
 import { FencedError, sealFenceOver, type TakeOverDeps } from './take-over.js';
+import { timelyAppend } from './timely-append.js';
 import { type Head, isAt, isSameHead, type Position, type SealedEntry, type Takeover, type Wal } from './wal.js';
 import { type OwnTail, writeFence } from './write-fence.js';
 
@@ -14,6 +15,18 @@ export interface Followed {
   readonly shard: number;
   /** The head of its log before the first entry of all. */
   readonly genesis: Head;
+}
+
+/** How the log of a shard is to be fenced. */
+export interface Taking {
+  /** Only where the log, or what was read of it, ends in exactly this head; undefined: whatever it ends in. */
+  readonly over: Head | undefined;
+  /** Only when the log has this entry: the newest that anybody is known to have told. */
+  readonly told: Position | undefined;
+  /** What other nodes hold of the log, each its entries in order. */
+  readonly copies: readonly (readonly SealedEntry[])[];
+  /** Of the monotonic clock: from then on others may tell of something that is neither in the log nor in `copies`. */
+  readonly untilMs: number;
 }
 
 /** `healed`: entries that the log had lost, and has again. */
@@ -133,15 +146,12 @@ export class Follower implements OwnTail {
   }
 
   /**
-   * Takes the shard over: a fence, by compare-and-set on the head that was read, so that nothing is between the two.
-   * `over`: only where the log, or what was read of it, ends in exactly this head; `told`: only when the log has this
-   * entry. `copies`: what other nodes hold of the log. Throws a `FencedError` where the log goes on or has another head, a `ToldError` where it is short; it can be
-   * followed further then.
+   * Takes the shard over: a fence, by compare-and-set on the head that was read, so that nothing is between the two. Throws a
+   * `FencedError` where the log goes on or has another head, a `ToldError` where it is short, an `OverdueError` where it comes
+   * too late; it can be followed further then.
    */
   takeOver(
-    over: Head | undefined,
-    told: Position | undefined,
-    copies: readonly (readonly SealedEntry[])[],
+    { over, told, copies, untilMs }: Taking,
     deps: Reader & TakeOverDeps,
     yieldTurn: () => Promise<void>,
   ): Promise<TakenOver> {
@@ -158,7 +168,7 @@ export class Follower implements OwnTail {
         if (!isAccepted) throw new ToldError(shard, previous, told);
       }
       const takeover: Takeover = sealFenceOver(shard, previous, timeMs, deps);
-      const healed = await writeFence(takeover, this, deps);
+      const healed = await writeFence(takeover, this, { ...deps, wal: timelyAppend(deps.wal, untilMs, deps.clock) });
       const { entry } = takeover;
       this.take({ entry: deps.format.decode(entry.bytes), bytes: entry.bytes });
       this.end();
@@ -187,11 +197,15 @@ export class Follower implements OwnTail {
   /** What the log had, or was about to have, and goes on from what is here: it is put back with the fence. */
   private takeCopies(copies: readonly (readonly SealedEntry[])[], { format }: Pick<TakeOverDeps, 'format'>): void {
     const newestFirst = [...copies].sort((a, b) => compareLsn(endOf(b), endOf(a)));
+    // One may hold what comes before that of another: each is looked for by what it follows.
+    const following = new Map<string, ReadEntry>();
     for (const { bytes } of newestFirst.flat()) {
       const entry = format.decode(bytes);
-      const { lsn, checksum } = this.head;
-      if (isSameLsn(entry.previousLsn, lsn) && entry.previousChecksum === checksum) this.take({ entry, bytes });
+      const place = placeOf(entry.previousLsn, entry.previousChecksum);
+      if (!following.has(place)) following.set(place, { entry, bytes });
     }
+    const next = () => following.get(placeOf(this.head.lsn, this.head.checksum));
+    for (let read = next(); read !== undefined; read = next()) this.take(read);
   }
 
   private alone<T>(run: () => Promise<T>): Promise<T> {
@@ -216,6 +230,10 @@ export class Follower implements OwnTail {
     const { head, timeMs, logBytes, batches: tailEntries, events } = this.replay;
     return { ...this.from, head, timeMs, logBytes, tailEntries, events };
   }
+}
+
+function placeOf(lsn: Lsn, checksum: number): string {
+  return `${formatLsn(lsn)} ${checksum}`;
 }
 
 function endOf(entries: readonly SealedEntry[]): Lsn {

@@ -66,7 +66,7 @@ export async function fenceAgain(heads: ReadonlyMap<number, Head>, deps: TakeOve
 /** Until each is there, or found to conflict: the same bytes go again, and what is there already answers "duplicate". */
 export async function appendPatiently(
   appends: readonly Append[],
-  deps: Patience & { readonly wal: Wal },
+  deps: Patience & { readonly wal: Pick<Wal, 'append'> },
 ): Promise<readonly Exclude<AppendOutcome, { type: 'failed' }>[]> {
   return await patiently('write the fence', deps, async () => {
     const outcomes = await deps.wal.append(appends);

@@ -21,7 +21,7 @@ export const ATTEMPTS_MAX = 5;
 export async function writeFence(
   fenced: Takeover,
   tail: OwnTail,
-  deps: Patience & { readonly wal: Wal },
+  deps: Patience & { readonly wal: Pick<Wal, 'append'> },
 ): Promise<number> {
   let append = appendOf(fenced);
   for (let round = 1; round <= ATTEMPTS_MAX; round++) {
@@ -51,7 +51,7 @@ export function maybeMissing(head: Head, fenced: Takeover, tail: OwnTail): reado
 /** The head that the log has instead of `expected`; undefined when all entries are there. */
 async function conflictOf(
   { shard, expected, entries }: Append,
-  deps: Patience & { readonly wal: Wal },
+  deps: Patience & { readonly wal: Pick<Wal, 'append'> },
 ): Promise<Head | undefined> {
   let before = expected;
   for (let first = 0; first < entries.length; first += PIECE_ENTRIES) {

@@ -86,8 +86,8 @@ test('a round stays that another node has changed while it was put, though the s
   const first = new TestHost({ ...shared, archive, memoryMs: MEMORY_MS });
   const second = new TestHost({ ...shared, wal: first.wal });
   for (const { host } of [first, second]) await host.start([]);
-  const take = async ({ host }: TestHost) => {
-    const result = await host.move({ type: 'take', shard: 0, over: undefined, told: undefined, copies: [] });
+  const take = async (node: TestHost) => {
+    const result = await node.take();
     assert.equal(result.type, 'taken', JSON.stringify(result));
   };
   const handOver = async (from: TestHost, to: TestHost) => {
