@@ -429,7 +429,7 @@ function findPlayers(wallets: Wallets, { prefix, from, limit }: Extract<Query, {
 }
 
 function openSinceOf(item: Transaction): OpenSince | undefined {
-  return item.isRolledBack && (item.isOpen || item.state === 'TIPS') ? 'rollback' : undefined;
+  return item.isReopened ? 'rollback' : undefined;
 }
 
 const NO_STAKE: readonly TransactionKind[] = ['settlement', 'reward', 'credit'];

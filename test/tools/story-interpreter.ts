@@ -116,6 +116,8 @@ export class StoryInterpreter {
         );
       case 'cancel':
         return commands.cancel([{ ...txn, betAmount: amount, byRound: has('by-round') }], over);
+      case 'rollback':
+        return commands.rollback([{ ...txn, payoutAmount: amount, byRound: has('by-round') }], over);
       case 'tip':
         return commands.tip([{ ...txn, betAmount: amount }], over);
       case 'place-tip':

@@ -103,7 +103,7 @@ export function readRound(round: Round, player: Pick<OurBet, 'username' | 'curre
         roundId,
         id: bet.id,
         currency,
-        state: bet.isOpen && bet.isRolledBack ? 'UNSETTLED' : STATES[bet.state],
+        state: bet.isReopened ? 'UNSETTLED' : STATES[bet.state],
         held: bet.held,
         paid: bet.paid,
         stake: bet.stake,
