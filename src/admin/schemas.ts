@@ -1,6 +1,7 @@
 import { CURRENCY } from '../base/currency.js';
 import { REASON_LENGTH_MAX } from '../wallet/identifier.js';
 import { LEDGER_KINDS } from '../wallet/ledger-kind.js';
+import { OPEN_SINCE } from '../wallet/query.js';
 import { TRANSACTION_STATES } from '../wallet/state/transaction-record.js';
 
 /*
@@ -40,6 +41,11 @@ const transaction = {
   paid: amount,
   createdMillis: millis,
   updatedMillis: millis,
+};
+const maybeOfTransaction = {
+  betAmount: amount,
+  payoutAmount: amount,
+  openSince: { enum: OPEN_SINCE, description: 'It was closed, and is open once more since this came.' },
 };
 const shard = { type: 'integer', minimum: 0 };
 const verifyBegun = { startedMillis: millis, by: exactly({ name: text, address: text }), deep: { type: 'boolean' } };
@@ -111,7 +117,7 @@ export const operatorSchemas = {
     },
     { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
   ),
-  Transaction: exactly(transaction, { betAmount: amount, payoutAmount: amount }),
+  Transaction: exactly(transaction, maybeOfTransaction),
   Round: exactly({
     productId: text,
     roundId: text,
@@ -144,7 +150,7 @@ export const operatorSchemas = {
       ...searchEnds,
     ],
   },
-  PlayerTransaction: exactly({ username: text, currency, ...transaction }, { betAmount: amount, payoutAmount: amount }),
+  PlayerTransaction: exactly({ username: text, currency, ...transaction }, maybeOfTransaction),
   FindLine: {
     oneOf: [
       exactly(
