@@ -62,6 +62,20 @@ export interface OverviewSource {
   lastHour(): readonly Moment[];
 }
 
+/** The settings that a node works by. */
+export interface SettingsInForce {
+  /** Null where it is alone. */
+  readonly node: string | null;
+  readonly settings: readonly {
+    readonly setting: string;
+    /** As JSON has it; null: unset. Secrets are hidden. */
+    readonly value: unknown;
+    /** `default`, or the variable or file that it comes from. */
+    readonly from: string;
+    readonly meaning: string;
+  }[];
+}
+
 /** PEM. */
 export interface Certificate {
   readonly certificate: Buffer;
@@ -107,6 +121,7 @@ export interface AdminDeps {
   readonly cluster: ClusterService | undefined;
   readonly observability: Observability;
   readonly overview: OverviewSource;
+  readonly settingsInForce: () => SettingsInForce;
   readonly observer: AdminObserver;
   readonly clock: Clock;
   readonly log: Logger;

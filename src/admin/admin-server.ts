@@ -22,6 +22,7 @@ import { badRequest, Problem, unsupportedMediaType } from './problem.js';
 import { processRoutes } from './process-routes.js';
 import { addRoute, type Route } from './route.js';
 import { operatorSchemas } from './schemas.js';
+import { settingsRoute } from './settings.js';
 import { shardPlayersRoute } from './shard-players.js';
 import { transactionRoutes } from './transactions.js';
 import { validatorOf } from './validation.js';
@@ -187,6 +188,7 @@ export class AdminServer {
       shardPlayersRoute(deps),
       importRoute(deps),
       ...clusterRoutes(deps),
+      settingsRoute(deps),
       ...processRoutes(deps, () => deps.observability.openapi(operatorPaths(routes), operatorSchemas)),
     ];
     return routes;

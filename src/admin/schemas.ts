@@ -138,6 +138,12 @@ export const operatorSchemas = {
       exactly({ type: { const: 'abandoned' }, shard, reason: text }),
     ],
   },
+  Setting: exactly({
+    setting: text,
+    value: { description: 'As JSON has it; null: unset. `(hidden)` stands for a secret.' },
+    from: { type: 'string', description: '`default`, or the environment variable or file that it comes from.' },
+    meaning: text,
+  }),
   ImportLine: {
     oneOf: [
       exactly({ line: count, id: text, username: text, result: { enum: ['created', 'skipped'] } }),

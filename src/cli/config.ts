@@ -1,22 +1,8 @@
 import type { Command } from 'commander';
-import { loadWithSources, scalarPaths, TABLES } from '../config/load.js';
-import { holdsSecret } from '../config/secrets.js';
-import { type Tree, valueAt } from '../config/tree.js';
+import { inForce } from '../config/in-force.js';
+import { loadWithSources } from '../config/load.js';
 import { formatTable } from './print/table.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
-
-/** A setting in force. */
-interface InForce {
-  readonly setting: string;
-  /** As JSON has it; null: unset. */
-  readonly value: unknown;
-  /** The variable or the file that it comes from. */
-  readonly from: string;
-}
-
-const HIDDEN = '(hidden)';
-/** Up to the last @: a password may have one that nobody has escaped. */
-const CREDENTIALS = /\/\/.*@/;
 
 export function addConfig(program: Command): void {
   program
@@ -35,12 +21,7 @@ export function addConfig(program: Command): void {
 }
 
 async function config(all: boolean): Promise<Outcome> {
-  const { settings, sources } = loadWithSources(process.env);
-  const tree = settings as unknown as Tree;
-  const inForce = [...scalarPaths(tree), ...TABLES].map((setting): InForce => {
-    return { setting, value: shown(setting, valueAt(tree, setting)), from: sources.get(setting) ?? 'default' };
-  });
-  const wanted = inForce.filter(({ from }) => all || from !== 'default');
+  const wanted = inForce(loadWithSources(process.env)).filter(({ from }) => all || from !== 'default');
   return {
     text: () => {
       if (wanted.length === 0) return 'All settings are the defaults: walletd config --all shows them.';
@@ -49,12 +30,6 @@ async function config(all: boolean): Promise<Outcome> {
     },
     json: () => wanted,
   };
-}
-
-/** The address of a store is no secret, but its password is. */
-function shown(setting: string, value: unknown): unknown {
-  if (value === null || !holdsSecret(setting)) return value;
-  return setting === 'store' ? String(value).replace(CREDENTIALS, `//${HIDDEN}@`) : HIDDEN;
 }
 
 function textOf(value: unknown): string {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { loadSettings } from '../config/load.js';
+import { loadSettings, loadWithSources } from '../config/load.js';
 import { EXIT } from '../node/exit-codes.js';
 import { letGoOfGoneTerminals } from '../node/gone-terminal.js';
 import type { WalletNode } from '../node/wallet-node.js';
@@ -37,7 +37,8 @@ function environmentOf({ insecure }: ServeOptions): NodeJS.ProcessEnv {
 async function serve(options: ServeOptions): Promise<void> {
   const env = environmentOf(options);
   let hasMissedSighup = false;
-  const settings = loadSettings(env);
+  const loaded = loadWithSources(env);
+  const { settings } = loaded;
   const log = createLogger(settings.log.level);
   process.on('exit', (code) => {
     node?.noteEnd(code);
@@ -75,9 +76,9 @@ async function serve(options: ServeOptions): Promise<void> {
   const readAgain = () => {
     hasMissedSighup = node === undefined;
     try {
-      const fresh = loadSettings(env);
+      const fresh = loadWithSources(env);
       node?.readAgain(fresh);
-      setLogLevel(log, fresh.log.level);
+      setLogLevel(log, fresh.settings.log.level);
     } catch (error) {
       log.error({ error: (error as Error).message }, 'who may call could not be read again: it stays as it was');
     }
@@ -86,7 +87,7 @@ async function serve(options: ServeOptions): Promise<void> {
   try {
     // Loaded late, because wrong settings and the help do not need it: it takes a third of a second.
     const { WalletNode } = await import('../node/wallet-node.js');
-    node = await WalletNode.open(settings, log, end);
+    node = await WalletNode.open(loaded, log, end);
     if (hasMissedSighup) readAgain();
     await node.start();
   } catch (error) {

@@ -1,41 +1,56 @@
-import { Queue } from '../base/queue.js';
 import { OVERLOADED, TOO_LATE } from '../shard/request.js';
 import type { Routed } from './routed.js';
 
-/** Requests for shards that nobody is known to serve, in the order in which they came. */
+/**
+ * Requests for shards that nobody is known to serve, those with the earliest deadline first: that is the order in which they
+ * came in, also of one that somebody has refused meanwhile.
+ */
 export class Parking {
-  private readonly byShard = new Map<number, Queue<Routed>>();
+  private readonly byShard = new Map<number, Routed[]>();
 
   /** `spaces`: for each shard. */
   constructor(private readonly spaces: number) {}
 
   get length(): number {
     let sum = 0;
-    for (const queue of this.byShard.values()) sum += queue.length;
+    for (const waiting of this.byShard.values()) sum += waiting.length;
     return sum;
   }
 
   park(routed: Routed): void {
-    let queue = this.byShard.get(routed.shard);
-    if (queue === undefined) {
-      queue = new Queue();
-      this.byShard.set(routed.shard, queue);
+    const waiting = this.byShard.get(routed.shard) ?? [];
+    if (waiting.length >= this.spaces) {
+      routed.answerBusy(OVERLOADED);
+      return;
     }
-    if (queue.length < this.spaces) queue.push(routed);
-    else routed.answerBusy(OVERLOADED);
+    this.byShard.set(routed.shard, waiting);
+    waiting.splice(placeOf(routed, waiting), 0, routed);
   }
 
   /** Sends on what can go; `trySend` is false for one that cannot, and then neither can those behind it. */
   flush(nowMs: number, trySend: (routed: Routed) => boolean): void {
-    for (const [shard, queue] of this.byShard) {
-      // What is refused at once comes back to the end.
-      for (let left = queue.length; left > 0; left--) {
-        const routed = queue.peek() as Routed;
+    for (const [shard, waiting] of [...this.byShard]) {
+      // What is refused at once is parked again meanwhile, before those that are left, and waits for the next time.
+      this.byShard.delete(shard);
+      let gone = 0;
+      for (const routed of waiting) {
         if (routed.deadlineMs <= nowMs) routed.answerBusy(TOO_LATE);
         else if (!trySend(routed)) break;
-        queue.shift();
+        gone++;
       }
-      if (queue.length === 0) this.byShard.delete(shard);
+      const left = gone === 0 ? waiting : [...(this.byShard.get(shard) ?? []), ...waiting.slice(gone)];
+      if (left.length > 0) this.byShard.set(shard, left);
     }
   }
+}
+
+/** Behind all whose deadlines are not later. */
+function placeOf({ deadlineMs }: Routed, waiting: readonly Routed[]): number {
+  let [least, most] = [0, waiting.length];
+  while (least < most) {
+    const middle = (least + most) >> 1;
+    if ((waiting[middle] as Routed).deadlineMs <= deadlineMs) least = middle + 1;
+    else most = middle;
+  }
+  return least;
 }

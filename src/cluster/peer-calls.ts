@@ -94,11 +94,11 @@ export class PeerCalls {
     for (const routed of all) this.deps.onRefused(routed, 'unsure');
   }
 
-  /** Their senders do not wait any more. All have the same patience, so the oldest come first. */
+  /** Their senders do not wait any more. One that was sent elsewhere before can be older than those in front of it. */
   dropLate(nowMs: number): void {
     for (const waiting of [this.callbacks, this.requests] as readonly Map<number, Routed>[]) {
       for (const [id, routed] of waiting) {
-        if (routed.deadlineMs > nowMs) break;
+        if (routed.deadlineMs > nowMs) continue;
         waiting.delete(id);
         routed.answerBusy(TOO_LATE);
       }

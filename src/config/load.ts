@@ -24,6 +24,12 @@ const ajv = new Ajv({
 });
 const validate = ajv.compile<Settings>(settingsSchema);
 
+/** Settings, and where each comes from: a file or a variable; the defaults name no source. */
+export interface Loaded {
+  readonly settings: Settings;
+  readonly sources: Sources;
+}
+
 /**
  * config/default.json, overridden by the file named in WALLETD_CONFIG, overridden by the environment. Files that hold
  * the secrets `unread` are left alone. Throws a `ConfigError`.
@@ -32,11 +38,8 @@ export function loadSettings(env: NodeJS.ProcessEnv, unread: readonly string[] =
   return loadWithSources(env, unread).settings;
 }
 
-/** The same, and where each setting comes from: a file or a variable; the defaults name no source. */
-export function loadWithSources(
-  env: NodeJS.ProcessEnv,
-  unread: readonly string[] = [],
-): { readonly settings: Settings; readonly sources: Sources } {
+/** The same, and where each setting comes from. */
+export function loadWithSources(env: NodeJS.ProcessEnv, unread: readonly string[] = []): Loaded {
   const settings = readJson(DEFAULTS_FILE) as Tree;
   const sources: Sources = new Map();
   const file = env[FILE_VARIABLE];

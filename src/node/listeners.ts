@@ -5,6 +5,7 @@ import type { Logger } from '../base/logger.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
 import { statusCodesOf } from '../callback/failures.js';
 import { operatorTokens } from '../config/check-together.js';
+import { meaningOf, type RunningSettings } from '../config/in-force.js';
 import type { Settings } from '../config/schema.js';
 import type { CallbackService } from '../http/callback-deps.js';
 import { CallbackLog } from '../http/callback-log.js';
@@ -16,6 +17,7 @@ import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { WalletService } from '../worker/wallet-service.js';
+import { isShared, nameOf } from './make-cluster.js';
 import { affordableConnections } from './open-files.js';
 import { openapiDocument } from './openapi.js';
 import type { Tls } from './tls.js';
@@ -64,13 +66,14 @@ export interface AdminServerDeps {
   readonly observer: AdminObserver;
   readonly scrape: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly overview: OverviewSource;
+  readonly running: RunningSettings;
   readonly meta: StoreMeta;
   readonly log: Logger;
 }
 
 /** The operator's listener. It does not listen yet. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
-  const { tls, service, cluster, observer, scrape, overview, meta, log } = deps;
+  const { tls, service, cluster, observer, scrape, overview, running, meta, log } = deps;
   const { admin, money, limits } = settings;
   return new AdminServer({
     settings: {
@@ -87,6 +90,10 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     cluster,
     observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
     overview,
+    settingsInForce: () => ({
+      node: isShared(settings) ? nameOf(settings) : null,
+      settings: running.all().map((one) => ({ ...one, meaning: meaningOf(one.setting) })),
+    }),
     observer,
     clock: systemClock,
     log,

@@ -4,6 +4,8 @@ import type { Logger } from '../base/logger.js';
 import { SteadyClock } from '../base/steady-clock.js';
 import { statusCodesOf } from '../callback/failures.js';
 import type { ClusterNode } from '../cluster/cluster-node.js';
+import { RunningSettings } from '../config/in-force.js';
+import type { Loaded } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import type { CallbackServer } from '../http/callback-server.js';
 import type { CallbackTracer } from '../http/callback-trace.js';
@@ -45,6 +47,8 @@ import { waitForStore } from './wait-for-store.js';
 /** What a running process is made of. */
 export interface Parts {
   readonly settings: Settings;
+  /** For whoever asks what is in force. */
+  readonly running: RunningSettings;
   readonly log: Logger;
   /** Closed once the shards serve, each thread of which has opened the store for itself; a cluster's node keeps it for the table. */
   readonly opened: OpenStore;
@@ -77,19 +81,15 @@ export type OnUseless = (exitCode: number) => void;
  * Makes everything; nothing but health listens yet, and nothing is taken over. Settings that cannot be used are refused
  * first.
  */
-export async function makeParts(
-  settings: Settings,
-  log: Logger,
-  onUseless: OnUseless,
-  workerEntry: URL,
-): Promise<Parts> {
+export async function makeParts(loaded: Loaded, log: Logger, onUseless: OnUseless, workerEntry: URL): Promise<Parts> {
+  const { settings } = loaded;
   let isReady = () => false;
   const health = await HealthListener.maybeOpen(settings.health, () => isReady());
   const lastRun = LastRun.read(settings.nodeFolder, driverOf(settings).recordName, log);
   let lock: FolderLock | undefined;
   try {
     lock = isShared(settings) ? FolderLock.take(settings.nodeFolder) : undefined;
-    const parts = await makeOtherParts(settings, log, onUseless, workerEntry, lastRun);
+    const parts = await makeOtherParts(loaded, log, onUseless, workerEntry, lastRun);
     isReady = () => parts.service.isReady;
     return { ...parts, health, lastRun, lock };
   } catch (error) {
@@ -100,12 +100,14 @@ export async function makeParts(
 }
 
 async function makeOtherParts(
-  settings: Settings,
+  loaded: Loaded,
   log: Logger,
   onUseless: OnUseless,
   workerEntry: URL,
   lastRun: LastRun,
 ): Promise<Omit<Parts, 'health' | 'lastRun' | 'lock'>> {
+  const { settings } = loaded;
+  const running = new RunningSettings(loaded);
   const callers = callersOf(settings);
   const aliases = aliasesOf(settings);
   const certificates = new Certificates(settings, systemClock);
@@ -218,11 +220,13 @@ async function makeOtherParts(
     observer: adminMetrics,
     scrape: () => scrape(measured),
     overview,
+    running,
     meta,
     log,
   });
   return {
     settings,
+    running,
     log,
     opened,
     identity,

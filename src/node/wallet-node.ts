@@ -1,5 +1,5 @@
 import type { Logger } from '../base/logger.js';
-import { withCallersOf } from '../config/load.js';
+import { type Loaded, withCallersOf } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { callersOf, describeCallers } from './callers.js';
 import { EXIT } from './exit-codes.js';
@@ -34,12 +34,12 @@ export class WalletNode {
    * run.
    */
   static async open(
-    settings: Settings,
+    loaded: Loaded,
     log: Logger,
     onUseless: OnUseless,
     workerEntry: URL = WORKER_ENTRY,
   ): Promise<WalletNode> {
-    return new WalletNode(await makeParts(settings, log, onUseless, workerEntry), onUseless);
+    return new WalletNode(await makeParts(loaded, log, onUseless, workerEntry), onUseless);
   }
 
   /**
@@ -69,10 +69,11 @@ export class WalletNode {
    * callbacks are logged; and the certificates that are in their files now. Throws a `ConfigError` and changes nothing
    * when the settings cannot be used.
    */
-  readAgain(fresh: Settings): void {
-    const { callbacks, admin, cluster, certificates, log } = this.parts;
-    this.setCallers(fresh);
-    callbacks.setLogging(fresh.log);
+  readAgain(fresh: Loaded): void {
+    const { callbacks, admin, cluster, certificates, running, log } = this.parts;
+    this.setCallers(fresh.settings);
+    callbacks.setLogging(fresh.settings.log);
+    running.haveBeenReadAgain(fresh);
     certificates.readAgain(
       {
         tls: (tls) => callbacks.readCertificateAgain(tls),

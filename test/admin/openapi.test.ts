@@ -195,7 +195,8 @@ describe('GET /openapi.json', () => {
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/0/players');
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/0/players?limit=0');
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/9999/players');
-    for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json']) await admin('get', path, path);
+    for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/v1/settings'])
+      await admin('get', path, path);
   });
 
   test('the callbacks answer as it says: accepted, rejected, repeated, unreadable, too large, by another method', async () => {

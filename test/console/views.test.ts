@@ -37,6 +37,8 @@ describe('the views of the console', () => {
     ['hanging?older=720', 'No such bet hangs.'],
     ['snapshots', 'By shard of this node'],
     ['cluster', 'This node is alone'],
+    ['settings', 'Settings that are not the defaults'],
+    ['settings?show=all', 'retention.transactions'],
     ['no-such-view', 'The console has no view'],
   ];
 

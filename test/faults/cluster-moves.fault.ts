@@ -193,7 +193,7 @@ fault('a worker thread of a node dies under load: its shards go on elsewhere', a
   const lines: string[] = [];
   const hear = (_fields: object, message: string) => void lines.push(message);
   const logger = { debug() {}, info: hear, warn: hear, error: hear };
-  const mortal = await WalletNode.open(settings, logger, () => {}, DYING_WORKER);
+  const mortal = await WalletNode.open({ settings, sources: new Map() }, logger, () => {}, DYING_WORKER);
   await mortal.start();
   scene.atEnd(() => mortal.stop());
   const shard = shardOfPlayer('p0', SHARDS);

@@ -34,7 +34,7 @@ async function startNode(scene: Scene, store: string): Promise<Target & { log: s
     // Of the workers, which have loggers of their own.
     'log.level': 'silent',
   });
-  const node = await WalletNode.open(settings, logger, () => {}, DYING_WORKER);
+  const node = await WalletNode.open({ settings, sources: new Map() }, logger, () => {}, DYING_WORKER);
   await node.start();
   scene.atEnd(() => node.stop());
   const at = (port: number) => `http://127.0.0.1:${port}`;

@@ -47,7 +47,7 @@ test('the users of config/users.acl are enough to serve, to copy, and to read; a
   const log = { debug() {}, info: write, warn: write, error: write };
   const store = `redis://walletd:secret@127.0.0.1:${master.port}`;
   const settings = settingsWith({ store, init: 'auto', port: 0, 'admin.port': 0, nodeFolder: `${folder.path}/node` });
-  const node = await WalletNode.open(settings, log, () => {});
+  const node = await WalletNode.open({ settings, sources: new Map() }, log, () => {});
   await node.start();
   const client = new PlatformClient(`http://127.0.0.1:${node.callbackPort}`);
   await importPlayers(`http://127.0.0.1:${node.adminPort}`, ['ann'], 1000);

@@ -14,7 +14,7 @@ test('who is told to stop while some shards recover finishes what the others hav
   const folder = makeTempFolder();
   const fixed = { store: `lmdb:${folder.path}/store`, nodeFolder: `${folder.path}/node`, port: 0, 'admin.port': 0 };
   const settings = settingsWith({ ...fixed, workers: 2, shards: 2, 'log.metricsSeconds': 0, 'log.level': 'silent' });
-  const node = await WalletNode.open(settings, silentLogger, () => {}, HALF_OPEN_WORKER);
+  const node = await WalletNode.open({ settings, sources: new Map() }, silentLogger, () => {}, HALF_OPEN_WORKER);
   const started = node.start();
   const ann = Array.from({ length: 100 }, (_, i) => `player${i}`).find((name) => shardOf(name, 2) === 0) as string;
   await until('the listeners', () => node.adminPort > 0);

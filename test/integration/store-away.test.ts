@@ -28,7 +28,7 @@ function nodeOn(store: string, adminPort: number, changes: Record<string, unknow
     'log.metricsSeconds': 0,
     ...changes,
   });
-  return { open: () => WalletNode.open(settings, log, () => {}), lines, folder };
+  return { open: () => WalletNode.open({ settings, sources: new Map() }, log, () => {}), lines, folder };
 }
 
 const statusOf = (url: string) =>

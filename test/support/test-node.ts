@@ -57,7 +57,8 @@ export class TestNode {
       this.logLines.push({ ...fields, level, message });
     };
     const log: Logger = { debug() {}, info: write('info'), warn: write('warn'), error: write('error') };
-    const node = await WalletNode.open(settings, log, this.onUseless, this.workerEntry);
+    const sources = new Map(Object.keys({ ...fixed, ...this.changes }).map((setting) => [setting, 'the test']));
+    const node = await WalletNode.open({ settings, sources }, log, this.onUseless, this.workerEntry);
     await node.start();
     this.node = node;
   }

@@ -7,6 +7,7 @@ import { HangingView } from './views/hanging.js';
 import { OverviewView } from './views/overview.js';
 import { PlayerView } from './views/player.js';
 import { PlayersView } from './views/players.js';
+import { SettingsView } from './views/settings.js';
 import { SnapshotsView } from './views/snapshots.js';
 
 interface Props {
@@ -23,6 +24,7 @@ const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['hanging', 'Hanging bets'],
   ['snapshots', 'Snapshots'],
   ['cluster', 'Cluster'],
+  ['settings', 'Settings'],
 ];
 
 /** What is around every view: where one can go, and who one is. */
@@ -102,6 +104,8 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
       return <SnapshotsView mayChange={mayChange} onSignedOut={onEnded} />;
     case 'cluster':
       return <ClusterView mayChange={mayChange} />;
+    case 'settings':
+      return <SettingsView show={about.get('show') ?? ''} />;
     default:
       return (
         <>

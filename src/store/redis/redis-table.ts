@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
 import type { BeatAnswer, Beats, Claim, ClusterTable, MemberRecord, Plan, TableView } from '../../cluster/table.js';
+import { memberOf, planOf } from '../../cluster/table-records.js';
 import { CLUSTER, ensureFunction } from './functions.js';
 import type { Keys } from './keys.js';
 import type { Router } from './router.js';
@@ -83,7 +84,7 @@ function viewOf(flat: Flat): TableView {
   const drained = new Set<string>();
   const claims = new Map<number, Claim>();
   for (const [field, value] of fields) {
-    if (field.startsWith('n:')) members.set(field.slice(2), JSON.parse(value) as MemberRecord);
+    if (field.startsWith('n:')) members.set(field.slice(2), memberOf(value));
     if (field.startsWith('d:')) drained.add(field.slice(2));
     if (!field.startsWith('c:')) continue;
     const [epoch, tag = ''] = value.split(' ');
@@ -94,7 +95,7 @@ function viewOf(flat: Flat): TableView {
     version: fields.get('v') ?? '',
     members,
     drained,
-    plan: plan === undefined ? undefined : (JSON.parse(plan) as Plan),
+    plan: plan === undefined ? undefined : planOf(plan),
     claims,
   };
 }

@@ -1,0 +1,66 @@
+import { type Loaded, scalarPaths, TABLES } from './load.js';
+import { settingsSchema } from './schema.js';
+import { holdsSecret } from './secrets.js';
+import { type Tree, valueAt } from './tree.js';
+
+/** A setting in force. */
+export interface SettingInForce {
+  readonly setting: string;
+  /** As JSON has it; null: unset. */
+  readonly value: unknown;
+  /** The variable or the file that it comes from, or `default`. */
+  readonly from: string;
+}
+
+interface Described {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Described>>;
+}
+
+const HIDDEN = '(hidden)';
+/** Up to the last @: a password may have one that nobody has escaped. */
+const CREDENTIALS = /\/\/.*@/;
+/** What a running server takes over on SIGHUP: see `WalletNode.readAgain`. */
+const READ_AGAIN = /^(insecure$|signature\.|allow\.|log\.(?!metricsSeconds$))/;
+
+/** All settings; secrets are hidden. */
+export function inForce({ settings, sources }: Loaded): SettingInForce[] {
+  const tree = settings as unknown as Tree;
+  return [...scalarPaths(tree), ...TABLES].map((setting) => ({
+    setting,
+    value: shown(setting, valueAt(tree, setting)),
+    from: sources.get(setting) ?? 'default',
+  }));
+}
+
+/** What a setting is for, in a sentence or two. */
+export function meaningOf(setting: string): string {
+  let at: Described | undefined = settingsSchema as Described;
+  for (const key of setting.split('.')) at = at?.properties?.[key];
+  return at?.description ?? '';
+}
+
+/** The settings of a running server: those of its start, but for what it has read again. */
+export class RunningSettings {
+  private newest: Loaded;
+
+  constructor(private readonly atStart: Loaded) {
+    this.newest = atStart;
+  }
+
+  /** To be called when `fresh` is in force as far as it can be. */
+  haveBeenReadAgain(fresh: Loaded): void {
+    this.newest = fresh;
+  }
+
+  all(): SettingInForce[] {
+    const newest = new Map(inForce(this.newest).map((one) => [one.setting, one]));
+    return inForce(this.atStart).map((one) => (READ_AGAIN.test(one.setting) ? (newest.get(one.setting) ?? one) : one));
+  }
+}
+
+/** The address of a store is no secret, but its password is. */
+function shown(setting: string, value: unknown): unknown {
+  if (value === null || !holdsSecret(setting)) return value;
+  return setting === 'store' ? String(value).replace(CREDENTIALS, `//${HIDDEN}@`) : HIDDEN;
+}

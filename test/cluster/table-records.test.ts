@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makePlan } from '../../src/cluster/plan.js';
+import type { MemberRecord, Plan } from '../../src/cluster/table.js';
+import { memberOf, planOf } from '../../src/cluster/table-records.js';
+
+/** What every version has said of itself. */
+const FIRST = { name: 'node-0', host: '127.0.0.1', port: 3002, version: '0.0.1', format: 1 };
+const PLAN = { owners: ['a', 'b', 'a'], followers: [['b'], ['a'], ['b']], format: 1 };
+
+/** By those who read these records, where `a` and `b` live. */
+function planned(record: MemberRecord, before: Plan) {
+  return makePlan({
+    shards: 3,
+    members: ['a', 'b'].map((tag) => ({ ...record, tag, isDraining: record.isLeaving })),
+    ownerOf: (shard) => before.owners[shard],
+    before,
+    followers: 1,
+    isCalm: false,
+    stuck: new Set(),
+    refused: new Set(),
+  });
+}
+
+test('a member and a plan of an older version lack what came later: nothing is wrong with it, and it holds no copies', () => {
+  const member = memberOf(JSON.stringify(FIRST));
+  const plan = planOf(JSON.stringify(PLAN));
+  assert.equal(member.holdsCopies, false);
+  assert.equal(plan.pinned.includes(0), false);
+  const { owners, followers } = planned(member, plan);
+  assert.deepEqual({ owners, followers, format: plan.format }, PLAN);
+});
+
+test('a member and a plan of a newer version say more: what is known of it counts, and the rest does no harm', () => {
+  const said = {
+    zone: 'x',
+    rulesHash: '1',
+    holdsCopies: true,
+    isLeaving: true,
+    isFull: true,
+    isTimeWrong: true,
+    unreachable: ['c'],
+  };
+  const member = memberOf(JSON.stringify({ ...FIRST, ...said, cores: 8 }));
+  assert.deepEqual({ ...member }, { ...FIRST, ...said, cores: 8 });
+  const known = { ...PLAN, pinned: [1], why: 'balance', by: 'node-1' };
+  const plan = planOf(JSON.stringify({ ...known, weights: [1, 2, 3] }));
+  assert.deepEqual({ ...plan }, { ...known, weights: [1, 2, 3] });
+  assert.deepEqual(planned(member, plan).owners, PLAN.owners);
+});
