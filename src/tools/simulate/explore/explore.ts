@@ -10,6 +10,8 @@ import { historyOf } from './history.js';
 
 /** Histories that are played at a time. */
 const LANES = 32;
+/** What is found by then is short enough. */
+const SHRINKING_MS_MAX = 60_000;
 const FIRST_SEED_MAX = 2 ** 31 - 1;
 
 export interface Explored {
@@ -71,7 +73,7 @@ class Exploration {
       smallest = finding;
       throw new Error('it differs');
     });
-    await fc.check(property, { seed, numRuns: 1, unbiased: true });
+    await fc.check(property, { seed, numRuns: 1, unbiased: true, interruptAfterTimeLimit: SHRINKING_MS_MAX });
     if (smallest === undefined || this.found !== undefined) return;
     const name = `a random history, the first of --seed ${seed}`;
     this.found = { rule: ruleOf(smallest), name, verdict: 'differs', finding: smallest, messages: 0 };

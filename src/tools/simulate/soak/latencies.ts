@@ -1,4 +1,4 @@
-/** Neighbouring buckets differ by this factor: what is told is wrong by 1 % at most. */
+/** Neighbouring buckets differ by this factor, and so what is told is as good as that. */
 const STEP = 1.02;
 const LEAST_MS = 0.01;
 const BUCKETS = 1000;
