@@ -22,6 +22,7 @@ const WORLDS_MAX = 200;
 export class Judge {
   private readonly reference: ReferenceWallet;
   private worlds: readonly ReferencePlayer[];
+  private readonly turns = new WeakMap<ReferencePlayer, Map<Message, ReferenceTurn>>();
 
   constructor(
     private readonly profile: Profile,
@@ -70,7 +71,15 @@ export class Judge {
     });
   }
 
+  /** A turn changes nothing, so what was expected need not be thought through again when the answer comes. */
   private turn(world: ReferencePlayer, message: Message): ReferenceTurn {
+    const turns = this.turns.get(world) ?? new Map<Message, ReferenceTurn>();
+    const turn = turns.get(message) ?? this.newTurn(world, message);
+    this.turns.set(world, turns.set(message, turn));
+    return turn;
+  }
+
+  private newTurn(world: ReferencePlayer, message: Message): ReferenceTurn {
     if (message.refusal !== undefined) return { answer: { code: message.refusal }, player: world };
     const { currency } = { ...this.player, ...message.envelope };
     if (message.endpoint !== 'checkBalance') {
