@@ -11,6 +11,8 @@ export interface Told {
   readonly after?: number | undefined;
 }
 
+/** Of messages whose answers were lost, the newest that may still be on their way. */
+const LATE_MAX = 4;
 /** A history with so much that is unsure ends. */
 const WORLDS_MAX = 200;
 
@@ -22,6 +24,8 @@ const WORLDS_MAX = 200;
 export class Judge {
   private readonly reference: ReferenceWallet;
   private worlds: readonly ReferencePlayer[];
+  /** Messages whose answers were lost. */
+  private readonly late: Message[] = [];
   private readonly turns = new WeakMap<ReferencePlayer, Map<Message, ReferenceTurn>>();
 
   constructor(
@@ -40,8 +44,9 @@ export class Judge {
     return answers.filter((one, n) => answers.findIndex((other) => isSame(one, other)) === n);
   }
 
-  /** The message was sent; nobody knows whether it arrived. */
+  /** The message was sent; nobody knows whether it arrived, or will yet. */
   maybe(message: Message): void {
+    this.late.push(message);
     this.keep([...this.worlds, ...this.worlds.map((world) => this.turn(world, message).player)]);
   }
 
@@ -53,10 +58,21 @@ export class Judge {
   /** The messages went at once, and were answered so; undefined: the answer was lost. False: no order explains it. */
   toldAtOnce(messages: readonly Message[], told: readonly (Told | undefined)[]): boolean {
     const left = messages.map((message, n) => ({ message, told: told[n] }));
-    const worlds = this.worlds.flatMap((world) => this.ordersOf(world, left));
+    const after = (worlds: readonly ReferencePlayer[]) => worlds.flatMap((world) => this.ordersOf(world, left));
+    let worlds = after(this.worlds);
+    if (worlds.length === 0) worlds = after(this.worldsWithLate());
     if (worlds.length === 0) return false;
     this.keep(worlds);
     return true;
+  }
+
+  /** Those in which messages that nobody waited for have arrived only now. */
+  private worldsWithLate(): ReferencePlayer[] {
+    let worlds = [...this.worlds];
+    for (const message of this.late.slice(-LATE_MAX)) {
+      worlds = worlds.concat(worlds.map((world) => this.turn(world, message).player));
+    }
+    return worlds;
   }
 
   private ordersOf(world: ReferencePlayer, left: readonly Exchange[]): ReferencePlayer[] {

@@ -143,22 +143,16 @@ export class Play {
   }
 
   private read(message: Message, reply: Reply): Told {
-    const { body } = this.sent(message, 'plain');
-    const says = maybeMisshape(message, this.player, body, reply);
+    const says = maybeMisshape(message, this.player, this.table.profile.productId, reply);
     if (says !== undefined) this.misshape ??= { says, finding: this.finding(this.judge.expected(message)) };
     return toldOf(message, reply, this.table.profile.decimals);
   }
 
   private sent(message: Message, how: Sent['how']): Sent {
     const { profile, startMs } = this.table;
+    const { endpoint, signature } = message;
     const body = bodyOf(message, this.player, profile.productId, startMs);
-    return {
-      endpoint: message.endpoint,
-      path: pathOf(profile, message.endpoint),
-      body,
-      signature: message.signature,
-      how,
-    };
+    return { endpoint, path: pathOf(profile, endpoint), body, signature, how };
   }
 
   private finding(expected: readonly Told[]): Finding {

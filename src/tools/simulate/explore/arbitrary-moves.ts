@@ -73,6 +73,8 @@ export function arbitraryMoves(profile: Profile): fc.Arbitrary<readonly Move[]> 
   const message = arbitraryMessage(profile);
   const back = fc.integer({ min: 1, max: 8 });
   const move: fc.Arbitrary<Move> = fc.oneof(
+    // What fails is tried as plain messages, too.
+    { withCrossShrink: true },
     { weight: 12, arbitrary: fc.record({ type: fc.constant('send' as const), message }) },
     { weight: 3, arbitrary: fc.record({ type: fc.constant('again' as const), back }) },
     { weight: 3, arbitrary: fc.record({ type: fc.constant('vary' as const), back, change: CHANGE }) },
@@ -100,7 +102,10 @@ function arbitraryMessage({ endpoints, arrays }: Profile): fc.Arbitrary<Message>
       const txns =
         elements === undefined
           ? fc.constant([])
-          : fc.oneof({ weight: 3, arbitrary: fc.tuple(elements) }, fc.array(elements, { minLength: 1, maxLength }));
+          : fc.oneof(
+              { withCrossShrink: true },
+              { weight: 3, arbitrary: fc.tuple(elements) },
+              fc.array(elements, { minLength: 1, maxLength }));
       const arbitrary: fc.Arbitrary<Message> = fc.record({ endpoint: fc.constant(endpoint), number, txns, envelope });
       return { weight: WEIGHTS[endpoint] ?? 1, arbitrary };
     }),
