@@ -931,31 +931,6 @@ export function newPlayer(currency: string, balance: number): ReferencePlayer {
   };
 }
 
-/** All that may change is copied; an entry that several share stays one. structuredClone takes five times as long. */
-function copyOf(player: ReferencePlayer): ReferencePlayer {
-  const entries = new Map<Entry, Entry>();
-  const copyEntry = (entry: Entry): Entry => {
-    const copy = entries.get(entry) ?? { ...entry };
-    entries.set(entry, copy);
-    return copy;
-  };
-  const copyItem = <T extends { entries: Entry[] }>(item: T): T => ({ ...item, entries: item.entries.map(copyEntry) });
-  return {
-    ...player,
-    bets: player.bets.map(copyItem),
-    settlements: player.settlements.map((one) => ({ ...copyItem(one), betIds: [...one.betIds] })),
-    closings: [...player.closings],
-    rewards: player.rewards.map(copyItem),
-    movements: player.movements.map(copyItem),
-    marks: player.marks.map((mark) => ({ ...mark })),
-    endedRounds: [...player.endedRounds],
-    rollbacks: player.rollbacks.map((one) => ({ ...one, entry: copyEntry(one.entry) })),
-    undone: [...player.undone],
-    tipDays: [...player.tipDays],
-    operations: [...player.operations],
-  };
-}
-
 /** What stays of a request that failed. */
 function withResidue(player: ReferencePlayer, { residue }: Refused, version: number): ReferencePlayer {
   if (residue === undefined) return player;
