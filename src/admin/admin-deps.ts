@@ -7,6 +7,7 @@ import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { Moment, Overview } from './console/overview.js';
+import type { StoreSearcher } from './store-searcher.js';
 
 /** An operation, and who asks for it. */
 export type SignedCommand = OperationCommand & { readonly by: Operator };
@@ -146,6 +147,7 @@ export interface AdminObserver {
 export interface AdminDeps {
   readonly settings: AdminSettings;
   readonly service: OperatorService;
+  readonly searcher: StoreSearcher;
   /** Undefined where this node is alone. */
   readonly cluster: ClusterService | undefined;
   readonly observability: Observability;

@@ -14,11 +14,14 @@ import { clusterRoutes } from './cluster.js';
 import { addConsole } from './console/console.js';
 import { LiveFeed } from './console/live-feed.js';
 import { SIGN_IN_PAUSE_SECONDS } from './console/sign-in-throttle.js';
+import { findRoute } from './find.js';
 import { findPlayersRoute } from './find-players.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
 import { operatorPaths } from './openapi.js';
 import { operationsRoute } from './operations.js';
+import { playerLogRoute } from './player-log.js';
+import { playerRoundsRoute } from './player-rounds.js';
 import { playerRoutes } from './players.js';
 import { badRequest, Problem, unsupportedMediaType } from './problem.js';
 import { processRoutes } from './process-routes.js';
@@ -158,6 +161,7 @@ export class AdminServer {
   drain(): void {
     this.isDraining = true;
     this.feed.close();
+    this.deps.searcher.close();
   }
 
   async close(): Promise<void> {
@@ -185,8 +189,11 @@ export class AdminServer {
     const isWanted = ({ socket }: IncomingMessage) => !this.isDraining && !socket.destroyed;
     const routes: Route[] = [
       ...playerRoutes(deps),
+      playerRoundsRoute(deps),
+      playerLogRoute(deps, isWanted),
       findPlayersRoute(deps, isWanted),
       ...transactionRoutes(deps, isWanted),
+      findRoute(deps, isWanted),
       operationsRoute(deps),
       auditRoute(deps, isWanted),
       shardPlayersRoute(deps),

@@ -51,6 +51,17 @@ const operator = {
   oneOf: [exactly({ name: text, address: text }), { type: 'null', description: 'It was before operators had names.' }],
 };
 
+/** How far a search is, and how it ended. */
+const searchEnds = [
+  exactly({ type: { const: 'progress' }, done: { type: 'number', minimum: 0, maximum: 1 } }),
+  exactly({
+    type: { const: 'end' },
+    isCut: { type: 'boolean', description: 'There were more hits.' },
+    notes: { ...list(text), description: 'What cannot be known, in sentences.' },
+  }),
+  exactly({ type: { const: 'failed' }, reason: text }),
+];
+
 export const operatorSchemas = {
   Problem: exactly({ type: text, title: text, status: { type: 'integer' }, detail: text, code: text }),
   Player: exactly({
@@ -86,7 +97,62 @@ export const operatorSchemas = {
     { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
   ),
   Transaction: exactly(transaction, { betAmount: amount, payoutAmount: amount }),
+  Round: exactly({
+    productId: text,
+    roundId: text,
+    transactions: list({ $ref: '#/components/schemas/Transaction' }),
+    messages: list({ $ref: '#/components/schemas/Message' }),
+  }),
+  Message: exactly(
+    {
+      type: { enum: ['place', 'settle', 'adjust', 'void', 'cancel', 'rollback'] },
+      kind: { enum: [...transaction.kind.enum, 'round'], description: 'Of what it was about.' },
+      version: { ...count, description: 'The version of the player that it made: one for all messages of a request.' },
+      balanceBefore: amount,
+      balanceAfter: amount,
+      isWaiting: { type: 'boolean', description: 'A bet that was placed with WAITING.' },
+      movesNothing: { type: 'boolean', description: 'It was told to move no money.' },
+    },
+    {
+      id: { type: 'string', description: 'Of the transaction, or of the message about the round.' },
+      requestId: { type: 'string', description: 'Of adjustments and rollbacks; of others it is in the log alone.' },
+      timeMillis: millis,
+      amount,
+    },
+  ),
+  LogLine: {
+    oneOf: [
+      exactly(
+        { type: { const: 'event' }, version: count, what: list(text), timeMillis: millis, shard, lsn },
+        { requestId: text },
+      ),
+      ...searchEnds,
+    ],
+  },
   PlayerTransaction: exactly({ username: text, currency, ...transaction }, { betAmount: amount, payoutAmount: amount }),
+  FindLine: {
+    oneOf: [
+      exactly(
+        {
+          type: { const: 'hit' },
+          in: { enum: ['memory', 'archive', 'log'] },
+          username: text,
+          kind: { enum: ['transaction', 'round', 'request', 'operation'] },
+          what: { type: 'string', description: 'The kind of the transaction, or the type of message or operation.' },
+        },
+        {
+          productId: text,
+          roundId: text,
+          id: { type: 'string', description: 'Of the transaction or operation.' },
+          state: { type: 'string', description: 'Of the transaction; `open` or `closed` of a round.' },
+          timeMillis: millis,
+          shard,
+          lsn,
+        },
+      ),
+      ...searchEnds,
+    ],
+  },
   Shard: exactly(
     {
       shard,

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { object } from '../base/json-schema.js';
+import type { ScaleTable } from '../wallet/amount.js';
 import type { ScanCursor, TransactionCursor, TransactionView } from '../wallet/query.js';
 import { TRANSACTION_STATES, type TransactionState } from '../wallet/state/transaction-record.js';
 import type { AdminDeps } from './admin-deps.js';
@@ -35,7 +36,10 @@ export function transactionRoutes(
       if (result.type === 'failed') throw problemOf(result.failure);
       if (result.type !== 'transactions' || result.page === undefined) throw noSuchPlayer(username);
       const { items, next } = result.page;
-      return { transactions: items.map(body), next: next === undefined ? null : encodeCursor(next) };
+      return {
+        transactions: items.map((item) => transactionBody(settings.scales, item)),
+        next: next === undefined ? null : encodeCursor(next),
+      };
     },
   });
 
@@ -80,7 +84,11 @@ export function transactionRoutes(
         if (result.type === 'failed') throw problemOf(result.failure);
         if (result.type !== 'scan') throw new Error('a scan answers a scan');
         for (const item of result.items)
-          transactions.push({ username: item.username, currency: item.currency, ...body(item) });
+          transactions.push({
+            username: item.username,
+            currency: item.currency,
+            ...transactionBody(settings.scales, item),
+          });
         place = result.next;
         if (transactions.length === what.limit && (place !== undefined || shard + 1 < service.shardCount)) {
           const next = place === undefined ? { shard: shard + 1 } : { shard, after: place };
@@ -90,24 +98,24 @@ export function transactionRoutes(
     }
     return { transactions, next: null };
   }
+}
 
-  function body(item: TransactionView): object {
-    const amount = (units: number | undefined) =>
-      units === undefined ? undefined : money(settings.scales, item.currency, units);
-    return {
-      kind: item.kind,
-      id: item.id,
-      productId: item.productId,
-      roundId: item.roundId,
-      state: item.state,
-      betAmount: amount(item.betAmount),
-      payoutAmount: amount(item.payoutAmount),
-      held: amount(item.held),
-      paid: amount(item.paid),
-      createdMillis: item.createdMs,
-      updatedMillis: item.updatedMs,
-    };
-  }
+/** As the API tells it. */
+export function transactionBody(scales: ScaleTable, item: TransactionView): object {
+  const amount = (units: number | undefined) => (units === undefined ? undefined : money(scales, item.currency, units));
+  return {
+    kind: item.kind,
+    id: item.id,
+    productId: item.productId,
+    roundId: item.roundId,
+    state: item.state,
+    betAmount: amount(item.betAmount),
+    payoutAmount: amount(item.payoutAmount),
+    held: amount(item.held),
+    paid: amount(item.paid),
+    createdMillis: item.createdMs,
+    updatedMillis: item.updatedMs,
+  };
 }
 
 interface Scan {
@@ -121,7 +129,7 @@ interface ShardCursor {
   readonly after?: ScanCursor;
 }
 
-function isPlayerCursor(value: unknown): value is TransactionCursor {
+export function isPlayerCursor(value: unknown): value is TransactionCursor {
   return isObject(value) && isCount(value.version) && isCount(value.shown);
 }
 

@@ -21,6 +21,7 @@ import type { KeptSnapshots } from './kept-snapshots.js';
 import { isShared, nameOf } from './make-cluster.js';
 import { affordableConnections } from './open-files.js';
 import { openapiDocument } from './openapi.js';
+import { StoreSearches } from './store-searches.js';
 import type { Tls } from './tls.js';
 import { VERSION } from './version.js';
 
@@ -89,6 +90,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
       importLinesMax: limits.importLinesMax,
     },
     service,
+    searcher: new StoreSearches(settings),
     cluster,
     observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
     overview,

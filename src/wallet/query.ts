@@ -1,7 +1,9 @@
 import { assert, must, unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
 import { type Archivable, archivableRounds, missingRounds } from './archiving.js';
+import { findIds, type IdHit } from './find-id.js';
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
+import { type MessageView, messagesOf } from './message-view.js';
 import { type OperationScan, type OperationScanResult, scanOperations } from './scan-operations.js';
 import type { Transaction } from './state/round.js';
 import { addRoundOf } from './state/round-image.js';
@@ -20,6 +22,7 @@ export type Query =
       readonly username: string;
       readonly limit: number;
       readonly after: TransactionCursor | undefined;
+      readonly withMessages?: true;
     }
   | {
       readonly type: 'list-operations';
@@ -56,6 +59,14 @@ export type Query =
       /** The position of the first one to look at. */
       readonly from: number;
       readonly limit: number;
+    }
+  | {
+      readonly type: 'find-id';
+      /** Of a transaction, round, request or operation of any player. */
+      readonly id: string;
+      /** The position of the first player to look at. */
+      readonly from: number;
+      readonly limit: number;
     };
 
 /** The queries about one player. */
@@ -89,6 +100,14 @@ export type QueryResult =
       readonly players: readonly PlayerView[];
       /** The position of the next one to look at; undefined when the shard has been read to its end. */
       readonly next: number | undefined;
+    }
+  | {
+      readonly type: 'found-ids';
+      readonly hits: readonly IdHit[];
+      /** The position of the next player to look at; undefined when the shard has been read to its end, or has enough hits. */
+      readonly next: number | undefined;
+      /** Of the shard. */
+      readonly players: number;
     };
 
 /** A place in a shard: a player's position, and how many of his rounds that can go have been told already. */
@@ -152,6 +171,8 @@ export interface TransactionView {
   readonly paid: Units;
   readonly createdMs: number;
   readonly updatedMs: number;
+  /** Where they were asked for. */
+  readonly messages?: readonly MessageView[];
 }
 
 /** A place in one wallet's list: the version that created the last item shown, and how many of that version were. */
@@ -200,7 +221,7 @@ export function query(wallets: Wallets, question: Query, archived: ArchivedPart 
       const wallet = wallets.get(question.username);
       return {
         type: 'transactions',
-        page: wallet && listTransactions(wallet, question.limit, question.after, archived),
+        page: wallet && listTransactions(wallet, question, archived),
       };
     }
     case 'list-operations': {
@@ -217,6 +238,8 @@ export function query(wallets: Wallets, question: Query, archived: ArchivedPart 
       return listArchivable(wallets, question);
     case 'find-players':
       return findPlayers(wallets, question);
+    case 'find-id':
+      return { type: 'found-ids', ...findIds(wallets, question.id, question.from, question.limit) };
     default:
       return unreachable(question);
   }
@@ -252,6 +275,9 @@ function openStakesOf(wallet: Wallet, openBets: number): bigint {
   return stakes;
 }
 
+type ListTransactions = Extract<Query, { type: 'list-transactions' }>;
+type ViewOf = (wallet: Wallet, item: Transaction) => TransactionView;
+
 interface Listed {
   readonly version: number;
   readonly view: TransactionView;
@@ -263,12 +289,13 @@ interface Listed {
  */
 function listTransactions(
   wallet: Wallet,
-  limit: number,
-  after: TransactionCursor | undefined,
+  { limit, after, withMessages }: ListTransactions,
   { images, downTo }: ArchivedPart,
 ): TransactionPage {
   const wanted = limit + (after?.shown ?? 0);
-  const listed = [...newestOf(wallet, after?.version, wanted), ...archivedOf(wallet, after?.version, images)]
+  const viewOf = withMessages ? viewWithMessages : transactionView;
+  const memory = newestOf(wallet, after?.version, wanted, viewOf);
+  const listed = [...memory, ...archivedOf(wallet, after?.version, images, viewOf)]
     .filter(({ version }) => version >= downTo)
     .sort(byVersion);
   const items: TransactionView[] = [];
@@ -287,26 +314,31 @@ function listTransactions(
 }
 
 /** Up to `wanted` of those in memory that this version or an older one made, and all others of the last one's version. */
-function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: number): Listed[] {
+function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: number, viewOf: ViewOf): Listed[] {
   const listed: Listed[] = [];
   for (const item of wallet.transactions()) {
     if (item.isTombstone) continue;
     const version = must(item.firstVersion, 'what is shown was made by a message');
     if (version > upTo) continue;
     if (listed.length > wanted && version !== listed.at(-1)?.version) break;
-    listed.push({ version, view: transactionView(wallet, item) });
+    listed.push({ version, view: viewOf(wallet, item) });
   }
   return listed;
 }
 
 /** Of rounds that are not in memory. */
-function archivedOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, images: readonly Buffer[]): Listed[] {
+function archivedOf(
+  wallet: Wallet,
+  upTo = Number.POSITIVE_INFINITY,
+  images: readonly Buffer[],
+  viewOf: ViewOf,
+): Listed[] {
   return missingRounds(wallet, images).flatMap((image) => {
     const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
     const listed: Listed[] = [];
     for (const item of addRoundOf(copy, image)) {
       const version = item.firstVersion ?? 0;
-      if (!item.isTombstone && version <= upTo) listed.push({ version, view: transactionView(wallet, item) });
+      if (!item.isTombstone && version <= upTo) listed.push({ version, view: viewOf(wallet, item) });
     }
     return listed;
   });
@@ -432,4 +464,8 @@ function transactionView(wallet: Wallet, item: Transaction): TransactionView {
     createdMs: item.createdMs,
     updatedMs: item.updatedMs,
   };
+}
+
+function viewWithMessages(wallet: Wallet, item: Transaction): TransactionView {
+  return { ...transactionView(wallet, item), messages: messagesOf(item) };
 }

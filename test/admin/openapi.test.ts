@@ -224,6 +224,14 @@ describe('GET /openapi.json', () => {
     await admin('get', path, '/v1/players/ann/transactions?limit=0');
     assert.equal(JSON.parse(await admin('get', '/v1/transactions', '/v1/transactions')).transactions.length, 1);
     await admin('get', '/v1/transactions', '/v1/transactions?state=VOID');
+    for (const what of ['rounds', 'log']) {
+      await admin('get', `/v1/players/{username}/${what}`, `/v1/players/ann/${what}`);
+      await admin('get', `/v1/players/{username}/${what}`, `/v1/players/nobody/${what}`);
+    }
+    await admin('get', '/v1/players/{username}/rounds', '/v1/players/ann/rounds?limit=0');
+    await admin('get', '/v1/players/{username}/log', '/v1/players/ann/log?from=x');
+    for (const place of ['memory', 'log', 'archive']) await admin('get', '/v1/find', `/v1/find?id=b1&in=${place}`);
+    await admin('get', '/v1/find', '/v1/find?in=log');
     await admin('get', '/v1/transactions', '/v1/transactions?state=GONE');
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { ConsoleBrowser, type Visit } from '../support/console-browser.js';
 import { TestNode } from '../support/test-node.js';
 
@@ -203,6 +203,68 @@ describe('what is done with the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Unblock' }).click();
     await page.locator('.badge.active').waitFor();
     await visit.end();
+  });
+
+  test('an id leads to its player: in memory at once, in the log when that is asked for', async () => {
+    await platform.post('placeBets', bet('bob', SCRIPT, 1));
+    const visit = await browser.open(node.adminUrl);
+    const { page } = visit;
+    await visit.goTo('find');
+    await page.getByLabel('Id', { exact: true }).fill(SCRIPT);
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'memory' }).waitFor();
+    assert.match(page.url(), /find\?id=%3Cscript/);
+    await page.getByRole('region', { name: 'Log' }).getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('cell', { name: 'bet-placed' }).waitFor();
+    await visit.checkAccessibility();
+    await page.getByRole('link', { name: 'bob' }).first().click();
+    await page.getByRole('heading', { name: 'bob' }).waitFor();
+    await visit.end();
+  });
+
+  test('rounds are told message by message, and the log adds the ids of their requests', async () => {
+    await platform.post('placeBets', bet('many-4', SCRIPT, 10.25));
+    await platform.post('settleBets', settlement('many-4', SCRIPT, 20.5));
+    const visit = await browser.open(node.adminUrl);
+    const { page } = visit;
+    await visit.goTo('player?name=many-4&show=rounds');
+    const cells = async (row: number) => await page.locator('tbody tr').nth(row).locator('td').allTextContents();
+    await page.getByRole('cell', { name: 'bet settled' }).waitFor();
+    assert.deepEqual((await cells(0)).toSpliced(2, 1), [
+      `r-${SCRIPT} `,
+      'P',
+      'bet placed',
+      SCRIPT,
+      '10.25',
+      '100',
+      '89.75',
+      '–',
+    ]);
+    assert.deepEqual((await cells(1)).toSpliced(2, 1), ['', '', 'bet settled', SCRIPT, '20.5', '89.75', '110.25', '–']);
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('columnheader', { name: 'Entry' }).waitFor();
+    assert.deepEqual([(await cells(0))[8], (await cells(1))[8]], [`q-${SCRIPT}`, `s-${SCRIPT}`]);
+    await visit.checkAccessibility();
+    await visit.end();
+  });
+
+  test('a search can be stopped, and what it was refused for is said', async () => {
+    const visit = await browser.open(node.adminUrl);
+    const { page } = visit;
+    await page.route('**/v1/find?*in=log', () => {});
+    await visit.goTo('find?id=nothing');
+    const log = page.getByRole('region', { name: 'Log' });
+    await log.getByRole('button', { name: 'Search' }).click();
+    await log.getByRole('progressbar').waitFor();
+    await visit.checkAccessibility();
+    await log.getByRole('button', { name: 'Stop' }).click();
+    await log.getByText('Stopped at 0 %').waitFor();
+    const refusal = { detail: 'this node reads its store for another search' };
+    await page.route('**/v1/find?*in=archive', (route) => route.fulfill({ status: 409, json: refusal }));
+    const archive = page.getByRole('region', { name: 'Archive' });
+    await archive.getByRole('button', { name: 'Search' }).click();
+    await archive.getByText('This node reads its store for another search.').waitFor();
+    await visit.end(/status of 409/);
   });
 
   test('snapshots are taken, and what came of it is shown', async () => {

@@ -96,24 +96,47 @@ function remember(visitor: Visitor): Visitor {
 }
 
 async function call(method: string, path: string, body?: object, signal?: AbortSignal): Promise<unknown> {
+  const response = await ask(method, path, body, signal);
+  return parseExact(await answered(response.text(), signal));
+}
+
+/** Hands on an answer of a JSON object a line while it comes. */
+export async function getLines<T>(path: string, signal: AbortSignal, hear: (line: T) => void): Promise<void> {
+  const { body } = await ask('GET', path, undefined, signal);
+  const reader = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value = '' } = await answered(reader.read(), signal);
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) hear(parseExact(line) as T);
+    if (done) return;
+  }
+}
+
+/** Resolves when the answer begins, if it is none of an error. */
+async function ask(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = {};
   if (csrf !== null) headers['X-Walletd-Csrf'] = csrf;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   const init: RequestInit = { method, headers, cache: 'no-store' };
   if (body !== undefined) init.body = toJson(body);
   if (signal !== undefined) init.signal = signal;
-  let response: Response;
-  let text: string;
+  const response = await answered(fetch(path, init), signal);
+  if (response.ok) return response;
+  const text = await answered(response.text(), signal);
+  if (response.status === 401 && !path.startsWith('/console/session')) onSignedOut();
+  throw new CallError(response.status, detailOf(text) ?? `walletd answered ${response.status}.`);
+}
+
+/** A connection that fails is no answer, unless it was we who gave it up. */
+async function answered<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
-    response = await fetch(path, init);
-    text = await response.text();
+    return await promise;
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new CallError(0, 'walletd does not answer.');
   }
-  if (response.ok) return parseExact(text);
-  if (response.status === 401 && !path.startsWith('/console/session')) onSignedOut();
-  throw new CallError(response.status, detailOf(text) ?? `walletd answered ${response.status}.`);
 }
 
 /** The sentence of a problem of RFC 9457. */

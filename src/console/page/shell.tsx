@@ -4,6 +4,7 @@ import { signOut, type Visitor } from './api.js';
 import { followLink, hrefOf, type Place } from './place.js';
 import { AuditView } from './views/audit.js';
 import { ClusterView } from './views/cluster.js';
+import { FindView } from './views/find.js';
 import { HangingView } from './views/hanging.js';
 import { ImportView } from './views/import.js';
 import { OverviewView } from './views/overview.js';
@@ -23,6 +24,7 @@ interface Props {
 const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['', 'Overview'],
   ['players', 'Players'],
+  ['find', 'Find'],
   ['hanging', 'Hanging bets'],
   ['import', 'Import'],
   ['snapshots', 'Snapshots'],
@@ -110,6 +112,8 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
           mayChange={mayChange}
         />
       );
+    case 'find':
+      return <FindView id={about.get('id') ?? ''} />;
     case 'hanging':
       return <HangingView olderThan={about.get('older') ?? '1'} state={about.get('state') ?? 'OPEN'} />;
     case 'import':

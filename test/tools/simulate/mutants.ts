@@ -178,7 +178,12 @@ const WALLET: readonly Row[] = [
     'return false;',
   ],
   ['rollback', 'the first answer is not forgotten', 'entry.undone ||= ', ''],
-  ['rollback', 'the late retry of a rollback undoes the second result', 'if (first !== undefined)', 'if (false)', 0],
+  [
+    'rollback',
+    'the late retry of a rollback undoes the second result',
+    'if (first !== undefined || asked !== undefined)',
+    'if (false)',
+  ],
   ['rollback', 'a voided bet can be rolled back', "|| bet.state === 'VOID' || bet.state === 'REJECT'", ''],
   ['rollback', 'the end of a round stays', 'player.endedRounds = player.endedRounds.filter(', '(', 1],
   [

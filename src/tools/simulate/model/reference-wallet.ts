@@ -38,6 +38,10 @@ interface Bet {
   settledByRound: boolean;
   /** Settled by a single-state message. */
   singly: boolean;
+  /** What its newest rollback has undone. */
+  openedFrom: string;
+  /** Requests of rollbacks that were repeats, and what they repeated. */
+  asked: { request: string; entry: Entry }[];
   entries: Entry[];
 }
 
@@ -129,6 +133,8 @@ interface Effect {
   repeat: boolean;
   /** Of a repeat: what it repeats. */
   source?: object;
+  /** Of a repeat: its request was not known. */
+  remembered?: boolean;
   before: number;
   after: number;
   version: number;
@@ -199,7 +205,7 @@ export class ReferenceWallet {
           const effect = this.one(copy, command, txn, version, nowMs, closed);
           if (effect.repeat && this.rules.duplicates === 'reject') throw new Refused(20002);
           effects.push(effect);
-          changed ||= !effect.repeat;
+          changed ||= !effect.repeat || effect.remembered === true;
           closed.push(...closedBy(copy, command, txn, effect));
         } catch (error) {
           if (!(error instanceof Refused)) throw error;
@@ -275,7 +281,7 @@ export class ReferenceWallet {
       case 'rollback': {
         const rollback = txn as Of<'rollback'>;
         return rollback.byRound
-          ? this.rollbackRound(player, command, rollback, version)
+          ? this.rollbackRound(player, command, rollback, version, isClosedHere)
           : this.rollback(player, command, rollback, version);
       }
       case 'placeTips':
@@ -422,7 +428,12 @@ export class ReferenceWallet {
     if (known !== undefined) {
       if (known.state === 'VOID') throw new Refused(20003);
       if (known.payout !== txn.payoutAmount) throw new Refused(20004);
-      if (skip || known.paidOut) return repeatOf(alike(known, 'settle', txn.payoutAmount, '', skip) as Entry);
+      if (skip || known.paidOut) {
+        const runsAgain = bets.some((bet) => known.betIds.includes(bet.id) && isOpen(bet));
+        const isItsOwn = known.entries.some((one) => one.request === command.id);
+        if (runsAgain && !isItsOwn) throw new Refused(20004);
+        return repeatOf(alike(known, 'settle', txn.payoutAmount, '', skip) as Entry);
+      }
       const own = known.betIds.length > 0 ? bets.filter((bet) => known.betIds.includes(bet.id)) : bets;
       if (own.every(isReversed)) throw new Refused(20003);
     } else {
@@ -643,16 +654,20 @@ export class ReferenceWallet {
     if (bet === undefined) throw new Refused(20001);
     const rollbacks = bet.entries.filter((one) => one.what === 'rollback');
     const first = rollbacks.find((one) => !one.ofRound && one.request === command.id);
-    if (first !== undefined) return repeatOf(first);
+    const asked = bet.asked.find((one) => one.request === command.id)?.entry;
+    if (first !== undefined || asked !== undefined) return repeatOf((first ?? asked) as Entry);
+    const isFull = countRollbacks(bet) >= this.rules.historyMax;
     if (isOpen(bet) || bet.state === 'TIPS') {
       const newest = rollbacks.at(-1);
       if (newest === undefined) throw new Refused(20001);
-      return repeatOf(newest);
+      if (isFull) return repeatOf(newest);
+      bet.asked.push({ request: command.id, entry: newest });
+      return { ...repeatOf(newest), remembered: true };
     }
     const isCredited = bet.kind === 'tip' && bet.entries.every((one) => one.what !== 'place');
     if (isCredited) throw new Refused(20001);
     if (bet.kind === 'tombstone' || bet.state === 'VOID' || bet.state === 'REJECT') throw new Refused(20003);
-    if (rollbacks.length >= this.rules.historyMax) throw new Refused(40003);
+    if (isFull) throw new Refused(40003);
     const { product, round, state } = bet;
     let moved = state === 'SETTLED' ? bet.paid : bet.returned;
     const parts: [Settlement, number][] = [];
@@ -676,7 +691,13 @@ export class ReferenceWallet {
     return this.move(player, txn.skipBalanceUpdate ? 0 : -moved, version, bet, { what: 'rollback', amount: moved });
   }
 
-  private rollbackRound(player: ReferencePlayer, command: Callback, txn: Of<'rollback'>, version: number): Effect {
+  private rollbackRound(
+    player: ReferencePlayer,
+    command: Callback,
+    txn: Of<'rollback'>,
+    version: number,
+    hasBegun: boolean,
+  ): Effect {
     const product = command.productId;
     const round = txn.roundId;
     const bets = betsOf(player, product, round);
@@ -695,20 +716,29 @@ export class ReferenceWallet {
     const rollbacks = open.flatMap((bet) => newestOf(bet.entries.filter((one) => one.what === 'rollback')) ?? []);
     let opened = settled;
     let moved = paid;
+    const isFull = countClosings(player, product, round) >= this.rules.historyMax;
     if (settled.length === 0 && paid === 0) {
       // What a rollback of the round has left alone stays as it is while a bet runs once more because of it.
-      const newest = newestOf(rollbacks.filter((one) => one.ofRound));
+      const ofRound = player.rollbacks.filter((one) => one.product === product && one.round === round);
+      const isOfRound = (one: Entry) => ofRound.some(({ entry }) => entry.version === one.version);
+      const newest = newestOf(rollbacks.filter(isOfRound));
       const cancelledSince = (bet: Bet) =>
         bet.entries.some((one) => one.what === 'cancel' && one.version > (newest?.version ?? 0));
       opened = newest === undefined ? refunded : refunded.filter(cancelledSince);
+      // A bet of the round that this array has named before had a result: the round means the results.
+      if (hasBegun) opened = [];
       moved = opened.reduce((sum, bet) => sum + bet.returned, 0);
       if (opened.length === 0) {
         const repeated = newestOf(rollbacks);
-        if (repeated !== undefined) return repeatOf(repeated);
-        throw new Refused(open.length > 0 ? 20001 : 20003);
+        if (repeated === undefined) throw new Refused(open.length > 0 ? 20001 : 20003);
+        if (isFull) return repeatOf(repeated);
+        if (repeated.version < version) {
+          player.rollbacks.push({ product, round, request: command.id, entry: repeated });
+          return { ...repeatOf(repeated), remembered: true };
+        }
       }
     }
-    if (countClosings(player, product, round) >= this.rules.historyMax) throw new Refused(40003);
+    if (isFull) throw new Refused(40003);
     this.refuseDebt(player, moved, txn.skipBalanceUpdate);
     const isOfRefunds = opened[0]?.state === 'REFUND';
     for (const bet of opened) this.reopen(bet, txn.skipBalanceUpdate);
@@ -735,6 +765,7 @@ export class ReferenceWallet {
   }
 
   private reopen(bet: Bet, skip: boolean): void {
+    bet.openedFrom = bet.state;
     if (bet.state === 'SETTLED') {
       bet.paid = 0;
       bet.paidOut = false;
@@ -900,31 +931,6 @@ export function newPlayer(currency: string, balance: number): ReferencePlayer {
   };
 }
 
-/** All that may change is copied; an entry that several share stays one. structuredClone takes five times as long. */
-function copyOf(player: ReferencePlayer): ReferencePlayer {
-  const entries = new Map<Entry, Entry>();
-  const copyEntry = (entry: Entry): Entry => {
-    const copy = entries.get(entry) ?? { ...entry };
-    entries.set(entry, copy);
-    return copy;
-  };
-  const copyItem = <T extends { entries: Entry[] }>(item: T): T => ({ ...item, entries: item.entries.map(copyEntry) });
-  return {
-    ...player,
-    bets: player.bets.map(copyItem),
-    settlements: player.settlements.map((one) => ({ ...copyItem(one), betIds: [...one.betIds] })),
-    closings: [...player.closings],
-    rewards: player.rewards.map(copyItem),
-    movements: player.movements.map(copyItem),
-    marks: player.marks.map((mark) => ({ ...mark })),
-    endedRounds: [...player.endedRounds],
-    rollbacks: player.rollbacks.map((one) => ({ ...one, entry: copyEntry(one.entry) })),
-    undone: [...player.undone],
-    tipDays: [...player.tipDays],
-    operations: [...player.operations],
-  };
-}
-
 /** What stays of a request that failed. */
 function withResidue(player: ReferencePlayer, { residue }: Refused, version: number): ReferencePlayer {
   if (residue === undefined) return player;
@@ -934,10 +940,22 @@ function withResidue(player: ReferencePlayer, { residue }: Refused, version: num
   return kept;
 }
 
+/** A deep copy: what is in several places of it is one thing in the copy, too. */
+function copyOf<T>(value: T, copies = new Map<object, object>()): T {
+  if (typeof value !== 'object' || value === null) return value;
+  const known = copies.get(value);
+  if (known !== undefined) return known as T;
+  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
+  copies.set(value, copy);
+  for (const key of Object.keys(value))
+    (copy as Record<string, unknown>)[key] = copyOf((value as Record<string, unknown>)[key], copies);
+  return copy as T;
+}
+
 function newBet(product: string, id: string, round: string, kind: Bet['kind'], state: string, stake: number): Bet {
   const amounts = { held: 0, paid: 0, returned: 0 };
   const facts = { opened: false, taken: false, paidOut: false, single: false, settledByRound: false, singly: false };
-  return { product, id, round, kind, state, stake, ...amounts, ...facts, entries: [] };
+  return { product, id, round, kind, state, stake, ...amounts, ...facts, openedFrom: '', asked: [], entries: [] };
 }
 
 /** What an element of an array has closed: a round, or one bet of it. */
@@ -948,10 +966,11 @@ interface Closed {
 }
 
 function closedBy(player: ReferencePlayer, command: Callback, txn: Txn, { repeat }: Effect): Closed[] {
-  if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return [];
-  const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'>;
+  if (command.type !== 'cancelBets' && command.type !== 'voidSettled' && command.type !== 'rollback') return [];
+  const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'> | Of<'rollback'>;
   if (byRound) return [{ round: roundId, whole: true, repeat }];
   const item = find(player, command.productId, id);
+  if (command.type === 'rollback' && item?.openedFrom !== 'SETTLED') return [];
   // Tips and rewards are of no round.
   return item?.kind === 'bet' ? [{ round: item.round, whole: false, repeat }] : [];
 }
@@ -980,6 +999,10 @@ function settlementsOf(player: ReferencePlayer, product: string, round: string):
 function closingOf(player: ReferencePlayer, product: string, round: string, what: string, id: string) {
   const of = (one: Closing) => one.product === product && one.round === round && one.what === what && one.id === id;
   return player.closings.find(of);
+}
+
+function countRollbacks(bet: Bet): number {
+  return bet.entries.filter((one) => one.what === 'rollback').length + bet.asked.length;
 }
 
 function countClosings(player: ReferencePlayer, product: string, round: string): number {
