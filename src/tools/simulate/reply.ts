@@ -17,9 +17,10 @@ export function isFinal({ status, fields }: Reply): boolean {
   return (status < 500 || status === 501) && fields.statusCode !== INTERNAL_ERROR;
 }
 
-/** An operator may refuse with any HTTP status; but then he says why. */
+/** An operator may refuse with any HTTP status; but then he says why, and not just the status again, as frameworks do. */
 export function isNotServed({ status, fields }: Reply): boolean {
-  const saysWhy = typeof fields.statusCode === 'number' && fields.statusCode !== FORBIDDEN;
+  const { statusCode } = fields;
+  const saysWhy = typeof statusCode === 'number' && statusCode !== FORBIDDEN && statusCode !== status;
   return NO_SUCH_PATH.includes(status ?? 0) && !saysWhy;
 }
 

@@ -39,7 +39,7 @@ test('random histories find nothing where there is no bug, also in rounds at a r
 });
 
 test('a random history that differs is shrunk to one that shows no more than the bug', async () => {
-  for (const bug of ['a bet takes nothing', 'a settle pays each time', 'a credit takes']) {
+  for (const bug of ['a bet takes nothing', 'a settle pays each time']) {
     const { results } = await atReferenceOperator({ mutant: mutant(bug) }, (table, players) =>
       explore(table, players, SEED, UNTIL_FOUND),
     );

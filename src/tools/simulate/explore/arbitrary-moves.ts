@@ -105,7 +105,8 @@ function arbitraryMessage({ endpoints, arrays }: Profile): fc.Arbitrary<Message>
           : fc.oneof(
               { withCrossShrink: true },
               { weight: 3, arbitrary: fc.tuple(elements) },
-              fc.array(elements, { minLength: 1, maxLength }));
+              fc.array(elements, { minLength: 1, maxLength }),
+            );
       const arbitrary: fc.Arbitrary<Message> = fc.record({ endpoint: fc.constant(endpoint), number, txns, envelope });
       return { weight: WEIGHTS[endpoint] ?? 1, arbitrary };
     }),
