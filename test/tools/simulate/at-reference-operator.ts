@@ -7,7 +7,7 @@ import type { Players } from '../../../src/tools/simulate/players.js';
 import { DEFAULT_PROFILE, type Profile, rulesOf } from '../../../src/tools/simulate/profile.js';
 import { load, type Mutant } from './mutants.js';
 
-const SECRET = '0123456789abcdef0123456789abcdef';
+export const SECRET = '0123456789abcdef0123456789abcdef';
 const KEY = createSecretKey(SECRET, 'utf8');
 const PATIENCE_MS = 20_000;
 
@@ -21,7 +21,7 @@ interface Chosen {
 /** Runs something against a reference operator, at a table that takes it for one with all defaults. */
 export async function atReferenceOperator<T>(
   { mutant, choices = {} }: Chosen,
-  run: (table: Table, players: Players) => Promise<T>,
+  run: (table: Table, players: Players, url: string) => Promise<T>,
 ): Promise<T> {
   const { ReferenceWallet, serveOperator } = await load(mutant);
   const rules = rulesOf({ ...DEFAULT_PROFILE, ...choices });
@@ -33,7 +33,11 @@ export async function atReferenceOperator<T>(
   let made = 0;
   const take = async () => ({ username: `simulation-${++made}`, currency: 'THB', balance: OPENING_BALANCE });
   try {
-    return await run({ client, profile: DEFAULT_PROFILE, patienceMs: PATIENCE_MS, startMs: Date.now() }, { take });
+    return await run(
+      { client, profile: DEFAULT_PROFILE, patienceMs: PATIENCE_MS, startMs: Date.now() },
+      { take },
+      operator.url,
+    );
   } finally {
     client.close();
     operator.close();

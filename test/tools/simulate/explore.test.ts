@@ -68,13 +68,15 @@ test('what an operator has chosen is learnt by asking', async () => {
     { 'round.ended': 'ignore', 'rollback.stale': 'time', 'rollback.allowNegativeBalance': false },
   ];
   for (const choices of others) {
-    const learnt = await atReferenceOperator({ choices }, learn);
+    const learnt = await atReferenceOperator({ choices }, (table, players) => learn(table, players));
     assert.deepEqual(learnt, { profile: { ...DEFAULT_PROFILE, ...choices }, unclear: [] });
   }
 });
 
 test('an endpoint that is not served is learnt, too', async () => {
-  const { profile } = await atReferenceOperator({ mutant: mutant('rollbacks are not served') }, learn);
+  const { profile } = await atReferenceOperator({ mutant: mutant('rollbacks are not served') }, (table, players) =>
+    learn(table, players),
+  );
   assert.deepEqual(
     profile.endpoints,
     DEFAULT_PROFILE.endpoints.filter((endpoint) => endpoint !== 'rollback'),
