@@ -60,6 +60,8 @@ interface Dealing {
   isBusy: boolean;
   /** Since when it could take the shard; undefined while it could not. */
   readySinceMs: number | undefined;
+  /** Since when it is to take the shard, and its log does not answer; undefined while it does. */
+  unseenSinceMs: number | undefined;
   /** Since when its log is shorter than what was told. */
   shortSinceMs: number | undefined;
   /** Since when it cannot be taken because somebody who may hold a part of its log does not answer. */
@@ -116,6 +118,7 @@ export class Ownership {
       shard,
       isBusy: false,
       readySinceMs: undefined,
+      unseenSinceMs: undefined,
       shortSinceMs: undefined,
       uncopiedSinceMs: undefined,
       failures: 0,
@@ -203,9 +206,13 @@ export class Ownership {
     await Promise.all([...this.served.keys()].map((shard) => this.releaseNow(this.dealing(shard))));
   }
 
-  /** Shards of this node whose logs do not answer. */
+  /** Shards that it serves, or is to take, and whose logs do not answer. */
   stuck(): number[] {
-    return this.deps.local.status().flatMap(({ shard, flightMs }) => (flightMs >= STUCK_MS ? [shard] : []));
+    const nowMs = this.deps.clock.monotonicMs();
+    return this.deps.local.status().flatMap(({ shard, flightMs }) => {
+      const unseenMs = nowMs - (this.dealing(shard).unseenSinceMs ?? nowMs);
+      return Math.max(flightMs, unseenMs) >= STUCK_MS ? [shard] : [];
+    });
   }
 
   /** Shards of this node whose thread has ended a moment ago: who follows them has them sooner than this node. */
@@ -296,6 +303,8 @@ export class Ownership {
     const role = this.roleIn(shard, view);
     const isReady = role === 'owner' && status.state === 'following' && this.deps.isClockSane();
     dealing.readySinceMs = isReady ? (dealing.readySinceMs ?? nowMs) : undefined;
+    const isUnseen = isReady && this.deps.watch.headOf(shard) === undefined;
+    dealing.unseenSinceMs = isUnseen ? (dealing.unseenSinceMs ?? nowMs) : undefined;
     this.noteHeir(dealing, view.plan?.owners[shard] ?? NOBODY, nowMs);
     return {
       role,
