@@ -94,6 +94,8 @@ const HANDOVERS_MAX = 2;
 /** A flight that takes so long says something about its server. */
 const WAITING_MS = 500;
 const HANDOVER_MS = 150;
+/** An offer is good for so long: who made it goes on before, which shows in the log, and no failover loses that so soon. */
+const OFFER_MS = 500;
 const WANT_MS = 200;
 const LOOK_MS = 50;
 /** An owner that lost its log's tail in a failover puts it back itself. */
@@ -170,7 +172,7 @@ export class Ownership {
     void this.handOver(dealing, by);
   }
 
-  /** Its owner has stopped at `head` until then, for this node to take it. */
+  /** Its owner has stopped at `head`, for this node to take it before `untilMs`. */
   offered(shard: number, head: Head, untilMs: number): void {
     const dealing = this.dealings[shard];
     if (dealing === undefined || dealing.isBusy || this.roleIn(shard, this.deps.view()) !== 'owner') return;
@@ -525,7 +527,7 @@ export class Ownership {
       this.setServed(shard, undefined);
       const paused = await this.move({ type: 'pause', shard });
       let isOwned = false;
-      const untilMs = this.deps.toTheirClock(to, startedMs + HANDOVER_MS);
+      const untilMs = this.deps.toTheirClock(to, startedMs + OFFER_MS);
       const isStill = paused.type === 'still' && untilMs !== undefined;
       if (isStill && this.deps.send(to, { type: 'take', shard, head: paused.head, untilMs })) {
         this.deps.told.note(shard, paused.head);
