@@ -44,7 +44,7 @@ const onStore = () => [
 const mixed = () => [
   new Option(
     '--mix <name>',
-    'what most platforms send, by Zipf; with tips, rewards and movements; with a checkBalance before each round; or bets only',
+    'what most platforms send, by Zipf; all eleven callbacks; with a checkBalance before each round; or bets only',
   )
     .choices(MIXES)
     .default('real'),

@@ -25,7 +25,7 @@ export interface RaceSettings {
 
 const SENT: Readonly<Record<Mix, string>> = {
   real: 'bets and what becomes of them, by Zipf',
-  family: 'bets and what becomes of them, by Zipf, and tips, rewards and movements',
+  family: 'all eleven callbacks, by Zipf',
   asking: 'bets and what becomes of them, by Zipf, and a checkBalance before each round of play',
   pairs: 'placeBets and settleBets in turn',
 };

@@ -4,7 +4,7 @@ import { PLAY_DIGITS, PLAYER_DIGITS, Template } from './template.js';
 
 export const MIXES = ['real', 'family', 'asking', 'pairs'] as const;
 /**
- * `real` is what most platforms send; `family` has tips, rewards and movements beside it; `asking` is `real` by games that ask
+ * `real` is what most platforms send; `family` has all eleven callbacks; `asking` is `real` by games that ask
  * for the balance before each round, as some slots do; `pairs` are placeBets and settleBets only, for servers that know no
  * other.
  */
@@ -33,7 +33,7 @@ const PAYOUT = 12;
 export function storiesOf(mix: Mix, seed: string, key: KeyObject | undefined): readonly Story[] {
   const callbacks = callbacksOf(seed, key);
   const { place, settle, settleSingleState, settleRound, adjust, cancel, voidSettled, checkBalance } = callbacks;
-  const { placeTip, cancelTip, reward, debit, credit } = callbacks;
+  const { placeTip, cancelTip, reward, debit, credit, rollback, settleAnew } = callbacks;
   const again = (step: Step): Step => ({ ...step, moves: 0 });
   const first = place('a');
   if (mix === 'pairs') return [{ share: 100, steps: [place('a'), settle(PAYOUT)] }];
@@ -42,7 +42,9 @@ export function storiesOf(mix: Mix, seed: string, key: KeyObject | undefined): r
     { share: 5, steps: [placeTip(), cancelTip()] },
     { share: 10, steps: [reward()] },
     { share: 25, steps: [debit(), credit()] },
-    { share: 25, steps: [place('a'), settle(PAYOUT)] },
+    { share: 15, steps: [place('a'), settle(PAYOUT)] },
+    { share: 8, steps: [checkBalance(), place('a'), settle(PAYOUT)] },
+    { share: 2, steps: [place('a'), settle(PAYOUT), rollback(PAYOUT), settleAnew(2 * PAYOUT)] },
     { share: 15, steps: [settleSingleState()] },
     { share: 5, steps: [place('a'), place('b'), place('c'), settleRound(3 * PAYOUT)] },
     { share: 2, steps: [place('a'), cancel()] },
@@ -148,6 +150,17 @@ function callbacksOf(seed: string, key: KeyObject | undefined) {
     reward: () => step('winRewards', PAYOUT, 'reward', { status: 'SETTLED', payoutAmount: PAYOUT }),
     debit: () => movement('DEBIT', -STAKE),
     credit: () => movement('CREDIT', PAYOUT),
+    rollback: (payoutAmount: number) =>
+      step('rollback', -payoutAmount, 'a', { status: 'ROLLBACK', betAmount: STAKE, payoutAmount, ...byTransaction }),
+    /** By another request: that of the result which was taken back is known. */
+    settleAnew: (payoutAmount: number) =>
+      step('settleBets', payoutAmount, 'anew', {
+        ...settled,
+        id: `txn-${seed}-${PLAY_DIGITS}-a`,
+        payoutAmount,
+        isSingleState: false,
+        ...byTransaction,
+      }),
     voidSettled: (payoutAmount: number) =>
       step('voidSettled', STAKE - payoutAmount, 'a', {
         status: 'VOID',

@@ -7,6 +7,7 @@ import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { Moment, Overview } from './console/overview.js';
+import type { StoreSearcher } from './store-searcher.js';
 
 /** An operation, and who asks for it. */
 export type SignedCommand = OperationCommand & { readonly by: Operator };
@@ -26,10 +27,24 @@ export interface OperatorService {
 /** Why what was asked of the cluster is not done. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
+/** A shard that went from one node to another: see src/cluster/move-history.ts. */
+export interface ShardMove {
+  readonly shard: number;
+  readonly from: string | null;
+  readonly to: string;
+  readonly epoch: number;
+  readonly timeMs: number;
+  readonly tookMs: number | null;
+  readonly why: string | null;
+  readonly by: string | null;
+}
+
 /** The nodes that share the shards. What it promises rejects during an outage. */
 export interface ClusterService {
   /** As JSON; undefined before its table has answered. */
   readonly status: object | undefined;
+  /** Shards that went from one node to another, newest first. */
+  readonly moves: readonly ShardMove[];
   /** The node gives its shards away, or may have some again. */
   drain(node: string, isDrained: boolean): Promise<ClusterRefusal | undefined>;
   /** The shard goes to the node; `by` is for people. */
@@ -60,6 +75,20 @@ export interface OverviewSource {
   /** How things are, and what has happened since the last call. */
   take(): Overview;
   lastHour(): readonly Moment[];
+}
+
+/** A snapshot in the store: see src/tools/snapshots/snapshot-overview.ts. */
+export interface KeptSnapshot {
+  readonly shard: number;
+  readonly id: string;
+  readonly state: 'whole' | 'damaged' | 'unfinished';
+  readonly reason?: string;
+  readonly start?: string;
+  readonly end?: string;
+  readonly timeMs?: number;
+  readonly players?: number;
+  readonly bytes?: number;
+  readonly chunks?: number;
 }
 
 /** The settings that a node works by. */
@@ -102,6 +131,7 @@ export interface AdminSettings {
 export type TokenRefusal =
   | 'no token'
   | 'wrong token'
+  | 'too many wrong tokens'
   | 'the role read'
   | 'not asked by this machine itself'
   | 'no session'
@@ -117,11 +147,14 @@ export interface AdminObserver {
 export interface AdminDeps {
   readonly settings: AdminSettings;
   readonly service: OperatorService;
+  readonly searcher: StoreSearcher;
   /** Undefined where this node is alone. */
   readonly cluster: ClusterService | undefined;
   readonly observability: Observability;
   readonly overview: OverviewSource;
   readonly settingsInForce: () => SettingsInForce;
+  /** Rejects during an outage. */
+  readonly keptSnapshots: () => Promise<readonly KeptSnapshot[]>;
   readonly observer: AdminObserver;
   readonly clock: Clock;
   readonly log: Logger;

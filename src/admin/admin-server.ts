@@ -7,16 +7,21 @@ import type { ObjectSchema } from '../base/json-schema.js';
 import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, Certificate } from './admin-deps.js';
+import { auditRoute } from './audit.js';
 import { Authentication } from './authentication.js';
 import { cannotListen } from './cannot-listen.js';
 import { clusterRoutes } from './cluster.js';
 import { addConsole } from './console/console.js';
 import { LiveFeed } from './console/live-feed.js';
+import { SIGN_IN_PAUSE_SECONDS } from './console/sign-in-throttle.js';
+import { findRoute } from './find.js';
 import { findPlayersRoute } from './find-players.js';
 import { importRoute, LINES_TYPES, NO_LINES } from './import-players.js';
 import { toJson } from './money.js';
 import { operatorPaths } from './openapi.js';
 import { operationsRoute } from './operations.js';
+import { playerLogRoute } from './player-log.js';
+import { playerRoundsRoute } from './player-rounds.js';
 import { playerRoutes } from './players.js';
 import { badRequest, Problem, unsupportedMediaType } from './problem.js';
 import { processRoutes } from './process-routes.js';
@@ -24,6 +29,7 @@ import { addRoute, type Route } from './route.js';
 import { operatorSchemas } from './schemas.js';
 import { settingsRoute } from './settings.js';
 import { shardPlayersRoute } from './shard-players.js';
+import { snapshotRoutes } from './snapshots.js';
 import { transactionRoutes } from './transactions.js';
 import { validatorOf } from './validation.js';
 
@@ -155,6 +161,7 @@ export class AdminServer {
   drain(): void {
     this.isDraining = true;
     this.feed.close();
+    this.deps.searcher.close();
   }
 
   async close(): Promise<void> {
@@ -182,13 +189,18 @@ export class AdminServer {
     const isWanted = ({ socket }: IncomingMessage) => !this.isDraining && !socket.destroyed;
     const routes: Route[] = [
       ...playerRoutes(deps),
+      playerRoundsRoute(deps),
+      playerLogRoute(deps, isWanted),
       findPlayersRoute(deps, isWanted),
       ...transactionRoutes(deps, isWanted),
+      findRoute(deps, isWanted),
       operationsRoute(deps),
+      auditRoute(deps, isWanted),
       shardPlayersRoute(deps),
       importRoute(deps),
       ...clusterRoutes(deps),
       settingsRoute(deps),
+      ...snapshotRoutes(deps),
       ...processRoutes(deps, () => deps.observability.openapi(operatorPaths(routes), operatorSchemas)),
     ];
     return routes;
@@ -197,6 +209,7 @@ export class AdminServer {
   private sendProblem(reply: FastifyReply, problem: Problem): void {
     reply.status(problem.status).type('application/problem+json');
     if (problem.status === 401) reply.header('WWW-Authenticate', 'Bearer');
+    if (problem.status === 429) reply.header('Retry-After', String(SIGN_IN_PAUSE_SECONDS));
     if (problem.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
     // As text: given an Error, the framework would answer in a shape of its own.
     reply.send(toJson(problem));

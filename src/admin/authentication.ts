@@ -6,6 +6,7 @@ import type { Operator } from '../wallet/state/operation.js';
 import type { AdminObserver, AdminSettings, OperatorToken, Role, TokenRefusal } from './admin-deps.js';
 import { SessionCookie } from './console/cookie.js';
 import { isEqual, type Session, Sessions } from './console/session.js';
+import { SignInThrottle } from './console/sign-in-throttle.js';
 import { Problem } from './problem.js';
 
 /** What `read` may: everything else changes something. */
@@ -15,6 +16,8 @@ const LOCAL_NAME = 'local';
 const IPV4_IN_IPV6 = '::ffff:';
 /** As the Host of a request: names under which a machine asks itself. */
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
+const LOOPBACK = /^(127\.|::1$)/;
+const ADDRESS_LENGTH_MAX = 64;
 const CSRF_HEADER = 'x-walletd-csrf';
 
 /** Who uses the console. */
@@ -30,6 +33,7 @@ export class Authentication {
   private readonly tokens: readonly (Omit<OperatorToken, 'token'> & { readonly hash: Buffer })[];
   private readonly sessions: Sessions;
   private readonly cookie: SessionCookie;
+  private readonly throttle: SignInThrottle;
 
   constructor(
     { tokens, storeId, tls }: Pick<AdminSettings, 'tokens' | 'storeId' | 'tls'>,
@@ -40,6 +44,7 @@ export class Authentication {
     this.tokens = tokens.map(({ name, role, token }) => ({ name, role, hash: hashOf(token) }));
     this.sessions = new Sessions(tokens, storeId, clock);
     this.cookie = new SessionCookie(storeId, tls !== undefined);
+    this.throttle = new SignInThrottle(clock);
   }
 
   /** Throws a `Problem` when nobody known asks, or his role does not allow the request. */
@@ -59,9 +64,15 @@ export class Authentication {
   /** Begins a session for who knows a token: its cookie, as a header. Throws a `Problem` when he does not. */
   signIn(request: FastifyRequest, token: string): { readonly setCookie: string; readonly visitor: Visitor } {
     this.mustBeOwnPage(request);
+    const visitorAddress = visitorAddressOf(request);
+    if (this.throttle.isClosedFor(visitorAddress)) {
+      this.refuse('too many wrong tokens', () => visitorAddress);
+      throw new Problem(429, 'too many wrong tokens came from your address: wait a minute', 'too-many-attempts');
+    }
     const known = this.find(token);
     if (known === undefined) {
-      this.refuse('wrong token', () => addressOf(request));
+      this.throttle.noteFailure(visitorAddress);
+      this.refuse('wrong token', () => visitorAddress);
       throw new Problem(401, 'no operator has this token', 'unauthorized');
     }
     const cookie = this.sessions.begin(known.name);
@@ -153,4 +164,11 @@ function hashOf(token: string): Buffer {
 function addressOf(request: FastifyRequest): string {
   const address = request.socket.remoteAddress ?? 'unknown';
   return address.startsWith(IPV4_IN_IPV6) ? address.slice(IPV4_IN_IPV6.length) : address;
+}
+
+/** Behind a proxy on this machine the address that it saw: the last one, which a visitor cannot make up. */
+function visitorAddressOf(request: FastifyRequest): string {
+  const address = addressOf(request);
+  const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').at(-1)?.trim();
+  return LOOPBACK.test(address) && forwarded ? forwarded.slice(0, ADDRESS_LENGTH_MAX) : address;
 }

@@ -3,7 +3,7 @@ import type { AdminDeps, ClusterRefusal, ClusterService } from './admin-deps.js'
 import { answer } from './openapi.js';
 import { badRequest, Problem } from './problem.js';
 import { type Route, route } from './route.js';
-import { ref } from './schemas.js';
+import { exactly, list, ref } from './schemas.js';
 
 const NODE_LENGTH_MAX = 256;
 const node = string({ minLength: 1, maxLength: NODE_LENGTH_MAX, message: 'must be the name of a node' });
@@ -18,7 +18,7 @@ const REFUSALS: Readonly<Record<ClusterRefusal, (node: string) => Problem>> = {
 };
 
 /** Nodes that share the shards: how they are, and what an operator wants of them. */
-export function clusterRoutes({ cluster, service }: AdminDeps): Route[] {
+export function clusterRoutes({ cluster, service, log }: AdminDeps): Route[] {
   const draining = (verb: 'drain' | 'undrain', operationId: string, summary: string) =>
     route('POST', `/v1/cluster/nodes/{node}/${verb}`, {
       operationId,
@@ -27,9 +27,10 @@ export function clusterRoutes({ cluster, service }: AdminDeps): Route[] {
       params: object({ node }),
       responses: { 200: answer('It is written down; the shards move by and by', ref('Cluster')) },
       problems: [400, 403, 404, 409, 413, 415],
-      handle: async ({ params: { node } }) => {
+      handle: async ({ params: { node }, operator: by }) => {
         const joined = mustJoined();
         refuse(await inTime(joined.drain(node, verb === 'drain')), node);
+        log.info({ node, by }, `an operator asked for a ${verb}`);
         return mustStatus(joined);
       },
     });
@@ -42,6 +43,17 @@ export function clusterRoutes({ cluster, service }: AdminDeps): Route[] {
       responses: { 200: answer('Nodes, shards and the plan', ref('Cluster')) },
       problems: [404],
       handle: async () => mustStatus(mustJoined()),
+    }),
+    route('GET', '/v1/cluster/moves', {
+      operationId: 'listMoves',
+      tag: 'cluster',
+      summary:
+        'Shards that went from one node to another, newest first, as far as this node has seen them since it joined',
+      responses: { 200: answer('The newest of them', exactly({ moves: list(ref('ClusterMove')) })) },
+      problems: [404],
+      handle: async () => ({
+        moves: mustJoined().moves.map(({ timeMs, ...move }) => ({ ...move, timeMillis: timeMs })),
+      }),
     }),
     draining('drain', 'drainNode', 'Has a node give its shards away, and take none'),
     draining('undrain', 'undrainNode', 'Lets a node have shards again'),
@@ -61,6 +73,7 @@ export function clusterRoutes({ cluster, service }: AdminDeps): Route[] {
           throw new Problem(404, `there is no shard ${shard}: they are 0 to ${service.shardCount - 1}`, 'not-found');
         }
         refuse(await inTime(joined.moveShard(shard, node, operator.name)), node);
+        log.info({ shard, node, by: operator }, 'an operator moved a shard');
         return mustStatus(joined);
       },
     }),

@@ -1,4 +1,5 @@
 import { object } from '../base/json-schema.js';
+import type { ScaleTable } from '../wallet/amount.js';
 import type { OperationCursor, OperationView } from '../wallet/list-operations.js';
 import type { AdminDeps } from './admin-deps.js';
 import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
@@ -25,25 +26,26 @@ export function operationsRoute({ service, settings }: AdminDeps): Route {
       if (result.type === 'failed') throw problemOf(result.failure);
       if (result.type !== 'operations' || result.page === undefined) throw noSuchPlayer(username);
       const { currency, items, next } = result.page;
-      const operations = items.map((item) => body(item, currency));
+      const operations = items.map((item) => operationBody(settings.scales, item, currency));
       return { operations, next: next === undefined ? null : encodeCursor(next) };
     },
   });
+}
 
-  function body({ type, id, amount, before, after, timeMs, by, reason }: OperationView, currency: string): object {
-    const inCurrency = (units: number | undefined) =>
-      units === undefined ? undefined : money(settings.scales, currency, units);
-    return {
-      type,
-      id,
-      amount: inCurrency(amount),
-      balanceBefore: inCurrency(before),
-      balanceAfter: inCurrency(after),
-      reason,
-      timeMillis: timeMs,
-      by: by ?? null,
-    };
-  }
+/** As JSON, with amounts in whole currency. */
+export function operationBody(scales: ScaleTable, operation: OperationView, currency: string): object {
+  const { type, id, amount, before, after, timeMs, by, reason } = operation;
+  const inCurrency = (units: number | undefined) => (units === undefined ? undefined : money(scales, currency, units));
+  return {
+    type,
+    id,
+    amount: inCurrency(amount),
+    balanceBefore: inCurrency(before),
+    balanceAfter: inCurrency(after),
+    reason,
+    timeMillis: timeMs,
+    by: by ?? null,
+  };
 }
 
 function isOperationCursor(value: unknown): value is OperationCursor {

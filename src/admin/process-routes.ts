@@ -5,7 +5,7 @@ import { exactly, list, ref, text } from './schemas.js';
 
 const readiness = (status: string) => exactly({ status: { const: status }, shards: list(ref('Shard')) });
 
-/** Health, metrics, the OpenAPI document, and snapshots on demand: what is about the process and not about a player. */
+/** Health, metrics and the OpenAPI document: what is about the process and not about a player. */
 export function processRoutes({ service, observability }: AdminDeps, openapi: () => object): Route[] {
   return [
     route('GET', '/livez', {
@@ -54,18 +54,6 @@ export function processRoutes({ service, observability }: AdminDeps, openapi: ()
         200: answer('An OpenAPI document', { type: 'object', required: ['openapi'], properties: { openapi: text } }),
       },
       handle: async () => openapi(),
-    }),
-    route('POST', '/v1/snapshots', {
-      operationId: 'takeSnapshots',
-      tag: 'operations',
-      summary: 'Takes a snapshot of each shard that has changed',
-      responses: { 200: answer('They are there', exactly({ snapshots: list(ref('Snapshot')) })) },
-      problems: [400, 403, 413, 415],
-      handle: async (_request, reply) => {
-        // It can take minutes in silence, which must not end the connection.
-        reply.raw.on('timeout', () => {});
-        return { snapshots: await service.takeSnapshots() };
-      },
     }),
   ];
 }

@@ -1,5 +1,6 @@
 import { CURRENCY } from '../base/currency.js';
 import { REASON_LENGTH_MAX } from '../wallet/identifier.js';
+import { OPEN_SINCE } from '../wallet/query.js';
 import { TRANSACTION_STATES } from '../wallet/state/transaction-record.js';
 
 /*
@@ -40,10 +41,32 @@ const transaction = {
   createdMillis: millis,
   updatedMillis: millis,
 };
+const maybeOfTransaction = {
+  betAmount: amount,
+  payoutAmount: amount,
+  openSince: { enum: OPEN_SINCE, description: 'It was closed, and is open once more since this came.' },
+};
 const shard = { type: 'integer', minimum: 0 };
 const lsn = { type: 'string', pattern: '^\\d+-\\d+$', description: 'epoch-sequence' };
 const player = { username: text, currency, balance: amount, status: { enum: ['active', 'blocked'] } };
 const movement = { id: text, username: text, currency, amount, balanceBefore: amount, balanceAfter: amount };
+const operationType = {
+  enum: ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'],
+};
+const operator = {
+  oneOf: [exactly({ name: text, address: text }), { type: 'null', description: 'It was before operators had names.' }],
+};
+
+/** How far a search is, and how it ended. */
+const searchEnds = [
+  exactly({ type: { const: 'progress' }, done: { type: 'number', minimum: 0, maximum: 1 } }),
+  exactly({
+    type: { const: 'end' },
+    isCut: { type: 'boolean', description: 'There were more hits.' },
+    notes: { ...list(text), description: 'What cannot be known, in sentences.' },
+  }),
+  exactly({ type: { const: 'failed' }, reason: text }),
+];
 
 export const operatorSchemas = {
   Problem: exactly({ type: text, title: text, status: { type: 'integer' }, detail: text, code: text }),
@@ -66,22 +89,76 @@ export const operatorSchemas = {
   FoundPlayer: exactly(player),
   ShardPlayer: exactly({ username: text, currency, version: count, balance: amount }),
   Movement: exactly(movement),
+  PlayerOperation: exactly(
+    { username: text, currency, type: operationType, timeMillis: millis, by: operator },
+    { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
+  ),
   Correction: exactly({ ...movement, reason }),
   Operation: exactly(
     {
-      type: { enum: ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'] },
+      type: operationType,
       timeMillis: millis,
-      by: {
-        oneOf: [
-          exactly({ name: text, address: text }),
-          { type: 'null', description: 'It was before operators had names.' },
-        ],
-      },
+      by: operator,
     },
     { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
   ),
-  Transaction: exactly(transaction, { betAmount: amount, payoutAmount: amount }),
-  PlayerTransaction: exactly({ username: text, currency, ...transaction }, { betAmount: amount, payoutAmount: amount }),
+  Transaction: exactly(transaction, maybeOfTransaction),
+  Round: exactly({
+    productId: text,
+    roundId: text,
+    transactions: list({ $ref: '#/components/schemas/Transaction' }),
+    messages: list({ $ref: '#/components/schemas/Message' }),
+  }),
+  Message: exactly(
+    {
+      type: { enum: ['place', 'settle', 'adjust', 'void', 'cancel', 'rollback'] },
+      kind: { enum: [...transaction.kind.enum, 'round'], description: 'Of what it was about.' },
+      version: { ...count, description: 'The version of the player that it made: one for all messages of a request.' },
+      balanceBefore: amount,
+      balanceAfter: amount,
+      isWaiting: { type: 'boolean', description: 'A bet that was placed with WAITING.' },
+      movesNothing: { type: 'boolean', description: 'It was told to move no money.' },
+    },
+    {
+      id: { type: 'string', description: 'Of the transaction, or of the message about the round.' },
+      requestId: { type: 'string', description: 'Of adjustments and rollbacks; of others it is in the log alone.' },
+      timeMillis: millis,
+      amount,
+    },
+  ),
+  LogLine: {
+    oneOf: [
+      exactly(
+        { type: { const: 'event' }, version: count, what: list(text), timeMillis: millis, shard, lsn },
+        { requestId: text },
+      ),
+      ...searchEnds,
+    ],
+  },
+  PlayerTransaction: exactly({ username: text, currency, ...transaction }, maybeOfTransaction),
+  FindLine: {
+    oneOf: [
+      exactly(
+        {
+          type: { const: 'hit' },
+          in: { enum: ['memory', 'archive', 'log'] },
+          username: text,
+          kind: { enum: ['transaction', 'round', 'request', 'operation'] },
+          what: { type: 'string', description: 'The kind of the transaction, or the type of message or operation.' },
+        },
+        {
+          productId: text,
+          roundId: text,
+          id: { type: 'string', description: 'Of the transaction or operation.' },
+          state: { type: 'string', description: 'Of the transaction; `open` or `closed` of a round.' },
+          timeMillis: millis,
+          shard,
+          lsn,
+        },
+      ),
+      ...searchEnds,
+    ],
+  },
   Shard: exactly(
     {
       shard,
@@ -123,6 +200,32 @@ export const operatorSchemas = {
     followers: list(text),
     lsn: { type: ['string', 'null'], description: 'The newest entry that any node may have told of.' },
   }),
+  ClusterMove: exactly({
+    shard,
+    from: { type: ['string', 'null'], description: 'Null: nobody was seen to have it.' },
+    to: text,
+    epoch: count,
+    timeMillis: millis,
+    tookMs: { type: ['integer', 'null'], minimum: 0, description: 'Since the plan wanted it there.' },
+    why: { type: ['string', 'null'], description: 'What made that plan; null: none was seen.' },
+    by: { type: ['string', 'null'], description: 'Who made it: a node, or an operator.' },
+  }),
+  KeptSnapshot: exactly(
+    {
+      shard,
+      id: text,
+      state: { enum: ['whole', 'damaged', 'unfinished'], description: 'Of its manifest: chunks are not read.' },
+    },
+    {
+      reason: text,
+      start: { ...lsn, description: 'Replay begins with the entry after it.' },
+      end: { ...lsn, description: 'It holds nothing of the log after it.' },
+      timeMillis: millis,
+      players: count,
+      bytes: count,
+      chunks: count,
+    },
+  ),
   Snapshot: {
     oneOf: [
       exactly({

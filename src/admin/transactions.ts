@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { object } from '../base/json-schema.js';
-import type { ScanCursor, TransactionCursor, TransactionView } from '../wallet/query.js';
+import type { ScaleTable } from '../wallet/amount.js';
+import type { OpenSince, ScanCursor, TransactionCursor, TransactionView } from '../wallet/query.js';
 import { TRANSACTION_STATES, type TransactionState } from '../wallet/state/transaction-record.js';
 import type { AdminDeps } from './admin-deps.js';
 import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
-import { before, id, oneOf, page, wholeNumber } from './fields.js';
+import { before, id, oneOf, openSince, page, wholeNumber } from './fields.js';
 import { money } from './money.js';
 import { answer } from './openapi.js';
 import { noSuchPlayer, Problem, problemOf } from './problem.js';
@@ -35,7 +36,10 @@ export function transactionRoutes(
       if (result.type === 'failed') throw problemOf(result.failure);
       if (result.type !== 'transactions' || result.page === undefined) throw noSuchPlayer(username);
       const { items, next } = result.page;
-      return { transactions: items.map(body), next: next === undefined ? null : encodeCursor(next) };
+      return {
+        transactions: items.map((item) => transactionBody(settings.scales, item)),
+        next: next === undefined ? null : encodeCursor(next),
+      };
     },
   });
 
@@ -47,20 +51,26 @@ export function transactionRoutes(
       {},
       {
         state: oneOf(TRANSACTION_STATES, 'OPEN', 'The state that they are in.'),
-        olderThanMs: wholeNumber(0, Number.MAX_SAFE_INTEGER, 0, 'Created at least so long ago.'),
+        olderThanMs: wholeNumber(
+          0,
+          Number.MAX_SAFE_INTEGER,
+          0,
+          'Created at least so long ago; of what is open since a rollback: not changed for so long.',
+        ),
+        openSince,
         ...page,
         before,
       },
     ),
     responses: { 200: answer('A page', exactly({ transactions: list(ref('PlayerTransaction')), next: cursorSchema })) },
     problems: [400],
-    handle: async ({ query: { state = 'OPEN', olderThanMs = 0, limit = 0, before }, raw }) => {
+    handle: async ({ query: { state = 'OPEN', olderThanMs = 0, openSince, limit = 0, before }, raw }) => {
       const createdBeforeMs = clock.now() - olderThanMs;
       const cursor = cursorOf(before, isShardCursor) ?? { shard: 0 };
       if (scans >= SCANS_MAX) throw new Problem(503, `${SCANS_MAX} scans are under way: come again`, 'overloaded');
       scans++;
       try {
-        return await scan({ state, createdBeforeMs, limit }, cursor, () => isWanted(raw));
+        return await scan({ state, createdBeforeMs, openSince, limit }, cursor, () => isWanted(raw));
       } finally {
         scans--;
       }
@@ -80,7 +90,11 @@ export function transactionRoutes(
         if (result.type === 'failed') throw problemOf(result.failure);
         if (result.type !== 'scan') throw new Error('a scan answers a scan');
         for (const item of result.items)
-          transactions.push({ username: item.username, currency: item.currency, ...body(item) });
+          transactions.push({
+            username: item.username,
+            currency: item.currency,
+            ...transactionBody(settings.scales, item),
+          });
         place = result.next;
         if (transactions.length === what.limit && (place !== undefined || shard + 1 < service.shardCount)) {
           const next = place === undefined ? { shard: shard + 1 } : { shard, after: place };
@@ -90,29 +104,31 @@ export function transactionRoutes(
     }
     return { transactions, next: null };
   }
+}
 
-  function body(item: TransactionView): object {
-    const amount = (units: number | undefined) =>
-      units === undefined ? undefined : money(settings.scales, item.currency, units);
-    return {
-      kind: item.kind,
-      id: item.id,
-      productId: item.productId,
-      roundId: item.roundId,
-      state: item.state,
-      betAmount: amount(item.betAmount),
-      payoutAmount: amount(item.payoutAmount),
-      held: amount(item.held),
-      paid: amount(item.paid),
-      createdMillis: item.createdMs,
-      updatedMillis: item.updatedMs,
-    };
-  }
+/** As the API tells it. */
+export function transactionBody(scales: ScaleTable, item: TransactionView): object {
+  const amount = (units: number | undefined) => (units === undefined ? undefined : money(scales, item.currency, units));
+  return {
+    kind: item.kind,
+    id: item.id,
+    productId: item.productId,
+    roundId: item.roundId,
+    state: item.state,
+    openSince: item.openSince,
+    betAmount: amount(item.betAmount),
+    payoutAmount: amount(item.payoutAmount),
+    held: amount(item.held),
+    paid: amount(item.paid),
+    createdMillis: item.createdMs,
+    updatedMillis: item.updatedMs,
+  };
 }
 
 interface Scan {
   readonly state: TransactionState;
   readonly createdBeforeMs: number;
+  readonly openSince: OpenSince | undefined;
   readonly limit: number;
 }
 
@@ -121,7 +137,7 @@ interface ShardCursor {
   readonly after?: ScanCursor;
 }
 
-function isPlayerCursor(value: unknown): value is TransactionCursor {
+export function isPlayerCursor(value: unknown): value is TransactionCursor {
   return isObject(value) && isCount(value.version) && isCount(value.shown);
 }
 

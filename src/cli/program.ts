@@ -16,6 +16,7 @@ const VERBS: Readonly<Record<string, () => Promise<(program: Command) => void>>>
   verify: async () => (await import('./verify.js')).addVerify,
   inspect: async () => (await import('./inspect.js')).addInspect,
   reconcile: async () => (await import('./reconcile.js')).addReconcile,
+  simulate: async () => (await import('./simulate.js')).addSimulate,
   export: async () => (await import('./export.js')).addExport,
   snapshot: async () => (await import('./snapshot.js')).addSnapshot,
   undo: async () => (await import('./undo.js')).addUndo,

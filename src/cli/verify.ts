@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { EXIT } from '../node/exit-codes.js';
+import { readerFormats } from '../node/reader-of.js';
 import { framesOfFile, framesOnce } from '../tools/backup/backup-reader.js';
 import { ToolError } from '../tools/store-reader.js';
 import type { StoreBooks } from '../tools/verify/books.js';
@@ -18,7 +19,7 @@ import { formatTable } from './print/table.js';
 import { maybeRunningServer, tokenForTools } from './running-server.js';
 import { isStoreAddress, STORE_ADDRESS_HELP } from './store-address.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
-import { type ReadStore, readerFormats, STORE_OPTION, withStoreToRead } from './with-store.js';
+import { type ReadStore, STORE_OPTION, withStoreToRead } from './with-store.js';
 
 interface VerifyOptions extends OutputOptions {
   readonly deep?: true;

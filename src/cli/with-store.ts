@@ -1,14 +1,12 @@
-import { setImmediate as yieldTurn } from 'node:timers/promises';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { STORE_FORMS } from '../config/store-kinds.js';
 import { type ArchivedStore, openAsItIs } from '../node/open-store.js';
-import { formatsOf, openFormats } from '../store/format/store-formats.js';
+import { readerOf } from '../node/reader-of.js';
+import { openFormats } from '../store/format/store-formats.js';
 import { decodeMeta, type StoreMeta } from '../store/meta.js';
 import { patientSource } from '../tools/patient-source.js';
 import type { StoreReader } from '../tools/store-reader.js';
-import { ScaleTable } from '../wallet/amount.js';
-import { shardOf } from '../worker/placement.js';
 import { maybeBackupFile } from './backup-input.js';
 import type { Progress } from './print/progress.js';
 import { isStoreAddress, settingsToRead, settingsToReadFile } from './store-address.js';
@@ -72,12 +70,6 @@ export async function withStoreToRead<T>(
   return await withStore(settings, read, 'read');
 }
 
-type Contents = Pick<StoreReader, 'wal' | 'snapshots' | 'archive'>;
-
-export function readerOf({ wal, snapshots }: Contents, meta: StoreMeta, archive?: Contents['archive']): StoreReader {
-  return { ...formatsToRead(meta), wal, snapshots, archive };
-}
-
 async function withBackupToRead<T>(
   path: string,
   progress: Progress,
@@ -95,18 +87,4 @@ async function withBackupToRead<T>(
     progress.stop();
     await store.close();
   }
-}
-
-/** All of a reader but the bytes. Throws a `FormatError` when the meta record is damaged or newer than this walletd. */
-export function readerFormats(meta: Buffer): Omit<StoreReader, keyof Contents> {
-  return formatsToRead(decodeMeta(meta));
-}
-
-function formatsToRead(meta: StoreMeta): Omit<StoreReader, keyof Contents> {
-  return {
-    ...formatsOf(meta),
-    scales: new ScaleTable(meta.scales),
-    shardOf: (username) => shardOf(username, meta.shards),
-    yieldTurn,
-  };
 }

@@ -13,6 +13,7 @@ import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { CopyKeeper } from './copy-keeper.js';
 import { FollowerLag } from './follower-lag.js';
 import { BEAT_MS, Membership } from './membership.js';
+import { type Move, MoveHistory } from './move-history.js';
 import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
 import { PeerClocks } from './peer-clocks.js';
 import { type Gathered, PeerCopies } from './peer-copies.js';
@@ -91,6 +92,7 @@ export class ClusterNode implements PeerEvents {
   private readonly copies: PeerCopies;
   private readonly peers = new Map<string, Peer>();
   private readonly lag = new FollowerLag();
+  private readonly history = new MoveHistory();
   /** Since when there has been no link, by tag. */
   private readonly downSinceMs = new Map<string, number>();
   /** Tags of all members there have been since the start. */
@@ -256,6 +258,11 @@ export class ClusterNode implements PeerEvents {
     });
   }
 
+  /** Newest first, as far as this node has seen them. */
+  get moves(): readonly Move[] {
+    return this.history.all;
+  }
+
   measures(): ClusterMeasures {
     const { tag, shardCount, local, settings, clock } = this.deps;
     const { view, seesTable } = this.membership;
@@ -375,6 +382,7 @@ export class ClusterNode implements PeerEvents {
 
   private viewed(view: TableView): void {
     const { tag } = this.deps;
+    this.history.note(view, this.deps.clock.now());
     const peers = new Map<string, PeerAddress>();
     for (const [other, { host, port }] of view.members) {
       this.everMembers.add(other);

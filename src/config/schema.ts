@@ -322,6 +322,11 @@ export const settingsSchema = group({
     ),
     keep: count(1, 100, 'Snapshots kept of each shard; its log is trimmed once there are this many.'),
   }),
+  backup: group({
+    metricsFile: maybeText(
+      'File that `walletd backup --follow --metrics` writes on this machine: the console tells of it. Unset: the console knows no backup.',
+    ),
+  }),
   history: group({
     maxBytes: count(0, 1e15, 'Bytes of log kept from before the oldest snapshots; each shard has an equal share.'),
   }),

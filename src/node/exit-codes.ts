@@ -5,6 +5,8 @@ export const EXIT = {
   usage: 2,
   /** Another process took the store over. */
   fenced: 3,
+  /** Of simulate: the operator gave no final answers. */
+  cannotKnow: 3,
   /** The backup was cut off: nothing was restored. */
   cutOff: 4,
 } as const;

@@ -17,9 +17,11 @@ import type { StoreMeta } from '../store/meta.js';
 import { ScaleTable } from '../wallet/amount.js';
 import type { Endpoint } from '../wallet/command.js';
 import type { WalletService } from '../worker/wallet-service.js';
+import type { KeptSnapshots } from './kept-snapshots.js';
 import { isShared, nameOf } from './make-cluster.js';
 import { affordableConnections } from './open-files.js';
 import { openapiDocument } from './openapi.js';
+import { StoreSearches } from './store-searches.js';
 import type { Tls } from './tls.js';
 import { VERSION } from './version.js';
 
@@ -67,6 +69,7 @@ export interface AdminServerDeps {
   readonly scrape: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly overview: OverviewSource;
   readonly running: RunningSettings;
+  readonly keptSnapshots: KeptSnapshots;
   readonly meta: StoreMeta;
   readonly log: Logger;
 }
@@ -87,6 +90,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
       importLinesMax: limits.importLinesMax,
     },
     service,
+    searcher: new StoreSearches(settings),
     cluster,
     observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
     overview,
@@ -94,6 +98,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
       node: isShared(settings) ? nameOf(settings) : null,
       settings: running.all().map((one) => ({ ...one, meaning: meaningOf(one.setting) })),
     }),
+    keptSnapshots: () => deps.keptSnapshots.list(),
     observer,
     clock: systemClock,
     log,

@@ -24,6 +24,7 @@ import { FolderLock } from './folder-lock.js';
 import { HealthListener } from './health-listener.js';
 import { effectiveHeapMaxBytes, mainHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { type Identity, newIdentity } from './identity.js';
+import { KeptSnapshots } from './kept-snapshots.js';
 import { LastRun } from './last-run.js';
 import { makeAdminServer, makeCallbackServer } from './listeners.js';
 import { isShared, maybeCluster } from './make-cluster.js';
@@ -34,6 +35,7 @@ import { ClusterMetrics } from './metrics/cluster-metrics.js';
 import { metricsOf, scrape } from './metrics/scrape.js';
 import { ThreadVitals } from './metrics/thread-vitals.js';
 import { initOf, type OpenStore, openStore, recordOf } from './open-store.js';
+import { readBackup } from './overview/backup-file.js';
 import { Figures } from './overview/figures.js';
 import { LastHour } from './overview/last-hour.js';
 import { NodeOverview } from './overview/node-overview.js';
@@ -210,6 +212,7 @@ async function makeOtherParts(
     shards,
     cluster: () => cluster?.status,
     lastHour,
+    backup: () => readBackup(settings.backup.metricsFile),
     version: VERSION,
     clock: systemClock,
   });
@@ -221,6 +224,7 @@ async function makeOtherParts(
     scrape: () => scrape(measured),
     overview,
     running,
+    keptSnapshots: new KeptSnapshots(settings, meta),
     meta,
     log,
   });

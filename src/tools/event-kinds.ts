@@ -180,6 +180,11 @@ const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
     amounts: [],
     item: (change) => ({ others: change.bets, remarks: wordsOf(change) }),
   },
+  'rollback-repeated': {
+    namesRound: false,
+    amounts: [],
+    item: ({ byRound }) => ({ remarks: byRound ? ['repeat', 'of the round'] : ['repeat'] }),
+  },
   'tip-placed': {
     namesRound: true,
     amounts: ['amount'],

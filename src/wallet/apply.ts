@@ -309,6 +309,16 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       round.addClosing({ type: 'rollback', id: event.requestId, ...answer });
       return explained;
     }
+    case 'rollback-repeated': {
+      const bet = mustBet(wallet, productId, change.id);
+      const first = must(bet.newestRollback, 'what is repeated has been');
+      const { requestId } = event;
+      const { before, after, version } = first;
+      if (change.byRound) bet.round.addClosing({ type: 'rollback', id: requestId, before, after, version });
+      else bet.recordRollback(requestId, first.skip, first.sentMs, first);
+      bet.touch(timeMs);
+      return 0;
+    }
     case 'tip-placed': {
       const { id, skip, amount } = change;
       const tip = wallet.bet(productId, id) ?? newTip(wallet, event, change);

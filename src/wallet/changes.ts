@@ -27,6 +27,7 @@ export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'tip-credited': { kind: 'tip-refunds', opens: false },
   'bet-rolled-back': { kind: 'rollbacks', opens: false },
   'round-rolled-back': { kind: 'rollbacks', opens: false },
+  'rollback-repeated': { kind: 'rollbacks', opens: false },
   'tip-placed': { kind: 'tips', opens: true },
   'tip-cancelled': { kind: 'tip-refunds', opens: false },
   'reward-credited': { kind: 'rewards', opens: false },

@@ -127,6 +127,7 @@ export type Change =
   | TipCredited
   | BetRolledBack
   | RoundRolledBack
+  | RollbackRepeated
   | TipPlaced
   | TipCancelled
   | RewardCredited
@@ -308,6 +309,19 @@ export interface RoundRolledBack {
   readonly roundId: string;
   readonly skip: boolean;
   readonly bets: readonly string[];
+  readonly after: Units;
+}
+
+/**
+ * A rollback by another request while what it names is open since one: a repeat, which stays one for this request when there
+ * is a new result.
+ */
+export interface RollbackRepeated {
+  readonly type: 'rollback-repeated';
+  /** Of the bet, or tip, whose newest rollback it repeats. */
+  readonly id: string;
+  /** It named the round as a whole. */
+  readonly byRound: boolean;
   readonly after: Units;
 }
 

@@ -1,5 +1,5 @@
 import type { Units } from './amount.js';
-import { movedBy, type Operation, type OperationType, type Operator } from './state/operation.js';
+import { movedBy, type OperationFacts, type OperationType, type Operator } from './state/operation.js';
 import type { Wallet } from './state/wallet.js';
 
 export interface OperationView {
@@ -47,7 +47,7 @@ function isBeyond(place: OperationCursor, after: OperationCursor): boolean {
   return place.timeMs < after.timeMs || (place.timeMs === after.timeMs && place.shown > after.shown);
 }
 
-function viewOf(operation: Operation): OperationView {
+export function viewOf(operation: OperationFacts): OperationView {
   const { type, id, amount, after, timeMs, by, reason } = operation;
   if (id === '') {
     const nothing = { id: undefined, amount: undefined, before: undefined, after: undefined };

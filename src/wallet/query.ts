@@ -1,7 +1,10 @@
 import { assert, must, unreachable } from '../base/assert.js';
 import type { Units } from './amount.js';
 import { type Archivable, archivableRounds, missingRounds } from './archiving.js';
+import { findIds, type IdHit } from './find-id.js';
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
+import { type MessageView, messagesOf } from './message-view.js';
+import { type OperationScan, type OperationScanResult, scanOperations } from './scan-operations.js';
 import type { Transaction } from './state/round.js';
 import { addRoundOf } from './state/round-image.js';
 import type { Session } from './state/session.js';
@@ -19,6 +22,7 @@ export type Query =
       readonly username: string;
       readonly limit: number;
       readonly after: TransactionCursor | undefined;
+      readonly withMessages?: true;
     }
   | {
       readonly type: 'list-operations';
@@ -29,10 +33,14 @@ export type Query =
   | {
       readonly type: 'scan-transactions';
       readonly state: TransactionState;
+      /** Of what is open since a rollback the last change counts. */
       readonly createdBeforeMs: number;
+      /** Only what is open since a rollback. */
+      readonly openSince?: OpenSince | undefined;
       readonly limit: number;
       readonly after: ScanCursor | undefined;
     }
+  | OperationScan
   | {
       readonly type: 'list-players';
       /** The position of the first one. */
@@ -54,6 +62,14 @@ export type Query =
       /** The position of the first one to look at. */
       readonly from: number;
       readonly limit: number;
+    }
+  | {
+      readonly type: 'find-id';
+      /** Of a transaction, round, request or operation of any player. */
+      readonly id: string;
+      /** The position of the first player to look at. */
+      readonly from: number;
+      readonly limit: number;
     };
 
 /** The queries about one player. */
@@ -69,6 +85,7 @@ export type QueryResult =
       /** Undefined when the shard has been read to its end. */
       readonly next: ScanCursor | undefined;
     }
+  | OperationScanResult
   | {
       readonly type: 'players';
       readonly players: readonly PlayerVersion[];
@@ -86,6 +103,14 @@ export type QueryResult =
       readonly players: readonly PlayerView[];
       /** The position of the next one to look at; undefined when the shard has been read to its end. */
       readonly next: number | undefined;
+    }
+  | {
+      readonly type: 'found-ids';
+      readonly hits: readonly IdHit[];
+      /** The position of the next player to look at; undefined when the shard has been read to its end, or has enough hits. */
+      readonly next: number | undefined;
+      /** Of the shard. */
+      readonly players: number;
     };
 
 /** A place in a shard: a player's position, and how many of his rounds that can go have been told already. */
@@ -133,6 +158,10 @@ export interface PlayerDetails extends PlayerView {
   readonly session: Pick<Session, 'endMs'> | null;
 }
 
+/** What opened a bet or tip that had been closed. */
+export const OPEN_SINCE = ['rollback'] as const;
+export type OpenSince = (typeof OPEN_SINCE)[number];
+
 export interface TransactionView {
   readonly username: string;
   readonly currency: string;
@@ -141,6 +170,8 @@ export interface TransactionView {
   readonly productId: string;
   readonly roundId: string;
   readonly state: TransactionState;
+  /** Undefined for what is closed, and for what was never closed. */
+  readonly openSince: OpenSince | undefined;
   /** Current stake, or tip, or debit; undefined for what takes nothing. */
   readonly betAmount: Units | undefined;
   /** Undefined for what has no payout of its own. */
@@ -149,6 +180,8 @@ export interface TransactionView {
   readonly paid: Units;
   readonly createdMs: number;
   readonly updatedMs: number;
+  /** Where they were asked for. */
+  readonly messages?: readonly MessageView[];
 }
 
 /** A place in one wallet's list: the version that created the last item shown, and how many of that version were. */
@@ -197,7 +230,7 @@ export function query(wallets: Wallets, question: Query, archived: ArchivedPart 
       const wallet = wallets.get(question.username);
       return {
         type: 'transactions',
-        page: wallet && listTransactions(wallet, question.limit, question.after, archived),
+        page: wallet && listTransactions(wallet, question, archived),
       };
     }
     case 'list-operations': {
@@ -206,12 +239,16 @@ export function query(wallets: Wallets, question: Query, archived: ArchivedPart 
     }
     case 'scan-transactions':
       return scanTransactions(wallets, question);
+    case 'scan-operations':
+      return scanOperations(wallets, question);
     case 'list-players':
       return listPlayers(wallets, question.from, question.limit);
     case 'list-archivable':
       return listArchivable(wallets, question);
     case 'find-players':
       return findPlayers(wallets, question);
+    case 'find-id':
+      return { type: 'found-ids', ...findIds(wallets, question.id, question.from, question.limit) };
     default:
       return unreachable(question);
   }
@@ -247,6 +284,9 @@ function openStakesOf(wallet: Wallet, openBets: number): bigint {
   return stakes;
 }
 
+type ListTransactions = Extract<Query, { type: 'list-transactions' }>;
+type ViewOf = (wallet: Wallet, item: Transaction) => TransactionView;
+
 interface Listed {
   readonly version: number;
   readonly view: TransactionView;
@@ -258,12 +298,13 @@ interface Listed {
  */
 function listTransactions(
   wallet: Wallet,
-  limit: number,
-  after: TransactionCursor | undefined,
+  { limit, after, withMessages }: ListTransactions,
   { images, downTo }: ArchivedPart,
 ): TransactionPage {
   const wanted = limit + (after?.shown ?? 0);
-  const listed = [...newestOf(wallet, after?.version, wanted), ...archivedOf(wallet, after?.version, images)]
+  const viewOf = withMessages ? viewWithMessages : transactionView;
+  const memory = newestOf(wallet, after?.version, wanted, viewOf);
+  const listed = [...memory, ...archivedOf(wallet, after?.version, images, viewOf)]
     .filter(({ version }) => version >= downTo)
     .sort(byVersion);
   const items: TransactionView[] = [];
@@ -282,26 +323,31 @@ function listTransactions(
 }
 
 /** Up to `wanted` of those in memory that this version or an older one made, and all others of the last one's version. */
-function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: number): Listed[] {
+function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: number, viewOf: ViewOf): Listed[] {
   const listed: Listed[] = [];
   for (const item of wallet.transactions()) {
     if (item.isTombstone) continue;
     const version = must(item.firstVersion, 'what is shown was made by a message');
     if (version > upTo) continue;
     if (listed.length > wanted && version !== listed.at(-1)?.version) break;
-    listed.push({ version, view: transactionView(wallet, item) });
+    listed.push({ version, view: viewOf(wallet, item) });
   }
   return listed;
 }
 
 /** Of rounds that are not in memory. */
-function archivedOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, images: readonly Buffer[]): Listed[] {
+function archivedOf(
+  wallet: Wallet,
+  upTo = Number.POSITIVE_INFINITY,
+  images: readonly Buffer[],
+  viewOf: ViewOf,
+): Listed[] {
   return missingRounds(wallet, images).flatMap((image) => {
     const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
     const listed: Listed[] = [];
     for (const item of addRoundOf(copy, image)) {
       const version = item.firstVersion ?? 0;
-      if (!item.isTombstone && version <= upTo) listed.push({ version, view: transactionView(wallet, item) });
+      if (!item.isTombstone && version <= upTo) listed.push({ version, view: viewOf(wallet, item) });
     }
     return listed;
   });
@@ -349,7 +395,12 @@ function isBeyond(place: TransactionCursor, after: TransactionCursor): boolean {
 /** Over all players of the shard, by order of their creation. */
 function scanTransactions(wallets: Wallets, scan: Extract<Query, { type: 'scan-transactions' }>): QueryResult {
   const items: TransactionView[] = [];
-  const wanted = (item: Transaction) => item.state === scan.state && item.createdMs <= scan.createdBeforeMs;
+  const wanted = (item: Transaction) => {
+    if (item.state !== scan.state) return false;
+    const since = openSinceOf(item);
+    if (scan.openSince !== undefined && since !== scan.openSince) return false;
+    return (since === undefined ? item.createdMs : item.updatedMs) <= scan.createdBeforeMs;
+  };
   const openOnly = scan.state === 'OPEN' || scan.state === 'WAITING';
   let position = scan.after?.position ?? 0;
   let within = scan.after?.within;
@@ -409,6 +460,10 @@ function findPlayers(wallets: Wallets, { prefix, from, limit }: Extract<Query, {
   return { type: 'found-players', players, next: position < wallets.count ? position : undefined };
 }
 
+function openSinceOf(item: Transaction): OpenSince | undefined {
+  return item.isReopened ? 'rollback' : undefined;
+}
+
 const NO_STAKE: readonly TransactionKind[] = ['settlement', 'reward', 'credit'];
 
 function transactionView(wallet: Wallet, item: Transaction): TransactionView {
@@ -420,6 +475,7 @@ function transactionView(wallet: Wallet, item: Transaction): TransactionView {
     productId: item.round.productId,
     roundId: item.round.id,
     state: item.state,
+    openSince: openSinceOf(item),
     betAmount: NO_STAKE.includes(item.kind) ? undefined : item.stake,
     payoutAmount: item.payout,
     held: item.held,
@@ -427,4 +483,8 @@ function transactionView(wallet: Wallet, item: Transaction): TransactionView {
     createdMs: item.createdMs,
     updatedMs: item.updatedMs,
   };
+}
+
+function viewWithMessages(wallet: Wallet, item: Transaction): TransactionView {
+  return { ...transactionView(wallet, item), messages: messagesOf(item) };
 }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import type { OperatorToken, OverviewSource } from '../../src/admin/admin-deps.js';
+import { benchmarkTime, maybeBenchmarkReport } from '../../src/admin/console/benchmark-report.js';
 import { LiveFeed } from '../../src/admin/console/live-feed.js';
 import { SESSION_MS, Sessions } from '../../src/admin/console/session.js';
+import { inTempFolder } from '../support/temp-folder.js';
 import { TestNode } from '../support/test-node.js';
 
 const ANNA = 'a-token-of-anna-alone';
@@ -112,6 +115,7 @@ describe('sessions of the console', () => {
       assert.ok(status === 401 || text.startsWith('<!doctype html>'), `${path}: ${status} ${text}`);
     }
     assert.equal((await ask(`${node.adminUrl}/console/session`, 'GET')).status, 401);
+    assert.equal((await ask(`${node.adminUrl}/console/benchmark-report`, 'GET')).status, 401);
   });
 
   test('the page lets nothing in from elsewhere; its files are kept, and have new names when they change', async () => {
@@ -209,3 +213,12 @@ test('nothing is measured while nobody looks, and once however many do; a stop e
   t.mock.timers.tick(5000);
   assert.equal(measured, before);
 });
+
+test('a report of benchmarks is told of and served when there is one', () =>
+  inTempFolder(async (folder) => {
+    const file = `${folder}/report.html`;
+    assert.deepEqual([benchmarkTime(file), maybeBenchmarkReport(file)], [null, undefined]);
+    writeFileSync(file, '<!doctype html>');
+    assert.equal(maybeBenchmarkReport(file)?.toString(), '<!doctype html>');
+    assert.ok(Math.abs((benchmarkTime(file) ?? 0) - Date.now()) < 60_000);
+  }));

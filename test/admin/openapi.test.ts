@@ -185,11 +185,14 @@ describe('GET /openapi.json', () => {
     await admin('get', operations, '/v1/players/ann/operations?limit=1');
     await admin('get', operations, '/v1/players/ann/operations?limit=0');
     await admin('get', operations, '/v1/players/nobody/operations');
+    await admin('get', '/v1/operations', '/v1/operations?by=local&limit=2');
+    await admin('get', '/v1/operations', '/v1/operations?type=none');
     const lines = ['bob', 'bob', ''].map((name) => `{"id":"o","username":"${name}","currency":"THB","balance":5}`);
     await admin('post', '/v1/players:import', '/v1/players:import', lines.join('\n'), { 'Content-Type': NDJSON });
     await admin('post', '/v1/players:import', '/v1/players:import', '{}');
     await admin('post', '/v1/players:import', '/v1/players:import', '{}{}');
     await admin('post', '/v1/snapshots', '/v1/snapshots');
+    assert.ok(JSON.parse(await admin('get', '/v1/snapshots', '/v1/snapshots')).snapshots.length > 0);
     await admin('get', '/v1/players', '/v1/players?prefix=a');
     await admin('get', '/v1/players', '/v1/players?limit=0');
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/0/players');
@@ -221,7 +224,25 @@ describe('GET /openapi.json', () => {
     await admin('get', path, '/v1/players/ann/transactions?limit=0');
     assert.equal(JSON.parse(await admin('get', '/v1/transactions', '/v1/transactions')).transactions.length, 1);
     await admin('get', '/v1/transactions', '/v1/transactions?state=VOID');
+    for (const what of ['rounds', 'log']) {
+      await admin('get', `/v1/players/{username}/${what}`, `/v1/players/ann/${what}`);
+      await admin('get', `/v1/players/{username}/${what}`, `/v1/players/nobody/${what}`);
+    }
+    await admin('get', '/v1/players/{username}/rounds', '/v1/players/ann/rounds?limit=0');
+    await admin('get', '/v1/players/{username}/log', '/v1/players/ann/log?from=x');
+    for (const place of ['memory', 'log', 'archive']) await admin('get', '/v1/find', `/v1/find?id=b1&in=${place}`);
+    await admin('get', '/v1/find', '/v1/find?in=log');
     await admin('get', '/v1/transactions', '/v1/transactions?state=GONE');
+    await callback('settleBets', JSON.stringify(settlement('ann', 'open', 1)));
+    const undone = { id: 'open', roundId: 'r-open', status: 'ROLLBACK', transactionType: 'BY_TRANSACTION' };
+    const txns = [{ ...undone, betAmount: 1, payoutAmount: 1 }];
+    await callback('rollback', JSON.stringify({ id: 'undo', ...ENVELOPE, txns }));
+    const found = await admin('get', '/v1/transactions', '/v1/transactions?openSince=rollback');
+    assert.deepEqual(
+      JSON.parse(found).transactions.map(({ id, openSince }: Record<string, string>) => `${id} ${openSince}`),
+      ['open rollback'],
+    );
+    await admin('get', '/v1/transactions', '/v1/transactions?openSince=settle');
   });
 
   test('without the token it answers as it says, and so does a server that is full', async () => {
@@ -318,6 +339,7 @@ describe('GET /openapi.json', () => {
 
   test('what is asked of a cluster is answered as it says; of a node that is alone, that it is none', async () => {
     await admin('get', '/v1/cluster', '/v1/cluster');
+    await admin('get', '/v1/cluster/moves', '/v1/cluster/moves');
     const cluster = await TestCluster.start(1);
     const [clustered] = cluster.nodes as [TestNode];
     const ask = async (method: string, path: string, url: string, body?: object) => {
@@ -326,6 +348,7 @@ describe('GET /openapi.json', () => {
     };
     try {
       await ask('get', '/v1/cluster', '/v1/cluster');
+      await ask('get', '/v1/cluster/moves', '/v1/cluster/moves');
       for (const verb of ['drain', 'undrain']) {
         await ask('post', `/v1/cluster/nodes/{node}/${verb}`, `/v1/cluster/nodes/node-0/${verb}`);
         await ask('post', `/v1/cluster/nodes/{node}/${verb}`, `/v1/cluster/nodes/nobody/${verb}`);

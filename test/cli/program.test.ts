@@ -32,6 +32,7 @@ test('every verb has its help; with an example, except serve and init', async ()
     'inspect',
     ...inspect,
     'reconcile',
+    'simulate',
     'export',
     'snapshot list',
     'snapshot take',

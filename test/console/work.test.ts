@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { bet, importPlayers, PlatformClient } from '../support/client.js';
+import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { ConsoleBrowser, type Visit } from '../support/console-browser.js';
 import { TestNode } from '../support/test-node.js';
 
@@ -12,6 +12,8 @@ const HOSTILE = [SCRIPT, RIGHT_TO_LEFT, LONG, FORMULA, 'a/b?c#d&e=%2F', ' spaces
 /** Beyond what a double holds to its last digit. */
 const RICH = '9007199254.7409';
 const AT_ONCE = 3;
+/** What reads the log starts a process for it. */
+const PATIENCE = { timeout: 60_000 };
 const MANY = Array.from({ length: 60 }, (_, n) => `many-${n}`);
 
 async function balanceOf(node: TestNode, name: string): Promise<string> {
@@ -205,12 +207,82 @@ describe('what is done with the console', () => {
     await visit.end();
   });
 
+  test('an id leads to its player: in memory at once, in the log when that is asked for', async () => {
+    await platform.post('placeBets', bet('bob', SCRIPT, 1));
+    const visit = await browser.open(node.adminUrl);
+    const { page } = visit;
+    await visit.goTo('find');
+    await page.getByLabel('Id', { exact: true }).fill(SCRIPT);
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'memory' }).waitFor();
+    assert.match(page.url(), /find\?id=%3Cscript/);
+    await page.getByRole('region', { name: 'Log' }).getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('cell', { name: 'bet-placed' }).waitFor(PATIENCE);
+    await visit.checkAccessibility();
+    await page.getByRole('link', { name: 'bob' }).first().click();
+    await page.getByRole('heading', { name: 'bob' }).waitFor();
+    await visit.end();
+  });
+
+  test('rounds are told message by message, and the log adds the ids of their requests', async () => {
+    await platform.post('placeBets', bet('many-4', SCRIPT, 10.25));
+    await platform.post('settleBets', settlement('many-4', SCRIPT, 20.5));
+    const visit = await browser.open(node.adminUrl);
+    const { page } = visit;
+    await visit.goTo('player?name=many-4&show=rounds');
+    const cells = async (row: number) => await page.locator('tbody tr').nth(row).locator('td').allTextContents();
+    await page.getByRole('cell', { name: 'bet settled' }).waitFor();
+    assert.deepEqual((await cells(0)).toSpliced(2, 1), [
+      `r-${SCRIPT} `,
+      'P',
+      'bet placed',
+      SCRIPT,
+      '10.25',
+      '100',
+      '89.75',
+      '–',
+    ]);
+    assert.deepEqual((await cells(1)).toSpliced(2, 1), ['', '', 'bet settled', SCRIPT, '20.5', '89.75', '110.25', '–']);
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('button', { name: 'Search again' }).waitFor(PATIENCE);
+    await page.getByRole('columnheader', { name: 'Entry' }).waitFor();
+    assert.deepEqual([(await cells(0))[8], (await cells(1))[8]], [`q-${SCRIPT}`, `s-${SCRIPT}`]);
+    await visit.checkAccessibility();
+    await visit.end();
+  });
+
+  test('a search can be stopped, and what it was refused for is said, as is a lost connection', async () => {
+    const visit = await browser.open(node.adminUrl);
+    const { page } = visit;
+    await page.route('**/v1/find?*in=log', () => {});
+    await visit.goTo('find?id=nothing');
+    const log = page.getByRole('region', { name: 'Log' });
+    await log.getByRole('button', { name: 'Search' }).click();
+    await log.getByRole('progressbar').waitFor();
+    await visit.checkAccessibility();
+    await log.getByRole('button', { name: 'Stop' }).click();
+    await log.getByText('Stopped at 0 %').waitFor();
+    const refusal = { detail: 'this node reads its store for another search' };
+    await page.route('**/v1/find?*in=archive', (route) => route.fulfill({ status: 409, json: refusal }));
+    const archive = page.getByRole('region', { name: 'Archive' });
+    await archive.getByRole('button', { name: 'Search' }).click();
+    await archive.getByText('This node reads its store for another search.').waitFor();
+    await page.unroute('**/v1/find?*in=log');
+    await page.route('**/v1/find?*in=log', (route) => route.abort('connectionreset'));
+    await log.getByRole('button', { name: 'Search again' }).click();
+    await log.getByText('walletd does not answer.').waitFor();
+    await visit.checkAccessibility();
+    await visit.end(/status of 409|ERR_CONNECTION_RESET/);
+  });
+
   test('snapshots are taken, and what came of it is shown', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('snapshots');
     await visit.page.getByRole('button', { name: 'Take snapshots now' }).click();
     await visit.waitForText('Taken just now');
     await visit.page.getByRole('cell', { name: 'taken' }).first().waitFor();
+    await visit.page.getByRole('region', { name: 'Kept in the store' }).getByText('whole').first().waitFor();
+    await visit.waitForText('walletd cannot see backups');
     await visit.checkAccessibility();
     await visit.end();
   });

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../support/until.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
-import { besideBets, betAndSettle } from './rounds.js';
+import { besideBets, betAndSettle, rollBack } from './rounds.js';
 import { fault } from './scene.js';
 
 const KILLS = 5;
@@ -15,6 +15,7 @@ for (const [workers, what, playRound] of [
   ['0', 'bets', betAndSettle],
   ['2', 'bets', betAndSettle],
   ['0', 'tips, rewards and movements', besideBets],
+  ['0', 'rounds that are rolled back', rollBack],
 ] as const) {
   fault(
     `kill -9 of walletd under load of ${what}, ${KILLS} times, with ${workers} workers: nothing answered is lost`,

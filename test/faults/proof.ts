@@ -6,11 +6,12 @@ import type { StoredLog } from './raw-store.js';
 
 /** So many are asked of those who did not play. */
 const OTHERS = 100;
+const DUPLICATE = 20_002;
 
 /**
  * After a fault, when all loads have stopped and `target` serves from the store of `log`:
  * what was answered is in the log once, by the process that answered it; the rest once or not at all; every repeat gets
- * the first answer; and the balances are those of the log. Resolves to what there is to say about it.
+ * the first answer, but of what a rollback has undone; and the balances are those of the log. Resolves to what there is to say about it.
  */
 export async function prove(loads: readonly Load[], target: Target, log: StoredLog): Promise<string> {
   const sent = loads.flatMap((load) => load.sent);
@@ -43,7 +44,12 @@ function checkFirst(one: Sent, books: Books): void {
 function checkRepeat(one: Sent, books: Books): void {
   const booked = books.callbacks.get(one.body.id) ?? [];
   assert.equal(booked.length, 1, `${one.body.id} is in the log once after its repeat`);
-  checkAnswer(one, one.repeat as CallbackAnswer, booked[0] as Booked);
+  const { repeat, undoneBy } = one;
+  if (undoneBy !== undefined && repeat?.statusCode === DUPLICATE) {
+    assert.ok(books.callbacks.has(undoneBy), `${one.body.id} was undone before it is refused`);
+  } else {
+    checkAnswer(one, repeat as CallbackAnswer, booked[0] as Booked);
+  }
 }
 
 function checkAnswer({ body, username, moves }: Sent, answer: CallbackAnswer, booked: Booked): void {

@@ -5,6 +5,8 @@ export interface Step {
   readonly endpoint: string;
   readonly body: RequestBody;
   readonly moves: number;
+  /** The request id of the rollback that undoes it later: from then on it is told 20002 when it comes again. */
+  readonly undoneBy?: string;
 }
 
 /** The callbacks of the round `id`, one after the other; `i` counts the rounds of a connection. */
@@ -27,6 +29,25 @@ export const besideBets: PlayRound = (username, id) => {
     step('adjustBalance', 'debit', -4, { refId: id, status: 'DEBIT', amount: 4 }),
     step('winRewards', 'reward', 3, { id, roundId, status: 'SETTLED', payoutAmount: 3 }),
     step('adjustBalance', 'credit', 5, { refId: id, status: 'CREDIT', amount: 5 }),
+  ];
+};
+
+/** A round that is settled, rolled back and settled anew, by transaction and by round in turn. */
+export const rollBack: PlayRound = (username, id, i) => {
+  const facts = { roundId: `r-${id}`, betAmount: 3, gameCode: 'g', playInfo: 'p' };
+  const transactionType = i % 2 === 0 ? 'BY_TRANSACTION' : 'BY_ROUND';
+  const step = (endpoint: string, name: string, moves: number, txn: object): Step => {
+    const from = { timestampMillis: 1, productId: 'P', currency: 'THB', username };
+    const txns = [{ ...facts, id, transactionType, ...txn }];
+    return { endpoint, moves, body: { id: `${name}-${id}`, ...from, txns } };
+  };
+  const result = { status: 'SETTLED', turnOver: 3, isSingleState: false };
+  const back = step('rollback', 'back', -5, { status: 'ROLLBACK', payoutAmount: 5 });
+  return [
+    { endpoint: 'placeBets', body: bet(username, id, 3), moves: -3 },
+    { ...step('settleBets', 'first', 5, { ...result, payoutAmount: 5 }), undoneBy: back.body.id },
+    back,
+    step('settleBets', 'second', 7, { ...result, payoutAmount: 7 }),
   ];
 };
 

@@ -51,6 +51,7 @@ const WRITTEN_AS_TODAY: readonly string[] = [
   'v1-tips',
   'v1-rollbacks',
   'v1-sessions',
+  'v1-rollback-repeats',
 ];
 
 const histories = readHistories();
@@ -93,6 +94,7 @@ const CHANGE_TYPES = {
   'bet-rolled-back': true,
   'round-rolled-back': true,
   'single-state-resettled': true,
+  'rollback-repeated': true,
   'tip-placed': true,
   'tip-cancelled': true,
   'reward-credited': true,

@@ -19,6 +19,7 @@ export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<vo
   'v1-rollbacks': rollbacks,
   'v1-tips': tips,
   'v1-sessions': sessions,
+  'v1-rollback-repeats': rollbackRepeats,
 };
 
 async function everything(store: StoreWriter): Promise<void> {
@@ -296,6 +297,33 @@ async function rollbacks(store: StoreWriter): Promise<void> {
     rollback([{ id: 'e', roundId: 'S' }], { ...bob, ...by('rollback-10') }),
     settle([{ id: 'e', roundId: 'S', payoutAmount: 1 }], { ...bob, ...by('settle-9') }),
     settle([{ id: 'f', ...single, ...skip, isEndRound: true, isFeature: true }], { ...bob, ...by('settle-10') }),
+  );
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
+}
+
+async function rollbackRepeats(store: StoreWriter): Promise<void> {
+  const by = (id: string) => ({ id, timestampMillis: 2000.5 });
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
+  await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 });
+  await store.write(
+    place([{ id: 'a' }]),
+    settle([{ id: 'a', payoutAmount: 40 }], by('settle-1')),
+    rollback([{ id: 'a' }], by('rollback-1')),
+    rollback([{ id: 'a' }], by('rollback-2')),
+    placeTip([{ id: 't' }]),
+    tip([{ id: 't' }], by('cancel-1')),
+    rollback([{ id: 't' }], by('rollback-3')),
+    rollback([{ id: 't' }], by('rollback-4')),
+  );
+  const round = { id: 'x', roundId: 'R', byRound: true };
+  await store.write(
+    place([{ id: 'c', roundId: 'R' }]),
+    settle([{ ...round, id: 's1', payoutAmount: 70 }], by('settle-2')),
+    rollback([round], by('rollback-5')),
+    rollback([round], by('rollback-6')),
+    rollback([{ id: 'c', roundId: 'R' }], by('rollback-7')),
+    settle([{ id: 'c', roundId: 'R', payoutAmount: 70 }], by('settle-3')),
+    rollback([{ id: 'c', roundId: 'R' }, round], by('rollback-8')),
   );
   await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
 }

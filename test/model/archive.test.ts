@@ -20,6 +20,7 @@ import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
 import { maybeRedisAddress, type RedisAddress } from '../../src/store/redis/redis-address.js';
 import { RedisStore } from '../../src/store/redis/redis-store.js';
 import type { Store } from '../../src/store/store.js';
+import { type ReferenceAnswer, ReferenceWallet } from '../../src/tools/simulate/model/reference-wallet.js';
 import type { CallbackCommand } from '../../src/wallet/command.js';
 import type { Rules } from '../../src/wallet/decide/rules.js';
 import type { Answer } from '../../src/wallet/decision.js';
@@ -33,7 +34,6 @@ import { RedisServer } from '../support/redis-server.js';
 import { makeTempFolder } from '../support/temp-folder.js';
 import { TestHost } from '../support/test-host.js';
 import { arbitraryStep, type Step, USERNAMES, varied } from './arbitrary-commands.js';
-import { type ReferenceAnswer, ReferenceWallet } from './reference-wallet.js';
 
 /*
  * Random histories over stores and archives, with the settings of config/tiny.json and an end of the process between any two

@@ -25,6 +25,8 @@ const HEALTHY: Omit<Overview, 'troubles'> = {
   recordBytes: { taken: 0, used: 0 },
   archiveBytes: 0,
   store: { isUp: true, bytes: null, freeBytes: null, appendP99Ms: null },
+  backup: { state: 'unseen' },
+  benchmarkMs: null,
 };
 const SHARD = { shard: 3, state: 'serving', owner: null, players: 1, waiting: 0, snapshotMs: null, reason: null };
 const NOTHING = new Figures([]);

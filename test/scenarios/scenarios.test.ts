@@ -15,6 +15,24 @@ for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.txt'))) 
   for (const workers of [0, 2]) scenario(name, workers);
 }
 
+test('each of the 30 scenarios of family.md is told, where the map in README.md says', () => {
+  const map = [...readFileSync(new URL('README.md', FOLDER), 'utf8').matchAll(/^\| (\d+) \|.*\| `(.*)` \|$/gm)];
+  const numbers = map.map(([, number]) => Number(number));
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: 30 }, (_, i) => i + 1),
+  );
+  for (const [, number, file] of map) {
+    const text = readFileSync(new URL(file as string, FOLDER), 'utf8');
+    if (!(file as string).endsWith('.txt')) continue;
+    assert.match(
+      text,
+      new RegExp(`^# .*\\((family\\.md, scenario )?${number}\\b.*\\)$`, 'm'),
+      `${file} tells ${number}`,
+    );
+  }
+});
+
 function scenario(name: string, workers: number): void {
   test(`scenario ${name}, ${workers === 0 ? 'inline' : `${workers} workers`}`, async () => {
     const file = new URL(name, FOLDER);

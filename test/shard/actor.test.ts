@@ -300,25 +300,6 @@ test('a bug in a shard whose log another owner has taken: it is fenced, and does
   assert.equal((await newer.execute(place([{ id: 't1' }]))).type, 'accepted');
 });
 
-test('near the memory limit nothing new is opened, and everything that closes passes', async () => {
-  const test = await TestHost.started();
-  await test.fund('ann', 100);
-  await test.execute(place([{ id: 't1' }, { id: 't2' }]));
-  test.memory.isFull = true;
-  const full = { type: 'failed', failure: 'memory-full' };
-  assert.equal((await test.execute(commands.checkBalance())).type, 'accepted', 'a balance is told');
-  assert.deepEqual(await test.execute(place([{ id: 't3' }])), full);
-  assert.deepEqual(await test.execute(settle([{ id: 't4', isSingleState: true }])), full);
-  assert.deepEqual(await test.execute({ type: 'create-player', username: 'bob', currency: 'THB' }), full);
-  assert.equal((await test.execute(place([{ id: 't1' }]))).type, 'accepted', 'a repeat opens nothing');
-  assert.equal((await test.execute(settle([{ id: 't1' }]))).type, 'accepted');
-  assert.equal((await test.execute(commands.cancel([{ id: 't2' }]))).type, 'accepted');
-  assert.equal((await test.execute(commands.void([{ id: 't1' }]))).type, 'accepted');
-  assert.equal((await test.execute({ type: 'deposit', id: 'd', username: 'ann', amount: 1 })).type, 'accepted');
-  test.memory.isFull = false;
-  assert.equal((await test.execute(place([{ id: 't3' }]))).type, 'accepted');
-});
-
 test('a shard that is recovering answers 503 and not a wrong balance', async () => {
   const wal = new MemoryWal('00000000-0000-4000-8000-00000000000c', 2);
   const first = await TestHost.started({ wal });

@@ -5,7 +5,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SERIOUS = ['serious', 'critical'];
-const WAIT_MS = 10_000;
+const WAIT_MS = 30_000;
 
 interface AxeResult {
   readonly violations: readonly {

@@ -75,6 +75,13 @@ test('a room of tools imports no other one: what several share stands beside the
   assert.deepEqual(wrong, []);
 });
 
+test('what judges an operator knows nothing of the wallet that it may judge', () => {
+  const wrong = imports.filter((one) => {
+    return one.from.startsWith('tools/simulate/') && /^(wallet|shard)\//.test(target(one) ?? '');
+  });
+  assert.deepEqual(wrong, []);
+});
+
 test('every folder has its arrow', () => {
   const folders = new Set(files.map(folderOf));
   for (const folder of folders) assert.ok(folder in ARROWS || folder in MEETING_PLACES, folder);

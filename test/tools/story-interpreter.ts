@@ -77,6 +77,8 @@ export class StoryInterpreter {
     const { by } = this;
     if (verb === 'create') return { type: 'create-player', username, currency: 'THB', by };
     if (verb === 'block' || verb === 'unblock') return { type: `${verb}-player`, username, by };
+    if (verb === 'session') return { type: 'set-session', username, session: { digest: 'digest', endMs: null }, by };
+    if (verb === 'end-session') return { type: verb, username, by };
     if (verb === 'forget') return { type: verb, username, beforeMs: this.store.nowMs };
     const id = word(words, 1);
     const { currency = 'THB' } = this.store.wallets[this.store.shardOf(username)]?.get(username) ?? {};
@@ -116,6 +118,11 @@ export class StoryInterpreter {
         );
       case 'cancel':
         return commands.cancel([{ ...txn, betAmount: amount, byRound: has('by-round') }], over);
+      case 'rollback':
+        return commands.rollback(
+          [{ ...txn, payoutAmount: amount, byRound: has('by-round'), skipBalanceUpdate: has('skip') }],
+          over,
+        );
       case 'tip':
         return commands.tip([{ ...txn, betAmount: amount }], over);
       case 'place-tip':

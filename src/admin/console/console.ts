@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { object, string } from '../../base/json-schema.js';
 import type { Authentication } from '../authentication.js';
 import { Problem } from '../problem.js';
+import { maybeBenchmarkReport } from './benchmark-report.js';
 import type { LiveFeed } from './live-feed.js';
 import { type PageFile, readPageFiles } from './page-files.js';
 
@@ -66,6 +67,18 @@ export function addConsole(app: FastifyInstance, authentication: Authentication,
   app.get('/console/live', named('GET /console/live'), (_request, reply) => {
     feed.join(reply.raw);
     reply.hijack();
+  });
+
+  app.get('/console/benchmark-report', named('GET /console/benchmark-report'), (_request, reply) => {
+    const report = maybeBenchmarkReport();
+    if (report === undefined) throw new Problem(404, 'there is no report: npm run bench writes one', 'not-found');
+    // It has styles of its own, and may be years old: it is for the disk, and nothing in it is let into the console.
+    return reply
+      .headers({ ...HEADERS, 'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'" })
+      .header('Content-Disposition', 'attachment; filename="walletd-benchmarks.html"')
+      .header('Cache-Control', 'no-store')
+      .type('text/html; charset=utf-8')
+      .send(report);
   });
 
   app.get<{ Params: { name: string } }>('/console/assets/:name', open('GET /console/assets'), (request, reply) => {

@@ -45,6 +45,21 @@ export interface ThreadHeap {
   readonly limitBytes: number;
 }
 
+/** A followed backup: another process, which this node knows only by the file that backup.metricsFile names. */
+export type Backup =
+  | { readonly state: 'unseen' }
+  | { readonly state: 'unreadable'; readonly path: string; readonly reason: string }
+  | {
+      readonly state: 'seen';
+      /** All that the store had then is in it. */
+      readonly coveredMs: number;
+      readonly lagEntries: number;
+      readonly fileBytes: number;
+      readonly fileBegunMs: number;
+      /** Times that the command of --then has failed. */
+      readonly thenFailures: number;
+    };
+
 /** Something that is not as it should be. */
 export interface Trouble {
   /** `now`: players feel it. `soon`: look at it in the next days. */
@@ -81,6 +96,9 @@ export interface Overview {
     readonly freeBytes: number | null;
     readonly appendP99Ms: number | null;
   };
+  readonly backup: Backup;
+  /** When the benchmarks of this machine were measured last; null: never, or what was written is not here. */
+  readonly benchmarkMs: number | null;
   readonly troubles: readonly Trouble[];
 }
 

@@ -56,6 +56,19 @@ export async function post<T>(path: string, body?: object): Promise<T> {
   return (await call('POST', path, body)) as T;
 }
 
+/** Sends lines of JSON; returns those of the answer, but for the last one, which has the sums: it shows that none is missing. */
+export async function postLines(
+  path: string,
+  lines: Uint8Array<ArrayBuffer>,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  const response = await ask('POST', path, new Blob([lines], { type: 'application/x-ndjson' }), signal);
+  const answers = (await answered(response.text(), signal)).trim().split('\n').map(parseExact);
+  const last = answers.pop();
+  if (typeof last === 'object' && last !== null && 'created' in last) return answers;
+  throw new CallError(0, 'walletd does not answer.');
+}
+
 /**
  * A part of a path. Browsers take `.` and `..` for folders, however they are written, and would ask for something else.
  */
@@ -72,24 +85,47 @@ function remember(visitor: Visitor): Visitor {
 }
 
 async function call(method: string, path: string, body?: object, signal?: AbortSignal): Promise<unknown> {
+  const response = await ask(method, path, body, signal);
+  return parseExact(await answered(response.text(), signal));
+}
+
+/** Hands on an answer of a JSON object a line while it comes. */
+export async function getLines<T>(path: string, signal: AbortSignal, hear: (line: T) => void): Promise<void> {
+  const { body } = await ask('GET', path, undefined, signal);
+  const reader = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value = '' } = await answered(reader.read(), signal);
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) hear(parseExact(line) as T);
+    if (done) return;
+  }
+}
+
+/** Resolves when the answer begins, if it is none of an error. A body that is no blob is sent as JSON. */
+async function ask(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = {};
   if (csrf !== null) headers['X-Walletd-Csrf'] = csrf;
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (body !== undefined) headers['Content-Type'] = body instanceof Blob ? body.type : 'application/json';
   const init: RequestInit = { method, headers, cache: 'no-store' };
-  if (body !== undefined) init.body = toJson(body);
+  if (body !== undefined) init.body = body instanceof Blob ? body : toJson(body);
   if (signal !== undefined) init.signal = signal;
-  let response: Response;
-  let text: string;
+  const response = await answered(fetch(path, init), signal);
+  if (response.ok) return response;
+  const text = await answered(response.text(), signal);
+  if (response.status === 401 && !path.startsWith('/console/session')) onSignedOut();
+  throw new CallError(response.status, detailOf(text) ?? `walletd answered ${response.status}.`);
+}
+
+/** A connection that fails is no answer, unless it was we who gave it up. */
+async function answered<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
-    response = await fetch(path, init);
-    text = await response.text();
+    return await promise;
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new CallError(0, 'walletd does not answer.');
   }
-  if (response.ok) return parseExact(text);
-  if (response.status === 401 && !path.startsWith('/console/session')) onSignedOut();
-  throw new CallError(response.status, detailOf(text) ?? `walletd answered ${response.status}.`);
 }
 
 /** The sentence of a problem of RFC 9457. */

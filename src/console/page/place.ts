@@ -37,7 +37,15 @@ export function usePlace(): Place {
 /** Has links within the console change the view and not load the page again. */
 export function followLink(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a') : null;
-  if (link === null || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  if (
+    link === null ||
+    link.hasAttribute('download') ||
+    event.button !== 0 ||
+    event.metaKey ||
+    event.ctrlKey ||
+    event.shiftKey
+  )
+    return;
   if (link.origin !== location.origin || !link.pathname.startsWith(ROOT) || link.target !== '' || link.hash !== '')
     return;
   event.preventDefault();

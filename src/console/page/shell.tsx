@@ -2,8 +2,11 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { signOut, type Visitor } from './api.js';
 import { followLink, hrefOf, type Place } from './place.js';
+import { AuditView } from './views/audit.js';
 import { ClusterView } from './views/cluster.js';
+import { FindView } from './views/find.js';
 import { HangingView } from './views/hanging.js';
+import { ImportView } from './views/import.js';
 import { OverviewView } from './views/overview.js';
 import { PlayerView } from './views/player.js';
 import { PlayersView } from './views/players.js';
@@ -21,9 +24,12 @@ interface Props {
 const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['', 'Overview'],
   ['players', 'Players'],
+  ['find', 'Find'],
   ['hanging', 'Hanging bets'],
+  ['import', 'Import'],
   ['snapshots', 'Snapshots'],
   ['cluster', 'Cluster'],
+  ['audit', 'Audit'],
   ['settings', 'Settings'],
 ];
 
@@ -47,6 +53,14 @@ export function Shell(props: Props) {
     if (hasMoved.current) content.current?.focus();
     hasMoved.current = true;
   }, [place.view, player]);
+  const bar = useRef<HTMLElement>(null);
+  // On a phone not all of them have room.
+  useEffect(() => {
+    const link = bar.current?.querySelector<HTMLElement>('[aria-current]');
+    if (!link || !bar.current) return;
+    const left = link.offsetLeft - bar.current.offsetLeft - (bar.current.clientWidth - link.offsetWidth) / 2;
+    bar.current.scrollTo({ left });
+  }, [current]);
   const leave = () => signOut().then(onSignedOut, onSignedOut);
   return (
     <div class="shell">
@@ -57,7 +71,7 @@ export function Shell(props: Props) {
         <a class="brand" href={hrefOf('')}>
           walletd
         </a>
-        <nav aria-label="Views">
+        <nav aria-label="Views" ref={bar}>
           {VIEWS.map(([view, name]) => (
             <a key={view} href={hrefOf(view)} aria-current={view === current ? 'page' : undefined}>
               {name}
@@ -98,12 +112,18 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
           mayChange={mayChange}
         />
       );
+    case 'find':
+      return <FindView id={about.get('id') ?? ''} />;
     case 'hanging':
       return <HangingView olderThan={about.get('older') ?? '1'} state={about.get('state') ?? 'OPEN'} />;
+    case 'import':
+      return <ImportView mayChange={mayChange} />;
     case 'snapshots':
       return <SnapshotsView mayChange={mayChange} onSignedOut={onEnded} />;
     case 'cluster':
       return <ClusterView mayChange={mayChange} />;
+    case 'audit':
+      return <AuditView about={about} />;
     case 'settings':
       return <SettingsView show={about.get('show') ?? ''} />;
     default:

@@ -1,5 +1,6 @@
 import type { OverviewSource } from '../../admin/admin-deps.js';
-import type { CallbackRate, Latency, Moment, Overview, ShardLine } from '../../admin/console/overview.js';
+import { benchmarkTime } from '../../admin/console/benchmark-report.js';
+import type { Backup, CallbackRate, Latency, Moment, Overview, ShardLine } from '../../admin/console/overview.js';
 import type { Clock } from '../../base/clock.js';
 import type { ClusterStatus } from '../../cluster/cluster-status.js';
 import type { ShardStatus } from '../../worker/shards.js';
@@ -18,6 +19,7 @@ export interface OverviewParts {
   readonly shards: { status(): readonly ShardStatus[] };
   readonly cluster: () => ClusterStatus | undefined;
   readonly lastHour: LastHour;
+  readonly backup: () => Backup;
   readonly version: string;
   readonly clock: Clock;
 }
@@ -65,6 +67,8 @@ export class NodeOverview implements OverviewSource {
         freeBytes: figures.maybe('walletd_store_free_bytes') ?? null,
         appendP99Ms: inMs(figures.quantile('walletd_append_seconds', {}, 0.99, last?.figures)),
       },
+      backup: parts.backup(),
+      benchmarkMs: benchmarkTime(),
     };
     return { ...overview, troubles: troublesOf(overview, figures, parts.clock.now()) };
   }

@@ -67,6 +67,7 @@ const CHANGE = {
   'bet-rolled-back': 20,
   'round-rolled-back': 21,
   'single-state-resettled': 22,
+  'rollback-repeated': 23,
 } as const;
 
 /** Those that the first format of stores does not have; see format-gate.ts. */
@@ -90,6 +91,7 @@ const TAKES = 32;
 const REJECT = 64;
 const TOUCHES = 128;
 const KEEPS_REQUEST = 256;
+const BY_ROUND = 512;
 
 interface Flagged {
   readonly status?: string;
@@ -101,6 +103,7 @@ interface Flagged {
   readonly takes?: boolean;
   readonly touches?: boolean;
   readonly keepsRequest?: boolean;
+  readonly byRound?: boolean;
 }
 
 function flagsOf(change: Flagged): number {
@@ -113,7 +116,8 @@ function flagsOf(change: Flagged): number {
     (change.takes ? TAKES : 0) |
     (change.state === 'REJECT' ? REJECT : 0) |
     (change.touches ? TOUCHES : 0) |
-    (change.keepsRequest ? KEEPS_REQUEST : 0)
+    (change.keepsRequest ? KEEPS_REQUEST : 0) |
+    (change.byRound ? BY_ROUND : 0)
   );
 }
 
@@ -224,6 +228,8 @@ function changeToTuple(change: Change): Tuple {
       return [code, change.id, change.after, flagsOf(change), change.takenBack];
     case 'round-rolled-back':
       return [code, change.id, change.after, flagsOf(change), change.roundId, change.bets];
+    case 'rollback-repeated':
+      return [code, change.id, change.after, flagsOf(change)];
     case 'single-state-resettled': {
       const { id, after, stake, held, payout, turnOver } = change;
       return [code, id, after, flagsOf(change), stake, held, payout, turnOver];
@@ -428,6 +434,8 @@ function tupleToChange(tuple: Read): Change {
       const [, , , , roundId, bets] = tuple;
       return { type: 'round-rolled-back', id, roundId, skip: has(flags, SKIP), bets, after };
     }
+    case CHANGE['rollback-repeated']:
+      return { type: 'rollback-repeated', id, byRound: has(flags, BY_ROUND), after };
     case CHANGE['single-state-resettled']: {
       const [, , , , stake, held, payout, turnOver] = tuple;
       const facts = { skip: has(flags, SKIP), endsRound: has(flags, ENDS_ROUND) };

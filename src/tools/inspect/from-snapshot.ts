@@ -40,7 +40,7 @@ function effectsOf(item: Transaction, base: Base): HistoryItem[] {
       version,
       timeMs: i === 0 ? createdMs : lastMs,
       type,
-      requestId: type === 'adjust' ? requestId : undefined,
+      requestId: requestId === '' ? undefined : requestId,
       productId: round.productId,
       roundId: round.id,
       id,
@@ -49,7 +49,7 @@ function effectsOf(item: Transaction, base: Base): HistoryItem[] {
       after,
       remarks: [
         ...(kind === 'bet' ? [] : [kind]),
-        ...(waiting ? ['WAITING'] : []),
+        ...(waiting ? [type === 'rollback' ? 'of the round' : 'WAITING'] : []),
         ...(skip ? ['no money moved'] : []),
       ],
     });
@@ -57,9 +57,20 @@ function effectsOf(item: Transaction, base: Base): HistoryItem[] {
 }
 
 function closingsOf({ productId, id: roundId, closings }: Round, base: Base): HistoryItem[] {
-  return closings.map(({ type, id, before, after, version }) =>
-    historyItem({ ...base, version, type, productId, roundId, id, before, after, remarks: ['of the round'] }),
-  );
+  return closings.map(({ type, id, before, after, version }) => {
+    const name = type === 'rollback' ? { requestId: id } : { id };
+    return historyItem({
+      ...base,
+      version,
+      type,
+      productId,
+      roundId,
+      ...name,
+      before,
+      after,
+      remarks: ['of the round'],
+    });
+  });
 }
 
 function tombstone({ kind, id, round, createdMs }: Transaction, base: Base): HistoryItem {

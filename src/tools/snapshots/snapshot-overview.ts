@@ -22,7 +22,9 @@ export interface SnapshotLine {
 }
 
 /** Shard by shard: whole ones newest first, then the others. */
-export async function snapshotLines(reader: StoreReader): Promise<readonly SnapshotLine[]> {
+export async function snapshotLines(
+  reader: Pick<StoreReader, 'shards' | 'snapshots' | 'snapshotFormat'>,
+): Promise<readonly SnapshotLine[]> {
   const lines: SnapshotLine[] = [];
   for (const shard of shardsOf(reader)) {
     const { whole, damaged, unfinished } = await listSnapshots(shard, reader);

@@ -1,20 +1,11 @@
 import { unreachable } from '../../base/assert.js';
 import type { Units } from '../amount.js';
 import { applyChange } from '../apply.js';
-import type {
-  CallbackCommand,
-  CancelBetsCommand,
-  CancelTxn,
-  CheckBalanceCommand,
-  Command,
-  VoidSettledCommand,
-  VoidTxn,
-} from '../command.js';
+import type { CallbackCommand, CheckBalanceCommand, Command } from '../command.js';
 import type { Answer, Decision, Remark } from '../decision.js';
 import type { CallbackApplied, Change, Event } from '../event.js';
 import type { Failure } from '../rejection.js';
 import { excerptOf } from '../state/excerpt.js';
-import type { Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { decideMovement } from './adjust-balance.js';
 import { decideAdjustBet } from './adjust-bets.js';
@@ -25,6 +16,7 @@ import { decideOperator } from './operator.js';
 import { decidePlaceBet } from './place-bets.js';
 import { decidePlaceTip } from './place-tips.js';
 import { decideRollback } from './rollback.js';
+import { RoundsOfArray } from './rounds-of-array.js';
 import type { Rules } from './rules.js';
 import { decideSettleBet } from './settle-bets.js';
 import { fail, type Verdict } from './verdict.js';
@@ -85,8 +77,11 @@ function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, ru
         event: callbackApplied(wallet, command, nowMs, [verdict.change]),
         remarks: verdict.remarks,
       };
-    case 'repeat':
-      return { answer: repeated(verdict.answer.before, verdict.answer.after), event: undefined, remarks: REPEAT };
+    case 'repeat': {
+      const { memory, answer } = verdict;
+      const event = memory && callbackApplied(wallet, command, nowMs, [memory]);
+      return { answer: repeated(answer.before, answer.after), event, remarks: REPEAT };
+    }
     case 'fail': {
       const { failure, residue } = verdict;
       return failed(failure, residue && callbackApplied(wallet, command, nowMs, [residue]));
@@ -106,32 +101,30 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
   const changes: Change[] = [];
   const remarks: Remark[] = [];
   const repeats: Repeat[] = [];
-  const closed = command.type === 'cancelBets' || command.type === 'voidSettled' ? new ClosedHere(command) : undefined;
+  const rounds = RoundsOfArray.of(command);
   let idle = 0;
   const event = callbackApplied(wallet, command, nowMs, changes);
   for (let index = 0; index < command.txns.length; index++) {
-    const verdict = decideElement(draft, command, index, rules, nowMs, closed?.hasBegun(index) ?? false);
+    const verdict = decideElement(draft, command, index, rules, nowMs, rounds?.hasBegun(index) ?? false);
     if (verdict.type === 'repeat') {
       idle++;
       if (!repeats.some((repeat) => isSameEffect(repeat, verdict))) repeats.push(verdict);
-      closed?.addRepeat(index);
-      continue;
-    }
-    if (verdict.type === 'change') {
+      rounds?.addRepeat(index);
+    } else if (verdict.type === 'change') {
       remarks.push(...verdict.remarks);
-    } else if (isSkipped(command, verdict.failure) || closed?.tookAlong(draft, index, verdict.failure)) {
+    } else if (isSkipped(command, verdict.failure) || rounds?.tookAlong(draft, index, verdict.failure)) {
       idle++;
     } else {
       // What the failing element leaves behind stays, though all before it is undone.
       const residue = verdict.residue && { ...verdict.residue, after: wallet.balance };
       return failed(verdict.failure, residue && callbackApplied(wallet, command, nowMs, [residue]));
     }
-    const made = verdict.type === 'change' ? verdict.change : verdict.residue;
+    const made = madeBy(verdict);
     if (made === undefined) continue;
+    if (verdict.type === 'change') rounds?.add(draft, index);
     // The end of a round binds what comes after this request, not its own other elements.
     applyChange(draft, event, 'endsRound' in made ? { ...made, endsRound: false } : made);
     changes.push(made);
-    if (verdict.type === 'change') closed?.add(draft, index);
   }
 
   const maybeEvent = changes.length === 0 ? undefined : event;
@@ -154,47 +147,16 @@ function isSameEffect(a: Repeat, b: Repeat): boolean {
   return a.of === b.of && isSameAnswer && a.answer.after === b.answer.after;
 }
 
-/** The rounds that an array of cancels or voids has been at: as a whole, or in one of their bets. */
-class ClosedHere {
-  /** Something of them was closed here, and not before: an element that names one of them means the same. */
-  private readonly begun = new Set<string>();
-  /** Closed as a whole, here or when this array came first. */
-  private readonly wholly = new Set<string>();
-
-  constructor(private readonly command: CancelBetsCommand | VoidSettledCommand) {}
-
-  hasBegun(index: number): boolean {
-    return this.begun.has(this.txn(index).roundId);
-  }
-
-  add(draft: Wallet, index: number): void {
-    const { id, roundId, byRound } = this.txn(index);
-    if (byRound) this.wholly.add(roundId);
-    // Tips and rewards are closed here, too, and are of no round.
-    const bet = byRound ? undefined : this.bet(draft, id);
-    if (byRound || bet?.kind === 'bet') this.begun.add(bet === undefined ? roundId : bet.round.id);
-  }
-
-  addRepeat(index: number): void {
-    const { roundId, byRound } = this.txn(index);
-    if (byRound) this.wholly.add(roundId);
-  }
-
-  /** True for a bet that was not closed by itself but with its round, as this array asked for. */
-  tookAlong(draft: Wallet, index: number, failure: Failure): boolean {
-    if (failure !== 'already-cancelled') return false;
-    const { id, byRound } = this.txn(index);
-    const bet = byRound ? undefined : this.bet(draft, id);
-    if (bet?.kind !== 'bet' || !this.wholly.has(bet.round.id)) return false;
-    return (bet.state === 'VOID') === (this.command.type === 'voidSettled');
-  }
-
-  private txn(index: number): CancelTxn | VoidTxn {
-    return at<CancelTxn | VoidTxn>(this.command.txns, index);
-  }
-
-  private bet(draft: Wallet, id: string): Transaction | undefined {
-    return draft.bet(this.command.productId, id);
+function madeBy(verdict: Verdict): Change | undefined {
+  switch (verdict.type) {
+    case 'change':
+      return verdict.change;
+    case 'repeat':
+      return verdict.memory;
+    case 'fail':
+      return verdict.residue;
+    default:
+      return unreachable(verdict);
   }
 }
 
@@ -202,7 +164,7 @@ function isSkipped(command: CallbackCommand, failure: Failure): boolean {
   return command.type === 'cancelBets' && failure === 'transaction-not-found';
 }
 
-/** `hasBegun`: an earlier element of the same array has closed something of this one's round. */
+/** `hasBegun`: an earlier element of the same array has closed, or opened once more, something of this one's round. */
 function decideElement(
   wallet: Wallet,
   command: CallbackCommand,
@@ -243,7 +205,7 @@ function decideByEndpoint(
     case 'adjustBalance':
       return decideMovement(wallet, command, at(command.txns, index), rules);
     case 'rollback':
-      return decideRollback(wallet, command, at(command.txns, index), rules);
+      return decideRollback(wallet, command, at(command.txns, index), rules, hasBegun);
     default:
       return unreachable(command);
   }

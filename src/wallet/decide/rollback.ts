@@ -1,8 +1,9 @@
 import { isSafeBalance, maybeSum, type Units } from '../amount.js';
 import type { RollbackCommand, RollbackTxn } from '../command.js';
 import type { Remark } from '../decision.js';
+import type { Change } from '../event.js';
 import type { Round, Transaction } from '../state/round.js';
-import type { Effect } from '../state/transaction-record.js';
+import type { Effect, FirstAnswer } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
 import type { Rules } from './rules.js';
 import { takeBack } from './take-back.js';
@@ -10,20 +11,30 @@ import { change, fail, repeat, type Verdict } from './verdict.js';
 
 /**
  * docs/decisions.md section 8, rollback. After it the player stands as if the settle or refund had never been: what is taken
- * is what was recorded as paid or given back, not what the request says.
+ * is what was recorded as paid or given back, not what the request says. `hasBegun`: an earlier element of the same array
+ * has taken back a result of this one's round.
  */
-export function decideRollback(wallet: Wallet, command: RollbackCommand, txn: RollbackTxn, rules: Rules): Verdict {
-  return txn.byRound ? decideByRound(wallet, command, txn, rules) : decideByTransaction(wallet, command, txn, rules);
+export function decideRollback(
+  wallet: Wallet,
+  command: RollbackCommand,
+  txn: RollbackTxn,
+  rules: Rules,
+  hasBegun: boolean,
+): Verdict {
+  return txn.byRound
+    ? decideByRound(wallet, command, txn, rules, hasBegun)
+    : decideByTransaction(wallet, command, txn, rules);
 }
 
 function decideByTransaction(wallet: Wallet, command: RollbackCommand, txn: RollbackTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
   if (bet === undefined) return fail('transaction-not-found');
   const first = bet.rollbackBy(command.id);
-  if (first !== undefined) return repeatOf(bet, first);
+  if (first !== undefined) return repeatOf(first);
   if (bet.isOpen || bet.state === 'TIPS') {
     const newest = bet.newestRollback;
-    return newest === undefined ? fail('transaction-not-found') : repeatOf(bet, newest);
+    if (newest === undefined) return fail('transaction-not-found');
+    return repeatOf(newest, bet.rollbackCount < rules.historyMax ? memory(wallet, bet, false) : undefined);
   }
   // What was credited as an unknown tip was never open here.
   if (bet.kind === 'tip' && bet.paidOut) return fail('transaction-not-found');
@@ -49,11 +60,17 @@ function stakeOf(bet: Transaction): Units {
   return bet.taken ? bet.stake : 0;
 }
 
-function decideByRound(wallet: Wallet, command: RollbackCommand, txn: RollbackTxn, rules: Rules): Verdict {
+function decideByRound(
+  wallet: Wallet,
+  command: RollbackCommand,
+  txn: RollbackTxn,
+  rules: Rules,
+  hasBegun: boolean,
+): Verdict {
   const round = wallet.round(command.productId, txn.roundId);
   if (round === undefined || !round.isKnown) return fail('transaction-not-found');
   const first = round.closing('rollback', command.id);
-  if (first !== undefined) return repeat(first, nameOf(round, first));
+  if (first !== undefined) return repeatOf(first);
   const bets = round.bets;
   const settled = bets.filter((bet) => bet.state === 'SETTLED');
   const stillPaid = round.stillPaid();
@@ -61,23 +78,30 @@ function decideByRound(wallet: Wallet, command: RollbackCommand, txn: RollbackTx
     const paid = maybeSum([...stillPaid, ...settled.map((bet) => bet.paid)]);
     return rollBack(wallet, txn, rules, round, settled, paid, 'SETTLED');
   }
-  const refunded = refundedSince(bets);
+  const refunded = hasBegun ? [] : refundedSince(round, bets);
   if (refunded.length > 0) {
     return rollBack(wallet, txn, rules, round, refunded, maybeSum(refunded.map(stakeOf)), 'REFUND');
   }
   const newest = newestOf(bets.filter((bet) => bet.isOpen));
-  if (newest !== undefined) return repeatOf(...newest);
-  return fail(bets.some((bet) => bet.isOpen) ? 'transaction-not-found' : 'already-cancelled');
+  if (newest === undefined) return fail(bets.some((bet) => bet.isOpen) ? 'transaction-not-found' : 'already-cancelled');
+  const isFull = round.closingCount >= rules.historyMax;
+  // Earlier elements of the same array have opened it: all of them together are one answer.
+  const [bet, rollback] = newest;
+  if (rollback.version > wallet.version && !isFull) return rollBack(wallet, txn, rules, round, [], 0, 'SETTLED');
+  return repeatOf(rollback, isFull ? undefined : memory(wallet, bet, true));
 }
 
 /**
- * The bets that can be opened where nothing is settled. While one is open since a rollback BY_ROUND, those that it found
- * REFUND and left alone stay so: else its retry under another request id would take their stakes.
+ * The bets that can be opened where nothing is settled. While one is open since a rollback BY_ROUND, or one that a message
+ * BY_ROUND repeated, those that it found REFUND and left alone stay so: else its retry under another request id would take
+ * their stakes.
  */
-function refundedSince(bets: readonly Transaction[]): Transaction[] {
+function refundedSince(round: Round, bets: readonly Transaction[]): Transaction[] {
   const refunded = bets.filter((bet) => bet.state === 'REFUND');
   if (refunded.length === 0) return refunded;
-  const [, rollback] = newestOf(bets.filter((bet) => bet.isOpen && bet.newestRollback?.requestId === '')) ?? [];
+  const ofRound = new Set(round.closings.flatMap(({ type, version }) => (type === 'rollback' ? version : [])));
+  const isOpenByRound = (bet: Transaction) => bet.isOpen && ofRound.has(bet.newestRollback?.version ?? -1);
+  const [, rollback] = newestOf(bets.filter(isOpenByRound)) ?? [];
   if (rollback === undefined) return refunded;
   return refunded.filter((bet) => {
     return bet.effects().some(({ type, version }) => type === 'cancel' && version > rollback.version);
@@ -133,11 +157,12 @@ function remarksOf(txn: RollbackTxn, said: Units, amount: Units, state: 'SETTLED
   return remarks;
 }
 
-function repeatOf(bet: Transaction, rollback: Effect): Verdict {
-  // A bet that was opened with its round had one effect with it.
-  return repeat(rollback, rollback.requestId === '' ? nameOf(bet.round, rollback) : bet.row);
+/** Those of one request only take, so that what they moved tells one from the other. */
+function repeatOf(rollback: FirstAnswer, memory?: Change): Verdict {
+  return repeat(rollback, 'rollback', memory);
 }
 
-function nameOf(round: Round, { version }: { readonly version: number }): string {
-  return `${round.row} rollback ${version}`;
+/** So that this request is a repeat in every later state. */
+function memory({ balance }: Wallet, { id }: Transaction, byRound: boolean): Change {
+  return { type: 'rollback-repeated', id, byRound, after: balance };
 }

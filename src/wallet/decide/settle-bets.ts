@@ -1,6 +1,7 @@
 import type { SettleBetsCommand, SettleTxn } from '../command.js';
 import type { Remark } from '../decision.js';
 import type { Round, Settlement, Transaction } from '../state/round.js';
+import { hashOfRequest } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
 import { firstAnswer } from './idempotency.js';
 import { type Rules, refusesProduct } from './rules.js';
@@ -115,7 +116,7 @@ function decideByRound(wallet: Wallet, command: SettleBetsCommand, txn: SettleTx
   const settlement = round.settlement(txn.id);
   return settlement === undefined
     ? decideNewSettlement(wallet, txn, rules, round)
-    : decideKnownSettlement(wallet, txn, rules, round, settlement);
+    : decideKnownSettlement(wallet, command, txn, rules, round, settlement);
 }
 
 function decideNewSettlement(wallet: Wallet, txn: SettleTxn, rules: Rules, round: Round): Verdict {
@@ -131,6 +132,7 @@ function decideNewSettlement(wallet: Wallet, txn: SettleTxn, rules: Rules, round
 
 function decideKnownSettlement(
   wallet: Wallet,
+  command: SettleBetsCommand,
   txn: SettleTxn,
   rules: Rules,
   round: Round,
@@ -144,11 +146,23 @@ function decideKnownSettlement(
     skip: txn.skipBalanceUpdate,
   });
   if (first === undefined) return fail('already-settled');
-  if (transaction.paidOut || txn.skipBalanceUpdate) return repeat(first, transaction.row);
+  if (transaction.paidOut || txn.skipBalanceUpdate) {
+    return isOfNextRun(settlement, command) ? fail('already-settled') : repeat(first, transaction.row);
+  }
   // Skipped then, paid now. It only pays: bets placed since stay open.
   const bets = settlement.bets.length > 0 ? settlement.bets : round.bets;
   if (bets.every((bet) => bet.isReversed)) return fail('already-cancelled');
   return settleRound(wallet, txn, rules, [], []);
+}
+
+/**
+ * A rollback has opened one of its bets, and others keep the settlement, and its id, in place: a success would say that the
+ * open one was paid.
+ */
+function isOfNextRun({ transaction, bets }: Settlement, command: SettleBetsCommand): boolean {
+  if (!bets.some((bet) => bet.isOpen && bet.isRolledBack)) return false;
+  const hashes = transaction.requestHashes();
+  return hashes.length > 0 && !hashes.includes(hashOfRequest(command.id));
 }
 
 function settleRound(

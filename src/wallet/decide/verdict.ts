@@ -9,8 +9,11 @@ import type { Wallet } from '../state/wallet.js';
 /** What one element of a request comes to, before anything has changed. */
 export type Verdict =
   | { readonly type: 'change'; readonly change: Change; readonly remarks: readonly Remark[] }
-  /** `of` names what had the effect: the row of a transaction, or row and id of the closing of a round. */
-  | { readonly type: 'repeat'; readonly answer: FirstAnswer; readonly of: number | string }
+  /**
+   * `of` names what had the effect: the row of a transaction, or row and id of the closing of a round. `memory`: so that it
+   * stays a repeat.
+   */
+  | { readonly type: 'repeat'; readonly answer: FirstAnswer; readonly of: number | string; readonly memory?: Change }
   /** `residue` is what a failed cancel leaves behind: a tombstone or a mark. */
   | { readonly type: 'fail'; readonly failure: Failure; readonly residue?: Change };
 
@@ -21,8 +24,8 @@ export function change(made: Change, remarks: readonly Remark[] = NO_REMARKS): V
   return { type: 'change', change: made, remarks };
 }
 
-export function repeat(answer: FirstAnswer, of: number | string): Verdict {
-  return { type: 'repeat', answer, of };
+export function repeat(answer: FirstAnswer, of: number | string, memory?: Change): Verdict {
+  return memory === undefined ? { type: 'repeat', answer, of } : { type: 'repeat', answer, of, memory };
 }
 
 export function fail(failure: Failure, residue?: Change): Verdict {

@@ -19,7 +19,8 @@ export interface Operator {
   readonly address: string;
 }
 
-export type OperationType = 'create' | 'import' | 'deposit' | 'withdrawal' | 'correction' | 'block' | 'unblock';
+export const OPERATION_TYPES = ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'] as const;
+export type OperationType = (typeof OPERATION_TYPES)[number];
 
 /** What an operator did to a player (docs/decisions.md section 5). */
 export interface OperationFacts {
@@ -41,8 +42,6 @@ export interface OperationFacts {
 export function movedBy({ type, amount }: Pick<OperationFacts, 'type' | 'amount'>): Units {
   return type === 'withdrawal' ? -amount : amount;
 }
-
-const TYPES: readonly OperationType[] = ['create', 'import', 'deposit', 'withdrawal', 'correction', 'block', 'unblock'];
 
 /* In one word: the type, whether there is a reason, and above them the number of who did it. */
 const TYPE_MASK = 0b111;
@@ -72,7 +71,7 @@ export class Operation implements OperationFacts {
     const { words, doubles, at } = operation;
     const operator = by === undefined ? 0 : tables.operators.take(Operation.signatureOf(by));
     words[at + OPERATION_FACTS] =
-      TYPES.indexOf(type) | (reason === undefined ? 0 : HAS_REASON) | (operator << OPERATOR_SHIFT);
+      OPERATION_TYPES.indexOf(type) | (reason === undefined ? 0 : HAS_REASON) | (operator << OPERATOR_SHIFT);
     words[at + OPERATION_PLAYER] = player;
     doubles[(at >> 1) + D_OPERATION_AMOUNT] = amount;
     doubles[(at >> 1) + D_OPERATION_AFTER] = after;
@@ -97,7 +96,7 @@ export class Operation implements OperationFacts {
   }
 
   get type(): OperationType {
-    return TYPES[this.facts & TYPE_MASK] as OperationType;
+    return OPERATION_TYPES[this.facts & TYPE_MASK] as OperationType;
   }
 
   get id(): string {

@@ -235,6 +235,15 @@ export function sessionOf(wallet: Wallet): Session | undefined {
   return wallet.isPacked ? readTallies(wallet.body)?.session : wallet.session;
 }
 
+/** All of them, newest first; of a packed wallet, too, and without unpacking it. */
+export function operationsOf(wallet: Wallet): readonly OperationFacts[] {
+  if (!wallet.isPacked) return [...wallet.allOperations()];
+  const cursor = wallet.body;
+  const readName = nameReader(cursor);
+  readTallies(cursor);
+  return Array.from({ length: cursor.number() }, () => readOperation(cursor, readName)).reverse();
+}
+
 function readTallies(cursor: Cursor): Tallies | undefined {
   const flags = cursor.byte();
   if (flags === 0) return undefined;

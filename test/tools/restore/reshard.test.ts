@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { restoreInShards } from '../../../src/cli/resharding.js';
 import { restoreTargetOf } from '../../../src/cli/restore-target.js';
-import { readerOf } from '../../../src/cli/with-store.js';
+import { readerOf } from '../../../src/node/reader-of.js';
 import type { Archive, ArchiveRecord } from '../../../src/shard/archive/archive.js';
 import { compareLsn, formatLsn, LSN_ZERO } from '../../../src/shard/log/lsn.js';
 import { listSnapshots } from '../../../src/shard/snapshot/snapshot-reader.js';

@@ -76,7 +76,7 @@ function optionsOf(width: number, lines: readonly Line[]): uPlot.Options {
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
-    scales: { y: { range: (_, __, most) => [0, Math.max(most, 0.001) * 1.1] } },
+    scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
     axes: [
       {
         ...axis,

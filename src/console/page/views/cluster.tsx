@@ -5,6 +5,7 @@ import { type Column, Table } from '../parts/table.js';
 import { useGet } from '../use-call.js';
 import { NONE } from '../words.js';
 import { DrainDialog, MoveDialog } from './cluster-dialogs.js';
+import { ClusterMoves } from './cluster-moves.js';
 import type { Cluster, ClusterShard, Node } from './cluster-status.js';
 import { ShardGrid } from './shard-grid.js';
 
@@ -80,6 +81,7 @@ export function ClusterView({ mayChange }: { readonly mayChange: boolean }) {
             keyOf={({ name, host, port }) => `${name} ${host} ${port.exact}`}
           />
           <ShardGrid cluster={cluster} onMove={mayChange ? (shard) => setOpen({ type: 'move', shard }) : undefined} />
+          <ClusterMoves newest={cluster.shards.map(({ owner }) => owner).join()} />
         </>
       )}
       {open?.type === 'drain' && <DrainDialog node={open.node} onClose={close} />}

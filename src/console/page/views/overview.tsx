@@ -79,6 +79,7 @@ function Figures({ overview, hour, isLost }: FiguresProps) {
         <Tile name="Store" value={store.isUp ? 'Up' : 'Down'}>
           {store.bytes !== null && `${bytes(store.bytes)}, ${bytes(store.freeBytes)} free; `}append p99{' '}
           {millis(store.appendP99Ms)}
+          {overview.backup.state === 'seen' && `; backup ${duration(Date.now() - overview.backup.coveredMs)} old`}
         </Tile>
       </section>
       <Hour moments={hour} />
@@ -87,6 +88,15 @@ function Figures({ overview, hour, isLost }: FiguresProps) {
       <p class="foot">
         walletd {overview.version}, up for {duration(Date.now() - overview.startedMs)}, since{' '}
         <Time ms={overview.startedMs} />
+        {overview.benchmarkMs !== null && (
+          <>
+            .{' '}
+            <a href="/console/benchmark-report" download>
+              Benchmarks of this machine
+            </a>
+            , measured <Time ms={overview.benchmarkMs} />
+          </>
+        )}
       </p>
     </div>
   );

@@ -5,6 +5,7 @@ import { hrefOf } from '../place.js';
 import { useGet } from '../use-call.js';
 import { PlayerActions } from './player-actions.js';
 import { PlayerOperations } from './player-operations.js';
+import { PlayerRounds } from './player-rounds.js';
 import { PlayerTransactions } from './player-transactions.js';
 import type { Player } from './players.js';
 
@@ -20,11 +21,17 @@ interface Props {
   readonly mayChange: boolean;
 }
 
+const TABS = [
+  ['', 'Played'],
+  ['rounds', 'Rounds'],
+  ['operations', 'Operations'],
+] as const;
+
 /** One player: what he has, what he has played, and what was done to him. */
 export function PlayerView({ name, tab, mayChange }: Props) {
   const { answer: player, error, isWaiting, again } = useGet<PlayerWithBets>(() => `/v1/players/${partOf(name)}`);
   const isMissing = error instanceof CallError && error.status === 404;
-  const showsOperations = tab === 'operations';
+  const [shown] = TABS.find(([show]) => show === tab) ?? [''];
   return (
     <>
       <header class="title">
@@ -68,22 +75,18 @@ export function PlayerView({ name, tab, mayChange }: Props) {
           </section>
           {mayChange && <PlayerActions player={player} onDone={again} />}
           <nav class="tabs" aria-label="What to show of the player">
-            <a href={hrefOf('player', { name })} aria-current={showsOperations ? undefined : 'page'}>
-              Played
-            </a>
-            <a
-              href={hrefOf('player', { name, show: 'operations' })}
-              aria-current={showsOperations ? 'page' : undefined}
-            >
-              Operations
-            </a>
+            {TABS.map(([show, title]) => (
+              <a key={show} href={hrefOf('player', { name, show })} aria-current={show === shown ? 'page' : undefined}>
+                {title}
+              </a>
+            ))}
           </nav>
           {/* A list is read again when the player has changed. */}
-          {showsOperations ? (
+          {shown === 'operations' && (
             <PlayerOperations key={`${player.balance.exact} ${player.status}`} player={player} />
-          ) : (
-            <PlayerTransactions key={player.balance.exact} player={player} />
           )}
+          {shown === 'rounds' && <PlayerRounds key={player.balance.exact} player={player} />}
+          {shown === '' && <PlayerTransactions key={player.balance.exact} player={player} />}
         </>
       )}
     </>

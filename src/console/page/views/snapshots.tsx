@@ -7,6 +7,8 @@ import { Failed, Loading } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { Time, utcOf } from '../parts/time.js';
 import { bytes, count, NONE } from '../words.js';
+import { BackupState } from './backup.js';
+import { KeptSnapshots } from './kept-snapshots.js';
 import { Connection } from './overview.js';
 
 interface Taken {
@@ -108,6 +110,8 @@ export function SnapshotsView({
               keyOf={({ shard }) => String(shard)}
             />
           )}
+      <KeptSnapshots taken={work} />
+      {live.overview && <BackupState backup={live.overview.backup} />}
     </>
   );
 }

@@ -1,6 +1,4 @@
-import type { CallbackCommand, CheckBalanceCommand, OperationCommand } from '../../src/wallet/command.js';
-import type { Rules } from '../../src/wallet/decide/rules.js';
-import type { Session } from '../../src/wallet/state/session.js';
+import type { Callback, CheckBalance, Correction, ReferenceRules } from './callback.js';
 
 /*
  * The dumb one: decisions.md written down a second time, for reading and not for speed. Plain objects, everything
@@ -40,6 +38,10 @@ interface Bet {
   settledByRound: boolean;
   /** Settled by a single-state message. */
   singly: boolean;
+  /** What its newest rollback has undone. */
+  openedFrom: string;
+  /** Requests of rollbacks that were repeats, and what they repeated. */
+  asked: { request: string; entry: Entry }[];
   entries: Entry[];
 }
 
@@ -88,7 +90,8 @@ export interface ReferencePlayer {
   balance: number;
   version: number;
   blocked: boolean;
-  session: Session | undefined;
+  /** The digest of its token, and when it ends; null: never. */
+  session: { readonly digest: string; readonly endMs: number | null } | undefined;
   bets: Bet[];
   settlements: Settlement[];
   closings: Closing[];
@@ -108,8 +111,13 @@ export type ReferenceAnswer =
   | { code: 0; before: number; after: number }
   | { code: number; before?: undefined; after?: undefined };
 
-type Txn = CallbackCommand['txns'][number];
-type Of<K extends CallbackCommand['type']> = Extract<CallbackCommand, { type: K }>['txns'][number];
+export interface ReferenceTurn {
+  readonly answer: ReferenceAnswer;
+  readonly player: ReferencePlayer;
+}
+
+type Txn = Callback['txns'][number];
+type Of<K extends Callback['type']> = Extract<Callback, { type: K }>['txns'][number];
 
 class Refused extends Error {
   /** What stays although the request failed. */
@@ -125,6 +133,8 @@ interface Effect {
   repeat: boolean;
   /** Of a repeat: what it repeats. */
   source?: object;
+  /** Of a repeat: its request was not known. */
+  remembered?: boolean;
   before: number;
   after: number;
   version: number;
@@ -136,30 +146,13 @@ export class ReferenceWallet {
   private request = '';
   private sent = 0;
 
-  constructor(private readonly rules: Rules) {}
+  constructor(private readonly rules: ReferenceRules) {}
 
   create(username: string, currency: string, balance: number): void {
-    this.players.set(username, {
-      currency,
-      balance,
-      version: 1,
-      blocked: false,
-      session: undefined,
-      bets: [],
-      settlements: [],
-      closings: [],
-      rewards: [],
-      movements: [],
-      marks: [],
-      endedRounds: [],
-      rollbacks: [],
-      undone: [],
-      tipDays: [],
-      operations: [{ id: 'fund', what: 'import', before: 0, after: balance }],
-    });
+    this.players.set(username, newPlayer(currency, balance));
   }
 
-  balance({ username, currency, session }: CheckBalanceCommand, nowMs: number): ReferenceAnswer {
+  balance({ username, currency, session }: CheckBalance, nowMs: number): ReferenceAnswer {
     const player = this.players.get(username);
     if (player === undefined) return { code: 10001 };
     if (player.currency !== currency) return { code: 40003 };
@@ -167,7 +160,7 @@ export class ReferenceWallet {
     return { code: 0, before: player.balance, after: player.balance };
   }
 
-  correct(command: Extract<OperationCommand, { type: 'correct' }>): ReferenceAnswer {
+  correct(command: Correction): ReferenceAnswer {
     const player = this.players.get(command.username);
     if (player === undefined) return { code: 10001 };
     const { id, amount, reason } = command;
@@ -185,14 +178,21 @@ export class ReferenceWallet {
     return { code: 0, before, after };
   }
 
-  answer(command: CallbackCommand, nowMs: number): ReferenceAnswer {
+  answer(command: Callback, nowMs: number): ReferenceAnswer {
     const player = this.players.get(command.username);
     if (player === undefined) return { code: 10001 };
-    if (player.currency !== command.currency) return { code: 40003 };
+    const turn = this.turn(player, command, nowMs);
+    this.players.set(command.username, turn.player);
+    return turn.answer;
+  }
+
+  /** The answer to this player, and what becomes of him; leaves the given one alone. */
+  turn(player: ReferencePlayer, command: Callback, nowMs: number): ReferenceTurn {
+    if (player.currency !== command.currency) return { answer: { code: 40003 }, player };
 
     this.request = command.id;
     this.sent = command.timestampMillis;
-    const copy = structuredClone(player);
+    const copy = copyOf(player);
     const version = player.version + 1;
     const effects: Effect[] = [];
     const ended: string[] = [];
@@ -205,7 +205,7 @@ export class ReferenceWallet {
           const effect = this.one(copy, command, txn, version, nowMs, closed);
           if (effect.repeat && this.rules.duplicates === 'reject') throw new Refused(20002);
           effects.push(effect);
-          changed ||= !effect.repeat;
+          changed ||= !effect.repeat || effect.remembered === true;
           closed.push(...closedBy(copy, command, txn, effect));
         } catch (error) {
           if (!(error instanceof Refused)) throw error;
@@ -223,18 +223,21 @@ export class ReferenceWallet {
       copy.endedRounds.push(...ended);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (error.residue !== undefined) {
-        error.residue(player);
-        player.version = version;
-      }
-      return { code: error.code };
+      return { answer: { code: error.code }, player: withResidue(player, error, version) };
     }
-    if (changed) {
-      copy.version = version;
-      this.players.set(command.username, copy);
-    }
-    const before = player.balance;
-    if (effects.some((effect) => !effect.repeat)) return { code: 0, before, after: copy.balance };
+    if (changed) copy.version = version;
+    const answer = this.answerOf(command, effects, idle, player.balance, copy.balance);
+    return { answer, player: changed ? copy : player };
+  }
+
+  private answerOf(
+    command: Callback,
+    effects: readonly Effect[],
+    idle: number,
+    before: number,
+    after: number,
+  ): ReferenceAnswer {
+    if (effects.some((effect) => !effect.repeat)) return { code: 0, before, after };
     if (idle === command.txns.length) return { code: 20001 };
     const once = effects.filter((effect, i) => effects.findIndex((one) => one.source === effect.source) === i);
     const newest = once.filter((effect) => effect.version === Math.max(...effects.map((one) => one.version)));
@@ -243,7 +246,7 @@ export class ReferenceWallet {
 
   private one(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Txn,
     version: number,
     nowMs: number,
@@ -278,7 +281,7 @@ export class ReferenceWallet {
       case 'rollback': {
         const rollback = txn as Of<'rollback'>;
         return rollback.byRound
-          ? this.rollbackRound(player, command, rollback, version)
+          ? this.rollbackRound(player, command, rollback, version, isClosedHere)
           : this.rollback(player, command, rollback, version);
       }
       case 'placeTips':
@@ -292,7 +295,7 @@ export class ReferenceWallet {
 
   private place(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'placeBets'>,
     version: number,
     nowMs: number,
@@ -345,7 +348,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, bet, { what: 'place', amount: txn.betAmount, status: txn.status, skip });
   }
 
-  private single(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
+  private single(player: ReferencePlayer, command: Callback, txn: Of<'settleBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     const skip = txn.skipBalanceUpdate;
     if (bet !== undefined && this.isStale(player, bet)) throw new Refused(20002);
@@ -390,7 +393,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, target, { what: 'settle', amount: txn.payoutAmount, skip });
   }
 
-  private settle(player: ReferencePlayer, command: CallbackCommand, txn: Of<'settleBets'>, version: number): Effect {
+  private settle(player: ReferencePlayer, command: Callback, txn: Of<'settleBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined || bet.state === 'TIPS') throw new Refused(20001);
     const skip = txn.skipBalanceUpdate;
@@ -415,12 +418,7 @@ export class ReferenceWallet {
     });
   }
 
-  private settleRound(
-    player: ReferencePlayer,
-    command: CallbackCommand,
-    txn: Of<'settleBets'>,
-    version: number,
-  ): Effect {
+  private settleRound(player: ReferencePlayer, command: Callback, txn: Of<'settleBets'>, version: number): Effect {
     const product = command.productId;
     const skip = txn.skipBalanceUpdate;
     const bets = betsOf(player, product, txn.roundId);
@@ -430,7 +428,12 @@ export class ReferenceWallet {
     if (known !== undefined) {
       if (known.state === 'VOID') throw new Refused(20003);
       if (known.payout !== txn.payoutAmount) throw new Refused(20004);
-      if (skip || known.paidOut) return repeatOf(alike(known, 'settle', txn.payoutAmount, '', skip) as Entry);
+      if (skip || known.paidOut) {
+        const runsAgain = bets.some((bet) => known.betIds.includes(bet.id) && isOpen(bet));
+        const isItsOwn = known.entries.some((one) => one.request === command.id);
+        if (runsAgain && !isItsOwn) throw new Refused(20004);
+        return repeatOf(alike(known, 'settle', txn.payoutAmount, '', skip) as Entry);
+      }
       const own = known.betIds.length > 0 ? bets.filter((bet) => known.betIds.includes(bet.id)) : bets;
       if (own.every(isReversed)) throw new Refused(20003);
     } else {
@@ -470,7 +473,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, settlement, { what: 'settle', amount: txn.payoutAmount, skip });
   }
 
-  private adjust(player: ReferencePlayer, command: CallbackCommand, txn: Of<'adjustBets'>, version: number): Effect {
+  private adjust(player: ReferencePlayer, command: Callback, txn: Of<'adjustBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined || bet.state === 'TIPS') throw new Refused(20001);
     const entry = bet.entries.find((one) => one.what === 'adjust' && one.request === command.id);
@@ -487,7 +490,7 @@ export class ReferenceWallet {
     return this.move(player, moved, version, bet, { what: 'adjust', amount: txn.betAmount, request: command.id });
   }
 
-  private void(player: ReferencePlayer, command: CallbackCommand, txn: Of<'voidSettled'>, version: number): Effect {
+  private void(player: ReferencePlayer, command: Callback, txn: Of<'voidSettled'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     const reward = player.rewards.find((one) => one.product === command.productId && one.id === txn.id);
     if (reward !== undefined && (bet === undefined || bet.kind === 'tombstone')) {
@@ -525,7 +528,7 @@ export class ReferenceWallet {
 
   private voidRound(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'voidSettled'>,
     version: number,
     isClosedHere: boolean,
@@ -558,7 +561,7 @@ export class ReferenceWallet {
     return moved;
   }
 
-  private cancel(player: ReferencePlayer, command: CallbackCommand, txn: Of<'cancelBets'>, version: number): Effect {
+  private cancel(player: ReferencePlayer, command: Callback, txn: Of<'cancelBets'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined) throw this.unknown(player, command.productId, txn);
     return this.refund(player, bet, txn.status, version);
@@ -588,7 +591,7 @@ export class ReferenceWallet {
 
   private cancelRound(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'cancelBets'>,
     version: number,
     isClosedHere: boolean,
@@ -629,7 +632,7 @@ export class ReferenceWallet {
 
   private tip(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'cancelTips'>,
     version: number,
     nowMs: number,
@@ -646,21 +649,25 @@ export class ReferenceWallet {
     return this.move(player, txn.betAmount, version, tip, { what: 'cancel', amount: txn.betAmount });
   }
 
-  private rollback(player: ReferencePlayer, command: CallbackCommand, txn: Of<'rollback'>, version: number): Effect {
+  private rollback(player: ReferencePlayer, command: Callback, txn: Of<'rollback'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     if (bet === undefined) throw new Refused(20001);
     const rollbacks = bet.entries.filter((one) => one.what === 'rollback');
     const first = rollbacks.find((one) => !one.ofRound && one.request === command.id);
-    if (first !== undefined) return repeatOf(first);
+    const asked = bet.asked.find((one) => one.request === command.id)?.entry;
+    if (first !== undefined || asked !== undefined) return repeatOf((first ?? asked) as Entry);
+    const isFull = countRollbacks(bet) >= this.rules.historyMax;
     if (isOpen(bet) || bet.state === 'TIPS') {
       const newest = rollbacks.at(-1);
       if (newest === undefined) throw new Refused(20001);
-      return repeatOf(newest);
+      if (isFull) return repeatOf(newest);
+      bet.asked.push({ request: command.id, entry: newest });
+      return { ...repeatOf(newest), remembered: true };
     }
     const isCredited = bet.kind === 'tip' && bet.entries.every((one) => one.what !== 'place');
     if (isCredited) throw new Refused(20001);
     if (bet.kind === 'tombstone' || bet.state === 'VOID' || bet.state === 'REJECT') throw new Refused(20003);
-    if (rollbacks.length >= this.rules.historyMax) throw new Refused(40003);
+    if (isFull) throw new Refused(40003);
     const { product, round, state } = bet;
     let moved = state === 'SETTLED' ? bet.paid : bet.returned;
     const parts: [Settlement, number][] = [];
@@ -686,9 +693,10 @@ export class ReferenceWallet {
 
   private rollbackRound(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'rollback'>,
     version: number,
+    hasBegun: boolean,
   ): Effect {
     const product = command.productId;
     const round = txn.roundId;
@@ -708,20 +716,29 @@ export class ReferenceWallet {
     const rollbacks = open.flatMap((bet) => newestOf(bet.entries.filter((one) => one.what === 'rollback')) ?? []);
     let opened = settled;
     let moved = paid;
+    const isFull = countClosings(player, product, round) >= this.rules.historyMax;
     if (settled.length === 0 && paid === 0) {
       // What a rollback of the round has left alone stays as it is while a bet runs once more because of it.
-      const newest = newestOf(rollbacks.filter((one) => one.ofRound));
+      const ofRound = player.rollbacks.filter((one) => one.product === product && one.round === round);
+      const isOfRound = (one: Entry) => ofRound.some(({ entry }) => entry.version === one.version);
+      const newest = newestOf(rollbacks.filter(isOfRound));
       const cancelledSince = (bet: Bet) =>
         bet.entries.some((one) => one.what === 'cancel' && one.version > (newest?.version ?? 0));
       opened = newest === undefined ? refunded : refunded.filter(cancelledSince);
+      // A bet of the round that this array has named before had a result: the round means the results.
+      if (hasBegun) opened = [];
       moved = opened.reduce((sum, bet) => sum + bet.returned, 0);
       if (opened.length === 0) {
         const repeated = newestOf(rollbacks);
-        if (repeated !== undefined) return repeatOf(repeated);
-        throw new Refused(open.length > 0 ? 20001 : 20003);
+        if (repeated === undefined) throw new Refused(open.length > 0 ? 20001 : 20003);
+        if (isFull) return repeatOf(repeated);
+        if (repeated.version < version) {
+          player.rollbacks.push({ product, round, request: command.id, entry: repeated });
+          return { ...repeatOf(repeated), remembered: true };
+        }
       }
     }
-    if (countClosings(player, product, round) >= this.rules.historyMax) throw new Refused(40003);
+    if (isFull) throw new Refused(40003);
     this.refuseDebt(player, moved, txn.skipBalanceUpdate);
     const isOfRefunds = opened[0]?.state === 'REFUND';
     for (const bet of opened) this.reopen(bet, txn.skipBalanceUpdate);
@@ -748,6 +765,7 @@ export class ReferenceWallet {
   }
 
   private reopen(bet: Bet, skip: boolean): void {
+    bet.openedFrom = bet.state;
     if (bet.state === 'SETTLED') {
       bet.paid = 0;
       bet.paidOut = false;
@@ -785,7 +803,7 @@ export class ReferenceWallet {
 
   private placeTip(
     player: ReferencePlayer,
-    command: CallbackCommand,
+    command: Callback,
     txn: Of<'placeTips'>,
     version: number,
     nowMs: number,
@@ -809,7 +827,7 @@ export class ReferenceWallet {
     return this.move(player, -tip.held, version, tip, { what: 'place', amount: txn.betAmount, skip });
   }
 
-  private reward(player: ReferencePlayer, command: CallbackCommand, txn: Of<'winRewards'>, version: number): Effect {
+  private reward(player: ReferencePlayer, command: Callback, txn: Of<'winRewards'>, version: number): Effect {
     const { productId: product } = command;
     const known = player.rewards.find((one) => one.product === product && one.id === txn.id);
     if (known !== undefined) {
@@ -823,12 +841,7 @@ export class ReferenceWallet {
     return this.move(player, txn.payoutAmount, version, reward, { what: 'settle', amount: txn.payoutAmount });
   }
 
-  private movement(
-    player: ReferencePlayer,
-    command: CallbackCommand,
-    txn: Of<'adjustBalance'>,
-    version: number,
-  ): Effect {
+  private movement(player: ReferencePlayer, command: Callback, txn: Of<'adjustBalance'>, version: number): Effect {
     const { productId: product } = command;
     const { id: ref, status, amount } = txn;
     const isKnown = (one: Movement) => one.product === product && one.ref === ref && one.status === status;
@@ -851,9 +864,9 @@ export class ReferenceWallet {
     if (listed === undefined && this.rules.productsUnlisted === 'reject') throw new Refused(40003);
   }
 
-  private refuseStranger(player: ReferencePlayer, command: CallbackCommand, nowMs: number): void {
+  private refuseStranger(player: ReferencePlayer, command: Callback, nowMs: number): void {
     this.refuseOpening(player, command.productId);
-    const { session } = command as Extract<CallbackCommand, { type: 'placeBets' }>;
+    const { session } = command as Extract<Callback, { type: 'placeBets' }>;
     if (!this.letsIn(player, session, nowMs)) throw new Refused(30001);
   }
 
@@ -897,10 +910,52 @@ export class ReferenceWallet {
   }
 }
 
+export function newPlayer(currency: string, balance: number): ReferencePlayer {
+  return {
+    currency,
+    balance,
+    version: 1,
+    blocked: false,
+    session: undefined,
+    bets: [],
+    settlements: [],
+    closings: [],
+    rewards: [],
+    movements: [],
+    marks: [],
+    endedRounds: [],
+    rollbacks: [],
+    undone: [],
+    tipDays: [],
+    operations: [{ id: 'fund', what: 'import', before: 0, after: balance }],
+  };
+}
+
+/** What stays of a request that failed. */
+function withResidue(player: ReferencePlayer, { residue }: Refused, version: number): ReferencePlayer {
+  if (residue === undefined) return player;
+  const kept = copyOf(player);
+  residue(kept);
+  kept.version = version;
+  return kept;
+}
+
+/** A deep copy: what is in several places of it is one thing in the copy, too. */
+function copyOf<T>(value: T, copies = new Map<object, object>()): T {
+  if (typeof value !== 'object' || value === null) return value;
+  const known = copies.get(value);
+  if (known !== undefined) return known as T;
+  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
+  copies.set(value, copy);
+  for (const key of Object.keys(value))
+    (copy as Record<string, unknown>)[key] = copyOf((value as Record<string, unknown>)[key], copies);
+  return copy as T;
+}
+
 function newBet(product: string, id: string, round: string, kind: Bet['kind'], state: string, stake: number): Bet {
   const amounts = { held: 0, paid: 0, returned: 0 };
   const facts = { opened: false, taken: false, paidOut: false, single: false, settledByRound: false, singly: false };
-  return { product, id, round, kind, state, stake, ...amounts, ...facts, entries: [] };
+  return { product, id, round, kind, state, stake, ...amounts, ...facts, openedFrom: '', asked: [], entries: [] };
 }
 
 /** What an element of an array has closed: a round, or one bet of it. */
@@ -910,17 +965,18 @@ interface Closed {
   repeat: boolean;
 }
 
-function closedBy(player: ReferencePlayer, command: CallbackCommand, txn: Txn, { repeat }: Effect): Closed[] {
-  if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return [];
-  const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'>;
+function closedBy(player: ReferencePlayer, command: Callback, txn: Txn, { repeat }: Effect): Closed[] {
+  if (command.type !== 'cancelBets' && command.type !== 'voidSettled' && command.type !== 'rollback') return [];
+  const { id, roundId, byRound } = txn as Of<'cancelBets'> | Of<'voidSettled'> | Of<'rollback'>;
   if (byRound) return [{ round: roundId, whole: true, repeat }];
   const item = find(player, command.productId, id);
+  if (command.type === 'rollback' && item?.openedFrom !== 'SETTLED') return [];
   // Tips and rewards are of no round.
   return item?.kind === 'bet' ? [{ round: item.round, whole: false, repeat }] : [];
 }
 
 /** A bet that has no cancel or void of its own, because an element of this array has closed its whole round. */
-function isClosedWithRound(player: ReferencePlayer, command: CallbackCommand, txn: Txn, closed: readonly Closed[]) {
+function isClosedWithRound(player: ReferencePlayer, command: Callback, txn: Txn, closed: readonly Closed[]) {
   if (command.type !== 'cancelBets' && command.type !== 'voidSettled') return false;
   const bet = find(player, command.productId, txn.id);
   if ((txn as Of<'cancelBets'> | Of<'voidSettled'>).byRound || bet?.kind !== 'bet') return false;
@@ -943,6 +999,10 @@ function settlementsOf(player: ReferencePlayer, product: string, round: string):
 function closingOf(player: ReferencePlayer, product: string, round: string, what: string, id: string) {
   const of = (one: Closing) => one.product === product && one.round === round && one.what === what && one.id === id;
   return player.closings.find(of);
+}
+
+function countRollbacks(bet: Bet): number {
+  return bet.entries.filter((one) => one.what === 'rollback').length + bet.asked.length;
 }
 
 function countClosings(player: ReferencePlayer, product: string, round: string): number {

@@ -1,0 +1,97 @@
+import type { FastifyRequest } from 'fastify';
+import { choice, object, string } from '../base/json-schema.js';
+import { type AuditItem, type AuditPlace, firstOf, type WantedOperations } from '../wallet/scan-operations.js';
+import { OPERATION_TYPES } from '../wallet/state/operation.js';
+import type { AdminDeps } from './admin-deps.js';
+import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
+import { before, id, page, wholeNumber } from './fields.js';
+import { answer } from './openapi.js';
+import { operationBody } from './operations.js';
+import { Problem, problemOf } from './problem.js';
+import { type Route, route } from './route.js';
+import { cursor, exactly, list, ref } from './schemas.js';
+
+/** Each goes through all players, between the callbacks. */
+const SCANS_MAX = 2;
+const NAME_LENGTH_MAX = 64;
+const FOREVER = Number.MAX_SAFE_INTEGER;
+
+/** What operators did to all players. A scan ends when its answer is not wanted. */
+export function auditRoute(
+  { service, settings }: AdminDeps,
+  isWanted: (request: FastifyRequest['raw']) => boolean,
+): Route {
+  let scans = 0;
+  return route('GET', '/v1/operations', {
+    operationId: 'auditOperations',
+    tag: 'players',
+    summary: 'What operators did to players, over all of them: who, when, from where and why; newest first',
+    query: object(
+      {},
+      {
+        by: string({
+          codePoints: [1, NAME_LENGTH_MAX],
+          description: 'The name of the operator.',
+          message: 'must be the name of an operator',
+        }),
+        type: choice(OPERATION_TYPES, {
+          description: 'What was done.',
+          message: `must be one of ${OPERATION_TYPES.join(', ')}`,
+        }),
+        username: id,
+        fromMillis: wholeNumber(0, FOREVER, 0, 'From this time on.'),
+        beforeMillis: wholeNumber(0, FOREVER, FOREVER, 'Before this time.'),
+        ...page,
+        before,
+      },
+    ),
+    responses: { 200: answer('A page', exactly({ operations: list(ref('PlayerOperation')), next: cursor })) },
+    problems: [400],
+    handle: async ({ query, raw }, reply) => {
+      const { by, type, username, fromMillis: fromMs = 0, beforeMillis: beforeMs = FOREVER, limit = 0 } = query;
+      const after = cursorOf(query.before, isPlace);
+      if (scans >= SCANS_MAX) throw new Problem(503, `${SCANS_MAX} audits are under way: come again`, 'overloaded');
+      // With many players it can take long in silence, which must not end the connection.
+      reply.raw.on('timeout', () => {});
+      scans++;
+      try {
+        // One more, to know whether there are more.
+        const found = await scan({ by, type, username, fromMs, beforeMs }, after, limit + 1, () => isWanted(raw));
+        const shown = found.slice(0, limit);
+        const operations = shown.map(({ place, currency, operation }) => ({
+          username: place.username,
+          currency,
+          ...operationBody(settings.scales, operation, currency),
+        }));
+        const last = shown.at(-1);
+        return { operations, next: found.length > limit && last !== undefined ? encodeCursor(last.place) : null };
+      } finally {
+        scans--;
+      }
+    },
+  });
+
+  async function scan(
+    wanted: WantedOperations,
+    after: AuditPlace | undefined,
+    limit: number,
+    isWanted: () => boolean,
+  ): Promise<readonly AuditItem[]> {
+    let found: readonly AuditItem[] = [];
+    for (let shard = 0; shard < service.shardCount; shard++) {
+      for (let from: number | undefined = 0; from !== undefined; ) {
+        if (!isWanted()) throw new Problem(503, 'the server is shutting down', 'shutting-down');
+        const result = await service.askShard(shard, { type: 'scan-operations', wanted, after, from, limit });
+        if (result.type === 'failed') throw problemOf(result.failure);
+        if (result.type !== 'operation-scan') throw new Error('a scan answers a scan');
+        if (result.items.length > 0) found = firstOf([...found, ...result.items], limit);
+        from = result.next;
+      }
+    }
+    return found;
+  }
+}
+
+function isPlace(value: unknown): value is AuditPlace {
+  return isObject(value) && isCount(value.timeMs) && typeof value.username === 'string' && isCount(value.nth);
+}

@@ -1,0 +1,99 @@
+import type { FastifyRequest } from 'fastify';
+import { object } from '../base/json-schema.js';
+import { FAILURES } from '../callback/failures.js';
+import type { AdminDeps } from './admin-deps.js';
+import { id, oneOf } from './fields.js';
+import { answer } from './openapi.js';
+import { Problem } from './problem.js';
+import { type Route, route } from './route.js';
+import { ref } from './schemas.js';
+import { mustBegin, SHUTTING_DOWN, sendLines } from './search-stream.js';
+import type { SearchLine, StoreSearch } from './store-searcher.js';
+
+const PLACES = ['memory', 'archive', 'log'] as const;
+const HITS_MAX = 1000;
+/** Each goes through all players, between the callbacks. */
+const SEARCHES_MAX = 4;
+/** How often a search says how far it is. */
+const TELL_MS = 500;
+
+/**
+ * Who bears an id, where nobody knows the player. Memory is looked through here, between the callbacks; archive and log are
+ * read by a process of its own. What is found is told at once, line by line; a search ends when its client goes.
+ */
+export function findRoute(
+  { service, searcher, clock }: AdminDeps,
+  isWanted: (request: FastifyRequest['raw']) => boolean,
+): Route {
+  let searches = 0;
+  return route('GET', '/v1/find', {
+    operationId: 'findId',
+    tag: 'transactions',
+    summary: 'Who has a transaction, round, request or operation of this id, over all players',
+    query: object(
+      { id },
+      {
+        in: oneOf(PLACES, 'memory', 'Where to look. One node reads archive or log for one search at a time.'),
+      },
+    ),
+    responses: {
+      200: answer(
+        `Hits as they are found, at most ${HITS_MAX}; how far it is, once a second or more often; and how it ended`,
+        ref('FindLine'),
+        'application/x-ndjson',
+      ),
+    },
+    problems: [400, 409],
+    handle: async ({ query: { id, in: place = 'memory' }, raw }, reply) => {
+      if (!isWanted(raw)) throw SHUTTING_DOWN;
+      const search =
+        place === 'memory'
+          ? inMemory(id, () => isWanted(raw))
+          : mustBegin(searcher, { in: place, id, hitsMax: HITS_MAX });
+      return sendLines(reply, search, (line) => bodyOf(line, place));
+    },
+  });
+
+  function inMemory(id: string, isWanted: () => boolean): StoreSearch {
+    if (searches >= SEARCHES_MAX) {
+      throw new Problem(503, `${SEARCHES_MAX} searches are under way: come again`, 'overloaded');
+    }
+    searches++;
+    return { lines: memory(id, isWanted), stop: () => void searches-- };
+  }
+
+  async function* memory(id: string, isWanted: () => boolean): AsyncGenerator<SearchLine> {
+    const notes: string[] = [];
+    let left = HITS_MAX;
+    let toldMs = clock.monotonicMs();
+    for (let shard = 0; shard < service.shardCount; shard++) {
+      for (let from: number | undefined = 0; from !== undefined; ) {
+        if (!isWanted()) throw new Error('the server is shutting down');
+        // One more than is told shows that there are more.
+        const result = await service.askShard(shard, { type: 'find-id', id, from, limit: left + 1 });
+        if (result.type === 'failed') {
+          notes.push(`shard ${shard} was not looked through: ${FAILURES[result.failure].sentence}`);
+          break;
+        }
+        if (result.type !== 'found-ids') throw new Error('ids answer a search for ids');
+        for (const hit of result.hits.slice(0, left)) yield { type: 'hit', hit };
+        left -= result.hits.length;
+        if (left < 0) {
+          yield { type: 'end', isCut: true, notes };
+          return;
+        }
+        from = result.next;
+        if (clock.monotonicMs() < toldMs + TELL_MS) continue;
+        toldMs = clock.monotonicMs();
+        yield { type: 'progress', done: (shard + (from ?? 0) / result.players) / service.shardCount };
+      }
+    }
+    yield { type: 'end', isCut: false, notes };
+  }
+}
+
+function bodyOf(line: SearchLine, place: string): object {
+  if (line.type !== 'hit') return line;
+  const { timeMs: timeMillis, ...hit } = line.hit;
+  return { type: 'hit', in: place, ...hit, timeMillis };
+}

@@ -1,0 +1,38 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { messageOf } from '../base/message-of.js';
+import { toJson } from './money.js';
+import { Problem } from './problem.js';
+import type { SearchLine, StoreQuery, StoreSearch, StoreSearcher } from './store-searcher.js';
+
+export const SHUTTING_DOWN = new Problem(503, 'the server is shutting down', 'shutting-down');
+
+export function mustBegin(searcher: StoreSearcher, query: StoreQuery): StoreSearch {
+  const search = searcher.maybeBegin(query);
+  if (search !== undefined) return search;
+  throw new Problem(409, 'this node reads its store for another search: wait for its end', 'search-under-way');
+}
+
+/** Answers with a line of JSON for each line, when it comes. The search ends with the answer, or when its client goes. */
+export function sendLines(
+  reply: FastifyReply,
+  { lines, stop }: StoreSearch,
+  bodyOf: (line: SearchLine) => object,
+): FastifyReply {
+  reply.raw.once('close', stop);
+  // A proxy would collect it.
+  reply.headers({ 'Content-Type': 'application/x-ndjson', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  return reply.send(Readable.from(written(lines, bodyOf)));
+}
+
+/** The status has left already: what goes wrong from then on is a line. */
+async function* written(
+  lines: AsyncIterable<SearchLine>,
+  bodyOf: (line: SearchLine) => object,
+): AsyncGenerator<string> {
+  try {
+    for await (const line of lines) yield `${toJson(bodyOf(line))}\n`;
+  } catch (error) {
+    yield `${toJson({ type: 'failed', reason: messageOf(error) })}\n`;
+  }
+}

@@ -1,0 +1,44 @@
+import { messageOf } from '../base/message-of.js';
+import type { AdminDeps } from './admin-deps.js';
+import { answer } from './openapi.js';
+import { Problem } from './problem.js';
+import { type Route, route } from './route.js';
+import { exactly, list, ref } from './schemas.js';
+
+/** What is kept, and another one on demand. */
+export function snapshotRoutes({ service, keptSnapshots }: Pick<AdminDeps, 'service' | 'keptSnapshots'>): Route[] {
+  return [
+    route('GET', '/v1/snapshots', {
+      operationId: 'listSnapshots',
+      tag: 'operations',
+      summary:
+        'The snapshots of all shards that the store keeps: whole ones newest first, then damaged and unfinished ones',
+      responses: { 200: answer('All of them', exactly({ snapshots: list(ref('KeptSnapshot')) })) },
+      handle: async () => ({
+        snapshots: (await inTime(keptSnapshots())).map(({ timeMs, ...snapshot }) => ({
+          ...snapshot,
+          timeMillis: timeMs,
+        })),
+      }),
+    }),
+    route('POST', '/v1/snapshots', {
+      operationId: 'takeSnapshots',
+      tag: 'operations',
+      summary: 'Takes a snapshot of each shard that has changed',
+      responses: { 200: answer('They are there', exactly({ snapshots: list(ref('Snapshot')) })) },
+      problems: [400, 403, 413, 415],
+      handle: async (_request, reply) => {
+        // It can take minutes in silence, which must not end the connection.
+        reply.raw.on('timeout', () => {});
+        return { snapshots: await service.takeSnapshots() };
+      },
+    }),
+  ];
+}
+
+/** During an outage. */
+function inTime<T>(answered: Promise<T>): Promise<T> {
+  return answered.catch((error: Error) => {
+    throw new Problem(503, `the store does not answer: ${messageOf(error)}`, 'store-away');
+  });
+}

@@ -1,0 +1,68 @@
+import { type Result, type Verdict, verdictOf } from '../../tools/simulate/check.js';
+import { curlLines, historyLines } from '../../tools/simulate/explain.js';
+import type { Profile } from '../../tools/simulate/profile.js';
+import { RULE_NAMES, RULES } from '../../tools/simulate/rules.js';
+import { printable } from './printable.js';
+import { formatTable } from './table.js';
+
+/** Findings that are told at length; the reports in files have all of them. */
+const TOLD_MAX = 10;
+
+/** A table of the rules, then what differs, one finding after the other. */
+export function simulationText(results: readonly Result[], url: string, profile: Profile): string {
+  const told = results.filter(({ verdict }) => verdict === 'differs');
+  const parts = [
+    ruleTable(results),
+    ...told.slice(0, TOLD_MAX).map((result) => findingText(result, url, profile)),
+    ...(told.length > TOLD_MAX ? [`... and ${told.length - TOLD_MAX} more: --html FILE has all of them`] : []),
+    ...unknownText(results),
+    summary(results),
+  ];
+  return parts.join('\n\n');
+}
+
+/** A case, for scripts. */
+export function resultJson({ rule, name, verdict, why, finding }: Result, url: string, profile: Profile): object {
+  const told = finding && { history: historyLines(finding, profile.decimals), curl: curlLines(finding, url) };
+  return { rule, place: RULES[rule].place, name, verdict, ...(why !== undefined && { why }), ...told };
+}
+
+function ruleTable(results: readonly Result[]): string {
+  const rows = RULE_NAMES.flatMap((rule) => {
+    const ofRule = results.filter((one) => one.rule === rule);
+    if (ofRule.length === 0) return [];
+    const good = ofRule.filter(({ verdict }) => verdict === 'agrees').length;
+    return [[verdictOf(ofRule), `${good}/${ofRule.length}`, RULES[rule].title, RULES[rule].place]];
+  });
+  return formatTable(['', { right: 'cases' }, 'rule', 'written in'], rows);
+}
+
+function findingText({ rule, name, why, finding }: Result, url: string, profile: Profile): string {
+  const { title, place } = RULES[rule];
+  const head = [`DIFFERS  ${title} (${place})`, `  ${name}`, ...(why === undefined ? [] : [`  ${why}`])];
+  if (finding === undefined) return head.join('\n');
+  const history = historyLines(finding, profile.decimals).flatMap((line) => line.split('\n').map(printable));
+  const lines = [...history, '', ...curlLines(finding, url)].map((line) => `    ${line}`.trimEnd());
+  return [...head, ...lines].join('\n');
+}
+
+/** Why, once for all cases of which it is true. */
+function unknownText(results: readonly Result[]): string[] {
+  const whys = new Set(
+    results.flatMap(({ verdict, why }) => (verdict === 'unknown' && why !== undefined ? [why] : [])),
+  );
+  if (whys.size === 0) return [];
+  return [['CANNOT KNOW', ...[...whys].slice(0, TOLD_MAX).map((why) => `  ${printable(why)}`)].join('\n')];
+}
+
+function summary(results: readonly Result[]): string {
+  const count = (verdict: Verdict) => results.filter((one) => one.verdict === verdict).length;
+  const messages = results.reduce((sum, one) => sum + one.messages, 0);
+  const counts = [
+    `${count('agrees')} agree`,
+    `${count('differs')} differ`,
+    `${count('unknown')} cannot be known`,
+    `${count('skipped')} skipped`,
+  ];
+  return `${results.length} cases, ${messages} messages: ${counts.join(', ')}`;
+}

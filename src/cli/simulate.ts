@@ -1,0 +1,160 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import { messageOf } from '../base/message-of.js';
+import { ConfigError } from '../config/config-error.js';
+import { sign } from '../http/signature.js';
+import { EXIT } from '../node/exit-codes.js';
+import { OPENING_BALANCE } from '../tools/simulate/case.js';
+import { CASES } from '../tools/simulate/cases/all.js';
+import { check, type Result, type Verdict, verdictOf } from '../tools/simulate/check.js';
+import { Client, type Sign } from '../tools/simulate/client.js';
+import { CommandPlayers, ListedPlayers, OperatorPlayers, type Players } from '../tools/simulate/players.js';
+import { DEFAULT_PROFILE, type Profile, parseProfile } from '../tools/simulate/profile.js';
+import { htmlOf } from '../tools/simulate/report/html.js';
+import { junitOf } from '../tools/simulate/report/junit.js';
+import { argument } from './argument.js';
+import { Progress } from './print/progress.js';
+import { resultJson, simulationText } from './print/simulation.js';
+import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
+
+interface SimulateOptions extends OutputOptions {
+  readonly mode: 'check';
+  readonly players?: string;
+  readonly create?: string;
+  readonly operator?: string;
+  readonly operatorTokenFile?: string;
+  readonly profile?: string;
+  readonly keyFile?: string;
+  readonly patience: number;
+  readonly junit?: string;
+  readonly html?: string;
+}
+
+const PATIENCE_SECONDS = 10;
+const PATIENCE_SECONDS_MAX = 3600;
+/** Platforms of this family give up after 4 to 5 seconds. */
+const ANSWER_MS_MAX = 5000;
+const MS = 1000;
+
+const EXIT_CODES: Readonly<Record<Verdict, number>> = {
+  agrees: EXIT.ok,
+  differs: EXIT.failure,
+  unknown: EXIT.cannotKnow,
+  skipped: EXIT.cannotKnow,
+};
+
+export function addSimulate(program: Command): void {
+  program
+    .command('simulate')
+    .description('play the platform against any operator of the interface, and check every answer')
+    .argument('<url>', 'where the operator takes callbacks, such as http://localhost:3000', argument(parseUrl))
+    .addOption(new Option('--mode <mode>', 'check: the named cases, each once').choices(['check']).default('check'))
+    .option('--players <file>', `fresh players with ${OPENING_BALANCE} each, a username a line`)
+    .option('--create <command>', 'creates a player: {username}, {currency} and {balance} are replaced')
+    .option('--operator <url>', "walletd's operator API, which creates them", argument(parseUrl))
+    .option('--operator-token-file <file>', 'has the token of the operator API')
+    .option('--profile <file>', 'what this operator has chosen, as JSON (default: what walletd does by default)')
+    .option('--key-file <file>', 'has the secret to sign requests with, alone or as ID:SECRET')
+    .option(
+      '--patience <seconds>',
+      'how long what is not answered is sent again',
+      argument(parseSeconds),
+      PATIENCE_SECONDS,
+    )
+    .option('--junit <file>', 'also write the results as JUnit XML')
+    .option('--html <file>', 'also write the results as a page')
+    .option('--json', 'print a JSON object per case instead')
+    .addHelpText(
+      'after',
+      helpText({
+        notes: [
+          `\
+Each case is played with a player of its own, who has ${OPENING_BALANCE} and nothing else: ${CASES.length} at most. They stay where they are. One of
+--players, --create and --operator says where they come from. docs/simulate.md tells of profiles.`,
+        ],
+        exitCodes: `${EXIT.ok} all agrees, ${EXIT.failure} something differs, ${EXIT.usage} wrong arguments, ${EXIT.cannotKnow} it cannot be known.`,
+        examples: [
+          'walletd simulate http://localhost:3000 --operator http://localhost:3001',
+          `walletd simulate https://wallet.example/cb --key-file key --create './add-player {username} {balance}' --html report.html`,
+        ],
+      }),
+    )
+    .action((url: string, options: SimulateOptions) => conclude(simulate(url, options), options));
+}
+
+async function simulate(url: string, options: SimulateOptions): Promise<Outcome> {
+  const profile =
+    options.profile === undefined ? DEFAULT_PROFILE : await read('--profile', options.profile, parseProfile);
+  const players = await playersOf(options, profile);
+  const key = options.keyFile === undefined ? undefined : await read('--key-file', options.keyFile, parseKey);
+  const client = new Client(url, ANSWER_MS_MAX, key);
+  const progress = new Progress('Simulating', !options.json);
+  let results: Result[];
+  try {
+    const table = { client, profile, patienceMs: options.patience * MS, startMs: Date.now() };
+    results = await check(table, players, CASES, progress.update);
+  } finally {
+    progress.stop();
+    client.close();
+  }
+  if (options.junit !== undefined) await writeFile(options.junit, junitOf(results, url, profile));
+  if (options.html !== undefined) await writeFile(options.html, htmlOf(results, url, profile));
+  return {
+    text: () => simulationText(results, url, profile),
+    json: () => results.map((result) => resultJson(result, url, profile)),
+    exitCode: EXIT_CODES[verdictOf(results)],
+  };
+}
+
+async function playersOf(options: SimulateOptions, { currency }: Profile): Promise<Players> {
+  const { players, create, operator, operatorTokenFile } = options;
+  const given = [players, create, operator].filter((one) => one !== undefined);
+  if (given.length !== 1)
+    throw new ConfigError('one of --players, --create and --operator must say where players come from');
+  const prefix = `simulation-${randomBytes(4).toString('hex')}`;
+  if (create !== undefined) return new CommandPlayers(create, currency, prefix);
+  if (operator !== undefined) {
+    const token = operatorTokenFile && (await read('--operator-token-file', operatorTokenFile, (text) => text.trim()));
+    return new OperatorPlayers(operator, token, currency, prefix);
+  }
+  const listed = await read('--players', players as string, (text) => new ListedPlayers(text, currency));
+  if (listed.count < CASES.length) {
+    throw new ConfigError(`--players ${players}: it has ${listed.count} players, and ${CASES.length} are needed`);
+  }
+  return listed;
+}
+
+async function read<T>(option: string, file: string, parse: (text: string) => T): Promise<T> {
+  try {
+    return parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new ConfigError(`${option} ${file}: ${messageOf(error)}`);
+  }
+}
+
+/** The last line that is no comment, so that a file of walletd's own keys will do. */
+function parseKey(text: string): Sign {
+  const line = text.split(/\r?\n/).findLast((one) => one.trim() !== '' && !one.startsWith('#'));
+  const secret = line?.trim().replace(/^[\w.-]{1,64}:/, '') ?? '';
+  if (secret === '') throw new Error('there is no secret');
+  const key = createSecretKey(secret, 'utf8');
+  return (body, atMs) => {
+    const timestamp = String(atMs);
+    return { 'sapi-timestamp': timestamp, 'sapi-signature': sign(key, Buffer.from(body), timestamp) };
+  };
+}
+
+function parseUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new Error('It must be a URL with http or https');
+  return text.replace(/\/+$/, '');
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (text === '' || !(seconds >= 0 && seconds <= PATIENCE_SECONDS_MAX)) {
+    throw new Error(`It must be a number from 0 to ${PATIENCE_SECONDS_MAX}`);
+  }
+  return seconds;
+}

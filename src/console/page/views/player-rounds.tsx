@@ -1,0 +1,190 @@
+import { partOf } from '../api.js';
+import { type Exact, plain } from '../json.js';
+import { More } from '../parts/more.js';
+import { Empty, Failed, Loading } from '../parts/states.js';
+import { type Column, Table } from '../parts/table.js';
+import { Time, utcOf } from '../parts/time.js';
+import { usePages } from '../use-pages.js';
+import { useSearch } from '../use-search.js';
+import { NONE } from '../words.js';
+import type { Transaction } from './player-transactions.js';
+import type { Player } from './players.js';
+import { SearchTile } from './search-tile.js';
+
+interface Message {
+  readonly type: 'place' | 'settle' | 'adjust' | 'void' | 'cancel' | 'rollback';
+  readonly kind: Transaction['kind'] | 'reward' | 'debit' | 'credit' | 'round';
+  readonly version: Exact;
+  readonly id?: string;
+  readonly requestId?: string;
+  readonly timeMillis?: Exact;
+  readonly amount?: Exact;
+  readonly balanceBefore: Exact;
+  readonly balanceAfter: Exact;
+  readonly isWaiting: boolean;
+  readonly movesNothing: boolean;
+}
+
+interface Round {
+  readonly productId: string;
+  readonly roundId: string;
+  readonly transactions: readonly Transaction[];
+  readonly messages: readonly Message[];
+}
+
+/** What the log has of a message. */
+interface LoggedEvent {
+  readonly version: Exact;
+  readonly requestId?: string;
+  readonly timeMillis: Exact;
+  readonly shard: Exact;
+  readonly lsn: string;
+}
+
+interface Row extends Message {
+  readonly round: Round;
+  readonly isFirst: boolean;
+  readonly logged: LoggedEvent | undefined;
+}
+
+const VERBS: Readonly<Record<Message['type'], string>> = {
+  place: 'placed',
+  settle: 'settled',
+  adjust: 'adjusted',
+  void: 'voided',
+  cancel: 'cancelled',
+  rollback: 'rolled back',
+};
+
+/** Where kind and verb would sound odd. */
+const WORDS: Readonly<Record<string, string>> = {
+  'settlement settle': 'round settled',
+  'tip place': 'tip given',
+  'reward settle': 'reward paid',
+  'debit place': 'debit taken',
+  'credit settle': 'credit paid',
+};
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    title: 'Round',
+    text: ({ round }) => round.roundId,
+    // Once for all its messages.
+    show: ({ round, isFirst }) => isFirst && <RoundName of={round} />,
+  },
+  { title: 'Product', text: ({ round }) => round.productId, show: ({ round, isFirst }) => isFirst && round.productId },
+  {
+    title: 'When',
+    text: (row) => (timeOf(row) === undefined ? NONE : utcOf(plain(timeOf(row) as Exact))),
+    show: (row) => {
+      const time = timeOf(row);
+      return time === undefined ? NONE : <Time ms={plain(time)} />;
+    },
+  },
+  { title: 'What', text: whatOf },
+  { title: 'Id', text: ({ id }) => id ?? NONE, show: ({ id }) => <bdi class="id">{id ?? NONE}</bdi> },
+  { title: 'Amount', text: ({ amount }) => amount?.exact ?? NONE, isNumber: true },
+  { title: 'Before', text: ({ balanceBefore }) => balanceBefore.exact, isNumber: true },
+  { title: 'After', text: ({ balanceAfter }) => balanceAfter.exact, isNumber: true },
+  { title: 'Request', text: requestOf, show: (row) => <bdi class="id">{requestOf(row)}</bdi> },
+];
+
+const ENTRY: Column<Row> = {
+  title: 'Entry',
+  text: ({ logged }) => (logged === undefined ? NONE : `${logged.shard.exact}:${logged.lsn}`),
+};
+
+/** What happened in his rounds, message by message: newest round first. */
+export function PlayerRounds({ player: { username, currency } }: { readonly player: Player }) {
+  const path = (what: string) => `/v1/players/${partOf(username)}/${what}`;
+  const pages = usePages<Round, { rounds: readonly Round[]; next: string | null }>(
+    (cursor) => path(`rounds${cursor === null ? '' : `?before=${cursor}`}`),
+    ({ rounds }) => rounds,
+  );
+  const oldest = Math.min(...pages.items.flatMap(({ messages }) => messages.map(({ version }) => plain(version))));
+  const log = useSearch<LoggedEvent>(username, () => path(`log?from=${oldest}`));
+  const rows = rowsOf(pages.items, new Map(log.hits.map((event) => [event.version.exact, event])));
+  return (
+    <>
+      {pages.error && <Failed error={pages.error} again={pages.again} />}
+      {rows.length > 0 && (
+        <>
+          <Table
+            caption={`Rounds, in ${currency}`}
+            columns={log.hits.length > 0 ? [...COLUMNS, ENTRY] : COLUMNS}
+            rows={rows}
+            keyOf={({ round, version, type, kind, id }) =>
+              JSON.stringify([round.productId, round.roundId, version.exact, type, kind, id])
+            }
+          />
+          <p class="hint">
+            Messages that had an effect, as memory and archive know them. Repeats and refusals change nothing and are
+            written nowhere but in the server’s own log (<code>log.callbacks</code>).
+          </p>
+          <More of={pages} />
+          <section class="places" aria-label="What the log knows">
+            <SearchTile name="Events in the log" of={log}>
+              The ids of requests, and the time of every message. All of the log of the player’s shard is read, as far
+              back as it goes.
+            </SearchTile>
+          </section>
+        </>
+      )}
+      {rows.length === 0 && pages.isWaiting && <Loading what="rounds" />}
+      {rows.length === 0 && !pages.isWaiting && !pages.error && (
+        <Empty>Nothing was played, or it is longer ago than walletd remembers.</Empty>
+      )}
+    </>
+  );
+}
+
+/** A round that goes on over several pages is put together. */
+function rowsOf(parts: readonly Round[], events: ReadonlyMap<string, LoggedEvent>): Row[] {
+  const rounds = new Map<string, Round[]>();
+  for (const part of parts) {
+    const key = JSON.stringify([part.productId, part.roundId]);
+    rounds.set(key, [...(rounds.get(key) ?? []), part]);
+  }
+  return [...rounds.values()].flatMap((same) => {
+    const [first] = same as [Round, ...Round[]];
+    const round = { ...first, transactions: same.flatMap(({ transactions }) => transactions) };
+    return messagesOf(same).map((message, i) => ({
+      ...message,
+      round,
+      isFirst: i === 0,
+      logged: events.get(message.version.exact),
+    }));
+  });
+}
+
+/** Oldest first; parts come newest first. What was about the whole round each of them tells. */
+function messagesOf(parts: readonly Round[]): Message[] {
+  const messages = new Map<string, Message>();
+  for (const message of [...parts].reverse().flatMap((part) => part.messages)) {
+    messages.set(JSON.stringify([message.version.exact, message.type, message.kind, message.id]), message);
+  }
+  return [...messages.values()].sort((a, b) => plain(a.version) - plain(b.version));
+}
+
+function RoundName({ of: { roundId, transactions } }: { readonly of: Round }) {
+  const isOpen = transactions.some(({ state }) => state === 'OPEN' || state === 'WAITING');
+  return (
+    <>
+      <bdi class="id">{roundId}</bdi> {isOpen && <span class="badge open">open</span>}
+    </>
+  );
+}
+
+function whatOf({ type, kind, isWaiting, movesNothing }: Message): string {
+  const notes = [...(isWaiting ? ['waiting'] : []), ...(movesNothing ? ['no money moved'] : [])];
+  const words = WORDS[`${kind} ${type}`] ?? `${kind} ${VERBS[type]}`;
+  return `${words}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
+}
+
+function timeOf({ timeMillis, logged }: Row): Exact | undefined {
+  return logged?.timeMillis ?? timeMillis;
+}
+
+function requestOf({ requestId, logged }: Row): string {
+  return logged?.requestId ?? requestId ?? NONE;
+}

@@ -1,0 +1,51 @@
+import type { ComponentChildren } from 'preact';
+import { Failed } from '../parts/states.js';
+import type { Search } from '../use-search.js';
+import { count } from '../words.js';
+
+interface Props {
+  readonly name: string;
+  readonly of: Search<object>;
+  /** What is there. */
+  readonly children: ComponentChildren;
+}
+
+/** One place that can be searched: how far it is, what came of it, and the buttons. */
+export function SearchTile({ name, of: search, children }: Props) {
+  const { state, error, done, notes, start, stop } = search;
+  const isRunning = state === 'running';
+  return (
+    <section class="card tile" aria-label={name}>
+      <h2>{name}</h2>
+      <p class="figure" role="status">
+        {resultOf(search)}
+      </p>
+      {isRunning && <progress max={1} value={done} aria-label={`Searching: ${name}`} />}
+      <p class="more">{children}</p>
+      {error && <Failed error={error} />}
+      {notes.map((note) => (
+        <p key={note} class="more">
+          {note.charAt(0).toUpperCase() + note.slice(1)}.
+        </p>
+      ))}
+      <button type="button" onClick={isRunning ? stop : start}>
+        {isRunning ? 'Stop' : state === 'idle' ? 'Search' : 'Search again'}
+      </button>
+    </section>
+  );
+}
+
+function resultOf({ state, error, hits, done, isCut }: Search<object>): string {
+  const found = hits.length === 0 ? 'Nothing' : `${count(hits.length)} found`;
+  switch (state) {
+    case 'idle':
+      return 'Not searched';
+    case 'running':
+      return `${Math.floor(done * 100)} %`;
+    case 'stopped':
+      return `Stopped at ${Math.floor(done * 100)} %`;
+    case 'ended':
+      if (error) return hits.length === 0 ? 'Failed' : `Failed, ${found}`;
+      return isCut ? `The first ${count(hits.length)}` : found;
+  }
+}

@@ -1,0 +1,41 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { Backup } from '../../admin/console/overview.js';
+import { messageOf } from '../../base/message-of.js';
+
+const BYTES_MAX = 64 * 1024;
+const LINE = /^walletd_backup_(\w+) (\S+)$/gm;
+const MS = 1000;
+
+/** How far a followed backup is, by the file that `walletd backup --metrics` writes on this machine; see `backupMetrics`. */
+export function readBackup(path: string | null): Backup {
+  if (path === null) return { state: 'unseen' };
+  try {
+    const { size } = mustBeFile(path);
+    if (size > BYTES_MAX) throw new Error(`it has ${size} bytes`);
+    const figures = new Map(
+      [...readFileSync(path, 'utf8').matchAll(LINE)].map(([, name = '', text]) => [name, Number(text)]),
+    );
+    const of = (name: string) => {
+      const value = figures.get(name);
+      if (value === undefined || !Number.isFinite(value)) throw new Error(`it has no walletd_backup_${name}`);
+      return value;
+    };
+    return {
+      state: 'seen',
+      coveredMs: of('covered_timestamp_seconds') * MS,
+      lagEntries: of('lag_entries'),
+      fileBytes: of('file_bytes'),
+      fileBegunMs: of('file_begun_timestamp_seconds') * MS,
+      thenFailures: of('then_failures_total'),
+    };
+  } catch (error) {
+    return { state: 'unreadable', path, reason: messageOf(error) };
+  }
+}
+
+/** Whatever else there is might be waited for without an end. */
+function mustBeFile(path: string) {
+  const stat = statSync(path);
+  if (!stat.isFile()) throw new Error('it is no file');
+  return stat;
+}

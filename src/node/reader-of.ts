@@ -1,0 +1,27 @@
+import { setImmediate as yieldTurn } from 'node:timers/promises';
+import { formatsOf } from '../store/format/store-formats.js';
+import { decodeMeta, type StoreMeta } from '../store/meta.js';
+import type { StoreReader } from '../tools/store-reader.js';
+import { ScaleTable } from '../wallet/amount.js';
+import { shardOf } from '../worker/placement.js';
+
+type Contents = Pick<StoreReader, 'wal' | 'snapshots' | 'archive'>;
+
+/** What tools read a store with. Shards and scales are those that it was created with. */
+export function readerOf({ wal, snapshots }: Contents, meta: StoreMeta, archive?: Contents['archive']): StoreReader {
+  return { ...formatsToRead(meta), wal, snapshots, archive };
+}
+
+/** All of a reader but the bytes. Throws a `FormatError` when the meta record is damaged or newer than this walletd. */
+export function readerFormats(meta: Buffer): Omit<StoreReader, keyof Contents> {
+  return formatsToRead(decodeMeta(meta));
+}
+
+function formatsToRead(meta: StoreMeta): Omit<StoreReader, keyof Contents> {
+  return {
+    ...formatsOf(meta),
+    scales: new ScaleTable(meta.scales),
+    shardOf: (username) => shardOf(username, meta.shards),
+    yieldTurn,
+  };
+}

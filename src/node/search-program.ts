@@ -1,0 +1,115 @@
+import { setPriority } from 'node:os';
+import type { SearchLine, StoreQuery } from '../admin/store-searcher.js';
+import { messageOf } from '../base/message-of.js';
+import { formatLsn } from '../shard/log/lsn.js';
+import { eventsOf, findInArchive, findInLog } from '../tools/inspect/find-in-store.js';
+import type { OnProgress } from '../tools/progress.js';
+import type { StoreReader } from '../tools/store-reader.js';
+import { openAsItIs } from './open-store.js';
+import { readerOf } from './reader-of.js';
+import type { SearchJob } from './store-searches.js';
+
+/** How often it says how far it is. */
+const TELL_MS = 500;
+/** After its channel has closed: a store that hangs holds it no longer. */
+const END_MS = 2000;
+/** The shards come first. */
+const NICE = 10;
+
+/*
+ * The process that `StoreSearches` starts: reads a store, tells over its channel what it finds, and ends with its channel.
+ */
+let isWanted = true;
+process.on('disconnect', () => {
+  isWanted = false;
+  setTimeout(() => process.exit(1), END_MS).unref();
+});
+// A line that cannot leave any more: the channel has closed.
+process.on('error', () => {});
+process.once('message', (job: SearchJob) => void run(job));
+// Whoever started this may be gone already.
+if (!process.connected) process.exit(1);
+
+async function run({ settings, query }: SearchJob): Promise<void> {
+  let done = 0;
+  const timer = setInterval(() => tell({ type: 'progress', done }), TELL_MS);
+  const end = await search(settings, query, (share) => {
+    done = share;
+  }).catch((error: unknown): SearchLine => ({ type: 'failed', reason: messageOf(error) }));
+  clearInterval(timer);
+  if (process.connected) process.send?.(end, () => process.exit());
+  else process.exit();
+}
+
+async function search(
+  settings: SearchJob['settings'],
+  query: StoreQuery,
+  onShare: (share: number) => void,
+): Promise<SearchLine> {
+  // It promises nothing about durability: what it reads is what there is.
+  const trusting = { ...settings, durability: 'fsync', redis: { ...settings.redis, trustConfig: true } };
+  const { store, meta, archive } = await openAsItIs(trusting, 'read');
+  // Not before: what proves that a store can be opened has some seconds for it.
+  setPriority(NICE);
+  try {
+    const reader = readerOf(store, meta, archive);
+    return await hitsOf(wanted(reader), query, onShare);
+  } finally {
+    await archive?.close();
+    await store.close();
+  }
+}
+
+/** Its turns end when nobody waits for it any more. */
+function wanted(reader: StoreReader): StoreReader {
+  return {
+    ...reader,
+    yieldTurn: async () => {
+      await reader.yieldTurn();
+      if (!isWanted) throw new Error('the search was ended');
+    },
+  };
+}
+
+async function hitsOf(reader: StoreReader, query: StoreQuery, onShare: (share: number) => void): Promise<SearchLine> {
+  const notes: string[] = [];
+  let hits = 0;
+  for await (const line of linesOf(reader, query, notes, (done, total) => onShare(done / total))) {
+    if (hits === query.hitsMax) return { type: 'end', isCut: true, notes };
+    hits++;
+    tell(line);
+  }
+  return { type: 'end', isCut: false, notes };
+}
+
+async function* linesOf(
+  reader: StoreReader,
+  query: StoreQuery,
+  notes: string[],
+  onProgress: OnProgress,
+): AsyncGenerator<SearchLine> {
+  if (query.in === 'player') {
+    const { username, fromVersion } = query;
+    for await (const { event, entry } of eventsOf(reader, username, fromVersion, notes, onProgress)) {
+      const isCallback = event.type === 'callback-applied';
+      yield {
+        type: 'event',
+        version: event.version,
+        what: isCallback ? event.changes.map(({ type }) => type) : [event.type],
+        requestId: isCallback ? event.requestId : undefined,
+        timeMs: event.timeMs,
+        shard: entry.shard,
+        lsn: formatLsn(entry.lsn),
+      };
+    }
+    return;
+  }
+  const find = query.in === 'log' ? findInLog : findInArchive;
+  for await (const { lsn, ...hit } of find(reader, query.id, notes, onProgress)) {
+    yield { type: 'hit', hit: { ...hit, lsn: lsn && formatLsn(lsn) } };
+  }
+}
+
+function tell(line: SearchLine): void {
+  if (process.connected) process.send?.(line);
+}

@@ -1,0 +1,142 @@
+import type { Lsn } from '../../shard/log/lsn.js';
+import type { Entry } from '../../shard/log/wal.js';
+import type { Event } from '../../wallet/event.js';
+import { hitsIn, type IdHit, writtenBytes } from '../../wallet/find-id.js';
+import { addRoundOf, nameOfImage } from '../../wallet/state/round-image.js';
+import { Tables } from '../../wallet/state/tables.js';
+import { Wallet } from '../../wallet/state/wallet.js';
+import { logLength } from '../log-length.js';
+import type { OnProgress } from '../progress.js';
+import { type StoreReader, shardsOf } from '../store-reader.js';
+import { type HistoryItem, isOperation, itemsOf } from './history-item.js';
+import { readDamagedLog } from './read-damaged-log.js';
+
+/*
+ * Who bears an id, where nobody knows the player, and what the log has of one: as it is met. What cannot be known is said in
+ * `notes`. Each reads all there is and keeps nothing.
+ */
+
+/** A hit, and where it is. */
+export interface StoredHit extends IdHit {
+  readonly shard: number;
+  /** The entry of the log; undefined in the archive. */
+  readonly lsn: Lsn | undefined;
+}
+
+/** Goes through all logs, shard by shard from their oldest entries on. */
+export async function* findInLog(
+  reader: StoreReader,
+  id: string,
+  notes: string[],
+  onProgress: OnProgress,
+): AsyncGenerator<StoredHit> {
+  for await (const entry of entriesOf(shardsOf(reader), reader, notes, onProgress)) yield* hitsInEntry(entry, id);
+}
+
+/** A player's event, and the entry that has it. */
+export interface LoggedEvent {
+  readonly event: Event;
+  readonly entry: Entry;
+}
+
+/** All events of a player that made this version or a newer one, oldest first. */
+export async function* eventsOf(
+  reader: StoreReader,
+  username: string,
+  fromVersion: number,
+  notes: string[],
+  onProgress: OnProgress,
+): AsyncGenerator<LoggedEvent> {
+  for await (const entry of entriesOf([reader.shardOf(username)], reader, notes, onProgress)) {
+    for (const event of entry.events) {
+      if (event.username === username && event.version >= fromVersion) yield { event, entry };
+    }
+  }
+}
+
+async function* entriesOf(
+  shards: readonly number[],
+  reader: StoreReader,
+  notes: string[],
+  onProgress: OnProgress,
+): AsyncGenerator<Entry> {
+  let total = 0;
+  for (const shard of shards) total += await logLength(shard, reader);
+  let done = 0;
+  let beginsMs: number | undefined;
+  for (const shard of shards) {
+    let isFirst = true;
+    for await (const entry of readDamagedLog(shard, reader, notes)) {
+      if (isFirst && entry.previousLsn.sequence > 0) beginsMs = Math.max(beginsMs ?? 0, entry.timeMs);
+      isFirst = false;
+      onProgress(Math.min(++done, total), total);
+      yield entry;
+    }
+  }
+  if (beginsMs !== undefined) {
+    notes.push(`the log has been trimmed: of what was before ${new Date(beginsMs).toISOString()} it has not all`);
+  }
+}
+
+function* hitsInEntry({ shard, lsn, events }: Entry, id: string): Generator<StoredHit> {
+  for (const [index, event] of events.entries()) {
+    for (const item of itemsOf(event, { shard, lsn, index }, () => undefined)) {
+      for (const kind of kindsOf(item, id)) {
+        const { username, type: what, productId, roundId, timeMs } = item;
+        yield { username, kind, what, productId, roundId, id: item.id, state: undefined, timeMs, shard, lsn };
+      }
+    }
+  }
+}
+
+/** As what an item bears the id: as several things, where a platform calls them the same. */
+function kindsOf(item: HistoryItem, id: string): IdHit['kind'][] {
+  const kinds: IdHit['kind'][] = [];
+  const isOther = item.others.includes(id);
+  // Of rounds that leave memory or come back the others are rounds.
+  const isRound = item.roundId === id || (isOther && item.productId === undefined);
+  if (item.id === id || (isOther && !isRound)) kinds.push(isOperation(item) ? 'operation' : 'transaction');
+  if (isRound) kinds.push('round');
+  if (item.requestId === id) kinds.push('request');
+  return kinds;
+}
+
+/** Goes through all of the archive, newest day first. */
+export async function* findInArchive(
+  { archive, shards, yieldTurn }: StoreReader,
+  id: string,
+  notes: string[],
+  onProgress: OnProgress,
+): AsyncGenerator<StoredHit> {
+  if (archive === undefined) {
+    notes.push('this store has no archive: all rounds are in memory');
+    return;
+  }
+  const written = writtenBytes(id);
+  const days = [...(await archive.days())].reverse();
+  /** A round that came back and left again is there several times: the newest is met first. */
+  const met = new Set<string>();
+  for (const [i, day] of days.entries()) {
+    for (let shard = 0; shard < shards; shard++) {
+      for await (const records of archive.all(shard, day)) {
+        for (const { image } of records) if (image.includes(written)) yield* hitsInImage(image, shard, id, met);
+        await yieldTurn();
+      }
+      onProgress(i * shards + shard + 1, days.length * shards);
+    }
+  }
+}
+
+const tables = new Tables();
+
+function* hitsInImage(image: Buffer, shard: number, id: string, met: Set<string>): Generator<StoredHit> {
+  const { username, productId, roundId } = nameOfImage(image);
+  const key = JSON.stringify([username, productId, roundId]);
+  if (met.has(key)) return;
+  const copy = Wallet.begin(tables.draft(), 'XXX', username);
+  addRoundOf(copy, image);
+  for (const hit of hitsIn(copy, id)) {
+    met.add(key);
+    yield { ...hit, shard, lsn: undefined };
+  }
+}

@@ -1,0 +1,46 @@
+import type { Endpoint, Message } from './message.js';
+import type { Platform } from './platform.js';
+import type { RuleName } from './rules.js';
+
+/** One history that shows whether an operator keeps a rule, always played with a fresh player who has 1,000. */
+export interface Case {
+  readonly rule: RuleName;
+  /** What is to come out, as a sentence. */
+  readonly name: string;
+  readonly steps: (platform: Platform) => readonly Step[];
+}
+
+/**
+ * What is sent, and what an operator answers who has chosen as walletd does by default: balance before and after, the
+ * balance alone, or the code of a refusal. The judge knows it without being told; the table says it for people, and
+ * test/tools/simulate holds the two together.
+ */
+export type Step = readonly [what: Message | Delivery, expected: Expected];
+export type Expected = readonly [number, number] | readonly [number] | number | 'any order';
+
+/** Messages that are not just sent one after the other. */
+export interface Delivery {
+  /** `at-once`: all before the first answer. `cut`: sent, cut off before the answer, and sent again. */
+  readonly how: 'at-once' | 'cut';
+  readonly messages: readonly Message[];
+}
+
+export const OPENING_BALANCE = 1000;
+
+export function atOnce(...messages: readonly Message[]): Delivery {
+  return { how: 'at-once', messages };
+}
+
+export function cut(message: Message): Delivery {
+  return { how: 'cut', messages: [message] };
+}
+
+export function messagesOf([what]: Step): readonly Message[] {
+  return 'how' in what ? what.messages : [what];
+}
+
+/** checkBalance aside, in whose place `probeOf` can ask. */
+export function endpointsOf(steps: readonly Step[]): Set<Endpoint> {
+  const endpoints = steps.flatMap((step) => messagesOf(step).map(({ endpoint }) => endpoint));
+  return new Set(endpoints.filter((endpoint) => endpoint !== 'checkBalance'));
+}

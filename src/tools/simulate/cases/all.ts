@@ -1,0 +1,18 @@
+import type { Case } from '../case.js';
+import { RULE_NAMES } from '../rules.js';
+import { ARRAYS } from './arrays.js';
+import { BESIDE_ROUNDS } from './beside-rounds.js';
+import { BETS } from './bets.js';
+import { CORRECTIONS } from './corrections.js';
+import { NETWORK } from './network.js';
+import { REFUSALS } from './refusals.js';
+import { REPEATS } from './repeats.js';
+import { ROLLBACKS } from './rollbacks.js';
+import { SETTLES } from './settles.js';
+
+const TABLES = [REFUSALS, BETS, SETTLES, CORRECTIONS, BESIDE_ROUNDS, ROLLBACKS, REPEATS, ARRAYS, NETWORK];
+
+/** In the order of the rules. */
+export const CASES: readonly Case[] = TABLES.flat().sort(
+  (one, other) => RULE_NAMES.indexOf(one.rule) - RULE_NAMES.indexOf(other.rule),
+);

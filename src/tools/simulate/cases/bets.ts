@@ -1,0 +1,191 @@
+import type { Case } from '../case.js';
+import { but, SKIP } from '../platform.js';
+
+const WAITING = { status: 'WAITING' };
+
+export const BETS: readonly Case[] = [
+  {
+    rule: 'balance',
+    name: 'it tells what the messages before it have left',
+    steps: (p) => [
+      [p.balance(), [1000]],
+      [p.bet('b1', 100), [1000, 900]],
+      [p.balance(), [900]],
+    ],
+  },
+  {
+    rule: 'balance',
+    name: 'the same request again is no repeat: it tells the balance of now',
+    steps: (p) => {
+      const balance = p.balance();
+      return [
+        [balance, [1000]],
+        [p.bet('b1', 100), [1000, 900]],
+        [balance, [900]],
+      ];
+    },
+  },
+  {
+    rule: 'stake',
+    name: 'stakes are taken one after the other',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 250, { roundId: 'r2' }), [900, 650]],
+      [p.bet('b3', 1), [650, 649]],
+      [p.balance(), [649]],
+    ],
+  },
+  {
+    rule: 'stake',
+    name: 'a stake of the whole balance is covered, and nothing beyond it',
+    steps: (p) => [
+      [p.bet('b1', 1001), 10002],
+      [p.bet('b2', 1000), [1000, 0]],
+      [p.bet('b3', 1), 10002],
+      [p.balance(), [0]],
+    ],
+  },
+  {
+    rule: 'stake',
+    name: 'a bet that was refused can be sent again when there is money',
+    steps: (p) => {
+      const bet = p.bet('b1', 1200);
+      return [
+        [bet, 10002],
+        [p.single('b2', 0, 500), [1000, 1500]],
+        [bet, [1500, 300]],
+        [p.balance(), [300]],
+      ];
+    },
+  },
+  {
+    rule: 'stake',
+    name: 'a feature bet may be free',
+    steps: (p) => [
+      [p.bet('b1', 0, { isFeature: true }), [1000, 1000]],
+      [p.settle('b1', 40), [1000, 1040]],
+    ],
+  },
+  {
+    rule: 'stake',
+    name: 'buying a feature takes its price',
+    steps: (p) => [
+      [p.bet('b1', 300, { isFeature: true, isFeatureBuy: true }), [1000, 700]],
+      [p.balance(), [700]],
+    ],
+  },
+  {
+    rule: 'waiting',
+    name: 'OPEN after WAITING confirms, and takes nothing more',
+    steps: (p) => [
+      [p.bet('b1', 100, WAITING), [1000, 900]],
+      [p.bet('b1', 100), [900, 900]],
+      [p.settle('b1', 250), [900, 1150]],
+    ],
+  },
+  {
+    rule: 'waiting',
+    name: 'a waiting bet is settled without its confirmation',
+    steps: (p) => [
+      [p.bet('b1', 100, WAITING), [1000, 900]],
+      [p.settle('b1', 250), [900, 1150]],
+      [p.balance(), [1150]],
+    ],
+  },
+  {
+    rule: 'waiting',
+    name: 'the confirmation takes the stake that a WAITING with skip left',
+    steps: (p) => [
+      [p.bet('b1', 100, { ...WAITING, ...SKIP }), [1000, 1000]],
+      [p.bet('b1', 100), [1000, 900]],
+      [p.balance(), [900]],
+    ],
+  },
+  {
+    rule: 'waiting',
+    name: 'a confirmation with another stake is refused',
+    steps: (p) => [
+      [p.bet('b1', 100, WAITING), [1000, 900]],
+      [p.bet('b1', 60), 20002],
+      [p.balance(), [900]],
+    ],
+  },
+  {
+    rule: 'skip',
+    name: 'a bet that skips takes nothing, and needs no balance',
+    steps: (p) => [
+      [p.bet('b1', 100, SKIP), [1000, 1000]],
+      [p.bet('b2', 2000, SKIP), [1000, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'skip',
+    name: 'the cancel of a bet that skipped gives nothing back',
+    steps: (p) => [
+      [p.bet('b1', 100, SKIP), [1000, 1000]],
+      [p.cancel('b1', 100), [1000, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'skip',
+    name: 'the same bet without skip takes the stake, once',
+    steps: (p) => {
+      const bet = p.bet('b1', 100, SKIP);
+      const taking = but(bet, { skipBalanceUpdate: false });
+      return [
+        [bet, [1000, 1000]],
+        [taking, [1000, 900]],
+        [taking, [1000, 900]],
+        [p.balance(), [900]],
+      ];
+    },
+  },
+  {
+    rule: 'skip',
+    name: 'a settle that skips closes the bet and pays nothing',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 250, SKIP), [900, 900]],
+      [p.cancel('b1', 100), 20004],
+      [p.balance(), [900]],
+    ],
+  },
+  {
+    rule: 'skip',
+    name: 'the same settle without skip pays, once',
+    steps: (p) => {
+      const settle = p.settle('b1', 250, SKIP);
+      const paying = but(settle, { skipBalanceUpdate: false });
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [settle, [900, 900]],
+        [paying, [900, 1150]],
+        [paying, [900, 1150]],
+        [p.balance(), [1150]],
+      ];
+    },
+  },
+  {
+    rule: 'exact',
+    name: 'a tenth and two tenths are three tenths',
+    steps: (p) => [
+      [p.bet('b1', 0.1), [1000, 999.9]],
+      [p.bet('b2', 0.2), [999.9, 999.7]],
+      [p.settle('b1', 0.3), [999.7, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'exact',
+    name: 'nothing is left of many small amounts',
+    steps: (p) => [
+      [p.bet('b1', 999.97), [1000, 0.03]],
+      [p.bet('b2', 0.01), [0.03, 0.02]],
+      [p.bet('b3', 0.01), [0.02, 0.01]],
+      [p.bet('b4', 0.01), [0.01, 0]],
+      [p.bet('b5', 0.01), 10002],
+    ],
+  },
+];

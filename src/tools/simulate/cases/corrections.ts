@@ -1,0 +1,265 @@
+import type { Case } from '../case.js';
+import { BY_ROUND } from '../platform.js';
+
+const REJECT = { status: 'REJECT' };
+
+/** Adjustments, voids and cancels. */
+export const CORRECTIONS: readonly Case[] = [
+  {
+    rule: 'adjust',
+    name: 'a higher stake takes the difference',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.adjust('b1', 150), [900, 850]],
+      [p.balance(), [850]],
+    ],
+  },
+  {
+    rule: 'adjust',
+    name: 'a lower stake gives the difference back',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.adjust('b1', 40), [900, 960]],
+      [p.adjust('b1', 0), [960, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'adjust',
+    name: 'a stake that is not covered is refused, and the old one stays',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.adjust('b1', 1001), 10002],
+      [p.adjust('b1', 1000), [900, 0]],
+      [p.balance(), [0]],
+    ],
+  },
+  {
+    rule: 'adjust',
+    name: 'each request adjusts, also to a stake that was there before',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.adjust('b1', 150), [900, 850]],
+      [p.adjust('b1', 100), [850, 900]],
+      [p.adjust('b1', 150), [900, 850]],
+      [p.balance(), [850]],
+    ],
+  },
+  {
+    rule: 'adjust',
+    name: 'the cancel gives the adjusted stake back',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.adjust('b1', 150), [900, 850]],
+      [p.cancel('b1', 150), [850, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'adjust',
+    name: 'what was never placed, or is closed, is not adjusted',
+    steps: (p) => [
+      [p.adjust('b1', 50), 20001],
+      [p.bet('b2', 100), [1000, 900]],
+      [p.settle('b2', 0), [900, 900]],
+      [p.adjust('b2', 50), 20004],
+      [p.bet('b3', 100), [900, 800]],
+      [p.cancel('b3', 100), [800, 900]],
+      [p.adjust('b3', 50), 20003],
+      [p.balance(), [900]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'a win is taken back, and the stake comes back',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 250), [900, 1150]],
+      [p.void('b1', 100, 250), [1150, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'the stake of a lost bet comes back',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 0), [900, 900]],
+      [p.void('b1', 100, 0), [900, 1000]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'a round is voided as a whole, once',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 200), [900, 700]],
+      [p.settleRound('s1', 500), [700, 1200]],
+      [p.void('v1', 300, 500, BY_ROUND), [1200, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'a round whose bets were settled one by one is voided as a whole',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 200), [900, 700]],
+      [p.settle('b1', 150), [700, 850]],
+      [p.settle('b2', 0), [850, 850]],
+      [p.void('v1', 300, 150, BY_ROUND), [850, 1000]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'it goes by what was recorded where the platform could not name the stake',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 250), [900, 1150]],
+      [p.void('b1', 0, 250), [1150, 1000]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'after an adjustment the adjusted stake comes back',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.adjust('b1', 150), [900, 850]],
+      [p.settle('b1', 400), [850, 1250]],
+      [p.void('b1', 150, 400), [1250, 1000]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'a payout that has been spent is taken back below zero',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 600), [900, 1500]],
+      [p.bet('b2', 1500), [1500, 0]],
+      [p.void('b1', 100, 600), [0, -500]],
+      [p.bet('b3', 1), 10002],
+      [p.balance(), [-500]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'what is open, cancelled or unknown is not voided',
+    steps: (p) => [
+      [p.void('b0', 100, 0), 20001],
+      [p.bet('b1', 100), [1000, 900]],
+      [p.void('b1', 100, 0), 20001],
+      [p.cancel('b1', 100), [900, 1000]],
+      [p.void('b1', 100, 0), 20003],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'cancel',
+    name: 'an open bet is refunded',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.cancel('b1', 100), [900, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'cancel',
+    name: 'a waiting bet is rejected',
+    steps: (p) => [
+      [p.bet('b1', 100, { status: 'WAITING' }), [1000, 900]],
+      [p.cancel('b1', 100, REJECT), [900, 1000]],
+      [p.bet('b1', 100), 20003],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'cancel',
+    name: 'all open bets of a round are refunded at once',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 200), [900, 700]],
+      [p.bet('b3', 50, { roundId: 'r2' }), [700, 650]],
+      [p.cancel('c1', 300, BY_ROUND), [650, 950]],
+      [p.balance(), [950]],
+    ],
+  },
+  {
+    rule: 'cancel',
+    name: 'it gives back what was taken, whatever the message says',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.cancel('b1', 999), [900, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'cancel',
+    name: 'nothing is given back for a bet that was never placed',
+    steps: (p) => [
+      [p.cancel('b1', 100), 20001],
+      [p.cancel('c1', 100, { roundId: 'r9', ...BY_ROUND }), 20001],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'cancel',
+    name: 'a settled bet is not refunded, by itself or with its round',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 250), [900, 1150]],
+      [p.cancel('b1', 100), 20004],
+      [p.cancel('c1', 100, BY_ROUND), 20004],
+      [p.balance(), [1150]],
+    ],
+  },
+  {
+    rule: 'closed',
+    name: 'a cancelled bet is not settled, voided or placed again',
+    steps: (p) => {
+      const bet = p.bet('b1', 100);
+      return [
+        [bet, [1000, 900]],
+        [p.cancel('b1', 100), [900, 1000]],
+        [p.settle('b1', 250), 20003],
+        [p.void('b1', 100, 250), 20003],
+        [bet, 20003],
+        [p.bet('b1', 100), 20003],
+        [p.single('b1', 100, 250), 20003],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+  {
+    rule: 'closed',
+    name: 'a voided bet is not settled, cancelled or placed again',
+    steps: (p) => {
+      const bet = p.bet('b1', 100);
+      const settle = p.settle('b1', 250);
+      return [
+        [bet, [1000, 900]],
+        [settle, [900, 1150]],
+        [p.void('b1', 100, 250), [1150, 1000]],
+        [settle, 20003],
+        [p.settle('b1', 300), 20003],
+        [p.cancel('b1', 100), 20003],
+        [bet, 20003],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+  {
+    rule: 'closed',
+    name: 'a voided round pays no more',
+    steps: (p) => {
+      const settle = p.settleRound('s1', 250);
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [settle, [900, 1150]],
+        [p.void('v1', 100, 250, BY_ROUND), [1150, 1000]],
+        [settle, 20003],
+        [p.settleRound('s2', 250), 20003],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+];

@@ -1,0 +1,211 @@
+import type { Case, Step } from '../case.js';
+import type { Message } from '../message.js';
+import { BY_ROUND, but, type Platform } from '../platform.js';
+import type { RuleName } from '../rules.js';
+
+type Pair = readonly [number, number];
+
+/** A message that has an effect, and what must come before it. */
+interface Effect {
+  readonly of: string;
+  readonly before: readonly ((p: Platform) => Step)[];
+  readonly message: (p: Platform) => Message;
+  readonly balances: Pair;
+  /** One thing changed, and how that is refused. */
+  readonly changes?: readonly (readonly [what: string, change: Readonly<Record<string, unknown>>, code: number])[];
+}
+
+const bet = (p: Platform): Step => [p.bet('b1', 100), [1000, 900]];
+const settled = (p: Platform): Step => [p.settle('b1', 250), [900, 1150]];
+
+const EFFECTS: readonly Effect[] = [
+  {
+    of: 'placeBets',
+    before: [],
+    message: (p) => p.bet('b1', 100),
+    balances: [1000, 900],
+    changes: [
+      ['stake', { betAmount: 60 }, 20002],
+      ['round', { roundId: 'r2' }, 20002],
+    ],
+  },
+  {
+    of: 'settleBets',
+    before: [bet],
+    message: (p) => p.settle('b1', 250),
+    balances: [900, 1150],
+    changes: [['payout', { payoutAmount: 300 }, 20004]],
+  },
+  {
+    of: 'settleBets BY_ROUND',
+    before: [bet],
+    message: (p) => p.settleRound('s1', 250),
+    balances: [900, 1150],
+    changes: [['payout', { payoutAmount: 300 }, 20004]],
+  },
+  {
+    of: 'a single-state settleBets',
+    before: [],
+    message: (p) => p.single('b1', 100, 250),
+    balances: [1000, 1150],
+    changes: [
+      ['payout', { payoutAmount: 300 }, 20004],
+      ['stake', { betAmount: 60 }, 20004],
+    ],
+  },
+  {
+    of: 'adjustBets',
+    before: [bet],
+    message: (p) => p.adjust('b1', 150),
+    balances: [900, 850],
+    changes: [['stake', { betAmount: 200 }, 20002]],
+  },
+  { of: 'voidSettled', before: [bet, settled], message: (p) => p.void('b1', 100, 250), balances: [1150, 1000] },
+  {
+    of: 'voidSettled BY_ROUND',
+    before: [bet, settled],
+    message: (p) => p.void('v1', 100, 250, BY_ROUND),
+    balances: [1150, 1000],
+  },
+  { of: 'cancelBets', before: [bet], message: (p) => p.cancel('b1', 100), balances: [900, 1000] },
+  { of: 'cancelBets BY_ROUND', before: [bet], message: (p) => p.cancel('c1', 100, BY_ROUND), balances: [900, 1000] },
+  {
+    of: 'placeTips',
+    before: [],
+    message: (p) => p.tip('t1', 50),
+    balances: [1000, 950],
+    changes: [['amount', { betAmount: 60 }, 20002]],
+  },
+  {
+    of: 'cancelTips',
+    before: [(p) => [p.tip('t1', 50), [1000, 950]]],
+    message: (p) => p.cancelTip('t1', 50),
+    balances: [950, 1000],
+  },
+  {
+    of: 'winRewards',
+    before: [],
+    message: (p) => p.reward('w1', 500),
+    balances: [1000, 1500],
+    changes: [['payout', { payoutAmount: 600 }, 20002]],
+  },
+  {
+    of: 'adjustBalance, a debit',
+    before: [],
+    message: (p) => p.move('m1', 'DEBIT', 300),
+    balances: [1000, 700],
+    changes: [['amount', { amount: 200 }, 20002]],
+  },
+  {
+    of: 'adjustBalance, a credit',
+    before: [],
+    message: (p) => p.move('m1', 'CREDIT', 300),
+    balances: [1000, 1300],
+    changes: [['amount', { amount: 200 }, 20002]],
+  },
+  { of: 'rollback', before: [bet, settled], message: (p) => p.rollback('b1', 0, 250), balances: [1150, 900] },
+];
+
+/** A bet that moves the balance on, so that a first answer can be told from one of now. */
+const MOVED_ON = 7;
+
+function repeat({ of, before, message, balances }: Effect): Case {
+  return named('repeats', `${of}: first answer again, at once and after others`, (p) => {
+    const repeated = message(p);
+    const now = balances[1] - MOVED_ON;
+    return [
+      ...before.map((step) => step(p)),
+      [repeated, balances],
+      [repeated, balances],
+      [p.bet('other', MOVED_ON, { roundId: 'r9' }), [balances[1], now]],
+      [repeated, balances],
+      [p.balance(), [now]],
+    ];
+  });
+}
+
+function changed({ of, before, message, balances, changes = [] }: Effect): Case[] {
+  return changes.map(([what, change, code]) =>
+    named('changed', `${of} with another ${what}`, (p) => {
+      const first = message(p);
+      return [
+        ...before.map((step) => step(p)),
+        [first, balances],
+        [but(first, change), code],
+        [first, balances],
+        [p.balance(), [balances[1]]],
+      ];
+    }),
+  );
+}
+
+function named(rule: RuleName, name: string, steps: Case['steps']): Case {
+  return { rule, name, steps };
+}
+
+export const REPEATS: readonly Case[] = [
+  ...EFFECTS.map(repeat),
+  {
+    rule: 'repeats',
+    name: 'placeBets as a new request with the same content',
+    steps: (p) => {
+      const first = p.bet('b1', 100);
+      return [
+        [first, [1000, 900]],
+        [p.anew(first), [1000, 900]],
+        [p.balance(), [900]],
+      ];
+    },
+  },
+  {
+    rule: 'repeats',
+    name: 'placeBets after its settle',
+    steps: (p) => {
+      const first = p.bet('b1', 100);
+      return [
+        [first, [1000, 900]],
+        [p.settle('b1', 250), [900, 1150]],
+        [first, [1000, 900]],
+        [p.balance(), [1150]],
+      ];
+    },
+  },
+  {
+    rule: 'repeats',
+    name: 'settleBets as a new request with the same content',
+    steps: (p) => {
+      const first = p.settle('b1', 250);
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [first, [900, 1150]],
+        [p.anew(first), [900, 1150]],
+        [p.balance(), [1150]],
+      ];
+    },
+  },
+  ...EFFECTS.flatMap(changed),
+  {
+    rule: 'names',
+    name: 'the same id of another product is another bet',
+    steps: (p) => {
+      const first = p.bet('b1', 100);
+      const other = { ...p.bet('b1', 60), envelope: { productId: 'SIMULATION-2' } };
+      return [
+        [first, [1000, 900]],
+        [other, [900, 840]],
+        [p.cancel('b1', 100), [840, 940]],
+        [p.balance(), [940]],
+      ];
+    },
+  },
+  {
+    rule: 'names',
+    name: 'a movement, a reward and a bet may bear one id',
+    steps: (p) => [
+      [p.bet('x1', 100), [1000, 900]],
+      [p.reward('x1', 30), [900, 930]],
+      [p.move('x1', 'DEBIT', 10), [930, 920]],
+      [p.settle('x1', 5), [920, 925]],
+    ],
+  },
+];

@@ -1,0 +1,171 @@
+import type { Case } from '../case.js';
+import { BY_ROUND, SKIP } from '../platform.js';
+
+export const ROLLBACKS: readonly Case[] = [
+  {
+    rule: 'rollback',
+    name: 'the payout is taken back, and the bet can be settled anew',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 250), [900, 1150]],
+      [p.rollback('b1', 0, 250), [1150, 900]],
+      [p.settle('b1', 0), [900, 900]],
+      [p.balance(), [900]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'the second result may be the same as the first',
+    steps: (p) => {
+      const again = () => p.settle('b1', 250);
+      const first = again();
+      const second = again();
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [first, [900, 1150]],
+        [p.rollback('b1', 0, 250), [1150, 900]],
+        [second, [900, 1150]],
+        [second, [900, 1150]],
+        [p.balance(), [1150]],
+      ];
+    },
+  },
+  {
+    rule: 'rollback',
+    name: 'a refunded bet is taken again, and goes on',
+    steps: (p) => {
+      const bet = p.bet('b1', 100);
+      return [
+        [bet, [1000, 900]],
+        [p.cancel('b1', 100), [900, 1000]],
+        [bet, 20003],
+        [p.rollback('b1', 100, 0), [1000, 900]],
+        [bet, [1000, 900]],
+        [p.settle('b1', 250), [900, 1150]],
+      ];
+    },
+  },
+  {
+    rule: 'rollback',
+    name: 'the late retry of a settle that was undone pays nothing',
+    steps: (p) => {
+      const settle = p.settle('b1', 250);
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [settle, [900, 1150]],
+        [p.rollback('b1', 0, 250), [1150, 900]],
+        [settle, 20002],
+        [p.balance(), [900]],
+      ];
+    },
+  },
+  {
+    rule: 'rollback',
+    name: 'its own late retry does not undo the second result',
+    steps: (p) => {
+      const rollback = p.rollback('b1', 0, 250);
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [p.settle('b1', 250), [900, 1150]],
+        [rollback, [1150, 900]],
+        [p.settle('b1', 250), [900, 1150]],
+        [rollback, [1150, 900]],
+        [p.balance(), [1150]],
+      ];
+    },
+  },
+  {
+    rule: 'rollback',
+    name: 'another rollback undoes the second result',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 250), [900, 1150]],
+      [p.rollback('b1', 0, 250), [1150, 900]],
+      [p.settle('b1', 300), [900, 1200]],
+      [p.rollback('b1', 0, 300), [1200, 900]],
+      [p.cancel('b1', 100), [900, 1000]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'a payout that has been spent is taken back below zero',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 250), [900, 1150]],
+      [p.bet('b2', 1150), [1150, 0]],
+      [p.rollback('b1', 0, 250), [0, -250]],
+      [p.bet('b3', 1), 10002],
+      [p.settle('b1', 400), [-250, 150]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'a round is opened as a whole, and its end is forgotten',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 100), [900, 800]],
+      [p.settleRound('s1', 500, { isEndRound: true }), [800, 1300]],
+      [p.rollback('x1', 0, 500, BY_ROUND), [1300, 800]],
+      [p.settleRound('s1', 300), [800, 1100]],
+      [p.settleRound('s2', 20), [1100, 1120]],
+      [p.balance(), [1120]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'bets of a cancelled round are taken again',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 200), [900, 700]],
+      [p.cancel('c1', 300, BY_ROUND), [700, 1000]],
+      [p.rollback('x1', 300, 0, BY_ROUND), [1000, 700]],
+      [p.settleRound('s1', 400), [700, 1100]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'what is void, rejected, open or unknown has no result to take back',
+    steps: (p) => [
+      [p.rollback('b0', 0, 0), 20001],
+      [p.bet('b1', 100), [1000, 900]],
+      [p.rollback('b1', 0, 0), 20001],
+      [p.settle('b1', 250), [900, 1150]],
+      [p.void('b1', 100, 250), [1150, 1000]],
+      [p.rollback('b1', 0, 250), 20003],
+      [p.bet('b2', 100), [1000, 900]],
+      [p.cancel('b2', 100, { status: 'REJECT' }), [900, 1000]],
+      [p.rollback('b2', 100, 0), 20003],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'a single-state round runs again without taking its stake twice',
+    steps: (p) => [
+      [p.single('b1', 100, 30), [1000, 930]],
+      [p.rollback('b1', 0, 30), [930, 900]],
+      [p.single('b1', 100, 250), [900, 1150]],
+      [p.balance(), [1150]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'a rollback that skips opens the bet and moves nothing',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 250), [900, 1150]],
+      [p.rollback('b1', 0, 250, SKIP), [1150, 1150]],
+      [p.settle('b1', 100), [1150, 1250]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'a tip that was given back is taken again',
+    steps: (p) => [
+      [p.tip('t1', 50), [1000, 950]],
+      [p.cancelTip('t1', 50), [950, 1000]],
+      [p.rollback('t1', 50, 0), [1000, 950]],
+      [p.cancelTip('t1', 50), [950, 1000]],
+    ],
+  },
+];

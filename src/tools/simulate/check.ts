@@ -1,0 +1,134 @@
+import { messageOf } from '../../base/message-of.js';
+import type { OnProgress } from '../progress.js';
+import { CannotKnow, NotServed } from './cannot-know.js';
+import { type Case, endpointsOf, messagesOf, type Step } from './case.js';
+import type { Endpoint } from './message.js';
+import { Platform } from './platform.js';
+import { type Finding, type Played, play, type Table } from './play.js';
+import type { Players } from './players.js';
+import { type Profile, pathOf } from './profile.js';
+import type { RuleName } from './rules.js';
+
+/**
+ * agrees    every answer is as it must be
+ * differs   one is not
+ * unknown   it could not be played to its end
+ * skipped   the profile, or the run, leaves it out
+ */
+export type Verdict = 'agrees' | 'differs' | 'unknown' | 'skipped';
+
+export interface Result {
+  readonly rule: RuleName;
+  readonly name: string;
+  readonly verdict: Verdict;
+  /** Of those that are unknown or skipped, and of answers that are wrong in their fields. */
+  readonly why?: string;
+  readonly finding?: Finding;
+  readonly messages: number;
+}
+
+/** How many histories are played at a time; when so many have got no answer at all, the others are not tried. */
+const PLAYED_AT_ONCE = 8;
+
+/** Plays all cases, each with a player of its own. The results are in their order, after those about all answers. */
+export async function check(
+  table: Table,
+  players: Players,
+  cases: readonly Case[],
+  onProgress: OnProgress = () => {},
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const notServed = new Set<string>();
+  let misshape: Played['misshape'];
+  let next = 0;
+  let done = 0;
+  let unknown = 0;
+  let known = 0;
+  const playNext = async () => {
+    for (let n = next++; n < cases.length; n = next++) {
+      const { steps, ...named } = cases[n] as Case;
+      if (known === 0 && unknown >= PLAYED_AT_ONCE) {
+        results[n] = { ...named, verdict: 'unknown', why: 'not tried: none of the others got an answer', messages: 0 };
+        continue;
+      }
+      const outcome = await playCase(table, players, playable(steps(new Platform()), table.profile));
+      misshape ??= outcome.misshape;
+      if (outcome.result.verdict === 'unknown') unknown++;
+      else if (outcome.result.verdict !== 'skipped') known++;
+      if (outcome.notServed !== undefined) notServed.add(outcome.notServed);
+      results[n] = { ...named, ...outcome.result };
+      onProgress(++done, cases.length);
+    }
+  };
+  await Promise.all(Array.from({ length: PLAYED_AT_ONCE }, playNext));
+  if (known === 0 && notServed.size === 0) return results;
+  return [...servedResults(table.profile, notServed), shapeResult(misshape), ...results];
+}
+
+/** The worst of them. */
+export function verdictOf(results: readonly Pick<Result, 'verdict'>[]): Verdict {
+  const worst = (['differs', 'unknown', 'agrees'] as const).find((one) =>
+    results.some(({ verdict }) => verdict === one),
+  );
+  return worst ?? 'skipped';
+}
+
+interface Outcome {
+  readonly result: Omit<Result, 'rule' | 'name'>;
+  readonly misshape?: Played['misshape'];
+  readonly notServed?: string;
+}
+
+async function playCase(table: Table, players: Players, steps: readonly Step[]): Promise<Outcome> {
+  const why = maybeLeaveOut(table, steps);
+  if (why !== undefined) return { result: { verdict: 'skipped', why, messages: 0 } };
+  const player = await players.take();
+  try {
+    const { finding, misshape, messages } = await play(table, player, steps);
+    const verdict = finding === undefined ? 'agrees' : 'differs';
+    return { result: { verdict, messages, ...(finding && { finding }) }, misshape };
+  } catch (error) {
+    if (!(error instanceof CannotKnow)) throw error;
+    const result = { verdict: 'unknown', why: messageOf(error), messages: 0 } as const;
+    return { result, ...(error instanceof NotServed && { notServed: error.path }) };
+  }
+}
+
+function maybeLeaveOut({ profile, client }: Table, steps: readonly Step[]): string | undefined {
+  const missing = [...endpointsOf(steps)].filter((endpoint) => !profile.endpoints.includes(endpoint));
+  if (missing.length > 0) return `needs ${missing.join(', ')}`;
+  const messages = steps.flatMap(messagesOf);
+  if (profile.arrays === 'one' && messages.some(({ txns }) => txns.length > 1)) return 'needs arrays';
+  if (!client.signs && messages.some(({ signature }) => signature !== undefined)) return 'needs a key';
+  return undefined;
+}
+
+/** The least that an operator without checkBalance can be asked so that he tells a balance. */
+const PROBE = 1;
+
+/** Where there is no checkBalance, a small bet asks. */
+function playable(steps: readonly Step[], { endpoints }: Profile): readonly Step[] {
+  if (endpoints.includes('checkBalance')) return steps;
+  return steps.map((step, n) => {
+    const [message] = messagesOf(step);
+    if (message?.endpoint !== 'checkBalance' || message.refusal !== undefined) return step;
+    const probe = new Platform().bet(`probe${n}`, PROBE, { roundId: `probe${n}` });
+    return [{ ...probe, number: message.number, envelope: message.envelope }, step[1]] as const;
+  });
+}
+
+function servedResults(profile: Profile, notServed: ReadonlySet<string>): Result[] {
+  return profile.endpoints.map((endpoint: Endpoint) => {
+    const path = pathOf(profile, endpoint);
+    const isMissing = notServed.has(path);
+    const why = isMissing ? { why: `${path} is not there; name in "endpoints" of a profile what is` } : {};
+    const verdict = isMissing ? 'differs' : 'agrees';
+    return { rule: 'served', name: `${endpoint} is served`, verdict, messages: 0, ...why };
+  });
+}
+
+function shapeResult(misshape: Played['misshape']): Result {
+  const named = { rule: 'shape', name: 'every answer has the fields of section 2.9', messages: 0 } as const;
+  if (misshape === undefined) return { ...named, verdict: 'agrees' };
+  return { ...named, verdict: 'differs', why: misshape.says, finding: misshape.finding };
+}

@@ -1,0 +1,71 @@
+import { quoted } from '../../base/quoted.js';
+import type { Told } from './judge.js';
+import type { Finding, Sent } from './play.js';
+import { codeName } from './rules.js';
+
+/** Stands for the player in what is to be sent again, so that a fresh one can take his place. */
+const PLAYER = '$PLAYER';
+const AT_ONCE = ' &';
+
+/** What was sent and answered, one message a line, and at the end what was to be answered. */
+export function historyLines({ history, expected, player }: Finding, decimals: number): string[] {
+  const lines = history.map(
+    (sent) =>
+      `${headOf(sent)} ${shortBody(sent.body, player.username)}\n  ${answerOf(sent).replaceAll(`${player.username}-`, '')}`,
+  );
+  const orders = history.at(-1)?.how === 'at-once' ? 'no order of those at once explains it; in this one' : 'expected';
+  return [...lines, `  ${orders}: ${expected.map((told) => describe(told, decimals)).join(', or ')}`];
+}
+
+/** A script of the shell that sends the history again, for a fresh player. */
+export function curlLines({ history, player, signs }: Finding, url: string): string[] {
+  const before = [
+    `# needs a player with ${player.balance} ${player.currency}, whom nobody has played with`,
+    `PLAYER=${quoted(player.username)}`,
+    `URL=${quoted(url)}`,
+    ...(signs ? SIGNING : []),
+  ];
+  return [...before, ...history.map((sent) => curlLine(sent, player.username, signs))];
+}
+
+const SIGNING = [
+  '# KEY is the secret of the signature',
+  'send() { now=$(date +%s)000; signature=$(printf "%s.%s" "$2" "$now" | openssl dgst -sha256 -hmac "$KEY" | sed "s/.*= //")',
+  '  curl -s "$URL$1" -H "Content-Type: application/json" -H "sapi-timestamp: $now" -H "sapi-signature: $signature" -d "$2"; echo; }',
+];
+
+function curlLine({ path, body, how, signature, reply }: Sent, username: string, signs: boolean): string {
+  const data = `"${JSON.stringify(body).slice(1, -1).replaceAll('`', '\\`').replaceAll('$', '\\$').replaceAll(username, PLAYER)}"`;
+  // In double quotes of the shell a name may be followed by what looks like a part of it.
+  const text = data.replaceAll(`${PLAYER}-`, `\${PLAYER}-`);
+  const comment = how === 'cut' ? '  # its answer was not waited for' : `  # ${reply?.text.slice(0, 200) ?? ''}`;
+  const end = `${how === 'at-once' ? AT_ONCE : ''}${comment.replaceAll(/\s+$/g, '')}`;
+  if (signs && signature === undefined) return `send ${quoted(path)} ${text}${end}`;
+  return `curl -s "$URL"${quoted(path)} -H 'Content-Type: application/json' -d ${text}${end}`;
+}
+
+function headOf({ path, how, signature }: Sent): string {
+  const notes = [how === 'plain' ? [] : [how], signature === undefined ? [] : [`signature ${signature}`]].flat();
+  return `${path}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
+}
+
+/** Without what is always the same. */
+function shortBody(body: string, username: string): string {
+  const { id, txns, currency } = JSON.parse(body.replaceAll(`${username}-`, '')) as Record<string, unknown>;
+  const short = ((txns ?? []) as Record<string, unknown>[]).map(({ gameCode, playInfo, ...txn }) => txn);
+  return JSON.stringify({ id, currency, ...(txns !== undefined && { txns: short }) });
+}
+
+function answerOf({ reply }: Sent): string {
+  if (reply === undefined) return '-> nobody waited for the answer';
+  if (reply.status === undefined) return `-> no answer: ${reply.why}`;
+  return `-> HTTP ${reply.status} ${reply.text.slice(0, 300)}`;
+}
+
+function describe({ code, before, after }: Told, decimals: number): string {
+  if (before === undefined || after === undefined) return codeName(code);
+  const amount = (units: number) => String(units / 10 ** decimals);
+  return before === after
+    ? `${codeName(0)}, ${amount(before)}`
+    : `${codeName(0)}, ${amount(before)} -> ${amount(after)}`;
+}

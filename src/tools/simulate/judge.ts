@@ -1,0 +1,110 @@
+import { CannotKnow } from './cannot-know.js';
+import type { Message, Player } from './message.js';
+import { callbackOf, unitsOf } from './model/callback-of.js';
+import { newPlayer, type ReferencePlayer, type ReferenceTurn, ReferenceWallet } from './model/reference-wallet.js';
+import { type Profile, rulesOf } from './profile.js';
+
+/** What an answer says; balances in units. Of checkBalance both are the balance. */
+export interface Told {
+  readonly code: number;
+  readonly before?: number | undefined;
+  readonly after?: number | undefined;
+}
+
+/** A history with so much that is unsure ends. */
+const WORLDS_MAX = 200;
+
+/**
+ * Follows one player. Where an answer was lost, or messages went at once, it cannot know what the operator has done: it keeps
+ * every state that the operator may have (a world), and each answer rules out those that it does not fit. When none is
+ * left, no order and no loss explains what the operator says.
+ */
+export class Judge {
+  private readonly reference: ReferenceWallet;
+  private worlds: readonly ReferencePlayer[];
+
+  constructor(
+    private readonly profile: Profile,
+    private readonly player: Player,
+  ) {
+    this.reference = new ReferenceWallet(rulesOf(profile));
+    this.worlds = [newPlayer(player.currency, unitsOf(player.balance, profile.decimals))];
+  }
+
+  /** All that may be answered now. */
+  expected(message: Message): Told[] {
+    const answers = this.worlds
+      .map((world) => this.turn(world, message).answer)
+      .map((answer) => ({ ...answer, code: this.codeOf(answer.code) }));
+    return answers.filter((one, n) => answers.findIndex((other) => isSame(one, other)) === n);
+  }
+
+  /** The message was sent; nobody knows whether it arrived. */
+  maybe(message: Message): void {
+    this.keep([...this.worlds, ...this.worlds.map((world) => this.turn(world, message).player)]);
+  }
+
+  /** The message was answered so. False: it cannot have been. */
+  told(message: Message, told: Told): boolean {
+    return this.toldAtOnce([message], [told]);
+  }
+
+  /** The messages went at once, and were answered so; undefined: the answer was lost. False: no order explains it. */
+  toldAtOnce(messages: readonly Message[], told: readonly (Told | undefined)[]): boolean {
+    const left = messages.map((message, n) => ({ message, told: told[n] }));
+    const worlds = this.worlds.flatMap((world) => this.ordersOf(world, left));
+    if (worlds.length === 0) return false;
+    this.keep(worlds);
+    return true;
+  }
+
+  private ordersOf(world: ReferencePlayer, left: readonly Exchange[]): ReferencePlayer[] {
+    if (left.length === 0) return [world];
+    return left.flatMap((next) => {
+      const others = left.filter((one) => one !== next);
+      const { answer, player } = this.turn(world, next.message);
+      const isLost = next.told === undefined;
+      if (!isLost && !this.fits(answer, next.told as Told)) return [];
+      const after = this.ordersOf(player, others);
+      return isLost ? [...after, ...this.ordersOf(world, others)] : after;
+    });
+  }
+
+  private turn(world: ReferencePlayer, message: Message): ReferenceTurn {
+    if (message.refusal !== undefined) return { answer: { code: message.refusal }, player: world };
+    const { currency } = { ...this.player, ...message.envelope };
+    if (message.endpoint !== 'checkBalance') {
+      return this.reference.turn(world, callbackOf(message, this.player, this.profile.decimals), 0);
+    }
+    const { balance } = world;
+    const answer =
+      currency === world.currency ? { code: 0 as const, before: balance, after: balance } : { code: 40003 };
+    return { answer, player: world };
+  }
+
+  private fits(expected: Told, told: Told): boolean {
+    if (expected.code === 0 || told.code === 0) return isSame(expected, told);
+    if (this.profile.codes === 'any') return !Number.isNaN(told.code);
+    return told.code === this.codeOf(expected.code);
+  }
+
+  private codeOf(code: number): number {
+    const isClosed = code === 20003 || code === 20004;
+    return isClosed && this.profile['statusCodes.closed'] === 'duplicate' ? 20002 : code;
+  }
+
+  private keep(worlds: readonly ReferencePlayer[]): void {
+    const different = new Map(worlds.map((world) => [worlds.length === 1 ? '' : JSON.stringify(world), world]));
+    if (different.size > WORLDS_MAX) throw new CannotKnow('too many answers were lost to tell what has happened');
+    this.worlds = [...different.values()];
+  }
+}
+
+interface Exchange {
+  readonly message: Message;
+  readonly told: Told | undefined;
+}
+
+function isSame(one: Told, other: Told): boolean {
+  return one.code === other.code && one.before === other.before && one.after === other.after;
+}

@@ -1,0 +1,109 @@
+import type { Element, Endpoint, Message } from './message.js';
+
+const GAME = { gameCode: 'simulation', playInfo: 'UNKNOWN' };
+/** Where a message names none. */
+const ROUND = { roundId: 'r1' };
+const BY_TRANSACTION = { transactionType: 'BY_TRANSACTION' };
+export const BY_ROUND = { transactionType: 'BY_ROUND' };
+export const SKIP = { skipBalanceUpdate: true };
+
+/** Makes the messages of one history. Each is a request of its own; to repeat one, send it again. */
+export class Platform {
+  private made = 0;
+
+  bet(id: string, betAmount: number, more: Element = {}): Message {
+    return this.message('placeBets', { id, status: 'OPEN', ...ROUND, betAmount, ...GAME, ...more });
+  }
+
+  /** Pays one bet. */
+  settle(id: string, payoutAmount: number, more: Element = {}): Message {
+    const flags = { turnOver: 0, isSingleState: false, ...BY_TRANSACTION };
+    const amounts = { betAmount: 0, payoutAmount };
+    return this.message('settleBets', { id, status: 'SETTLED', ...ROUND, ...amounts, ...GAME, ...flags, ...more });
+  }
+
+  settleRound(id: string, payoutAmount: number, more: Element = {}): Message {
+    return this.settle(id, payoutAmount, { ...BY_ROUND, ...more });
+  }
+
+  single(id: string, betAmount: number, payoutAmount: number, more: Element = {}): Message {
+    return this.settle(id, payoutAmount, { betAmount, isSingleState: true, ...more });
+  }
+
+  adjust(id: string, betAmount: number, more: Element = {}): Message {
+    return this.message('adjustBets', { id, status: 'OPEN', ...ROUND, betAmount, ...GAME, ...more });
+  }
+
+  void(id: string, betAmount: number, payoutAmount: number, more: Element = {}): Message {
+    const amounts = { betAmount, payoutAmount };
+    return this.message('voidSettled', {
+      ...{ id, status: 'VOID', ...ROUND, ...amounts, ...GAME },
+      ...{ ...BY_TRANSACTION, ...more },
+    });
+  }
+
+  cancel(id: string, betAmount: number, more: Element = {}): Message {
+    return this.message('cancelBets', {
+      ...{ id, status: 'REFUND', ...ROUND, betAmount, ...GAME },
+      ...{ ...BY_TRANSACTION, ...more },
+    });
+  }
+
+  tip(id: string, betAmount: number, more: Element = {}): Message {
+    return this.message('placeTips', { id, status: 'TIPS', ...ROUND, betAmount, ...more });
+  }
+
+  cancelTip(id: string, betAmount: number, more: Element = {}): Message {
+    return this.message('cancelTips', { id, status: 'REFUND', ...ROUND, betAmount, ...more });
+  }
+
+  reward(id: string, payoutAmount: number, more: Element = {}): Message {
+    return this.message('winRewards', { id, status: 'SETTLED', ...ROUND, payoutAmount, ...GAME, ...more });
+  }
+
+  move(refId: string, status: 'DEBIT' | 'CREDIT', amount: number, more: Element = {}): Message {
+    return this.message('adjustBalance', { refId, status, amount, ...more });
+  }
+
+  rollback(id: string, betAmount: number, payoutAmount: number, more: Element = {}): Message {
+    const amounts = { betAmount, payoutAmount };
+    return this.message('rollback', {
+      ...{ id, status: 'ROLLBACK', ...ROUND, ...amounts, ...GAME },
+      ...{ ...BY_TRANSACTION, ...more },
+    });
+  }
+
+  balance(): Message {
+    return { ...this.message('checkBalance', {}), txns: [] };
+  }
+
+  /** The same content as another request, made now. */
+  anew(message: Message): Message {
+    return { ...message, number: ++this.made };
+  }
+
+  /** One request with the elements of all of them. */
+  array(...messages: readonly [Message, ...Message[]]): Message {
+    const [{ endpoint }] = messages;
+    return { endpoint, number: ++this.made, txns: messages.flatMap(({ txns }) => txns), envelope: {} };
+  }
+
+  private message(endpoint: Endpoint, txn: Element): Message {
+    return { endpoint, number: ++this.made, txns: [txn], envelope: {} };
+  }
+}
+
+/** The same request, but each of its elements has these fields. */
+export function but(message: Message, change: Element): Message {
+  return { ...message, txns: message.txns.map((txn) => ({ ...txn, ...change })) };
+}
+
+/** The same request, but its elements lack this field. */
+export function without(message: Message, field: string): Message {
+  return { ...message, txns: message.txns.map(({ [field]: _, ...txn }) => txn) };
+}
+
+/** It is invalid and must be refused. */
+export function invalid(message: Message): Message {
+  return { ...message, refusal: 40003 };
+}

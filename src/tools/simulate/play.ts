@@ -1,0 +1,168 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CannotKnow, NotServed } from './cannot-know.js';
+import { messagesOf, type Step } from './case.js';
+import type { Client, Reply } from './client.js';
+import { Judge, type Told } from './judge.js';
+import { bodyOf, type Message, type Player } from './message.js';
+import { type Profile, pathOf } from './profile.js';
+import { isFinal, isNotServed, maybeMisshape, toldOf, whyNotFinal } from './reply.js';
+
+/** The operator, and how long to be patient with him. */
+export interface Table {
+  readonly client: Client;
+  readonly profile: Profile;
+  /** How long a request is sent again that gets no final answer. */
+  readonly patienceMs: number;
+  /** When the run has begun: the platform's clock goes on from there. */
+  readonly startMs: number;
+}
+
+export interface Sent {
+  readonly endpoint: Message['endpoint'];
+  readonly path: string;
+  readonly body: string;
+  readonly signature: Message['signature'];
+  /** `cut`: nobody waited for its answer; `at-once`: together with those around it that are so. */
+  readonly how: 'plain' | 'at-once' | 'cut';
+  readonly reply?: Reply;
+}
+
+/** An answer that no operator with this profile gives. */
+export interface Finding {
+  readonly player: Player;
+  readonly history: readonly Sent[];
+  /** Of the last message; of several at once that of the first order. */
+  readonly expected: readonly Told[];
+  readonly signs: boolean;
+}
+
+export interface Played {
+  /** Undefined: all is as it must be. */
+  readonly finding?: Finding;
+  /** The first answer whose fields are wrong, whatever it says. */
+  readonly misshape?: { readonly says: string; readonly finding: Finding };
+  readonly messages: number;
+}
+
+const FIRST_REST_MS = 50;
+const REST_MAX_MS = 1000;
+
+/** Plays one history with one player. Throws a `CannotKnow` where it cannot be played to its end. */
+export function play(table: Table, player: Player, steps: readonly Step[]): Promise<Played> {
+  return new Play(table, player).run(steps);
+}
+
+class Play {
+  private readonly judge: Judge;
+  private readonly history: Sent[] = [];
+  private misshape: Played['misshape'];
+
+  constructor(
+    private readonly table: Table,
+    private readonly player: Player,
+  ) {
+    this.judge = new Judge(table.profile, player);
+  }
+
+  async run(steps: readonly Step[]): Promise<Played> {
+    for (const step of steps) {
+      const finding = await this.step(step);
+      if (finding !== undefined) return this.played(finding);
+    }
+    return this.played(undefined);
+  }
+
+  private async step(step: Step): Promise<Finding | undefined> {
+    const [what] = step;
+    const messages = messagesOf(step);
+    if ('how' in what && what.how === 'at-once') return await this.atOnce(messages);
+    for (const message of messages) {
+      if ('how' in what) await this.cut(message);
+      const finding = await this.one(message);
+      if (finding !== undefined) return finding;
+    }
+    return undefined;
+  }
+
+  private async one(message: Message): Promise<Finding | undefined> {
+    const expected = this.judge.expected(message);
+    const told = await this.ask(message);
+    return this.judge.told(message, told) ? undefined : this.finding(expected);
+  }
+
+  private async cut(message: Message): Promise<void> {
+    const sent = this.sent(message, 'cut');
+    this.history.push(sent);
+    this.judge.maybe(message);
+    await this.table.client.cut(sent.path, sent.body);
+  }
+
+  private async atOnce(messages: readonly Message[]): Promise<Finding | undefined> {
+    const expected = messages.flatMap((message) => this.judge.expected(message));
+    const replies = await Promise.all(messages.map((message) => this.send(message, 'at-once')));
+    const told = replies.map((reply, n) => (isFinal(reply) ? this.read(messages[n] as Message, reply) : undefined));
+    if (!this.judge.toldAtOnce(messages, told)) return this.finding(expected);
+    for (const [n, message] of messages.entries()) {
+      if (told[n] !== undefined) continue;
+      const finding = await this.one(message);
+      if (finding !== undefined) return finding;
+    }
+    return undefined;
+  }
+
+  /** Sends until there is a final answer. */
+  private async ask(message: Message): Promise<Told> {
+    const endMs = performance.now() + this.table.patienceMs;
+    let restMs = FIRST_REST_MS;
+    for (let n = 0; ; n++) {
+      const reply = await this.send(message, 'plain');
+      if (isFinal(reply)) return this.read(message, reply);
+      if (n === 0) this.judge.maybe(message);
+      if (performance.now() + restMs > endMs) {
+        throw new CannotKnow(`${message.endpoint} got no final answer, ${n + 1} times: ${whyNotFinal(reply)}`);
+      }
+      await delay(restMs);
+      restMs = Math.min(restMs * 2, REST_MAX_MS);
+    }
+  }
+
+  private async send(message: Message, how: Sent['how']): Promise<Reply> {
+    const sent = this.sent(message, how);
+    const n = this.history.push(sent) - 1;
+    const reply = await this.table.client.post(sent.path, sent.body, message.signature);
+    this.history[n] = { ...sent, reply };
+    if (isNotServed(reply)) throw new NotServed(sent.path);
+    return reply;
+  }
+
+  private read(message: Message, reply: Reply): Told {
+    const { body } = this.sent(message, 'plain');
+    const says = maybeMisshape(message, this.player, body, reply);
+    if (says !== undefined) this.misshape ??= { says, finding: this.finding(this.judge.expected(message)) };
+    return toldOf(message, reply, this.table.profile.decimals);
+  }
+
+  private sent(message: Message, how: Sent['how']): Sent {
+    const { profile, startMs } = this.table;
+    const body = bodyOf(message, this.player, profile.productId, startMs);
+    return {
+      endpoint: message.endpoint,
+      path: pathOf(profile, message.endpoint),
+      body,
+      signature: message.signature,
+      how,
+    };
+  }
+
+  private finding(expected: readonly Told[]): Finding {
+    return { player: this.player, history: [...this.history], expected, signs: this.table.client.signs };
+  }
+
+  private played(finding: Finding | undefined): Played {
+    return {
+      messages: this.history.length,
+      ...(finding && { finding }),
+      ...(this.misshape && { misshape: this.misshape }),
+    };
+  }
+}

@@ -1,0 +1,127 @@
+import { ToolError } from '../store-reader.js';
+import { ENDPOINTS, type Endpoint } from './message.js';
+import type { ReferenceRules } from './model/callback.js';
+
+/*
+ * What this operator has chosen where the specification leaves it open. The first of each list is the default, and what
+ * walletd does by default; the names are those of its settings, where it has one.
+ */
+export const CHOICES = {
+  /** A repeat gets its first answer, or 20002. */
+  duplicates: ['replay', 'reject'],
+  /** What is closed answers 20003 and 20004, or 20002 for both. */
+  'statusCodes.closed': ['own', 'duplicate'],
+  /** A refusal has the code of its reason; or any code but 0 will do. */
+  codes: ['exact', 'any'],
+  'round.ended': ['refuse-payouts', 'ignore', 'refuse-all'],
+  'void.amounts': ['recorded', 'request'],
+  'void.allowNegativeBalance': [true, false],
+  'rollback.allowNegativeBalance': [true, false],
+  'rollback.stale': ['request', 'time', 'off'],
+  'tips.unknown': ['reject', 'credit'],
+  /** Requests with several elements apply as a whole; or have one element, always. */
+  arrays: ['atomic', 'one'],
+} as const;
+export type Choices = { readonly [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
+
+export interface Profile extends Choices {
+  /** Those that are served; others are not asked. */
+  readonly endpoints: readonly Endpoint[];
+  /** Of endpoints that are not at their own name, such as `{"placeTips": "/payTips"}`. */
+  readonly paths: Readonly<Partial<Record<Endpoint, string>>>;
+  readonly productId: string;
+  readonly currency: string;
+  /** Decimals that an amount may have, and that balances are compared to. */
+  readonly decimals: number;
+}
+
+const DECIMALS_MAX = 4;
+
+export const DEFAULT_PROFILE: Profile = {
+  ...(Object.fromEntries(Object.entries(CHOICES).map(([name, [first]]) => [name, first])) as unknown as Choices),
+  endpoints: ENDPOINTS,
+  paths: {},
+  productId: 'SIMULATION',
+  currency: 'THB',
+  decimals: 2,
+};
+
+/** Reads a profile, a JSON object; what it does not name is as by default. Throws a `ToolError` that says what is wrong. */
+export function parseProfile(text: string): Profile {
+  const given = mustObject(parseJson(text), 'it');
+  for (const name of Object.keys(given)) {
+    if (!(name in DEFAULT_PROFILE)) {
+      throw new ToolError(`it has "${name}": it can have ${Object.keys(DEFAULT_PROFILE).join(', ')}`);
+    }
+  }
+  for (const [name, values] of Object.entries(CHOICES)) {
+    if (name in given) mustBeOneOf(given[name], values, name);
+  }
+  const { endpoints, paths = {}, productId, currency, decimals } = given;
+  if (endpoints !== undefined) mustList(endpoints);
+  mustPaths(paths);
+  for (const [name, value] of Object.entries({ productId, currency })) {
+    if (value !== undefined && (typeof value !== 'string' || value === ''))
+      throw new ToolError(`"${name}" must be text`);
+  }
+  if (decimals !== undefined && !isWhole(decimals, DECIMALS_MAX)) {
+    throw new ToolError(`"decimals" must be a whole number from 0 to ${DECIMALS_MAX}`);
+  }
+  return { ...DEFAULT_PROFILE, ...given } as Profile;
+}
+
+/** As the reference wallet takes it. Its limits are so high that no history meets them. */
+export function rulesOf(profile: Profile): ReferenceRules {
+  const none = Number.MAX_SAFE_INTEGER;
+  return {
+    duplicates: profile.duplicates,
+    roundEnded: profile['round.ended'],
+    voidAmounts: profile['void.amounts'],
+    voidAllowNegativeBalance: profile['void.allowNegativeBalance'],
+    rollbackAllowNegativeBalance: profile['rollback.allowNegativeBalance'],
+    rollbackStale: profile['rollback.stale'],
+    tipsUnknown: profile['tips.unknown'],
+    ...{ tipsUnknownMax: none, tombstonesMax: none, openBetsMax: none, historyMax: none },
+    ...{ sessionToken: 'ignore', productsUnlisted: 'accept', products: new Map() },
+  };
+}
+
+export function pathOf(profile: Profile, endpoint: Endpoint): string {
+  return profile.paths[endpoint] ?? `/${endpoint}`;
+}
+
+function mustList(endpoints: unknown): void {
+  if (!Array.isArray(endpoints) || endpoints.length === 0)
+    throw new ToolError('"endpoints" must be a list of endpoints');
+  for (const endpoint of endpoints) mustBeOneOf(endpoint, ENDPOINTS, 'endpoints');
+}
+
+function mustPaths(paths: unknown): void {
+  for (const [endpoint, path] of Object.entries(mustObject(paths, '"paths"'))) {
+    mustBeOneOf(endpoint, ENDPOINTS, 'paths');
+    const isPath = typeof path === 'string' && path.startsWith('/');
+    if (!isPath) throw new ToolError(`"paths" must have for ${endpoint} a path that begins with /`);
+  }
+}
+
+function mustBeOneOf(value: unknown, values: readonly unknown[], name: string): void {
+  if (values.includes(value)) return;
+  throw new ToolError(`"${name}" has ${JSON.stringify(value)}: it can be ${values.map((one) => `${one}`).join(', ')}`);
+}
+
+function isWhole(value: unknown, max: number): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= max;
+}
+
+function mustObject(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new ToolError(`${what} must be a JSON object`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ToolError(`it is not JSON: ${(error as Error).message}`);
+  }
+}

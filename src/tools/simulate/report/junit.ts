@@ -1,0 +1,44 @@
+import type { Result } from '../check.js';
+import { curlLines, historyLines } from '../explain.js';
+import type { Profile } from '../profile.js';
+import { RULES } from '../rules.js';
+import { escaped } from './escaped.js';
+
+/** The results as JUnit XML, which CI systems read: a test per case, in a class per rule. */
+export function junitOf(results: readonly Result[], url: string, profile: Profile): string {
+  const count = (verdict: Result['verdict']) => results.filter((one) => one.verdict === verdict).length;
+  const counts = `tests="${results.length}" failures="${count('differs')}" errors="${count('unknown')}" skipped="${count('skipped')}"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites ${counts}>`,
+    `<testsuite name="walletd simulate" ${counts}>`,
+    ...results.map((result) => testCase(result, url, profile)),
+    '</testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function testCase(result: Result, url: string, profile: Profile): string {
+  const { rule, name } = result;
+  const body = outcome(result, url, profile);
+  const head = `<testcase classname="${escaped(`${rule}: ${RULES[rule].title}`)}" name="${escaped(name)}"`;
+  return body === '' ? `${head}/>` : `${head}>${body}</testcase>`;
+}
+
+function outcome({ verdict, why, finding, rule }: Result, url: string, profile: Profile): string {
+  const message = escaped(why ?? `${RULES[rule].title} (${RULES[rule].place})`);
+  switch (verdict) {
+    case 'agrees':
+      return '';
+    case 'skipped':
+      return `<skipped message="${message}"/>`;
+    case 'unknown':
+      return `<error message="${message}"/>`;
+    case 'differs': {
+      if (finding === undefined) return `<failure message="${message}"/>`;
+      const text = [...historyLines(finding, profile.decimals), '', ...curlLines(finding, url)].join('\n');
+      return `<failure message="${message}">${escaped(text)}</failure>`;
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import type { Operation } from './state/operation.js';
+import type { Round, Transaction } from './state/round.js';
+import { writtenText } from './state/tables.js';
+import type { Wallet } from './state/wallet.js';
+import type { Wallets } from './state/wallets.js';
+
+/** What bears an id that was looked for. */
+export interface IdHit {
+  readonly username: string;
+  readonly kind: 'transaction' | 'round' | 'request' | 'operation';
+  /** The kind of the transaction, or the type of message or operation; `round`. */
+  readonly what: string;
+  readonly productId: string | undefined;
+  readonly roundId: string | undefined;
+  /** Of the transaction or operation. */
+  readonly id: string | undefined;
+  /** Of the transaction; `open` or `closed` of a round. */
+  readonly state: string | undefined;
+  /** Since when it is there, by the shard's clock. Milliseconds. */
+  readonly timeMs: number | undefined;
+}
+
+/** What one turn may look at: a packed wallet counts one, and so does a transaction of another. Some half a millisecond. */
+const LOOKS_MAX = 1000;
+
+/** The hits among the players from this position on, as far as one turn goes. */
+export function findIds(
+  wallets: Wallets,
+  id: string,
+  from: number,
+  limit: number,
+): { hits: IdHit[]; next: number | undefined; players: number } {
+  const { count: players } = wallets;
+  const written = writtenBytes(id);
+  const hits: IdHit[] = [];
+  let position = from;
+  for (let looks = 0; position < players && looks < LOOKS_MAX && hits.length < limit; position++) {
+    looks++;
+    const peeked = wallets.peekAt(position);
+    if (peeked?.isPacked && !isInBody(peeked, written)) continue;
+    const wallet = wallets.lookAt(position) as Wallet;
+    looks += wallet.transactionCount;
+    for (const hit of hitsIn(wallet, id, written)) if (hits.length < limit) hits.push(hit);
+  }
+  return { hits, next: position < players && hits.length < limit ? position : undefined, players };
+}
+
+/** How the id stands in bodies, blobs and images: a text has one form only, wherever it is. */
+export function writtenBytes(id: string): Buffer {
+  const { bytes, length } = writtenText(id);
+  return Buffer.from(bytes.subarray(0, length));
+}
+
+/** All that bears the id in a wallet. Request ids are known of adjustments and rollbacks alone: no other has to be found again. */
+export function* hitsIn(wallet: Wallet, id: string, written = writtenBytes(id)): Generator<IdHit> {
+  const { username } = wallet;
+  const rounds = new Set<number>();
+  for (const item of wallet.transactions()) {
+    const { round } = item;
+    if (!rounds.has(round.row)) {
+      rounds.add(round.row);
+      yield* hitsInRound(username, round, id);
+    }
+    if (isInBlob(item, written)) yield* hitsInTransaction(username, item, id);
+  }
+  for (const operation of wallet.allOperations()) if (operation.id === id) yield operationHit(username, operation);
+}
+
+function* hitsInRound(username: string, round: Round, id: string): Generator<IdHit> {
+  const { id: roundId, productId, closings } = round;
+  const place = { username, productId, roundId };
+  if (roundId === id) {
+    const members = round.members();
+    const state = members.some(({ isOpen }) => isOpen) ? 'open' : 'closed';
+    yield { ...place, kind: 'round', what: 'round', id: undefined, state, timeMs: members[0]?.createdMs };
+  }
+  for (const { type, id: closingId } of closings) {
+    if (closingId !== id) continue;
+    // A rollback of a round is found again by the id of its request.
+    const kind = type === 'rollback' ? 'request' : 'transaction';
+    yield { ...place, kind, what: `${type} of the round`, id: undefined, state: undefined, timeMs: undefined };
+  }
+}
+
+function* hitsInTransaction(username: string, item: Transaction, id: string): Generator<IdHit> {
+  const { kind, state, createdMs: timeMs, round } = item;
+  const hit = { username, productId: round.productId, roundId: round.id, id: item.id, state, timeMs };
+  if (kind !== 'mark' && item.id === id) {
+    yield { ...hit, kind: 'transaction', what: kind === 'tombstone' ? 'cancel of an unknown id' : kind };
+  }
+  for (const { type, requestId } of item.effects()) {
+    if (requestId === id) yield { ...hit, kind: 'request', what: type, timeMs: undefined };
+  }
+}
+
+function operationHit(username: string, { type, id, timeMs }: Operation): IdHit {
+  const nowhere = { productId: undefined, roundId: undefined, state: undefined };
+  return { username, kind: 'operation', what: type, id, timeMs, ...nowhere };
+}
+
+/** Of a packed wallet, which is not unpacked for it. */
+function isInBody(wallet: Wallet, written: Buffer): boolean {
+  const { bytes, at } = wallet.body;
+  return bytes.subarray(at, wallet.bodyEnd).includes(written);
+}
+
+function isInBlob(item: Transaction, written: Buffer): boolean {
+  const { cursor, end } = item.blobCursor();
+  return cursor.bytes.subarray(cursor.at, end).includes(written);
+}

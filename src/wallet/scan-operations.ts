@@ -1,0 +1,101 @@
+import { type OperationView, viewOf } from './list-operations.js';
+import type { OperationType } from './state/operation.js';
+import type { Wallet } from './state/wallet.js';
+import { operationsOf } from './state/wallet-body.js';
+import type { Wallets } from './state/wallets.js';
+
+/** What is looked for. Undefined: whatever it is. */
+export interface WantedOperations {
+  /** The name of an operator. */
+  readonly by: string | undefined;
+  readonly type: OperationType | undefined;
+  readonly username: string | undefined;
+  /** From this time on, and before that one. */
+  readonly fromMs: number;
+  readonly beforeMs: number;
+}
+
+/** A place in the list of all players' operations: newest first; of one time by name; of one player and time newest first. */
+export interface AuditPlace {
+  readonly timeMs: number;
+  readonly username: string;
+  /** How many of this player and time it is, from 1 on. */
+  readonly nth: number;
+}
+
+export interface AuditItem {
+  readonly place: AuditPlace;
+  readonly currency: string;
+  readonly operation: OperationView;
+}
+
+export interface OperationScan {
+  readonly type: 'scan-operations';
+  readonly wanted: WantedOperations;
+  /** What comes after this place is looked for. */
+  readonly after: AuditPlace | undefined;
+  /** The position of the first player to look at. */
+  readonly from: number;
+  /** No more than so many, the first of them all. */
+  readonly limit: number;
+}
+
+export interface OperationScanResult {
+  readonly type: 'operation-scan';
+  readonly items: readonly AuditItem[];
+  /** The position of the next player to look at; undefined when the shard has been read to its end. */
+  readonly next: number | undefined;
+}
+
+/** Players looked at in one turn, and operations of them, until which others follow: each takes a microsecond or two. */
+const PLAYERS_MAX = 500;
+const OPERATIONS_MAX = 2000;
+
+/** Goes on over the players of the shard, packed ones as they are, until there is enough for one turn. */
+export function scanOperations(wallets: Wallets, scan: OperationScan): OperationScanResult {
+  const { wanted, from, limit } = scan;
+  const items: AuditItem[] = [];
+  if (wanted.username !== undefined) {
+    const wallet = wallets.peek(wanted.username);
+    if (wallet !== undefined) addOf(wallet, scan, items);
+    return { type: 'operation-scan', items: firstOf(items, limit), next: undefined };
+  }
+  const end = Math.min(from + PLAYERS_MAX, wallets.count);
+  let position = from;
+  for (let looked = 0; position < end && looked < OPERATIONS_MAX; position++) {
+    looked += addOf(wallets.peekAt(position) as Wallet, scan, items);
+  }
+  return {
+    type: 'operation-scan',
+    items: firstOf(items, limit),
+    next: position < wallets.count ? position : undefined,
+  };
+}
+
+/** The first of a list of all players' operations. */
+export function firstOf(items: readonly AuditItem[], limit: number): readonly AuditItem[] {
+  return [...items].sort((a, b) => compare(a.place, b.place)).slice(0, limit);
+}
+
+/** Returns how many were looked at. */
+function addOf(wallet: Wallet, { wanted, after }: OperationScan, items: AuditItem[]): number {
+  const { username, currency } = wallet;
+  const operations = operationsOf(wallet);
+  let place: AuditPlace = { timeMs: Number.POSITIVE_INFINITY, username, nth: 0 };
+  for (const operation of operations) {
+    const { timeMs, type, by } = operation;
+    place = { timeMs, username, nth: timeMs === place.timeMs ? place.nth + 1 : 1 };
+    if (timeMs < wanted.fromMs || timeMs >= wanted.beforeMs) continue;
+    if (wanted.type !== undefined && type !== wanted.type) continue;
+    if (wanted.by !== undefined && by?.name !== wanted.by) continue;
+    if (after !== undefined && compare(place, after) <= 0) continue;
+    items.push({ place, currency, operation: viewOf(operation) });
+  }
+  return operations.length;
+}
+
+function compare(a: AuditPlace, b: AuditPlace): number {
+  if (a.timeMs !== b.timeMs) return b.timeMs - a.timeMs;
+  if (a.username !== b.username) return a.username < b.username ? -1 : 1;
+  return a.nth - b.nth;
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SignInThrottle } from '../../src/admin/console/sign-in-throttle.js';
+import { TestNode } from '../support/test-node.js';
+
+function throttleWithClock() {
+  let nowMs = 0;
+  const throttle = new SignInThrottle({ now: () => nowMs, monotonicMs: () => nowMs });
+  const fail = (address: string, times: number) => {
+    for (let n = 0; n < times; n++) throttle.noteFailure(address);
+  };
+  return {
+    throttle,
+    fail,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+test('who sends ten wrong tokens is refused for the rest of the minute, and nobody else', () => {
+  const { throttle, fail, pass } = throttleWithClock();
+  fail('192.0.2.1', 9);
+  assert.equal(throttle.isClosedFor('192.0.2.1'), false);
+  fail('192.0.2.1', 1);
+  assert.deepEqual([throttle.isClosedFor('192.0.2.1'), throttle.isClosedFor('192.0.2.2')], [true, false]);
+  pass(59_999);
+  assert.equal(throttle.isClosedFor('192.0.2.1'), true);
+  pass(1);
+  assert.equal(throttle.isClosedFor('192.0.2.1'), false);
+  fail('192.0.2.1', 9);
+  assert.equal(throttle.isClosedFor('192.0.2.1'), false, 'it counts from the beginning again');
+});
+
+test('of IPv6 a network of 64 bits is one', () => {
+  const { throttle, fail } = throttleWithClock();
+  for (let n = 0; n < 10; n++) fail(`2001:db8:0:1::${n.toString(16)}`, 1);
+  assert.equal(throttle.isClosedFor('2001:db8:0:1:ffff::1'), true);
+  assert.equal(throttle.isClosedFor('2001:db8:0:2::1'), false);
+});
+
+test('what is remembered of addresses does not grow', () => {
+  const { throttle, fail } = throttleWithClock();
+  fail('192.0.2.1', 10);
+  for (let n = 0; n < 20_000; n++) fail(`10.0.${n >> 8}.${n & 255}`, 1);
+  assert.equal(throttle.size, 10_000);
+  assert.equal(throttle.isClosedFor('192.0.2.1'), false, 'it began longest ago');
+});
+
+test('a console that was tried too often answers 429 there, and who is signed in goes on', async () => {
+  const token = 'a-token-of-anna-alone';
+  const node = await TestNode.start({ 'admin.tokens': [{ name: 'anna', role: 'operate', token }] });
+  try {
+    const signIn = (given: string, forwarded?: string) =>
+      fetch(`${node.adminUrl}/console/session`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...(forwarded && { 'X-Forwarded-For': forwarded }) },
+        body: JSON.stringify({ token: given }),
+      });
+    const session = await signIn(token);
+    assert.equal(session.status, 200);
+    const cookie = (session.headers.get('set-cookie') ?? '').split(';')[0] as string;
+    for (let n = 0; n < 10; n++) assert.equal((await signIn('wrong', '198.51.100.7, 192.0.2.1')).status, 401);
+    const refused = await signIn(token, '203.0.113.9, 192.0.2.1');
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '60']);
+    assert.equal(((await refused.json()) as { code: string }).code, 'too-many-attempts');
+    assert.equal((await signIn(token, '192.0.2.2')).status, 200, 'another one behind the same proxy');
+    assert.equal((await signIn(token)).status, 200, 'this machine itself');
+    assert.equal((await fetch(`${node.adminUrl}/v1/players`, { headers: { Cookie: cookie } })).status, 200);
+  } finally {
+    await node.close();
+  }
+});

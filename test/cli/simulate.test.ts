@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { runVerb } from '../support/run-verb.js';
+import { inTempFolder } from '../support/temp-folder.js';
+import { TestNode } from '../support/test-node.js';
+
+const KEY = 'k1:0123456789abcdef0123456789abcdef';
+
+test('simulate agrees with walletd, signed, and writes its reports', async () => {
+  await inTempFolder(async (folder) => {
+    const node = await TestNode.start({ 'signature.keys': KEY });
+    try {
+      writeFileSync(`${folder}/key`, `# the key of the tests\n${KEY}\n`);
+      const reports = ['--junit', `${folder}/junit.xml`, '--html', `${folder}/page.html`];
+      const args = [node.callbackUrl, '--operator', node.adminUrl, '--key-file', `${folder}/key`, ...reports];
+      const { status, stdout, stderr } = await runVerb(['simulate', ...args]);
+      assert.deepEqual([status, stderr], [0, ''], stdout);
+      assert.match(stdout, /\d+ cases, \d+ messages: \d+ agree, 0 differ, 0 cannot be known, 0 skipped\n$/);
+      assert.match(
+        readFileSync(`${folder}/junit.xml`, 'utf8'),
+        /<testsuite name="walletd simulate" tests="\d+" failures="0"/,
+      );
+      assert.match(readFileSync(`${folder}/page.html`, 'utf8'), /<span class="agrees">agrees<\/span>/);
+    } finally {
+      await node.close();
+    }
+  });
+});
+
+test('simulate knows what a profile says, and finds it where it is not so', async () => {
+  await inTempFolder(async (folder) => {
+    const node = await TestNode.start({ duplicates: 'reject', 'void.allowNegativeBalance': false });
+    try {
+      const profile = `${folder}/profile.json`;
+      writeFileSync(profile, '{"duplicates": "reject", "void.allowNegativeBalance": false}');
+      const args = ['simulate', node.callbackUrl, '--operator', node.adminUrl];
+      const agreed = await runVerb([...args, '--profile', profile]);
+      assert.equal(agreed.status, 0, agreed.stdout);
+      const differing = await runVerb(args);
+      assert.equal(differing.status, 1);
+      assert.match(differing.stdout, /\ndiffers .*a repeat gets the first answer and moves nothing/);
+      assert.match(
+        differing.stdout,
+        /DIFFERS {2}a repeat gets the first answer[\s\S]*?\n {4}curl -s "\$URL"\/placeBets /,
+      );
+    } finally {
+      await node.close();
+    }
+  });
+});
+
+test('of an operator that answers 503 for ever simulate cannot know, and blames nothing', async () => {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(503).end('{"statusCode":50001}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { status, stdout } = await runVerb(['simulate', url, '--create', ':', '--patience', '0', '--json']);
+    assert.equal(status, 3);
+    const verdicts = stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { verdict: string }).verdict);
+    assert.deepEqual([...new Set(verdicts)], ['unknown']);
+  } finally {
+    server.close();
+  }
+});
+
+test('simulate says in one sentence what is wrong with its arguments', async () => {
+  await inTempFolder(async (folder) => {
+    const file = (text: string) => {
+      writeFileSync(`${folder}/file`, text);
+      return `${folder}/file`;
+    };
+    const said = async (...args: string[]) => {
+      const { status, stderr } = await runVerb(['simulate', 'http://127.0.0.1:9', ...args]);
+      assert.equal(status, 2, stderr);
+      return stderr.trim();
+    };
+    assert.match(await said(), /one of --players, --create and --operator/);
+    assert.match(await said('--players', file('ann\nbob\n')), /file: it has 2 players, and \d+ are needed$/);
+    assert.match(await said('--players', file('ann\nann\n')), /file: ann is there twice$/);
+    assert.match(await said('--create', ':', '--key-file', file('# none\n')), /file: there is no secret$/);
+    const profile = (text: string) => said('--create', ':', '--profile', file(text));
+    assert.match(await profile('{'), /file: it is not JSON: /);
+    assert.match(await profile('[]'), /file: it must be a JSON object$/);
+    assert.match(await profile('{"tipps": 1}'), /file: it has "tipps": it can have duplicates, /);
+    assert.match(
+      await profile('{"duplicates": "ignore"}'),
+      /file: "duplicates" has "ignore": it can be replay, reject$/,
+    );
+    assert.match(await profile('{"endpoints": ["bet"]}'), /file: "endpoints" has "bet": it can be checkBalance, /);
+    assert.match(await profile('{"paths": {"placeTips": "payTips"}}'), /for placeTips a path that begins with \/$/);
+    assert.match(await profile('{"decimals": 9}'), /file: "decimals" must be a whole number from 0 to 4$/);
+    assert.match(await profile('{"currency": ""}'), /file: "currency" must be text$/);
+  });
+});

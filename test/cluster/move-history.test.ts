@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MoveHistory } from '../../src/cluster/move-history.js';
+import type { Claim, MemberRecord, Plan, TableView } from '../../src/cluster/table.js';
+
+const members = new Map(['a', 'b'].map((tag) => [tag, { name: `node-${tag}` } as MemberRecord]));
+const plan = (owners: readonly string[], why = 'the first plan', by = 'node-a'): Plan => ({
+  owners,
+  followers: [],
+  pinned: [],
+  format: 1,
+  why,
+  by,
+});
+const view = (of: Plan | undefined, claims: readonly (readonly [number, Claim])[]): TableView => ({
+  version: '',
+  members,
+  drained: new Set(),
+  plan: of,
+  claims: new Map(claims),
+});
+
+test('a move is told with who wanted it, why, and how long it took; what was there before is no move', () => {
+  const history = new MoveHistory();
+  const first = plan(['a', 'b']);
+  const held = [
+    [0, { epoch: 1, tag: 'a' }],
+    [1, { epoch: 1, tag: 'b' }],
+  ] as const;
+  history.note(view(first, held), 1000);
+  assert.equal(history.all.length, 0);
+  const moved = plan(['b', 'b'], 'shard 0 was moved by an operator', 'anna');
+  history.note(view(moved, held), 2000);
+  // It is let go of, and taken.
+  history.note(view(moved, [[0, { epoch: 1, tag: '' }], held[1]]), 2300);
+  assert.equal(history.all.length, 0);
+  const taken = view(moved, [[0, { epoch: 2, tag: 'b' }], held[1]]);
+  history.note(taken, 2500);
+  history.note(taken, 2700);
+  assert.deepEqual(history.all, [
+    {
+      shard: 0,
+      from: 'node-a',
+      to: 'node-b',
+      epoch: 2,
+      timeMs: 2500,
+      tookMs: 500,
+      why: 'shard 0 was moved by an operator',
+      by: 'anna',
+    },
+  ]);
+});
+
+test('a shard that its owner takes anew has not moved, and one that nobody planned to move has no reason', () => {
+  const history = new MoveHistory();
+  history.note(view(plan(['a']), [[0, { epoch: 1, tag: 'a' }]]), 1000);
+  history.note(view(plan(['a']), [[0, { epoch: 2, tag: 'a' }]]), 2000);
+  assert.equal(history.all.length, 0);
+  history.note(view(plan(['a']), [[0, { epoch: 3, tag: 'gone' }]]), 3000);
+  const [move] = history.all;
+  assert.deepEqual([move?.from, move?.to, move?.tookMs, move?.why, move?.by], ['node-a', 'gone', null, null, null]);
+});
+
+test('the newest 500 are kept', () => {
+  const history = new MoveHistory();
+  history.note(view(undefined, []), 0);
+  for (let epoch = 1; epoch <= 1000; epoch++) {
+    history.note(view(undefined, [[0, { epoch, tag: epoch % 2 === 0 ? 'a' : 'b' }]]), epoch);
+  }
+  assert.deepEqual([history.all.length, history.all[0]?.epoch, history.all.at(-1)?.epoch], [500, 1000, 501]);
+});

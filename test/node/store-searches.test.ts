@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { StoreSearch } from '../../src/admin/store-searcher.js';
+import { StoreSearches } from '../../src/node/store-searches.js';
+import { endAfterTests } from '../support/children.js';
+import { settingsWith } from '../support/settings.js';
+import { until } from '../support/until.js';
+
+const ENDLESS = fileURLToPath(new URL('../support/endless-search.js', import.meta.url));
+const settings = settingsWith({ store: 'lmdb:/nowhere' });
+const searches = new StoreSearches(settings, ENDLESS);
+const query = (id = 'id') => ({ in: 'log', id, hitsMax: 10 }) as const;
+
+afterEach(() => searches.close());
+
+/** The process id of a search that has begun, and what it tells from then on. */
+async function begun(search: StoreSearch | undefined) {
+  const lines = (search as StoreSearch).lines[Symbol.asyncIterator]();
+  const { value } = await lines.next();
+  return { pid: Number(value?.type === 'hit' && value.hit.username), lines };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('one search is under way at a time; when it is not wanted any more its process ends, and another may begin', async () => {
+  const first = searches.maybeBegin(query());
+  assert.equal(searches.maybeBegin(query()), undefined);
+  const { pid, lines } = await begun(first);
+  first?.stop();
+  assert.deepEqual((await lines.next()).value, { type: 'failed', reason: 'the search was ended' });
+  await until('its process has ended', () => !isRunning(pid));
+  const second = searches.maybeBegin(query());
+  assert.ok(second !== undefined);
+  first?.stop();
+  assert.equal(searches.maybeBegin(query()), undefined, 'the first one is no matter any more');
+});
+
+test('a process that does not end is killed', async () => {
+  const search = searches.maybeBegin(query('deaf'));
+  const { pid } = await begun(search);
+  search?.stop();
+  await until('it has ended', () => !isRunning(pid));
+});
+
+test('it ends when whoever started it dies, whatever that dies of', async () => {
+  const program = fileURLToPath(new URL('../support/searching-program.js', import.meta.url));
+  const starter = endAfterTests(spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] }));
+  const [said] = (await once(starter.stdout, 'data')) as [Buffer];
+  const pid = Number(said.toString());
+  assert.ok(isRunning(pid));
+  starter.kill('SIGKILL');
+  await until('it has ended', () => !isRunning(pid));
+});
+
+test('a process that breaks off is a search that failed', async () => {
+  const search = searches.maybeBegin(query('broken')) as StoreSearch;
+  const lines = [];
+  for await (const line of search.lines) lines.push(line);
+  assert.deepEqual(lines.at(-1), { type: 'failed', reason: 'the search was ended' });
+});
+
+test('what the store has against it is told', async () => {
+  const search = new StoreSearches(settings).maybeBegin(query()) as StoreSearch;
+  const lines = [];
+  for await (const line of search.lines) if (line.type !== 'progress') lines.push(line);
+  assert.match(JSON.stringify(lines), /^\[\{"type":"failed","reason":"there is no store at lmdb:\/nowhere/);
+});

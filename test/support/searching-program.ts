@@ -1,0 +1,9 @@
+import { fileURLToPath } from 'node:url';
+import { StoreSearches } from '../../src/node/store-searches.js';
+import { settingsWith } from './settings.js';
+
+/** A program of its own that searches for ever; says the process id of its search when that has begun. */
+const program = fileURLToPath(new URL('./endless-search.js', import.meta.url));
+const searches = new StoreSearches(settingsWith({ store: 'lmdb:/nowhere' }), program);
+const search = searches.maybeBegin({ in: 'log', id: 'id', hitsMax: 1 });
+for await (const line of search?.lines ?? []) if (line.type === 'hit') console.log(line.hit.username);
