@@ -6,6 +6,7 @@ import { Slices } from '../base/slices.js';
 import { FAILURES } from '../callback/failures.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, SignedCommand } from './admin-deps.js';
+import { isObject } from './cursor.js';
 import { amount, currency, id } from './fields.js';
 import { mustUnits } from './money.js';
 import { answer } from './openapi.js';
@@ -25,10 +26,17 @@ const NEWLINE = 0x0a;
 
 type SignedImport = Extract<SignedCommand, { type: 'import-player' }>;
 
+/** A line that cannot be carried out: why, and what could be read of whom it is about. */
+interface UnusableLine {
+  readonly reason: string;
+  readonly id?: string;
+  readonly username?: string;
+}
+
 /** A line that is not blank, and its place in what was sent. */
 interface ReadLine {
   readonly lineNumber: number;
-  readonly command: SignedImport | Problem;
+  readonly read: SignedImport | UnusableLine;
 }
 
 type Result = { readonly result: 'created' | 'skipped' } | { readonly result: 'refused'; readonly reason: string };
@@ -72,7 +80,7 @@ async function* report(body: Readable, by: Operator, deps: AdminDeps): AsyncGene
     const read: ReadLine[] = [];
     for (const line of lines) {
       lineNumber++;
-      if (!isBlank(line)) read.push({ lineNumber, command: readLine(line, ++linesRead, by, deps) });
+      if (!isBlank(line)) read.push({ lineNumber, read: readLine(line, ++linesRead, by, deps) });
       await slices.maybeYield();
     }
     const results = await Promise.all(read.map((one) => importLine(one, deps)));
@@ -88,39 +96,52 @@ async function* report(body: Readable, by: Operator, deps: AdminDeps): AsyncGene
 }
 
 /** `count` of the lines that are not blank have been read, this one included. */
-function readLine(line: Buffer | undefined, count: number, by: Operator, deps: AdminDeps): SignedImport | Problem {
+function readLine(line: Buffer | undefined, count: number, by: Operator, deps: AdminDeps): SignedImport | UnusableLine {
+  let value: unknown;
   try {
     if (count > deps.settings.importLinesMax) {
       throw badRequest(`an import has at most ${deps.settings.importLinesMax} lines: send the rest in another`);
     }
-    return toCommand(line, by, deps);
+    value = parse(line);
+    return toCommand(value, by, deps);
   } catch (error) {
-    if (error instanceof Problem) return error;
+    if (error instanceof Problem) return { reason: error.detail, ...namesIn(value) };
     throw error;
   }
 }
 
-async function importLine({ lineNumber: line, command }: ReadLine, deps: AdminDeps) {
-  if (command instanceof Problem) return { line, result: 'refused', reason: command.detail } as const;
-  const { id, username } = command;
-  return { line, id, username, ...(await executePatiently(command, deps)) };
+async function importLine({ lineNumber: line, read }: ReadLine, deps: AdminDeps) {
+  if ('reason' in read) {
+    const { reason, ...names } = read;
+    return { line, ...names, result: 'refused', reason } as const;
+  }
+  const { id, username } = read;
+  return { line, id, username, ...(await executePatiently(read, deps)) };
 }
 
-function toCommand(line: Buffer | undefined, by: Operator, deps: AdminDeps): SignedImport {
+function parse(line: Buffer | undefined): unknown {
   if (line === undefined) throw badRequest(`a line has at most ${LINE_BYTES_MAX} bytes`);
   if (!isUtf8(line)) throw badRequest('the line is not UTF-8');
-  let value: unknown;
   try {
-    value = JSON.parse(line.toString());
+    return JSON.parse(line.toString());
   } catch {
     throw badRequest('the line is not JSON');
   }
+}
+
+function toCommand(value: unknown, by: Operator, deps: AdminDeps): SignedImport {
   const valid = validateLine(value);
   if (valid !== true) throw valid.error;
   const { id, username, currency, balance } = value as TypeOf<typeof line>;
   const { scales, amountMax } = deps.settings;
   const opening = mustUnits(scales, currency, balance, amountMax, 'balance');
   return { type: 'import-player', id, username, currency, balance: opening, by };
+}
+
+function namesIn(value: unknown): Pick<UnusableLine, 'id' | 'username'> {
+  if (!isObject(value)) return {};
+  const { id, username } = value;
+  return { ...(typeof id === 'string' && { id }), ...(typeof username === 'string' && { username }) };
 }
 
 /** An import is never urgent: where a shard is busy it waits, and gives up only when that does not end. */

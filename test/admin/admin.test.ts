@@ -150,7 +150,13 @@ describe('the operator API', () => {
     assert.deepEqual(first.words.slice(0, 4), ['created', 'created', 'skipped', 'refused']);
     assert.deepEqual(first.report[0], { line: 1, id: 'open-1', username: 'imp1', result: 'created' });
     assert.match(first.report[4].reason, /exists/);
+    assert.deepEqual(
+      [first.report[7].id, first.report[7].username],
+      ['open-1', 'imp3'],
+      'whom a refused line is about',
+    );
     assert.match(first.report[11].reason, /not JSON/);
+    assert.equal('username' in first.report[11], false);
     assert.match(first.report[14].reason, /at most 16384 bytes/);
     assert.deepEqual((await results()).sums, { created: 0, skipped: 4, refused: 12 });
     assert.match((await call('GET', '/v1/players/imp1')).text, /"balance":10\.5,/);

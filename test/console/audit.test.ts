@@ -62,4 +62,23 @@ describe('the audit of the console', () => {
     await visit.waitForText('No such operation is remembered.');
     await visit.end();
   });
+
+  test('where no answer comes that is said, and asked again', async () => {
+    const visit = await browser.open(node.adminUrl);
+    const { page } = visit;
+    for (const [path, call, text] of [
+      ['audit', '**/v1/operations?*', 'correction'],
+      ['settings', '**/v1/settings', 'admin.port'],
+      ['snapshots', '**/v1/snapshots', /no snapshot yet|Kept in the store/],
+    ] as const) {
+      await page.route(call, (route) => route.abort('connectionrefused'));
+      await visit.goTo(path);
+      await visit.waitForText('walletd does not answer.');
+      await visit.checkAccessibility();
+      await page.unroute(call);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await visit.waitForText(text);
+    }
+    await visit.end(/ERR_CONNECTION_REFUSED/);
+  });
 });

@@ -14,7 +14,9 @@ describe('the console of a cluster of three', () => {
   let browser: ConsoleBrowser;
 
   before(async () => {
-    [cluster, browser] = await Promise.all([TestCluster.start(3), ConsoleBrowser.start()]);
+    // One after the other: three nodes that connect have deadlines.
+    cluster = await TestCluster.start(3);
+    browser = await ConsoleBrowser.start();
     await until('every shard has an owner', async () => (await seen()).shards.every(({ owner }) => owner !== null));
   });
   after(async () => {

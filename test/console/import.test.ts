@@ -85,6 +85,7 @@ describe('the import of a file with the console', () => {
     const numbers = await refused.locator('td:first-child').allTextContents();
     assert.deepEqual(numbers, ['701', '1101', '1151']);
     assert.match((await refused.first().textContent()) ?? '', /the line is not JSON/);
+    assert.match((await refused.nth(1).textContent()) ?? '', /balance must be .*none.*open-none/);
     assert.match((await refused.last().textContent()) ?? '', /a line has at most 16384 bytes/);
     assert.equal(await balanceOf('many-1199'), '5');
     await visit.checkAccessibility();

@@ -5,6 +5,9 @@ import { TestNode } from '../support/test-node.js';
 
 const TOKENS = { anna: 'a-token-of-anna-alone', auditor: 'a-token-of-the-auditor' };
 
+/** Buttons that change nothing. */
+const HARMLESS = ['Sign out', 'Copy CSV', 'Read again', 'Show more', 'Search on'];
+
 describe('the console with tokens', () => {
   let node: TestNode;
   let browser: ConsoleBrowser;
@@ -58,10 +61,23 @@ describe('the console with tokens', () => {
     await visit.page.getByRole('link', { name: 'Operations' }).waitFor();
     const buttons = async () => await visit.page.getByRole('button').allTextContents();
     assert.deepEqual(new Set(await buttons()), new Set(['Sign out', 'Read again']));
+    await visit.page.getByRole('link', { name: 'Find' }).click();
+    await visit.page.getByLabel('Id', { exact: true }).fill('nothing');
+    await visit.page.getByRole('button', { name: 'Find' }).click();
+    await visit.waitForText('Nothing in memory bears this id.');
+    assert.deepEqual(new Set(await buttons()), new Set(['Sign out', 'Find', 'Search', 'Search again']));
     await visit.page.getByRole('link', { name: 'Snapshots' }).click();
     await visit.waitForText('By shard of this node');
     assert.deepEqual(new Set(await buttons()), new Set(['Sign out', 'Copy CSV']));
-    await visit.end(/status of 401/);
+    for (const path of ['', 'players', 'hanging', 'import', 'cluster', 'audit', 'settings?show=all', 'snapshots']) {
+      await visit.goTo(path);
+      await visit.page.getByRole('heading', { level: 1 }).waitFor();
+      await visit.page.locator('.spinner').waitFor({ state: 'detached' });
+      const others = (await buttons()).filter((name) => !HARMLESS.includes(name));
+      assert.deepEqual(others, [], path);
+    }
+    // A cluster that is not there is a 404, which the browser writes down.
+    await visit.end(/status of (401|404)/);
   });
 
   test('a session that ends is said to have ended, and one goes on where one was', async () => {

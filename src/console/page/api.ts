@@ -62,19 +62,8 @@ export async function postLines(
   lines: Uint8Array<ArrayBuffer>,
   signal: AbortSignal,
 ): Promise<readonly unknown[]> {
-  const headers = { 'Content-Type': 'application/x-ndjson', ...(csrf !== null && { 'X-Walletd-Csrf': csrf }) };
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(path, { method: 'POST', headers, body: lines, signal });
-    text = await response.text();
-  } catch (error) {
-    if (signal.aborted) throw error;
-    throw new CallError(0, 'walletd does not answer.');
-  }
-  if (response.status === 401) onSignedOut();
-  if (!response.ok) throw new CallError(response.status, detailOf(text) ?? `walletd answered ${response.status}.`);
-  const answers = text.trim().split('\n').map(parseExact);
+  const response = await ask('POST', path, new Blob([lines], { type: 'application/x-ndjson' }), signal);
+  const answers = (await answered(response.text(), signal)).trim().split('\n').map(parseExact);
   const last = answers.pop();
   if (typeof last === 'object' && last !== null && 'created' in last) return answers;
   throw new CallError(0, 'walletd does not answer.');
@@ -114,13 +103,13 @@ export async function getLines<T>(path: string, signal: AbortSignal, hear: (line
   }
 }
 
-/** Resolves when the answer begins, if it is none of an error. */
+/** Resolves when the answer begins, if it is none of an error. A body that is no blob is sent as JSON. */
 async function ask(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = {};
   if (csrf !== null) headers['X-Walletd-Csrf'] = csrf;
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (body !== undefined) headers['Content-Type'] = body instanceof Blob ? body.type : 'application/json';
   const init: RequestInit = { method, headers, cache: 'no-store' };
-  if (body !== undefined) init.body = toJson(body);
+  if (body !== undefined) init.body = body instanceof Blob ? body : toJson(body);
   if (signal !== undefined) init.signal = signal;
   const response = await answered(fetch(path, init), signal);
   if (response.ok) return response;
