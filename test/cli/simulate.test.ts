@@ -72,6 +72,22 @@ test('of an operator that answers 503 for ever simulate cannot know, and blames 
   }
 });
 
+test('without players simulate cannot know, and says why there are none', async () => {
+  const run = async (...args: string[]) => {
+    const { status, stdout, stderr } = await runVerb(['simulate', 'http://127.0.0.1:9', ...args]);
+    assert.deepEqual([status, stdout], [3, '']);
+    return stderr;
+  };
+  assert.equal(
+    await run('--create', 'echo "no room for {username}" | cut -d - -f 1 >&2; false'),
+    'walletd: a player could not be created: no room for simulation\n',
+  );
+  assert.match(
+    await run('--operator', 'http://127.0.0.1:9'),
+    /^walletd: no players from http:\/\/127\.0\.0\.1:9\/v1\/players:import: /,
+  );
+});
+
 test('simulate says in one sentence what is wrong with its arguments', async () => {
   await inTempFolder(async (folder) => {
     const file = (text: string) => {
