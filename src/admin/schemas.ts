@@ -1,5 +1,6 @@
 import { CURRENCY } from '../base/currency.js';
 import { REASON_LENGTH_MAX } from '../wallet/identifier.js';
+import { OPEN_SINCE } from '../wallet/query.js';
 import { TRANSACTION_STATES } from '../wallet/state/transaction-record.js';
 
 /*
@@ -39,6 +40,11 @@ const transaction = {
   paid: amount,
   createdMillis: millis,
   updatedMillis: millis,
+};
+const maybeOfTransaction = {
+  betAmount: amount,
+  payoutAmount: amount,
+  openSince: { enum: OPEN_SINCE, description: 'It was closed, and is open once more since this came.' },
 };
 const shard = { type: 'integer', minimum: 0 };
 const lsn = { type: 'string', pattern: '^\\d+-\\d+$', description: 'epoch-sequence' };
@@ -96,7 +102,7 @@ export const operatorSchemas = {
     },
     { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
   ),
-  Transaction: exactly(transaction, { betAmount: amount, payoutAmount: amount }),
+  Transaction: exactly(transaction, maybeOfTransaction),
   Round: exactly({
     productId: text,
     roundId: text,
@@ -129,7 +135,7 @@ export const operatorSchemas = {
       ...searchEnds,
     ],
   },
-  PlayerTransaction: exactly({ username: text, currency, ...transaction }, { betAmount: amount, payoutAmount: amount }),
+  PlayerTransaction: exactly({ username: text, currency, ...transaction }, maybeOfTransaction),
   FindLine: {
     oneOf: [
       exactly(

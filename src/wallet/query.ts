@@ -33,7 +33,10 @@ export type Query =
   | {
       readonly type: 'scan-transactions';
       readonly state: TransactionState;
+      /** Of what is open since a rollback the last change counts. */
       readonly createdBeforeMs: number;
+      /** Only what is open since a rollback. */
+      readonly openSince?: OpenSince | undefined;
       readonly limit: number;
       readonly after: ScanCursor | undefined;
     }
@@ -155,6 +158,10 @@ export interface PlayerDetails extends PlayerView {
   readonly session: Pick<Session, 'endMs'> | null;
 }
 
+/** What opened a bet or tip that had been closed. */
+export const OPEN_SINCE = ['rollback'] as const;
+export type OpenSince = (typeof OPEN_SINCE)[number];
+
 export interface TransactionView {
   readonly username: string;
   readonly currency: string;
@@ -163,6 +170,8 @@ export interface TransactionView {
   readonly productId: string;
   readonly roundId: string;
   readonly state: TransactionState;
+  /** Undefined for what is closed, and for what was never closed. */
+  readonly openSince: OpenSince | undefined;
   /** Current stake, or tip, or debit; undefined for what takes nothing. */
   readonly betAmount: Units | undefined;
   /** Undefined for what has no payout of its own. */
@@ -386,7 +395,12 @@ function isBeyond(place: TransactionCursor, after: TransactionCursor): boolean {
 /** Over all players of the shard, by order of their creation. */
 function scanTransactions(wallets: Wallets, scan: Extract<Query, { type: 'scan-transactions' }>): QueryResult {
   const items: TransactionView[] = [];
-  const wanted = (item: Transaction) => item.state === scan.state && item.createdMs <= scan.createdBeforeMs;
+  const wanted = (item: Transaction) => {
+    if (item.state !== scan.state) return false;
+    const since = openSinceOf(item);
+    if (scan.openSince !== undefined && since !== scan.openSince) return false;
+    return (since === undefined ? item.createdMs : item.updatedMs) <= scan.createdBeforeMs;
+  };
   const openOnly = scan.state === 'OPEN' || scan.state === 'WAITING';
   let position = scan.after?.position ?? 0;
   let within = scan.after?.within;
@@ -446,6 +460,10 @@ function findPlayers(wallets: Wallets, { prefix, from, limit }: Extract<Query, {
   return { type: 'found-players', players, next: position < wallets.count ? position : undefined };
 }
 
+function openSinceOf(item: Transaction): OpenSince | undefined {
+  return item.isReopened ? 'rollback' : undefined;
+}
+
 const NO_STAKE: readonly TransactionKind[] = ['settlement', 'reward', 'credit'];
 
 function transactionView(wallet: Wallet, item: Transaction): TransactionView {
@@ -457,6 +475,7 @@ function transactionView(wallet: Wallet, item: Transaction): TransactionView {
     productId: item.round.productId,
     roundId: item.round.id,
     state: item.state,
+    openSince: openSinceOf(item),
     betAmount: NO_STAKE.includes(item.kind) ? undefined : item.stake,
     payoutAmount: item.payout,
     held: item.held,

@@ -233,6 +233,16 @@ describe('GET /openapi.json', () => {
     for (const place of ['memory', 'log', 'archive']) await admin('get', '/v1/find', `/v1/find?id=b1&in=${place}`);
     await admin('get', '/v1/find', '/v1/find?in=log');
     await admin('get', '/v1/transactions', '/v1/transactions?state=GONE');
+    await callback('settleBets', JSON.stringify(settlement('ann', 'open', 1)));
+    const undone = { id: 'open', roundId: 'r-open', status: 'ROLLBACK', transactionType: 'BY_TRANSACTION' };
+    const txns = [{ ...undone, betAmount: 1, payoutAmount: 1 }];
+    await callback('rollback', JSON.stringify({ id: 'undo', ...ENVELOPE, txns }));
+    const found = await admin('get', '/v1/transactions', '/v1/transactions?openSince=rollback');
+    assert.deepEqual(
+      JSON.parse(found).transactions.map(({ id, openSince }: Record<string, string>) => `${id} ${openSince}`),
+      ['open rollback'],
+    );
+    await admin('get', '/v1/transactions', '/v1/transactions?openSince=settle');
   });
 
   test('without the token it answers as it says, and so does a server that is full', async () => {
