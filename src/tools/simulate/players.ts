@@ -12,8 +12,9 @@ export interface Players {
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
-/** Players that are made at a time. */
-const IMPORT_LINES = 100;
+/** Players that are made at a time: at first few, later as many again as have been needed. */
+const IMPORT_LINES_MIN = 100;
+const IMPORT_LINES_MAX = 2000;
 
 /** Those of a list, each once. `text` has a username a line. */
 export class ListedPlayers implements Players {
@@ -91,7 +92,7 @@ export class OperatorPlayers implements Players {
   }
 
   private async import(): Promise<void> {
-    const players = Array.from({ length: IMPORT_LINES }, () => {
+    const players = Array.from({ length: Math.min(Math.max(this.made, IMPORT_LINES_MIN), IMPORT_LINES_MAX) }, () => {
       return { username: `${this.prefix}-${++this.made}`, currency: this.currency, balance: OPENING_BALANCE };
     });
     const body = players.map((player) => JSON.stringify({ id: 'opening', ...player })).join('\n');
