@@ -13,10 +13,13 @@ import type { TransactionState } from './state/transaction-record.js';
 import { Wallet } from './state/wallet.js';
 import { sessionOf } from './state/wallet-body.js';
 import type { Wallets } from './state/wallets.js';
+import type { TalliesJson } from './tallies.js';
 
 /** What can be read of a shard without changing it. Questions and answers are plain data. */
 export type Query =
   | { readonly type: 'read-player'; readonly username: string }
+  /** Answered by the shard: they are of its log, and not of its wallets. */
+  | { readonly type: 'read-tallies' }
   | {
       readonly type: 'list-transactions';
       readonly username: string;
@@ -76,6 +79,7 @@ export type Query =
 export type PlayerQuery = Extract<Query, { readonly username: string }>;
 
 export type QueryResult =
+  | { readonly type: 'tallies'; readonly tallies: TalliesJson }
   | { readonly type: 'player'; readonly player: PlayerDetails | undefined }
   | { readonly type: 'transactions'; readonly page: TransactionPage | undefined }
   | { readonly type: 'operations'; readonly page: OperationPage | undefined }
@@ -218,7 +222,11 @@ const NOTHING_ARCHIVED: ArchivedPart = { images: [], downTo: 0 };
  * Answers from memory, whatever is durable: the shard holds the answer back until that is. `archived` is for lists of
  * transactions: rounds that have left memory.
  */
-export function query(wallets: Wallets, question: Query, archived: ArchivedPart = NOTHING_ARCHIVED): QueryResult {
+export function query(
+  wallets: Wallets,
+  question: Exclude<Query, { type: 'read-tallies' }>,
+  archived: ArchivedPart = NOTHING_ARCHIVED,
+): QueryResult {
   switch (question.type) {
     case 'read-player': {
       const peeked = wallets.peek(question.username);
