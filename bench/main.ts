@@ -5,6 +5,7 @@ import { type AllSettings, runAll } from './all.js';
 import { type ClusterSettings, PARTS, runCluster } from './cluster/cluster.js';
 import { CLUSTER_DURABILITIES } from './cluster/stage.js';
 import { type CompareSettings, runCompare } from './compare/compare.js';
+import { type ConsoleSettings, runConsole } from './console/console.js';
 import { type CostSettings, runCost } from './cost/cost.js';
 import { chaptersOf, type LoadSettings, runLoad } from './load/load.js';
 import { MIXES } from './load/stories.js';
@@ -120,6 +121,14 @@ program
   .description("a platform's history against bets that agree with it: records/s and memory; not in the report")
   .addOption(number('--records <n>', 'of the history, and bets here', 10_000_000))
   .action((options: ReconcileSettings) => runReconcile(options));
+
+program
+  .command('console')
+  .description('the console with many players: searches, and what a browser needs for a view; not in the report')
+  .option('--folder <path>', 'where the store is put', tmpdir())
+  .addOption(players(1_000_000))
+  .addOption(number('--rounds <n>', 'of each; medians are shown', 5))
+  .action((options: ConsoleSettings) => runConsole(options));
 
 verb('peers', 'beside what a team would build first', connections(128), players(10_000), ...alternating(8, 3)).action(
   async (options: PeersSettings & SaveSettings) => save({ peers: await runPeers(options) }, options),

@@ -62,6 +62,12 @@ const OUTAGES: Readonly<Record<string, Measured<Scene>>> = {
   restart: { goals: [ms('all nodes restarted, to the last answer of all shards', 5000)], run: restart },
 };
 
+/** Where nobody follows: whoever takes a shard reads it from its snapshot and log first. */
+const COLD: Readonly<Record<string, Measured<Scene>>> = {
+  'kill-cold': { goals: [ms("kill -9 of a node, cold, to its last shard's first answer", 2000)], run: kill },
+  'stop-cold': { goals: [ms("SIGSTOP of a node, cold, to its last shard's first answer", 2000)], run: stop },
+};
+
 const STEADY: Readonly<Record<string, Measured<Calm & { readonly stage: Stage }>>> = {
   idle: { goals: [{ name: 'idle node', unit: '% of a core', toReach: 3 }], run: idle },
   lag: { goals: [ms('followers behind at 2000/s, p99', 100)], run: lag },
@@ -102,7 +108,7 @@ const FLOOR: Readonly<Record<string, Measured<Calm>>> = Object.fromEntries(
   ]),
 );
 
-export const PARTS: readonly string[] = [...Object.keys(STEADY), ...Object.keys(FLOOR), ...Object.keys(OUTAGES)];
+export const PARTS: readonly string[] = [STEADY, FLOOR, OUTAGES, COLD].flatMap((parts) => Object.keys(parts));
 export type Part = (typeof PARTS)[number];
 
 /** What a cluster costs, and how long it takes to get over what happens to it. */
@@ -118,14 +124,17 @@ export function runCluster(settings: ClusterSettings): Promise<ClusterReport> {
     console.log(`${players} players, a quarter of them in one shard; ${rate}/s\n`);
     const chosen = <T>(parts: Readonly<Record<string, Measured<T>>>) =>
       Object.entries(parts).filter(([name]) => only.includes(name));
-    const [steady, floor, outages] = [chosen(STEADY), chosen(FLOOR), chosen(OUTAGES)];
-    const runs = (steady.length + floor.length + outages.length) * rounds;
+    const [steady, floor, outages, cold] = [chosen(STEADY), chosen(FLOOR), chosen(OUTAGES), chosen(COLD)];
+    const runs = (steady.length + floor.length + outages.length + cold.length) * rounds;
     const progress = new RunProgress(runs, Number.POSITIVE_INFINITY);
     const figures: Figure[] = [];
     try {
       if (steady.length > 0) figures.push(...(await withCleanUp(() => measureSteady(steady, settings, progress))));
       if (floor.length > 0) figures.push(...(await withCleanUp(() => measureFloor(floor, settings, progress))));
-      if (outages.length > 0) figures.push(...(await withCleanUp(() => measureOutages(outages, settings, progress))));
+      for (const [followers, parts] of [[1, outages] as const, [0, cold] as const]) {
+        if (parts.length === 0) continue;
+        figures.push(...(await withCleanUp(() => measureOutages(parts, settings, followers, progress))));
+      }
     } finally {
       progress.stop();
     }
@@ -163,9 +172,14 @@ async function measureFloor(parts: Chosen<Calm>, { rate, seconds, rounds }: Clus
   return await measure(parts, calm, rounds, progress);
 }
 
-async function measureOutages(parts: Chosen<Scene>, settings: ClusterSettings, progress: RunProgress) {
+async function measureOutages(
+  parts: Chosen<Scene>,
+  settings: ClusterSettings,
+  followers: number,
+  progress: RunProgress,
+) {
   const { rate, players, rounds, durability } = settings;
-  const stage = await Stage.open(durability);
+  const stage = await Stage.open(durability, followers);
   const probe = new Probe();
   await probe.open(stage.cluster.node(0).adminUrl);
   await fill(stage, players, (share) => progress.filled('three nodes', share));

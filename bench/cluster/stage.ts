@@ -25,15 +25,18 @@ export class Stage {
     readonly redis: RedisCluster,
     readonly cluster: LocalCluster,
     private readonly settings: Readonly<Record<string, string>>,
+    private readonly followers: number,
   ) {}
 
-  static async open(durability: ClusterDurability): Promise<Stage> {
+  /** `followers`: of each shard. */
+  static async open(durability: ClusterDurability, followers = 1): Promise<Stage> {
     const redis = await RedisCluster.start({ masters: 3, replicas: 1 });
     atEnd(() => redis.destroy());
     const settings = { WALLETD_STORE: redis.url, WALLETD_DURABILITY: durability, WALLETD_SHARDS: String(SHARDS) };
-    const cluster = await LocalCluster.start({ nodes: NODES, env: settings });
+    const env = { ...settings, WALLETD_CLUSTER_FOLLOWERS: String(followers) };
+    const cluster = await LocalCluster.start({ nodes: NODES, env });
     atEnd(() => cluster.close());
-    const stage = new Stage(redis, cluster, settings);
+    const stage = new Stage(redis, cluster, settings, followers);
     await stage.warm();
     return stage;
   }
@@ -74,13 +77,13 @@ export class Stage {
     await this.warm();
   }
 
-  /** Every shard is served by whom the plan wants, and followed by another node that has all of it. */
+  /** Every shard is served by whom the plan wants, and followed by as many others as are to, which have all of it. */
   async warm(): Promise<void> {
     await this.cluster.settled();
     await until('every shard is followed', async () => {
       const states = (await Promise.all(this.cluster.living.map(statesOf))).flat();
       const count = (wanted: string) => states.filter((state) => state === wanted).length;
-      return count('serving') === SHARDS && count('following') === SHARDS;
+      return count('serving') === SHARDS && count('following') === SHARDS * this.followers;
     });
   }
 

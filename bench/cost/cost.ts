@@ -25,6 +25,7 @@ export function runCost(settings: CostSettings): Promise<LoadReport> {
     const contestants = [
       walletd(store, 0, { name: 'walletd' }),
       scraped(walletd(store, 0, { name: 'metrics each second' })),
+      watched(walletd(store, 0, { name: 'console open' })),
       walletd(store, 0, { name: 'snapshot each second', WALLETD_SNAPSHOTS_EVERY_SECONDS: '1' }),
       walletd(store, 0, { name: 'signatures checked', WALLETD_SIGNATURE_KEYS: `bench:${SECRET}` }),
       walletd(store, 0, { name: 'one trace of a hundred', ...tracesTo(collector) }),
@@ -66,6 +67,28 @@ function scraped({ name, start }: Contestant): Contestant {
       return server;
     },
   };
+}
+
+/** One page shows the overview: a message a second. */
+function watched({ name, start }: Contestant): Contestant {
+  return {
+    name,
+    start: async (run) => {
+      const server = await start(run);
+      const stop = new AbortController();
+      void listen(`${server.adminUrl}/console/live`, stop.signal).catch(() => {});
+      atEnd(() => stop.abort());
+      return server;
+    },
+  };
+}
+
+async function listen(url: string, signal: AbortSignal): Promise<void> {
+  const { body } = await fetch(url, { signal });
+  if (body === null) return;
+  for await (const _ of body) {
+    // A page draws it; that is the browser's part.
+  }
 }
 
 async function scrape(url: string): Promise<void> {

@@ -11,8 +11,8 @@ import type { MemoryReport } from './memory.js';
  * shard keeps is counted: players, their funding, bets, rounds, first answers, directories.
  */
 const PLAYERS = 100_000;
-const CLOSED_PLAYERS = 2000;
-const CLOSED_EACH = 200;
+const BUSY_PLAYERS = 2000;
+const BUSY_EACH = 200;
 const rules = rulesOf(loadSettings({}));
 const nowMs = Date.now();
 
@@ -56,7 +56,8 @@ function place(wallets: Wallets, username: string, n: number): void {
   run(wallets, { type: 'placeBets', ...envelope, username, txns: [bet] });
 }
 
-function settle(wallets: Wallets, username: string, n: number): void {
+/** `requestId`: of the second settle another one, or it is a stale retry. */
+function settle(wallets: Wallets, username: string, n: number, requestId = envelope.id): void {
   const facts = { turnOver: 0, isSingleState: false, byRound: false, isEndRound: true } as const;
   const txn = {
     id: id('txn1', n),
@@ -66,7 +67,29 @@ function settle(wallets: Wallets, username: string, n: number): void {
     ...facts,
     ...game,
   };
-  run(wallets, { type: 'settleBets', ...envelope, username, txns: [txn] });
+  run(wallets, { type: 'settleBets', ...envelope, id: requestId, username, txns: [txn] });
+}
+
+function undo(wallets: Wallets, username: string, n: number): void {
+  const amounts = { betAmount: 105_000, payoutAmount: 120_000 };
+  const txn = { id: id('txn1', n), roundId: id('rnd1', n), ...amounts, byRound: false, skipBalanceUpdate: false };
+  run(wallets, { type: 'rollback', ...envelope, id: id('undo', n), username, txns: [txn] });
+}
+
+function tip(wallets: Wallets, username: string, n: number): void {
+  const txn = { id: id('tip1', n), roundId: id('rnd1', n), betAmount: 105_000, skipBalanceUpdate: false };
+  run(wallets, { type: 'placeTips', ...envelope, username, txns: [txn] });
+}
+
+function reward(wallets: Wallets, username: string, n: number): void {
+  const txn = { id: id('win1', n), roundId: id('rnd1', n), betAmount: 0, payoutAmount: 120_000, ...game };
+  run(wallets, { type: 'winRewards', ...envelope, username, txns: [txn] });
+}
+
+function move(wallets: Wallets, username: string, n: number): void {
+  const refId = id('ref1', n);
+  const txn = { id: refId, roundId: refId, status: 'CREDIT', amount: 105_000, isTooMuch: false } as const;
+  run(wallets, { type: 'adjustBalance', ...envelope, username, txns: [txn] });
 }
 
 const wallets = new Wallets();
@@ -80,17 +103,36 @@ for (const wallet of wallets) for (let i = 0; i < 2; i++) place(wallets, wallet.
 after = heapBytes();
 const perOpenBet = (after - before) / PLAYERS / 2;
 
-const closing = new Wallets();
-fund(closing, CLOSED_PLAYERS);
-before = heapBytes();
-for (const wallet of closing) {
-  for (let i = 0; i < CLOSED_EACH; i++, n++) {
-    place(closing, wallet.username, n);
-    settle(closing, wallet.username, n);
-  }
+/** Bytes for each time that it happens, many times to each of few players. */
+function bytesOf(happens: (wallets: Wallets, username: string, n: number) => void): number {
+  const busy = new Wallets();
+  fund(busy, BUSY_PLAYERS);
+  const before = heapBytes();
+  for (const wallet of busy) for (let i = 0; i < BUSY_EACH; i++) happens(busy, wallet.username, n++);
+  const bytes = heapBytes() - before;
+  if (busy.count === 0) throw new Error('unreachable: keeps it alive until here');
+  return bytes / BUSY_PLAYERS / BUSY_EACH;
 }
-after = heapBytes();
-const perClosedBet = (after - before) / CLOSED_PLAYERS / CLOSED_EACH;
-const report: MemoryReport = { perPlayer, perOpenBet, perClosedBet };
+
+const perClosedBet = bytesOf((busy, username, n) => {
+  place(busy, username, n);
+  settle(busy, username, n);
+});
+const perBetTwiceClosed = bytesOf((busy, username, n) => {
+  place(busy, username, n);
+  settle(busy, username, n);
+  undo(busy, username, n);
+  settle(busy, username, n, 'another');
+});
+const [perTip, perReward, perMovement] = [bytesOf(tip), bytesOf(reward), bytesOf(move)];
+const report: MemoryReport = {
+  perPlayer,
+  perOpenBet,
+  perClosedBet,
+  perBetTwiceClosed,
+  perTip,
+  perReward,
+  perMovement,
+};
 console.log(JSON.stringify(report));
-if (closing.count + wallets.count === 0) throw new Error('unreachable: keeps both alive until here');
+if (wallets.count === 0) throw new Error('unreachable: keeps them alive until here');

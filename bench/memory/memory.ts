@@ -8,6 +8,12 @@ export interface MemoryReport {
   readonly perPlayer: number;
   readonly perOpenBet: number;
   readonly perClosedBet: number;
+  /** Closed, opened by a rollback, and closed once more. */
+  readonly perBetTwiceClosed: number;
+  readonly perTip: number;
+  readonly perReward: number;
+  /** A debit or credit of adjustBalance. */
+  readonly perMovement: number;
 }
 
 /** Memory per player and per transaction, measured in a fresh process that may collect garbage when it wants to. */
@@ -23,12 +29,17 @@ export function runMemory(): MemoryReport {
 
 export const MEMORY_COLUMNS: readonly Column[] = ['memory', { right: 'bytes' }, { right: 'to reach' }];
 
-export function memoryRows({ perPlayer, perOpenBet, perClosedBet }: MemoryReport): string[][] {
+export function memoryRows(report: MemoryReport): string[][] {
+  const { perPlayer, perOpenBet, perClosedBet, perBetTwiceClosed, perTip, perReward, perMovement } = report;
   const bytes = (value: number) => String(Math.round(value));
   return [
     ['per player, funded, no bet', bytes(perPlayer), ''],
     ['per open bet, each in a round of its own', bytes(perOpenBet), ''],
     ['per player with two open bets', bytes(perPlayer + 2 * perOpenBet), '< 1024'],
     ['per closed bet, each in a round of its own', bytes(perClosedBet), '< 600'],
+    ['per bet that a rollback opened and that closed once more', bytes(perBetTwiceClosed), ''],
+    ['per tip, each in a round of its own', bytes(perTip), ''],
+    ['per reward, each in a round of its own', bytes(perReward), ''],
+    ['per debit or credit of adjustBalance', bytes(perMovement), ''],
   ];
 }

@@ -1,10 +1,10 @@
 import { tmpdir } from 'node:os';
 import { setImmediate as yieldTurn } from 'node:timers/promises';
+import { must } from '../../src/base/assert.js';
 import { formatBytes } from '../../src/cli/print/format.js';
 import { formatTable } from '../../src/cli/print/table.js';
 import { rulesOf } from '../../src/node/rules.js';
 import type { ArchiveRecord } from '../../src/shard/archive/archive.js';
-import { hashOfName, hashOfPlayer } from '../../src/shard/archive/archive-hash.js';
 import { EntryCodec, genesisHead } from '../../src/store/format/entry-codec.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import { DEFAULT_COLUMNS } from '../../src/tools/reconcile/columns.js';
@@ -27,11 +27,13 @@ const BATCH = 1000;
 const PLAYERS = 10_000;
 const NOW_MS = Date.UTC(2026, 0, 1);
 const STAKE_UNITS = 105_000;
+const PAYOUT_UNITS = 252_500;
 const SAMPLE_MS = 200;
 
 /**
  * A history against an archive that agrees with it: one player's rounds after the other's, in another order than the
- * history has them. Both sides are made on the way, which is part of what is measured; no archive is read from a disk.
+ * history has them. Both sides are copies of one record with other numbers in it, made on the way, so that nearly all of what is
+ * measured is the comparison; no archive is read from a disk.
  */
 export async function runReconcile({ records }: ReconcileSettings): Promise<void> {
   let peakBytes = 0;
@@ -57,24 +59,25 @@ export async function runReconcile({ records }: ReconcileSettings): Promise<void
   );
 }
 
-const playerOf = (n: number) => `player-${String(n % PLAYERS).padStart(8, '0')}`;
+/** So long is the number in each name, that one record can be made of another. */
+const DIGITS = 8;
+const UNNUMBERED = '#'.repeat(DIGITS);
+const digitsOf = (n: number) => String(n).padStart(DIGITS, '0');
+const playerOf = (n: number) => `player-${digitsOf(n % PLAYERS)}`;
 
 async function* historyOf(records: number): AsyncGenerator<Buffer, void> {
+  const names = { id: 'id-', betId: 'bet-', username: 'player-', roundId: 'round-' };
+  const [begin, afterId, afterBet, afterPlayer, end] = JSON.stringify({
+    ...Object.fromEntries(Object.entries(names).map(([field, name]) => [field, name + UNNUMBERED])),
+    ...{ currency: 'THB', productId: 'SLOTS', stake: 10.5, payout: 25.25, betStatus: 'SETTLED' },
+    ...{ gameCode: 'game', gameName: 'A game', accountingDate: '2026-01-01T00:00:00.000Z' },
+    updatedDate: '2026-01-01T00:00:00.000Z',
+  }).split(UNNUMBERED);
   for (let from = 0; from < records; from += BATCH) {
     let text = '';
     for (let n = from; n < Math.min(from + BATCH, records); n++) {
-      text += `${JSON.stringify({
-        ...{ id: `record-${n}`, betId: `bet-${n}`, username: playerOf(n), currency: 'THB', productId: 'SLOTS' },
-        ...{
-          roundId: `round-${n}`,
-          stake: 10.5,
-          payout: 25.25,
-          betStatus: 'SETTLED',
-          gameCode: 'game',
-          gameName: 'A game',
-        },
-        ...{ accountingDate: '2026-01-01T00:00:00.000Z', updatedDate: '2026-01-01T00:00:00.000Z' },
-      })}\n`;
+      const [own, player] = [digitsOf(n), digitsOf(n % PLAYERS)];
+      text += `${begin}${own}${afterId}${own}${afterBet}${player}${afterPlayer}${own}${end}\n`;
     }
     yield Buffer.from(text);
   }
@@ -82,12 +85,10 @@ async function* historyOf(records: number): AsyncGenerator<Buffer, void> {
 
 function readerOf(records: number): StoreReader {
   const format = new EntryCodec(STORE_ID);
-  const wallets = new Wallets();
-  const rules = rulesOf(settingsWith());
-  const chunk = new SnapshotCodec(STORE_ID);
+  const recordOf = archive();
   return {
     ...{ storeId: STORE_ID, shards: 1, scales: new ScaleTable({ default: 4, byCurrency: {} }), format, yieldTurn },
-    snapshotFormat: chunk,
+    snapshotFormat: new SnapshotCodec(STORE_ID),
     wal: {
       head: async () => genesisHead(STORE_ID, 0),
       read: async (_, after) => (after.sequence === 0 ? [playersEntry(format)] : []),
@@ -100,41 +101,43 @@ function readerOf(records: number): StoreReader {
       find: async () => [],
       async *all() {
         for (let from = 0; from < records; from += BATCH) {
-          yield Array.from({ length: Math.min(BATCH, records - from) }, (_, i) => archivedOf(records - 1 - from - i));
+          yield Array.from({ length: Math.min(BATCH, records - from) }, (_, i) => recordOf(records - 1 - from - i));
         }
       },
     },
   };
+}
 
-  /** A round as a shard would have put it there. */
-  function archivedOf(n: number): ArchiveRecord {
-    const username = playerOf(n);
-    const [productId, roundId] = ['SLOTS', `round-${n}`];
-    if (wallets.get(username) === undefined) {
-      const command = { type: 'import-player', id: 'open', username, currency: 'THB', balance: 1e12 } as const;
-      const { event } = decide(undefined, command, rules, NOW_MS);
-      if (event !== undefined) apply(wallets, event);
-    }
-    const wallet = wallets.get(username);
-    if (wallet === undefined) throw new Error('a player is created');
-    const txn = { id: `bet-${n}`, roundId, betAmount: STAKE_UNITS, payoutAmount: 252_500, turnOver: 0, byRound: false };
-    const flags = { isSingleState: true, isEndRound: false, isFeature: false, isFeatureBuy: false };
-    const game = { gameCode: 'g', playInfo: 'p', skipBalanceUpdate: false };
-    const envelope = { id: `q-${n}`, timestampMillis: NOW_MS, productId, currency: 'THB', username };
-    const { event } = decide(
-      wallet,
-      { type: 'settleBets', ...envelope, txns: [{ ...txn, ...flags, ...game }] },
-      rules,
-      NOW_MS,
-    );
-    if (event !== undefined) apply(wallets, event);
-    const round = wallet.round(productId, roundId);
-    if (round === undefined) throw new Error('a bet has its round');
-    const image = imageOfRound(wallet, round);
-    wallet.dropRound(round);
-    const place = { shard: 0, day: 0, lsn: { epoch: 1, sequence: 1 }, index: 0, ids: [] };
-    return { ...place, player: hashOfPlayer(username), round: hashOfName(productId, roundId), image };
-  }
+/** Makes rounds as a shard would have put them into its archive. */
+function archive(): (n: number) => ArchiveRecord {
+  const image = imageOf(`player-${UNNUMBERED}`, `round-${UNNUMBERED}`, `bet-${UNNUMBERED}`);
+  const numberAfter = (name: string) => image.indexOf(name) + name.length;
+  const [player, round, bet] = [numberAfter('player-'), numberAfter('round-'), numberAfter('bet-')];
+  // Reconcile looks at no hashes.
+  const place = { shard: 0, day: 0, lsn: { epoch: 1, sequence: 1 }, index: 0, ids: [], player: 0, round: 0 };
+  return (n) => {
+    const copy = Buffer.from(image);
+    copy.write(digitsOf(n % PLAYERS), player, 'latin1');
+    copy.write(digitsOf(n), round, 'latin1');
+    copy.write(digitsOf(n), bet, 'latin1');
+    return { ...place, image: copy };
+  };
+}
+
+function imageOf(username: string, roundId: string, id: string): Buffer {
+  const wallets = new Wallets();
+  const rules = rulesOf(settingsWith());
+  const [productId, currency] = ['SLOTS', 'THB'];
+  const command = { type: 'import-player', id: 'open', username, currency, balance: STAKE_UNITS } as const;
+  apply(wallets, must(decide(undefined, command, rules, NOW_MS).event, 'a player is created'));
+  const wallet = must(wallets.get(username), 'a player is created');
+  const txn = { id, roundId, betAmount: STAKE_UNITS, payoutAmount: PAYOUT_UNITS, turnOver: 0, byRound: false };
+  const flags = { isSingleState: true, isEndRound: false, isFeature: false, isFeatureBuy: false };
+  const game = { gameCode: 'g', playInfo: 'p', skipBalanceUpdate: false };
+  const envelope = { id: 'request', timestampMillis: NOW_MS, productId, currency, username };
+  const settled = { type: 'settleBets', ...envelope, txns: [{ ...txn, ...flags, ...game }] } as const;
+  apply(wallets, must(decide(wallet, settled, rules, NOW_MS).event, 'a bet is settled'));
+  return imageOfRound(wallet, must(wallet.round(productId, roundId), 'a bet has its round'));
 }
 
 /** The one entry of the log: all players come. */

@@ -3,6 +3,7 @@ import type { Logger } from '../base/logger.js';
 import type { ScaleTable } from '../wallet/amount.js';
 import type { OperationCommand } from '../wallet/command.js';
 import type { Answer } from '../wallet/decision.js';
+import type { LedgerKind } from '../wallet/ledger-kind.js';
 import type { PlayerQuery, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import type { Operator } from '../wallet/state/operation.js';
@@ -49,6 +50,54 @@ export interface ClusterService {
   drain(node: string, isDrained: boolean): Promise<ClusterRefusal | undefined>;
   /** The shard goes to the node; `by` is for people. */
   moveShard(shard: number, node: string, by: string): Promise<ClusterRefusal | undefined>;
+}
+
+export interface VerifyBegun {
+  readonly startedMs: number;
+  readonly by: Operator;
+  /** From the oldest entry that there is. */
+  readonly isDeep: boolean;
+}
+
+/** What a verification of the store has found. */
+export interface VerifySummary {
+  readonly entries: number;
+  readonly events: number;
+  readonly players: number;
+  readonly snapshots: number;
+  /** Players whose balance in the log was compared with the one that is served, and those who had played on meanwhile. */
+  readonly compared: number;
+  readonly movedOn: number;
+  /** Losses that were accepted, a sentence each. */
+  readonly accepted: readonly string[];
+  /** The first ones of all `currencies`; sums are decimal text. */
+  readonly books: readonly {
+    readonly currency: string;
+    readonly players: number;
+    readonly sums: Readonly<Record<'opening' | LedgerKind | 'balances' | 'difference', string>>;
+  }[];
+  readonly currencies: number;
+  /** How many things are wrong; the first ones of each type are in `findings`. */
+  readonly found: number;
+  readonly findings: readonly { readonly type: string; readonly message: string }[];
+}
+
+export type VerifyResult =
+  | { readonly type: 'verified'; readonly summary: VerifySummary }
+  | { readonly type: 'failed'; readonly reason: string };
+
+export interface VerifyEnded extends VerifyBegun {
+  readonly endedMs: number;
+  readonly result: VerifyResult;
+}
+
+/** Checks the whole store, one time after the other. */
+export interface VerifyService {
+  /** Undefined: nothing runs. Of `total` log entries so many are `done`; 0 while that is not known. */
+  readonly running: (VerifyBegun & { readonly done: number; readonly total: number }) | undefined;
+  readonly last: VerifyEnded | undefined;
+  /** False: one runs already. */
+  begin(by: Operator, isDeep: boolean): boolean;
 }
 
 export type Role = 'read' | 'operate';
@@ -152,6 +201,7 @@ export interface AdminDeps {
   readonly cluster: ClusterService | undefined;
   readonly observability: Observability;
   readonly overview: OverviewSource;
+  readonly verifier: VerifyService;
   readonly settingsInForce: () => SettingsInForce;
   /** Rejects during an outage. */
   readonly keptSnapshots: () => Promise<readonly KeptSnapshot[]>;

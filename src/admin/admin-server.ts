@@ -30,8 +30,10 @@ import { operatorSchemas } from './schemas.js';
 import { settingsRoute } from './settings.js';
 import { shardPlayersRoute } from './shard-players.js';
 import { snapshotRoutes } from './snapshots.js';
+import { talliesRoutes } from './tallies.js';
 import { transactionRoutes } from './transactions.js';
 import { validatorOf } from './validation.js';
+import { verifyRoutes } from './verify.js';
 
 const BODY_BYTES_MAX = 64 * 1024;
 /** A username of 256 characters of four bytes, each byte written as %xx. */
@@ -144,6 +146,11 @@ export class AdminServer {
     await this.app.listen({ host, port }).catch((error: Error) => {
       throw cannotListen(host, port, error);
     });
+    return this.port;
+  }
+
+  /** While it listens. */
+  get port(): number {
     return (this.app.server.address() as AddressInfo).port;
   }
 
@@ -199,6 +206,8 @@ export class AdminServer {
       shardPlayersRoute(deps),
       importRoute(deps),
       ...clusterRoutes(deps),
+      ...verifyRoutes(deps),
+      ...talliesRoutes(deps),
       settingsRoute(deps),
       ...snapshotRoutes(deps),
       ...processRoutes(deps, () => deps.observability.openapi(operatorPaths(routes), operatorSchemas)),

@@ -1,6 +1,7 @@
 import { CURRENCY } from '../base/currency.js';
 import { boolean, choice, integer, number, type Schema, string } from '../base/json-schema.js';
 import { ID_LENGTH_MAX, REASON_LENGTH_MAX } from '../wallet/identifier.js';
+import { OPEN_SINCE } from '../wallet/query.js';
 
 /*
  * Fields of requests. `message` is what a caller is told about a value that does not fit; `codePoints`, `wellFormed` and
@@ -65,3 +66,7 @@ export const page = {
   limit: wholeNumber(1, PAGE_MAX, PAGE_DEFAULT, 'How many at the most.'),
 };
 export const before = string({ description: '`next` of the page before.', message: 'must come once' });
+export const openSince = choice(OPEN_SINCE, {
+  description: 'Only what was closed, and is open once more since this came.',
+  message: `must be ${OPEN_SINCE.join(', ')}`,
+});

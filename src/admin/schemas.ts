@@ -1,5 +1,7 @@
 import { CURRENCY } from '../base/currency.js';
 import { REASON_LENGTH_MAX } from '../wallet/identifier.js';
+import { LEDGER_KINDS } from '../wallet/ledger-kind.js';
+import { OPEN_SINCE } from '../wallet/query.js';
 import { TRANSACTION_STATES } from '../wallet/state/transaction-record.js';
 
 /*
@@ -40,7 +42,16 @@ const transaction = {
   createdMillis: millis,
   updatedMillis: millis,
 };
+const maybeOfTransaction = {
+  betAmount: amount,
+  payoutAmount: amount,
+  openSince: { enum: OPEN_SINCE, description: 'It was closed, and is open once more since this came.' },
+};
 const shard = { type: 'integer', minimum: 0 };
+const verifyBegun = { startedMillis: millis, by: exactly({ name: text, address: text }), deep: { type: 'boolean' } };
+const bookLines = Object.fromEntries(
+  ['opening', ...LEDGER_KINDS, 'balances', 'difference'].map((line) => [line, amount]),
+);
 const lsn = { type: 'string', pattern: '^\\d+-\\d+$', description: 'epoch-sequence' };
 const player = { username: text, currency, balance: amount, status: { enum: ['active', 'blocked'] } };
 const movement = { id: text, username: text, currency, amount, balanceBefore: amount, balanceAfter: amount };
@@ -49,6 +60,16 @@ const operationType = {
 };
 const operator = {
   oneOf: [exactly({ name: text, address: text }), { type: 'null', description: 'It was before operators had names.' }],
+};
+
+/** How far tallies reach. */
+export const talliesScope = {
+  sinceMillis: {
+    oneOf: [millis, { type: 'null', description: 'From the first entry of all.' }],
+    description: 'What was before is lacking: the store is older than what counts here.',
+  },
+  isWhole: { type: 'boolean', description: 'False: there are more currencies or products than are counted.' },
+  shardsLeftOut: { ...count, description: 'Shards that did not answer.' },
 };
 
 /** How far a search is, and how it ended. */
@@ -96,7 +117,7 @@ export const operatorSchemas = {
     },
     { id: text, amount, balanceBefore: amount, balanceAfter: amount, reason },
   ),
-  Transaction: exactly(transaction, { betAmount: amount, payoutAmount: amount }),
+  Transaction: exactly(transaction, maybeOfTransaction),
   Round: exactly({
     productId: text,
     roundId: text,
@@ -129,7 +150,7 @@ export const operatorSchemas = {
       ...searchEnds,
     ],
   },
-  PlayerTransaction: exactly({ username: text, currency, ...transaction }, { betAmount: amount, payoutAmount: amount }),
+  PlayerTransaction: exactly({ username: text, currency, ...transaction }, maybeOfTransaction),
   FindLine: {
     oneOf: [
       exactly(
@@ -235,6 +256,67 @@ export const operatorSchemas = {
       exactly({ type: { const: 'abandoned' }, shard, reason: text }),
     ],
   },
+  MoneyOfDay: exactly({
+    day: { type: 'string', format: 'date', description: 'UTC.' },
+    currency,
+    kind: { enum: LEDGER_KINDS },
+    credited: { ...amount, description: 'What players got.' },
+    debited: { ...amount, description: 'What was taken from them.' },
+    net: { ...amount, description: 'The one less the other.' },
+  }),
+  Product: exactly({
+    productId: text,
+    lastSeenMillis: millis,
+    changes: {
+      type: 'object',
+      properties: Object.fromEntries(LEDGER_KINDS.map((kind) => [kind, count])),
+      additionalProperties: false,
+      description: 'How many bets, settlements and so on had an effect, by their kind in the books.',
+    },
+  }),
+  Verification: exactly({
+    running: {
+      oneOf: [
+        exactly({ ...verifyBegun, done: count, total: { ...count, description: 'Of log entries; 0: not known yet.' } }),
+        { type: 'null', description: 'Nothing runs.' },
+      ],
+    },
+    last: {
+      oneOf: [
+        exactly({
+          ...verifyBegun,
+          endedMillis: millis,
+          failure: { type: ['string', 'null'], description: 'Why it could not be done, for people.' },
+          report: {
+            oneOf: [
+              { $ref: '#/components/schemas/VerifyReport' },
+              { type: 'null', description: 'It could not be done.' },
+            ],
+          },
+        }),
+        { type: 'null', description: 'None has been done since this node started.' },
+      ],
+    },
+  }),
+  VerifyReport: exactly({
+    entries: count,
+    events: count,
+    players: count,
+    snapshots: count,
+    compared: { ...count, description: 'Players whose balance in the log was compared with the one that is served.' },
+    movedOn: { ...count, description: 'Players who had played on meanwhile.' },
+    accepted: list({ type: 'string', description: 'A loss that was accepted.' }),
+    books: {
+      ...list(exactly({ currency, players: count, ...bookLines })),
+      description: 'From the side of players: stakes are below 0. The first 200 currencies.',
+    },
+    currencies: count,
+    found: { ...count, description: 'How many things are wrong.' },
+    findings: {
+      ...list(exactly({ type: text, message: text })),
+      description: 'The first ones of each type, in a sentence.',
+    },
+  }),
   Setting: exactly({
     setting: text,
     value: { description: 'As JSON has it; null: unset. `(hidden)` stands for a secret.' },

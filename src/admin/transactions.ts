@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { object } from '../base/json-schema.js';
 import type { ScaleTable } from '../wallet/amount.js';
-import type { ScanCursor, TransactionCursor, TransactionView } from '../wallet/query.js';
+import type { OpenSince, ScanCursor, TransactionCursor, TransactionView } from '../wallet/query.js';
 import { TRANSACTION_STATES, type TransactionState } from '../wallet/state/transaction-record.js';
 import type { AdminDeps } from './admin-deps.js';
 import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
-import { before, id, oneOf, page, wholeNumber } from './fields.js';
+import { before, id, oneOf, openSince, page, wholeNumber } from './fields.js';
 import { money } from './money.js';
 import { answer } from './openapi.js';
 import { noSuchPlayer, Problem, problemOf } from './problem.js';
@@ -51,20 +51,26 @@ export function transactionRoutes(
       {},
       {
         state: oneOf(TRANSACTION_STATES, 'OPEN', 'The state that they are in.'),
-        olderThanMs: wholeNumber(0, Number.MAX_SAFE_INTEGER, 0, 'Created at least so long ago.'),
+        olderThanMs: wholeNumber(
+          0,
+          Number.MAX_SAFE_INTEGER,
+          0,
+          'Created at least so long ago; of what is open since a rollback: not changed for so long.',
+        ),
+        openSince,
         ...page,
         before,
       },
     ),
     responses: { 200: answer('A page', exactly({ transactions: list(ref('PlayerTransaction')), next: cursorSchema })) },
     problems: [400],
-    handle: async ({ query: { state = 'OPEN', olderThanMs = 0, limit = 0, before }, raw }) => {
+    handle: async ({ query: { state = 'OPEN', olderThanMs = 0, openSince, limit = 0, before }, raw }) => {
       const createdBeforeMs = clock.now() - olderThanMs;
       const cursor = cursorOf(before, isShardCursor) ?? { shard: 0 };
       if (scans >= SCANS_MAX) throw new Problem(503, `${SCANS_MAX} scans are under way: come again`, 'overloaded');
       scans++;
       try {
-        return await scan({ state, createdBeforeMs, limit }, cursor, () => isWanted(raw));
+        return await scan({ state, createdBeforeMs, openSince, limit }, cursor, () => isWanted(raw));
       } finally {
         scans--;
       }
@@ -109,6 +115,7 @@ export function transactionBody(scales: ScaleTable, item: TransactionView): obje
     productId: item.productId,
     roundId: item.roundId,
     state: item.state,
+    openSince: item.openSince,
     betAmount: amount(item.betAmount),
     payoutAmount: amount(item.payoutAmount),
     held: amount(item.held),
@@ -121,6 +128,7 @@ export function transactionBody(scales: ScaleTable, item: TransactionView): obje
 interface Scan {
   readonly state: TransactionState;
   readonly createdBeforeMs: number;
+  readonly openSince: OpenSince | undefined;
   readonly limit: number;
 }
 

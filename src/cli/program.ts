@@ -38,6 +38,7 @@ const MENDABLE = [
   'ToolError',
   'CutOffError',
   'NoBinaryError',
+  'PlayersError',
 ];
 
 /** Every other error is a failure. */
@@ -45,6 +46,7 @@ const EXIT_CODES: Readonly<Record<string, number>> = {
   ConfigError: EXIT.usage,
   CutOffError: EXIT.cutOff,
   FencedError: EXIT.fenced,
+  PlayersError: EXIT.cannotKnow,
 };
 
 /**

@@ -1,4 +1,4 @@
-import { createSecretKey, randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes, randomInt } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { messageOf } from '../base/message-of.js';
@@ -9,17 +9,29 @@ import { OPENING_BALANCE } from '../tools/simulate/case.js';
 import { CASES } from '../tools/simulate/cases/all.js';
 import { check, type Result, type Verdict, verdictOf } from '../tools/simulate/check.js';
 import { Client, type Sign } from '../tools/simulate/client.js';
+import { learn } from '../tools/simulate/learn.js';
+import type { Table } from '../tools/simulate/play.js';
 import { CommandPlayers, ListedPlayers, OperatorPlayers, type Players } from '../tools/simulate/players.js';
 import { DEFAULT_PROFILE, type Profile, parseProfile } from '../tools/simulate/profile.js';
 import { htmlOf } from '../tools/simulate/report/html.js';
 import { junitOf } from '../tools/simulate/report/junit.js';
+import { soak } from '../tools/simulate/soak/soak.js';
 import { argument } from './argument.js';
 import { Progress } from './print/progress.js';
-import { resultJson, simulationText } from './print/simulation.js';
+import { exploredText, resultJson, simulationText, soakedText } from './print/simulation.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
 
+const MODES = ['check', 'explore', 'soak'] as const;
+type Mode = (typeof MODES)[number];
+
 interface SimulateOptions extends OutputOptions {
-  readonly mode: 'check';
+  readonly mode: Mode;
+  readonly seconds: number;
+  readonly seed?: number;
+  /** Messages a second. */
+  readonly rate: number;
+  /** Where to write what was learnt. */
+  readonly learn?: string;
   readonly players?: string;
   readonly create?: string;
   readonly operator?: string;
@@ -31,6 +43,11 @@ interface SimulateOptions extends OutputOptions {
   readonly html?: string;
 }
 
+const SECONDS = 60;
+const SECONDS_MAX = 30 * 86_400;
+const RATE = 100;
+const RATE_MAX = 20_000;
+const SEED_MAX = 2 ** 31 - 1;
 const PATIENCE_SECONDS = 10;
 const PATIENCE_SECONDS_MAX = 3600;
 /** Platforms of this family give up after 4 to 5 seconds. */
@@ -49,12 +66,20 @@ export function addSimulate(program: Command): void {
     .command('simulate')
     .description('play the platform against any operator of the interface, and check every answer')
     .argument('<url>', 'where the operator takes callbacks, such as http://localhost:3000', argument(parseUrl))
-    .addOption(new Option('--mode <mode>', 'check: the named cases, each once').choices(['check']).default('check'))
+    .addOption(
+      new Option('--mode <mode>', 'check: named cases; explore: random histories; soak: rounds at a rate')
+        .choices(MODES)
+        .default('check'),
+    )
+    .option('--seconds <n>', 'how long to explore or soak', argument(whole(SECONDS_MAX)), SECONDS)
+    .option('--seed <n>', 'what all chance comes from (default: another one each time)', argument(whole(SEED_MAX)))
+    .option('--rate <n>', 'of a soak: messages a second', argument(whole(RATE_MAX)), RATE)
     .option('--players <file>', `fresh players with ${OPENING_BALANCE} each, a username a line`)
     .option('--create <command>', 'creates a player: {username}, {currency} and {balance} are replaced')
     .option('--operator <url>', "walletd's operator API, which creates them", argument(parseUrl))
     .option('--operator-token-file <file>', 'has the token of the operator API')
     .option('--profile <file>', 'what this operator has chosen, as JSON (default: what walletd does by default)')
+    .option('--learn <file>', 'find most of the profile out first, by asking, and write it here')
     .option('--key-file <file>', 'has the secret to sign requests with, alone or as ID:SECRET')
     .option(
       '--patience <seconds>',
@@ -70,12 +95,13 @@ export function addSimulate(program: Command): void {
       helpText({
         notes: [
           `\
-Each case is played with a player of its own, who has ${OPENING_BALANCE} and nothing else: ${CASES.length} at most. They stay where they are. One of
---players, --create and --operator says where they come from. docs/simulate.md tells of profiles.`,
+Each history is played with a player of its own, who has ${OPENING_BALANCE} and nothing else; check has ${CASES.length} of them. They stay where
+they are. One of --players, --create and --operator says where they come from. docs/simulate.md tells of profiles.`,
         ],
         exitCodes: `${EXIT.ok} all agrees, ${EXIT.failure} something differs, ${EXIT.usage} wrong arguments, ${EXIT.cannotKnow} it cannot be known.`,
         examples: [
           'walletd simulate http://localhost:3000 --operator http://localhost:3001',
+          'walletd simulate http://localhost:3000 --operator http://localhost:3001 --mode explore --seconds 600',
           `walletd simulate https://wallet.example/cb --key-file key --create './add-player {username} {balance}' --html report.html`,
         ],
       }),
@@ -84,24 +110,72 @@ Each case is played with a player of its own, who has ${OPENING_BALANCE} and not
 }
 
 async function simulate(url: string, options: SimulateOptions): Promise<Outcome> {
-  const profile =
+  const given =
     options.profile === undefined ? DEFAULT_PROFILE : await read('--profile', options.profile, parseProfile);
-  const players = await playersOf(options, profile);
+  const players = await playersOf(options, given);
   const key = options.keyFile === undefined ? undefined : await read('--key-file', options.keyFile, parseKey);
   const client = new Client(url, ANSWER_MS_MAX, key);
   const progress = new Progress('Simulating', !options.json);
-  let results: Result[];
   try {
-    const table = { client, profile, patienceMs: options.patience * MS, startMs: Date.now() };
-    results = await check(table, players, CASES, progress.update);
+    const asked = { client, profile: given, patienceMs: options.patience * MS, startMs: Date.now() };
+    const profile = options.learn === undefined ? given : await learnTo(options.learn, asked, players, progress);
+    const outcome = await playMode({ ...asked, profile }, players, options, progress);
+    return await told(outcome, url, profile, options);
   } finally {
     progress.stop();
     client.close();
   }
-  if (options.junit !== undefined) await writeFile(options.junit, junitOf(results, url, profile));
-  if (options.html !== undefined) await writeFile(options.html, htmlOf(results, url, profile));
+}
+
+/** What is to be reported, whatever was played. */
+interface Outplayed {
+  readonly results: readonly Result[];
+  /** What there is to say beside them. */
+  readonly notes: readonly string[];
+}
+
+async function playMode(
+  table: Table,
+  players: Players,
+  { mode, seconds, rate, seed = randomInt(1, SEED_MAX) }: SimulateOptions,
+  progress: Progress,
+): Promise<Outplayed> {
+  switch (mode) {
+    case 'check':
+      return { results: await check(table, players, CASES, progress.update), notes: [] };
+    case 'explore': {
+      // It needs fast-check, which takes a while to load.
+      const { explore } = await import('../tools/simulate/explore/explore.js');
+      const explored = await explore(table, players, seed, seconds, progress.update);
+      return { results: explored.results, notes: [exploredText(explored, seed)] };
+    }
+    case 'soak': {
+      const soaked = await soak(table, players, rate, seconds, progress.update);
+      return { results: soaked.results, notes: [soakedText(soaked, rate)] };
+    }
+  }
+}
+
+async function learnTo(file: string, table: Table, players: Players, progress: Progress): Promise<Profile> {
+  const { profile, unclear } = await learn(table, players, progress.update);
+  const chosen = Object.entries(profile).filter(([name, value]) => {
+    return JSON.stringify(value) !== JSON.stringify(DEFAULT_PROFILE[name as keyof Profile]);
+  });
+  await writeFile(file, `${JSON.stringify(Object.fromEntries(chosen), undefined, 2)}\n`);
+  for (const choice of unclear) progress.warn(`no value of "${choice}" explains the answers: it stays as it was`);
+  return profile;
+}
+
+async function told(
+  { results, notes }: Outplayed,
+  url: string,
+  profile: Profile,
+  { junit, html }: SimulateOptions,
+): Promise<Outcome> {
+  if (junit !== undefined) await writeFile(junit, junitOf(results, url, profile));
+  if (html !== undefined) await writeFile(html, htmlOf(results, url, profile));
   return {
-    text: () => simulationText(results, url, profile),
+    text: () => [simulationText(results, url, profile), ...notes].join('\n\n'),
     json: () => results.map((result) => resultJson(result, url, profile)),
     exitCode: EXIT_CODES[verdictOf(results)],
   };
@@ -119,7 +193,7 @@ async function playersOf(options: SimulateOptions, { currency }: Profile): Promi
     return new OperatorPlayers(operator, token, currency, prefix);
   }
   const listed = await read('--players', players as string, (text) => new ListedPlayers(text, currency));
-  if (listed.count < CASES.length) {
+  if (options.mode === 'check' && listed.count < CASES.length) {
     throw new ConfigError(`--players ${players}: it has ${listed.count} players, and ${CASES.length} are needed`);
   }
   return listed;
@@ -149,6 +223,15 @@ function parseUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
     throw new Error('It must be a URL with http or https');
   return text.replace(/\/+$/, '');
+}
+
+function whole(max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < 1 || value > max)
+      throw new Error(`It must be a whole number from 1 to ${max}`);
+    return value;
+  };
 }
 
 function parseSeconds(text: string): number {

@@ -7,6 +7,7 @@ import { framesOfFile, framesOnce } from '../tools/backup/backup-reader.js';
 import { ToolError } from '../tools/store-reader.js';
 import type { StoreBooks } from '../tools/verify/books.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
+import { reportJson } from '../tools/verify/report-json.js';
 import { type ShardReport, type VerifyReport, verify } from '../tools/verify/verify.js';
 import { verifyFrames } from '../tools/verify/verify-frames.js';
 import { formatSum, type ScaleTable } from '../wallet/amount.js';
@@ -230,31 +231,7 @@ function serverSentence(shards: readonly ShardReport[], server: OperatorApi | un
   return `Compared with ${server.url}: the balances of ${compared}${passed}.`;
 }
 
-function jsonOf(
-  { shards, books, findings }: VerifyReport,
-  { name, meta, reader }: Shown,
-  server: OperatorApi | undefined,
-): object {
-  const decimals = (units: bigint, currency: string) => formatSum(units, reader.scales.of(currency));
-  return {
-    store: name,
-    storeId: meta.storeId,
-    clean: findings.total === 0,
-    server: server?.url ?? null,
-    shards,
-    books: Object.fromEntries(
-      books.all().map(([currency, { players, opening, moved, balances, difference }]) => [
-        currency,
-        {
-          players,
-          opening: decimals(opening, currency),
-          ...Object.fromEntries(LEDGER_KINDS.map((kind) => [kind, decimals(moved.get(kind) ?? 0n, currency)])),
-          balances: decimals(balances, currency),
-          difference: decimals(difference, currency),
-        },
-      ]),
-    ),
-    found: findings.all(),
-    findings: findings.listed,
-  };
+function jsonOf(report: VerifyReport, { name, meta, reader }: Shown, server: OperatorApi | undefined): object {
+  const { clean, ...rest } = reportJson(report, reader.scales);
+  return { store: name, storeId: meta.storeId, clean, server: server?.url ?? null, ...rest };
 }

@@ -60,6 +60,8 @@ interface Dealing {
   isBusy: boolean;
   /** Since when it could take the shard; undefined while it could not. */
   readySinceMs: number | undefined;
+  /** Since when it is to take the shard, and its log does not answer; undefined while it does. */
+  unseenSinceMs: number | undefined;
   /** Since when its log is shorter than what was told. */
   shortSinceMs: number | undefined;
   /** Since when it cannot be taken because somebody who may hold a part of its log does not answer. */
@@ -92,6 +94,8 @@ const HANDOVERS_MAX = 2;
 /** A flight that takes so long says something about its server. */
 const WAITING_MS = 500;
 const HANDOVER_MS = 150;
+/** An offer is good for so long: who made it goes on before, which shows in the log, and no failover loses that so soon. */
+const OFFER_MS = 500;
 const WANT_MS = 200;
 const LOOK_MS = 50;
 /** An owner that lost its log's tail in a failover puts it back itself. */
@@ -116,6 +120,7 @@ export class Ownership {
       shard,
       isBusy: false,
       readySinceMs: undefined,
+      unseenSinceMs: undefined,
       shortSinceMs: undefined,
       uncopiedSinceMs: undefined,
       failures: 0,
@@ -167,7 +172,7 @@ export class Ownership {
     void this.handOver(dealing, by);
   }
 
-  /** Its owner has stopped at `head` until then, for this node to take it. */
+  /** Its owner has stopped at `head`, for this node to take it before `untilMs`. */
   offered(shard: number, head: Head, untilMs: number): void {
     const dealing = this.dealings[shard];
     if (dealing === undefined || dealing.isBusy || this.roleIn(shard, this.deps.view()) !== 'owner') return;
@@ -203,9 +208,13 @@ export class Ownership {
     await Promise.all([...this.served.keys()].map((shard) => this.releaseNow(this.dealing(shard))));
   }
 
-  /** Shards of this node whose logs do not answer. */
+  /** Shards that it serves, or is to take, and whose logs do not answer. */
   stuck(): number[] {
-    return this.deps.local.status().flatMap(({ shard, flightMs }) => (flightMs >= STUCK_MS ? [shard] : []));
+    const nowMs = this.deps.clock.monotonicMs();
+    return this.deps.local.status().flatMap(({ shard, flightMs }) => {
+      const unseenMs = nowMs - (this.dealing(shard).unseenSinceMs ?? nowMs);
+      return Math.max(flightMs, unseenMs) >= STUCK_MS ? [shard] : [];
+    });
   }
 
   /** Shards of this node whose thread has ended a moment ago: who follows them has them sooner than this node. */
@@ -296,6 +305,8 @@ export class Ownership {
     const role = this.roleIn(shard, view);
     const isReady = role === 'owner' && status.state === 'following' && this.deps.isClockSane();
     dealing.readySinceMs = isReady ? (dealing.readySinceMs ?? nowMs) : undefined;
+    const isUnseen = isReady && this.deps.watch.headOf(shard) === undefined;
+    dealing.unseenSinceMs = isUnseen ? (dealing.unseenSinceMs ?? nowMs) : undefined;
     this.noteHeir(dealing, view.plan?.owners[shard] ?? NOBODY, nowMs);
     return {
       role,
@@ -516,7 +527,7 @@ export class Ownership {
       this.setServed(shard, undefined);
       const paused = await this.move({ type: 'pause', shard });
       let isOwned = false;
-      const untilMs = this.deps.toTheirClock(to, startedMs + HANDOVER_MS);
+      const untilMs = this.deps.toTheirClock(to, startedMs + OFFER_MS);
       const isStill = paused.type === 'still' && untilMs !== undefined;
       if (isStill && this.deps.send(to, { type: 'take', shard, head: paused.head, untilMs })) {
         this.deps.told.note(shard, paused.head);

@@ -17,7 +17,7 @@ export interface Pulse {
   readonly clockMs: number;
   readonly nowMs: number;
   readonly serving: readonly Serving[];
-  /** Shards that it serves and whose logs it has not reached for a while. */
+  /** Shards that it serves, or is to take, and whose logs it has not reached for a while. */
   readonly stuck: readonly number[];
   /** The table has answered it lately. */
   readonly seesTable: boolean;
@@ -30,8 +30,7 @@ export interface Pulse {
  *   calls    callbacks for shards of the other one; deadlines are of the other one's clock. Answered by `replies`
  *   asks     commands and queries of operators, likewise. Answered by `results`
  *   want     I am to own it, and have read its log up to `sequence`
- *   take     I have stopped, all I told is up to `head`, and go on at `untilMs`, of the other one's clock: fence over exactly
- *            this before
+ *   take     I have stopped, all I told is up to `head`: fence over exactly this, before `untilMs` of the other one's clock
  *   own      I serve it, since the fence of this epoch
  *   look     the table has changed
  *   snap     take snapshots of what you serve. Answered by `snapped`

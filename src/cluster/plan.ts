@@ -21,7 +21,7 @@ export interface PlanInput {
   readonly isCalm: boolean;
   /** Shards that their owners cannot serve, because they do not reach the logs. */
   readonly stuck: ReadonlySet<number>;
-  /** Shards that who is to have them has no memory for. */
+  /** Shards that who is to have them has no memory for, or does not reach. */
   readonly refused: ReadonlySet<number>;
 }
 

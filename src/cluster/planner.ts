@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
-import { makePlan, NOBODY, type Owners, type PlanMember } from './plan.js';
+import { makePlan, NOBODY, type Owners, type PlanInput, type PlanMember } from './plan.js';
 import type { Plan, TableView } from './table.js';
 import type { Watch } from './watch.js';
 
@@ -152,7 +152,7 @@ export class Planner {
     const isBegun = this.hasSeenOwner || plan?.owners.some((owner) => living.has(owner));
     if (!isBegun && !this.mayBegin(members.length, nowMs)) return undefined;
     const gone = [...view.members.keys()].filter((tag) => !living.has(tag));
-    const stuck = this.stuckShards(view, lost);
+    const [stuck, refused] = [this.stuckShards(view, lost), this.refusedShards(view, nowMs)];
     const planned = makePlan({
       shards: shardCount,
       members,
@@ -161,11 +161,11 @@ export class Planner {
       followers: settings.followers,
       isCalm: this.isCalm(view, nowMs),
       stuck,
-      refused: this.refusedShards(view, nowMs),
+      refused,
     });
     const format = this.formatFor(plan, nowMs);
     if (plan !== undefined && gone.length === 0 && isSame(planned, plan) && format === plan.format) return undefined;
-    const why = whyOf(view, gone, stuck, planned, format);
+    const why = whyOf(view, gone, { stuck, refused }, planned, format);
     return { plan: { ...planned, format, why, by: name }, gone };
   }
 
@@ -195,8 +195,9 @@ export class Planner {
     return stuck;
   }
 
-  /** Who has no memory for a shard that it has been given does not get it by trying again. */
+  /** Who has no memory for a shard that it has been given, or does not reach its log, does not get it by trying again. */
   private refusedShards({ plan, claims, members }: TableView, nowMs: number): Set<number> {
+    const { watch, reaches } = this.deps;
     const refused = new Set<number>();
     for (const [shard, owner] of plan?.owners.entries() ?? []) {
       if (claims.get(shard)?.tag === owner) {
@@ -205,7 +206,8 @@ export class Planner {
       }
       const sinceMs = this.unservedSinceMs.get(shard) ?? nowMs;
       this.unservedSinceMs.set(shard, sinceMs);
-      if (members.get(owner)?.isFull && nowMs - sinceMs >= REFUSED_MS) refused.add(shard);
+      const isFull = members.get(owner)?.isFull && nowMs - sinceMs >= REFUSED_MS;
+      if (isFull || (watch.isStuck(owner, shard) && reaches(shard))) refused.add(shard);
     }
     return refused;
   }
@@ -247,7 +249,7 @@ function isSame(a: Owners, b: Owners): boolean {
 function whyOf(
   { plan, members, drained }: TableView,
   gone: readonly string[],
-  stuck: ReadonlySet<number>,
+  { stuck, refused }: Pick<PlanInput, 'stuck' | 'refused'>,
   planned: Owners,
   format: number,
 ): string {
@@ -256,6 +258,7 @@ function whyOf(
   if (gone.length > 0) return `${gone.map(nameOf).join(', ')} gone`;
   const moved = planned.owners.flatMap((owner, shard) => (owner === plan.owners[shard] ? [] : [shard]));
   if (moved.some((shard) => stuck.has(shard))) return 'an owner does not reach its logs';
+  if (moved.some((shard) => refused.has(shard))) return 'who was to have a shard cannot take it';
   const isLeaving = (tag: string) => members.get(tag)?.isLeaving === true || drained.has(tag);
   const left = new Set(moved.map((shard) => plan.owners[shard] as string).filter(isLeaving));
   if (left.size > 0) return `${[...left].map(nameOf).join(', ')} drained`;

@@ -1,4 +1,4 @@
-import type { AdminObserver, ClusterService, OverviewSource } from '../admin/admin-deps.js';
+import type { AdminObserver, ClusterService, OverviewSource, VerifyService } from '../admin/admin-deps.js';
 import { AdminServer } from '../admin/admin-server.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
@@ -68,6 +68,7 @@ export interface AdminServerDeps {
   readonly observer: AdminObserver;
   readonly scrape: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly overview: OverviewSource;
+  readonly verifier: VerifyService;
   readonly running: RunningSettings;
   readonly keptSnapshots: KeptSnapshots;
   readonly meta: StoreMeta;
@@ -76,7 +77,7 @@ export interface AdminServerDeps {
 
 /** The operator's listener. It does not listen yet. */
 export function makeAdminServer(settings: Settings, deps: AdminServerDeps): AdminServer {
-  const { tls, service, cluster, observer, scrape, overview, running, meta, log } = deps;
+  const { tls, service, cluster, observer, scrape, overview, verifier, running, meta, log } = deps;
   const { admin, money, limits } = settings;
   return new AdminServer({
     settings: {
@@ -94,6 +95,7 @@ export function makeAdminServer(settings: Settings, deps: AdminServerDeps): Admi
     cluster,
     observability: { metrics: scrape, openapi: (paths, schemas) => openapiDocument(settings, VERSION, paths, schemas) },
     overview,
+    verifier,
     settingsInForce: () => ({
       node: isShared(settings) ? nameOf(settings) : null,
       settings: running.all().map((one) => ({ ...one, meaning: meaningOf(one.setting) })),

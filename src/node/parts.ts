@@ -43,6 +43,7 @@ import { Recorder, servedHere } from './recorder.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, recentBytesMaxOf, type ShardThreadSettings } from './shard-thread.js';
 import { maybeTracer } from './tracing.js';
+import { StoreVerifier } from './verify/store-verifier.js';
 import { VERSION } from './version.js';
 import { waitForStore } from './wait-for-store.js';
 
@@ -63,6 +64,7 @@ export interface Parts {
   readonly service: WalletService;
   readonly callbacks: CallbackServer;
   readonly admin: AdminServer;
+  readonly verifier: StoreVerifier;
   /** Undefined where the settings want none. */
   readonly health: HealthListener | undefined;
   readonly certificates: Certificates;
@@ -216,13 +218,19 @@ async function makeOtherParts(
     version: VERSION,
     clock: systemClock,
   });
-  const admin = makeAdminServer(settings, {
+  const verifier = new StoreVerifier({
+    task: () => ({ settings, adminPort: admin.port }),
+    clock: systemClock,
+    log,
+  });
+  const admin: AdminServer = makeAdminServer(settings, {
     tls: certificates.admin,
     service,
     cluster,
     observer: adminMetrics,
     scrape: () => scrape(measured),
     overview,
+    verifier,
     running,
     keptSnapshots: new KeptSnapshots(settings, meta),
     meta,
@@ -240,6 +248,7 @@ async function makeOtherParts(
     service,
     callbacks,
     admin,
+    verifier,
     certificates,
     recorder,
     lastHour,

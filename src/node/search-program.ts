@@ -24,12 +24,13 @@ process.on('disconnect', () => {
   isWanted = false;
   setTimeout(() => process.exit(1), END_MS).unref();
 });
+// A line that cannot leave any more: the channel has closed.
+process.on('error', () => {});
 process.once('message', (job: SearchJob) => void run(job));
 // Whoever started this may be gone already.
 if (!process.connected) process.exit(1);
 
 async function run({ settings, query }: SearchJob): Promise<void> {
-  setPriority(NICE);
   let done = 0;
   const timer = setInterval(() => tell({ type: 'progress', done }), TELL_MS);
   const end = await search(settings, query, (share) => {
@@ -48,6 +49,8 @@ async function search(
   // It promises nothing about durability: what it reads is what there is.
   const trusting = { ...settings, durability: 'fsync', redis: { ...settings.redis, trustConfig: true } };
   const { store, meta, archive } = await openAsItIs(trusting, 'read');
+  // Not before: what proves that a store can be opened has some seconds for it.
+  setPriority(NICE);
   try {
     const reader = readerOf(store, meta, archive);
     return await hitsOf(wanted(reader), query, onShare);

@@ -18,12 +18,13 @@ const CONNECTIONS_POLL_MS = 50;
  * Resolves to false when the store did not answer, and some outcomes are unknown.
  */
 export async function stopParts(parts: Parts): Promise<boolean> {
-  const { log, service, shards, cluster, callbacks, admin, health, recorder, tracer } = parts;
+  const { log, service, shards, cluster, callbacks, admin, verifier, health, recorder, tracer } = parts;
   service.isServing = false;
   if (cluster !== undefined) await giveAway(parts, cluster);
   const startedMs = systemClock.monotonicMs();
   callbacks.stopListening();
   admin.drain();
+  const verified = verifier.stop();
   const drained = await shards.drain(DRAIN_MS);
   // Once at least: what was sent before the end may not have been read yet.
   do await delay(POLL_MS);
@@ -37,6 +38,7 @@ export async function stopParts(parts: Parts): Promise<boolean> {
   await cluster?.leave();
   if (cluster !== undefined) await parts.opened.store.close();
   await kept;
+  await verified;
   recorder.stop();
   await recorder.write();
   await shards.close();
@@ -81,6 +83,7 @@ export async function closeParts({
   cluster,
   callbacks,
   admin,
+  verifier,
   health,
   recorder,
   lock,
@@ -88,6 +91,7 @@ export async function closeParts({
   recorder.stop();
   callbacks.close();
   await admin.close();
+  await verifier.stop();
   await health?.close();
   await cluster?.leave();
   await shards.close();

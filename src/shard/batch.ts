@@ -1,4 +1,5 @@
 import type { Answer } from '../wallet/decision.js';
+import type { Event } from '../wallet/event.js';
 import type { QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import type { BatchWriter } from './log/wal.js';
@@ -12,10 +13,17 @@ export interface Batch {
   /** When each of the commands had been decided. */
   readonly decidedMs: number[];
   readonly queries: ReplyBarrier<QueryResult | BusyAnswer>;
+  /** Of `writer`, each with the currency of its wallet. */
+  readonly events: Tallied[];
+}
+
+export interface Tallied {
+  readonly currency: string;
+  readonly event: Event;
 }
 
 export function newBatch(): Batch {
-  return { writer: undefined, commands: new ReplyBarrier(), decidedMs: [], queries: new ReplyBarrier() };
+  return { writer: undefined, commands: new ReplyBarrier(), decidedMs: [], queries: new ReplyBarrier(), events: [] };
 }
 
 export function hasReplies({ commands, queries }: Batch): boolean {

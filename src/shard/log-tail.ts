@@ -1,4 +1,5 @@
 import { assert, must, unreachable } from '../base/assert.js';
+import type { Tallies } from '../wallet/tallies.js';
 import { type Batch, newBatch } from './batch.js';
 import { PIECE_ENTRIES, type RecentEntries } from './log/recent-entries.js';
 import type { Recovered } from './log/recovery.js';
@@ -44,12 +45,15 @@ export class LogTail {
   /** The newest entry that this owner knows to be durable. */
   head: Head;
   readonly recent: RecentEntries;
+  /** Of the log up to `head`. */
+  readonly tallies: Tallies;
 
   constructor(
     private readonly shard: number,
     private readonly from: Recovered,
   ) {
-    const { head, recent, logBytes, tailEntries } = from;
+    const { head, recent, tallies, logBytes, tailEntries } = from;
+    this.tallies = tallies;
     this.head = head;
     this.recent = recent;
     this.logBytes = logBytes;
@@ -89,8 +93,8 @@ export class LogTail {
     const entry = this.seal(batch);
     const append = { shard: this.shard, expected: this.head, entries: entry === undefined ? NOTHING : [entry] };
     // Field by field: V8 fills a spread object on a slow path, which took 2 % of a lone callback.
-    const { writer, commands, decidedMs, queries } = batch;
-    this.flying = { writer, commands, decidedMs, queries, entry, append, toFollow: NOTHING, lost: 0 };
+    const { writer, commands, decidedMs, queries, events } = batch;
+    this.flying = { writer, commands, decidedMs, queries, events, entry, append, toFollow: NOTHING, lost: 0 };
     return append;
   }
 
@@ -124,9 +128,10 @@ export class LogTail {
     return writer.seal({ shard: this.shard, lsn, nonce: previous.nonce, previous });
   }
 
-  private arrive({ entry }: Flight): void {
+  private arrive({ entry, events }: Flight): void {
     this.flying = undefined;
     if (entry === undefined) return;
+    for (const { currency, event } of events) this.tallies.add(currency, event);
     this.head = entry.head;
     this.recent.add(entry);
     this.logBytes += entry.bytes.length;

@@ -1,4 +1,4 @@
-import { AssertionFailure, assert } from '../base/assert.js';
+import { AssertionFailure, assert, must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { Queue } from '../base/queue.js';
@@ -16,6 +16,7 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import { hasForgettable } from '../wallet/retention.js';
 import type { Wallet } from '../wallet/state/wallet.js';
 import type { Wallets } from '../wallet/state/wallets.js';
+import type { Tallies } from '../wallet/tallies.js';
 import { ArchiveDesk, type Carrier } from './archive/archive-desk.js';
 import type { ShardArchive } from './archive/shard-archive.js';
 import type { Found } from './archive/waiting-players.js';
@@ -123,6 +124,8 @@ export interface SnapshotSource {
   /** Sequence of the newest entry, also one still being formed, that `wallets` holds something of. */
   readonly applied: number;
   readonly timeMs: number;
+  /** Of the log up to `head`: they go on with it. */
+  readonly tallies: Tallies;
   /** Bytes of the log from its first entry of all up to `head`. */
   readonly logBytes: number;
   /** Durable entries with events that no snapshot holds. */
@@ -265,8 +268,8 @@ export class Shard implements FlightMember, Carrier {
   get source(): SnapshotSource | undefined {
     if (this.state !== 'serving' || this.wallets === undefined) return undefined;
     const { wallets, nowMs } = this;
-    const { head, watermarks, logBytes, entriesSinceSnapshot } = this.mustTail();
-    return { wallets, head, applied: watermarks.applied, timeMs: nowMs, logBytes, entriesSinceSnapshot };
+    const { head, tallies, watermarks, logBytes, entriesSinceSnapshot } = this.mustTail();
+    return { wallets, tallies, head, applied: watermarks.applied, timeMs: nowMs, logBytes, entriesSinceSnapshot };
   }
 
   /** A snapshot holds all but the `entries` newest entries. */
@@ -565,13 +568,18 @@ export class Shard implements FlightMember, Carrier {
   carryOut(request: Request, startedMs: number, found: Found | undefined): void {
     try {
       if (request.type === 'command') this.turn(request, startedMs);
-      else this.forming.queries.hold(request.replier, query(this.mustWallets(), request.query, found));
+      else this.forming.queries.hold(request.replier, this.answer(request.query, found));
     } catch (error) {
       request.replier.reply(STARTING);
       this.fail(error, request);
       return;
     }
     this.deps.requestFlight();
+  }
+
+  private answer(question: Query, found: Found | undefined): QueryResult {
+    if (question.type !== 'read-tallies') return query(this.mustWallets(), question, found);
+    return { type: 'tallies', tallies: this.mustTail().tallies.toJSON() };
   }
 
   private turn({ command, replier, deadlineMs }: Extract<Request, { type: 'command' }>, startedMs: number): void {
@@ -581,6 +589,7 @@ export class Shard implements FlightMember, Carrier {
     const wallet = command.type === 'checkBalance' ? wallets.peek(command.username) : wallets.get(command.username);
     const decision = decide(wallet, command, this.deps.rules, nowMs);
     const { event } = decision;
+    const currency = wallet?.currency ?? ('currency' in command ? command.currency : undefined);
     if (event !== undefined) {
       if (event.type === 'rounds-archived') this.desk?.noteLeft(event.username);
       if (this.deps.memory.isFull && opensSomething(event)) {
@@ -598,11 +607,11 @@ export class Shard implements FlightMember, Carrier {
         this.mustTail().watermarks.applied++;
       }
       this.forming.writer.add(event);
+      this.forming.events.push({ currency: must(currency, 'what changes a wallet knows its currency'), event });
     }
     this.forming.commands.hold(replier, decision.answer);
     const endedMs = this.deps.clock.monotonicMs();
     this.forming.decidedMs.push(endedMs);
-    const currency = wallet?.currency ?? ('currency' in command ? command.currency : undefined);
     this.deps.observer.decided(this.id, { command, decision, currency, deadlineMs, startedMs, endedMs });
   }
 

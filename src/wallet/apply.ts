@@ -10,14 +10,18 @@ import { effectOf, hashOfRequest } from './state/transaction-record.js';
 import type { Wallet } from './state/wallet.js';
 import type { Wallets } from './state/wallets.js';
 
-/** Applies an event to the shard's state: at every replay, and after the decision that creates a player. */
-export function apply(wallets: Wallets, event: Event): void {
+/**
+ * Applies an event to the shard's state: at every replay, and after the decision that creates a player. Returns the wallet
+ * that it is about.
+ */
+export function apply(wallets: Wallets, event: Event): Wallet {
   if (event.type === 'player-created' || event.type === 'player-imported') {
     assert(event.version === 1, 'the first event of a wallet makes version 1');
-    createWallet(wallets, event);
-  } else {
-    write(must(wallets.get(event.username), 'an event is about a player who exists'), event);
+    return createWallet(wallets, event);
   }
+  const wallet = must(wallets.get(event.username), 'an event is about a player who exists');
+  write(wallet, event);
+  return wallet;
 }
 
 /** Applies an event to the wallet it is about. */
@@ -34,7 +38,7 @@ function write(wallet: Wallet, event: WalletEvent): void {
 
 export type WalletEvent = Exclude<Event, { type: 'player-created' | 'player-imported' }>;
 
-function createWallet(wallets: Wallets, event: Extract<Event, { type: 'player-created' | 'player-imported' }>): void {
+function createWallet(wallets: Wallets, event: Extract<Event, { type: 'player-created' | 'player-imported' }>): Wallet {
   const wallet = wallets.create(event.username, event.currency);
   wallet.version = 1;
   if (event.type === 'player-imported') {
@@ -44,6 +48,7 @@ function createWallet(wallets: Wallets, event: Extract<Event, { type: 'player-cr
   } else {
     rememberMoneyless(wallet, 'create', event);
   }
+  return wallet;
 }
 
 const MOVEMENTS = { deposited: 'deposit', withdrawn: 'withdrawal', corrected: 'correction' } as const;

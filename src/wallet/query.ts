@@ -4,6 +4,7 @@ import { type Archivable, archivableRounds, missingRounds } from './archiving.js
 import { findIds, type IdHit } from './find-id.js';
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
 import { type MessageView, messagesOf } from './message-view.js';
+import { prefixOf } from './records/prefix.js';
 import { type OperationScan, type OperationScanResult, scanOperations } from './scan-operations.js';
 import type { Transaction } from './state/round.js';
 import { addRoundOf } from './state/round-image.js';
@@ -13,10 +14,13 @@ import type { TransactionState } from './state/transaction-record.js';
 import { Wallet } from './state/wallet.js';
 import { sessionOf } from './state/wallet-body.js';
 import type { Wallets } from './state/wallets.js';
+import type { TalliesJson } from './tallies.js';
 
 /** What can be read of a shard without changing it. Questions and answers are plain data. */
 export type Query =
   | { readonly type: 'read-player'; readonly username: string }
+  /** Answered by the shard: they are of its log, and not of its wallets. */
+  | { readonly type: 'read-tallies' }
   | {
       readonly type: 'list-transactions';
       readonly username: string;
@@ -33,7 +37,10 @@ export type Query =
   | {
       readonly type: 'scan-transactions';
       readonly state: TransactionState;
+      /** Of what is open since a rollback the last change counts. */
       readonly createdBeforeMs: number;
+      /** Only what is open since a rollback. */
+      readonly openSince?: OpenSince | undefined;
       readonly limit: number;
       readonly after: ScanCursor | undefined;
     }
@@ -73,6 +80,7 @@ export type Query =
 export type PlayerQuery = Extract<Query, { readonly username: string }>;
 
 export type QueryResult =
+  | { readonly type: 'tallies'; readonly tallies: TalliesJson }
   | { readonly type: 'player'; readonly player: PlayerDetails | undefined }
   | { readonly type: 'transactions'; readonly page: TransactionPage | undefined }
   | { readonly type: 'operations'; readonly page: OperationPage | undefined }
@@ -155,6 +163,10 @@ export interface PlayerDetails extends PlayerView {
   readonly session: Pick<Session, 'endMs'> | null;
 }
 
+/** What opened a bet or tip that had been closed. */
+export const OPEN_SINCE = ['rollback'] as const;
+export type OpenSince = (typeof OPEN_SINCE)[number];
+
 export interface TransactionView {
   readonly username: string;
   readonly currency: string;
@@ -163,6 +175,8 @@ export interface TransactionView {
   readonly productId: string;
   readonly roundId: string;
   readonly state: TransactionState;
+  /** Undefined for what is closed, and for what was never closed. */
+  readonly openSince: OpenSince | undefined;
   /** Current stake, or tip, or debit; undefined for what takes nothing. */
   readonly betAmount: Units | undefined;
   /** Undefined for what has no payout of its own. */
@@ -198,8 +212,8 @@ export interface ScanCursor {
  */
 const SCAN_WALLETS_MAX = 1000;
 const SCAN_TRANSACTIONS_MAX = 4000;
-/** Names looked at in one turn: one that is packed takes 4 us. */
-const NAMES_MAX = 500;
+/** Names looked at in one turn: about a millisecond. */
+const NAMES_MAX = 10_000;
 
 /** Rounds that are written down in one turn, each of which takes some microseconds. */
 const ARCHIVABLE_MAX = 64;
@@ -209,7 +223,11 @@ const NOTHING_ARCHIVED: ArchivedPart = { images: [], downTo: 0 };
  * Answers from memory, whatever is durable: the shard holds the answer back until that is. `archived` is for lists of
  * transactions: rounds that have left memory.
  */
-export function query(wallets: Wallets, question: Query, archived: ArchivedPart = NOTHING_ARCHIVED): QueryResult {
+export function query(
+  wallets: Wallets,
+  question: Exclude<Query, { type: 'read-tallies' }>,
+  archived: ArchivedPart = NOTHING_ARCHIVED,
+): QueryResult {
   switch (question.type) {
     case 'read-player': {
       const peeked = wallets.peek(question.username);
@@ -386,7 +404,12 @@ function isBeyond(place: TransactionCursor, after: TransactionCursor): boolean {
 /** Over all players of the shard, by order of their creation. */
 function scanTransactions(wallets: Wallets, scan: Extract<Query, { type: 'scan-transactions' }>): QueryResult {
   const items: TransactionView[] = [];
-  const wanted = (item: Transaction) => item.state === scan.state && item.createdMs <= scan.createdBeforeMs;
+  const wanted = (item: Transaction) => {
+    if (item.state !== scan.state) return false;
+    const since = openSinceOf(item);
+    if (scan.openSince !== undefined && since !== scan.openSince) return false;
+    return (since === undefined ? item.createdMs : item.updatedMs) <= scan.createdBeforeMs;
+  };
   const openOnly = scan.state === 'OPEN' || scan.state === 'WAITING';
   let position = scan.after?.position ?? 0;
   let within = scan.after?.within;
@@ -438,12 +461,17 @@ function listArchivable(wallets: Wallets, scan: Extract<Query, { type: 'list-arc
 function findPlayers(wallets: Wallets, { prefix, from, limit }: Extract<Query, { type: 'find-players' }>): QueryResult {
   const players: PlayerView[] = [];
   const end = Math.min(from + NAMES_MAX, wallets.count);
-  let position = from;
-  for (; position < end && players.length < limit; position++) {
-    const wallet = wallets.peekAt(position) as Wallet;
-    if (wallet.username.startsWith(prefix)) players.push(playerView(wallet));
+  const wanted = prefixOf(prefix);
+  let position = wallets.nextCalled(wanted, from, end);
+  while (position < end && players.length < limit) {
+    players.push(playerView(wallets.peekAt(position) as Wallet));
+    position = wallets.nextCalled(wanted, position + 1, end);
   }
   return { type: 'found-players', players, next: position < wallets.count ? position : undefined };
+}
+
+function openSinceOf(item: Transaction): OpenSince | undefined {
+  return item.isReopened ? 'rollback' : undefined;
 }
 
 const NO_STAKE: readonly TransactionKind[] = ['settlement', 'reward', 'credit'];
@@ -457,6 +485,7 @@ function transactionView(wallet: Wallet, item: Transaction): TransactionView {
     productId: item.round.productId,
     roundId: item.round.id,
     state: item.state,
+    openSince: openSinceOf(item),
     betAmount: NO_STAKE.includes(item.kind) ? undefined : item.stake,
     payoutAmount: item.payout,
     held: item.held,

@@ -87,6 +87,24 @@ describe('who has an id is found without knowing the player', () => {
   });
 });
 
+test('a round that has left memory is found in the archive', async () => {
+  const node = await TestNode.start({ 'retention.memorySeconds': 1 });
+  const platform = new PlatformClient(node.callbackUrl);
+  try {
+    await importPlayers(node.adminUrl, ['ann'], 100);
+    await platform.post('placeBets', bet('ann', 'bet-1', 10));
+    await platform.post('settleBets', settlement('ann', 'bet-1', 20));
+    await until('it has left', async () => (await find(node.adminUrl, 'id=bet-1')).length === 1);
+    const [hit] = await find(node.adminUrl, 'id=bet-1&in=archive');
+    assert.deepEqual([hit?.username, hit?.kind, hit?.what], ['ann', 'transaction', 'bet']);
+    const response = await fetch(`${node.adminUrl}/v1/players/ann/rounds`);
+    assert.match(await response.text(), /"type":"settle","kind":"bet","id":"bet-1"/, 'its messages are told as before');
+  } finally {
+    platform.close();
+    await node.close();
+  }
+});
+
 test('any node of a cluster looks through the memory of all, and through the log they share', async () => {
   const cluster = await TestCluster.start(2);
   try {

@@ -6,6 +6,7 @@ import { bet, importPlayers, settlement } from '../support/client.js';
 import { METHODS, NDJSON, OpenApiDocument } from '../support/openapi-document.js';
 import { TestCluster } from '../support/test-cluster.js';
 import { TestNode } from '../support/test-node.js';
+import { until } from '../support/until.js';
 
 const READ_TOKEN = 'a-token-of-the-auditor';
 const ENVELOPE = { timestampMillis: 1, productId: 'P', currency: 'THB', username: 'ann' };
@@ -198,6 +199,12 @@ describe('GET /openapi.json', () => {
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/0/players');
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/0/players?limit=0');
     await admin('get', '/v1/shards/{shard}/players', '/v1/shards/9999/players');
+    for (const body of ['{}', '{"deep":true}', '{"deep":1}']) await admin('post', '/v1/verify', '/v1/verify', body);
+    const running = async () => JSON.parse(await (await fetch(`${node.adminUrl}/v1/verify`)).text()).running;
+    await until('the store has been verified', async () => (await running()) === null);
+    await admin('get', '/v1/verify', '/v1/verify');
+    await admin('get', '/v1/money', '/v1/money?days=2');
+    await admin('get', '/v1/money', '/v1/money?days=0');
     for (const path of ['/livez', '/readyz', '/metrics', '/openapi.json', '/v1/settings'])
       await admin('get', path, path);
   });
@@ -215,6 +222,7 @@ describe('GET /openapi.json', () => {
   });
 
   test('transactions of every kind and state are as it says', async () => {
+    await admin('get', '/v1/products', '/v1/products');
     await callback('placeBets', JSON.stringify(bet('ann', 'open', 1)));
     const path = '/v1/players/{username}/transactions';
     const text = await admin('get', path, '/v1/players/ann/transactions?limit=2');
@@ -233,6 +241,16 @@ describe('GET /openapi.json', () => {
     for (const place of ['memory', 'log', 'archive']) await admin('get', '/v1/find', `/v1/find?id=b1&in=${place}`);
     await admin('get', '/v1/find', '/v1/find?in=log');
     await admin('get', '/v1/transactions', '/v1/transactions?state=GONE');
+    await callback('settleBets', JSON.stringify(settlement('ann', 'open', 1)));
+    const undone = { id: 'open', roundId: 'r-open', status: 'ROLLBACK', transactionType: 'BY_TRANSACTION' };
+    const txns = [{ ...undone, betAmount: 1, payoutAmount: 1 }];
+    await callback('rollback', JSON.stringify({ id: 'undo', ...ENVELOPE, txns }));
+    const found = await admin('get', '/v1/transactions', '/v1/transactions?openSince=rollback');
+    assert.deepEqual(
+      JSON.parse(found).transactions.map(({ id, openSince }: Record<string, string>) => `${id} ${openSince}`),
+      ['open rollback'],
+    );
+    await admin('get', '/v1/transactions', '/v1/transactions?openSince=settle');
   });
 
   test('without the token it answers as it says, and so does a server that is full', async () => {

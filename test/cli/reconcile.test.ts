@@ -8,6 +8,7 @@ import { cleanUp } from '../../bench/support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
 import { endAfterTests } from '../support/children.js';
 import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
+import { RedisCluster } from '../support/redis-cluster.js';
 import { RedisServer } from '../support/redis-server.js';
 import { runVerb } from '../support/run-verb.js';
 import { Scrape } from '../support/scrape.js';
@@ -70,8 +71,11 @@ async function reconciling(store?: string): Promise<void> {
     writeFileSync(file, text(told));
     const good = await runVerb(['reconcile', '--from', file], env);
     assert.deepEqual([good.stderr, good.status], ['', 0]);
-    assert.match(good.stdout, /^day +product +currency +bets +here +stake +here +payout +here +too much here\n/);
-    assert.match(good.stdout, /P +THB +20 +20 +20 +20 +40 +40 +0\n/);
+    assert.match(
+      good.stdout,
+      /^day +product +currency +bets +here +stake +here +payout +here +too much here +credits here\n/,
+    );
+    assert.match(good.stdout, /P +THB +20 +20 +20 +20 +40 +40 +0 +0\n/);
     assert.match(
       good.stdout,
       /\n\nCompared 20 records of the platform with 20 bets: 20 are the same\.\n\nNothing differs\.\n$/,
@@ -119,6 +123,15 @@ test('a history is compared with a store in Redis while it serves', async () => 
     await reconciling(redis.url);
   } finally {
     await redis.destroy();
+  }
+});
+
+test('a history is compared with a store in a Redis Cluster while it serves', async () => {
+  const cluster = await RedisCluster.start({ masters: 3, replicas: 0 });
+  try {
+    await reconciling(cluster.url);
+  } finally {
+    await cluster.destroy();
   }
 });
 

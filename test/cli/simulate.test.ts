@@ -52,6 +52,28 @@ test('simulate knows what a profile says, and finds it where it is not so', asyn
   });
 });
 
+test('random histories and rounds at a rate agree with walletd, whose profile is learnt', async () => {
+  await inTempFolder(async (folder) => {
+    const node = await TestNode.start({ duplicates: 'reject', 'tips.unknown': 'credit' });
+    try {
+      const learnt = `${folder}/learnt.json`;
+      const args = ['simulate', node.callbackUrl, '--operator', node.adminUrl, '--seconds', '2'];
+      const explored = await runVerb([...args, '--learn', learnt, '--mode', 'explore', '--seed', '7']);
+      assert.deepEqual([explored.status, explored.stderr], [0, ''], explored.stdout);
+      assert.match(explored.stdout, /\nseed 7: \d+ histories, \d+ messages in [\d.]+ s, \d+ a second\n$/);
+      assert.deepEqual(JSON.parse(readFileSync(learnt, 'utf8')), { duplicates: 'reject', 'tips.unknown': 'credit' });
+      const soaked = await runVerb([...args, '--profile', learnt, '--mode', 'soak', '--rate', '50']);
+      assert.equal(soaked.status, 0, soaked.stdout);
+      assert.match(
+        soaked.stdout,
+        /\n\d+ answers in [\d.]+ s, \d+ a second of 50\n[\s\S]*\n99\.9 % +[\d.]+\nmax +[\d.]+\n$/,
+      );
+    } finally {
+      await node.close();
+    }
+  });
+});
+
 test('of an operator that answers 503 for ever simulate cannot know, and blames nothing', async () => {
   const server = createServer((request, response) => {
     request.resume();
@@ -70,6 +92,22 @@ test('of an operator that answers 503 for ever simulate cannot know, and blames 
   } finally {
     server.close();
   }
+});
+
+test('without players simulate cannot know, and says why there are none', async () => {
+  const run = async (...args: string[]) => {
+    const { status, stdout, stderr } = await runVerb(['simulate', 'http://127.0.0.1:9', ...args]);
+    assert.deepEqual([status, stdout], [3, '']);
+    return stderr;
+  };
+  assert.equal(
+    await run('--create', 'echo "no room for {username}" | cut -d - -f 1 >&2; false'),
+    'walletd: a player could not be created: no room for simulation\n',
+  );
+  assert.match(
+    await run('--operator', 'http://127.0.0.1:9'),
+    /^walletd: no players from http:\/\/127\.0\.0\.1:9\/v1\/players:import: /,
+  );
 });
 
 test('simulate says in one sentence what is wrong with its arguments', async () => {

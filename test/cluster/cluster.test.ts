@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CallbackReply } from '../../src/callback/callback-codec.js';
 import { STORE_FORMAT } from '../../src/store/format/format-gate.js';
-import type { SimulatedNode } from '../simulation/simulated-node.js';
+import { type SimulatedNode, serverName } from '../simulation/simulated-node.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
 const THREE: Omit<WorldSettings, 'seed'> = { nodes: 3, shards: 6, servers: 2, players: 20, followers: 1 };
@@ -151,6 +151,20 @@ test('a shard whose new owner has no memory for it goes to another one', async (
   const killedMs = world.time.nowMs;
   await world.time.until('the others serve all', () => world.servedOnce());
   assert.ok(world.time.nowMs - killedMs < 8000, `${world.time.nowMs - killedMs} ms`);
+});
+
+test('who is to take a shard and does not reach its log leaves it to somebody who does', async () => {
+  const world = await begun({ shards: 2 });
+  const shard = 1;
+  const owner = world.living.findIndex(({ serving }) => serving.includes(shard));
+  const [heir] = world.living[owner]?.cluster.status?.shards[shard]?.followers ?? [];
+  const cut = world.living.find(({ settings }) => settings.name === heir) as SimulatedNode;
+  world.network.cut(cut.tag, serverName(world.store.serverOf(shard)));
+  world.kill(owner);
+  const killedMs = world.time.nowMs;
+  const others = world.living.filter((node) => node !== cut);
+  await world.time.until('another one serves it', () => others.some(({ serving }) => serving.includes(shard)));
+  assert.ok(world.time.nowMs - killedMs < 6000, `${world.time.nowMs - killedMs} ms`);
 });
 
 /** How often a shard was taken since then. */

@@ -67,7 +67,7 @@ describe('the audit of the console', () => {
     const visit = await browser.open(node.adminUrl);
     const { page } = visit;
     for (const [path, call, text] of [
-      ['audit', '**/v1/operations?*', 'correction'],
+      ['audit', '**/v1/operations?*', 'Show more'],
       ['settings', '**/v1/settings', 'admin.port'],
       ['snapshots', '**/v1/snapshots', /no snapshot yet|Kept in the store/],
     ] as const) {

@@ -61,6 +61,11 @@ describe('the console with tokens', () => {
     await visit.page.getByRole('link', { name: 'Operations' }).waitFor();
     const buttons = async () => await visit.page.getByRole('button').allTextContents();
     assert.deepEqual(new Set(await buttons()), new Set(['Sign out', 'Read again']));
+    await visit.page.getByRole('link', { name: 'Find' }).click();
+    await visit.page.getByLabel('Id', { exact: true }).fill('nothing');
+    await visit.page.getByRole('button', { name: 'Find' }).click();
+    await visit.waitForText('Nothing in memory bears this id.');
+    assert.deepEqual(new Set(await buttons()), new Set(['Sign out', 'Find', 'Search', 'Search again']));
     await visit.page.getByRole('link', { name: 'Snapshots' }).click();
     await visit.waitForText('By shard of this node');
     assert.deepEqual(new Set(await buttons()), new Set(['Sign out', 'Copy CSV']));

@@ -15,6 +15,7 @@ describe('the views of the console', () => {
     [node, browser] = await Promise.all([TestNode.start(), ConsoleBrowser.start()]);
     platform = new PlatformClient(node.callbackUrl);
     await importPlayers(node.adminUrl, ['ann', SCRIPT, 'many-1'], 100);
+    await platform.post('placeBets', { ...bet('ann', 'bet-of-it', 1), productId: '<i>of a game</i>' });
     for (let n = 0; n < 3; n++) await platform.post('placeBets', bet('ann', `bet-${n}`, 10.25));
     await platform.post('settleBets', settlement('ann', 'bet-0', 20.5));
   });
@@ -40,6 +41,9 @@ describe('the views of the console', () => {
     [`find?id=${encodeURIComponent(SCRIPT)}`, 'Nothing in memory bears this id.'],
     ['hanging?older=0', 'bet-2'],
     ['hanging?older=720', 'No such bet hangs.'],
+    ['money', 'Nothing was verified since this node started.'],
+    ['money?days=1&currency=EUR', 'No money moved in these days.'],
+    ['products', '<i>of a game</i>'],
     ['import', 'A file with one player a line'],
     ['snapshots', 'By shard of this node'],
     ['cluster', 'This node is alone'],

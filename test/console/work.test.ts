@@ -12,6 +12,8 @@ const HOSTILE = [SCRIPT, RIGHT_TO_LEFT, LONG, FORMULA, 'a/b?c#d&e=%2F', ' spaces
 /** Beyond what a double holds to its last digit. */
 const RICH = '9007199254.7409';
 const AT_ONCE = 3;
+/** What reads the log starts a process for it. */
+const PATIENCE = { timeout: 60_000 };
 const MANY = Array.from({ length: 60 }, (_, n) => `many-${n}`);
 
 async function balanceOf(node: TestNode, name: string): Promise<string> {
@@ -215,7 +217,7 @@ describe('what is done with the console', () => {
     await page.getByRole('cell', { name: 'memory' }).waitFor();
     assert.match(page.url(), /find\?id=%3Cscript/);
     await page.getByRole('region', { name: 'Log' }).getByRole('button', { name: 'Search' }).click();
-    await page.getByRole('cell', { name: 'bet-placed' }).waitFor();
+    await page.getByRole('cell', { name: 'bet-placed' }).waitFor(PATIENCE);
     await visit.checkAccessibility();
     await page.getByRole('link', { name: 'bob' }).first().click();
     await page.getByRole('heading', { name: 'bob' }).waitFor();
@@ -242,13 +244,14 @@ describe('what is done with the console', () => {
     ]);
     assert.deepEqual((await cells(1)).toSpliced(2, 1), ['', '', 'bet settled', SCRIPT, '20.5', '89.75', '110.25', '–']);
     await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('button', { name: 'Search again' }).waitFor(PATIENCE);
     await page.getByRole('columnheader', { name: 'Entry' }).waitFor();
     assert.deepEqual([(await cells(0))[8], (await cells(1))[8]], [`q-${SCRIPT}`, `s-${SCRIPT}`]);
     await visit.checkAccessibility();
     await visit.end();
   });
 
-  test('a search can be stopped, and what it was refused for is said', async () => {
+  test('a search can be stopped, and what it was refused for is said, as is a lost connection', async () => {
     const visit = await browser.open(node.adminUrl);
     const { page } = visit;
     await page.route('**/v1/find?*in=log', () => {});
@@ -264,7 +267,12 @@ describe('what is done with the console', () => {
     const archive = page.getByRole('region', { name: 'Archive' });
     await archive.getByRole('button', { name: 'Search' }).click();
     await archive.getByText('This node reads its store for another search.').waitFor();
-    await visit.end(/status of 409/);
+    await page.unroute('**/v1/find?*in=log');
+    await page.route('**/v1/find?*in=log', (route) => route.abort('connectionreset'));
+    await log.getByRole('button', { name: 'Search again' }).click();
+    await log.getByText('walletd does not answer.').waitFor();
+    await visit.checkAccessibility();
+    await visit.end(/status of 409|ERR_CONNECTION_RESET/);
   });
 
   test('snapshots are taken, and what came of it is shown', async () => {

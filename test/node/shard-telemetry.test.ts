@@ -120,3 +120,26 @@ test('more currencies than a scrape should carry share one label', async () => {
   assert.equal(currencies.size, 101);
   assert.equal(scrape.value('walletd_money_total', { currency: 'other' }), 51);
 });
+
+test('what was credited without a bet is told by product, and beyond what a scrape should carry under one label', async () => {
+  const { reward, movement } = commands;
+  const scrape = await watched(async (test) => {
+    await test.execute(place([{ id: 'b' }]));
+    for (let i = 0; i < 3; i++) await test.execute(reward([{ id: `w${i}`, payoutAmount: 20_000 }], { id: `q${i}` }));
+    await test.execute(
+      movement([
+        { id: 'm', status: 'CREDIT', amount: 50_000 },
+        { id: 'n', status: 'DEBIT', amount: 70_000 },
+      ]),
+    );
+    for (let i = 0; i < 250; i++) {
+      await test.execute(reward([{ id: 'w', payoutAmount: 10_000 }], { productId: `Q${i}`, id: `r${i}` }));
+    }
+  });
+  const credits = (labels: Record<string, string>) => scrape.value('walletd_credits_total', labels);
+  assert.equal(credits({ product: 'P1', currency: 'THB', kind: 'rewards' }), 6);
+  assert.equal(credits({ product: 'P1', currency: 'THB', kind: 'movements' }), 5);
+  assert.equal(credits({ product: 'Q7' }), 1);
+  assert.equal(credits({ product: 'other' }), 52);
+  assert.equal(scrape.series('walletd_credits_total').length, 201);
+});

@@ -7,6 +7,7 @@ import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shar
 import type { Manifest } from '../../src/shard/snapshot/snapshot-store.js';
 import { BACKGROUND, IMMEDIATE, type SnapshotResult } from '../../src/shard/snapshot/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
+import type { QueryResult } from '../../src/wallet/query.js';
 import { commands } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { TestHost } from '../support/test-host.js';
@@ -94,6 +95,7 @@ test('a snapshot taken while players bet, begin and are created is exact', async
     host.clock.nowMs += 0.5;
     return Math.floor(host.clock.nowMs);
   };
+  host.clock.now = () => Math.floor(host.clock.nowMs);
   const writeChunk = wal.writeChunk.bind(wal);
   let bets = 0;
   wal.writeChunk = async (...args) => {
@@ -113,8 +115,13 @@ test('a snapshot taken while players bet, begin and are created is exact', async
   const manifest = (await manifests(wal)).at(-1) as Manifest;
   assert.ok(manifest.end.lsn.sequence > manifest.start.lsn.sequence, 'the shard went on meanwhile');
   assert.ok(result.players >= PLAYERS.length);
-  const balances = async (of: TestHost) => Promise.all([...PLAYERS, 'new0', 'new32'].map((name) => of.balance(name)));
+  const balances = async (of: TestHost) => {
+    const found = await Promise.all([...PLAYERS, 'new0', 'new32'].map((name) => of.balance(name)));
+    return { found, tallies: await of.ask({ type: 'read-tallies' }) };
+  };
   const served = await balances(host);
+  const { tallies } = served.tallies as Extract<QueryResult, { type: 'tallies' }>;
+  assert.deepEqual(new Map(tallies.products[0]?.[2]).get('stakes'), 40 + bets, 'each bet counts once');
   assert.deepEqual(await balances(await TestHost.started({ wal })), served);
   for (const { id } of await wal.snapshots(0)) wal.snapshotsOf(0).delete(id);
   assert.deepEqual(await balances(await TestHost.started({ wal })), served, 'as the whole log says');

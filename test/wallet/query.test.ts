@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { query, type ScanCursor, type TransactionCursor } from '../../src/wallet/query.js';
 import { commands, Domain } from '../support/domain.js';
 
-const { place, settle } = commands;
+const { place, settle, rollback, placeTip, tip } = commands;
 
 test('pages of one player follow each other without a gap or a repeat, whatever is created between them', () => {
   const domain = new Domain();
@@ -54,6 +54,44 @@ test('a scan over all players finds every open bet once, in pages of any size', 
     } while (after !== undefined);
     assert.deepEqual(seen.sort(), [...expected].sort(), `limit ${limit}`);
   }
+});
+
+test('what is open since a rollback says so, is found by that, and has been open since it came', () => {
+  const domain = new Domain();
+  domain.fund('ann', 1000);
+  const scan = (over: object) => {
+    const result = query(domain.wallets, {
+      ...({
+        type: 'scan-transactions',
+        state: 'OPEN',
+        createdBeforeMs: domain.nowMs,
+        limit: 10,
+        after: undefined,
+      } as const),
+      ...over,
+    });
+    assert.ok(result.type === 'scan');
+    return result.items.map(({ id, openSince }) => `${id} ${openSince ?? '-'}`);
+  };
+  const placedMs = domain.nowMs;
+  domain.run(place(['b1', 'b2', 'b3'].map((id) => ({ id }))));
+  domain.run(placeTip([{ id: 't1' }]));
+  domain.run(settle([{ id: 'b2' }, { id: 'b3' }], { id: 's' }));
+  domain.run(tip([{ id: 't1' }]));
+  domain.nowMs += 60_000;
+  domain.run(rollback([{ id: 'b2' }, { id: 'b3' }, { id: 't1' }], { id: 'k' }));
+  domain.run(settle([{ id: 'b3' }], { id: 's-again' }));
+  assert.deepEqual(scan({}), ['b2 rollback', 'b1 -']);
+  assert.deepEqual(scan({ openSince: 'rollback' }), ['b2 rollback']);
+  assert.deepEqual(scan({ state: 'TIPS', openSince: 'rollback' }), ['t1 rollback']);
+  assert.deepEqual(scan({ state: 'SETTLED' }), ['b3 -']);
+  assert.deepEqual(scan({ createdBeforeMs: placedMs }), ['b1 -']);
+  const reopenedMs = domain.nowMs;
+  domain.nowMs += 60_000;
+  assert.deepEqual(scan({ createdBeforeMs: reopenedMs }), ['b2 rollback', 'b1 -']);
+  domain.run(settle([{ id: 'b2' }], { id: 's2-again' }));
+  domain.run(rollback([{ id: 'b2' }], { id: 'k-again' }));
+  assert.deepEqual(scan({ createdBeforeMs: reopenedMs }), ['b1 -']);
 });
 
 test('a turn of a scan looks at a bounded number of transactions', () => {

@@ -240,7 +240,8 @@ function nowTable(players: readonly Player[], query: InspectQuery, scales: Scale
     const amount = (units: Units | undefined) => (units === undefined ? '' : formatUnits(units, scales.of(currency)));
     const { round, kind, id, state, stake, payout, held, paid } = item;
     const amounts = [kind === 'settlement' ? undefined : stake, payout, held, paid].map(amount);
-    return [username, round.productId, round.id, kind, id, state, ...amounts, round.ended ? 'round has ended' : ''];
+    const note = item.isReopened ? 'since a rollback' : round.ended ? 'round has ended' : '';
+    return [username, round.productId, round.id, kind, id, state, ...amounts, note];
   });
   if (rows.length === 0) return '';
   const places = new Set(players.map(({ shard, lsn }) => `${shard}:${formatLsn(lsn)}`));
@@ -276,6 +277,7 @@ function transactionJson({ shard, lsn, wallet }: Player, item: Transaction, scal
     productId: round.productId,
     roundId: round.id,
     state,
+    openSince: item.isReopened ? 'rollback' : undefined,
     stake: kind === 'settlement' ? undefined : amount(stake),
     payout: payout === undefined ? undefined : amount(payout),
     held: amount(held),

@@ -12,7 +12,7 @@ const SUM_COLUMNS = [
   'day',
   'product',
   'currency',
-  ...['bets', 'here', 'stake', 'here', 'payout', 'here', 'too much here'].map((right) => ({ right })),
+  ...['bets', 'here', 'stake', 'here', 'payout', 'here', 'too much here', 'credits here'].map((right) => ({ right })),
 ];
 const DIFFERENCE_COLUMNS = [
   'differs',
@@ -56,7 +56,7 @@ function sumsTable(all: readonly DaySum[], scales: ScaleTable): string {
   const isLong = all.length > ROWS_MAX;
   const shown = isLong ? all.filter(({ isEqual }) => !isEqual).slice(0, ROWS_MAX) : all;
   if (shown.length === 0) return '';
-  const rows = shown.map(({ day, productId, currency, theirs, ours }) => {
+  const rows = shown.map(({ day, productId, currency, theirs, ours, credits }) => {
     const money = (units: bigint) => formatSum(units, scales.of(currency));
     const both = (of: (side: SideSum) => string) => [of(theirs), of(ours)];
     return [
@@ -65,6 +65,7 @@ function sumsTable(all: readonly DaySum[], scales: ScaleTable): string {
       ...both(({ stake }) => money(stake.value)),
       ...both(({ payout }) => money(payout.value)),
       money(surplusOf(theirs, ours)),
+      money(credits.value),
     ];
   });
   const table = formatTable(SUM_COLUMNS, rows);
@@ -165,12 +166,13 @@ export function* summaryJson(
   byType: ReadonlyMap<string, number>,
   scales: ScaleTable,
 ) {
-  for (const { day, productId, currency, theirs, ours } of sums.all()) {
+  for (const { day, productId, currency, theirs, ours, credits } of sums.all()) {
     const side = ({ bets, stake, payout }: SideSum) => {
       const scale = scales.of(currency);
       return { bets, stake: formatSum(stake.value, scale), payout: formatSum(payout.value, scale) };
     };
-    yield { record: 'sum', day, productId, currency, platform: side(theirs), walletd: side(ours) };
+    const walletd = { ...side(ours), credits: formatSum(credits.value, scales.of(currency)) };
+    yield { record: 'sum', day, productId, currency, platform: side(theirs), walletd };
   }
   const types = Object.fromEntries(DIFFERENCE_TYPES.map((type) => [type, byType.get(type) ?? 0]));
   yield { record: 'total', clean: byType.size === 0, ...counts, differences: types };

@@ -1,7 +1,9 @@
 import { type Result, type Verdict, verdictOf } from '../../tools/simulate/check.js';
 import { curlLines, historyLines } from '../../tools/simulate/explain.js';
+import type { Explored } from '../../tools/simulate/explore/explore.js';
 import type { Profile } from '../../tools/simulate/profile.js';
 import { RULE_NAMES, RULES } from '../../tools/simulate/rules.js';
+import type { Soaked } from '../../tools/simulate/soak/soak.js';
 import { printable } from './printable.js';
 import { formatTable } from './table.js';
 
@@ -25,6 +27,19 @@ export function simulationText(results: readonly Result[], url: string, profile:
 export function resultJson({ rule, name, verdict, why, finding }: Result, url: string, profile: Profile): object {
   const told = finding && { history: historyLines(finding, profile.decimals), curl: curlLines(finding, url) };
   return { rule, place: RULES[rule].place, name, verdict, ...(why !== undefined && { why }), ...told };
+}
+
+export function exploredText({ histories, messages, seconds }: Explored, seed: number): string {
+  const rate = Math.round(messages / seconds);
+  return `seed ${seed}: ${histories} histories, ${messages} messages in ${seconds.toFixed(1)} s, ${rate} a second`;
+}
+
+export function soakedText({ latencies, seconds, dropped }: Soaked, rate: number): string {
+  const row = (name: string, ms: number) => [name, ms.toFixed(ms < 10 ? 2 : 0)];
+  const rows = [50, 90, 99, 99.9].map((percent) => row(`${percent} %`, latencies.percentileMs(percent)));
+  const sent = `${latencies.count} answers in ${seconds.toFixed(1)} s, ${Math.round(latencies.count / seconds)} a second of ${rate}`;
+  const late = dropped === 0 ? [] : [`${dropped} messages were not sent: the operator did not keep up`];
+  return [sent, ...late, '', formatTable(['', { right: 'ms' }], [...rows, row('max', latencies.maxMs)])].join('\n');
 }
 
 function ruleTable(results: readonly Result[]): string {

@@ -7,9 +7,11 @@ import { ClusterView } from './views/cluster.js';
 import { FindView } from './views/find.js';
 import { HangingView } from './views/hanging.js';
 import { ImportView } from './views/import.js';
+import { MoneyView } from './views/money.js';
 import { OverviewView } from './views/overview.js';
 import { PlayerView } from './views/player.js';
 import { PlayersView } from './views/players.js';
+import { ProductsView } from './views/products.js';
 import { SettingsView } from './views/settings.js';
 import { SnapshotsView } from './views/snapshots.js';
 
@@ -26,6 +28,8 @@ const VIEWS: readonly (readonly [view: string, title: string])[] = [
   ['players', 'Players'],
   ['find', 'Find'],
   ['hanging', 'Hanging bets'],
+  ['money', 'Money'],
+  ['products', 'Products'],
   ['import', 'Import'],
   ['snapshots', 'Snapshots'],
   ['cluster', 'Cluster'],
@@ -116,6 +120,10 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
       return <FindView id={about.get('id') ?? ''} />;
     case 'hanging':
       return <HangingView olderThan={about.get('older') ?? '1'} state={about.get('state') ?? 'OPEN'} />;
+    case 'money':
+      return <MoneyView days={about.get('days') ?? '7'} currency={about.get('currency') ?? ''} mayChange={mayChange} />;
+    case 'products':
+      return <ProductsView />;
     case 'import':
       return <ImportView mayChange={mayChange} />;
     case 'snapshots':

@@ -20,6 +20,7 @@ import type { ThreadVitals } from './thread-vitals.js';
  *   shard-telemetry    what the shards of a thread do; it implements worker's HostObserver
  *   shard-metrics      how shards are: lengths, watermarks, states, read at the scrape
  *   money-moved        money by currency and kind
+ *   credits            what was credited without a bet, by product
  *   admin-metrics      what the operator API answers and refuses; it implements admin's AdminObserver
  *   cluster-metrics    nodes that share the shards; it implements cluster's OwnershipObserver
  *   store-room-metrics, node-folder-metrics, certificate-metrics      what can run full or out

@@ -12,6 +12,7 @@ import type { MemoryGuard } from '../../worker/memory-guard.js';
 import type { HostMeasures } from '../../worker/shard-host.js';
 import type { StoreNews } from '../store-watch.js';
 import { VoidWarning } from '../void-warning.js';
+import { Credits } from './credits.js';
 import { MetricsLine } from './metrics-line.js';
 import { MoneyMoved } from './money-moved.js';
 import { shardMetrics } from './shard-metrics.js';
@@ -44,6 +45,7 @@ export class ShardTelemetry implements HostObserver {
   private readonly remarks = Object.fromEntries(REMARKS.map((remark) => [remark, 0])) as Record<Remark, number>;
   private readonly failures = new Map<Failure, number>();
   private readonly money: MoneyMoved;
+  private readonly credits: Credits;
   private commands = 0;
   private events = 0;
   private bytes = 0;
@@ -69,6 +71,7 @@ export class ShardTelemetry implements HostObserver {
     private readonly options: ShardTelemetryOptions,
   ) {
     this.money = new MoneyMoved(options.scales);
+    this.credits = new Credits(options.scales);
     this.line = new MetricsLine(log, memory, options.everySeconds, () => this.counters());
     this.voidWarning = new VoidWarning(log);
   }
@@ -80,7 +83,10 @@ export class ShardTelemetry implements HostObserver {
     if (Number.isFinite(deadlineMs)) {
       this.queue.record((startedMs - deadlineMs + this.options.requestDeadlineMs) / 1000);
     }
-    if (event !== undefined && currency !== undefined) this.money.add(currency, event);
+    if (event !== undefined && currency !== undefined) {
+      this.money.add(currency, event);
+      this.credits.add(currency, event);
+    }
     if (answer.type === 'failed') this.failures.set(answer.failure, (this.failures.get(answer.failure) ?? 0) + 1);
     for (const remark of remarks) {
       this.remarks[remark]++;
@@ -171,6 +177,7 @@ export class ShardTelemetry implements HostObserver {
         perKey('remark', this.remarks),
       ),
       this.money.metric(),
+      this.credits.metric(),
       gauge('walletd_memory_full', "1: a thread's memory is nearly full, and what opens something is refused.", [
         isFull,
       ]),

@@ -84,7 +84,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   const { replay, damaged } = beginning;
   const recent = await recentBefore(replay, shard, deps);
   await replayTo(what, beginning, recent, maybeYield, deps);
-  const { wallets, events, timeMs, logBytes, marks, manifest } = replay;
+  const { wallets, tallies, events, timeMs, logBytes, marks, manifest } = replay;
   for (const wallet of wallets.unpacked()) {
     checkWallet(wallet);
     await slices.maybeYield();
@@ -94,7 +94,8 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   log.info({ shard, lsn: formatLsn(target.lsn), from, events, players: wallets.count, tookMs }, 'shard recovered');
   const tailEntries = replay.batches;
   const snapshotMs = manifest?.timeMs;
-  return { wallets, head: target, timeMs, recent, logBytes, tailEntries, events, marks, damaged, snapshotMs };
+  const reached = { wallets, tallies, head: target, timeMs, logBytes, tailEntries };
+  return { ...reached, recent, events, marks, damaged, snapshotMs };
 }
 
 /** The newest acknowledged entry must be in the log, or be so old that it has been trimmed. */

@@ -1,6 +1,8 @@
+import { must } from '../../base/assert.js';
 import { apply } from '../../wallet/apply.js';
 import type { Event } from '../../wallet/event.js';
 import { Wallets } from '../../wallet/state/wallets.js';
+import { Tallies } from '../../wallet/tallies.js';
 import { DamagedSnapshotError, readSnapshot, type SnapshotReaderDeps } from '../snapshot/snapshot-reader.js';
 import type { LogMark, Manifest } from '../snapshot/snapshot-store.js';
 import { newestTimeOf, type ReadEntry } from './log-reader.js';
@@ -10,6 +12,7 @@ import { type Entry, type Head, isSameHead } from './wal.js';
 /** What a log makes up to `head`. */
 export interface Reached {
   readonly wallets: Wallets;
+  readonly tallies: Tallies;
   readonly head: Head;
   /** No entry is newer. Milliseconds. */
   readonly timeMs: number;
@@ -48,6 +51,7 @@ export class Replay {
     /** Events up to here may be in the wallets already. */
     readonly end: Lsn,
     readonly wallets: Wallets,
+    readonly tallies: Tallies,
   ) {
     this.head = start;
     this.timeMs = manifest?.timeMs ?? 0;
@@ -55,12 +59,12 @@ export class Replay {
   }
 
   static ofNothing(genesis: Head): Replay {
-    return new Replay(undefined, genesis, LSN_ZERO, new Wallets());
+    return new Replay(undefined, genesis, LSN_ZERO, new Wallets(), new Tallies());
   }
 
   /** Goes on from a state that is known up to `head`. */
-  static from({ wallets, head, timeMs, logBytes, tailEntries }: Reached): Replay {
-    const replay = new Replay(undefined, head, LSN_ZERO, wallets);
+  static from({ wallets, tallies, head, timeMs, logBytes, tailEntries }: Reached): Replay {
+    const replay = new Replay(undefined, head, LSN_ZERO, wallets, tallies);
     replay.timeMs = timeMs;
     replay.logBytes = logBytes;
     replay.batches = tailEntries;
@@ -74,7 +78,9 @@ export class Replay {
 
   /** From a snapshot that has been read. */
   static ofWallets(manifest: Manifest, wallets: Wallets): Replay {
-    return new Replay(manifest, manifest.start, manifest.end.lsn, wallets);
+    const { tallies, timeMs } = manifest;
+    const begun = tallies === undefined ? new Tallies(timeMs) : Tallies.from(tallies);
+    return new Replay(manifest, manifest.start, manifest.end.lsn, wallets, begun);
   }
 
   /** For people: what it begins with. */
@@ -106,13 +112,23 @@ export class Replay {
    * something, and it is up to the caller to find that. Throws an `AssertionFailure` when an event does not fit.
    */
   take({ entry, bytes }: ReadEntry): void {
-    if (entry.lsn.sequence > this.end.sequence) for (const event of entry.events) apply(this.wallets, event);
-    else if (!this.contradicts(entry)) for (const event of entry.events) this.apply(event, entry.lsn);
+    if (entry.lsn.sequence > this.end.sequence) {
+      for (const event of entry.events) this.tallies.add(apply(this.wallets, event).currency, event);
+    } else if (!this.contradicts(entry)) {
+      for (const event of entry.events) this.applyNew(event, entry.lsn);
+    }
     this.events += entry.events.length;
     if (entry.owner === undefined) this.batches++;
     this.logBytes += bytes.length;
     this.timeMs = Math.max(this.timeMs, newestTimeOf(entry));
     this.head = entry.head;
+  }
+
+  /** A snapshot has the tallies of its start, and no event of the entries after it. */
+  private applyNew(event: Event, lsn: Lsn): void {
+    this.apply(event, lsn);
+    const wallet = must(this.wallets.get(event.username), 'an event leaves a wallet');
+    this.tallies.add(wallet.currency, event);
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Steps } from '../../base/steps.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
+import type { TalliesJson } from '../../wallet/tallies.js';
 import type { Lsn } from '../log/lsn.js';
 import type { Head } from '../log/wal.js';
 
@@ -42,6 +43,8 @@ export interface Manifest {
   readonly timeMs: number;
   readonly players: number;
   readonly chunks: readonly ChunkSummary[];
+  /** Of all of the log up to `start`; undefined in snapshots of a walletd that kept none. */
+  readonly tallies?: TalliesJson | undefined;
   /** Places up to which the log may be trimmed one day, oldest first; the last one is `start`. */
   readonly marks: readonly LogMark[];
 }

@@ -1,6 +1,7 @@
 import { must } from '../../base/assert.js';
 import type { Clock } from '../../base/clock.js';
 import { atOnce, type Steps } from '../../base/steps.js';
+import type { TalliesJson } from '../../wallet/tallies.js';
 import { formatLsn } from '../log/lsn.js';
 import { type Patience, patiently } from '../log/patience.js';
 import type { SnapshotSource } from '../shard.js';
@@ -174,6 +175,8 @@ export class Snapshotter {
 class Capture {
   readonly first: SnapshotSource;
   private readonly id: string;
+  /** As they are at `first.head`. */
+  private readonly tallies: TalliesJson;
   private isBegun = false;
 
   constructor(
@@ -184,6 +187,7 @@ class Capture {
     const { source } = shard;
     if (source === undefined) throw new Abandoned('the shard does not serve');
     this.first = source;
+    this.tallies = source.tallies.toJSON();
     this.id = deps.newId();
   }
 
@@ -211,7 +215,8 @@ class Capture {
     const { head: end, timeMs } = await this.durable(applied);
     const place = { lsn: start.lsn, bytes: logBytes };
     const marksNow = nextMarks(marks, place, policy);
-    const manifest = { id: this.id, shard, start, end, timeMs, players, chunks, marks: marksNow };
+    const { id, tallies } = this;
+    const manifest = { id, shard, start, end, timeMs, players, chunks, tallies, marks: marksNow };
     const bytes = snapshotFormat.sealManifest(manifest);
     this.alive();
     await this.attempt('publish a snapshot', () => snapshots.publishSnapshot(shard, start.nonce, this.id, bytes));

@@ -82,7 +82,7 @@ export class SnapshotCodec implements SnapshotFormat {
   }
 
   sealManifest(manifest: Manifest): Buffer {
-    const { id, shard, start, end, timeMs, players, chunks, marks } = manifest;
+    const { id, shard, start, end, timeMs, players, chunks, tallies, marks } = manifest;
     const json = JSON.stringify({
       version: this.version,
       storeId: this.storeId,
@@ -94,6 +94,7 @@ export class SnapshotCodec implements SnapshotFormat {
       players,
       chunks: chunks.map(({ bytes, players, checksum }) => [bytes, players, checksum]),
       marks: marks.map(({ lsn, bytes }) => [lsn.epoch, lsn.sequence, bytes]),
+      tallies,
     });
     const bytes = Buffer.from(json);
     const checksum = Buffer.alloc(MANIFEST_CHECKSUM_LENGTH);
@@ -114,12 +115,12 @@ export class SnapshotCodec implements SnapshotFormat {
     }
     if (stored.storeId !== this.storeId) throw new FormatError(`the manifest is of another store: ${stored.storeId}`);
     if (stored.version === SNAPSHOT_VERSION) this.gate.open(STORE_FORMAT_OF_TODAY);
-    const { id, shard, timeMs, players } = stored;
+    const { id, shard, timeMs, players, tallies } = stored;
     const start = tupleToHead(stored.start);
     const end = tupleToHead(stored.end);
     const chunks = stored.chunks.map(([bytes, players, checksum]) => ({ bytes, players, checksum }));
     const marks = stored.marks.map(([epoch, sequence, bytes]) => ({ lsn: { epoch, sequence }, bytes }));
-    return { id, shard, start, end, timeMs, players, chunks, marks };
+    return { id, shard, start, end, timeMs, players, chunks, tallies, marks };
   }
 
   private get version(): number {
@@ -137,7 +138,7 @@ export class SnapshotCodec implements SnapshotFormat {
 
 type StoredHead = readonly [epoch: number, sequence: number, nonce: string, checksum: number];
 
-interface StoredManifest extends Pick<Manifest, 'id' | 'shard' | 'timeMs' | 'players'> {
+interface StoredManifest extends Pick<Manifest, 'id' | 'shard' | 'timeMs' | 'players' | 'tallies'> {
   readonly version: number;
   readonly storeId: string;
   readonly start: StoredHead;

@@ -89,7 +89,7 @@ export async function findLosses(
  * found.
  */
 export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptLossDeps): Promise<Repaired> {
-  const { wallets, beyond, marks, logBytes, reached } = salvaged;
+  const { wallets, tallies, beyond, marks, logBytes, reached } = salvaged;
   checkUntouched(shard, await deps.wal.head(shard), found);
   const kept = beyond === 0 ? undefined : await deps.keepEntries(shard, rawEntriesAfter(shard, reached.lsn, deps));
   // Rounds that entries moved which are given up: the wallets have them, as they were before.
@@ -113,7 +113,7 @@ export async function acceptLoss({ shard, found, salvaged }: Loss, deps: AcceptL
   const applied = head.lsn.sequence;
   const subject: SnapshotSubject = {
     id: shard,
-    source: { wallets, head, applied, timeMs, logBytes, entriesSinceSnapshot: 1 },
+    source: { wallets, tallies, head, applied, timeMs, logBytes, entriesSinceSnapshot: 1 },
     snapshotTaken() {},
   };
   const snapshotter = new Snapshotter({ ...deps, policy: { ...deps.policy, keep: Number.POSITIVE_INFINITY } });

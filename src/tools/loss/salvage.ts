@@ -7,6 +7,7 @@ import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../../shard/snapshot/snapshot-store.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
+import type { Tallies } from '../../wallet/tallies.js';
 import { rawEntriesAfter } from '../raw-entries.js';
 
 export interface SalvageDeps {
@@ -29,6 +30,7 @@ export interface Salvaged {
   /** The newest entry with events up to there, or where replay began, and the fences after it: each start leaves one. */
   readonly ends: readonly End[];
   readonly marks: readonly LogMark[];
+  readonly tallies: Tallies;
   readonly logBytes: number;
   /** Why replay ended at `reached`; undefined when the log does. */
   readonly problem: string | undefined;
@@ -108,7 +110,7 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
     if (!(error instanceof RecoveryError) || error instanceof NewerEntryError) throw error;
     problem = error.fact;
   }
-  const { head: reached, timeMs, logBytes } = replay;
+  const { head: reached, tallies, timeMs, logBytes } = replay;
   if (snapshot === undefined && reached === start && problem !== undefined) return undefined;
   for (const wallet of wallets.unpacked()) checkWallet(wallet);
   return {
@@ -118,6 +120,7 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
     timeMs,
     ends,
     marks,
+    tallies,
     logBytes,
     problem,
     ...(await lookBeyond(shard, reached.lsn, deps)),

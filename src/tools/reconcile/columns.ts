@@ -114,11 +114,19 @@ function namesOf(value: unknown, what: string): readonly string[] {
 
 function statusesOf(value: unknown): [string, PlatformState][] {
   if (value === undefined) return [];
-  return Object.entries(mustObject(value, '"statuses" of the mapping')).map(([status, means]) => {
+  const given = new Map<string, PlatformState>();
+  for (const [status, means] of Object.entries(mustObject(value, '"statuses" of the mapping'))) {
     const state = PLATFORM_STATES.find((one) => one === means);
-    if (state !== undefined) return [status.toUpperCase(), state];
-    throw new ToolError(`"${status}" in "statuses" of the mapping must be one of ${PLATFORM_STATES.join(', ')}`);
-  });
+    if (state === undefined) {
+      throw new ToolError(`"${status}" in "statuses" of the mapping must be one of ${PLATFORM_STATES.join(', ')}`);
+    }
+    const other = given.get(status.toUpperCase());
+    if (other !== undefined && other !== state) {
+      throw new ToolError(`"${status}" is twice in "statuses" of the mapping: large and small letters are the same`);
+    }
+    given.set(status.toUpperCase(), state);
+  }
+  return [...given];
 }
 
 function mustZone(value: unknown): string {

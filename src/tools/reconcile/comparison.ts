@@ -1,6 +1,6 @@
 import type { Units } from '../../wallet/amount.js';
 import type { Difference, DifferenceType, OurSide, TheirSide } from './difference.js';
-import { AGREEING, type Age, type OurBet, type OurRound } from './our-bet.js';
+import { AGREEING, type Age, type OurBet, type OurCredit, type OurRound } from './our-bet.js';
 import type { PlatformRecord } from './platform-record.js';
 import { post, type Sums } from './sums.js';
 import type { Window } from './window.js';
@@ -59,6 +59,13 @@ export class Comparison {
       else this.both(record, bet);
     }
     for (const [key, bet] of bets) if (!records.has(key)) this.onlyOurs(bet);
+  }
+
+  /** The history does not tell of them: they are summed up, for a look beside what the platform says elsewhere. */
+  credits(ours: readonly OurCredit[]): void {
+    for (const { productId, currency, paid, createdMs } of newest(ours, keyOfCredit).values()) {
+      if (paid > 0 && this.window.has(createdMs)) this.sums.of(createdMs, productId, currency).credits.add(paid);
+    }
   }
 
   rounds(parts: readonly HangingPart[], ours: readonly OurRound[]): void {
@@ -184,7 +191,7 @@ export class Comparison {
 
 function differencesOf(record: PlatformRecord, bet: OurBet): DifferenceType[] {
   if (record.currency !== bet.currency) return ['currency'];
-  if (AGREEING[record.state] !== bet.state) return ['state'];
+  if (!AGREEING[record.state].includes(bet.state)) return ['state'];
   const types: DifferenceType[] = [];
   if (record.stake !== undefined && record.stake !== bet.held) types.push('stake');
   if (record.payout !== undefined && record.payout !== bet.paid && !bet.hangs) types.push('payout');
@@ -196,7 +203,7 @@ function theirSide({ line, state, stake, payout, timeMs, currency }: PlatformRec
 }
 
 function ourSide({ state, held, paid, stake, hangs, updatedMs }: OurBet): OurSide {
-  const isStanding = state === 'OPEN' || state === 'SETTLED';
+  const isStanding = state !== 'VOID' && state !== 'CANCELLED';
   return { state, held, paid: hangs ? undefined : paid, timeMs: updatedMs, isUntaken: isStanding && held !== stake };
 }
 
@@ -218,6 +225,10 @@ function isOlder([epoch, sequence]: Age, [otherEpoch, otherSequence]: Age): bool
 /** Names can hold anything, so their lengths stand before them. */
 export function keyOfBet({ username, productId, id }: { username: string; productId: string; id: string }): string {
   return `${username.length} ${productId.length} ${username}${productId}${id}`;
+}
+
+export function keyOfCredit(credit: OurCredit): string {
+  return `${credit.kind} ${keyOfBet(credit)}`;
 }
 
 export function keyOfRound(round: { username: string; productId: string; roundId: string }): string {

@@ -2,8 +2,8 @@ import type { Units } from '../../wallet/amount.js';
 import type { Round, Transaction } from '../../wallet/state/round.js';
 import type { PlatformState } from './columns.js';
 
-/** OPEN: also WAITING. CANCELLED: REFUND or REJECT. */
-export type OurState = 'OPEN' | 'SETTLED' | 'VOID' | 'CANCELLED';
+/** OPEN: also WAITING. UNSETTLED: either of them since a rollback. CANCELLED: REFUND or REJECT. */
+export type OurState = 'OPEN' | 'UNSETTLED' | 'SETTLED' | 'VOID' | 'CANCELLED';
 
 const STATES: Readonly<Record<Transaction['state'], OurState>> = {
   OPEN: 'OPEN',
@@ -17,15 +17,15 @@ const STATES: Readonly<Record<Transaction['state'], OurState>> = {
 };
 
 /**
- * What a bet here may be in for each state of the platform. A bet whose result was taken back is OPEN here again: that it
- * is so since a rollback does not change what is held and paid.
+ * What a bet here may be in for each state of the platform. Of one that was never settled here the platform cannot have taken
+ * the result back; one that runs again it may call OPEN.
  */
-export const AGREEING: Readonly<Record<PlatformState, OurState>> = {
-  OPEN: 'OPEN',
-  UNSETTLED: 'OPEN',
-  SETTLED: 'SETTLED',
-  VOID: 'VOID',
-  CANCELLED: 'CANCELLED',
+export const AGREEING: Readonly<Record<PlatformState, readonly OurState[]>> = {
+  OPEN: ['OPEN', 'UNSETTLED'],
+  UNSETTLED: ['UNSETTLED'],
+  SETTLED: ['SETTLED'],
+  VOID: ['VOID'],
+  CANCELLED: ['CANCELLED'],
 };
 
 /** The end of the log that this was read at. What is read twice while a server goes on is the newer one. */
@@ -63,23 +63,58 @@ export interface OurRound {
   readonly age: Age;
 }
 
-/** Bets and payouts of one round of a player. */
-export function readRound(
-  round: Round,
-  player: Pick<OurBet, 'username' | 'currency'>,
-  age: Age,
-): { readonly bets: readonly OurBet[]; readonly round: OurRound | undefined } {
+/** What the platform gave without a bet: a reward, or a credit of adjustBalance. */
+export interface OurCredit {
+  readonly username: string;
+  readonly productId: string;
+  readonly kind: 'reward' | 'credit';
+  readonly id: string;
+  readonly currency: string;
+  readonly paid: Units;
+  readonly createdMs: number;
+  readonly age: Age;
+}
+
+export interface OurPart {
+  readonly bets: readonly OurBet[];
+  /** Undefined without payouts of its own. */
+  readonly round: OurRound | undefined;
+  readonly credits: readonly OurCredit[];
+}
+
+/** All that a player did in one round. */
+export function readRound(round: Round, player: Pick<OurBet, 'username' | 'currency'>, age: Age): OurPart {
   const { username, currency } = player;
   const { productId, id: roundId } = round;
   const hangs = round.settlementCount > 0;
-  const bets = round.bets.map(
-    ({ id, state, held, paid, stake, createdMs, updatedMs }): OurBet => ({
-      ...{ username, productId, roundId, id, currency, hangs, age },
-      ...{ state: STATES[state], held, paid, stake, createdMs, updatedMs },
-    }),
-  );
-  if (!hangs) return { bets, round: undefined };
+  const members = round.members();
+  const credits: OurCredit[] = [];
+  for (const { kind, id, paid, createdMs } of members) {
+    if (kind !== 'reward' && kind !== 'credit') continue;
+    credits.push({ username, productId, kind, id, currency, paid, createdMs, age });
+  }
+  const bets = members
+    .filter(({ isBet }) => isBet)
+    .map(
+      // Without `...`, which takes longer than all else here.
+      (bet): OurBet => ({
+        username,
+        productId,
+        roundId,
+        id: bet.id,
+        currency,
+        state: bet.isReopened ? 'UNSETTLED' : STATES[bet.state],
+        held: bet.held,
+        paid: bet.paid,
+        stake: bet.stake,
+        hangs,
+        createdMs: bet.createdMs,
+        updatedMs: bet.updatedMs,
+        age,
+      }),
+    );
+  if (!hangs) return { bets, round: undefined, credits };
   const paid = [...round.stillPaid(), ...bets.map((bet) => bet.paid)].reduce((sum, units) => sum + units, 0);
   const standing = bets.filter(({ state }) => state !== 'CANCELLED').length;
-  return { bets, round: { username, productId, roundId, currency, paid, bets: standing, age } };
+  return { bets, round: { username, productId, roundId, currency, paid, bets: standing, age }, credits };
 }

@@ -17,6 +17,9 @@ export type TakeRound = (
   age: Age,
 ) => void;
 
+/** Rounds of the archive are unpacked side by side: emptying the tables for each one took longer than reading it. */
+const DRAFT_ROUNDS = 50;
+
 /**
  * Calls `take` with every round of a shard: those of its wallets at the end of the log, and then those in the archive. While
  * a server goes on a round can come twice; and one that came back from the archive comes with what it was there, too. The
@@ -55,20 +58,24 @@ async function takeArchive(
   take: TakeRound,
 ): Promise<void> {
   const tables = new Tables();
+  let draft = tables.draft();
   for (const day of (await archive?.days()) ?? []) {
     for await (const records of archive?.all(shard, day) ?? []) {
-      for (const record of records) takeRecord(record, wallets, tables, take);
+      for (const record of records) {
+        if (draft.rounds.count >= DRAFT_ROUNDS) draft = tables.draft();
+        takeRecord(record, wallets, draft, take);
+      }
       await yieldTurn();
     }
   }
 }
 
-function takeRecord({ image, lsn }: ArchiveRecord, wallets: Wallets, tables: Tables, take: TakeRound): void {
+function takeRecord({ image, lsn }: ArchiveRecord, wallets: Wallets, draft: Tables, take: TakeRound): void {
   const { username } = nameOfImage(image);
   const currency = wallets.peek(username)?.currency;
   // A player who was created after the wallets were read.
   if (currency === undefined) return;
-  const copy = Wallet.begin(tables.draft(), currency, username);
+  const copy = Wallet.begin(draft, currency, username);
   const [member] = addRoundOf(copy, image);
   if (member !== undefined) take(member.round, { username, currency }, ageOf(lsn));
 }

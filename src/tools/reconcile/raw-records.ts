@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse as csvParser, type Options } from 'csv-parse';
-import { parse as parseJson } from 'lossless-json';
-import { messageOf } from '../../base/message-of.js';
 import { ToolError } from '../store-reader.js';
 import { type Columns, FIELDS, type Field } from './columns.js';
+import { valuesOfLine } from './json-line.js';
 
 /** A record of the platform's history, as text: a number has the digits that the file has. */
 export interface RawRecord {
@@ -91,7 +90,7 @@ async function* jsonRecords(
     for (const one of lines) {
       line++;
       if (one.length > RECORD_MAX_BYTES) throw tooLong(line);
-      if (one.trim() !== '') records.push({ line, fields: jsonFields(one, line, names) });
+      if (one.trim() !== '') records.push({ line, fields: fieldsOf(valuesOfLine(one, line), names) });
     }
     yield records;
   }
@@ -101,23 +100,12 @@ function tooLong(line: number): ToolError {
   return new ToolError(`line ${line} is longer than ${RECORD_MAX_BYTES} bytes`);
 }
 
-function jsonFields(text: string, line: number, names: Columns['names']): RawRecord['fields'] {
-  let object: unknown;
-  try {
-    // A number stays the text that it is.
-    object = parseJson(text, null, (digits) => digits);
-  } catch (error) {
-    throw new ToolError(`line ${line} is not JSON: ${messageOf(error)}`);
-  }
-  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    throw new ToolError(`line ${line} is not a JSON object`);
-  }
-  const record = object as Readonly<Record<string, unknown>>;
+function fieldsOf(values: ReadonlyMap<string, string>, names: Columns['names']): RawRecord['fields'] {
   const fields: Partial<Record<Field, string>> = {};
   for (const field of FIELDS) {
     for (const name of names[field]) {
-      const value = Object.hasOwn(record, name) ? record[name] : undefined;
-      if (typeof value !== 'string' || value === '') continue;
+      const value = values.get(name);
+      if (value === undefined || value === '') continue;
       fields[field] = value;
       break;
     }

@@ -2,9 +2,9 @@ import { hashString } from '../../base/hash.js';
 import type { OnProgress } from '../progress.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';
 import type { Columns } from './columns.js';
-import { Comparison, type Counts, type HangingPart, keyOfBet, keyOfRound } from './comparison.js';
+import { Comparison, type Counts, type HangingPart, keyOfBet, keyOfCredit, keyOfRound } from './comparison.js';
 import type { Difference } from './difference.js';
-import { type OurBet, type OurRound, readRound } from './our-bet.js';
+import { type OurBet, type OurCredit, type OurRound, readRound } from './our-bet.js';
 import { eachRound } from './our-bets.js';
 import { type PlatformRecord, platformRecord } from './platform-record.js';
 import { rawRecords } from './raw-records.js';
@@ -63,17 +63,19 @@ class Parts {
   readonly theirs: Spill<PlatformRecord>;
   readonly bets: Spill<OurBet>;
   readonly rounds: Spill<OurRound>;
+  readonly credits: Spill<OurCredit>;
   readonly hanging: Spill<HangingPart>;
 
   constructor(folder: string) {
     this.theirs = new Spill(folder, PARTS);
     this.bets = new Spill(folder, PARTS);
     this.rounds = new Spill(folder, PARTS);
+    this.credits = new Spill(folder, PARTS);
     this.hanging = new Spill(folder, PARTS);
   }
 
   close(): void {
-    for (const spill of [this.theirs, this.bets, this.rounds, this.hanging]) spill.close();
+    for (const spill of [this.theirs, this.bets, this.rounds, this.credits, this.hanging]) spill.close();
   }
 }
 
@@ -103,12 +105,17 @@ async function readTheirs(
   }
 }
 
-async function readOurs(reader: StoreReader, { bets, rounds }: Parts, { onProgress }: ReconcileOptions): Promise<void> {
+async function readOurs(
+  reader: StoreReader,
+  { bets, rounds, credits }: Parts,
+  { onProgress }: ReconcileOptions,
+): Promise<void> {
   for (const shard of shardsOf(reader)) {
     await eachRound(shard, reader, (round, player, age) => {
       const read = readRound(round, player, age);
       for (const bet of read.bets) bets.add(partOf(keyOfBet(bet)), bet);
       if (read.round !== undefined) rounds.add(partOf(keyOfRound(read.round)), read.round);
+      for (const credit of read.credits) credits.add(partOf(keyOfCredit(credit)), credit);
     });
     onProgress?.(READ_STEPS + Math.round(((shard + 1) / reader.shards) * STORE_STEPS), ALL_STEPS);
   }
@@ -116,7 +123,7 @@ async function readOurs(reader: StoreReader, { bets, rounds }: Parts, { onProgre
 
 async function compare(
   { yieldTurn }: StoreReader,
-  { theirs, bets, rounds, hanging }: Parts,
+  { theirs, bets, rounds, credits, hanging }: Parts,
   { window, onDifferences, onProgress }: ReconcileOptions,
 ): Promise<Reconciliation> {
   const sums = new Sums();
@@ -135,6 +142,7 @@ async function compare(
   };
   for (let part = 0; part < PARTS; part++) {
     comparison.bets(theirs.read(part), bets.read(part));
+    comparison.credits(credits.read(part));
     await tell(part);
   }
   for (let part = 0; part < PARTS; part++) {

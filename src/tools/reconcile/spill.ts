@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { messageOf } from '../../base/message-of.js';
 import { ToolError } from '../store-reader.js';
 
-/** So many characters of a part are written together: 1,024 parts hold 16 MiB. */
-const BLOCK_LENGTH = 16_384;
+/** So much of a part is written together: 1,024 parts hold 16 MiB. */
+const BLOCK_BYTES = 16_384;
+/** Of a character. */
+const UTF8_BYTES_MAX = 3;
+const COMMA = 0x2c;
 /** The disk may be that of a store: it is not filled up. */
 const FREE_MIN_BYTES = 256 << 20;
 const LOOK_BYTES = 64 << 20;
@@ -15,14 +18,22 @@ interface Block {
   readonly bytes: number;
 }
 
+/** What has not been written yet is in `bytes`, up to `length`. */
+interface Part {
+  bytes: Buffer;
+  length: number;
+  readonly blocks: Block[];
+}
+
+const NOTHING = Buffer.alloc(0);
+
 /**
  * Values that wait on disk, part by part, so that memory has to hold one part at a time. The file has no name once it is
  * open, so nothing of it is left however the process ends.
  */
 export class Spill<T> {
   count = 0;
-  private readonly texts: string[];
-  private readonly blocks: Block[][];
+  private readonly parts: Part[];
   private readonly file: number;
   private end = 0;
   private lookAt = LOOK_BYTES;
@@ -32,8 +43,7 @@ export class Spill<T> {
     private readonly folder: string,
     parts: number,
   ) {
-    this.texts = Array.from({ length: parts }, () => '');
-    this.blocks = Array.from({ length: parts }, () => []);
+    this.parts = Array.from({ length: parts }, () => ({ bytes: NOTHING, length: 0, blocks: [] }));
     const path = join(folder, `walletd-reconcile-${randomUUID()}`);
     try {
       this.file = openSync(path, 'wx+', 0o600);
@@ -47,41 +57,51 @@ export class Spill<T> {
 
   add(part: number, value: T): void {
     this.count++;
-    const before = this.texts[part] as string;
-    const text = before === '' ? JSON.stringify(value) : `${before},${JSON.stringify(value)}`;
-    this.texts[part] = text;
-    if (text.length >= BLOCK_LENGTH) this.write(part);
+    const to = this.parts[part] as Part;
+    const text = JSON.stringify(value);
+    const room = 1 + text.length * UTF8_BYTES_MAX;
+    if (to.length + room > BLOCK_BYTES) this.flush(to);
+    if (room > BLOCK_BYTES) {
+      to.blocks.push(this.write(Buffer.from(text)));
+      return;
+    }
+    if (to.bytes === NOTHING) to.bytes = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    if (to.length > 0) to.bytes[to.length++] = COMMA;
+    to.length += to.bytes.write(text, to.length);
   }
 
   /** All values of a part, in the order in which they were added. */
   read(part: number): T[] {
-    const values: T[] = [];
-    for (const { at, bytes } of this.blocks[part] ?? []) {
-      const block = Buffer.allocUnsafe(bytes);
-      readWhole(this.file, block, at);
-      for (const value of JSON.parse(`[${block.toString()}]`) as T[]) values.push(value);
-    }
-    for (const value of JSON.parse(`[${this.texts[part]}]`) as T[]) values.push(value);
-    return values;
+    const { bytes, length, blocks } = this.parts[part] as Part;
+    const written = blocks.map((block) => {
+      const read = Buffer.allocUnsafe(block.bytes);
+      readWhole(this.file, read, block.at);
+      return valuesOf<T>(read);
+    });
+    return [...written, valuesOf<T>(bytes.subarray(0, length))].flat();
   }
 
   close(): void {
     closeSync(this.file);
   }
 
-  private write(part: number): void {
-    const block = Buffer.from(this.texts[part] as string);
-    this.texts[part] = '';
+  private flush(part: Part): void {
+    if (part.length > 0) part.blocks.push(this.write(part.bytes.subarray(0, part.length)));
+    part.length = 0;
+  }
+
+  private write(bytes: Buffer): Block {
     if (this.end > this.lookAt) this.lookForRoom();
+    const at = this.end;
     try {
-      for (let done = 0; done < block.length; ) {
-        done += writeSync(this.file, block, done, block.length - done, this.end + done);
+      for (let done = 0; done < bytes.length; ) {
+        done += writeSync(this.file, bytes, done, bytes.length - done, at + done);
       }
     } catch (error) {
       throw this.noRoom(messageOf(error));
     }
-    this.blocks[part]?.push({ at: this.end, bytes: block.length });
-    this.end += block.length;
+    this.end += bytes.length;
+    return { at, bytes: bytes.length };
   }
 
   private lookForRoom(): void {
@@ -93,6 +113,10 @@ export class Spill<T> {
   private noRoom(why: string): ToolError {
     return new ToolError(`no room for temporary files in ${this.folder} (TMPDIR names another folder): ${why}`);
   }
+}
+
+function valuesOf<T>(bytes: Buffer): T[] {
+  return JSON.parse(`[${bytes.toString()}]`) as T[];
 }
 
 function readWhole(file: number, block: Buffer, at: number): void {

@@ -15,6 +15,8 @@ export class SideSum {
 export class DaySum {
   readonly theirs = new SideSum();
   readonly ours = new SideSum();
+  /** What came without a bet, and is compared with nothing. */
+  readonly credits = new ExactSum();
 
   constructor(
     readonly day: string,

@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/message-of.js';
 import type { OnProgress } from '../progress.js';
 import { CannotKnow, NotServed } from './cannot-know.js';
-import { type Case, endpointsOf, messagesOf, type Step } from './case.js';
+import { type Case, messagesOf, type Step } from './case.js';
 import type { Endpoint } from './message.js';
 import { Platform } from './platform.js';
 import { type Finding, type Played, play, type Table } from './play.js';
@@ -95,7 +95,8 @@ async function playCase(table: Table, players: Players, steps: readonly Step[]):
 }
 
 function maybeLeaveOut({ profile, client }: Table, steps: readonly Step[]): string | undefined {
-  const missing = [...endpointsOf(steps)].filter((endpoint) => !profile.endpoints.includes(endpoint));
+  const asked = new Set(steps.flatMap(messagesOf).map(({ endpoint }) => endpoint));
+  const missing = [...asked].filter((endpoint) => !profile.endpoints.includes(endpoint));
   if (missing.length > 0) return `needs ${missing.join(', ')}`;
   const messages = steps.flatMap(messagesOf);
   if (profile.arrays === 'one' && messages.some(({ txns }) => txns.length > 1)) return 'needs arrays';

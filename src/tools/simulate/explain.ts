@@ -1,7 +1,8 @@
 import { quoted } from '../../base/quoted.js';
 import type { Told } from './judge.js';
+import type { Endpoint } from './message.js';
 import type { Finding, Sent } from './play.js';
-import { codeName } from './rules.js';
+import { codeName, type RuleName } from './rules.js';
 
 /** Stands for the player in what is to be sent again, so that a fresh one can take his place. */
 const PLAYER = '$PLAYER';
@@ -68,4 +69,29 @@ function describe({ code, before, after }: Told, decimals: number): string {
   return before === after
     ? `${codeName(0)}, ${amount(before)}`
     : `${codeName(0)}, ${amount(before)} -> ${amount(after)}`;
+}
+
+const BY_ENDPOINT: Readonly<Record<Endpoint, RuleName>> = {
+  checkBalance: 'balance',
+  placeBets: 'stake',
+  settleBets: 'payout',
+  adjustBets: 'adjust',
+  voidSettled: 'void',
+  cancelBets: 'cancel',
+  cancelTips: 'tips',
+  placeTips: 'tips',
+  winRewards: 'rewards',
+  adjustBalance: 'movements',
+  rollback: 'rollback',
+};
+
+/** The rule that a history most likely shows broken, by its last message. */
+export function ruleOf({ history }: Finding): RuleName {
+  const last = history.at(-1);
+  if (last === undefined) return 'shape';
+  const former = history.slice(0, -1).filter(({ body }) => body === last.body);
+  if (last.how === 'at-once') return 'atOnce';
+  if (former.some(({ how }) => how === 'cut')) return 'cut';
+  if (former.length > 0 && last.endpoint !== 'checkBalance') return 'repeats';
+  return BY_ENDPOINT[last.endpoint];
 }

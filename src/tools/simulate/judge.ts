@@ -11,6 +11,8 @@ export interface Told {
   readonly after?: number | undefined;
 }
 
+/** Of messages whose answers were lost, the newest that may still be on their way. */
+const LATE_MAX = 4;
 /** A history with so much that is unsure ends. */
 const WORLDS_MAX = 200;
 
@@ -22,6 +24,9 @@ const WORLDS_MAX = 200;
 export class Judge {
   private readonly reference: ReferenceWallet;
   private worlds: readonly ReferencePlayer[];
+  /** Messages whose answers were lost. */
+  private readonly late: Message[] = [];
+  private readonly turns = new WeakMap<ReferencePlayer, Map<Message, ReferenceTurn>>();
 
   constructor(
     private readonly profile: Profile,
@@ -39,8 +44,9 @@ export class Judge {
     return answers.filter((one, n) => answers.findIndex((other) => isSame(one, other)) === n);
   }
 
-  /** The message was sent; nobody knows whether it arrived. */
+  /** The message was sent; nobody knows whether it arrived, or will yet. */
   maybe(message: Message): void {
+    this.late.push(message);
     this.keep([...this.worlds, ...this.worlds.map((world) => this.turn(world, message).player)]);
   }
 
@@ -52,10 +58,21 @@ export class Judge {
   /** The messages went at once, and were answered so; undefined: the answer was lost. False: no order explains it. */
   toldAtOnce(messages: readonly Message[], told: readonly (Told | undefined)[]): boolean {
     const left = messages.map((message, n) => ({ message, told: told[n] }));
-    const worlds = this.worlds.flatMap((world) => this.ordersOf(world, left));
+    const after = (worlds: readonly ReferencePlayer[]) => worlds.flatMap((world) => this.ordersOf(world, left));
+    let worlds = after(this.worlds);
+    if (worlds.length === 0) worlds = after(this.worldsWithLate());
     if (worlds.length === 0) return false;
     this.keep(worlds);
     return true;
+  }
+
+  /** Those in which messages that nobody waited for have arrived only now. */
+  private worldsWithLate(): ReferencePlayer[] {
+    let worlds = [...this.worlds];
+    for (const message of this.late.slice(-LATE_MAX)) {
+      worlds = worlds.concat(worlds.map((world) => this.turn(world, message).player));
+    }
+    return worlds;
   }
 
   private ordersOf(world: ReferencePlayer, left: readonly Exchange[]): ReferencePlayer[] {
@@ -70,7 +87,15 @@ export class Judge {
     });
   }
 
+  /** A turn changes nothing, so what was expected need not be thought through again when the answer comes. */
   private turn(world: ReferencePlayer, message: Message): ReferenceTurn {
+    const turns = this.turns.get(world) ?? new Map<Message, ReferenceTurn>();
+    const turn = turns.get(message) ?? this.newTurn(world, message);
+    this.turns.set(world, turns.set(message, turn));
+    return turn;
+  }
+
+  private newTurn(world: ReferencePlayer, message: Message): ReferenceTurn {
     if (message.refusal !== undefined) return { answer: { code: message.refusal }, player: world };
     const { currency } = { ...this.player, ...message.envelope };
     if (message.endpoint !== 'checkBalance') {

@@ -48,11 +48,17 @@ const FIRST_REST_MS = 50;
 const REST_MAX_MS = 1000;
 
 /** Plays one history with one player. Throws a `CannotKnow` where it cannot be played to its end. */
-export function play(table: Table, player: Player, steps: readonly Step[]): Promise<Played> {
-  return new Play(table, player).run(steps);
+export async function play(table: Table, player: Player, steps: readonly Step[]): Promise<Played> {
+  const playing = new Play(table, player);
+  for (const step of steps) {
+    const finding = await playing.step(step);
+    if (finding !== undefined) return playing.played(finding);
+  }
+  return playing.played(undefined);
 }
 
-class Play {
+/** The same step by step. */
+export class Play {
   private readonly judge: Judge;
   private readonly history: Sent[] = [];
   private misshape: Played['misshape'];
@@ -64,15 +70,8 @@ class Play {
     this.judge = new Judge(table.profile, player);
   }
 
-  async run(steps: readonly Step[]): Promise<Played> {
-    for (const step of steps) {
-      const finding = await this.step(step);
-      if (finding !== undefined) return this.played(finding);
-    }
-    return this.played(undefined);
-  }
-
-  private async step(step: Step): Promise<Finding | undefined> {
+  /** Undefined: it was answered as it must be. */
+  async step(step: Step): Promise<Finding | undefined> {
     const [what] = step;
     const messages = messagesOf(step);
     if ('how' in what && what.how === 'at-once') return await this.atOnce(messages);
@@ -82,6 +81,14 @@ class Play {
       if (finding !== undefined) return finding;
     }
     return undefined;
+  }
+
+  played(finding: Finding | undefined): Played {
+    return {
+      messages: this.history.length,
+      ...(finding && { finding }),
+      ...(this.misshape && { misshape: this.misshape }),
+    };
   }
 
   private async one(message: Message): Promise<Finding | undefined> {
@@ -136,33 +143,19 @@ class Play {
   }
 
   private read(message: Message, reply: Reply): Told {
-    const { body } = this.sent(message, 'plain');
-    const says = maybeMisshape(message, this.player, body, reply);
+    const says = maybeMisshape(message, this.player, this.table.profile.productId, reply);
     if (says !== undefined) this.misshape ??= { says, finding: this.finding(this.judge.expected(message)) };
     return toldOf(message, reply, this.table.profile.decimals);
   }
 
   private sent(message: Message, how: Sent['how']): Sent {
     const { profile, startMs } = this.table;
+    const { endpoint, signature } = message;
     const body = bodyOf(message, this.player, profile.productId, startMs);
-    return {
-      endpoint: message.endpoint,
-      path: pathOf(profile, message.endpoint),
-      body,
-      signature: message.signature,
-      how,
-    };
+    return { endpoint, path: pathOf(profile, endpoint), body, signature, how };
   }
 
   private finding(expected: readonly Told[]): Finding {
     return { player: this.player, history: [...this.history], expected, signs: this.table.client.signs };
-  }
-
-  private played(finding: Finding | undefined): Played {
-    return {
-      messages: this.history.length,
-      ...(finding && { finding }),
-      ...(this.misshape && { misshape: this.misshape }),
-    };
   }
 }

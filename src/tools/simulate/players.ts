@@ -2,18 +2,23 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { messageOf } from '../../base/message-of.js';
 import { quoted } from '../../base/quoted.js';
-import { ToolError } from '../store-reader.js';
 import { OPENING_BALANCE } from './case.js';
 import type { Player } from './message.js';
 
-/** Where fresh players with `OPENING_BALANCE` come from. Rejects with a `ToolError` when there is none. */
+/** Says in one sentence why there is no player to play with. The operator is not to blame. */
+export class PlayersError extends Error {
+  override readonly name = 'PlayersError';
+}
+
+/** Where fresh players with `OPENING_BALANCE` come from. Rejects with a `PlayersError` when there is none. */
 export interface Players {
   take(): Promise<Player>;
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
-/** Players that are made at a time. */
-const IMPORT_LINES = 100;
+/** Players that are made at a time: at first few, later as many again as have been needed. */
+const IMPORT_LINES_MIN = 100;
+const IMPORT_LINES_MAX = 2000;
 
 /** Those of a list, each once. `text` has a username a line. */
 export class ListedPlayers implements Players {
@@ -26,7 +31,7 @@ export class ListedPlayers implements Players {
   ) {
     this.usernames = text.split(/\r?\n/).filter((line) => line !== '');
     const twice = this.usernames.find((name, n) => this.usernames.indexOf(name) < n);
-    if (twice !== undefined) throw new ToolError(`${twice} is there twice`);
+    if (twice !== undefined) throw new PlayersError(`${twice} is there twice`);
   }
 
   get count(): number {
@@ -35,7 +40,7 @@ export class ListedPlayers implements Players {
 
   async take(): Promise<Player> {
     const username = this.usernames[this.next++];
-    if (username === undefined) throw new ToolError(`all ${this.count} players have been used`);
+    if (username === undefined) throw new PlayersError(`all ${this.count} players have been used`);
     return { username, currency: this.currency, balance: OPENING_BALANCE };
   }
 }
@@ -60,7 +65,7 @@ export class CommandPlayers implements Players {
       await promisify(execFile)('/bin/sh', ['-c', command], { timeout: COMMAND_TIMEOUT_MS });
     } catch (error) {
       const { stderr = '' } = error as { stderr?: string };
-      throw new ToolError(`a player could not be created: ${stderr.trim() || messageOf(error)}`);
+      throw new PlayersError(`a player could not be created: ${stderr.trim() || messageOf(error)}`);
     }
     return player;
   }
@@ -91,7 +96,7 @@ export class OperatorPlayers implements Players {
   }
 
   private async import(): Promise<void> {
-    const players = Array.from({ length: IMPORT_LINES }, () => {
+    const players = Array.from({ length: Math.min(Math.max(this.made, IMPORT_LINES_MIN), IMPORT_LINES_MAX) }, () => {
       return { username: `${this.prefix}-${++this.made}`, currency: this.currency, balance: OPENING_BALANCE };
     });
     const body = players.map((player) => JSON.stringify({ id: 'opening', ...player })).join('\n');
@@ -107,10 +112,10 @@ export class OperatorPlayers implements Players {
       if (!response.ok) throw new Error(`HTTP ${response.status} ${text}`);
     } catch (error) {
       const { cause } = error as { cause?: unknown };
-      throw new ToolError(`no players from ${url}: ${messageOf(cause ?? error)}`);
+      throw new PlayersError(`no players from ${url}: ${messageOf(cause ?? error)}`);
     }
     const { created } = JSON.parse(text.trim().split('\n').at(-1) ?? '{}') as { created?: number };
-    if (created !== players.length) throw new ToolError(`${url} created ${created} of ${players.length} players`);
+    if (created !== players.length) throw new PlayersError(`${url} created ${created} of ${players.length} players`);
     this.ready.push(...players);
   }
 }

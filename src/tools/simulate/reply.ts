@@ -17,9 +17,10 @@ export function isFinal({ status, fields }: Reply): boolean {
   return (status < 500 || status === 501) && fields.statusCode !== INTERNAL_ERROR;
 }
 
-/** An operator may refuse with any HTTP status; but then he says why. */
+/** An operator may refuse with any HTTP status; but then he says why, and not just the status again, as frameworks do. */
 export function isNotServed({ status, fields }: Reply): boolean {
-  const saysWhy = typeof fields.statusCode === 'number' && fields.statusCode !== FORBIDDEN;
+  const { statusCode } = fields;
+  const saysWhy = typeof statusCode === 'number' && statusCode !== FORBIDDEN && statusCode !== status;
   return NO_SUCH_PATH.includes(status ?? 0) && !saysWhy;
 }
 
@@ -44,7 +45,12 @@ export function toldOf({ endpoint }: Message, { fields }: Reply, decimals: numbe
 }
 
 /** What is wrong with the fields of a final reply, apart from money; undefined: nothing. */
-export function maybeMisshape(message: Message, player: Player, body: string, reply: Reply): string | undefined {
+export function maybeMisshape(
+  message: Message,
+  player: Player,
+  usualProduct: string,
+  reply: Reply,
+): string | undefined {
   const { fields } = reply;
   if (typeof fields.statusCode !== 'number') return 'the answer has no number as its statusCode';
   const isSuccess = fields.statusCode === 0;
@@ -56,7 +62,7 @@ export function maybeMisshape(message: Message, player: Player, body: string, re
   const unwanted = extra.filter((field) => field in fields);
   if (unwanted.length > 0) return `the answer is a failure and has ${unwanted.join(', ')}`;
   if (typeof fields.timestampMillis !== 'number') return 'timestampMillis is no number';
-  const { productId } = JSON.parse(body) as { productId: unknown };
+  const { productId } = { productId: usualProduct, ...message.envelope };
   const echoed = isSuccess ? { productId, username: player.username, currency: player.currency } : { productId };
   const wrong = Object.entries(echoed).find(([field, value]) => fields[field] !== value);
   // What could not be read, or is not told to strangers, cannot be echoed.

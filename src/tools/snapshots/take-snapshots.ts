@@ -21,9 +21,10 @@ export async function takeSnapshots(
     onProgress(done, shards.length);
     const found = await deps.wal.head(id);
     const rebuilt = await rebuild({ shard: id, genesis: deps.genesis(id), found, target: found }, deps);
-    const { wallets, logBytes, timeMs, tailEntries } = rebuilt;
+    const { wallets, tallies, logBytes, timeMs, tailEntries } = rebuilt;
     const { sequence } = found.lsn;
-    const source = { wallets, head: found, applied: sequence, timeMs, logBytes, entriesSinceSnapshot: tailEntries };
+    const place = { head: found, applied: sequence, timeMs, logBytes, entriesSinceSnapshot: tailEntries };
+    const source = { wallets, tallies, ...place };
     snapshotter.recovered(id, rebuilt.marks, rebuilt.damaged);
     results.push(await snapshotter.take({ id, source, snapshotTaken() {} }, IMMEDIATE));
   }

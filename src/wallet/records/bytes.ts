@@ -10,9 +10,9 @@ import { assert } from '../../base/assert.js';
  *     form 1  two bytes a unit, the lower one first
  *     form 2  six bits a unit, from the lowest bit on: its place among - 0-9 A-Z _ a-z, of which nearly all ids are; not of more than 4096
  */
-const FORMS = 3;
-const LATIN = 0;
-const WIDE = 1;
+export const FORMS = 3;
+export const LATIN = 0;
+export const WIDE = 1;
 const SIX_BITS = 2;
 const SIX_LETTERS = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
 const NO_SIX = 0xff;
@@ -25,7 +25,8 @@ const SIX_LENGTH_MAX = 4096;
 const letters = Buffer.alloc(SIX_LENGTH_MAX);
 
 const MORE = 0x80;
-const LOW = 0x7f;
+/** Of a byte of a number, what is not `MORE`. */
+export const LOW = 0x7f;
 /** Below this bit operations are exact. */
 const SMALL = 2 ** 31;
 /** What four bytes hold. */
@@ -119,6 +120,17 @@ function writeSix(bytes: Uint8Array, at: number, text: string): number {
   }
   if (bits > 0) bytes[end++] = waiting;
   return end;
+}
+
+/** The text in six bits a unit; undefined when it has other letters. */
+export function maybeSix(text: string): Uint8Array | undefined {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > LOW || SIX_OF[unit] === NO_SIX) return undefined;
+  }
+  const bytes = new Uint8Array(text.length);
+  writeSix(bytes, 0, text);
+  return bytes;
 }
 
 /** A text as it is written. */

@@ -4,6 +4,7 @@ import { Cursor, copyBytes, isTextAt, textBytesMax, textEnd, type WrittenText, w
 import { Dictionary } from '../records/dictionary.js';
 import { HashIndex } from '../records/hash-index.js';
 import { hashKey, spaceOf, spaceWithin } from '../records/key-hash.js';
+import { beginsWith, type Prefix } from '../records/prefix.js';
 import { Rows, SEGMENT_ROWS } from '../records/rows.js';
 import { PAGE_BYTES, Slab } from '../records/slab.js';
 import { namespaceIn } from './transaction-kind.js';
@@ -256,6 +257,12 @@ export class Tables {
 
   textAt(place: number): string {
     return this.cursorAt(place, 0).text();
+  }
+
+  /** Without a view of the player. */
+  isPlayerCalled(row: number, prefix: Prefix): boolean {
+    const place = this.players.wordsOf(row)[this.players.at(row) + PLAYER_NAME] as number;
+    return beginsWith(this.blobs.bytesOf(place), this.blobs.startOf(place), prefix);
   }
 
   /** Copies a text as it is stored. */

@@ -233,6 +233,11 @@ export class TransactionRecord {
     return (this.facts & ROLLED_BACK) !== 0;
   }
 
+  /** Closed once, and open since the newest rollback. */
+  get isReopened(): boolean {
+    return this.isRolledBack && (this.isOpen || this.state === 'TIPS');
+  }
+
   /** Settled by a single-state message: a single-state bet that was rolled back can be settled in another way. */
   get isSettledSingly(): boolean {
     return (this.facts & (SINGLE_STATE | SETTLED_OTHERWISE)) === SINGLE_STATE;

@@ -3,6 +3,7 @@ import { atOnce, type Steps } from '../../base/steps.js';
 import { checkWallet } from '../invariants.js';
 import { ByteWriter } from '../records/byte-writer.js';
 import { Cursor } from '../records/bytes.js';
+import type { Prefix } from '../records/prefix.js';
 import { type TableSizes, Tables } from './tables.js';
 import { type Counts, SHORT_MAX, Wallet } from './wallet.js';
 import { readBody, writeBody } from './wallet-body.js';
@@ -77,6 +78,13 @@ export class Wallets {
   /** As `at`, perhaps packed. */
   peekAt(position: number): Wallet | undefined {
     return position >= 0 && position < this.count ? new Wallet(this.tables, position + 1) : undefined;
+  }
+
+  /** The first position from `from` to before `end` whose name begins so; `end` when there is none. */
+  nextCalled(prefix: Prefix, from: number, end: number): number {
+    let position = from;
+    while (position < end && !this.tables.isPlayerCalled(position + 1, prefix)) position++;
+    return position;
   }
 
   /** All, unpacked. */

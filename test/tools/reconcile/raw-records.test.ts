@@ -103,6 +103,8 @@ test('what cannot be read is said with its line', async () => {
     [json({ stake: 1.5, currency: 'JPY' }), /^line 1: stake cannot be "1.5": JPY has 0 decimals$/],
     [json({ currency: 'baht' }), /^line 1: "baht" is no currency$/],
     [json({ betStatus: 'LOST' }), /^line 1: the status "LOST" is unknown: say in "statuses" of the mapping/],
+    ['id,username,productId,currency,betStatus\n1,ann,P,THB,Open\n', /^line 2: there is no stake: no column stake/],
+    ['id,currency,betStatus\n\n1,THB,Running\n', /^line 3: the status "Running" is unknown: say in "statuses"/],
     [json({ updatedDate: '2026-01-31T12:00:00' }), /^line 1: no time with a zone: "2026-01-31T12:00:00"$/],
     [json({ updatedDate: '2026-02-31T25:00:00Z' }), /^line 1: no time with a zone/],
     [json({ username: 'x'.repeat(300) }), /^line 1: username cannot be "x{100}\.\.\."$/],
@@ -128,6 +130,7 @@ test('a mapping that is wrong is refused', () => {
     ['{"columns":{"bet":"x"}}', /^"columns" of the mapping has "bet": the fields are id, /],
     ['{"columns":{"id":7}}', /^"id" in "columns" of the mapping must be text$/],
     ['{"statuses":{"W":"WON"}}', /^"W" in "statuses" of the mapping must be one of OPEN, UNSETTLED/],
+    ['{"statuses":{"Won":"SETTLED","WON":"VOID"}}', /^"WON" is twice in "statuses" of the mapping: large and small/],
     ['{"zone":"Bangkok"}', /^"zone" of the mapping must be Z, or as \+07:00$/],
   ];
   for (const [text, message] of cases) assert.throws(() => parseColumns(text), { name: 'ToolError', message });

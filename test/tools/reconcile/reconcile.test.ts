@@ -10,21 +10,21 @@ import { Window } from '../../../src/tools/reconcile/window.js';
 import type { StoreReader } from '../../../src/tools/store-reader.js';
 import { commands } from '../../support/domain.js';
 import { WrittenStore } from '../written-store.js';
-import { playRounds, type Told, type Way } from './told-history.js';
+import { playRounds, type Told, WAYS, type Way } from './told-history.js';
 
-const { place, settle } = commands;
+const { place, settle, reward, movement, void: voidSettled } = commands;
 const PLAYERS = ['ann', 'bob', 'cat'];
-const ROUNDS = 90;
+const ROUNDS = 6 * WAYS.length;
 const ALWAYS = new Window(undefined, undefined);
 
 async function playedStore(): Promise<{ store: WrittenStore; told: Told[] }> {
   const store = new WrittenStore(2);
   await store.takeOver();
   for (const username of PLAYERS) await store.fund(username, 100_000_000);
-  const told = await playRounds(store, PLAYERS, ROUNDS / 2);
+  const told = await playRounds(store, PLAYERS, 0, ROUNDS / 2);
   await store.snapshot(0);
   await store.snapshot(1);
-  told.push(...(await playRounds(store, PLAYERS, 0)));
+  told.push(...(await playRounds(store, PLAYERS, ROUNDS / 2, ROUNDS)));
   return { store, told };
 }
 
@@ -67,7 +67,7 @@ test('a history that agrees has no differences, and its sums are those of the st
   assert.deepEqual(found.differences, []);
   assert.deepEqual(
     { ...found.counts },
-    { theirs: 50, ours: 50, equal: 50, outside: 0, cancelled: 0, roundsEqual: 5, roundsUnknown: 0 },
+    { theirs: 78, ours: 78, equal: 78, outside: 0, cancelled: 0, roundsEqual: 6, roundsUnknown: 0 },
   );
   assert.ok(found.sums.all().every(({ isEqual }) => isEqual));
   const balances = PLAYERS.reduce(
@@ -149,6 +149,18 @@ const PLANTED: Readonly<Record<string, Planted>> = {
     change: (record) => [{ ...record, betStatus: 'UNSETTLED' }],
     found: ({ betId }) => [`state ${betId}`],
     surplus: ({ payout }) => units(payout as number),
+  },
+  'unsettled there and never settled here': {
+    way: 'open',
+    change: (record) => [{ ...record, betStatus: 'UNSETTLED' }],
+    found: ({ betId }) => [`state ${betId}`],
+    surplus: () => 0,
+  },
+  'settled there and open since a rollback here': {
+    way: 'reopened',
+    change: (record) => [{ ...record, betStatus: 'SETTLED', payout: 5 }],
+    found: ({ betId }) => [`state ${betId}`],
+    surplus: () => -units(5),
   },
   'cancelled there and settled here': {
     way: 'lost',
@@ -296,12 +308,73 @@ test('what is at the edges of the window or in flight is not blamed, and all els
   ]);
 });
 
+test('a day, product and currency differs by what is reported of it, and no other does', async () => {
+  const store = new WrittenStore();
+  await store.takeOver();
+  await store.fund('ann', 100_000_000);
+  const told: Told[] = [];
+  for (let day = 0; day < 3; day++) {
+    told.push(...(await playRounds(store, ['ann'], 22 * day, 22 * (day + 1))));
+    store.nowMs += DAY_MS;
+  }
+  const days = [...new Set(told.map(({ updatedDate }) => updatedDate.slice(0, 10)))];
+  const second = told.filter(({ updatedDate }) => updatedDate.startsWith(days[1] as string));
+  const changed = ['settled', 'by-round'].map((way) => second.find((record) => record.way === way) as Told);
+  const found = await look(
+    store.reader,
+    told.map((record) => (changed.includes(record) ? { ...record, payout: (record.payout as number) + 1 } : record)),
+  );
+  assert.deepEqual(found.differences.map(({ types }) => types).sort(), [['payout'], ['round-payout']]);
+  const different = found.sums.all().filter(({ isEqual }) => !isEqual);
+  const productsOf = new Set(changed.map(({ productId }) => productId));
+  assert.deepEqual(
+    different.map(({ day, productId }) => `${day} ${productId}`),
+    [...productsOf].sort().map((productId) => `${days[1]} ${productId}`),
+  );
+  assert.equal(surplusOf(found), BigInt(units(-2)));
+  assert.equal(found.sums.all().length, 6);
+});
+
+test('what came without a bet is summed up by day and product, within the window, and makes no difference', async () => {
+  const store = new WrittenStore();
+  await store.takeOver();
+  await store.fund('ann', 100_000_000);
+  const since = store.nowMs;
+  const minute = 60_000;
+  store.nowMs = since + 10 * minute;
+  await store.run(
+    place([{ id: 'b', roundId: 'r', betAmount: 10_000 }], { productId: 'P1' }),
+    reward([{ id: 'b', roundId: 'r', payoutAmount: 50_000 }], { productId: 'P1', id: 'w1' }),
+    reward([{ id: 'w', roundId: 'q', payoutAmount: 20_000 }], { productId: 'P1', id: 'w2' }),
+    reward([{ id: 'void', roundId: 'q', payoutAmount: 70_000 }], { productId: 'P1', id: 'w3' }),
+    voidSettled([{ id: 'void', roundId: 'q', betAmount: 0, payoutAmount: 70_000 }], { productId: 'P1', id: 'v' }),
+    movement([{ id: 'b', status: 'DEBIT', amount: 30_000 }], { productId: 'P2', id: 'm1' }),
+    movement([{ id: 'b', status: 'CREDIT', amount: 40_000 }], { productId: 'P2', id: 'm2' }),
+  );
+  store.nowMs = since + 2 * DAY_MS;
+  await store.run(reward([{ id: 'late', payoutAmount: 90_000 }], { productId: 'P1', id: 'w4' }));
+  const told: Told = {
+    ...{ betId: 'b', username: 'ann', currency: 'THB', productId: 'P1', roundId: 'r', stake: 1, payout: null },
+    ...{ betStatus: 'OPEN', updatedDate: new Date(since + 10 * minute).toISOString(), way: 'open' },
+  };
+  const found = await look(store.reader, [told], new Window(since, since + DAY_MS));
+  assert.deepEqual(found.differences, []);
+  assert.deepEqual(
+    found.sums.all().map(({ productId, ours, credits }) => [productId, ours.bets, credits.value]),
+    [
+      ['P1', 1, 70_000n],
+      ['P2', 0, 40_000n],
+    ],
+  );
+  assert.ok(found.sums.all().every(({ isEqual }) => isEqual));
+});
+
 test('no temporary file has a name, also when the history cannot be read', async () => {
   const mine = () => readdirSync(tmpdir()).filter((name) => name.startsWith('walletd-reconcile-'));
   const { store, told } = await playedStore();
   const wrong = { ...(told[0] as Told), betStatus: 'WON' };
   const looking = look(store.reader, [...told, wrong]);
   assert.deepEqual(mine(), []);
-  await assert.rejects(looking, { name: 'ToolError', message: /^line 51: the status "WON" is unknown/ });
+  await assert.rejects(looking, { name: 'ToolError', message: /^line 79: the status "WON" is unknown/ });
   assert.deepEqual(mine(), []);
 });

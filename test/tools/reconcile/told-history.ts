@@ -2,7 +2,7 @@ import type { Command } from '../../../src/wallet/command.js';
 import { commands } from '../../support/domain.js';
 import type { WrittenStore } from '../written-store.js';
 
-const { place, settle, cancel, adjust, void: voidSettled } = commands;
+const { place, settle, cancel, adjust, void: voidSettled, rollback } = commands;
 
 /** A record as betTransactionsV2 has it. */
 export interface Told {
@@ -20,18 +20,35 @@ export interface Told {
 }
 
 /** How a round can go. */
-const WAYS = ['settled', 'lost', 'single', 'open', 'waiting', 'cancelled', 'voided', 'adjusted', 'by-round'] as const;
+export const WAYS = [
+  'settled',
+  'lost',
+  'single',
+  'open',
+  'waiting',
+  'cancelled',
+  'voided',
+  'adjusted',
+  'by-round',
+  'reopened',
+  'reopened-round',
+] as const;
 export type Way = (typeof WAYS)[number];
 
 const UNITS = 10_000;
 
 /**
- * Plays rounds, one of each way after the other, and tells what a platform would say of them, which keeps its own simple
+ * Plays the rounds with these numbers, one of each way after the other, and tells what a platform would say of them, which keeps its own simple
  * books: it knows nothing of how walletd decides.
  */
-export async function playRounds(store: WrittenStore, players: readonly string[], rounds: number): Promise<Told[]> {
+export async function playRounds(
+  store: WrittenStore,
+  players: readonly string[],
+  from: number,
+  to: number,
+): Promise<Told[]> {
   const told: Told[] = [];
-  for (let i = 0; i < rounds; i++) {
+  for (let i = from; i < to; i++) {
     const way = WAYS[i % WAYS.length] as Way;
     const username = players[i % players.length] as string;
     told.push(...(await playRound(store, username, i, way)));
@@ -68,7 +85,7 @@ async function playRound(store: WrittenStore, username: string, i: number, way: 
       return [record('OPEN', { payout: null })];
     case 'waiting':
       await run(place([{ ...bet, status: 'WAITING' }], over));
-      return [record(i % 4 === 0 ? 'UNSETTLED' : 'OPEN', { payout: 0 })];
+      return [record(i % 4 === 0 ? 'WAITING' : 'OPEN', { payout: 0 })];
     case 'cancelled':
       await run(place([bet], over), cancel([bet], { ...over, id: `c-${i}` }));
       return [record(i % 4 === 0 ? 'REFUND' : 'CANCELLED', { payout: stake })];
@@ -86,6 +103,22 @@ async function playRound(store: WrittenStore, username: string, i: number, way: 
         settle([{ ...bet, payoutAmount }], { ...over, id: `s-${i}` }),
       );
       return [record('SETTLED', { stake: 2 * stake })];
+    case 'reopened':
+      await run(
+        place([bet], over),
+        settle([{ ...bet, payoutAmount }], { ...over, id: `s-${i}` }),
+        rollback([{ ...bet, payoutAmount }], { ...over, id: `b-${i}` }),
+      );
+      return [record(i % 2 === 0 ? 'UNSETTLED' : 'OPEN', { payout: null })];
+    case 'reopened-round': {
+      const other = { ...bet, id: `${id}-b` };
+      await run(
+        place([bet, other], over),
+        settle([{ id: `s-${i}`, roundId, payoutAmount, byRound: true }], { ...over, id: `s-${i}` }),
+        rollback([{ id: `b-${i}`, roundId, payoutAmount, byRound: true }], { ...over, id: `b-${i}` }),
+      );
+      return [record('UNSETTLED', { payout: null }), record('UNSETTLED', { betId: other.id, payout: null })];
+    }
     case 'by-round': {
       const other = { ...bet, id: `${id}-b` };
       await run(

@@ -82,6 +82,18 @@ test('a judge that has lost an answer takes either for right, and no third', () 
   assert.ok(!settled.told(balance, told(100_000)), 'what was once told stays true');
 });
 
+test('a judge does not blame what a lost message does when it arrives late', () => {
+  const platform = new Platform();
+  const settle = platform.settle('b1', 250);
+  const balance = platform.balance();
+  const judge = new Judge(DEFAULT_PROFILE, PLAYER);
+  judge.maybe(settle);
+  assert.ok(judge.told(settle, { code: 20001 }));
+  assert.ok(judge.told(platform.bet('b1', 100), { code: 0, before: 100_000, after: 90_000 }));
+  assert.ok(judge.told(balance, { code: 0, before: 115_000, after: 115_000 }));
+  assert.ok(!judge.told(balance, { code: 0, before: 140_000, after: 140_000 }), 'it pays once');
+});
+
 function stripped({ code, before, after }: Told): Told {
   return before === undefined ? { code } : { code, before, after };
 }

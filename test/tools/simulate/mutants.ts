@@ -249,7 +249,7 @@ const OPERATOR: readonly Row[] = [
     'atOnce',
     'two requests at once both start from the same player',
     'this.answer(endpoint, fields) : { code: 30002 };',
-    'await (async () => { const old = structuredClone(this.wallet.players.get(fields.username)); await new Promise((resolve) => setTimeout(resolve, 5)); if (old) this.wallet.players.set(fields.username, old); return this.answer(endpoint, fields); })() : { code: 30002 };',
+    'await (async () => { const old = structuredClone(this.wallet.players.get(fields.username)); await new Promise((resolve) => setTimeout(resolve, 50)); if (old) this.wallet.players.set(fields.username, old); return this.answer(endpoint, fields); })() : { code: 30002 };',
   ],
   [
     'cut',

@@ -17,8 +17,9 @@ export function SearchTile({ name, of: search, children }: Props) {
   return (
     <section class="card tile" aria-label={name}>
       <h2>{name}</h2>
-      <p class="figure" role="status">
-        {resultOf(search)}
+      <p class="figure">
+        {/* How far it is changes too often to be read aloud. */}
+        <span role="status">{resultOf(search)}</span> {isRunning && <small>{percent(done)}</small>}
       </p>
       {isRunning && <progress max={1} value={done} aria-label={`Searching: ${name}`} />}
       <p class="more">{children}</p>
@@ -41,11 +42,15 @@ function resultOf({ state, error, hits, done, isCut }: Search<object>): string {
     case 'idle':
       return 'Not searched';
     case 'running':
-      return `${Math.floor(done * 100)} %`;
+      return 'Searching…';
     case 'stopped':
-      return `Stopped at ${Math.floor(done * 100)} %`;
+      return `Stopped at ${percent(done)}`;
     case 'ended':
       if (error) return hits.length === 0 ? 'Failed' : `Failed, ${found}`;
       return isCut ? `The first ${count(hits.length)}` : found;
   }
+}
+
+function percent(share: number): string {
+  return `${Math.floor(share * 100)} %`;
 }

@@ -111,10 +111,11 @@ const MOVED_ON = 7;
 
 function repeat({ of, before, message, balances }: Effect): Case {
   return named('repeats', `${of}: first answer again, at once and after others`, (p) => {
+    const earlier = before.map((step) => step(p));
     const repeated = message(p);
     const now = balances[1] - MOVED_ON;
     return [
-      ...before.map((step) => step(p)),
+      ...earlier,
       [repeated, balances],
       [repeated, balances],
       [p.bet('other', MOVED_ON, { roundId: 'r9' }), [balances[1], now]],
@@ -127,9 +128,10 @@ function repeat({ of, before, message, balances }: Effect): Case {
 function changed({ of, before, message, balances, changes = [] }: Effect): Case[] {
   return changes.map(([what, change, code]) =>
     named('changed', `${of} with another ${what}`, (p) => {
+      const earlier = before.map((step) => step(p));
       const first = message(p);
       return [
-        ...before.map((step) => step(p)),
+        ...earlier,
         [first, balances],
         [but(first, change), code],
         [first, balances],

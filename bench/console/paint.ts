@@ -1,0 +1,85 @@
+import { type Browser, type CDPSession, chromium } from 'playwright-core';
+
+/** What a browser that has nothing of the page yet needs for a view. Milliseconds. */
+export interface Painted {
+  readonly firstPaintMs: number;
+  /** Of every task of the main thread that took longer than 50 ms what was beyond that, after the first paint. */
+  readonly blockedMs: number;
+  /** As they came over the network, with headers. */
+  readonly bytes: number;
+  readonly requests: number;
+}
+
+interface TraceEvent {
+  readonly name: string;
+  readonly ph: string;
+  readonly pid: number;
+  readonly tid: number;
+  /** Microseconds. */
+  readonly ts: number;
+  readonly dur?: number;
+  readonly args?: { readonly name?: string; readonly data?: { readonly isOutermostMainFrame?: boolean } };
+}
+
+const CATEGORIES = 'toplevel,devtools.timeline,blink.user_timing,loading,__metadata';
+const LONG_TASK_US = 50_000;
+const US = 1000;
+/** Tasks of a view that has been painted are over by then. */
+const SETTLED_MS = 2000;
+
+/** Debian's Chromium, without a screen. */
+export async function startChromium(): Promise<Browser> {
+  // As root, which a container runs as, Chromium has no sandbox.
+  const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+  return await chromium.launch({ executablePath: '/usr/bin/chromium', args });
+}
+
+/** Opens an address in a browser context of its own, and reads what Chromium has traced. */
+export async function paint(browser: Browser, url: string): Promise<Painted> {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    const session = await context.newCDPSession(page);
+    let [bytes, requests] = [0, 0];
+    session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      bytes += encodedDataLength;
+      requests++;
+    });
+    await session.send('Network.enable');
+    const events: TraceEvent[] = [];
+    session.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])));
+    await session.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: traced() });
+    await page.goto(url);
+    await page.waitForTimeout(SETTLED_MS);
+    await endTracing(session);
+    return { ...readTrace(events), bytes, requests };
+  } finally {
+    await context.close();
+  }
+}
+
+const traced = () => ({ includedCategories: CATEGORIES.split(',') });
+
+async function endTracing(session: CDPSession): Promise<void> {
+  const complete = new Promise((resolve) => session.once('Tracing.tracingComplete', resolve));
+  await session.send('Tracing.end');
+  await complete;
+}
+
+/** The page's own navigation is the last one: before it there was an empty page. */
+function readTrace(events: readonly TraceEvent[]): Pick<Painted, 'firstPaintMs' | 'blockedMs'> {
+  const painted = events.filter(({ name }) => name === 'firstContentfulPaint').at(-1);
+  if (painted === undefined) throw new Error('Chromium has traced no paint: was the console built?');
+  const { pid, tid } = painted;
+  const begun = events.filter((one) => one.name === 'navigationStart' && one.ts < painted.ts).at(-1);
+  if (begun === undefined) throw new Error('Chromium has traced no navigation');
+  const main = events.find(
+    (one) => one.name === 'thread_name' && one.pid === pid && one.args?.name === 'CrRendererMain',
+  );
+  const tasks = events.filter(
+    ({ name, ph, pid: of, tid: on, ts }) =>
+      name.endsWith('RunTask') && ph === 'X' && of === pid && on === (main?.tid ?? tid) && ts >= painted.ts,
+  );
+  const blockedUs = tasks.reduce((sum, { dur = 0 }) => sum + Math.max(0, dur - LONG_TASK_US), 0);
+  return { firstPaintMs: (painted.ts - begun.ts) / US, blockedMs: blockedUs / US };
+}

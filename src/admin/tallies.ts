@@ -1,0 +1,113 @@
+import { object } from '../base/json-schema.js';
+import { DAY_MS, dayOf } from '../base/time.js';
+import type { LedgerKind } from '../wallet/ledger-kind.js';
+import type { TalliesJson } from '../wallet/tallies.js';
+import type { AdminDeps } from './admin-deps.js';
+import { wholeNumber } from './fields.js';
+import { sum } from './money.js';
+import { answer } from './openapi.js';
+import { type Route, route } from './route.js';
+import { exactly, list, ref, talliesScope } from './schemas.js';
+
+const DAYS_DEFAULT = 7;
+const DAYS_MAX = 35;
+
+/** How far what is told reaches. */
+interface Scope {
+  /** Some shard began to count then; null: all of them with their first entry. */
+  readonly sinceMillis: number | null;
+  readonly isWhole: boolean;
+  readonly shardsLeftOut: number;
+}
+
+/** What moved by day, currency and kind, and which products were seen: tallies of all shards. */
+export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] {
+  return [
+    route('GET', '/v1/money', {
+      operationId: 'readMoney',
+      tag: 'transactions',
+      summary: 'What moved by day, currency and kind, newest day first',
+      query: object({}, { days: wholeNumber(1, DAYS_MAX, DAYS_DEFAULT, 'How many days, with today. UTC.') }),
+      responses: {
+        200: answer('Sums, exact to the last decimal', exactly({ ...talliesScope, days: list(ref('MoneyOfDay')) })),
+      },
+      problems: [400],
+      handle: async ({ query: { days = 0 } }) => {
+        const { scope, all } = await read();
+        return { ...scope, days: moneyOf(all, dayOf(clock.now()) - days) };
+      },
+    }),
+    route('GET', '/v1/products', {
+      operationId: 'listProducts',
+      tag: 'transactions',
+      summary: 'The products that were seen, and how much came of each',
+      responses: { 200: answer('By their names', exactly({ ...talliesScope, products: list(ref('Product')) })) },
+      handle: async () => {
+        const { scope, all } = await read();
+        return { ...scope, products: productsOf(all) };
+      },
+    }),
+  ];
+
+  /** One shard after the other: they are asked between callbacks. */
+  async function read(): Promise<{ scope: Scope; all: readonly TalliesJson[] }> {
+    const all: TalliesJson[] = [];
+    for (let shard = 0; shard < service.shardCount; shard++) {
+      const result = await service.askShard(shard, { type: 'read-tallies' });
+      if (result.type === 'tallies') all.push(result.tallies);
+    }
+    const sinceMs = Math.max(0, ...all.map((one) => one.sinceMs));
+    return {
+      scope: {
+        sinceMillis: sinceMs === 0 ? null : sinceMs,
+        isWhole: !all.some(({ isCut }) => isCut),
+        shardsLeftOut: service.shardCount - all.length,
+      },
+      all,
+    };
+  }
+
+  function moneyOf(all: readonly TalliesJson[], after: number): object[] {
+    const sums = new Map<
+      string,
+      { day: number; currency: string; kind: LedgerKind; credited: bigint; debited: bigint }
+    >();
+    for (const [day, currency, kinds] of all.flatMap(({ days }) => days)) {
+      if (day <= after) continue;
+      for (const [kind, credited, debited] of kinds) {
+        const key = `${day} ${currency} ${kind}`;
+        const before = sums.get(key) ?? { day, currency, kind, credited: 0n, debited: 0n };
+        before.credited += BigInt(credited);
+        before.debited += BigInt(debited);
+        sums.set(key, before);
+      }
+    }
+    const order = (a: { day: number; currency: string }, b: { day: number; currency: string }) =>
+      b.day - a.day || (a.currency < b.currency ? -1 : a.currency > b.currency ? 1 : 0);
+    return [...sums.values()].sort(order).map(({ day, currency, kind, credited, debited }) => ({
+      day: new Date(day * DAY_MS).toISOString().slice(0, 'yyyy-mm-dd'.length),
+      currency,
+      kind,
+      credited: sum(settings.scales, currency, credited),
+      debited: sum(settings.scales, currency, debited),
+      net: sum(settings.scales, currency, credited - debited),
+    }));
+  }
+}
+
+function productsOf(all: readonly TalliesJson[]): object[] {
+  const products = new Map<string, { lastMs: number; counts: Map<LedgerKind, number> }>();
+  for (const [productId, lastMs, counts] of all.flatMap((one) => one.products)) {
+    const before = products.get(productId) ?? { lastMs: 0, counts: new Map<LedgerKind, number>() };
+    before.lastMs = Math.max(before.lastMs, lastMs);
+    for (const [kind, count] of counts) before.counts.set(kind, (before.counts.get(kind) ?? 0) + count);
+    products.set(productId, before);
+  }
+  return [...products]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([productId, { lastMs, counts }]) => ({
+      productId,
+      lastSeenMillis: lastMs,
+      changes: Object.fromEntries(counts),
+    }));
+}

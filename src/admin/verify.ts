@@ -1,0 +1,67 @@
+import { LosslessNumber } from 'lossless-json';
+import { object } from '../base/json-schema.js';
+import type { AdminDeps, VerifyBegun, VerifyEnded, VerifyService, VerifySummary } from './admin-deps.js';
+import { flag } from './fields.js';
+import { answer } from './openapi.js';
+import { Problem } from './problem.js';
+import { type Route, route } from './route.js';
+import { ref } from './schemas.js';
+
+/** Whether the store is in order, as `walletd verify` says it, asked of the node itself. */
+export function verifyRoutes({ verifier }: Pick<AdminDeps, 'verifier'>): Route[] {
+  return [
+    route('GET', '/v1/verify', {
+      operationId: 'readVerification',
+      tag: 'operations',
+      summary: 'How far the verification of the store is that this node has begun, and what the last one has found',
+      responses: { 200: answer('What runs, and the last result', ref('Verification')) },
+      handle: async () => body(verifier),
+    }),
+    route('POST', '/v1/verify', {
+      operationId: 'verify',
+      tag: 'operations',
+      summary: 'Begins to verify the store, in a process of its own beside this node',
+      body: object({}, { deep: flag }, { additionalProperties: false }),
+      responses: { 202: answer('It has begun', ref('Verification')) },
+      problems: [400, 403, 409, 413, 415],
+      handle: async ({ body: { deep = false }, operator }, reply) => {
+        if (!verifier.begin(operator, deep)) {
+          throw new Problem(409, 'a verification is under way: wait for it', 'verify-running');
+        }
+        reply.status(202);
+        return body(verifier);
+      },
+    }),
+  ];
+}
+
+function body({ running, last }: VerifyService): object {
+  return {
+    running: running === undefined ? null : { ...begun(running), done: running.done, total: running.total },
+    last: last === undefined ? null : ended(last),
+  };
+}
+
+function begun({ startedMs, by, isDeep }: VerifyBegun): object {
+  return { startedMillis: startedMs, by, deep: isDeep };
+}
+
+function ended(last: VerifyEnded): object {
+  const { result } = last;
+  return {
+    ...begun(last),
+    endedMillis: last.endedMs,
+    failure: result.type === 'failed' ? result.reason : null,
+    report: result.type === 'failed' ? null : report(result.summary),
+  };
+}
+
+function report({ books, ...rest }: VerifySummary): object {
+  return {
+    ...rest,
+    books: books.map(({ currency, players, sums }) => {
+      const numbers = Object.entries(sums).map(([line, digits]) => [line, new LosslessNumber(digits)]);
+      return { currency, players, ...Object.fromEntries(numbers) };
+    }),
+  };
+}

@@ -1,0 +1,196 @@
+import { useEffect, useId, useState } from 'preact/hooks';
+import { post } from '../api.js';
+import { plain } from '../json.js';
+import { Empty, Failed, Loading } from '../parts/states.js';
+import { type Column, Table } from '../parts/table.js';
+import { Time } from '../parts/time.js';
+import { useGet } from '../use-call.js';
+import { count, duration } from '../words.js';
+import { BOOK_LINES, type BookLine, type Ended, type Finding, type Report, type Verification } from './verification.js';
+
+const EVERY_MS = 1000;
+
+/** The books of the last verification, and a button that begins another one. */
+export function Books({ mayChange }: { readonly mayChange: boolean }) {
+  const { answer, error, isWaiting, again } = useGet<Verification>(() => '/v1/verify');
+  const isRunning = answer?.running != null;
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    const timer = setInterval(() => !document.hidden && again(), EVERY_MS);
+    return () => clearInterval(timer);
+  }, [isRunning, again]);
+  return (
+    <section aria-label="Books">
+      <h2 class="part">Books</h2>
+      <p class="hint">
+        A verification replays the log of every shard, proves each balance by what moved it, and compares it with the
+        one that is served. It runs beside walletd, which goes on answering.
+      </p>
+      {mayChange && <Begin isRunning={isRunning} onBegun={again} />}
+      {error && <Failed error={error} again={again} />}
+      {!answer && isWaiting && <Loading what="the last verification" />}
+      {answer?.running && <Running of={answer.running} />}
+      {answer?.last && <Result of={answer.last} />}
+      {answer && !answer.running && !answer.last && (
+        <Empty>
+          Nothing was verified since this node started.{' '}
+          {mayChange ? 'Begin it here.' : 'An operator who may change something can begin it.'}
+        </Empty>
+      )}
+    </section>
+  );
+}
+
+function Begin({ isRunning, onBegun }: { readonly isRunning: boolean; readonly onBegun: () => void }) {
+  const id = useId();
+  const [isDeep, setDeep] = useState(false);
+  const [isSending, setSending] = useState(false);
+  const [error, setError] = useState<Error>();
+  const begin = async () => {
+    setSending(true);
+    setError(undefined);
+    await post('/v1/verify', { deep: isDeep }).catch(setError);
+    setSending(false);
+    onBegun();
+  };
+  return (
+    <>
+      <div class="actions">
+        <button type="button" class="main" disabled={isRunning || isSending} onClick={begin}>
+          {isRunning ? 'Verifying…' : 'Verify the store now'}
+        </button>
+        <label class="check" for={id}>
+          <input
+            id={id}
+            type="checkbox"
+            checked={isDeep}
+            disabled={isRunning}
+            onChange={({ currentTarget }) => setDeep(currentTarget.checked)}
+          />
+          from the oldest entry, proving every snapshot
+        </label>
+      </div>
+      {error && <Failed error={error} />}
+    </>
+  );
+}
+
+function Running({ of: { startedMillis, by, done, total } }: { readonly of: NonNullable<Verification['running']> }) {
+  const [read, all] = [plain(done), plain(total)];
+  return (
+    <div class="note" role="status">
+      <p>
+        <strong>Verifying</strong> since <Time ms={plain(startedMillis)} />, begun by <bdi>{by.name}</bdi>
+      </p>
+      <progress aria-label="Log entries read" {...(all > 0 && { max: all, value: read })} />
+      <p>
+        {all > 0 ? `${count(read)} of ${count(all)} entries of the log` : 'Reading snapshots'}. You may leave this view.
+      </p>
+    </div>
+  );
+}
+
+function Result({ of: last }: { readonly of: Ended }) {
+  const { endedMillis, startedMillis, by, deep, failure, report } = last;
+  const took = duration(plain(endedMillis) - plain(startedMillis));
+  return (
+    <>
+      {report === null ? (
+        <div class="note bad" role="alert">
+          <p>
+            <strong>The store could not be verified.</strong> {failure}
+          </p>
+        </div>
+      ) : (
+        <Verdict of={report} />
+      )}
+      <p class="foot">
+        {deep ? 'Verified from the oldest entry on' : 'Verified on'} <Time ms={plain(endedMillis)} />, in {took}, begun
+        by <bdi>{by.name}</bdi>
+      </p>
+      {report && <Findings of={report} />}
+      {report && report.books.length > 0 && <BooksTable of={report} />}
+      {report && report.books.length === 0 && <Empty>No player had a wallet then.</Empty>}
+    </>
+  );
+}
+
+function Verdict({ of: { found, entries, players, compared, movedOn, accepted } }: { readonly of: Report }) {
+  const wrong = plain(found);
+  const passed = plain(movedOn) === 0 ? '' : `; ${count(plain(movedOn))} more played on meanwhile`;
+  return (
+    <div class={wrong === 0 ? 'note good' : 'note bad'} role={wrong === 0 ? 'status' : 'alert'}>
+      <p>
+        <strong>
+          {wrong === 0 ? 'Nothing differs.' : `${count(wrong)} ${wrong === 1 ? 'thing differs' : 'things differ'}.`}
+        </strong>{' '}
+        {count(plain(players))} players and {count(plain(entries))} entries of the log were read; the served balances of{' '}
+        {count(plain(compared))} were compared{passed}.
+      </p>
+      {accepted.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+      {wrong > 0 && (
+        <p>Do not restart walletd before somebody has looked: the runbook says what each of these means.</p>
+      )}
+    </div>
+  );
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  log: 'Log',
+  snapshot: 'Snapshot',
+  event: 'Event',
+  wallet: 'Wallet',
+  books: 'Books',
+  archive: 'Archive',
+  server: 'What is served',
+};
+const FINDING_COLUMNS: readonly Column<Finding>[] = [
+  { title: 'Where', text: ({ type }) => KINDS[type] ?? type },
+  { title: 'What differs', text: ({ message }) => message, show: ({ message }) => <bdi>{message}</bdi> },
+];
+
+function Findings({ of: { found, findings } }: { readonly of: Report }) {
+  if (findings.length === 0) return null;
+  const more = plain(found) - findings.length;
+  return (
+    <>
+      <Table caption="What differs" columns={FINDING_COLUMNS} rows={findings} keyOf={({ message }) => message} />
+      {more > 0 && <p class="hint">And {count(more)} more of the same kinds: walletd verify counts them all.</p>}
+    </>
+  );
+}
+
+function BooksTable({ of: { books, currencies } }: { readonly of: Report }) {
+  const columns: readonly Column<BookLine>[] = [
+    { title: 'Books', text: (line) => BOOK_LINES[line] },
+    ...books.map(
+      (one): Column<BookLine> => ({
+        title: one.currency,
+        text: (line) => one[line].exact,
+        show: (line) => (
+          <span class={plain(one[line]) === 0 ? 'zero' : line === 'difference' ? 'wrong' : undefined}>
+            {one[line].exact}
+          </span>
+        ),
+        isNumber: true,
+      }),
+    ),
+  ];
+  const more = plain(currencies) - books.length;
+  return (
+    <>
+      <Table
+        caption="Books of the last verification"
+        columns={columns}
+        rows={Object.keys(BOOK_LINES) as BookLine[]}
+        keyOf={(line) => line}
+      />
+      <p class="hint">
+        As players see it: what they staked is below 0. The balances at the beginning are those of the snapshots that
+        the replay began with.{more > 0 && ` ${count(more)} more currencies are left out.`}
+      </p>
+    </>
+  );
+}

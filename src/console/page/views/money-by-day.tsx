@@ -1,0 +1,78 @@
+import { useId } from 'preact/hooks';
+import { Empty, Failed, Loading } from '../parts/states.js';
+import { type Column, Table } from '../parts/table.js';
+import { goTo, hrefOf } from '../place.js';
+import { useGet } from '../use-call.js';
+import { ScopeNotes } from './scope-notes.js';
+import type { DayMoney, Money } from './tallies.js';
+import { BOOK_LINES } from './verification.js';
+
+const DAYS: readonly (readonly [days: string, name: string])[] = [
+  ['1', 'today'],
+  ['7', '7 days'],
+  ['35', '35 days'],
+];
+const ALL = '';
+const COLUMNS: readonly Column<DayMoney>[] = [
+  { title: 'Day (UTC)', text: ({ day }) => day, show: ({ day }) => <time dateTime={day}>{day}</time> },
+  { title: 'Currency', text: ({ currency }) => currency },
+  { title: 'Kind', text: ({ kind }) => BOOK_LINES[kind] },
+  { title: 'To players', text: ({ credited }) => credited.exact, isNumber: true },
+  { title: 'From players', text: ({ debited }) => debited.exact, isNumber: true },
+  { title: 'For players in all', text: ({ net }) => net.exact, isNumber: true },
+];
+
+interface Props {
+  readonly days: string;
+  readonly currency: string;
+}
+
+/** Sums of what moved. */
+export function MoneyByDay({ days: given, currency }: Props) {
+  const [daysId, currencyId] = [useId(), useId()];
+  const days = DAYS.some(([value]) => value === given) ? given : '7';
+  const { answer, error, isWaiting, again } = useGet<Money>(() => `/v1/money?days=${days}`);
+  const choose = (change: Partial<Props>) => goTo(hrefOf('money', { days, currency, ...change }));
+  const currencies = [...new Set(answer?.days.map((one) => one.currency))].sort();
+  const rows = answer?.days.filter((one) => currency === ALL || one.currency === currency) ?? [];
+  return (
+    <section aria-label="By day">
+      <form class="search" onSubmit={(event) => event.preventDefault()}>
+        <label for={daysId}>Of</label>
+        <select id={daysId} value={days} onChange={({ currentTarget }) => choose({ days: currentTarget.value })}>
+          {DAYS.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <label for={currencyId}>Currency</label>
+        <select
+          id={currencyId}
+          value={currency}
+          onChange={({ currentTarget }) => choose({ currency: currentTarget.value })}
+        >
+          <option value={ALL}>all</option>
+          {[...new Set([...currencies, ...(currency === ALL ? [] : [currency])])].map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+        <button type="button" class="quiet" onClick={again}>
+          Read again
+        </button>
+      </form>
+      {error && <Failed error={error} again={again} />}
+      {!answer && isWaiting && <Loading what="what moved" />}
+      {answer && <ScopeNotes of={answer} />}
+      {rows.length > 0 && (
+        <Table
+          caption="By day, currency and kind"
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={(one) => `${one.day} ${one.currency} ${one.kind}`}
+        />
+      )}
+      {answer && rows.length === 0 && <Empty>No money moved in these days.</Empty>}
+    </section>
+  );
+}

@@ -1,0 +1,19 @@
+import { Books } from './books.js';
+import { MoneyByDay } from './money-by-day.js';
+
+interface Props {
+  readonly days: string;
+  readonly currency: string;
+  readonly mayChange: boolean;
+}
+
+/** What moved, and whether it is all accounted for. */
+export function MoneyView({ days, currency, mayChange }: Props) {
+  return (
+    <>
+      <h1>Money</h1>
+      <MoneyByDay days={days} currency={currency} />
+      <Books mayChange={mayChange} />
+    </>
+  );
+}

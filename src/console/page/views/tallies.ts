@@ -1,0 +1,34 @@
+import type { Exact } from '../json.js';
+import type { BookLine } from './verification.js';
+
+/** How far tallies reach. */
+export interface Scope {
+  readonly sinceMillis: Exact | null;
+  readonly isWhole: boolean;
+  readonly shardsLeftOut: Exact;
+}
+
+/** As GET /v1/money answers. */
+export interface Money extends Scope {
+  readonly days: readonly DayMoney[];
+}
+
+export interface DayMoney {
+  readonly day: string;
+  readonly currency: string;
+  readonly kind: BookLine;
+  readonly credited: Exact;
+  readonly debited: Exact;
+  readonly net: Exact;
+}
+
+/** As GET /v1/products answers. */
+export interface Products extends Scope {
+  readonly products: readonly Product[];
+}
+
+export interface Product {
+  readonly productId: string;
+  readonly lastSeenMillis: Exact;
+  readonly changes: Readonly<Partial<Record<BookLine, Exact>>>;
+}

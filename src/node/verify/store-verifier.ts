@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { VerifyBegun, VerifyEnded, VerifyResult, VerifyService } from '../../admin/admin-deps.js';
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Operator } from '../../wallet/state/operation.js';
+import type { FromVerify, VerifyTask } from './messages.js';
+import { summaryOf } from './summary.js';
+
+const PROGRAM = fileURLToPath(new URL('./verify-program.js', import.meta.url));
+/** The server is to have the processor first. */
+const NICENESS = '10';
+/** Of what a process that failed has written at last. */
+const COMPLAINT_MAX = 1000;
+
+interface Running extends VerifyBegun {
+  readonly child: ChildProcess;
+  done: number;
+  total: number;
+}
+
+export interface StoreVerifierDeps {
+  readonly task: () => Omit<VerifyTask, 'isDeep'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Verifies the store of this node in a process of its own, as `walletd verify` does beside a server: a replay of all players
+ * would hold up callbacks here, and takes memory that belongs to them. One at a time; it ends with the node. The last result is
+ * kept until the node ends.
+ */
+export class StoreVerifier implements VerifyService {
+  last: VerifyEnded | undefined = undefined;
+  private now: Running | undefined = undefined;
+  private following: Promise<void> | undefined = undefined;
+  private isStopped = false;
+
+  constructor(private readonly deps: StoreVerifierDeps) {}
+
+  get running(): (VerifyBegun & { readonly done: number; readonly total: number }) | undefined {
+    return this.now;
+  }
+
+  begin(by: Operator, isDeep: boolean): boolean {
+    if (this.now !== undefined || this.isStopped) return false;
+    const child = spawn('nice', ['-n', NICENESS, process.execPath, PROGRAM], {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    this.now = { child, by, isDeep, startedMs: this.deps.clock.now(), done: 0, total: 0 };
+    this.deps.log.info({ by: by.name, deep: isDeep }, 'verifying the store');
+    this.following = this.follow(this.now);
+    return true;
+  }
+
+  /** Nothing is begun any more. Resolves when no process is left. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.now?.child.kill();
+    await this.following;
+  }
+
+  private async follow(running: Running): Promise<void> {
+    const result = await this.resultOf(running);
+    const { child: _child, done: _done, total: _total, ...begun } = running;
+    const endedMs = this.deps.clock.now();
+    this.now = undefined;
+    this.last = { ...begun, endedMs, result };
+    const tookMs = endedMs - begun.startedMs;
+    if (result.type === 'failed') this.deps.log.warn({ reason: result.reason, tookMs }, 'the store was not verified');
+    else this.deps.log.info({ found: result.summary.found, tookMs }, 'the store was verified');
+  }
+
+  /** Resolves when the process is gone. */
+  private resultOf(running: Running): Promise<VerifyResult> {
+    const { child } = running;
+    let result: VerifyResult | undefined;
+    let complaint = '';
+    child.on('message', (message: FromVerify) => {
+      if (message.type === 'progress') Object.assign(running, { done: message.done, total: message.total });
+      else if (message.type === 'failed') result = message;
+      else result = { type: 'verified', summary: summaryOf(message.report) };
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      complaint = (complaint + text).slice(-COMPLAINT_MAX);
+    });
+    return new Promise((resolve) => {
+      const failed = (reason: string) => resolve(result ?? { type: 'failed', reason });
+      child.once('error', ({ message }) => failed(`its process cannot be started: ${message}`));
+      child.once('close', (code, signal) => {
+        const how = `its process ended with ${signal ?? code}`;
+        failed(this.isStopped ? 'walletd was stopped' : complaint === '' ? how : `${how}: ${complaint}`);
+      });
+      const { task } = this.deps;
+      // A process that is gone at once says so by its end.
+      child.send({ ...task(), isDeep: running.isDeep } satisfies VerifyTask, () => {});
+    });
+  }
+}

@@ -1,0 +1,27 @@
+import type { VerifySummary } from '../../admin/admin-deps.js';
+import type { VerifyReportJson } from '../../tools/verify/report-json.js';
+import type { ShardReport } from '../../tools/verify/verify.js';
+
+/** What is kept of a report has a limit. */
+const CURRENCIES_MAX = 200;
+const ACCEPTED_MAX = 20;
+
+/** A report without its shards, however many of them and of currencies there are. */
+export function summaryOf({ shards, books, found, findings }: VerifyReportJson): VerifySummary {
+  const sum = (count: (report: ShardReport) => number | undefined) =>
+    shards.reduce((all, report) => all + (count(report) ?? 0), 0);
+  const currencies = Object.entries(books);
+  return {
+    entries: sum(({ entries }) => entries),
+    events: sum(({ events }) => events),
+    players: sum(({ players }) => players),
+    snapshots: sum(({ snapshots }) => snapshots),
+    compared: sum(({ compared }) => compared),
+    movedOn: sum(({ movedOn }) => movedOn),
+    accepted: shards.flatMap(({ accepted }) => accepted).slice(0, ACCEPTED_MAX),
+    books: currencies.slice(0, CURRENCIES_MAX).map(([currency, { players, ...sums }]) => ({ currency, players, sums })),
+    currencies: currencies.length,
+    found: Object.values(found).reduce((all, count) => all + count, 0),
+    findings,
+  };
+}

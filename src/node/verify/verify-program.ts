@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { silentLogger } from '../../base/logger.js';
+import { operatorTokens } from '../../config/check-together.js';
+import { ATTEMPTS_AT_START } from '../../shard/log/patience.js';
+import { patientSource } from '../../tools/patient-source.js';
+import { OperatorApi } from '../../tools/verify/operator-api.js';
+import { reportJson, type VerifyReportJson } from '../../tools/verify/report-json.js';
+import { verify } from '../../tools/verify/verify.js';
+import { urlOf } from '../listener-url.js';
+import { openAsItIs } from '../open-store.js';
+import { readerOf } from '../reader-of.js';
+import { maybeTls } from '../tls.js';
+import type { FromVerify, VerifyTask } from './messages.js';
+
+const PROGRESS_MS = 200;
+
+/** The program of a process that verifies the store of the node that has started it, and ends with that node. */
+process.once('disconnect', () => process.exit());
+// It may have gone while this program was loaded.
+if (!process.connected) process.exit();
+process.once('message', (task: VerifyTask) => {
+  void verified(task)
+    .then((report) => tell({ type: 'verified', report }))
+    .catch((error: Error) => tell({ type: 'failed', reason: error.message }))
+    .then(() => process.disconnect());
+});
+
+async function verified({ settings, adminPort, isDeep }: VerifyTask): Promise<VerifyReportJson> {
+  const { store, archive, meta } = await openAsItIs(settings, 'read');
+  try {
+    const patience = { attemptsMax: ATTEMPTS_AT_START, log: silentLogger, delay };
+    const reader = patientSource(readerOf(store, meta, archive), patience);
+    const { admin } = settings;
+    const token = operatorTokens(settings)[0]?.token ?? null;
+    const certificate = maybeTls(admin.tls, 'admin.tls')?.certificate;
+    const server = new OperatorApi(urlOf(admin.host, adminPort, admin.tls), token, certificate);
+    return reportJson(await verify(reader, { isDeep, server, onProgress: progress() }), reader.scales);
+  } finally {
+    await archive?.close();
+    await store.close();
+  }
+}
+
+/** Tells now and then how far it is. */
+function progress(): (done: number, total: number) => void {
+  let nextMs = 0;
+  return (done, total) => {
+    if (performance.now() < nextMs) return;
+    nextMs = performance.now() + PROGRESS_MS;
+    void tell({ type: 'progress', done, total });
+  };
+}
+
+/** Resolves when it has been handed over. */
+function tell(message: FromVerify): Promise<void> {
+  return new Promise((resolve) => process.send?.(message, () => resolve()));
+}

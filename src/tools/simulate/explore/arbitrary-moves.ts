@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import type { Element, Endpoint, Message } from '../message.js';
+import type { Profile } from '../profile.js';
+
+/*
+ * Few ids, few rounds, few amounts, on purpose: so that histories are full of repeats, late messages, reused ids and rounds
+ * with a past.
+ */
+export type Move =
+  | { readonly type: 'send' | 'cut'; readonly message: Message }
+  /** An earlier message once more; 1: the last one. */
+  | { readonly type: 'again'; readonly back: number }
+  /** The same with one thing changed: what networks and platforms make of a retry. */
+  | { readonly type: 'vary'; readonly back: number; readonly change: Element }
+  /** An earlier message and these, at once. */
+  | { readonly type: 'at-once'; readonly back: number; readonly messages: readonly Message[] };
+
+const MOVES_MAX = 40;
+const REQUESTS_MAX = 8;
+
+const id = fc.constantFrom('a', 'a', 'b', 'c');
+const roundId = fc.constantFrom('r1', 'r1', 'r1', 'r2');
+const amount = fc.constantFrom(0, 1, 5, 10, 10, 250, 700);
+const stake = fc.constantFrom(1, 5, 10, 10, 700);
+const transactionType = fc.constantFrom('BY_TRANSACTION', 'BY_TRANSACTION', 'BY_ROUND');
+const rarely = fc.integer({ min: 0, max: 4 }).map((n) => n === 0);
+const game = { gameCode: fc.constant('simulation'), playInfo: fc.constant('UNKNOWN') };
+const always = (status: string) => ({ id, roundId, status: fc.constant(status) });
+
+const ELEMENTS: Readonly<Record<Exclude<Endpoint, 'checkBalance'>, fc.Arbitrary<Element>>> = {
+  placeBets: fc.record({
+    ...{ id, roundId, status: fc.constantFrom('OPEN', 'OPEN', 'WAITING') },
+    ...{ betAmount: stake, skipBalanceUpdate: rarely, ...game },
+  }),
+  settleBets: fc.record({
+    ...{ ...always('SETTLED'), betAmount: amount, payoutAmount: amount, turnOver: fc.constant(0), ...game },
+    ...{ isSingleState: rarely, transactionType, isEndRound: rarely, skipBalanceUpdate: rarely },
+  }),
+  adjustBets: fc.record({ ...always('OPEN'), betAmount: amount, ...game }),
+  voidSettled: fc.record({ ...always('VOID'), betAmount: amount, payoutAmount: amount, transactionType, ...game }),
+  cancelBets: fc.record({
+    ...{ id, roundId, status: fc.constantFrom('REFUND', 'REJECT') },
+    ...{ betAmount: amount, transactionType, ...game },
+  }),
+  cancelTips: fc.record({ ...always('REFUND'), betAmount: amount }),
+  placeTips: fc.record({ ...always('TIPS'), betAmount: amount, skipBalanceUpdate: rarely }),
+  winRewards: fc.record({ ...always('SETTLED'), payoutAmount: amount, ...game }),
+  adjustBalance: fc.record({ refId: id, status: fc.constantFrom('DEBIT', 'CREDIT'), amount }),
+  rollback: fc.record({
+    ...{ ...always('ROLLBACK'), betAmount: amount, payoutAmount: amount, transactionType, ...game },
+    ...{ skipBalanceUpdate: rarely },
+  }),
+};
+
+const WEIGHTS: Readonly<Partial<Record<Endpoint, number>>> = {
+  placeBets: 4,
+  settleBets: 4,
+  rollback: 2,
+  cancelBets: 2,
+};
+
+const CHANGE: fc.Arbitrary<Element> = fc.oneof(
+  fc.record({ skipBalanceUpdate: fc.boolean() }),
+  fc.record({ payoutAmount: amount }),
+  fc.record({ betAmount: stake }),
+  fc.record({ amount }),
+  fc.record({ roundId }),
+  fc.record({ transactionType }),
+  fc.record({ id }),
+);
+
+export function arbitraryMoves(profile: Profile): fc.Arbitrary<readonly Move[]> {
+  const message = arbitraryMessage(profile);
+  const back = fc.integer({ min: 1, max: 8 });
+  const move: fc.Arbitrary<Move> = fc.oneof(
+    // What fails is tried as plain messages, too.
+    { withCrossShrink: true },
+    { weight: 12, arbitrary: fc.record({ type: fc.constant('send' as const), message }) },
+    { weight: 3, arbitrary: fc.record({ type: fc.constant('again' as const), back }) },
+    { weight: 3, arbitrary: fc.record({ type: fc.constant('vary' as const), back, change: CHANGE }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('cut' as const), message }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        type: fc.constant('at-once' as const),
+        back,
+        messages: fc.array(message, { minLength: 1, maxLength: 2 }),
+      }),
+    },
+  );
+  return fc.array(move, { minLength: 1, maxLength: MOVES_MAX, size: 'max' });
+}
+
+function arbitraryMessage({ endpoints, arrays }: Profile): fc.Arbitrary<Message> {
+  const maxLength = arrays === 'one' ? 1 : 3;
+  const number = fc.integer({ min: 1, max: REQUESTS_MAX });
+  const envelope = fc.constant({});
+  return fc.oneof(
+    ...endpoints.map((endpoint) => {
+      const elements = endpoint === 'checkBalance' ? undefined : ELEMENTS[endpoint];
+      // Most requests have one element.
+      const txns =
+        elements === undefined
+          ? fc.constant([])
+          : fc.oneof(
+              { withCrossShrink: true },
+              { weight: 3, arbitrary: fc.tuple(elements) },
+              fc.array(elements, { minLength: 1, maxLength }),
+            );
+      const arbitrary: fc.Arbitrary<Message> = fc.record({ endpoint: fc.constant(endpoint), number, txns, envelope });
+      return { weight: WEIGHTS[endpoint] ?? 1, arbitrary };
+    }),
+  );
+}

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import type { OnProgress } from '../../progress.js';
+import { CannotKnow } from '../cannot-know.js';
+import type { Result } from '../check.js';
+import { ruleOf } from '../explain.js';
+import { type Finding, play, type Table } from '../play.js';
+import type { Players } from '../players.js';
+import { arbitraryMoves, type Move } from './arbitrary-moves.js';
+import { historyOf } from './history.js';
+
+/** Histories that are played at a time. */
+const LANES = 32;
+/** What is found by then is short enough. */
+const SHRINKING_MS_MAX = 60_000;
+const FIRST_SEED_MAX = 2 ** 31 - 1;
+
+export interface Explored {
+  /** What differs, or one for all histories; more where some could not be played to their end. */
+  readonly results: readonly Result[];
+  readonly histories: number;
+  readonly messages: number;
+  readonly seconds: number;
+}
+
+/**
+ * Plays random histories for a time, each from a seed of its own, beginning with `seed`. The first that differs is played
+ * again in shorter and shorter forms, with fresh players, and ends it.
+ */
+export async function explore(
+  table: Table,
+  players: Players,
+  seed: number,
+  forSeconds: number,
+  onProgress: OnProgress = () => {},
+): Promise<Explored> {
+  const exploration = new Exploration(table, players);
+  const startMs = performance.now();
+  let next = seed;
+  const lane = async () => {
+    for (;;) {
+      const passedMs = performance.now() - startMs;
+      onProgress(Math.min(passedMs, forSeconds * 1000), forSeconds * 1000);
+      if (exploration.isOver || passedMs > forSeconds * 1000) return;
+      await exploration.play(next++ % FIRST_SEED_MAX);
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return exploration.explored((performance.now() - startMs) / 1000);
+}
+
+class Exploration {
+  isOver = false;
+  private histories = 0;
+  private messages = 0;
+  private readonly moves: fc.Arbitrary<readonly Move[]>;
+  private readonly unknown = new Map<string, number>();
+  private found: Result | undefined;
+
+  constructor(
+    private readonly table: Table,
+    private readonly players: Players,
+  ) {
+    this.moves = arbitraryMoves(table.profile);
+  }
+
+  /** One history; if it differs, also what it shrinks to. */
+  async play(seed: number): Promise<void> {
+    let smallest: Finding | undefined;
+    const property = fc.asyncProperty(this.moves, async (moves) => {
+      const finding = await this.maybeFinding(moves);
+      if (finding === undefined) return;
+      this.isOver = true;
+      smallest = finding;
+      throw new Error('it differs');
+    });
+    await fc.check(property, { seed, numRuns: 1, unbiased: true, interruptAfterTimeLimit: SHRINKING_MS_MAX });
+    if (smallest === undefined || this.found !== undefined) return;
+    const name = `a random history, the first of --seed ${seed}`;
+    this.found = { rule: ruleOf(smallest), name, verdict: 'differs', finding: smallest, messages: 0 };
+  }
+
+  explored(seconds: number): Explored {
+    const { histories, messages } = this;
+    const unknown = [...this.unknown].map(
+      ([why, times]): Result => ({
+        rule: 'random',
+        name: `${times} random histories`,
+        verdict: 'unknown',
+        why,
+        messages: 0,
+      }),
+    );
+    const agreed: Result = { rule: 'random', name: `${histories} random histories`, verdict: 'agrees', messages };
+    const results = this.found === undefined ? [...unknown, agreed] : [this.found, ...unknown];
+    return { results, histories, messages, seconds };
+  }
+
+  private async maybeFinding(moves: readonly Move[]): Promise<Finding | undefined> {
+    try {
+      const { finding, messages } = await play(this.table, await this.players.take(), historyOf(moves));
+      this.histories++;
+      this.messages += messages;
+      return finding;
+    } catch (error) {
+      if (!(error instanceof CannotKnow)) throw error;
+      // Without the numbers, so that there are few of them.
+      const why = error.message.replaceAll(/\b\d+ times/g, 'several times');
+      this.unknown.set(why, (this.unknown.get(why) ?? 0) + 1);
+      return undefined;
+    }
+  }
+}

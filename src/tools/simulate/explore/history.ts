@@ -1,0 +1,41 @@
+import { atOnce, cut, type Step } from '../case.js';
+import type { Element, Message } from '../message.js';
+import { but } from '../platform.js';
+import type { Move } from './arbitrary-moves.js';
+
+const ANY = 'any order';
+
+/** What the moves come to. Those that name an earlier message where there is none are left out. */
+export function historyOf(moves: readonly Move[]): Step[] {
+  const past: Message[] = [];
+  const steps: Step[] = [];
+  for (const move of moves) {
+    const earlier = 'back' in move ? past.at(-move.back) : undefined;
+    const sent = sentBy(move, earlier);
+    if (sent.length === 0) continue;
+    past.push(...sent);
+    const [first] = sent as [Message];
+    steps.push([sent.length > 1 ? atOnce(...sent) : move.type === 'cut' ? cut(first) : first, ANY]);
+  }
+  return steps;
+}
+
+function sentBy(move: Move, earlier: Message | undefined): readonly Message[] {
+  switch (move.type) {
+    case 'send':
+    case 'cut':
+      return [move.message];
+    case 'again':
+      return earlier === undefined ? [] : [earlier];
+    case 'vary':
+      return earlier === undefined || !isChangeable(earlier, move.change) ? [] : [but(earlier, move.change)];
+    case 'at-once':
+      return earlier === undefined ? move.messages : [earlier, ...move.messages];
+  }
+}
+
+/** Whether all elements have that field, and stay valid with it. */
+function isChangeable({ txns }: Message, change: Element): boolean {
+  const [field] = Object.keys(change) as [string];
+  return txns.length > 0 && txns.every((txn) => field in txn);
+}

@@ -1,0 +1,134 @@
+import type { OnProgress } from '../progress.js';
+import { CannotKnow, NotServed } from './cannot-know.js';
+import { endpointsOf, type Step } from './case.js';
+import { ENDPOINTS, type Endpoint, type Message } from './message.js';
+import { Platform } from './platform.js';
+import { play, type Table } from './play.js';
+import type { Players } from './players.js';
+import { CHOICES, type Choices, type Profile } from './profile.js';
+
+/** A history to which operators that have chosen differently give different answers. */
+interface Question {
+  readonly choice: keyof Choices;
+  readonly steps: (platform: Platform) => readonly Step[];
+}
+
+const ANY = 'any order';
+const ONE_STEP: Readonly<Record<Endpoint, (p: Platform) => Message>> = {
+  checkBalance: (p) => p.balance(),
+  placeBets: (p) => p.bet('b1', 1),
+  settleBets: (p) => p.settle('b1', 1),
+  adjustBets: (p) => p.adjust('b1', 1),
+  voidSettled: (p) => p.void('b1', 1, 0),
+  cancelBets: (p) => p.cancel('b1', 1),
+  cancelTips: (p) => p.cancelTip('t1', 1),
+  placeTips: (p) => p.tip('t1', 1),
+  winRewards: (p) => p.reward('w1', 1),
+  adjustBalance: (p) => p.move('m1', 'DEBIT', 1),
+  rollback: (p) => p.rollback('b1', 0, 0),
+};
+
+/** In this order: what is learnt first helps to understand the answers to the others. */
+const QUESTIONS: readonly Question[] = [
+  { choice: 'codes', steps: (p) => plain(p.settle('b1', 1)) },
+  { choice: 'statusCodes.closed', steps: (p) => plain(p.bet('b1', 100), p.settle('b1', 0), p.cancel('b1', 100)) },
+  {
+    choice: 'duplicates',
+    steps: (p) => {
+      const bet = p.bet('b1', 100);
+      return plain(bet, bet);
+    },
+  },
+  { choice: 'arrays', steps: (p) => plain(p.array(p.bet('b1', 100), p.bet('b2', 100)), p.bet('b3', 1)) },
+  {
+    choice: 'round.ended',
+    steps: (p) =>
+      plain(
+        p.bet('b1', 100),
+        p.settleRound('s1', 150, { isEndRound: true }),
+        p.settleRound('s2', 50),
+        p.bet('b2', 100),
+      ),
+  },
+  { choice: 'void.amounts', steps: (p) => plain(p.bet('b1', 100), p.settle('b1', 250), p.void('b1', 0, 250)) },
+  {
+    choice: 'void.allowNegativeBalance',
+    steps: (p) => plain(p.bet('b1', 100), p.settle('b1', 600), p.bet('b2', 1500), p.void('b1', 100, 600)),
+  },
+  {
+    choice: 'rollback.allowNegativeBalance',
+    steps: (p) => plain(p.bet('b1', 100), p.settle('b1', 600), p.bet('b2', 1500), p.rollback('b1', 0, 600)),
+  },
+  {
+    choice: 'rollback.stale',
+    steps: (p) => {
+      const bet = p.bet('b1', 100);
+      const late = p.settle('b1', 250);
+      const settle = p.settle('b1', 250);
+      return plain(bet, settle, p.rollback('b1', 0, 250), settle, late);
+    },
+  },
+  { choice: 'tips.unknown', steps: (p) => plain(p.cancelTip('t1', 50)) },
+];
+
+export interface Learnt {
+  readonly profile: Profile;
+  /** Choices to which no answer fits: they are as they were. */
+  readonly unclear: readonly string[];
+}
+
+/** Finds out what an operator has chosen: by asking, and looking which choice explains the answers. */
+export async function learn(table: Table, players: Players, onProgress: OnProgress = () => {}): Promise<Learnt> {
+  const total = ENDPOINTS.length + QUESTIONS.length;
+  const endpoints: Endpoint[] = [];
+  for (const [n, endpoint] of ENDPOINTS.entries()) {
+    if (await isServed(table, players, endpoint)) endpoints.push(endpoint);
+    onProgress(n, total);
+  }
+  let profile: Profile = { ...table.profile, endpoints };
+  const unclear: string[] = [];
+  for (const [n, question] of QUESTIONS.entries()) {
+    onProgress(ENDPOINTS.length + n, total);
+    const steps = question.steps(new Platform());
+    if ([...endpointsOf(steps)].some((endpoint) => !endpoints.includes(endpoint))) continue;
+    const value = await maybeAnswer({ ...table, profile }, players, question.choice, steps);
+    if (value === undefined) unclear.push(question.choice);
+    else profile = { ...profile, [question.choice]: value };
+  }
+  return { profile, unclear };
+}
+
+async function isServed(table: Table, players: Players, endpoint: Endpoint): Promise<boolean> {
+  try {
+    await play(table, await players.take(), plain(ONE_STEP[endpoint](new Platform())));
+    return true;
+  } catch (error) {
+    if (error instanceof NotServed) return false;
+    throw error;
+  }
+}
+
+/** The first value with which all answers are right; undefined: there is none. */
+async function maybeAnswer(
+  table: Table,
+  players: Players,
+  choice: keyof Choices,
+  steps: readonly Step[],
+): Promise<unknown> {
+  for (const value of CHOICES[choice]) {
+    // Whoever refuses arrays answers as if there were none.
+    if (choice === 'arrays' && value === 'one') return value;
+    const profile: Profile = { ...table.profile, [choice]: value };
+    try {
+      const { finding } = await play({ ...table, profile }, await players.take(), steps);
+      if (finding === undefined) return value;
+    } catch (error) {
+      if (!(error instanceof CannotKnow)) throw error;
+    }
+  }
+  return undefined;
+}
+
+function plain(...messages: readonly Message[]): Step[] {
+  return messages.map((message) => [message, ANY]);
+}

@@ -1,0 +1,29 @@
+/** Neighbouring buckets differ by this factor, and so what is told is as good as that. */
+const STEP = 1.02;
+const LEAST_MS = 0.01;
+const BUCKETS = 1000;
+
+/** How long answers took, in memory that does not grow with their number. */
+export class Latencies {
+  private readonly counts = new Float64Array(BUCKETS);
+  count = 0;
+  maxMs = 0;
+
+  add(ms: number): void {
+    const bucket = Math.round(Math.log(Math.max(ms, LEAST_MS) / LEAST_MS) / Math.log(STEP));
+    const n = Math.min(bucket, BUCKETS - 1);
+    this.counts[n] = (this.counts[n] as number) + 1;
+    this.count++;
+    this.maxMs = Math.max(this.maxMs, ms);
+  }
+
+  /** Of so many in a hundred the latency is no more than this. */
+  percentileMs(percent: number): number {
+    let left = (this.count * percent) / 100;
+    const bucket = this.counts.findIndex((count) => {
+      left -= count;
+      return left <= 0;
+    });
+    return Math.min(LEAST_MS * STEP ** Math.max(bucket, 0), this.maxMs);
+  }
+}

@@ -1,0 +1,167 @@
+import { dayOf } from '../base/time.js';
+import type { Units } from './amount.js';
+import { CHANGES } from './changes.js';
+import type { Event } from './event.js';
+import { type Ledger, tellMoves } from './ledger.js';
+import type { LedgerKind } from './ledger-kind.js';
+
+/** What is kept has a limit: days, and within it what is first seen. */
+const DAYS_MAX = 35;
+const CURRENCIES_MAX = 50;
+const PRODUCTS_MAX = 200;
+
+/** What players got, and what was taken from them, in units as decimal text: sums outgrow doubles. */
+type KindSums = readonly [kind: LedgerKind, credited: string, debited: string];
+type KindCounts = readonly [kind: LedgerKind, count: number];
+
+/** Tallies as plain data, for a manifest and for other threads. */
+export interface TalliesJson {
+  /** They lack what was before; 0: nothing. Milliseconds. */
+  readonly sinceMs: number;
+  /** Something was left out, because there is more than is kept. */
+  readonly isCut: boolean;
+  /** Oldest first. A day is counted in days since 1970, UTC. */
+  readonly days: readonly (readonly [day: number, currency: string, sums: readonly KindSums[]])[];
+  readonly products: readonly (readonly [productId: string, lastMs: number, counts: readonly KindCounts[]])[];
+}
+
+/** A sum of units: exact however large, and fast while it is small. */
+class Sum {
+  private low = 0;
+
+  constructor(private high = 0n) {}
+
+  add(units: Units): void {
+    const sum = this.low + units;
+    if (Number.isSafeInteger(sum)) {
+      this.low = sum;
+    } else {
+      this.high += BigInt(this.low);
+      this.low = units;
+    }
+  }
+
+  get units(): bigint {
+    return this.high + BigInt(this.low);
+  }
+}
+
+interface Moved {
+  readonly credited: Sum;
+  readonly debited: Sum;
+}
+
+type Day = Map<string, Map<LedgerKind, Moved>>;
+
+interface Product {
+  lastMs: number;
+  readonly counts: Map<LedgerKind, number>;
+}
+
+/**
+ * What the log of a shard comes to by day, currency and kind, and by product: a fold over its events, as the wallets are, kept
+ * with each snapshot and gone on with from there. The books, which prove balances, are `walletd verify`'s.
+ */
+export class Tallies implements Ledger {
+  private readonly days = new Map<number, Day>();
+  private readonly products = new Map<string, Product>();
+  private isCut = false;
+  /** Where `moved` adds. */
+  private kinds: Map<LedgerKind, Moved> | undefined = undefined;
+
+  constructor(private readonly sinceMs = 0) {}
+
+  static from({ sinceMs, isCut, days, products }: TalliesJson): Tallies {
+    const tallies = new Tallies(sinceMs);
+    tallies.isCut = isCut;
+    for (const [day, currency, sums] of days) {
+      const kinds = new Map(
+        sums.map(([kind, credited, debited]) => [
+          kind,
+          { credited: new Sum(BigInt(credited)), debited: new Sum(BigInt(debited)) },
+        ]),
+      );
+      tallies.dayOf(day).set(currency, kinds);
+    }
+    for (const [id, lastMs, counts] of products) tallies.products.set(id, { lastMs, counts: new Map(counts) });
+    return tallies;
+  }
+
+  add(currency: string, event: Event): void {
+    this.kinds = this.maybeKinds(dayOf(event.timeMs), currency);
+    tellMoves(event, this);
+    if (event.type !== 'callback-applied' || event.changes.length === 0) return;
+    const product = this.maybeProduct(event.productId);
+    if (product === undefined) return;
+    product.lastMs = event.timeMs;
+    for (const { type } of event.changes) {
+      count(product, CHANGES[type].kind);
+      if (type === 'single-state-settled') count(product, 'stakes');
+    }
+  }
+
+  moved(kind: LedgerKind, amount: Units): void {
+    if (this.kinds === undefined || amount === 0) return;
+    let moved = this.kinds.get(kind);
+    if (moved === undefined) {
+      moved = { credited: new Sum(), debited: new Sum() };
+      this.kinds.set(kind, moved);
+    }
+    if (amount > 0) moved.credited.add(amount);
+    else moved.debited.add(-amount);
+  }
+
+  toJSON(): TalliesJson {
+    const days = [...this.days].flatMap(([day, currencies]) =>
+      [...currencies].map(([currency, kinds]) => [day, currency, [...kinds].map(sumsOf)] as const),
+    );
+    const products = [...this.products].map(([id, { lastMs, counts }]) => [id, lastMs, [...counts]] as const);
+    return { sinceMs: this.sinceMs, isCut: this.isCut, days, products };
+  }
+
+  private maybeKinds(day: number, currency: string): Map<LedgerKind, Moved> | undefined {
+    const currencies = this.dayOf(day);
+    const known = currencies.get(currency);
+    if (known !== undefined) return known;
+    if (currencies.size === CURRENCIES_MAX) {
+      this.isCut = true;
+      return undefined;
+    }
+    const kinds = new Map<LedgerKind, Moved>();
+    currencies.set(currency, kinds);
+    return kinds;
+  }
+
+  /** The time of a shard does not go back, so days come in their order. */
+  private dayOf(day: number): Day {
+    const known = this.days.get(day);
+    if (known !== undefined) return known;
+    const currencies: Day = new Map();
+    this.days.set(day, currencies);
+    for (const old of this.days.keys()) {
+      if (this.days.size <= DAYS_MAX) break;
+      this.days.delete(old);
+    }
+    return currencies;
+  }
+
+  private maybeProduct(id: string): Product | undefined {
+    const known = this.products.get(id);
+    if (known !== undefined) return known;
+    if (this.products.size === PRODUCTS_MAX) {
+      this.isCut = true;
+      return undefined;
+    }
+    const product: Product = { lastMs: 0, counts: new Map() };
+    this.products.set(id, product);
+    return product;
+  }
+}
+
+function count({ counts }: Product, kind: LedgerKind): void {
+  counts.set(kind, (counts.get(kind) ?? 0) + 1);
+}
+
+function sumsOf([kind, { credited, debited }]: [LedgerKind, Moved]): KindSums {
+  return [kind, String(credited.units), String(debited.units)];
+}

@@ -1,0 +1,45 @@
+import { createSecretKey } from 'node:crypto';
+import { sign } from '../../../src/http/signature.js';
+import { OPENING_BALANCE } from '../../../src/tools/simulate/case.js';
+import { Client } from '../../../src/tools/simulate/client.js';
+import type { Table } from '../../../src/tools/simulate/play.js';
+import type { Players } from '../../../src/tools/simulate/players.js';
+import { DEFAULT_PROFILE, type Profile, rulesOf } from '../../../src/tools/simulate/profile.js';
+import { load, type Mutant } from './mutants.js';
+
+export const SECRET = '0123456789abcdef0123456789abcdef';
+const KEY = createSecretKey(SECRET, 'utf8');
+const PATIENCE_MS = 20_000;
+
+interface Chosen {
+  /** Undefined: there is no bug. */
+  readonly mutant?: Mutant | undefined;
+  /** What the operator has chosen. */
+  readonly choices?: Partial<Profile>;
+}
+
+/** Runs something against a reference operator, at a table that takes it for one with all defaults. */
+export async function atReferenceOperator<T>(
+  { mutant, choices = {} }: Chosen,
+  run: (table: Table, players: Players, url: string) => Promise<T>,
+): Promise<T> {
+  const { ReferenceWallet, serveOperator } = await load(mutant);
+  const rules = rulesOf({ ...DEFAULT_PROFILE, ...choices });
+  const operator = await serveOperator({ Wallet: ReferenceWallet, rules, secret: SECRET });
+  const client = new Client(operator.url, PATIENCE_MS, (body, atMs) => {
+    const signature = sign(KEY, Buffer.from(body), String(atMs));
+    return { 'sapi-timestamp': String(atMs), 'sapi-signature': signature };
+  });
+  let made = 0;
+  const take = async () => ({ username: `simulation-${++made}`, currency: 'THB', balance: OPENING_BALANCE });
+  try {
+    return await run(
+      { client, profile: DEFAULT_PROFILE, patienceMs: PATIENCE_MS, startMs: Date.now() },
+      { take },
+      operator.url,
+    );
+  } finally {
+    client.close();
+    operator.close();
+  }
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { explore } from '../../../src/tools/simulate/explore/explore.js';
+import { learn } from '../../../src/tools/simulate/learn.js';
+import { DEFAULT_PROFILE, type Profile } from '../../../src/tools/simulate/profile.js';
+import { Latencies } from '../../../src/tools/simulate/soak/latencies.js';
+import { soak } from '../../../src/tools/simulate/soak/soak.js';
+import { atReferenceOperator } from './at-reference-operator.js';
+import { MUTANTS, type Mutant } from './mutants.js';
+
+const SEED = 7;
+const SECONDS = 2;
+/** Messages; histories have up to 40 moves. */
+const SHRUNK_TO = 6;
+/** As long as it takes: what is looked for ends it. */
+const UNTIL_FOUND = 600;
+
+function mutant(bug: string): Mutant {
+  const found = MUTANTS.find((one) => one.bug === bug);
+  assert.ok(found, bug);
+  return found;
+}
+
+test('random histories find nothing where there is no bug, also in rounds at a rate', async () => {
+  const explored = await atReferenceOperator({}, (table, players) => explore(table, players, SEED, SECONDS));
+  assert.deepEqual(
+    explored.results.map(({ verdict }) => verdict),
+    ['agrees'],
+    JSON.stringify(explored.results),
+  );
+  assert.ok(explored.messages > 0);
+  const soaked = await atReferenceOperator({}, (table, players) => soak(table, players, 100, SECONDS));
+  assert.deepEqual(
+    soaked.results.map(({ verdict }) => verdict),
+    ['agrees'],
+    JSON.stringify(soaked.results),
+  );
+  assert.ok(soaked.latencies.count > 0 && soaked.latencies.percentileMs(50) <= soaked.latencies.percentileMs(99));
+});
+
+test('a random history that differs is shrunk to one that shows no more than the bug', async () => {
+  for (const bug of ['a bet takes nothing', 'a settle pays each time']) {
+    const { results } = await atReferenceOperator({ mutant: mutant(bug) }, (table, players) =>
+      explore(table, players, SEED, UNTIL_FOUND),
+    );
+    const [{ verdict, finding } = { verdict: undefined, finding: undefined }] = results;
+    assert.equal(verdict, 'differs', bug);
+    const sent = finding?.history.length ?? 0;
+    assert.ok(sent >= 1 && sent <= SHRUNK_TO, `${bug}: ${sent} messages, ${JSON.stringify(finding?.history)}`);
+  }
+});
+
+test('rounds at a rate find a bug and end there', async () => {
+  const { results } = await atReferenceOperator({ mutant: mutant('a settle pays each time') }, (table, players) =>
+    soak(table, players, 200, UNTIL_FOUND),
+  );
+  assert.deepEqual(
+    results.map(({ rule, verdict }) => [rule, verdict]),
+    [['repeats', 'differs']],
+  );
+});
+
+test('what an operator has chosen is learnt by asking', async () => {
+  const others: Partial<Profile>[] = [
+    {},
+    { duplicates: 'reject', 'tips.unknown': 'credit', 'void.allowNegativeBalance': false },
+    { 'round.ended': 'refuse-all', 'void.amounts': 'request', 'rollback.stale': 'off' },
+    { 'round.ended': 'ignore', 'rollback.stale': 'time', 'rollback.allowNegativeBalance': false },
+  ];
+  for (const choices of others) {
+    const learnt = await atReferenceOperator({ choices }, (table, players) => learn(table, players));
+    assert.deepEqual(learnt, { profile: { ...DEFAULT_PROFILE, ...choices }, unclear: [] });
+  }
+});
+
+test('an endpoint that is not served is learnt, too', async () => {
+  const { profile } = await atReferenceOperator({ mutant: mutant('rollbacks are not served') }, (table, players) =>
+    learn(table, players),
+  );
+  assert.deepEqual(
+    profile.endpoints,
+    DEFAULT_PROFILE.endpoints.filter((endpoint) => endpoint !== 'rollback'),
+  );
+});
+
+test('percentiles are right to two in a hundred', () => {
+  const latencies = new Latencies();
+  for (let ms = 1; ms <= 1000; ms++) latencies.add(ms);
+  for (const percent of [1, 50, 90, 99]) {
+    const told = latencies.percentileMs(percent);
+    assert.ok(Math.abs(told / (percent * 10) - 1) < 0.021, `${percent} %: ${told}`);
+  }
+  assert.deepEqual([latencies.count, latencies.maxMs], [1000, 1000]);
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DAY_MS } from '../../src/base/time.js';
+import type { CallbackApplied, Event } from '../../src/wallet/event.js';
+import { Tallies } from '../../src/wallet/tallies.js';
+
+const DAY = 20_000;
+const at = (day: number) => ({ username: 'ann', version: 2, timeMs: day * DAY_MS + 5 });
+const deposited = (amount: number, day = DAY): Event => ({
+  ...at(day),
+  type: 'deposited',
+  id: 'd',
+  amount,
+  before: 0,
+  after: amount,
+});
+
+function played(productId: string, changes: CallbackApplied['changes'], before = 0): Event {
+  const request = { endpoint: 'settleBets', requestId: 'q', timestampMillis: 1 } as const;
+  return { ...at(DAY), type: 'callback-applied', ...request, productId, before, changes };
+}
+
+test('sums are exact beyond what a double holds, and after they were kept and read', () => {
+  const tallies = new Tallies();
+  for (let i = 0; i < 3; i++) tallies.add('THB', deposited(Number.MAX_SAFE_INTEGER));
+  const read = Tallies.from(JSON.parse(JSON.stringify(tallies)));
+  read.add('THB', deposited(1));
+  read.add('THB', { ...deposited(0), type: 'withdrawn', amount: 7 } as Event);
+  const sum = String(3n * BigInt(Number.MAX_SAFE_INTEGER) + 1n);
+  assert.deepEqual(read.toJSON().days, [
+    [
+      DAY,
+      'THB',
+      [
+        ['deposits', sum, '0'],
+        ['withdrawals', '0', '7'],
+      ],
+    ],
+  ]);
+});
+
+test('a single-state round is a bet and a settlement of its product; what had no effect is none', () => {
+  const tallies = new Tallies();
+  const game = {
+    gameCode: 'g',
+    playInfo: 'p',
+    turnOver: 0,
+    isFeature: false,
+    isFeatureBuy: false,
+    keepsRequest: false,
+    skip: false,
+    endsRound: true,
+  };
+  tallies.add(
+    'EUR',
+    played('P', [{ type: 'single-state-settled', id: 'b', roundId: 'r', stake: 10, payout: 25, ...game, after: 15 }]),
+  );
+  tallies.add('EUR', played('Q', []));
+  const { days, products } = tallies.toJSON();
+  assert.deepEqual(days, [
+    [
+      DAY,
+      'EUR',
+      [
+        ['stakes', '0', '10'],
+        ['payouts', '25', '0'],
+      ],
+    ],
+  ]);
+  assert.deepEqual(products, [
+    [
+      'P',
+      at(DAY).timeMs,
+      [
+        ['payouts', 1],
+        ['stakes', 1],
+      ],
+    ],
+  ]);
+});
+
+test('days, currencies and products have their limit; what is left out is said', () => {
+  const tallies = new Tallies();
+  for (let day = DAY; day < DAY + 40; day++) tallies.add('THB', deposited(1, day));
+  const { days, isCut } = tallies.toJSON();
+  assert.deepEqual([days.length, days[0]?.[0], days.at(-1)?.[0], isCut], [35, DAY + 5, DAY + 39, false]);
+  for (let i = 0; i < 60; i++) tallies.add(`C${i}`, deposited(1, DAY + 39));
+  assert.deepEqual([tallies.toJSON().days.length, tallies.toJSON().isCut], [34 + 50, true]);
+  const others = new Tallies();
+  for (let i = 0; i < 210; i++)
+    others.add('THB', played(`P${i}`, [{ type: 'round-marked', roundId: 'r', markMs: 1, touches: true, after: 0 }]));
+  assert.deepEqual([others.toJSON().products.length, others.toJSON().isCut], [200, true]);
+});
