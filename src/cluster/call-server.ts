@@ -1,8 +1,10 @@
 import type { Replier } from '../base/replier.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
+import { UPGRADING } from '../shard/request.js';
 import { type CallbackColumns, callbackAt } from '../worker/columns.js';
 import { OutgoingReplies } from '../worker/outgoing-replies.js';
 import type { WireRequest, WireResult } from '../worker/protocol.js';
+import { isKnown } from './known-requests.js';
 import type { PeerLinks } from './peer-protocol.js';
 import type { LocalShards } from './routed.js';
 
@@ -29,7 +31,8 @@ export class CallServer {
     for (const request of requests) {
       const { id, shard, deadlineMs } = request;
       const replier: Replier<WireResult> = { reply: (result, readyMs) => outgoing.addResult(id, result, readyMs) };
-      if ('command' in request) this.local.execute(shard, request.command, deadlineMs, replier);
+      if (!isKnown(request)) replier.reply(UPGRADING);
+      else if ('command' in request) this.local.execute(shard, request.command, deadlineMs, replier);
       else this.local.ask(shard, request.query, deadlineMs, replier);
     }
   }

@@ -8,7 +8,11 @@ import { goTo, hrefOf } from '../place.js';
 import { usePages } from '../use-pages.js';
 import { TRANSACTION_COLUMNS, type Transaction } from './player-transactions.js';
 
-type Hanging = Transaction & { readonly username: string; readonly currency: string };
+type Hanging = Transaction & {
+  readonly username: string;
+  readonly currency: string;
+  readonly openSince?: 'rollback';
+};
 
 const AGES: readonly (readonly [hours: string, name: string])[] = [
   ['0', 'any age'],
@@ -25,6 +29,7 @@ const COLUMNS: readonly Column<Hanging>[] = [
   playerColumn,
   ...TRANSACTION_COLUMNS.filter(({ title }) => title !== 'Last changed' && title !== 'What' && title !== 'Payout'),
   { title: 'Currency', text: ({ currency }) => currency },
+  { title: 'Open since', text: ({ openSince }) => (openSince === 'rollback' ? 'a rollback' : 'its bet') },
 ];
 
 /** Bets that wait for the platform, over all players. */

@@ -1,0 +1,38 @@
+import type { OperatorCommand } from '../wallet/command.js';
+import type { Query } from '../wallet/query.js';
+import type { WireRequest } from '../worker/protocol.js';
+
+const QUERIES: { readonly [Type in Query['type']]: true } = {
+  'read-player': true,
+  'read-tallies': true,
+  'list-transactions': true,
+  'list-operations': true,
+  'scan-transactions': true,
+  'scan-operations': true,
+  'list-players': true,
+  'list-archivable': true,
+  'find-players': true,
+  'find-id': true,
+};
+
+const COMMANDS: { readonly [Type in OperatorCommand['type']]: true } = {
+  'create-player': true,
+  'import-player': true,
+  deposit: true,
+  withdraw: true,
+  correct: true,
+  'block-player': true,
+  'unblock-player': true,
+  'set-session': true,
+  'end-session': true,
+  forget: true,
+  archive: true,
+  'restore-rounds': true,
+};
+
+/** False for what only a newer walletd asks: no shard may be at a loss over it. */
+export function isKnown(request: WireRequest): boolean {
+  return 'command' in request
+    ? Object.hasOwn(COMMANDS, request.command.type)
+    : Object.hasOwn(QUERIES, request.query.type);
+}
