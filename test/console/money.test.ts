@@ -61,9 +61,11 @@ describe('the money view of the console', () => {
     await visit.waitForText('begun by <b>anna</b>');
     await visit.checkAccessibility();
     assert.equal(await other.page.getByRole('button', { name: 'Verify' }).count(), 0);
+    const harmless = ['Sign out', 'Copy CSV', 'Read again'];
+    const buttons = await other.page.getByRole('button').allTextContents();
     assert.deepEqual(
-      new Set(await other.page.getByRole('button').allTextContents()),
-      new Set(['Sign out', 'Copy CSV']),
+      buttons.filter((text) => !harmless.includes(text)),
+      [],
     );
     await visit.end(/status of 401/);
     await other.end(/status of 401/);

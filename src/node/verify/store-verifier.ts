@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { VerifyBegun, VerifyEnded, VerifyResult, VerifyService } from '../../admin/admin-deps.js';
 import type { Clock } from '../../base/clock.js';
@@ -8,8 +8,6 @@ import type { FromVerify, VerifyTask } from './messages.js';
 import { summaryOf } from './summary.js';
 
 const PROGRAM = fileURLToPath(new URL('./verify-program.js', import.meta.url));
-/** The server is to have the processor first. */
-const NICENESS = '10';
 /** Of what a process that failed has written at last. */
 const COMPLAINT_MAX = 1000;
 
@@ -44,9 +42,7 @@ export class StoreVerifier implements VerifyService {
 
   begin(by: Operator, isDeep: boolean): boolean {
     if (this.now !== undefined || this.isStopped) return false;
-    const child = spawn('nice', ['-n', NICENESS, process.execPath, PROGRAM], {
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    });
+    const child = fork(PROGRAM, [], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     this.now = { child, by, isDeep, startedMs: this.deps.clock.now(), done: 0, total: 0 };
     this.deps.log.info({ by: by.name, deep: isDeep }, 'verifying the store');
     this.following = this.follow(this.now);

@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { silentLogger } from '../../base/logger.js';
 import { operatorTokens } from '../../config/check-together.js';
@@ -13,6 +14,8 @@ import { maybeTls } from '../tls.js';
 import type { FromVerify, VerifyTask } from './messages.js';
 
 const PROGRESS_MS = 200;
+/** The server is to have the processor first. */
+const NICE = 10;
 
 /** The program of a process that verifies the store of the node that has started it, and ends with that node. */
 process.once('disconnect', () => process.exit());
@@ -27,6 +30,8 @@ process.once('message', (task: VerifyTask) => {
 
 async function verified({ settings, adminPort, isDeep }: VerifyTask): Promise<VerifyReportJson> {
   const { store, archive, meta } = await openAsItIs(settings, 'read');
+  // Not before: what proves that a store can be opened has some seconds for it.
+  setPriority(NICE);
   try {
     const patience = { attemptsMax: ATTEMPTS_AT_START, log: silentLogger, delay };
     const reader = patientSource(readerOf(store, meta, archive), patience);
