@@ -25,6 +25,13 @@ interface Exchange {
   accepted?: Told;
 }
 
+/** That a message was sent, or what was answered. */
+interface Note {
+  readonly atMs: number;
+  readonly message: Message;
+  readonly answer: CallbackAnswer | undefined;
+}
+
 /** What a gambler meets. */
 export interface Table {
   readonly world: World;
@@ -50,7 +57,7 @@ export class Gambler {
   private readonly platform = new Platform();
   private readonly sent: Message[] = [];
   /** For people: what he sent last, and what he was told. */
-  private readonly story: string[] = [];
+  private readonly story: Note[] = [];
   private answered = 0;
   private isLeaving = false;
   /** Nobody can say any more what he has. */
@@ -165,10 +172,10 @@ export class Gambler {
     const { world } = this.table;
     const text = bodyOf(message, this.player, 'P', 0);
     let isOver = false;
-    this.note(`-> ${describe(message)}`);
+    this.note(message);
     world.send(message.endpoint, text, (answer) => {
       const told = answer && toldOf(answer);
-      if (!isOver || answer !== undefined) this.note(`<- q${message.number} ${JSON.stringify(answer)}`);
+      if (answer !== undefined) this.note(message, answer);
       if (told?.code === 0) this.same(exchange, told);
       if (isOver) return;
       isOver = true;
@@ -210,13 +217,17 @@ export class Gambler {
     this.wrong(`${what} was answered ${JSON.stringify(told)}${expected}`);
   }
 
-  private note(what: string): void {
-    this.story.push(`  ${(this.table.world.time.nowMs / 1000).toFixed(4)} ${what}`);
+  private note(message: Message, answer?: CallbackAnswer): void {
+    this.story.push({ atMs: this.table.world.time.nowMs, message, answer });
     if (this.story.length > STORY_MAX) this.story.shift();
   }
 
   private wrong(why: string): void {
-    this.table.onWrong(new Error(`${this.player.username}: ${why}\n${this.story.join('\n')}`));
+    const story = this.story.map(({ atMs, message, answer }) => {
+      const what = answer === undefined ? `-> ${describe(message)}` : `<- q${message.number} ${JSON.stringify(answer)}`;
+      return `  ${(atMs / 1000).toFixed(4)} ${what}`;
+    });
+    this.table.onWrong(new Error(`${this.player.username}: ${why}\n${story.join('\n')}`));
   }
 }
 

@@ -36,6 +36,10 @@ process.on('unhandledRejection', (error) => {
   process.exit(1);
 });
 
+// The reference wallet refuses by throwing, and a trace costs more than all else that it does.
+const traceLimit = Error.stackTraceLimit;
+Error.stackTraceLimit = 0;
+
 do {
   const plan = planOf(seed, operations);
   const ranMs = performance.now();
@@ -62,6 +66,7 @@ async function explain(plan: Plan, failure: Error): Promise<void> {
   console.error(
     `\nseed ${plan.seed} fails: ${failure.stack}\n${failure.message}\n\n${again(plan.seed)}\n\nmaking it smaller...`,
   );
+  Error.stackTraceLimit = traceLimit;
   let smallestFailure = failure;
   const smallest = await shrink(plan, async (smaller) => {
     const { failure: found } = await simulate(smaller);

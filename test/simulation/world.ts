@@ -90,7 +90,8 @@ export class World {
     this.network = new Network(time, this.random.fork());
     this.store = new SimulatedStore(STORE_ID, shards, servers, time, this.random.fork(), settings.replicasBehindMs);
     this.table = new SimulatedTable(this.random.fork());
-    this.archiveServer = new SimulatedStore(STORE_ID, 0, 1, time, this.random.fork());
+    // With chance of its own: what happens without an archive stays what it was.
+    this.archiveServer = new SimulatedStore(STORE_ID, 0, 1, time, new Random(~seed));
     for (let i = 0; i < nodes; i++) this.folders.push(new Map());
   }
 

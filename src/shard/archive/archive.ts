@@ -1,8 +1,8 @@
-import type { Lsn } from '../log/lsn.js';
+import { compareLsn, type Lsn } from '../log/lsn.js';
 
 /**
  * A round that has left its wallet, as the archive keeps it. Of a round that came back and left again there are several:
- * the one with the newest `lsn` counts. A record is never changed.
+ * the newest counts (`compareAge`). A record is never changed.
  */
 export interface ArchiveRecord {
   readonly shard: number;
@@ -14,10 +14,15 @@ export interface ArchiveRecord {
   readonly round: number;
   /** The durable end of the shard's log when the image was taken. */
   readonly lsn: Lsn;
-  /** Tells apart what was put with the same `lsn`; 16 bits. */
+  /** Counts what was put with the same `lsn`; 16 bits. */
   readonly index: number;
   readonly ids: readonly ArchivedId[];
   readonly image: Buffer;
+}
+
+/** Of two records of a round: above 0 when the first is newer. */
+export function compareAge(one: Pick<ArchiveRecord, 'lsn' | 'index'>, other: typeof one): number {
+  return compareLsn(one.lsn, other.lsn) || one.index - other.index;
 }
 
 /** One of the round's transactions. */

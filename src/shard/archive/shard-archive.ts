@@ -13,6 +13,7 @@ import {
   type ArchivedId,
   type ArchiveName,
   type ArchiveRecord,
+  compareAge,
   type Days,
   type FreshNames,
 } from './archive.js';
@@ -47,6 +48,7 @@ export interface ArchiveObserver {
   archiveFailed(shard: number): void;
 }
 
+const INDEXES = 2 ** 16;
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 1000;
 
@@ -86,6 +88,8 @@ export class ShardArchive {
   private isFlying = false;
   private putting = 0;
   private lastPut: Lsn | undefined = undefined;
+  /** What the next record gets that is put with this `lsn`. */
+  private numbered: { readonly lsn: Lsn; next: number } | undefined = undefined;
   private isClosed = false;
   private isAway = false;
 
@@ -234,7 +238,7 @@ export class ShardArchive {
     const records: ArchiveRecord[] = [];
     for (const { username, rounds } of leaving) {
       const player = hashOfPlayer(username);
-      for (const round of rounds) records.push(this.recordOf(lsn, player, round, records.length));
+      for (const round of rounds) records.push(this.recordOf(lsn, player, round, this.nextIndex(lsn)));
     }
     this.putting++;
     await this.untilItAnswers(() => this.deps.archive.put(records));
@@ -258,6 +262,19 @@ export class ShardArchive {
 
   close(): void {
     this.isClosed = true;
+  }
+
+  /**
+   * Counted over several puts: a round can change in the very entry that made the image of it durable, so that the next image,
+   * the one to be found, is put with the same `lsn`.
+   */
+  private nextIndex(lsn: Lsn): number {
+    const { numbered } = this;
+    if (numbered === undefined || compareLsn(numbered.lsn, lsn) !== 0) {
+      this.numbered = { lsn, next: 1 };
+      return 0;
+    }
+    return numbered.next++ % INDEXES;
   }
 
   private recordOf(lsn: Lsn, player: number, round: Archivable, index: number): ArchiveRecord {
@@ -380,7 +397,7 @@ function newestImages(username: string, records: readonly ArchiveRecord[]): read
     if (name.username !== username) continue;
     const key = JSON.stringify([name.productId, name.roundId]);
     const other = newest.get(key);
-    if (other === undefined || compareLsn(record.lsn, other.lsn) > 0) newest.set(key, record);
+    if (other === undefined || compareAge(record, other) > 0) newest.set(key, record);
   }
   return [...newest.values()].map(({ image }) => image);
 }

@@ -1,6 +1,5 @@
-import type { ArchiveRecord } from '../../shard/archive/archive.js';
+import { type ArchiveRecord, compareAge } from '../../shard/archive/archive.js';
 import { hashOfPlayer } from '../../shard/archive/archive-hash.js';
-import { compareLsn } from '../../shard/log/lsn.js';
 import { addRoundOf, nameOfImage } from '../../wallet/state/round-image.js';
 import { Tables } from '../../wallet/state/tables.js';
 import { Wallet } from '../../wallet/state/wallet.js';
@@ -47,7 +46,7 @@ function noteIfWanted(wanted: Map<string, ArchiveRecord>, record: ArchiveRecord,
   const key = JSON.stringify([username, productId, roundId]);
   const known = wanted.get(key);
   // Of a round that came back and left again, the newest counts.
-  if (known === undefined || compareLsn(known.lsn, record.lsn) < 0) wanted.set(key, record);
+  if (known === undefined || compareAge(known, record) < 0) wanted.set(key, record);
 }
 
 function isNamedIn({ image, shard }: ArchiveRecord, username: string, query: InspectQuery): boolean {

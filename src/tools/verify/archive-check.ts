@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 import { AssertionFailure, assert, must } from '../../base/assert.js';
 import { dayOf } from '../../base/time.js';
-import type { ArchiveRecord } from '../../shard/archive/archive.js';
+import { type ArchiveRecord, compareAge } from '../../shard/archive/archive.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from '../../shard/archive/archive-hash.js';
-import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import type { Event } from '../../wallet/event.js';
 import { addRoundOf, imageOfRound, nameOfImage } from '../../wallet/state/round-image.js';
 import { Tables } from '../../wallet/state/tables.js';
@@ -29,7 +29,7 @@ export class ArchiveCheck {
   rounds = 0;
   private readonly gone = new Map<string, Gone>();
   /** Of those: the newest record. */
-  private readonly found = new Map<string, { readonly lsn: Lsn; readonly checksum: number }>();
+  private readonly found = new Map<string, { readonly lsn: Lsn; readonly index: number; readonly checksum: number }>();
   private readonly tables = new Tables();
 
   constructor(
@@ -102,8 +102,8 @@ export class ArchiveCheck {
       this.checkRound(record, username, productId, roundId);
       const key = keyOf(username, productId, roundId);
       const known = this.found.get(key);
-      if (!this.gone.has(key) || (known !== undefined && compareLsn(known.lsn, record.lsn) > 0)) return;
-      this.found.set(key, { lsn: record.lsn, checksum: crc32(record.image) });
+      if (!this.gone.has(key) || (known !== undefined && compareAge(known, record) > 0)) return;
+      this.found.set(key, { lsn: record.lsn, index: record.index, checksum: crc32(record.image) });
     } catch (error) {
       if (!(error instanceof AssertionFailure || error instanceof RangeError)) throw error;
       const { player, round, lsn, day } = record;

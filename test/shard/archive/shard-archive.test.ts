@@ -4,20 +4,22 @@ import { systemClock } from '../../../src/base/clock.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import type { Archive } from '../../../src/shard/archive/archive.js';
 import { ShardArchive } from '../../../src/shard/archive/shard-archive.js';
+import { type Archivable, archivableRounds } from '../../../src/wallet/archiving.js';
+import { commands, Domain } from '../../support/domain.js';
 import { MemoryArchive } from '../../support/memory-archive.js';
 
 const DAY_MS = 86_400_000;
 const SHARD = 0;
 
-/** What one node knows of the archive that all share. It never gets to look there. */
-function knowing(archive: Archive): ShardArchive {
+/** What one node knows of the archive that all share. It never gets to look there, unless it can `defer`. */
+function knowing(archive: Archive, defer: (run: () => void) => void = () => {}): ShardArchive {
   return new ShardArchive(SHARD, {
     archive,
     retentionMs: 40 * DAY_MS,
     clock: systemClock,
     log: silentLogger,
     observer: { looked() {}, archived() {}, archiveFailed() {} },
-    defer: () => {},
+    defer,
     delay: async () => {},
   });
 }
@@ -58,3 +60,24 @@ for (const during of ['freshNames', 'savedNames'] as const) {
     for (const roundId of ['first', 'second', 'third']) assert.ok(mayHave(after, roundId), roundId);
   });
 }
+
+test('a round that changed in the very entry that made its image durable is found as it was put last', async () => {
+  const archive = new MemoryArchive();
+  const node = knowing(archive, setImmediate);
+  const domain = new Domain();
+  domain.fund('ann', 1000);
+  const lsn = { epoch: 1, sequence: 7 };
+  const leave = async () => {
+    const rounds = archivableRounds(domain.wallet('ann'), Number.POSITIVE_INFINITY, 0, 10);
+    await node.put(lsn, [{ username: 'ann', rounds }]);
+    return rounds[0] as Archivable;
+  };
+  domain.run(commands.place([{ id: 'a', betAmount: 10 }]));
+  domain.run(commands.settle([{ id: 'a', payoutAmount: 20 }]));
+  const { image: before } = await leave();
+  domain.run(commands.void([{ id: 'a' }]));
+  const { productId, roundId, image: after } = await leave();
+  assert.notDeepEqual(after, before);
+  const found = await node.maybeFind('ann', productId, { ids: [], rewardIds: [], roundIds: [roundId] });
+  assert.deepEqual(found?.images, [after]);
+});
