@@ -132,7 +132,7 @@ test('a shell completes verbs and options from what completion prints', async ()
     assert.equal(stderr, '');
     return said.trim();
   };
-  assert.equal(complete('s'), 'serve status snapshot');
+  assert.equal(complete('s'), 'serve status simulate snapshot');
   assert.equal(complete('snapshot', ''), 'list take --help');
   assert.equal(complete('backup', '--fol'), '--follow');
   assert.match(complete('inspect', 'player', 'ann', '--'), /--store/);
