@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the compiled form of every test file that has a source; `sh test/run.sh 'wallet|shard/'` runs those whose path
-# matches. A test that hangs ends in five minutes; a file whose tests are over ends at once, whatever it has left open.
+# matches. A test that hangs ends in ten minutes; a file whose tests are over ends at once, whatever it has left open.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 sh test/ensure-tools.sh
@@ -11,4 +11,4 @@ if [ -z "$files" ]; then
   exit 1
 fi
 # shellcheck disable=SC2086 # a list of files without blanks
-exec node --test --test-reporter=spec --test-force-exit --test-concurrency=4 --test-timeout=300000 $files
+exec node --test --test-reporter=spec --test-force-exit --test-concurrency=4 --test-timeout=600000 $files
