@@ -86,6 +86,7 @@ export class AdminServer {
     const http = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CONNECTIONS_CHECK_MS };
     this.app = fastify({
       bodyLimit: BODY_BYTES_MAX,
+      exposeHeadRoutes: false,
       routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
       forceCloseConnections: true,
       requestTimeout: REQUEST_TIMEOUT_MS,

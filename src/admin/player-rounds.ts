@@ -1,6 +1,6 @@
 import { object } from '../base/json-schema.js';
 import type { ScaleTable } from '../wallet/amount.js';
-import type { MessageView } from '../wallet/message-view.js';
+import { type MessageView, PAGE_MESSAGES_MAX } from '../wallet/message-view.js';
 import type { TransactionView } from '../wallet/query.js';
 import type { AdminDeps } from './admin-deps.js';
 import { cursorOf, encodeCursor } from './cursor.js';
@@ -22,7 +22,8 @@ export function playerRoundsRoute({ service, settings }: AdminDeps): Route {
     query: object({}, { ...page, before }),
     responses: {
       200: answer(
-        'The rounds of a page of transactions: one that has more of them is on the next page, too',
+        'The rounds of a page of transactions: one that has more of them is on the next page, too. A page may have fewer than ' +
+          `\`limit\`: it tells at most ${PAGE_MESSAGES_MAX} messages.`,
         exactly({ rounds: list(ref('Round')), next: cursorSchema }),
       ),
     },
@@ -52,22 +53,21 @@ function roundsOf(items: readonly TransactionView[], scales: ScaleTable): object
       roundId,
       transactions: members.map((item) => transactionBody(scales, item)),
       messages: messagesIn(members).map((message) => messageBody(scales, currency, message)),
+      isCut: members.some(({ isCut }) => isCut),
     };
   });
 }
 
 type Told = MessageView & { readonly kind: TransactionView['kind'] | 'round' };
 
-/** Oldest first; members come newest first. What was about the whole round each of its transactions tells. */
+/** Oldest first; members come newest first. */
 function messagesIn(members: readonly TransactionView[]): Told[] {
-  const messages = new Map<string, Told>();
-  for (const { kind, messages: own = [] } of members) {
-    for (const message of own) {
-      const told: Told = { ...message, kind: message.ofRound ? 'round' : kind };
-      messages.set(JSON.stringify([told.version, told.type, told.kind, told.id]), told);
-    }
-  }
-  return [...messages.values()].reverse().sort((a, b) => a.version - b.version);
+  return [...members]
+    .reverse()
+    .flatMap(({ kind, messages = [] }) =>
+      messages.map((message): Told => ({ ...message, kind: message.ofRound ? 'round' : kind })),
+    )
+    .sort((a, b) => a.version - b.version);
 }
 
 function messageBody(scales: ScaleTable, currency: string, message: Told): object {

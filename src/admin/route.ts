@@ -59,9 +59,11 @@ export function route<P = NoProperties, Q = NoProperties, B = undefined>(
 }
 
 /** Has the framework check requests by the route's schemas and hand them to it. */
-export function addRoute(app: FastifyInstance, { method, path, params, query, body, handle }: Route): void {
+export function addRoute(app: FastifyInstance, { method, path, params, query, body, isOpen, handle }: Route): void {
   app.route({
     method,
+    // HEAD would do all the work of GET, and its answer is over before the work is: it is for whoever watches the process.
+    exposeHeadRoute: isOpen === true,
     // The framework writes {username} as :username, and a colon that stands for itself as two.
     url: path.replace(':', '::').replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { route: `${method} ${path}` },

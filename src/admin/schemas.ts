@@ -122,7 +122,14 @@ export const operatorSchemas = {
     productId: text,
     roundId: text,
     transactions: list({ $ref: '#/components/schemas/Transaction' }),
-    messages: list({ $ref: '#/components/schemas/Message' }),
+    messages: {
+      ...list({ $ref: '#/components/schemas/Message' }),
+      description: 'Oldest first. What was about all of a round is told on each page that has transactions of it.',
+    },
+    isCut: {
+      type: 'boolean',
+      description: 'A transaction has more messages than a page has room for: these are the newest.',
+    },
   }),
   Message: exactly(
     {

@@ -3,7 +3,7 @@ import type { Units } from './amount.js';
 import { type Archivable, archivableRounds, missingRounds } from './archiving.js';
 import { findIds, type IdHit } from './find-id.js';
 import { listOperations, type OperationCursor, type OperationPage } from './list-operations.js';
-import { type MessageView, messagesOf } from './message-view.js';
+import { MessagesOfPage, type MessageView } from './message-view.js';
 import { prefixOf } from './records/prefix.js';
 import { type OperationScan, type OperationScanResult, scanOperations } from './scan-operations.js';
 import type { Transaction } from './state/round.js';
@@ -26,6 +26,7 @@ export type Query =
       readonly username: string;
       readonly limit: number;
       readonly after: TransactionCursor | undefined;
+      /** The page may end before its limit, where they are many. */
       readonly withMessages?: true;
     }
   | {
@@ -185,8 +186,10 @@ export interface TransactionView {
   readonly paid: Units;
   readonly createdMs: number;
   readonly updatedMs: number;
-  /** Where they were asked for. */
+  /** Where they were asked for; with the first one of a round on a page, those about all of the round. */
   readonly messages?: readonly MessageView[];
+  /** There are more of them than a page has room for. */
+  readonly isCut?: boolean;
 }
 
 /** A place in one wallet's list: the version that created the last item shown, and how many of that version were. */
@@ -294,10 +297,10 @@ function openStakesOf(wallet: Wallet, openBets: number): bigint {
 }
 
 type ListTransactions = Extract<Query, { type: 'list-transactions' }>;
-type ViewOf = (wallet: Wallet, item: Transaction) => TransactionView;
 
 interface Listed {
   readonly version: number;
+  readonly item: Transaction;
   readonly view: TransactionView;
 }
 
@@ -311,19 +314,20 @@ function listTransactions(
   { images, downTo }: ArchivedPart,
 ): TransactionPage {
   const wanted = limit + (after?.shown ?? 0);
-  const viewOf = withMessages ? viewWithMessages : transactionView;
-  const memory = newestOf(wallet, after?.version, wanted, viewOf);
-  const listed = [...memory, ...archivedOf(wallet, after?.version, images, viewOf)]
+  const memory = newestOf(wallet, after?.version, wanted);
+  const listed = [...memory, ...archivedOf(wallet, after?.version, images)]
     .filter(({ version }) => version >= downTo)
     .sort(byVersion);
+  const messages = new MessagesOfPage();
   const items: TransactionView[] = [];
   let place: TransactionCursor = { version: Number.POSITIVE_INFINITY, shown: 0 };
   let next: TransactionCursor | undefined;
-  for (const { version, view } of listed) {
+  for (const { version, item, view } of listed) {
     place = { version, shown: version === place.version ? place.shown + 1 : 1 };
     if (after !== undefined && !isBeyond(place, after)) continue;
-    if (items.length === limit) return { items, next };
-    items.push(view);
+    const told = items.length === limit ? undefined : withMessages ? messages.maybeTell(item) : {};
+    if (told === undefined) return { items, next };
+    items.push({ ...view, ...told });
     next = place;
   }
   // There is more in the archive than it was asked for.
@@ -332,31 +336,28 @@ function listTransactions(
 }
 
 /** Up to `wanted` of those in memory that this version or an older one made, and all others of the last one's version. */
-function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: number, viewOf: ViewOf): Listed[] {
+function newestOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, wanted: number): Listed[] {
   const listed: Listed[] = [];
   for (const item of wallet.transactions()) {
     if (item.isTombstone) continue;
     const version = must(item.firstVersion, 'what is shown was made by a message');
     if (version > upTo) continue;
     if (listed.length > wanted && version !== listed.at(-1)?.version) break;
-    listed.push({ version, view: viewOf(wallet, item) });
+    listed.push({ version, item, view: transactionView(wallet, item) });
   }
   return listed;
 }
 
 /** Of rounds that are not in memory. */
-function archivedOf(
-  wallet: Wallet,
-  upTo = Number.POSITIVE_INFINITY,
-  images: readonly Buffer[],
-  viewOf: ViewOf,
-): Listed[] {
+function archivedOf(wallet: Wallet, upTo = Number.POSITIVE_INFINITY, images: readonly Buffer[]): Listed[] {
+  // One for all of them: they are looked at until the page is full.
+  const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
   return missingRounds(wallet, images).flatMap((image) => {
-    const copy = Wallet.begin(wallet.tables.draft(), wallet.currency, wallet.username);
     const listed: Listed[] = [];
     for (const item of addRoundOf(copy, image)) {
       const version = item.firstVersion ?? 0;
-      if (!item.isTombstone && version <= upTo) listed.push({ version, view: viewOf(wallet, item) });
+      if (item.isTombstone || version > upTo) continue;
+      listed.push({ version, item, view: transactionView(wallet, item) });
     }
     return listed;
   });
@@ -493,8 +494,4 @@ function transactionView(wallet: Wallet, item: Transaction): TransactionView {
     createdMs: item.createdMs,
     updatedMs: item.updatedMs,
   };
-}
-
-function viewWithMessages(wallet: Wallet, item: Transaction): TransactionView {
-  return { ...transactionView(wallet, item), messages: messagesOf(item) };
 }

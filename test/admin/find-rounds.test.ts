@@ -14,6 +14,7 @@ interface Round {
     readonly amount?: number;
     readonly balanceBefore: number;
     readonly balanceAfter: number;
+    readonly isWaiting: boolean;
   }[];
 }
 
@@ -29,13 +30,16 @@ describe("a player's rounds are told message by message", () => {
   before(async () => {
     node = await TestNode.start();
     const platform = new PlatformClient(node.callbackUrl);
-    await importPlayers(node.adminUrl, ['ann', 'bob'], 100);
+    await importPlayers(node.adminUrl, ['ann', 'bob', 'cid'], 100);
     const first = bet('ann', 'one', 10);
     const two: RequestBody = { ...first, txns: [...first.txns, { ...first.txns[0], id: 'two' }] };
     await platform.post('placeBets', two);
     await platform.post('placeBets', bet('bob', 'one', 10));
     await platform.post('placeBets', bet('ann', 'other', 1));
     await platform.post('settleBets', { ...settlement('ann', 'one', 25) });
+    const again = { ...first, id: 'q-twice', txns: [] };
+    const waiting = { ...first.txns[0], id: 'twice', roundId: 'r-twice', status: 'WAITING' };
+    await platform.post('placeBets', { ...again, username: 'cid', txns: [waiting, { ...waiting, status: 'OPEN' }] });
     // A repeat, and a refusal: nothing of them is told.
     await platform.post('settleBets', settlement('ann', 'one', 25));
     await platform.post('placeBets', bet('ann', 'too-much', 1000));
@@ -43,8 +47,8 @@ describe("a player's rounds are told message by message", () => {
   });
   after(() => node.close());
 
-  const rounds = async (query = '') => {
-    const response = await fetch(`${node.adminUrl}/v1/players/ann/rounds${query}`);
+  const rounds = async (query = '', username = 'ann') => {
+    const response = await fetch(`${node.adminUrl}/v1/players/${username}/rounds${query}`);
     return (await response.json()) as { readonly rounds: readonly Round[]; readonly next: string | null };
   };
   const log = async (query = '') => {
@@ -80,6 +84,17 @@ describe("a player's rounds are told message by message", () => {
             ['bet settle', 'one', 25, 79, 104],
           ],
         ],
+      ],
+    );
+  });
+
+  test('two messages of one request about one bet are told, in their order', async () => {
+    const { rounds: all } = await rounds('', 'cid');
+    assert.deepEqual(
+      all[0]?.messages.map(({ id, isWaiting }) => [id, isWaiting]),
+      [
+        ['twice', true],
+        ['twice', false],
       ],
     );
   });

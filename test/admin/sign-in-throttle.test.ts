@@ -39,6 +39,14 @@ test('of IPv6 a network of 64 bits is one', () => {
   assert.equal(throttle.isClosedFor('2001:db8:0:2::1'), false);
 });
 
+test('an address of IPv4 is one place, also as a proxy of IPv6 writes it', () => {
+  const { throttle, fail } = throttleWithClock();
+  fail('::ffff:198.51.100.7', 5);
+  fail('198.51.100.7', 5);
+  assert.equal(throttle.isClosedFor('::ffff:192.0.2.2'), false);
+  assert.equal(throttle.isClosedFor('::ffff:198.51.100.7'), true);
+});
+
 test('what is remembered of addresses does not grow', () => {
   const { throttle, fail } = throttleWithClock();
   fail('192.0.2.1', 10);

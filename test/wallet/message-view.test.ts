@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { query } from '../../src/wallet/query.js';
+import { rulesOf } from '../../src/node/rules.js';
+import { PAGE_MESSAGES_MAX } from '../../src/wallet/message-view.js';
+import { query, type TransactionCursor } from '../../src/wallet/query.js';
 import { imageOfRound } from '../../src/wallet/state/round-image.js';
 import { commands, Domain } from '../support/domain.js';
+import { settingsWith } from '../support/settings.js';
 
 const { place, settle, cancel, adjust, void: voidBets, rollback, reward } = commands;
 
@@ -22,17 +25,21 @@ function played(): Domain {
   return domain;
 }
 
-function listed({ wallets }: Domain, images: readonly Buffer[] = []) {
-  const question = {
-    type: 'list-transactions',
-    username: 'ann',
-    limit: 100,
-    after: undefined,
-    withMessages: true,
-  } as const;
+function pageOf({ wallets }: Domain, images: readonly Buffer[] = [], after?: TransactionCursor) {
+  const question = { type: 'list-transactions', username: 'ann', limit: 1000, after, withMessages: true } as const;
   const result = query(wallets, question, { images, downTo: 0 });
   assert.ok(result.type === 'transactions' && result.page !== undefined);
-  return result.page.items;
+  return result.page;
+}
+
+const listed = (domain: Domain, images: readonly Buffer[] = []) => pageOf(domain, images).items;
+
+/** What rollbacks are told, and by which requests. */
+function rollbacksOf(domain: Domain) {
+  const messages = listed(domain).flatMap((item) => item.messages ?? []);
+  return messages
+    .filter(({ type }) => type === 'rollback')
+    .map(({ ofRound, requestId }) => [ofRound ? 'round' : 'bet', requestId]);
 }
 
 test('a transaction tells each message that had an effect, with the balances around it; a round what was about all of it', () => {
@@ -77,4 +84,80 @@ test('messages are told where they are asked for only', () => {
   const result = query(played().wallets, { type: 'list-transactions', username: 'ann', limit: 1, after: undefined });
   assert.ok(result.type === 'transactions');
   assert.equal('messages' in (result.page?.items[0] ?? {}), false);
+});
+
+test('a rollback is told with the request that took the money, and its remembered repeats are not', () => {
+  const alone = new Domain();
+  alone.fund('ann', 1000);
+  alone.run(place([{ id: 'a' }]));
+  alone.run(settle([{ id: 'a' }]));
+  alone.run(rollback([{ id: 'a' }], { id: 'R1' }));
+  alone.run(rollback([{ id: 'a' }], { id: 'R2' }));
+  alone.run(rollback([{ id: 'x', byRound: true }], { id: 'R3' }));
+  assert.deepEqual(rollbacksOf(alone), [['bet', 'R1']]);
+
+  const whole = new Domain();
+  whole.fund('ann', 1000);
+  whole.run(place([{ id: 'a' }]));
+  whole.run(settle([{ id: 'a' }]));
+  whole.run(rollback([{ id: 'x', byRound: true }], { id: 'R1' }));
+  whole.run(rollback([{ id: 'x', byRound: true }], { id: 'R2' }));
+  whole.run(rollback([{ id: 'a' }], { id: 'R3' }));
+  assert.deepEqual(rollbacksOf(whole), [
+    ['bet', undefined],
+    ['round', 'R1'],
+  ]);
+});
+
+test('what was about the whole round is told once on a page, however many transactions the round has', () => {
+  const domain = new Domain();
+  domain.fund('ann', 1_000_000);
+  for (let n = 0; n < 100; n++) {
+    domain.run(place([{ id: `b${n}` }], { id: `p${n}`, timestampMillis: 2000 }));
+    domain.run(cancel([{ id: `c${n}`, byRound: true }], { id: `k${n}`, timestampMillis: 1000 }));
+  }
+  const told = listed(domain).flatMap(({ messages = [] }) => messages.filter(({ ofRound }) => ofRound));
+  assert.equal(told.length, 100);
+});
+
+test('a page ends where it would tell too many messages, and the next ones tell the others', () => {
+  const domain = new Domain();
+  domain.fund('ann', 1_000_000);
+  for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    domain.run(place([{ id }], { id: `p-${id}` }));
+    for (let n = 1; n < 900; n++) domain.run(adjust([{ id, betAmount: 10 }], { id: `x-${n}` }));
+  }
+  const pages = [];
+  for (let page = pageOf(domain), next = page.next; ; page = pageOf(domain, [], next), next = page.next) {
+    pages.push(page.items.map(({ id, messages, isCut }) => [id, messages?.length, isCut]));
+    if (next === undefined) break;
+  }
+  assert.deepEqual(pages, [
+    [
+      ['f', 900, false],
+      ['e', 900, false],
+      ['d', 900, false],
+      ['c', 900, false],
+      ['b', 900, false],
+    ],
+    [['a', 900, false]],
+  ]);
+});
+
+test('of a transaction that alone has too many messages for a page the newest are told', () => {
+  const domain = new Domain(rulesOf(settingsWith({ historyMax: 1_000_000 })));
+  domain.fund('ann', 1_000_000);
+  domain.run(place([{ id: 'a' }]));
+  for (let n = 0; n < PAGE_MESSAGES_MAX; n++) domain.run(adjust([{ id: 'a', betAmount: 10 }], { id: `x-${n}` }));
+  domain.run(place([{ id: 'b' }], { id: 'p-b' }));
+  const first = pageOf(domain);
+  assert.deepEqual(
+    first.items.map(({ id }) => id),
+    ['b'],
+  );
+  const [item] = pageOf(domain, [], first.next).items;
+  assert.deepEqual(
+    [item?.isCut, item?.messages?.length, item?.messages?.[0]?.type],
+    [true, PAGE_MESSAGES_MAX, 'adjust'],
+  );
 });

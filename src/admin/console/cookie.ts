@@ -15,10 +15,11 @@ export class SessionCookie {
     this.name = `walletd-${storeId.replaceAll(/[^0-9a-zA-Z]/g, '').slice(0, ID_LENGTH)}`;
   }
 
-  of({ headers }: FastifyRequest): string | undefined {
-    for (const pair of (headers.cookie ?? '').split(';')) {
-      const [name = '', value] = pair.trim().split('=', 2);
-      if (name === this.name || name === `__Host-${this.name}`) return value;
+  of(request: FastifyRequest): string | undefined {
+    const wanted = this.nameFor(request);
+    for (const pair of (request.headers.cookie ?? '').split(';')) {
+      const [name, value] = pair.trim().split('=', 2);
+      if (name === wanted) return value;
     }
     return undefined;
   }
@@ -33,10 +34,17 @@ export class SessionCookie {
     return this.header(request, '', 0);
   }
 
-  /** `__Host-` has browsers refuse one that a neighbouring domain has set, or that came without TLS. */
   private header(request: FastifyRequest, value: string, seconds: number): string {
-    const isSecure = this.hasTls || request.headers['x-forwarded-proto'] === 'https';
-    const name = isSecure ? `__Host-${this.name}` : this.name;
-    return `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+    const secure = this.isSecure(request) ? '; Secure' : '';
+    return `${this.nameFor(request)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+  }
+
+  /** `__Host-` has browsers refuse one that a neighbouring domain has set, or that came without TLS. */
+  private nameFor(request: FastifyRequest): string {
+    return this.isSecure(request) ? `__Host-${this.name}` : this.name;
+  }
+
+  private isSecure({ headers }: FastifyRequest): boolean {
+    return this.hasTls || headers['x-forwarded-proto'] === 'https';
   }
 }

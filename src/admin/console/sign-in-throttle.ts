@@ -52,6 +52,8 @@ export class SignInThrottle {
 }
 
 function placeOf(address: string): string {
-  if (!ipaddr.IPv6.isValid(address)) return address;
-  return ipaddr.IPv6.parse(address).parts.slice(0, V6_GROUPS).join(':');
+  if (!ipaddr.isValid(address)) return address;
+  // A proxy of IPv6 writes an address of IPv4 as ::ffff:192.0.2.1.
+  const parsed = ipaddr.process(address);
+  return 'parts' in parsed ? parsed.parts.slice(0, V6_GROUPS).join(':') : parsed.toString();
 }

@@ -39,7 +39,9 @@ function curlLine({ path, body, how, signature, reply }: Sent, username: string,
   const data = `"${JSON.stringify(body).slice(1, -1).replaceAll('`', '\\`').replaceAll('$', '\\$').replaceAll(username, PLAYER)}"`;
   // In double quotes of the shell a name may be followed by what looks like a part of it.
   const text = data.replaceAll(`${PLAYER}-`, `\${PLAYER}-`);
-  const comment = how === 'cut' ? '  # its answer was not waited for' : `  # ${reply?.text.slice(0, 200) ?? ''}`;
+  // An answer of several lines would leave the comment, and the shell would run it.
+  const answer = reply?.text.slice(0, 200).replaceAll(/[\s\p{Cc}]+/gu, ' ') ?? '';
+  const comment = how === 'cut' ? '  # its answer was not waited for' : `  # ${answer}`;
   const end = `${how === 'at-once' ? AT_ONCE : ''}${comment.replaceAll(/\s+$/g, '')}`;
   if (signs && signature === undefined) return `send ${quoted(path)} ${text}${end}`;
   return `curl -s "$URL"${quoted(path)} -H 'Content-Type: application/json' -d ${text}${end}`;

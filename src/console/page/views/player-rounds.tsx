@@ -30,6 +30,8 @@ interface Round {
   readonly roundId: string;
   readonly transactions: readonly Transaction[];
   readonly messages: readonly Message[];
+  /** A transaction has more of them than a page has room for. */
+  readonly isCut: boolean;
 }
 
 /** What the log has of a message. */
@@ -43,7 +45,8 @@ interface LoggedEvent {
 
 interface Row extends Message {
   readonly round: Round;
-  readonly isFirst: boolean;
+  /** Its place among the messages of the round that are shown. */
+  readonly place: number;
   readonly logged: LoggedEvent | undefined;
 }
 
@@ -70,9 +73,13 @@ const COLUMNS: readonly Column<Row>[] = [
     title: 'Round',
     text: ({ round }) => round.roundId,
     // Once for all its messages.
-    show: ({ round, isFirst }) => isFirst && <RoundName of={round} />,
+    show: ({ round, place }) => place === 0 && <RoundName of={round} />,
   },
-  { title: 'Product', text: ({ round }) => round.productId, show: ({ round, isFirst }) => isFirst && round.productId },
+  {
+    title: 'Product',
+    text: ({ round }) => round.productId,
+    show: ({ round, place }) => place === 0 && round.productId,
+  },
   {
     title: 'When',
     text: (row) => (timeOf(row) === undefined ? NONE : utcOf(plain(timeOf(row) as Exact))),
@@ -101,7 +108,9 @@ export function PlayerRounds({ player: { username, currency } }: { readonly play
     (cursor) => path(`rounds${cursor === null ? '' : `?before=${cursor}`}`),
     ({ rounds }) => rounds,
   );
-  const oldest = Math.min(...pages.items.flatMap(({ messages }) => messages.map(({ version }) => plain(version))));
+  const oldest = pages.items
+    .flatMap(({ messages }) => messages.map(({ version }) => plain(version)))
+    .reduce((least, version) => Math.min(least, version), Number.POSITIVE_INFINITY);
   const log = useSearch<LoggedEvent>(username, () => path(`log?from=${oldest}`));
   const rows = rowsOf(pages.items, new Map(log.hits.map((event) => [event.version.exact, event])));
   return (
@@ -113,13 +122,12 @@ export function PlayerRounds({ player: { username, currency } }: { readonly play
             caption={`Rounds, in ${currency}`}
             columns={log.hits.length > 0 ? [...COLUMNS, ENTRY] : COLUMNS}
             rows={rows}
-            keyOf={({ round, version, type, kind, id }) =>
-              JSON.stringify([round.productId, round.roundId, version.exact, type, kind, id])
-            }
+            keyOf={({ round, place }) => JSON.stringify([round.productId, round.roundId, place])}
           />
           <p class="hint">
             Messages that had an effect, as memory and archive know them. Repeats and refusals change nothing and are
             written nowhere but in the server’s own log (<code>log.callbacks</code>).
+            {pages.items.some(({ isCut }) => isCut) && ' Of a transaction with very many of them the newest are shown.'}
           </p>
           <More of={pages} />
           <section class="places" aria-label="What the log knows">
@@ -148,22 +156,29 @@ function rowsOf(parts: readonly Round[], events: ReadonlyMap<string, LoggedEvent
   return [...rounds.values()].flatMap((same) => {
     const [first] = same as [Round, ...Round[]];
     const round = { ...first, transactions: same.flatMap(({ transactions }) => transactions) };
-    return messagesOf(same).map((message, i) => ({
+    return messagesOf(same).map((message, place) => ({
       ...message,
       round,
-      isFirst: i === 0,
+      place,
       logged: events.get(message.version.exact),
     }));
   });
 }
 
-/** Oldest first; parts come newest first. What was about the whole round each of them tells. */
+/** Oldest first; parts come newest first. Each of them tells what was about the whole round. */
 function messagesOf(parts: readonly Round[]): Message[] {
-  const messages = new Map<string, Message>();
-  for (const message of [...parts].reverse().flatMap((part) => part.messages)) {
-    messages.set(JSON.stringify([message.version.exact, message.type, message.kind, message.id]), message);
-  }
-  return [...messages.values()].sort((a, b) => plain(a.version) - plain(b.version));
+  const ofRound = new Set<string>();
+  return [...parts]
+    .reverse()
+    .flatMap(({ messages }) => messages)
+    .filter(({ kind, version, type, id, requestId }) => {
+      if (kind !== 'round') return true;
+      const key = JSON.stringify([version.exact, type, id, requestId]);
+      if (ofRound.has(key)) return false;
+      ofRound.add(key);
+      return true;
+    })
+    .sort((a, b) => plain(a.version) - plain(b.version));
 }
 
 function RoundName({ of: { roundId, transactions } }: { readonly of: Round }) {
