@@ -41,6 +41,8 @@ describe('the views of the console', () => {
     [`find?id=${encodeURIComponent(SCRIPT)}`, 'Nothing in memory bears this id.'],
     ['hanging?older=0', 'bet-2'],
     ['hanging?older=720', 'No such bet hangs.'],
+    [`hanging?older=0&product=${encodeURIComponent('<i>of a game</i>')}`, 'bet-of-it'],
+    ['hanging?older=0&product=none', 'Capitals count in names of products.'],
     ['money', 'Nothing was verified since this node started.'],
     ['money?days=1&currency=EUR', 'No money moved in these days.'],
     ['products', '<i>of a game</i>'],

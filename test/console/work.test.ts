@@ -275,6 +275,23 @@ describe('what is done with the console', () => {
     await visit.end(/status of 409|ERR_CONNECTION_RESET/);
   });
 
+  test('bets that hang are told of one product, which is offered by its name and stands in the address', async () => {
+    await platform.post('placeBets', { ...bet('many-5', 'of-cards', 1), productId: 'CARDS' });
+    await platform.post('placeBets', bet('many-5', 'of-another', 1));
+    const visit = await browser.open(node.adminUrl);
+    const { page } = visit;
+    await visit.goTo('hanging?older=0');
+    await page.getByRole('cell', { name: 'of-another', exact: true }).waitFor();
+    await page.locator('datalist option[value="CARDS"]').waitFor({ state: 'attached' });
+    await page.getByLabel('Product').fill('CARDS');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/hanging\?older=0&state=OPEN&product=CARDS$/);
+    await page.getByRole('cell', { name: 'of-another', exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: 'of-cards', exact: true }).waitFor();
+    assert.equal(await page.locator('tbody tr').count(), 1);
+    await visit.end();
+  });
+
   test('snapshots are taken, and what came of it is shown', async () => {
     const visit = await browser.open(node.adminUrl);
     await visit.goTo('snapshots');

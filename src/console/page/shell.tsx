@@ -119,7 +119,7 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
     case 'find':
       return <FindView id={about.get('id') ?? ''} />;
     case 'hanging':
-      return <HangingView olderThan={about.get('older') ?? '1'} state={about.get('state') ?? 'OPEN'} />;
+      return <HangingView about={about} />;
     case 'money':
       return <MoneyView days={about.get('days') ?? '7'} currency={about.get('currency') ?? ''} mayChange={mayChange} />;
     case 'products':
