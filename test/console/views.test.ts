@@ -88,4 +88,20 @@ describe('the views of the console', () => {
     }
     await visit.end(/status of 404/);
   });
+
+  test('on a phone the views are in a menu, which closes where one arrives', async () => {
+    const visit = await browser.open(node.adminUrl, { viewport: { width: 390, height: 844 }, hasTouch: true });
+    await visit.goTo('find');
+    const { page } = visit;
+    const views = page.getByRole('navigation', { name: 'Views' });
+    await page.getByRole('button', { name: 'Find', expanded: false }).click();
+    await views.waitFor();
+    await visit.checkAccessibility();
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
+    await views.getByRole('link', { name: 'Players' }).click();
+    await page.getByRole('heading', { name: 'Players', level: 1 }).waitFor();
+    await views.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Players', expanded: false }).waitFor();
+    await visit.end();
+  });
 });
