@@ -891,9 +891,9 @@ export class ReferenceWallet {
     const after = before + moved;
     if (!Number.isSafeInteger(after)) throw new Refused(40003);
     player.balance = after;
-    const { request, sent } = this;
-    const facts = { status: '', skip: false, ofRound: false, undone: false, request, sent };
-    on.entries.push({ ...facts, ...message, before, after, version });
+    const { sent } = this;
+    const { what, amount, status = '', skip = false, ofRound = false, request = this.request } = message;
+    on.entries.push({ what, amount, status, skip, request, sent, ofRound, undone: false, before, after, version });
     return { repeat: false, before, after, version };
   }
 
