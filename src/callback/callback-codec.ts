@@ -27,14 +27,14 @@ export const MALFORMED: CallbackAnswer = { type: 'failed', failure: 'malformed' 
  * are: to carry text to another thread takes a tenth of the time of carrying the objects that are made of it.
  */
 export class CallbackCodec {
-  private readonly requests: Readonly<Record<Endpoint, RequestCodec>>;
   private readonly responses: ResponseCodec;
 
   constructor(
     settings: CodecSettings & { readonly closed: ClosedCodes },
     private readonly clock: Clock,
+    /** To compile them takes long: codecs with the same settings can share them. */
+    private readonly requests: Readonly<Record<Endpoint, RequestCodec>> = requestCodecs(settings),
   ) {
-    this.requests = requestCodecs(settings);
     this.responses = new ResponseCodec(settings.scales, settings.closed);
   }
 

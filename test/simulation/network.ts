@@ -34,6 +34,10 @@ export class Network {
     return links;
   }
 
+  leave(tag: string): void {
+    this.members.delete(tag);
+  }
+
   cut(a: string, b: string): void {
     this.cuts.add(pairOf(a, b));
   }
@@ -147,6 +151,7 @@ export class SimulatedLinks implements PeerLinks {
       link.isBroken = true;
       this.network.time.after(this.network.latencyMs(), () => this.network.member(tag)?.links.lost(this.tag, link));
     }
+    this.network.leave(this.tag);
   }
 
   lost(tag: string, link: Link): void {

@@ -13,6 +13,7 @@ export class SimulatedProcess implements Timers, Clock {
   aheadMs = 0;
   private isStopped = false;
   private backlog: (() => void)[] = [];
+  private readonly regular = new Set<Cancel>();
   private readonly startedMs: number;
 
   constructor(private readonly time: VirtualTime) {
@@ -30,7 +31,7 @@ export class SimulatedProcess implements Timers, Clock {
 
   every(ms: number, run: () => void): Cancel {
     let isDue = false;
-    return this.time.every(ms, () => {
+    const cancel = this.time.every(ms, () => {
       // One that comes while another one waits is that one.
       if (isDue) return;
       isDue = true;
@@ -39,6 +40,11 @@ export class SimulatedProcess implements Timers, Clock {
         run();
       });
     });
+    this.regular.add(cancel);
+    return () => {
+      this.regular.delete(cancel);
+      cancel();
+    };
   }
 
   after(ms: number, run: () => void): Cancel {
@@ -79,5 +85,7 @@ export class SimulatedProcess implements Timers, Clock {
   kill(): void {
     this.isDead = true;
     this.backlog = [];
+    for (const cancel of this.regular) cancel();
+    this.regular.clear();
   }
 }

@@ -161,9 +161,10 @@ export class SimulatedStore {
       const end = (finish: () => void) => {
         if (!isOver) process.here(finish);
         isOver = true;
+        stopWaiting();
       };
       const fail = (message: string) => end(() => reject(new Error(message)));
-      process.after(TIMEOUT_MS, () => fail('the server has not answered in time'));
+      const stopWaiting = process.after(TIMEOUT_MS, () => fail('the server has not answered in time'));
       if (isCut(server) || random.chance(faults.requestLost)) return;
       const isLate = random.chance(faults.late);
       time.after(isLate ? random.between(0, LATE_MS) : this.latencyMs(one), () => {

@@ -52,8 +52,10 @@ export class VirtualTime implements Timers {
   /** Lets so much time pass. */
   async pass(ms: number): Promise<void> {
     const endMs = this.nowMs + ms;
+    let isSettled = false;
     for (;;) {
-      await settled();
+      if (!isSettled) await settled();
+      isSettled = false;
       if (this.turn.length > 0) {
         const turn = this.turn;
         this.turn = [];
@@ -64,6 +66,7 @@ export class VirtualTime implements Timers {
       if (next === undefined || next.atMs > endMs) break;
       this.pop();
       this.nowMs = Math.max(this.nowMs, next.atMs);
+      isSettled = next.run === undefined;
       next.run?.();
     }
     this.nowMs = endMs;

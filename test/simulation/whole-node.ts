@@ -37,7 +37,8 @@ class Run {
   private readonly digest = new Digest();
   private readonly random: Random;
   private readonly playing = new Set<Gambler>();
-  private readonly gone: Gambler[] = [];
+  /** What those who have left have in the end; undefined: nobody can say. */
+  private readonly gone = new Map<string, number | undefined>();
   private readonly happened = new Map<string, number>();
   private operations = 0;
   private came = 0;
@@ -121,7 +122,7 @@ class Run {
 
   private left(gambler: Gambler): void {
     this.playing.delete(gambler);
-    this.gone.push(gambler);
+    this.gone.set(gambler.player.username, gambler.balance);
     this.isOver ||= this.operations >= this.plan.operations;
     if (!this.isOver) this.come();
   }
@@ -137,8 +138,7 @@ class Run {
     for (let shard = 0; shard < plan.shards; shard++) {
       for (const event of eventsOf(world, shard)) books.post(event);
     }
-    for (const { player, balance } of this.gone) {
-      const { username } = player;
+    for (const [username, balance] of this.gone) {
       const shard = shardOf(username, plan.shards);
       const owner = world.living.find((node) => node.serving.includes(shard));
       const inLog = books.balances.get(username);

@@ -188,15 +188,21 @@ export class World {
    */
   send(endpoint: Endpoint, text: string, done: (answer: CallbackAnswer | undefined) => void): void {
     const node = this.maybeOpenNode();
-    this.time.after(GIVE_UP_MS, () => done(undefined));
-    node?.carryOut({ endpoint, text, isTraced: false }, PATIENCE_MS, ({ answer }) => done(answer));
+    const stopWaiting = this.time.after(GIVE_UP_MS, () => done(undefined));
+    node?.carryOut({ endpoint, text, isTraced: false }, PATIENCE_MS, ({ answer }) => {
+      stopWaiting();
+      done(answer);
+    });
   }
 
   /** A command of the operator, in the same way. */
   command(command: Command, done: (answer: Answer | undefined) => void): void {
     const node = this.maybeOpenNode();
-    this.time.after(GIVE_UP_MS, () => done(undefined));
-    node?.execute(shardOf(command.username, this.settings.shards), command, PATIENCE_MS, done);
+    const stopWaiting = this.time.after(GIVE_UP_MS, () => done(undefined));
+    node?.execute(shardOf(command.username, this.settings.shards), command, PATIENCE_MS, (answer) => {
+      stopWaiting();
+      done(answer);
+    });
   }
 
   private maybeOpenNode(): SimulatedNode | undefined {
@@ -307,8 +313,9 @@ export class World {
       time.after(RETRY_MS, () => this.attempt(id, username, text, sinceMs, attempts + 1));
     };
     // A platform waits no longer; the process may be gone, or stopped.
-    time.after(GIVE_UP_MS, again);
+    const stopWaiting = time.after(GIVE_UP_MS, again);
     node.carryOut({ endpoint: 'placeBets', text, isTraced: false }, PATIENCE_MS, ({ answer }) => {
+      stopWaiting();
       if (answer.type === 'accepted') {
         this.noteBalance(username, answer.after);
         this.noteAnswer(id, answer.before, answer.after, sinceMs, isOver);

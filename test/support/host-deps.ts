@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/logger.js';
 import { systemTimers } from '../../src/base/timers.js';
 import { CallbackCodec } from '../../src/callback/callback-codec.js';
+import { requestCodecs } from '../../src/callback/request-codec.js';
 import { rulesOf } from '../../src/node/rules.js';
 import type { Owner, Wal } from '../../src/shard/log/wal.js';
 import type { SnapshotStore } from '../../src/shard/snapshot/snapshot-store.js';
@@ -21,10 +22,12 @@ const CODEC_SETTINGS = {
   closed: 'own',
 } as const;
 /** One for all: compiling it takes longer than most tests. */
+const REQUESTS = requestCodecs(CODEC_SETTINGS);
 export const CODEC = codecOn(systemClock);
+const SETTINGS = settingsWith();
 
 export function codecOn(clock: Clock): CallbackCodec {
-  return new CallbackCodec(CODEC_SETTINGS, clock);
+  return new CallbackCodec(CODEC_SETTINGS, clock, REQUESTS);
 }
 
 export const OWNER: Owner = { host: 'test', pid: 1, startedMs: 0 };
@@ -54,7 +57,6 @@ interface Needed extends Partial<HostDeps> {
 
 /** What a host takes, without an archive, snapshots only on demand, with the default rules and limits. */
 export function hostDeps({ storeId, newHex, ...given }: Needed): HostDeps {
-  const settings = settingsWith();
   const clock = given.clock ?? systemClock;
   return {
     isTracing: false,
@@ -74,8 +76,8 @@ export function hostDeps({ storeId, newHex, ...given }: Needed): HostDeps {
     timers: systemTimers,
     clockOffsetMs: clock.now() - clock.monotonicMs(),
     log: silentLogger,
-    rules: rulesOf(settings),
-    limits: settings.limits,
+    rules: rulesOf(SETTINGS),
+    limits: SETTINGS.limits,
     memory: { isFull: false, isHalfFull: false },
     idleMs: 60_000,
     loopIdleMs: () => performance.eventLoopUtilization().idle,

@@ -26,7 +26,8 @@ export class Judge {
   private worlds: readonly ReferencePlayer[];
   /** Messages whose answers were lost. */
   private readonly late: Message[] = [];
-  private readonly turns = new WeakMap<ReferencePlayer, Map<Message, ReferenceTurn>>();
+  /** Thought through for the worlds there are. */
+  private readonly turns = new Map<ReferencePlayer, Map<Message, ReferenceTurn>>();
 
   constructor(
     private readonly profile: Profile,
@@ -90,7 +91,9 @@ export class Judge {
   /** A turn changes nothing, so what was expected need not be thought through again when the answer comes. */
   private turn(world: ReferencePlayer, message: Message): ReferenceTurn {
     const turns = this.turns.get(world) ?? new Map<Message, ReferenceTurn>();
-    const turn = turns.get(message) ?? this.newTurn(world, message);
+    const known = turns.get(message);
+    if (known !== undefined) return known;
+    const turn = this.newTurn(world, message);
     this.turns.set(world, turns.set(message, turn));
     return turn;
   }
@@ -119,7 +122,12 @@ export class Judge {
   }
 
   private keep(worlds: readonly ReferencePlayer[]): void {
-    const different = new Map(worlds.map((world) => [worlds.length === 1 ? '' : JSON.stringify(world), world]));
+    this.turns.clear();
+    if (worlds.length === 1) {
+      this.worlds = worlds;
+      return;
+    }
+    const different = new Map(worlds.map((world) => [JSON.stringify(world), world]));
     if (different.size > WORLDS_MAX) throw new CannotKnow('too many answers were lost to tell what has happened');
     this.worlds = [...different.values()];
   }

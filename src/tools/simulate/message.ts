@@ -64,9 +64,10 @@ export function bodyOf(message: Message, player: Player, productId: string, star
 }
 
 function mapIds(txn: Element, nameOf: (name: string) => string): Element {
-  const named = IDS.flatMap((field) => {
+  const named: Record<string, unknown> = { ...txn };
+  for (const field of IDS) {
     const name = txn[field];
-    return typeof name === 'string' && name !== '' ? [[field, nameOf(name)]] : [];
-  });
-  return { ...txn, ...Object.fromEntries(named) };
+    if (typeof name === 'string' && name !== '') named[field] = nameOf(name);
+  }
+  return named;
 }

@@ -177,7 +177,7 @@ const WALLET: readonly Row[] = [
     'return this.isUndone(player, [bet], bet.product, bet.round);',
     'return false;',
   ],
-  ['rollback', 'the first answer is not forgotten', 'entry.undone ||= ', ''],
+  ['rollback', 'the first answer is not forgotten', ', undone: true }', ' }'],
   [
     'rollback',
     'the late retry of a rollback undoes the second result',

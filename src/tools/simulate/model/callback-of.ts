@@ -1,9 +1,6 @@
 import type { Element, Message, Player } from '../message.js';
 import type { Callback } from './callback.js';
 
-const FLAGS = ['skipBalanceUpdate', 'isSingleState', 'isEndRound', 'isTooMuch'];
-const AMOUNTS = ['betAmount', 'payoutAmount', 'amount'];
-
 /** A message as the reference wallet reads it; amounts become units of 10^-decimals. checkBalance is none. */
 export function callbackOf(message: Message, { username, currency }: Player, decimals: number): Callback {
   const envelope = { username, currency, productId: 'P', ...message.envelope };
@@ -18,13 +15,19 @@ export function callbackOf(message: Message, { username, currency }: Player, dec
 
 function elementOf(txn: Element, decimals: number): Element {
   const id = txn.id ?? txn.refId;
+  const amount = (value: unknown) => unitsOf(Number(value ?? 0), decimals);
   return {
     id,
     roundId: txn.roundId ?? id,
     status: txn.status,
     byRound: txn.transactionType === 'BY_ROUND',
-    ...Object.fromEntries(FLAGS.map((flag) => [flag, txn[flag] === true])),
-    ...Object.fromEntries(AMOUNTS.map((amount) => [amount, unitsOf(Number(txn[amount] ?? 0), decimals)])),
+    skipBalanceUpdate: txn.skipBalanceUpdate === true,
+    isSingleState: txn.isSingleState === true,
+    isEndRound: txn.isEndRound === true,
+    isTooMuch: txn.isTooMuch === true,
+    betAmount: amount(txn.betAmount),
+    payoutAmount: amount(txn.payoutAmount),
+    amount: amount(txn.amount),
   };
 }
 

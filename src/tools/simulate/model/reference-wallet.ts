@@ -5,19 +5,19 @@ import type { Callback, CheckBalance, Correction, ReferenceRules } from './callb
  * looked for by walking, an array undone by throwing its copy away. It shares no code with src/wallet.
  */
 interface Entry {
-  what: 'place' | 'settle' | 'adjust' | 'void' | 'cancel' | 'rollback';
-  amount: number;
-  status: string;
-  skip: boolean;
-  request: string;
-  sent: number;
+  readonly what: 'place' | 'settle' | 'adjust' | 'void' | 'cancel' | 'rollback';
+  readonly amount: number;
+  readonly status: string;
+  readonly skip: boolean;
+  readonly request: string;
+  readonly sent: number;
   /** Of a rollback: of the whole round. */
-  ofRound: boolean;
+  readonly ofRound: boolean;
   /** A rollback came later. */
-  undone: boolean;
-  before: number;
-  after: number;
-  version: number;
+  readonly undone: boolean;
+  readonly before: number;
+  readonly after: number;
+  readonly version: number;
 }
 
 interface Bet {
@@ -41,7 +41,7 @@ interface Bet {
   /** What its newest rollback has undone. */
   openedFrom: string;
   /** Requests of rollbacks that were repeats, and what they repeated. */
-  asked: { request: string; entry: Entry }[];
+  asked: { readonly request: string; readonly entry: Entry }[];
   entries: Entry[];
 }
 
@@ -58,14 +58,14 @@ interface Settlement {
 }
 
 interface Closing {
-  product: string;
-  round: string;
-  id: string;
-  what: 'void' | 'cancel';
-  request: string;
-  before: number;
-  after: number;
-  version: number;
+  readonly product: string;
+  readonly round: string;
+  readonly id: string;
+  readonly what: 'void' | 'cancel';
+  readonly request: string;
+  readonly before: number;
+  readonly after: number;
+  readonly version: number;
 }
 
 interface Reward {
@@ -99,12 +99,17 @@ export interface ReferencePlayer {
   movements: Movement[];
   marks: { product: string; round: string; at: number; counted: boolean }[];
   endedRounds: string[];
-  rollbacks: { product: string; round: string; request: string; entry: Entry }[];
+  rollbacks: {
+    readonly product: string;
+    readonly round: string;
+    readonly request: string;
+    readonly entry: Entry;
+  }[];
   /** Requests of settles and cancels of whole rounds that rollbacks have undone. */
-  undone: { product: string; round: string; request: string }[];
+  undone: { readonly product: string; readonly round: string; readonly request: string }[];
   tipDays: number[];
   /** Of all operations with an id; `what` tells whether two are the same. */
-  operations: { id: string; what: string; before: number; after: number }[];
+  operations: { readonly id: string; readonly what: string; readonly before: number; readonly after: number }[];
 }
 
 export type ReferenceAnswer =
@@ -119,14 +124,13 @@ export interface ReferenceTurn {
 type Txn = Callback['txns'][number];
 type Of<K extends Callback['type']> = Extract<Callback, { type: K }>['txns'][number];
 
-class Refused extends Error {
-  /** What stays although the request failed. */
+/** Thrown, and always caught: it is no Error, because to write down where it came from costs more than all else here. */
+class Refused {
   constructor(
     readonly code: number,
+    /** What stays although the request failed. */
     readonly residue?: (player: ReferencePlayer) => void,
-  ) {
-    super(String(code));
-  }
+  ) {}
 }
 
 interface Effect {
@@ -779,7 +783,8 @@ export class ReferenceWallet {
     bet.returned = 0;
     bet.state = bet.opened || bet.single ? 'OPEN' : 'WAITING';
     if (bet.kind === 'tip') bet.state = 'TIPS';
-    for (const entry of bet.entries) entry.undone ||= entry.what === 'settle' || entry.what === 'cancel';
+    const isUndone = ({ what }: Entry) => what === 'settle' || what === 'cancel';
+    bet.entries = bet.entries.map((entry) => (isUndone(entry) ? { ...entry, undone: true } : entry));
   }
 
   /** A bet that was never rolled back cannot have anything undone. */
@@ -940,16 +945,22 @@ function withResidue(player: ReferencePlayer, { residue }: Refused, version: num
   return kept;
 }
 
-/** A deep copy: what is in several places of it is one thing in the copy, too. */
-function copyOf<T>(value: T, copies = new Map<object, object>()): T {
-  if (typeof value !== 'object' || value === null) return value;
-  const known = copies.get(value);
-  if (known !== undefined) return known as T;
-  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
-  copies.set(value, copy);
-  for (const key of Object.keys(value))
-    (copy as Record<string, unknown>)[key] = copyOf((value as Record<string, unknown>)[key], copies);
-  return copy as T;
+/** Entries never change, so both have the same. */
+function copyOf(player: ReferencePlayer): ReferencePlayer {
+  return {
+    ...player,
+    bets: player.bets.map((bet) => ({ ...bet, asked: [...bet.asked], entries: [...bet.entries] })),
+    settlements: player.settlements.map((one) => ({ ...one, betIds: [...one.betIds], entries: [...one.entries] })),
+    closings: [...player.closings],
+    rewards: player.rewards.map((one) => ({ ...one, entries: [...one.entries] })),
+    movements: player.movements.map((one) => ({ ...one, entries: [...one.entries] })),
+    marks: player.marks.map((mark) => ({ ...mark })),
+    endedRounds: [...player.endedRounds],
+    rollbacks: [...player.rollbacks],
+    undone: [...player.undone],
+    tipDays: [...player.tipDays],
+    operations: [...player.operations],
+  };
 }
 
 function newBet(product: string, id: string, round: string, kind: Bet['kind'], state: string, stake: number): Bet {
