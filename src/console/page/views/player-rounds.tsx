@@ -72,7 +72,11 @@ const COLUMNS: readonly Column<Row>[] = [
     // Once for all its messages.
     show: ({ round, isFirst }) => isFirst && <RoundName of={round} />,
   },
-  { title: 'Product', text: ({ round }) => round.productId, show: ({ round, isFirst }) => isFirst && round.productId },
+  {
+    title: 'Product',
+    text: ({ round }) => round.productId,
+    show: ({ round, isFirst }) => isFirst && <bdi class="product">{round.productId}</bdi>,
+  },
   {
     title: 'When',
     text: (row) => (timeOf(row) === undefined ? NONE : utcOf(plain(timeOf(row) as Exact))),
@@ -81,7 +85,7 @@ const COLUMNS: readonly Column<Row>[] = [
       return time === undefined ? NONE : <Time ms={plain(time)} />;
     },
   },
-  { title: 'What', text: whatOf },
+  { title: 'What', text: whatOf, show: (row) => <span class="what">{whatOf(row)}</span> },
   { title: 'Id', text: ({ id }) => id ?? NONE, show: ({ id }) => <bdi class="id">{id ?? NONE}</bdi> },
   { title: 'Amount', text: ({ amount }) => amount?.exact ?? NONE, isNumber: true },
   { title: 'Before', text: ({ balanceBefore }) => balanceBefore.exact, isNumber: true },
