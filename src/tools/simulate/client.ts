@@ -65,7 +65,8 @@ export class Client {
       const fail = (error: Error) => end({ fields: {}, text: '', why: messageOf(error) });
       req.on('response', (response) => readReply(response, end, fail));
       req.on('error', fail);
-      req.end(body);
+      // All that this turn of the event loop sends leaves together: an operator that is woken for each one gets less done.
+      setImmediate(() => req.end(body));
     });
   }
 
