@@ -5,7 +5,8 @@ import { atEnd } from './clean-up.js';
 import type { FullCollection } from './gc-watch.js';
 import { ServingProcess } from './vitals.js';
 
-const START_MS = 20_000;
+/** A busy machine takes its time. */
+const START_MS = 60_000;
 /** Longer than walletd takes for its end. */
 const END_MS = 8000;
 const GC_WATCH = new URL('./gc-watch.js', import.meta.url);

@@ -4,7 +4,6 @@ import type { Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ObjectSchema } from '../base/json-schema.js';
-import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminDeps, Certificate } from './admin-deps.js';
 import { auditRoute } from './audit.js';
@@ -76,12 +75,7 @@ export class AdminServer {
     const routes = this.routes();
     const openPaths = routes.filter(({ isOpen }) => isOpen).map(({ path }) => path);
     this.feed = new LiveFeed(deps.overview);
-    const authentication = new Authentication(
-      deps.settings,
-      deps.clock,
-      new RefusalLog(deps.log, 'operator API: refused'),
-      deps.observer,
-    );
+    const authentication = new Authentication(deps.settings, deps.clock, deps.log, deps.observer);
     const { tls } = deps.settings;
     const http = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CONNECTIONS_CHECK_MS };
     this.app = fastify({

@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../base/clock.js';
-import type { RefusalLog } from '../telemetry/refusal-log.js';
+import type { Logger } from '../base/logger.js';
+import { RefusalLog } from '../telemetry/refusal-log.js';
 import type { Operator } from '../wallet/state/operation.js';
 import type { AdminObserver, AdminSettings, OperatorToken, Role, TokenRefusal } from './admin-deps.js';
 import { SessionCookie } from './console/cookie.js';
@@ -34,17 +35,19 @@ export class Authentication {
   private readonly sessions: Sessions;
   private readonly cookie: SessionCookie;
   private readonly throttle: SignInThrottle;
+  private readonly refusals: RefusalLog;
 
   constructor(
     { tokens, storeId, tls }: Pick<AdminSettings, 'tokens' | 'storeId' | 'tls'>,
     clock: Clock,
-    private readonly refusals: RefusalLog,
+    private readonly log: Logger,
     private readonly observer: AdminObserver,
   ) {
     this.tokens = tokens.map(({ name, role, token }) => ({ name, role, hash: hashOf(token) }));
     this.sessions = new Sessions(tokens, storeId, clock);
     this.cookie = new SessionCookie(storeId, tls !== undefined);
     this.throttle = new SignInThrottle(clock);
+    this.refusals = new RefusalLog(log, 'operator API: refused');
   }
 
   /** Throws a `Problem` when nobody known asks, or his role does not allow the request. */
@@ -77,11 +80,17 @@ export class Authentication {
     }
     const cookie = this.sessions.begin(known.name);
     const session = this.sessions.maybeRead(cookie) as Session;
+    this.log.info({ by: { name: known.name, address: visitorAddress } }, 'an operator signed in to the console');
     return { setCookie: this.cookie.set(request, cookie), visitor: visitorOf(session) };
   }
 
   signOut(request: FastifyRequest): string {
     this.mustBeOwnPage(request);
+    const session = this.sessions.maybeRead(this.cookie.of(request) ?? '');
+    if (session !== undefined) {
+      const by = { name: session.name, address: visitorAddressOf(request) };
+      this.log.info({ by }, 'an operator signed out of the console');
+    }
     return this.cookie.clear(request);
   }
 

@@ -58,19 +58,20 @@ export function transactionRoutes(
           'Created at least so long ago; of what is open since a rollback: not changed for so long.',
         ),
         openSince,
+        productId: id,
         ...page,
         before,
       },
     ),
     responses: { 200: answer('A page', exactly({ transactions: list(ref('PlayerTransaction')), next: cursorSchema })) },
     problems: [400],
-    handle: async ({ query: { state = 'OPEN', olderThanMs = 0, openSince, limit = 0, before }, raw }) => {
+    handle: async ({ query: { state = 'OPEN', olderThanMs = 0, openSince, productId, limit = 0, before }, raw }) => {
       const createdBeforeMs = clock.now() - olderThanMs;
       const cursor = cursorOf(before, isShardCursor) ?? { shard: 0 };
       if (scans >= SCANS_MAX) throw new Problem(503, `${SCANS_MAX} scans are under way: come again`, 'overloaded');
       scans++;
       try {
-        return await scan({ state, createdBeforeMs, openSince, limit }, cursor, () => isWanted(raw));
+        return await scan({ state, createdBeforeMs, openSince, productId, limit }, cursor, () => isWanted(raw));
       } finally {
         scans--;
       }
@@ -129,6 +130,7 @@ interface Scan {
   readonly state: TransactionState;
   readonly createdBeforeMs: number;
   readonly openSince: OpenSince | undefined;
+  readonly productId: string | undefined;
   readonly limit: number;
 }
 

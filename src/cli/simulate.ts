@@ -28,6 +28,8 @@ interface SimulateOptions extends OutputOptions {
   readonly mode: Mode;
   readonly seconds: number;
   readonly seed?: number;
+  /** Histories that are explored at a time. */
+  readonly lanes: number;
   /** Messages a second. */
   readonly rate: number;
   /** Where to write what was learnt. */
@@ -45,6 +47,9 @@ interface SimulateOptions extends OutputOptions {
 
 const SECONDS = 60;
 const SECONDS_MAX = 30 * 86_400;
+/** Enough to keep an operator busy whose answers wait for a disk. */
+const LANES = 256;
+const LANES_MAX = 1000;
 const RATE = 100;
 const RATE_MAX = 20_000;
 const SEED_MAX = 2 ** 31 - 1;
@@ -73,6 +78,7 @@ export function addSimulate(program: Command): void {
     )
     .option('--seconds <n>', 'how long to explore or soak', argument(whole(SECONDS_MAX)), SECONDS)
     .option('--seed <n>', 'what all chance comes from (default: another one each time)', argument(whole(SEED_MAX)))
+    .option('--lanes <n>', 'of an exploration: histories at a time', argument(whole(LANES_MAX)), LANES)
     .option('--rate <n>', 'of a soak: messages a second', argument(whole(RATE_MAX)), RATE)
     .option('--players <file>', `fresh players with ${OPENING_BALANCE} each, a username a line`)
     .option('--create <command>', 'creates a player: {username}, {currency} and {balance} are replaced')
@@ -137,7 +143,7 @@ interface Outplayed {
 async function playMode(
   table: Table,
   players: Players,
-  { mode, seconds, rate, seed = randomInt(1, SEED_MAX) }: SimulateOptions,
+  { mode, seconds, lanes, rate, seed = randomInt(1, SEED_MAX) }: SimulateOptions,
   progress: Progress,
 ): Promise<Outplayed> {
   switch (mode) {
@@ -146,7 +152,7 @@ async function playMode(
     case 'explore': {
       // It needs fast-check, which takes a while to load.
       const { explore } = await import('../tools/simulate/explore/explore.js');
-      const explored = await explore(table, players, seed, seconds, progress.update);
+      const explored = await explore(table, players, { seed, seconds, lanes }, progress.update);
       return { results: explored.results, notes: [exploredText(explored, seed)] };
     }
     case 'soak': {

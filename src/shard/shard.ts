@@ -194,8 +194,7 @@ export class Shard implements FlightMember, Carrier {
     return this.follower?.head ?? this.tail?.head;
   }
 
-  /** The newest entries whose answers may have left. */
-  /** What is kept of its log while it is served. */
+  /** The newest entries, whose answers may have left; undefined before the first recovery. */
   get maybeRecent(): RecentEntries | undefined {
     return this.tail?.recent;
   }

@@ -7,6 +7,8 @@ interface ChangeFacts {
   readonly kind: LedgerKind;
   /** It makes memory grow by what can be refused while memory is full: the platform ends its game, and nobody loses money. */
   readonly opens: boolean;
+  /** It had no effect, and is remembered for the answer to what comes later. */
+  readonly isNote?: true;
 }
 
 /** One row for each change: a new one does not compile until it has its own. */
@@ -22,12 +24,12 @@ export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'round-voided': { kind: 'voids', opens: false },
   'bet-cancelled': { kind: 'refunds', opens: false },
   'round-cancelled': { kind: 'refunds', opens: false },
-  'round-marked': { kind: 'refunds', opens: false },
-  'cancel-remembered': { kind: 'refunds', opens: false },
+  'round-marked': { kind: 'refunds', opens: false, isNote: true },
+  'cancel-remembered': { kind: 'refunds', opens: false, isNote: true },
   'tip-credited': { kind: 'tip-refunds', opens: false },
   'bet-rolled-back': { kind: 'rollbacks', opens: false },
   'round-rolled-back': { kind: 'rollbacks', opens: false },
-  'rollback-repeated': { kind: 'rollbacks', opens: false },
+  'rollback-repeated': { kind: 'rollbacks', opens: false, isNote: true },
   'tip-placed': { kind: 'tips', opens: true },
   'tip-cancelled': { kind: 'tip-refunds', opens: false },
   'reward-credited': { kind: 'rewards', opens: false },

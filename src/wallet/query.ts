@@ -42,6 +42,8 @@ export type Query =
       readonly createdBeforeMs: number;
       /** Only what is open since a rollback. */
       readonly openSince?: OpenSince | undefined;
+      /** Only those of this product. */
+      readonly productId?: string | undefined;
       readonly limit: number;
       readonly after: ScanCursor | undefined;
     }
@@ -407,6 +409,7 @@ function scanTransactions(wallets: Wallets, scan: Extract<Query, { type: 'scan-t
   const items: TransactionView[] = [];
   const wanted = (item: Transaction) => {
     if (item.state !== scan.state) return false;
+    if (scan.productId !== undefined && item.round.productId !== scan.productId) return false;
     const since = openSinceOf(item);
     if (scan.openSince !== undefined && since !== scan.openSince) return false;
     return (since === undefined ? item.createdMs : item.updatedMs) <= scan.createdBeforeMs;

@@ -95,7 +95,9 @@ export class Tallies implements Ledger {
     if (product === undefined) return;
     product.lastMs = event.timeMs;
     for (const { type } of event.changes) {
-      count(product, CHANGES[type].kind);
+      const { kind, isNote } = CHANGES[type];
+      if (isNote) continue;
+      count(product, kind);
       if (type === 'single-state-settled') count(product, 'stakes');
     }
   }

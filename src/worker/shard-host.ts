@@ -23,6 +23,7 @@ import type { Rules } from '../wallet/decide/rules.js';
 import type { Answer } from '../wallet/decision.js';
 import type { Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
+import type { TableSizes } from '../wallet/state/tables.js';
 import { Archiver } from './archiver.js';
 import { ClockWatch } from './clock-watch.js';
 import type { HostObserver, OnFenced } from './host-observer.js';
@@ -60,6 +61,8 @@ export interface HostDeps {
   readonly snapshots: SnapshotStore;
   readonly format: EntryFormat;
   readonly snapshotFormat: SnapshotFormat;
+  /** How memory is cut, by `snapshotFormat` too; undefined: for many players. */
+  readonly tableSizes?: TableSizes;
   /** See `Shards.allowFormat`. */
   readonly allowFormat: (format: number) => void;
   readonly policy: SnapshotPolicy;

@@ -97,6 +97,25 @@ describe('sessions of the console', () => {
     assert.equal((await put('rea', { Cookie: cookie, 'X-Walletd-Csrf': csrf })).status, 403);
   });
 
+  test('who signs in and out, and from where, is in the log; the token and the cookie are not', async () => {
+    const lines = () => node.logLines.filter(({ message }) => /signed (in|out)/.test(message));
+    const before = lines().length;
+    const from = { 'X-Forwarded-For': '198.51.100.7' };
+    const signedIn = await signIn(ANNA, from);
+    const cookie = (signedIn.headers.get('set-cookie') ?? '').split(';')[0] as string;
+    const out = (headers: Record<string, string>) => ask(`${node.adminUrl}/console/session`, 'DELETE', headers);
+    assert.equal((await out({ ...from, Cookie: cookie })).status, 200);
+    assert.equal((await out(from)).status, 200);
+    const by = { name: 'anna', address: '198.51.100.7' };
+    const told = lines().slice(before);
+    assert.deepEqual(told, [
+      { level: 'info', message: 'an operator signed in to the console', by },
+      { level: 'info', message: 'an operator signed out of the console', by },
+    ]);
+    const text = JSON.stringify(node.logLines);
+    assert.ok(!text.includes(ANNA) && !text.includes(cookie.slice(cookie.indexOf('=') + 1)));
+  });
+
   test('a cookie that was changed is none', async () => {
     const { cookie } = await sessionOf(AUDITOR);
     const [name = '', value = ''] = cookie.split('=', 2);

@@ -241,6 +241,9 @@ describe('GET /openapi.json', () => {
     for (const place of ['memory', 'log', 'archive']) await admin('get', '/v1/find', `/v1/find?id=b1&in=${place}`);
     await admin('get', '/v1/find', '/v1/find?in=log');
     await admin('get', '/v1/transactions', '/v1/transactions?state=GONE');
+    const others = await admin('get', '/v1/transactions', '/v1/transactions?productId=other');
+    assert.deepEqual(JSON.parse(others).transactions, []);
+    await admin('get', '/v1/transactions', '/v1/transactions?productId=');
     await callback('settleBets', JSON.stringify(settlement('ann', 'open', 1)));
     const undone = { id: 'open', roundId: 'r-open', status: 'ROLLBACK', transactionType: 'BY_TRANSACTION' };
     const txns = [{ ...undone, betAmount: 1, payoutAmount: 1 }];

@@ -15,19 +15,19 @@ async function begun(settings: Partial<WorldSettings> = {}): Promise<World> {
 
 test('three nodes share the shards, and any of them takes any callback', async () => {
   const world = await begun();
-  world.bet(1000, 2000);
+  world.bettors.bet(1000, 2000);
   await world.time.pass(3000);
-  assert.equal(world.told.size, 2000);
-  assert.equal(world.asked, 500);
-  assert.deepEqual(world.failures.size, 0);
+  assert.equal(world.bettors.told.size, 2000);
+  assert.equal(world.bettors.asked, 500);
+  assert.deepEqual(world.bettors.failures.size, 0);
   const counts = world.living.map((node) => node.serving.length);
   assert.deepEqual(counts, [2, 2, 2]);
-  world.check();
+  world.bettors.check();
 });
 
 test('a node that ends gives its shards away, and nobody hears anything but answers', async () => {
   const world = await begun();
-  world.bet(400, 20_000);
+  world.bettors.bet(400, 20_000);
   await world.time.pass(1000);
   for (let i = 0; i < 3; i++) {
     let hasEnded = false;
@@ -39,11 +39,11 @@ test('a node that ends gives its shards away, and nobody hears anything but answ
     await world.time.pass(1500);
   }
   await world.time.pass(8000);
-  assert.equal(world.told.size, 8000);
-  assert.deepEqual([...world.failures], []);
-  assert.ok(Math.max(...world.tookMs) < 300, `longest ${Math.max(...world.tookMs)}`);
+  assert.equal(world.bettors.told.size, 8000);
+  assert.deepEqual([...world.bettors.failures], []);
+  assert.ok(Math.max(...world.bettors.tookMs) < 300, `longest ${Math.max(...world.bettors.tookMs)}`);
   await world.calm();
-  world.check();
+  world.bettors.check();
 });
 
 test('a node that is no member any more owns nothing, whatever the table says that it once claimed', async () => {
@@ -61,7 +61,7 @@ test('a node that is no member any more owns nothing, whatever the table says th
 
 test('the shards of a node that is killed are served by who followed them within a second', async () => {
   const world = await begun();
-  world.bet(1000, 6000);
+  world.bettors.bet(1000, 6000);
   await world.time.pass(2000);
   world.kill(0);
   const killedMs = world.time.nowMs;
@@ -69,8 +69,8 @@ test('the shards of a node that is killed are served by who followed them within
   assert.ok(world.time.nowMs - killedMs < 1000, `${world.time.nowMs - killedMs} ms`);
   await world.time.pass(6000);
   await world.calm();
-  assert.equal(world.told.size, 6000);
-  world.check();
+  assert.equal(world.bettors.told.size, 6000);
+  world.bettors.check();
 });
 
 for (const followers of [0, 1]) {
@@ -178,7 +178,7 @@ test('a table that is lost moves nothing, and who followed goes on to follow', a
   const before = world.lines.length;
   const owners = world.living.map((node) => node.serving.join());
   const states = world.living.map((node) => node.states().join());
-  world.bet(500, 4000);
+  world.bettors.bet(500, 4000);
   world.table.lose();
   await world.time.pass(300);
   assert.deepEqual(
@@ -191,8 +191,8 @@ test('a table that is lost moves nothing, and who followed goes on to follow', a
     world.living.map((node) => node.serving.join()),
     owners,
   );
-  assert.equal(world.failures.size, 0);
-  world.check();
+  assert.equal(world.bettors.failures.size, 0);
+  world.bettors.check();
 });
 
 test('an outage of all servers moves nothing', async () => {
@@ -200,19 +200,19 @@ test('an outage of all servers moves nothing', async () => {
   await world.time.pass(15_000);
   for (let round = 0; round < 2; round++) {
     const before = world.lines.length;
-    world.bet(500, 8000);
+    world.bettors.bet(500, 8000);
     await world.time.pass(1000);
     for (let server = 0; server < world.store.serverCount; server++) world.store.away(server, 4000);
     await world.time.pass(20_000);
     assert.deepEqual(takenSince(world, before), []);
   }
   await world.calm();
-  world.check();
+  world.bettors.check();
 });
 
 test('who has given its shards away has none left that is on its way', async () => {
   const world = await begun();
-  world.bet(500, 5000);
+  world.bettors.bet(500, 5000);
   await world.time.pass(1000);
   const node = world.living[0] as SimulatedNode;
   let isGiven = false;

@@ -24,20 +24,20 @@ async function begun(settings: Partial<WorldSettings> = {}): Promise<World> {
 for (const followers of [0, 1, 2]) {
   test(`a node is killed while its masters lose what they answered: others hold it (${followers} followers)`, async () => {
     const world = await begun({ followers });
-    world.bet(500, 8000);
+    world.bettors.bet(500, 8000);
     await world.time.pass(2000);
     for (let server = 0; server < world.store.serverCount; server++) world.store.failOver(server);
     world.kill(0);
     await world.time.pass(9000);
     await world.calm();
-    assert.equal(world.told.size, 4000);
-    world.check();
+    assert.equal(world.bettors.told.size, 4000);
+    world.bettors.check();
   });
 }
 
 test('nodes are killed one after another, each while a master loses what it answered', async () => {
   const world = await begun();
-  world.bet(500, 30_000);
+  world.bettors.bet(500, 30_000);
   for (let round = 0; round < 4; round++) {
     await world.time.pass(2000);
     world.store.failOver(round % 2);
@@ -46,7 +46,7 @@ test('nodes are killed one after another, each while a master loses what it answ
     world.startNode(round % 3);
   }
   await world.calm();
-  world.check();
+  world.bettors.check();
 });
 
 test('without another node nothing is answered, and with one again everything', async () => {
@@ -54,30 +54,30 @@ test('without another node nothing is answered, and with one again everything', 
   world.kill(1);
   world.kill(2);
   await world.time.pass(5000);
-  const before = world.told.size;
-  world.bet(100, 2000);
+  const before = world.bettors.told.size;
+  world.bettors.bet(100, 2000);
   await world.time.pass(4000);
-  assert.equal(world.told.size, before);
+  assert.equal(world.bettors.told.size, before);
   world.startNode(1);
   await world.calm();
-  assert.equal(world.told.size, before + 200);
-  world.check();
+  assert.equal(world.bettors.told.size, before + 200);
+  world.bettors.check();
 });
 
 test('while a master fails over its shards go on as soon as another server has its place', async () => {
   const world = await begun();
-  world.bet(500, 8000);
+  world.bettors.bet(500, 8000);
   await world.time.pass(2000);
   world.store.failOver(0);
   await world.time.pass(8000);
   await world.calm();
-  assert.ok(Math.max(...world.tookMs) < 3000, `longest ${Math.max(...world.tookMs)}`);
-  world.check();
+  assert.ok(Math.max(...world.bettors.tookMs) < 3000, `longest ${Math.max(...world.bettors.tookMs)}`);
+  world.bettors.check();
 });
 
 test('who holds the newest of a shard stops: another node takes its place within a second', async () => {
   const world = await begun({ followers: 0 });
-  world.bet(500, 3000);
+  world.bettors.bet(500, 3000);
   await world.time.pass(1000);
   world.living[2]?.process.stop();
   await world.time.pass(200);
@@ -90,7 +90,7 @@ test('who holds the newest of a shard stops: another node takes its place within
   for (const { flightMs } of others) assert.ok(flightMs < 100, `${flightMs} ms`);
   world.living[2]?.process.goOn();
   await world.calm();
-  world.check();
+  world.bettors.check();
 });
 
 test('a member that nobody reaches is not waited for', async () => {
@@ -112,7 +112,7 @@ test('who is cut off from all others lets its shards go, also those of which som
   const { name } = lost.settings;
   const shards = lost.serving;
   for (const other of world.living) if (other !== lost) world.network.cut(lost.tag, other.tag);
-  world.bet(200, 1000);
+  world.bettors.bet(200, 1000);
   await world.time.until('something waits', () => lost.flightMs >= 1500);
   const isPlanned = () => lost.cluster.status?.shards.every(({ planned }) => planned !== name) === true;
   await world.time.until('others are to have them', isPlanned);
@@ -122,7 +122,7 @@ test('who is cut off from all others lets its shards go, also those of which som
   await world.time.until('others have them', isServed);
   assert.ok(world.time.nowMs - plannedMs < 2000, `${world.time.nowMs - plannedMs} ms`);
   await world.calm();
-  world.check();
+  world.bettors.check();
 });
 
 for (const nodes of [3, 4]) {
@@ -134,8 +134,8 @@ for (const nodes of [3, 4]) {
     await world.time.until('another node serves it', () => {
       return world.living.some((node) => node !== former && node.serving.includes(0));
     });
-    while (world.told.size === 0) {
-      world.betOnce();
+    while (world.bettors.told.size === 0) {
+      world.bettors.betOnce();
       await world.time.pass(20);
     }
     world.store.failOver(0);
@@ -143,10 +143,10 @@ for (const nodes of [3, 4]) {
     // The log ends in his own entry when the new master comes.
     assert.equal(world.store.shard(0).head.nonce.slice(0, 8), former.tag);
     former.process.goOn();
-    for (let i = 0; i < 20; i++) world.betOnce();
+    for (let i = 0; i < 20; i++) world.bettors.betOnce();
     await world.time.pass(3000);
     await world.calm();
-    world.check();
+    world.bettors.check();
     await world.time.until('the former owner has given it up', () => {
       return former.states().every((state) => state === 'away' || state === 'following');
     });
@@ -188,8 +188,8 @@ async function sent(
 async function tellsAndIsLost({ world, owner }: Scene): Promise<void> {
   await world.time.until('it goes on', () => owner.serving.includes(SHARD));
   for (const node of world.living) node.isOpen = node === owner;
-  world.betOnce();
-  await world.time.until('it was told', () => world.told.size > 0);
+  world.bettors.betOnce();
+  await world.time.until('it was told', () => world.bettors.told.size > 0);
   assert.ok(owner.serving.includes(SHARD), 'by its owner');
   world.store.failOver(world.store.serverOf(SHARD));
   world.kill(world.nodes.indexOf(owner));
@@ -198,9 +198,9 @@ async function tellsAndIsLost({ world, owner }: Scene): Promise<void> {
 
 async function checkAll({ world }: Scene): Promise<void> {
   await world.time.until('all is served again', () => world.servedOnce());
-  world.betOnce();
+  world.bettors.betOnce();
   await world.calm();
-  world.check();
+  world.bettors.check();
 }
 
 test('who could not write a fence for a while asks again before it does: the owner went on', async () => {

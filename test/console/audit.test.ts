@@ -48,6 +48,8 @@ describe('the audit of the console', () => {
     const rows = page.locator('tbody tr');
     await rows.first().waitFor();
     await page.getByLabel('What').selectOption('correction');
+    // The others go when the answer comes.
+    await rows.nth(1).waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: '-0.0001' }).waitFor();
     assert.equal(await rows.count(), 1);
     await page.getByLabel('Player').fill('p8');

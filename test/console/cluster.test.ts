@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { bet, importPlayers, PlatformClient, settlement } from '../support/client.js';
 import { ConsoleBrowser } from '../support/console-browser.js';
 import { TestCluster } from '../support/test-cluster.js';
 import { until } from '../support/until.js';
+
+/** Enough that each node has some of them. */
+const PLAYERS = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay'];
 
 interface Seen {
   readonly nodes: readonly { readonly name: string; readonly state: string; readonly shards: number }[];
@@ -18,6 +22,13 @@ describe('the console of a cluster of three', () => {
     cluster = await TestCluster.start(3);
     browser = await ConsoleBrowser.start();
     await until('every shard has an owner', async () => (await seen()).shards.every(({ owner }) => owner !== null));
+    await importPlayers(adminUrl(), PLAYERS, 100);
+    const platform = new PlatformClient(cluster.nodes[0]?.callbackUrl ?? '');
+    for (const name of PLAYERS) {
+      await platform.post('placeBets', bet(name, `bet-of-${name}`, 10.25));
+      await platform.post('settleBets', settlement(name, `bet-of-${name}`, 20.5));
+    }
+    platform.close();
   });
   after(async () => {
     await browser.close();
@@ -50,7 +61,10 @@ describe('the console of a cluster of three', () => {
     await visit.page.getByLabel('To', { exact: true }).selectOption(to);
     await visit.page.getByRole('dialog').getByRole('button', { name: 'Move' }).click();
     await visit.page.getByRole('button', { name: `Shard ${shard}: owner ${to}` }).waitFor();
-    await visit.page.getByRole('cell', { name: `shard ${shard} was moved by an operator` }).waitFor();
+    await visit.page
+      .getByRole('cell', { name: `shard ${shard} was moved by an operator` })
+      .first()
+      .waitFor();
     await visit.checkAccessibility();
     await visit.end();
   });
@@ -58,7 +72,9 @@ describe('the console of a cluster of three', () => {
   test('a node is drained, and undrained again', async () => {
     const visit = await browser.open(adminUrl());
     await visit.goTo('cluster');
-    const row = visit.page.getByRole('row', { name: 'node-2' });
+    // Shards and moves name nodes as well.
+    const nodes = visit.page.getByRole('region', { name: 'Nodes', exact: true });
+    const row = nodes.getByRole('row', { name: 'node-2' });
     await row.getByRole('button', { name: 'Drain' }).click();
     await visit.page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
     await row.locator('.badge.draining').waitFor();
@@ -67,6 +83,35 @@ describe('the console of a cluster of three', () => {
     await visit.page.getByRole('dialog').getByRole('button', { name: 'Undrain' }).click();
     await row.locator('.badge.up').waitFor();
     await visit.end();
+  });
+
+  test('an id is found whichever node has its player, in memory and in the log', async () => {
+    const visit = await browser.open(adminUrl());
+    const { page } = visit;
+    for (const name of PLAYERS) {
+      await visit.goTo(`find?id=bet-of-${name}`);
+      await page.getByRole('row', { name: 'memory' }).getByRole('link', { name, exact: true }).waitFor();
+    }
+    const log = page.getByRole('region', { name: 'Log', exact: true });
+    await log.getByRole('button', { name: 'Search' }).click();
+    await log.getByRole('button', { name: 'Search again' }).waitFor();
+    // Of the last of them.
+    await page.getByRole('row', { name: 'bet-placed' }).getByRole('link', { name: 'fay', exact: true }).waitFor();
+    await visit.checkAccessibility();
+    await visit.end();
+  });
+
+  test('the rounds of a player are told by any node, and the log adds the ids of their requests', async () => {
+    for (const name of PLAYERS) {
+      const visit = await browser.open(adminUrl());
+      const { page } = visit;
+      await visit.goTo(`player?name=${name}&show=rounds`);
+      const settled = page.getByRole('row', { name: 'bet settled' });
+      await settled.getByRole('cell', { name: '110.25', exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Search' }).click();
+      await settled.getByRole('cell', { name: `s-bet-of-${name}`, exact: true }).waitFor();
+      await visit.end();
+    }
   });
 
   test('the overview names its node and the owner of each shard', async () => {

@@ -6,8 +6,6 @@ import { TestNode } from '../support/test-node.js';
 
 const AUDITOR = 'a-token-of-the-auditor';
 const ANNA = 'a-token-of-anna-alone';
-/** A verification loads a program and replays all shards, beside everything else on this machine. */
-const VERIFIED_MS = 60_000;
 
 describe('the money view of the console', () => {
   let node: TestNode;
@@ -44,7 +42,7 @@ describe('the money view of the console', () => {
     }
     await visit.page.getByLabel('from the oldest entry').check();
     await visit.page.getByRole('button', { name: 'Verify the store now' }).click();
-    await visit.page.getByText('Nothing differs.').waitFor({ timeout: VERIFIED_MS });
+    await visit.waitForText('Nothing differs.');
     await other.page.reload();
     await other.waitForText('Nothing differs.');
     const line = async (name: string) =>
@@ -77,6 +75,7 @@ describe('the money view of the console', () => {
     await visit.signIn(AUDITOR);
     const days = visit.page.getByRole('region', { name: 'By day, currency and kind' });
     const stakes = days.getByRole('row', { name: 'Stakes' }).getByRole('cell');
+    await stakes.first().waitFor();
     assert.deepEqual((await stakes.allTextContents()).slice(1), ['THB', 'Stakes', '0', '10.5', '-10.5']);
     await visit.page.getByLabel('Currency', { exact: true }).selectOption('THB');
     await visit.page.waitForURL(/money\?days=35&currency=THB$/);

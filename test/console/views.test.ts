@@ -41,6 +41,8 @@ describe('the views of the console', () => {
     [`find?id=${encodeURIComponent(SCRIPT)}`, 'Nothing in memory bears this id.'],
     ['hanging?older=0', 'bet-2'],
     ['hanging?older=720', 'No such bet hangs.'],
+    [`hanging?older=0&product=${encodeURIComponent('<i>of a game</i>')}`, 'bet-of-it'],
+    ['hanging?older=0&product=none', 'Capitals count in names of products.'],
     ['money', 'Nothing was verified since this node started.'],
     ['money?days=1&currency=EUR', 'No money moved in these days.'],
     ['products', '<i>of a game</i>'],
@@ -85,5 +87,21 @@ describe('the views of the console', () => {
       assert.equal(width, 390, `${path} does not scroll sideways`);
     }
     await visit.end(/status of 404/);
+  });
+
+  test('on a phone the views are in a menu, which closes where one arrives', async () => {
+    const visit = await browser.open(node.adminUrl, { viewport: { width: 390, height: 844 }, hasTouch: true });
+    await visit.goTo('find');
+    const { page } = visit;
+    const views = page.getByRole('navigation', { name: 'Views' });
+    await page.getByRole('button', { name: 'Find', expanded: false }).click();
+    await views.waitFor();
+    await visit.checkAccessibility();
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
+    await views.getByRole('link', { name: 'Players' }).click();
+    await page.getByRole('heading', { name: 'Players', level: 1 }).waitFor();
+    await views.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Players', expanded: false }).waitFor();
+    await visit.end();
   });
 });

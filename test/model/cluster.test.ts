@@ -27,7 +27,7 @@ for (let seed = SEED; seed < SEED + RUNS; seed++) {
         snapshotEntries: seed % 2 === 0 ? 0 : 50,
       },
       async (world) => {
-        world.bet(200, TROUBLE_MS);
+        world.bettors.bet(200, TROUBLE_MS);
         return await trouble(world, TROUBLE_MS);
       },
     ));
@@ -46,7 +46,7 @@ for (let seed = SEED; seed < SEED + RUNS / 3; seed++) {
         replicasBehindMs: 20 + (seed % 5) * 200,
       },
       async (world) => {
-        world.bet(100, FAIL_OVERS * 16_000);
+        world.bettors.bet(100, FAIL_OVERS * 16_000);
         return await failOvers(world, FAIL_OVERS);
       },
     ));
@@ -59,7 +59,7 @@ async function history(settings: WorldSettings, run: (world: World) => Promise<r
     await world.begin();
     done = await run(world);
     await world.calm();
-    world.check();
+    world.bettors.check();
   } catch (error) {
     throw new Error(`seed ${settings.seed}: ${(error as Error).message}\n${done.join('\n')}\n${world.describe()}`, {
       cause: error,

@@ -10,6 +10,7 @@ import { FormatGate } from '../../src/store/format/format-gate.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
 import type { Command } from '../../src/wallet/command.js';
 import type { Answer } from '../../src/wallet/decision.js';
+import type { TableSizes } from '../../src/wallet/state/tables.js';
 import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { ShardHost } from '../../src/worker/shard-host.js';
 import { hostDeps } from '../support/host-deps.js';
@@ -59,6 +60,8 @@ export function serverName(server: number): string {
 export const ARCHIVE = 'archive';
 /** What a node may write before it has read a plan. */
 const FIRST_FORMAT = 1;
+/** Memory in pieces of which a few players fill several. */
+const SMALL: TableSizes = { segmentRows: 64, pageBytes: 4096 };
 const COPY_BYTES_MAX = 1_000_000;
 const TABLE_SERVER = 0;
 /** By then those who send callbacks have seen that it is not ready. */
@@ -105,7 +108,8 @@ export class SimulatedNode {
         owner: { host: name, pid: 1, startedMs: process.now() },
         isShared: true,
         format: new EntryCodec(store.storeId, gate),
-        snapshotFormat: new SnapshotCodec(store.storeId, gate),
+        snapshotFormat: new SnapshotCodec(store.storeId, gate, SMALL),
+        tableSizes: SMALL,
         allowFormat: (format) => gate.open(format),
         acknowledged: (shard) => acknowledged.get(shard),
         policy: { everyEntries: snapshotEntries, everyMs: 0, keep: 2, historyBytesMax: 0 },

@@ -5,7 +5,8 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SERIOUS = ['serious', 'critical'];
-const WAIT_MS = 30_000;
+/** Long, because it says when to give up: a machine that does much else takes many times as long as a quiet one. */
+const WAIT_MS = 120_000;
 
 interface AxeResult {
   readonly violations: readonly {
@@ -22,7 +23,7 @@ export class ConsoleBrowser {
   static async start(): Promise<ConsoleBrowser> {
     // As root, which a container's tests run as, Chromium has no sandbox.
     const args = ['--no-sandbox', '--disable-dev-shm-usage'];
-    return new ConsoleBrowser(await chromium.launch({ executablePath: '/usr/bin/chromium', args }));
+    return new ConsoleBrowser(await chromium.launch({ executablePath: '/usr/bin/chromium', args, timeout: WAIT_MS }));
   }
 
   /** A browser that nobody has used, at the server's console. */
@@ -67,8 +68,15 @@ export class Visit {
     await this.page.getByRole('button', { name: 'Sign in' }).click();
   }
 
+  /** In the view: the names of all views are always around it. */
   async waitForText(text: string | RegExp): Promise<void> {
-    await this.page.getByText(text).first().waitFor();
+    await this.page.locator('main').getByText(text).filter({ visible: true }).first().waitFor();
+  }
+
+  /** Everything that was asked for has been answered. */
+  async waitUntilRead(): Promise<void> {
+    await this.page.getByRole('heading', { level: 1 }).waitFor();
+    await this.page.locator('.spinner').first().waitFor({ state: 'detached' });
   }
 
   /** axe-core finds nothing serious. It is put in past the page's policy, which would not let it run. All rules, or these. */

@@ -151,7 +151,7 @@ function namesOf(image: Buffer): RoundName & { ids: string[]; rewardIds: string[
 
 /** The same wallets as they come out of a snapshot, byte for byte. */
 export function throughSnapshot(wallets: Wallets, chunkBytesMax = 2000): Wallets {
-  const codec = new SnapshotCodec(STORE_ID);
+  const codec = new SnapshotCodec(STORE_ID, undefined, TINY);
   const chunks: ReturnType<ChunkWriter['seal']>[] = [];
   let chunk = codec.beginChunk(0, SNAPSHOT_ID, 0);
   for (let position = 0; position < wallets.count; position++) {

@@ -1,6 +1,10 @@
 import { RedisServer } from './redis-server.js';
 import { TestNode } from './test-node.js';
 
+/** A start is given two seconds to connect, for which a machine that does much else may stand still. */
+const STARTS_MAX = 3;
+const HAS_STALLED = /connect ETIMEDOUT/;
+
 /** Several whole nodes in this process that share a store on a Redis of their own. */
 export class TestCluster {
   private constructor(
@@ -23,7 +27,7 @@ export class TestCluster {
   }
 
   async add(i: number, changes: Readonly<Record<string, unknown>> = {}): Promise<TestNode> {
-    const node = await TestNode.start({ ...this.settings(i), ...changes });
+    const node = await started({ ...this.settings(i), ...changes });
     this.nodes[i] = node;
     return node;
   }
@@ -43,5 +47,15 @@ export class TestCluster {
   async close(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.close()));
     await this.redis.destroy();
+  }
+}
+
+async function started(settings: Record<string, unknown>): Promise<TestNode> {
+  for (let n = 1; ; n++) {
+    try {
+      return await TestNode.start(settings);
+    } catch (error) {
+      if (n === STARTS_MAX || !HAS_STALLED.test(String(error))) throw error;
+    }
   }
 }

@@ -94,6 +94,35 @@ test('what is open since a rollback says so, is found by that, and has been open
   assert.deepEqual(scan({ createdBeforeMs: reopenedMs }), ['b1 -']);
 });
 
+test('a scan for a product leaves out the bets of others, also in pages', () => {
+  const domain = new Domain();
+  domain.fund('ann', 1000);
+  for (const [id, productId] of [
+    ['b1', 'SLOTS'],
+    ['b2', 'slots'],
+    ['b3', 'SLOTS'],
+    ['b4', 'CARDS'],
+  ] as const) {
+    domain.run(place([{ id }], { productId }));
+  }
+  const question = { type: 'scan-transactions', state: 'OPEN', createdBeforeMs: domain.nowMs, limit: 1 } as const;
+  for (const [productId, expected] of [
+    ['SLOTS', ['b3', 'b1']],
+    ['CARDS', ['b4']],
+    ['DICE', []],
+  ] as const) {
+    const seen: string[] = [];
+    let after: ScanCursor | undefined;
+    do {
+      const result = query(domain.wallets, { ...question, productId, after });
+      assert.ok(result.type === 'scan');
+      seen.push(...result.items.map(({ id }) => id));
+      after = result.next;
+    } while (after !== undefined);
+    assert.deepEqual(seen, expected, productId);
+  }
+});
+
 test('a turn of a scan looks at a bounded number of transactions', () => {
   const domain = new Domain();
   const players = 12;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { DAY_MS } from '../../src/base/time.js';
 import type { CallbackApplied, Event } from '../../src/wallet/event.js';
 import { Tallies } from '../../src/wallet/tallies.js';
+import { commands, Domain } from '../support/domain.js';
 
 const DAY = 20_000;
 const at = (day: number) => ({ username: 'ann', version: 2, timeMs: day * DAY_MS + 5 });
@@ -37,6 +38,22 @@ test('sums are exact beyond what a double holds, and after they were kept and re
       ],
     ],
   ]);
+});
+
+test('what is only remembered, for the answers to repeats, is no bet and no rollback', () => {
+  const domain = new Domain();
+  domain.fund('ann', 1000);
+  domain.run(commands.place([{ id: 'a' }]));
+  domain.run(commands.settle([{ id: 'a' }], { id: 's' }));
+  for (const id of ['first', 'second', 'third']) domain.run(commands.rollback([{ id: 'a' }], { id }));
+  const tallies = new Tallies();
+  for (const event of domain.events) tallies.add('THB', event);
+  const kinds = [
+    ['stakes', 1],
+    ['payouts', 1],
+    ['rollbacks', 1],
+  ];
+  assert.deepEqual(tallies.toJSON().products[0]?.[2], kinds);
 });
 
 test('a single-state round is a bet and a settlement of its product; what had no effect is none', () => {

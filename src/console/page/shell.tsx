@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { signOut, type Visitor } from './api.js';
 import { followLink, hrefOf, type Place } from './place.js';
 import { AuditView } from './views/audit.js';
@@ -57,14 +57,9 @@ export function Shell(props: Props) {
     if (hasMoved.current) content.current?.focus();
     hasMoved.current = true;
   }, [place.view, player]);
-  const bar = useRef<HTMLElement>(null);
-  // On a phone not all of them have room.
-  useEffect(() => {
-    const link = bar.current?.querySelector<HTMLElement>('[aria-current]');
-    if (!link || !bar.current) return;
-    const left = link.offsetLeft - bar.current.offsetLeft - (bar.current.clientWidth - link.offsetWidth) / 2;
-    bar.current.scrollTo({ left });
-  }, [current]);
+  const menuId = useId();
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  useEffect(() => setMenuOpen(false), [place]);
   const leave = () => signOut().then(onSignedOut, onSignedOut);
   return (
     <div class="shell">
@@ -75,7 +70,17 @@ export function Shell(props: Props) {
         <a class="brand" href={hrefOf('')}>
           walletd
         </a>
-        <nav aria-label="Views" ref={bar}>
+        {/* Where the bar has no room for all views: see the style sheet. */}
+        <button
+          type="button"
+          class="menu"
+          aria-expanded={isMenuOpen}
+          aria-controls={menuId}
+          onClick={() => setMenuOpen(!isMenuOpen)}
+        >
+          {title} <span aria-hidden="true">{isMenuOpen ? '▴' : '▾'}</span>
+        </button>
+        <nav id={menuId} aria-label="Views" class={isMenuOpen ? 'open' : undefined}>
           {VIEWS.map(([view, name]) => (
             <a key={view} href={hrefOf(view)} aria-current={view === current ? 'page' : undefined}>
               {name}
@@ -119,7 +124,7 @@ function View({ visitor, place: { view, about }, onEnded }: Props): ComponentChi
     case 'find':
       return <FindView id={about.get('id') ?? ''} />;
     case 'hanging':
-      return <HangingView olderThan={about.get('older') ?? '1'} state={about.get('state') ?? 'OPEN'} />;
+      return <HangingView about={about} />;
     case 'money':
       return <MoneyView days={about.get('days') ?? '7'} currency={about.get('currency') ?? ''} mayChange={mayChange} />;
     case 'products':

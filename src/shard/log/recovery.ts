@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { Slices } from '../../base/slices.js';
 import { checkWallet } from '../../wallet/invariants.js';
+import type { TableSizes } from '../../wallet/state/tables.js';
 import { listSnapshots, type SnapshotReaderDeps } from '../snapshot/snapshot-reader.js';
 import type { LogMark, SnapshotFormat, SnapshotStore } from '../snapshot/snapshot-store.js';
 import { lossAcceptedSince } from './accepted-loss.js';
@@ -28,6 +29,8 @@ export interface RecoveryDeps extends Patience {
   readonly recentBytesMax: number;
   /** The newest entry of a shard that this node has acknowledged, as its own record says. */
   readonly acknowledged: (shard: number) => Position | undefined;
+  /** How memory is cut, by `snapshotFormat` too; undefined: for many players. */
+  readonly tableSizes?: TableSizes;
 }
 
 export interface Recovered extends Reached {
@@ -136,7 +139,7 @@ async function begin({ shard, genesis, found }: Rebuild, maybeYield: Yield, deps
       `the log of shard ${shard} begins with ${formatLsn(first.lsn)}, and there is no whole snapshot to begin with: restore a backup`,
     );
   }
-  return { replay: Replay.ofNothing(genesis), ends, damaged };
+  return { replay: Replay.ofNothing(genesis, deps.tableSizes), ends, damaged };
 }
 
 /** Replays the log up to the target. */

@@ -1,6 +1,7 @@
 import { must } from '../../base/assert.js';
 import { apply } from '../../wallet/apply.js';
 import type { Event } from '../../wallet/event.js';
+import type { TableSizes } from '../../wallet/state/tables.js';
 import { Wallets } from '../../wallet/state/wallets.js';
 import { Tallies } from '../../wallet/tallies.js';
 import { DamagedSnapshotError, readSnapshot, type SnapshotReaderDeps } from '../snapshot/snapshot-reader.js';
@@ -58,8 +59,8 @@ export class Replay {
     this.logBytes = this.marks.at(-1)?.bytes ?? 0;
   }
 
-  static ofNothing(genesis: Head): Replay {
-    return new Replay(undefined, genesis, LSN_ZERO, new Wallets(), new Tallies());
+  static ofNothing(genesis: Head, sizes?: TableSizes): Replay {
+    return new Replay(undefined, genesis, LSN_ZERO, new Wallets(sizes), new Tallies());
   }
 
   /** Goes on from a state that is known up to `head`. */

@@ -13,6 +13,7 @@ import type {
 import { checkWallet } from '../../wallet/invariants.js';
 import { ByteWriter } from '../../wallet/records/byte-writer.js';
 import { Cursor, isTextAt, type WrittenText } from '../../wallet/records/bytes.js';
+import type { TableSizes } from '../../wallet/state/tables.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
 import { operationsIn, writeBody } from '../../wallet/state/wallet-body.js';
 import { addImage, type WalletImage } from '../../wallet/state/wallet-image.js';
@@ -67,6 +68,7 @@ export class SnapshotCodec implements SnapshotFormat {
   constructor(
     private readonly storeId: string,
     private readonly gate = new FormatGate(),
+    private readonly sizes?: TableSizes,
   ) {
     this.storeIdBytes = storeIdToBytes(storeId);
   }
@@ -132,7 +134,7 @@ export class SnapshotCodec implements SnapshotFormat {
   }
 
   beginReading(manifest: Manifest): SnapshotWallets {
-    return new Chunks(manifest);
+    return new Chunks(manifest, this.sizes);
   }
 }
 
@@ -226,13 +228,17 @@ function checksumOf(bytes: Buffer): number {
 
 /** Reads chunks into the wallets of a shard. */
 class Chunks implements SnapshotWallets {
-  private readonly wallets = new Wallets();
+  private readonly wallets: Wallets;
   private count = 0;
   private currency = '';
   /** As it stands in chunks. */
   private currencyText: WrittenText | undefined = undefined;
 
-  constructor(private readonly manifest: Manifest) {
+  constructor(
+    private readonly manifest: Manifest,
+    sizes?: TableSizes,
+  ) {
+    this.wallets = new Wallets(sizes);
     this.wallets.expect(manifest.players);
   }
 

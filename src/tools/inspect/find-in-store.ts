@@ -1,3 +1,5 @@
+import { ALL_DAYS, type Archive, type ArchiveRecord, compareAge } from '../../shard/archive/archive.js';
+import { nameOfRound } from '../../shard/archive/archive-hash.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { Entry } from '../../shard/log/wal.js';
 import type { Event } from '../../wallet/event.js';
@@ -114,12 +116,19 @@ export async function* findInArchive(
   }
   const written = writtenBytes(id);
   const days = [...(await archive.days())].reverse();
-  /** A round that came back and left again is there several times: the newest is met first. */
   const met = new Set<string>();
   for (const [i, day] of days.entries()) {
     for (let shard = 0; shard < shards; shard++) {
       for await (const records of archive.all(shard, day)) {
-        for (const { image } of records) if (image.includes(written)) yield* hitsInImage(image, shard, id, met);
+        for (const { image } of records) {
+          if (!image.includes(written)) continue;
+          const name = nameOfImage(image);
+          const key = JSON.stringify(name);
+          if (met.has(key)) continue;
+          met.add(key);
+          const newest = await maybeNewestRecord(archive, shard, name);
+          if (newest !== undefined) yield* hitsInImage(newest.image, shard, id);
+        }
         await yieldTurn();
       }
       onProgress(i * shards + shard + 1, days.length * shards);
@@ -127,16 +136,30 @@ export async function* findInArchive(
   }
 }
 
+type RoundName = ReturnType<typeof nameOfImage>;
+
+/** Of a round that came back and left again, the one that counts; undefined: its day was dropped meanwhile. */
+async function maybeNewestRecord(
+  archive: Pick<Archive, 'find'>,
+  shard: number,
+  name: RoundName,
+): Promise<ArchiveRecord | undefined> {
+  const { username, productId, roundId } = name;
+  const named = await archive.find(shard, [nameOfRound(username, productId, roundId)], ALL_DAYS);
+  return named
+    .filter(({ image }) => isSameRound(nameOfImage(image), name))
+    .sort(compareAge)
+    .at(-1);
+}
+
+function isSameRound(one: RoundName, other: RoundName): boolean {
+  return one.username === other.username && one.productId === other.productId && one.roundId === other.roundId;
+}
+
 const tables = new Tables();
 
-function* hitsInImage(image: Buffer, shard: number, id: string, met: Set<string>): Generator<StoredHit> {
-  const { username, productId, roundId } = nameOfImage(image);
-  const key = JSON.stringify([username, productId, roundId]);
-  if (met.has(key)) return;
-  const copy = Wallet.begin(tables.draft(), 'XXX', username);
+function* hitsInImage(image: Buffer, shard: number, id: string): Generator<StoredHit> {
+  const copy = Wallet.begin(tables.draft(), 'XXX', nameOfImage(image).username);
   addRoundOf(copy, image);
-  for (const hit of hitsIn(copy, id)) {
-    met.add(key);
-    yield { ...hit, shard, lsn: undefined };
-  }
+  for (const hit of hitsIn(copy, id)) yield { ...hit, shard, lsn: undefined };
 }

@@ -218,8 +218,9 @@ function newest<T extends { readonly age: Age }>(all: readonly T[], keyOf: (one:
   return found;
 }
 
-function isOlder([epoch, sequence]: Age, [otherEpoch, otherSequence]: Age): boolean {
-  return epoch < otherEpoch || (epoch === otherEpoch && sequence < otherSequence);
+function isOlder(one: Age, other: Age): boolean {
+  const differs = one.findIndex((part, i) => part !== other[i]);
+  return differs !== -1 && (one[differs] as number) < (other[differs] as number);
 }
 
 /** Names can hold anything, so their lengths stand before them. */

@@ -28,8 +28,11 @@ export const AGREEING: Readonly<Record<PlatformState, readonly OurState[]>> = {
   CANCELLED: ['CANCELLED'],
 };
 
-/** The end of the log that this was read at. What is read twice while a server goes on is the newer one. */
-export type Age = readonly [epoch: number, sequence: number];
+/**
+ * The end of the log that this was read at, and its number among what the archive got then. What is read twice while a server
+ * goes on is the newer one.
+ */
+export type Age = readonly [epoch: number, sequence: number, index: number];
 
 /** A bet as walletd has it. */
 export interface OurBet {

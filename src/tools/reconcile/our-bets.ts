@@ -19,6 +19,8 @@ export type TakeRound = (
 
 /** Rounds of the archive are unpacked side by side: emptying the tables for each one took longer than reading it. */
 const DRAFT_ROUNDS = 50;
+/** What is in memory counts before all that the archive got with the same end of the log. */
+const IN_MEMORY = Number.MAX_SAFE_INTEGER;
 
 /**
  * Calls `take` with every round of a shard: those of its wallets at the end of the log, and then those in the archive. While
@@ -37,7 +39,7 @@ export async function eachRound(shard: number, reader: StoreReader, take: TakeRo
     await reader.yieldTurn();
   }
   const { wallets, head } = replay;
-  await forEachWallet(wallets, reader, (wallet) => takeWallet(wallet, ageOf(head.lsn), take));
+  await forEachWallet(wallets, reader, (wallet) => takeWallet(wallet, ageOf(head.lsn, IN_MEMORY), take));
   await takeArchive(shard, reader, wallets, take);
 }
 
@@ -70,16 +72,16 @@ async function takeArchive(
   }
 }
 
-function takeRecord({ image, lsn }: ArchiveRecord, wallets: Wallets, draft: Tables, take: TakeRound): void {
+function takeRecord({ image, lsn, index }: ArchiveRecord, wallets: Wallets, draft: Tables, take: TakeRound): void {
   const { username } = nameOfImage(image);
   const currency = wallets.peek(username)?.currency;
   // A player who was created after the wallets were read.
   if (currency === undefined) return;
   const copy = Wallet.begin(draft, currency, username);
   const [member] = addRoundOf(copy, image);
-  if (member !== undefined) take(member.round, { username, currency }, ageOf(lsn));
+  if (member !== undefined) take(member.round, { username, currency }, ageOf(lsn, index));
 }
 
-function ageOf({ epoch, sequence }: Lsn): Age {
-  return [epoch, sequence];
+function ageOf({ epoch, sequence }: Lsn, index: number): Age {
+  return [epoch, sequence, index];
 }

@@ -1,6 +1,6 @@
 import { quoted } from '../../base/quoted.js';
 import type { Told } from './judge.js';
-import type { Endpoint } from './message.js';
+import type { Element, Endpoint } from './message.js';
 import type { Finding, Sent } from './play.js';
 import { codeName, type RuleName } from './rules.js';
 
@@ -95,5 +95,17 @@ export function ruleOf({ history }: Finding): RuleName {
   if (last.how === 'at-once') return 'atOnce';
   if (former.some(({ how }) => how === 'cut')) return 'cut';
   if (former.length > 0 && last.endpoint !== 'checkBalance') return 'repeats';
-  return BY_ENDPOINT[last.endpoint];
+  return maybeRuleOfElements(last) ?? BY_ENDPOINT[last.endpoint];
+}
+
+/** Of what was shrunk nothing is left that does not matter: an element that skips is there because it skips. */
+function maybeRuleOfElements({ endpoint, body }: Sent): RuleName | undefined {
+  const { txns = [] } = JSON.parse(body) as { txns?: readonly Element[] };
+  const has = (field: string, value: unknown) => txns.some((txn) => txn[field] === value);
+  if (txns.length > 1) return 'arrays';
+  if (has('skipBalanceUpdate', true)) return 'skip';
+  if (endpoint === 'placeBets' && has('status', 'WAITING')) return 'waiting';
+  if (has('isSingleState', true)) return 'singleState';
+  if (endpoint === 'settleBets' && has('transactionType', 'BY_ROUND')) return 'byRound';
+  return undefined;
 }

@@ -145,10 +145,8 @@ function decideKnownSettlement(
     amount: txn.payoutAmount,
     skip: txn.skipBalanceUpdate,
   });
-  if (first === undefined) return fail('already-settled');
-  if (transaction.paidOut || txn.skipBalanceUpdate) {
-    return isOfNextRun(settlement, command) ? fail('already-settled') : repeat(first, transaction.row);
-  }
+  if (first === undefined || isOfNextRun(settlement, command)) return fail('already-settled');
+  if (transaction.paidOut || txn.skipBalanceUpdate) return repeat(first, transaction.row);
   // Skipped then, paid now. It only pays: bets placed since stay open.
   const bets = settlement.bets.length > 0 ? settlement.bets : round.bets;
   if (bets.every((bet) => bet.isReversed)) return fail('already-cancelled');

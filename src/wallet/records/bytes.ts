@@ -26,7 +26,7 @@ const letters = Buffer.alloc(SIX_LENGTH_MAX);
 
 const MORE = 0x80;
 /** Of a byte of a number, what is not `MORE`. */
-export const LOW = 0x7f;
+const LOW = 0x7f;
 /** Below this bit operations are exact. */
 const SMALL = 2 ** 31;
 /** What four bytes hold. */
@@ -141,21 +141,37 @@ export interface WrittenText {
 
 /** True when the text that is read there is this one. */
 export function isTextAt(bytes: Uint8Array, at: number, text: WrittenText): boolean {
-  const { bytes: wanted, length } = text;
-  for (let i = 0; i < length; i++) if (bytes[at + i] !== wanted[i]) return false;
+  return areAt(bytes, at, text.bytes, text.length);
+}
+
+/** True when the first `count` of the wanted bytes are those that stand there. */
+export function areAt(bytes: Uint8Array, at: number, wanted: Uint8Array, count: number): boolean {
+  for (let i = 0; i < count; i++) if (bytes[at + i] !== wanted[i]) return false;
   return true;
 }
 
 /** Where a text ends. */
 export function textEnd(bytes: Uint8Array, at: number): number {
-  let start = at;
-  let byte = bytes[start++] as number;
+  const head = textHead(bytes, at);
+  return at + headBytes(head) + bodyBytes(head);
+}
+
+/** What a text begins with: its length in units times FORMS, and its form. */
+export function textHead(bytes: Uint8Array, at: number): number {
+  let byte = bytes[at] as number;
   let head = byte & LOW;
-  for (let shift = 7; byte > LOW; shift += 7) {
-    byte = bytes[start++] as number;
-    head |= (byte & LOW) << shift;
+  for (let i = 1; byte > LOW; i++) {
+    byte = bytes[at + i] as number;
+    head |= (byte & LOW) << (i * 7);
   }
-  return start + bodyBytes(head);
+  return head;
+}
+
+/** How many bytes a head takes. */
+export function headBytes(head: number): number {
+  let bytes = 1;
+  for (let rest = head >>> 7; rest > 0; rest >>>= 7) bytes++;
+  return bytes;
 }
 
 function bodyBytes(head: number): number {

@@ -1,4 +1,4 @@
-import { FORMS, LATIN, LOW, maybeSix, WIDE } from './bytes.js';
+import { areAt, FORMS, headBytes, LATIN, maybeSix, textHead, WIDE } from './bytes.js';
 
 /** The beginning of texts, in each form that a written text can have; undefined where no text of the form begins so. */
 export interface Prefix {
@@ -24,26 +24,16 @@ export function prefixOf(text: string): Prefix {
 
 /** True when the text that is written there begins so: without reading it, which takes ten times as long. */
 export function beginsWith(bytes: Uint8Array, at: number, { length, latin, wide, six }: Prefix): boolean {
-  let start = at;
-  let byte = bytes[start++] as number;
-  let head = byte & LOW;
-  for (let shift = 7; byte > LOW; shift += 7) {
-    byte = bytes[start++] as number;
-    head |= (byte & LOW) << shift;
-  }
+  const head = textHead(bytes, at);
+  const start = at + headBytes(head);
   const form = head % FORMS;
   if ((head - form) / FORMS < length) return false;
-  if (form === LATIN) return latin !== undefined && isAt(bytes, start, latin, latin.length);
-  if (form === WIDE) return isAt(bytes, start, wide, wide.length);
+  if (form === LATIN) return latin !== undefined && areAt(bytes, start, latin, latin.length);
+  if (form === WIDE) return areAt(bytes, start, wide, wide.length);
   if (six === undefined) return false;
   const bits = length * SIX;
   const whole = Math.floor(bits / BYTE);
   const mask = (1 << (bits % BYTE)) - 1;
-  if (!isAt(bytes, start, six, whole)) return false;
+  if (!areAt(bytes, start, six, whole)) return false;
   return mask === 0 || (((bytes[start + whole] as number) ^ (six[whole] as number)) & mask) === 0;
-}
-
-function isAt(bytes: Uint8Array, at: number, wanted: Uint8Array, count: number): boolean {
-  for (let i = 0; i < count; i++) if (bytes[at + i] !== wanted[i]) return false;
-  return true;
 }

@@ -10,6 +10,7 @@ import { MUTANTS, type Mutant } from './mutants.js';
 
 const SEED = 7;
 const SECONDS = 2;
+const LANES = 32;
 /** Messages; histories have up to 40 moves. */
 const SHRUNK_TO = 6;
 /** As long as it takes: what is looked for ends it. */
@@ -22,7 +23,9 @@ function mutant(bug: string): Mutant {
 }
 
 test('random histories find nothing where there is no bug, also in rounds at a rate', async () => {
-  const explored = await atReferenceOperator({}, (table, players) => explore(table, players, SEED, SECONDS));
+  const explored = await atReferenceOperator({}, (table, players) =>
+    explore(table, players, { seed: SEED, seconds: SECONDS, lanes: LANES }),
+  );
   assert.deepEqual(
     explored.results.map(({ verdict }) => verdict),
     ['agrees'],
@@ -41,7 +44,7 @@ test('random histories find nothing where there is no bug, also in rounds at a r
 test('a random history that differs is shrunk to one that shows no more than the bug', async () => {
   for (const bug of ['a bet takes nothing', 'a settle pays each time']) {
     const { results } = await atReferenceOperator({ mutant: mutant(bug) }, (table, players) =>
-      explore(table, players, SEED, UNTIL_FOUND),
+      explore(table, players, { seed: SEED, seconds: UNTIL_FOUND, lanes: LANES }),
     );
     const [{ verdict, finding } = { verdict: undefined, finding: undefined }] = results;
     assert.equal(verdict, 'differs', bug);

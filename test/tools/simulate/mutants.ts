@@ -184,6 +184,18 @@ const WALLET: readonly Row[] = [
     'if (first !== undefined || asked !== undefined)',
     'if (false)',
   ],
+  [
+    'rollback',
+    'a rollback that found the bet open is forgotten',
+    'bet.asked.push({ request: command.id, entry: newest });',
+    '',
+  ],
+  [
+    'rollback',
+    'a rollback that found the round open is forgotten',
+    'player.rollbacks.push({ product, round, request: command.id, entry: repeated });',
+    '',
+  ],
   ['rollback', 'a voided bet can be rolled back', "|| bet.state === 'VOID' || bet.state === 'REJECT'", ''],
   ['rollback', 'the end of a round stays', 'player.endedRounds = player.endedRounds.filter(', '(', 1],
   [

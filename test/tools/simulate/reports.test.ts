@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { CASES } from '../../../src/tools/simulate/cases/all.js';
 import { check, type Result } from '../../../src/tools/simulate/check.js';
-import { curlLines, historyLines } from '../../../src/tools/simulate/explain.js';
+import { curlLines, historyLines, ruleOf } from '../../../src/tools/simulate/explain.js';
+import { bodyOf, type Message } from '../../../src/tools/simulate/message.js';
+import { BY_ROUND, Platform, SKIP } from '../../../src/tools/simulate/platform.js';
 import type { Finding } from '../../../src/tools/simulate/play.js';
 import { DEFAULT_PROFILE } from '../../../src/tools/simulate/profile.js';
 import { escaped } from '../../../src/tools/simulate/report/escaped.js';
@@ -22,6 +24,29 @@ function findingOf(results: readonly Result[]): Finding {
   assert.ok(finding);
   return finding;
 }
+
+test('of a random history the rule is told that its last message is about', () => {
+  const p = new Platform();
+  const rule = (...messages: readonly Message[]) => {
+    const player = { username: 'ann', currency: 'THB', balance: 1000 };
+    const history = messages.map((message) => {
+      const { endpoint, signature } = message;
+      return { endpoint, path: '/', body: bodyOf(message, player, 'P', 0), signature, how: 'plain' as const };
+    });
+    return ruleOf({ player, history, expected: [], signs: false });
+  };
+  const bet = p.bet('b1', 5);
+  assert.equal(rule(bet), 'stake');
+  assert.equal(rule(bet, bet), 'repeats');
+  assert.equal(rule(p.bet('b1', 5, SKIP)), 'skip');
+  assert.equal(rule(p.bet('b1', 5, { status: 'WAITING' })), 'waiting');
+  assert.equal(rule(p.array(bet, bet)), 'arrays');
+  assert.equal(rule(bet, p.settle('b1', 5)), 'payout');
+  assert.equal(rule(bet, p.settle('s1', 5, BY_ROUND)), 'byRound');
+  assert.equal(rule(p.single('b1', 5, 5)), 'singleState');
+  assert.equal(rule(bet, p.cancel('b1', 5, BY_ROUND)), 'cancel');
+  assert.equal(rule(p.balance()), 'balance');
+});
 
 test('a finding is told with its history and its curl lines show it again for another player', async () => {
   await atReferenceOperator({ mutant }, async (table, players, url) => {

@@ -1,5 +1,5 @@
-import type { TargetedEvent, TargetedInputEvent } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useId } from 'preact/hooks';
+import { Field } from '../parts/field.js';
 import { More } from '../parts/more.js';
 import { OPERATION_COLUMNS, type Operation } from '../parts/operation-columns.js';
 import { playerColumn } from '../parts/player-column.js';
@@ -92,37 +92,6 @@ function Filter({ wanted }: { readonly wanted: Wanted }) {
         <Field label="To (with it)" type="date" value={wanted.to} onChosen={(to) => choose({ to })} />
       </form>
     </search>
-  );
-}
-
-interface FieldProps {
-  readonly label: string;
-  readonly type: 'search' | 'date';
-  readonly value: string;
-  /** When it has been left, or Enter was pressed. */
-  readonly onChosen: (value: string) => void;
-}
-
-/** What is being typed stays there while answers come. */
-function Field({ label, type, value, onChosen }: FieldProps) {
-  const id = useId();
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  const shared = {
-    id,
-    value: typed,
-    onInput: ({ currentTarget }: TargetedInputEvent<HTMLInputElement>) => setTyped(currentTarget.value),
-    onChange: ({ currentTarget }: TargetedEvent<HTMLInputElement>) => onChosen(currentTarget.value),
-  };
-  return (
-    <p>
-      <label for={id}>{label}</label>
-      {type === 'date' ? (
-        <input type="date" {...shared} />
-      ) : (
-        <input type="search" maxLength={256} autocomplete="off" spellcheck={false} {...shared} />
-      )}
-    </p>
   );
 }
 

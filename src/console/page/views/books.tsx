@@ -181,12 +181,14 @@ function BooksTable({ of: { books, currencies } }: { readonly of: Report }) {
   const more = plain(currencies) - books.length;
   return (
     <>
-      <Table
-        caption="Books of the last verification"
-        columns={columns}
-        rows={Object.keys(BOOK_LINES) as BookLine[]}
-        keyOf={(line) => line}
-      />
+      <div class="narrow">
+        <Table
+          caption="Books of the last verification"
+          columns={columns}
+          rows={Object.keys(BOOK_LINES) as BookLine[]}
+          keyOf={(line) => line}
+        />
+      </div>
       <p class="hint">
         As players see it: what they staked is below 0. The balances at the beginning are those of the snapshots that
         the replay began with.{more > 0 && ` ${count(more)} more currencies are left out.`}

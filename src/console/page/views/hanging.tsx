@@ -1,12 +1,15 @@
 import { useId } from 'preact/hooks';
+import { Field } from '../parts/field.js';
 import { More } from '../parts/more.js';
 import { playerColumn } from '../parts/player-column.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import type { Column } from '../parts/table.js';
 import { Table } from '../parts/table.js';
 import { goTo, hrefOf } from '../place.js';
+import { useGet } from '../use-call.js';
 import { usePages } from '../use-pages.js';
 import { TRANSACTION_COLUMNS, type Transaction } from './player-transactions.js';
+import type { Products } from './tallies.js';
 
 type Hanging = Transaction & {
   readonly username: string;
@@ -32,39 +35,25 @@ const COLUMNS: readonly Column<Hanging>[] = [
   { title: 'Open since', text: ({ openSince }) => (openSince === 'rollback' ? 'a rollback' : 'its bet') },
 ];
 
+/** What is looked for, as the address has it. */
+type Wanted = Readonly<Record<'older' | 'state' | 'product', string>>;
+
 /** Bets that wait for the platform, over all players. */
-export function HangingView({ olderThan, state }: { readonly olderThan: string; readonly state: string }) {
-  const ageId = useId();
-  const stateId = useId();
-  const hours = DIGITS.test(olderThan) ? olderThan : '1';
+export function HangingView({ about }: { readonly about: URLSearchParams }) {
+  const older = about.get('older') ?? '';
+  const wanted: Wanted = {
+    older: DIGITS.test(older) ? older : '1',
+    state: about.get('state') ?? 'OPEN',
+    product: about.get('product') ?? '',
+  };
   const pages = usePages<Hanging, { transactions: readonly Hanging[]; next: string | null }>(
-    (cursor) => {
-      const olderThanMs = String(Number(hours) * HOUR_MS);
-      return `/v1/transactions?${new URLSearchParams({ state, olderThanMs, ...(cursor !== null && { before: cursor }) })}`;
-    },
+    (cursor) => `/v1/transactions?${queryOf(wanted, cursor)}`,
     ({ transactions }) => transactions,
   );
-  const choose = (change: { older?: string; state?: string }) =>
-    goTo(hrefOf('hanging', { older: hours, state, ...change }));
   return (
     <>
       <h1>Hanging bets</h1>
-      <form class="search" onSubmit={(event) => event.preventDefault()}>
-        <label for={ageId}>Older than</label>
-        <select id={ageId} value={hours} onChange={({ currentTarget }) => choose({ older: currentTarget.value })}>
-          {AGES.map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <label for={stateId}>State</label>
-        <select id={stateId} value={state} onChange={({ currentTarget }) => choose({ state: currentTarget.value })}>
-          {STATES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
-      </form>
+      <Filter wanted={wanted} />
       {pages.error && <Failed error={pages.error} again={pages.again} />}
       {pages.items.length > 0 && (
         <Table
@@ -75,8 +64,65 @@ export function HangingView({ olderThan, state }: { readonly olderThan: string; 
         />
       )}
       {pages.items.length === 0 && pages.isWaiting && <Loading what="bets of all players" />}
-      {pages.items.length === 0 && !pages.isWaiting && !pages.error && <Empty>No such bet hangs.</Empty>}
+      {pages.items.length === 0 && !pages.isWaiting && !pages.error && (
+        <Empty>No such bet hangs.{wanted.product !== '' && ' Capitals count in names of products.'}</Empty>
+      )}
       <More of={pages} />
     </>
   );
+}
+
+function Filter({ wanted }: { readonly wanted: Wanted }) {
+  const [ageId, stateId] = [useId(), useId()];
+  // Without them any product can still be typed.
+  const { answer: seen } = useGet<Products>(() => '/v1/products');
+  const choose = (change: Partial<Wanted>) => goTo(hrefOf('hanging', { ...wanted, ...change }));
+  return (
+    <search>
+      <form class="filter" onSubmit={(event) => event.preventDefault()}>
+        <p>
+          <label for={ageId}>Older than</label>
+          <select
+            id={ageId}
+            value={wanted.older}
+            onChange={({ currentTarget }) => choose({ older: currentTarget.value })}
+          >
+            {AGES.map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </p>
+        <p>
+          <label for={stateId}>State</label>
+          <select
+            id={stateId}
+            value={wanted.state}
+            onChange={({ currentTarget }) => choose({ state: currentTarget.value })}
+          >
+            {STATES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </p>
+        <Field
+          label="Product"
+          type="search"
+          value={wanted.product}
+          offered={seen?.products.map(({ productId }) => productId)}
+          onChosen={(product) => choose({ product })}
+        />
+      </form>
+    </search>
+  );
+}
+
+function queryOf({ older, state, product }: Wanted, cursor: string | null): URLSearchParams {
+  return new URLSearchParams({
+    state,
+    olderThanMs: String(Number(older) * HOUR_MS),
+    ...(product !== '' && { productId: product }),
+    ...(cursor !== null && { before: cursor }),
+  });
 }

@@ -78,7 +78,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Product',
     text: ({ round }) => round.productId,
-    show: ({ round, place }) => place === 0 && round.productId,
+    show: ({ round, place }) => place === 0 && <bdi class="product">{round.productId}</bdi>,
   },
   {
     title: 'When',
@@ -88,7 +88,7 @@ const COLUMNS: readonly Column<Row>[] = [
       return time === undefined ? NONE : <Time ms={plain(time)} />;
     },
   },
-  { title: 'What', text: whatOf },
+  { title: 'What', text: whatOf, show: (row) => <span class="what">{whatOf(row)}</span> },
   { title: 'Id', text: ({ id }) => id ?? NONE, show: ({ id }) => <bdi class="id">{id ?? NONE}</bdi> },
   { title: 'Amount', text: ({ amount }) => amount?.exact ?? NONE, isNumber: true },
   { title: 'Before', text: ({ balanceBefore }) => balanceBefore.exact, isNumber: true },

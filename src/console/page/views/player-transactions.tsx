@@ -28,7 +28,11 @@ export const TRANSACTION_COLUMNS: readonly Column<Transaction>[] = [
     text: ({ createdMillis }) => utcOf(plain(createdMillis)),
     show: ({ createdMillis }) => <Time ms={plain(createdMillis)} />,
   },
-  { title: 'Product', text: ({ productId }) => productId },
+  {
+    title: 'Product',
+    text: ({ productId }) => productId,
+    show: ({ productId }) => <bdi class="product">{productId}</bdi>,
+  },
   { title: 'Round', text: ({ roundId }) => roundId, show: ({ roundId }) => <bdi class="id">{roundId}</bdi> },
   { title: 'What', text: ({ kind }) => kind },
   { title: 'Id', text: ({ id }) => id, show: ({ id }) => <bdi class="id">{id}</bdi> },

@@ -13,11 +13,15 @@ const COLOURS = 6;
 
 const COLUMNS: readonly Column<ClusterShard>[] = [
   { title: 'Shard', text: ({ shard }) => shard.exact },
-  { title: 'Owner', text: ({ owner }) => owner ?? 'nobody', show: ({ owner }) => <bdi>{owner ?? 'nobody'}</bdi> },
+  {
+    title: 'Owner',
+    text: ({ owner }) => owner ?? 'nobody',
+    show: ({ owner }) => <bdi class="nowrap">{owner ?? 'nobody'}</bdi>,
+  },
   {
     title: 'Planned',
     text: ({ planned }) => planned ?? 'nobody',
-    show: ({ planned }) => <bdi>{planned ?? 'nobody'}</bdi>,
+    show: ({ planned }) => <bdi class="nowrap">{planned ?? 'nobody'}</bdi>,
   },
   { title: 'Followers', text: ({ followers }) => (followers.length === 0 ? 'none' : followers.join(', ')) },
   { title: 'Newest entry', text: ({ lsn }) => lsn ?? NONE },

@@ -76,6 +76,41 @@ export const ROLLBACKS: readonly Case[] = [
   },
   {
     rule: 'rollback',
+    name: 'the late retry of one that found the bet open does not undo the second result',
+    steps: (p) => {
+      const rollback = p.rollback('b1', 0, 250);
+      const repeat = p.anew(rollback);
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [p.settle('b1', 250), [900, 1150]],
+        [rollback, [1150, 900]],
+        [repeat, [1150, 900]],
+        [p.settle('b1', 300), [900, 1200]],
+        [repeat, [1150, 900]],
+        [rollback, [1150, 900]],
+        [p.balance(), [1200]],
+      ];
+    },
+  },
+  {
+    rule: 'rollback',
+    name: 'nor does that of one that found the whole round open',
+    steps: (p) => {
+      const rollback = p.rollback('x1', 0, 500, BY_ROUND);
+      const repeat = p.anew(rollback);
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [p.settleRound('s1', 500), [900, 1400]],
+        [rollback, [1400, 900]],
+        [repeat, [1400, 900]],
+        [p.settleRound('s2', 300), [900, 1200]],
+        [repeat, [1400, 900]],
+        [p.balance(), [1200]],
+      ];
+    },
+  },
+  {
+    rule: 'rollback',
     name: 'another rollback undoes the second result',
     steps: (p) => [
       [p.bet('b1', 100), [1000, 900]],

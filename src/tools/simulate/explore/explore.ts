@@ -8,8 +8,6 @@ import type { Players } from '../players.js';
 import { arbitraryMoves, type Move } from './arbitrary-moves.js';
 import { historyOf } from './history.js';
 
-/** Histories that are played at a time. */
-const LANES = 32;
 /** What is found by then is short enough. */
 const SHRINKING_MS_MAX = 60_000;
 const FIRST_SEED_MAX = 2 ** 31 - 1;
@@ -22,15 +20,23 @@ export interface Explored {
   readonly seconds: number;
 }
 
+/** What to explore, and for how long. */
+export interface Plan {
+  /** The first history's; each has one of its own. */
+  readonly seed: number;
+  readonly seconds: number;
+  /** Histories that are played at a time: most of that time they wait for the operator's disk. */
+  readonly lanes: number;
+}
+
 /**
- * Plays random histories for a time, each from a seed of its own, beginning with `seed`. The first that differs is played
- * again in shorter and shorter forms, with fresh players, and ends it.
+ * Plays random histories for a time. The first that differs is played again in shorter and shorter forms, with fresh players,
+ * and ends it.
  */
 export async function explore(
   table: Table,
   players: Players,
-  seed: number,
-  forSeconds: number,
+  { seed, seconds, lanes }: Plan,
   onProgress: OnProgress = () => {},
 ): Promise<Explored> {
   const exploration = new Exploration(table, players);
@@ -39,17 +45,18 @@ export async function explore(
   const lane = async () => {
     for (;;) {
       const passedMs = performance.now() - startMs;
-      onProgress(Math.min(passedMs, forSeconds * 1000), forSeconds * 1000);
-      if (exploration.isOver || passedMs > forSeconds * 1000) return;
+      onProgress(Math.min(passedMs, seconds * 1000), seconds * 1000);
+      if (exploration.isOver || passedMs > seconds * 1000) return;
       await exploration.play(next++ % FIRST_SEED_MAX);
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: lanes }, lane));
   return exploration.explored((performance.now() - startMs) / 1000);
 }
 
 class Exploration {
-  isOver = false;
+  /** The seed of the first history that differs: those of other lanes that do, too, are left alone. */
+  private shrinking: number | undefined;
   private histories = 0;
   private messages = 0;
   private readonly moves: fc.Arbitrary<readonly Move[]>;
@@ -63,18 +70,22 @@ class Exploration {
     this.moves = arbitraryMoves(table.profile);
   }
 
+  get isOver(): boolean {
+    return this.shrinking !== undefined;
+  }
+
   /** One history; if it differs, also what it shrinks to. */
   async play(seed: number): Promise<void> {
     let smallest: Finding | undefined;
     const property = fc.asyncProperty(this.moves, async (moves) => {
       const finding = await this.maybeFinding(moves);
-      if (finding === undefined) return;
-      this.isOver = true;
+      if (finding !== undefined) this.shrinking ??= seed;
+      if (finding === undefined || this.shrinking !== seed) return;
       smallest = finding;
       throw new Error('it differs');
     });
     await fc.check(property, { seed, numRuns: 1, unbiased: true, interruptAfterTimeLimit: SHRINKING_MS_MAX });
-    if (smallest === undefined || this.found !== undefined) return;
+    if (smallest === undefined) return;
     const name = `a random history, the first of --seed ${seed}`;
     this.found = { rule: ruleOf(smallest), name, verdict: 'differs', finding: smallest, messages: 0 };
   }

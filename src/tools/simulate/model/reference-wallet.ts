@@ -432,12 +432,10 @@ export class ReferenceWallet {
     if (known !== undefined) {
       if (known.state === 'VOID') throw new Refused(20003);
       if (known.payout !== txn.payoutAmount) throw new Refused(20004);
-      if (skip || known.paidOut) {
-        const runsAgain = bets.some((bet) => known.betIds.includes(bet.id) && isOpen(bet));
-        const isItsOwn = known.entries.some((one) => one.request === command.id);
-        if (runsAgain && !isItsOwn) throw new Refused(20004);
-        return repeatOf(alike(known, 'settle', txn.payoutAmount, '', skip) as Entry);
-      }
+      const runsAgain = bets.some((bet) => known.betIds.includes(bet.id) && isOpen(bet));
+      const isItsOwn = known.entries.some((one) => one.request === command.id);
+      if (runsAgain && !isItsOwn) throw new Refused(20004);
+      if (skip || known.paidOut) return repeatOf(alike(known, 'settle', txn.payoutAmount, '', skip) as Entry);
       const own = known.betIds.length > 0 ? bets.filter((bet) => known.betIds.includes(bet.id)) : bets;
       if (own.every(isReversed)) throw new Refused(20003);
     } else {
@@ -891,9 +889,9 @@ export class ReferenceWallet {
     const after = before + moved;
     if (!Number.isSafeInteger(after)) throw new Refused(40003);
     player.balance = after;
-    const { request, sent } = this;
-    const facts = { status: '', skip: false, ofRound: false, undone: false, request, sent };
-    on.entries.push({ ...facts, ...message, before, after, version });
+    const { sent } = this;
+    const { what, amount, status = '', skip = false, ofRound = false, request = this.request } = message;
+    on.entries.push({ what, amount, status, skip, request, sent, ofRound, undone: false, before, after, version });
     return { repeat: false, before, after, version };
   }
 
