@@ -6,11 +6,14 @@ import type { AdminDeps } from './admin-deps.js';
 import { wholeNumber } from './fields.js';
 import { sum } from './money.js';
 import { answer } from './openapi.js';
+import { Problem } from './problem.js';
 import { type Route, route } from './route.js';
 import { exactly, list, ref, talliesScope } from './schemas.js';
 
 const DAYS_DEFAULT = 7;
 const DAYS_MAX = 35;
+/** Each asks all shards. */
+const READS_MAX = 4;
 
 /** How far what is told reaches. */
 interface Scope {
@@ -22,6 +25,7 @@ interface Scope {
 
 /** What moved by day, currency and kind, and which products were seen: tallies of all shards. */
 export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] {
+  let reads = 0;
   return [
     route('GET', '/v1/money', {
       operationId: 'readMoney',
@@ -33,7 +37,7 @@ export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] 
       },
       problems: [400],
       handle: async ({ query: { days = 0 } }) => {
-        const { scope, all } = await read();
+        const { scope, all } = await readInTurn();
         return { ...scope, days: moneyOf(all, dayOf(clock.now()) - days) };
       },
     }),
@@ -43,11 +47,21 @@ export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] 
       summary: 'The products that were seen, and how much came of each',
       responses: { 200: answer('By their names', exactly({ ...talliesScope, products: list(ref('Product')) })) },
       handle: async () => {
-        const { scope, all } = await read();
+        const { scope, all } = await readInTurn();
         return { ...scope, products: productsOf(all) };
       },
     }),
   ];
+
+  async function readInTurn(): ReturnType<typeof read> {
+    if (reads >= READS_MAX) throw new Problem(503, `${READS_MAX} readings are under way: come again`, 'overloaded');
+    reads++;
+    try {
+      return await read();
+    } finally {
+      reads--;
+    }
+  }
 
   /** One shard after the other: they are asked between callbacks. */
   async function read(): Promise<{ scope: Scope; all: readonly TalliesJson[] }> {

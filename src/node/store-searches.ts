@@ -38,19 +38,19 @@ export class StoreSearches implements StoreSearcher {
       execArgv: [`--max-old-space-size=${HEAP_MIB}`],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    // What goes wrong with its channel ends the search; unheard it would end this process.
-    child.on('error', () => {});
+    const gone = new Promise<void>((resolve) => {
+      child.once('exit', () => resolve());
+      // What goes wrong with its channel ends the search; unheard it would end this process.
+      child.on('error', () => child.pid === undefined && resolve());
+    }).then(() => {
+      this.running = undefined;
+    });
     // Listened to before anything can come.
     const messages = on(child, 'message', { close: ['disconnect'] }) as AsyncIterable<[SearchLine]>;
     const job: SearchJob = { settings: this.settings, query };
     child.send(job);
-    const search: StoreSearch = {
-      lines: linesOf(messages, () => search.stop()),
-      stop: () => {
-        if (this.running === search) this.running = undefined;
-        end(child);
-      },
-    };
+    const stop = () => end(child);
+    const search: StoreSearch = { lines: linesOf(messages, stop, gone), stop };
     this.running = search;
     return search;
   }
@@ -67,12 +67,19 @@ function end(child: ChildProcess): void {
   child.once('exit', () => clearTimeout(timer));
 }
 
-async function* linesOf(messages: AsyncIterable<[SearchLine]>, onEnd: () => void): AsyncGenerator<SearchLine> {
+async function* linesOf(
+  messages: AsyncIterable<[SearchLine]>,
+  stop: () => void,
+  gone: Promise<void>,
+): AsyncGenerator<SearchLine> {
   try {
     for await (const [line] of messages) {
       const isLast = line.type === 'end' || line.type === 'failed';
-      // The store is closed by then: another search may begin before this line is read.
-      if (isLast) onEnd();
+      if (isLast) {
+        stop();
+        // Whoever has read this line may begin another search.
+        await gone;
+      }
       yield line;
       if (isLast) return;
     }

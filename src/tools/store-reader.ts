@@ -6,7 +6,8 @@ import type { ScaleTable } from '../wallet/amount.js';
 /*
  * What an SRE does with a store, as functions over its ports: backup/ and restore/ copy one, verify/ proves one, inspect/
  * and export/ tell what happened, reconcile/ compares with what the platform says, loss/ lets a broken shard go on, snapshots/
- * lists and takes them; simulate/ alone needs no store: it plays the platform against any operator. A room imports no other room: what several share stands here, beside them.
+ * lists and takes them; simulate/ alone needs no store: it plays the platform against any operator. A room imports no other
+ * room: what several share stands here, beside them.
  */
 
 /** A store as the tools see it that only read, whether a server runs on it or not. */

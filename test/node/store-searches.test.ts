@@ -16,6 +16,16 @@ const query = (id = 'id') => ({ in: 'log', id, hitsMax: 10 }) as const;
 
 afterEach(() => searches.close());
 
+/** When the process of the one before has ended. */
+async function next(id?: string): Promise<StoreSearch> {
+  let search: StoreSearch | undefined;
+  await until('another may begin', () => {
+    search = searches.maybeBegin(query(id));
+    return search !== undefined;
+  });
+  return search as unknown as StoreSearch;
+}
+
 /** The process id of a search that has begun, and what it tells from then on. */
 async function begun(search: StoreSearch | undefined) {
   const lines = (search as StoreSearch).lines[Symbol.asyncIterator]();
@@ -39,16 +49,16 @@ test('one search is under way at a time; when it is not wanted any more its proc
   first?.stop();
   assert.deepEqual((await lines.next()).value, { type: 'failed', reason: 'the search was ended' });
   await until('its process has ended', () => !isRunning(pid));
-  const second = searches.maybeBegin(query());
-  assert.ok(second !== undefined);
+  await next();
   first?.stop();
   assert.equal(searches.maybeBegin(query()), undefined, 'the first one is no matter any more');
 });
 
-test('a process that does not end is killed', async () => {
-  const search = searches.maybeBegin(query('deaf'));
+test('a process that does not end is killed, and until then no other search begins', async () => {
+  const search = await next('deaf');
   const { pid } = await begun(search);
-  search?.stop();
+  search.stop();
+  assert.equal(searches.maybeBegin(query()), undefined, 'no other one begins while it lives');
   await until('it has ended', () => !isRunning(pid));
 });
 
@@ -63,7 +73,7 @@ test('it ends when whoever started it dies, whatever that dies of', async () => 
 });
 
 test('a process that breaks off is a search that failed', async () => {
-  const search = searches.maybeBegin(query('broken')) as StoreSearch;
+  const search = await next('broken');
   const lines = [];
   for await (const line of search.lines) lines.push(line);
   assert.deepEqual(lines.at(-1), { type: 'failed', reason: 'the search was ended' });

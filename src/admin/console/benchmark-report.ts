@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 /** What `npm run bench` writes; a container has none. */
@@ -9,6 +10,6 @@ export function benchmarkTime(file = FILE): number | null {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? null;
 }
 
-export function maybeBenchmarkReport(file = FILE): Buffer | undefined {
-  return benchmarkTime(file) === null ? undefined : readFileSync(file);
+export async function maybeBenchmarkReport(file = FILE): Promise<Buffer | undefined> {
+  return benchmarkTime(file) === null ? undefined : await readFile(file);
 }

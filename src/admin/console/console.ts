@@ -69,8 +69,8 @@ export function addConsole(app: FastifyInstance, authentication: Authentication,
     reply.hijack();
   });
 
-  app.get('/console/benchmark-report', named('GET /console/benchmark-report'), (_request, reply) => {
-    const report = maybeBenchmarkReport();
+  app.get('/console/benchmark-report', named('GET /console/benchmark-report'), async (_request, reply) => {
+    const report = await maybeBenchmarkReport();
     if (report === undefined) throw new Problem(404, 'there is no report: npm run bench writes one', 'not-found');
     // It has styles of its own, and may be years old: it is for the disk, and nothing in it is let into the console.
     return reply

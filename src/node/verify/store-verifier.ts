@@ -8,8 +8,6 @@ import type { FromVerify, VerifyTask } from './messages.js';
 import { summaryOf } from './summary.js';
 
 const PROGRAM = fileURLToPath(new URL('./verify-program.js', import.meta.url));
-/** Of what a process that failed has written at last. */
-const COMPLAINT_MAX = 1000;
 
 interface Running extends VerifyBegun {
   readonly child: ChildProcess;
@@ -42,7 +40,7 @@ export class StoreVerifier implements VerifyService {
 
   begin(by: Operator, isDeep: boolean): boolean {
     if (this.now !== undefined || this.isStopped) return false;
-    const child = fork(PROGRAM, [], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+    const child = fork(PROGRAM, [], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     this.now = { child, by, isDeep, startedMs: this.deps.clock.now(), done: 0, total: 0 };
     this.deps.log.info({ by: by.name, deep: isDeep }, 'verifying the store');
     this.following = this.follow(this.now);
@@ -71,21 +69,17 @@ export class StoreVerifier implements VerifyService {
   private resultOf(running: Running): Promise<VerifyResult> {
     const { child } = running;
     let result: VerifyResult | undefined;
-    let complaint = '';
     child.on('message', (message: FromVerify) => {
       if (message.type === 'progress') Object.assign(running, { done: message.done, total: message.total });
       else if (message.type === 'failed') result = message;
       else result = { type: 'verified', summary: summaryOf(message.report) };
     });
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      complaint = (complaint + text).slice(-COMPLAINT_MAX);
-    });
     return new Promise((resolve) => {
       const failed = (reason: string) => resolve(result ?? { type: 'failed', reason });
       child.once('error', ({ message }) => failed(`its process cannot be started: ${message}`));
       child.once('close', (code, signal) => {
-        const how = `its process ended with ${signal ?? code}`;
-        failed(this.isStopped ? 'walletd was stopped' : complaint === '' ? how : `${how}: ${complaint}`);
+        // What it has written at last is in this process's own log: it may be about the store, and not for every reader.
+        failed(this.isStopped ? 'walletd was stopped' : `its process ended with ${signal ?? code}`);
       });
       const { task } = this.deps;
       // A process that is gone at once says so by its end.

@@ -30,7 +30,8 @@ export class ListedPlayers implements Players {
     private readonly currency: string,
   ) {
     this.usernames = text.split(/\r?\n/).filter((line) => line !== '');
-    const twice = this.usernames.find((name, n) => this.usernames.indexOf(name) < n);
+    const seen = new Set<string>();
+    const twice = this.usernames.find((name) => seen.size === seen.add(name).size);
     if (twice !== undefined) throw new PlayersError(`${twice} is there twice`);
   }
 

@@ -114,3 +114,21 @@ test('reports hold every case, what differs at length, and nothing that breaks t
 test('what XML cannot hold, and what would be its own, is escaped', () => {
   assert.equal(escaped('<a b="c">&\u0000\ud800😀'), '&lt;a b=&quot;c&quot;&gt;&amp;\ufffd\ufffd😀');
 });
+
+test('the script of a finding keeps an answer of several lines in its comment', () => {
+  const text = '{"statusCode": 99999,\ntouch /tmp/somewhere\n}';
+  const sent = {
+    path: '/checkBalance',
+    endpoint: 'checkBalance',
+    body: '{"id":"1"}',
+    how: 'plain',
+    signature: undefined,
+  };
+  const history = [{ ...sent, reply: { status: 200, fields: {}, text } }];
+  const player = { username: 'ann', currency: 'THB', balance: 1 };
+  const finding = { history, player, signs: false, expected: [] } as unknown as Parameters<typeof curlLines>[0];
+  assert.match(
+    curlLines(finding, 'http://127.0.0.1:1').at(-1) ?? '',
+    /# \{"statusCode": 99999, touch \/tmp\/somewhere \}$/,
+  );
+});
