@@ -137,6 +137,7 @@ export class ClusterNode implements PeerEvents {
       claim: (shard, claim) => table.claim(shard, claim),
       release: (shard, claim) => table.release(shard, claim),
       copiesOf: (...log) => this.copiesOf(...log),
+      hasSeals: () => [...(this.membership.view?.members.values() ?? [])].some(({ holdsCopies }) => holdsCopies),
       isClockSane: () => this.times.outlyingMs <= TIME_MAX_MS,
       onServed: (shard, epoch) => this.served(shard, epoch),
       observer: deps.observer,

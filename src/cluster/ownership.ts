@@ -43,6 +43,8 @@ export interface OwnershipDeps {
   readonly release: (shard: number, claim: Claim) => Promise<void>;
   /** What is held of a log that is about to be fenced, behind `sequence`. */
   readonly copiesOf: (shard: number, sequence: number) => Promise<Gathered>;
+  /** Some nodes hold copies, and seal those of a log that is about to be fenced. */
+  readonly hasSeals: () => boolean;
   /** False while this node's time cannot be trusted: it takes nothing then. */
   readonly isClockSane: () => boolean;
   /** This node serves a shard, or does not any more. */
@@ -435,7 +437,9 @@ export class Ownership {
       return;
     }
     dealing.uncopiedSinceMs = undefined;
-    await this.fence(dealing, { over, copies, untilMs: startedMs + SEAL_USED_MS, how: 'taken' });
+    // Without seals the log alone says who may tell: a slow one is fenced as well as any other.
+    const untilMs = this.deps.hasSeals() ? startedMs + SEAL_USED_MS : Number.POSITIVE_INFINITY;
+    await this.fence(dealing, { over, copies, untilMs, how: 'taken' });
   }
 
   private async fence(

@@ -76,14 +76,15 @@ export class StoreVerifier implements VerifyService {
     });
     return new Promise((resolve) => {
       const failed = (reason: string) => resolve(result ?? { type: 'failed', reason });
-      child.once('error', ({ message }) => failed(`its process cannot be started: ${message}`));
+      // Each of them: one that is not listened to would end this process.
+      child.on('error', ({ message }) => failed(`its process cannot be started: ${message}`));
       child.once('close', (code, signal) => {
         // What it has written at last is in this process's own log: it may be about the store, and not for every reader.
         failed(this.isStopped ? 'walletd was stopped' : `its process ended with ${signal ?? code}`);
       });
       const { task } = this.deps;
-      // A process that is gone at once says so by its end.
-      child.send({ ...task(), isDeep: running.isDeep } satisfies VerifyTask, () => {});
+      // A process that could not be started has no channel; one that is gone at once says so by its end.
+      if (child.connected) child.send({ ...task(), isDeep: running.isDeep } satisfies VerifyTask, () => {});
     });
   }
 }

@@ -25,7 +25,10 @@ export interface Taking {
   readonly told: Position | undefined;
   /** What other nodes hold of the log, each its entries in order. */
   readonly copies: readonly (readonly SealedEntry[])[];
-  /** Of the monotonic clock: from then on others may tell of something that is neither in the log nor in `copies`. */
+  /**
+   * Of the monotonic clock: from then on others may tell of something that is neither in the log nor in `copies`. Infinity where
+   * nobody tells of what the log does not have.
+   */
   readonly untilMs: number;
 }
 

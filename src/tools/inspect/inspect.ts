@@ -17,8 +17,8 @@ import { walletsAtHead } from './wallets-at-head.js';
 /*
  * Inspect answers a query (inspect-query.ts) from logs and snapshots: a list of history items (history-item.ts), oldest
  * first. Items come from the events of the log, which is read even where it is damaged (read-damaged-log.ts), and from what
- * the oldest snapshot and the archive remember of the time before (from-snapshot.ts, archived-rounds.ts). wallets-at-head.ts adds the players as they are now.
- * inspect-entry.ts shows one entry, or a file of orphans.
+ * the oldest snapshot and the archive remember of the time before (from-snapshot.ts, archived-rounds.ts). wallets-at-head.ts
+ * adds the players as they are now. inspect-entry.ts shows one entry, or a file of orphans.
  */
 
 /** A player as of an entry. */

@@ -7,7 +7,7 @@ import { listSnapshots } from '../../shard/snapshot/snapshot-reader.js';
 import type { LogMark, Manifest, SnapshotFormat, SnapshotStore } from '../../shard/snapshot/snapshot-store.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import type { Wallets } from '../../wallet/state/wallets.js';
-import type { Tallies } from '../../wallet/tallies.js';
+import { Tallies } from '../../wallet/tallies.js';
 import { rawEntriesAfter } from '../raw-entries.js';
 
 export interface SalvageDeps {
@@ -110,7 +110,7 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
     if (!(error instanceof RecoveryError) || error instanceof NewerEntryError) throw error;
     problem = error.fact;
   }
-  const { head: reached, tallies, timeMs, logBytes } = replay;
+  const { head: reached, timeMs, logBytes } = replay;
   if (snapshot === undefined && reached === start && problem !== undefined) return undefined;
   for (const wallet of wallets.unpacked()) checkWallet(wallet);
   return {
@@ -120,11 +120,17 @@ async function replayed(shard: number, replay: Replay, deps: SalvageDeps): Promi
     timeMs,
     ends,
     marks,
-    tallies,
+    tallies: talliesOf(replay),
     logBytes,
     problem,
     ...(await lookBeyond(shard, reached.lsn, deps)),
   };
+}
+
+/** Those of a snapshot are of its start: where its log ends before its end, they lack what its wallets have from between. */
+function talliesOf({ tallies, manifest, head, timeMs }: Replay): Tallies {
+  const isBehind = manifest !== undefined && manifest.end.lsn.sequence > head.lsn.sequence;
+  return isBehind ? Tallies.from({ ...tallies.toJSON(), sinceMs: timeMs }) : tallies;
 }
 
 async function lookBeyond(

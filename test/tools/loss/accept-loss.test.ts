@@ -233,6 +233,31 @@ for (const starts of [0, 1, 12]) {
   });
 }
 
+test('tallies of a snapshot that reaches beyond its log say that they lack what was before', async () => {
+  const wal = new MemoryWal(STORE_ID, 1);
+  const host = await TestHost.started({ wal, shards: 1 });
+  await host.fund('ann', 1000);
+  const beginSnapshot = wal.beginSnapshot.bind(wal);
+  let goOn = () => {};
+  const gate = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  wal.beginSnapshot = async (...args) => {
+    await gate;
+    return await beginSnapshot(...args);
+  };
+  const taking = host.host.takeSnapshots(IMMEDIATE);
+  for (let i = 0; i < 3; i++) await host.execute(commands.place([{ id: `t${i}` }]));
+  goOn();
+  await taking;
+  wal.loseTail(0, 2);
+  await acceptLoss(await lossOf(wal), depsOf(wal));
+  const next = await started(wal);
+  const result = await next.ask({ type: 'read-tallies' });
+  assert.ok(result.type === 'tallies');
+  assert.ok(result.tallies.sinceMs > 0);
+});
+
 test('a log that lost several epochs goes on, is trimmed as always, and comes back', async () => {
   const wal = new MemoryWal(STORE_ID, 1);
   let host = await started(wal);

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('../support/exhausted-verifier.js', import.meta.url));
+
+test('a verification for which no process can be started has failed, and the node goes on', () => {
+  const told = execFileSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$1"', process.execPath, PROGRAM], {
+    encoding: 'utf8',
+  });
+  assert.match(told, /"type":"failed","reason":"its process cannot be started: .*EMFILE/);
+});

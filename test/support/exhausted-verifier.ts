@@ -1,0 +1,17 @@
+import { openSync } from 'node:fs';
+import { systemClock } from '../../src/base/clock.js';
+import { silentLogger } from '../../src/base/logger.js';
+import { StoreVerifier, type StoreVerifierDeps } from '../../src/node/verify/store-verifier.js';
+import { until } from './until.js';
+
+/* A process that asks for a verification when it has no file descriptor left, and prints what comes of it. */
+
+const task = () => ({}) as ReturnType<StoreVerifierDeps['task']>;
+const verifier = new StoreVerifier({ task, clock: systemClock, log: silentLogger });
+try {
+  for (;;) openSync('/dev/null', 'r');
+} catch {
+  verifier.begin({ name: 'anna', address: '127.0.0.1' }, false);
+}
+await until('it has ended', () => verifier.last !== undefined);
+process.stdout.write(JSON.stringify(verifier.last?.result));
