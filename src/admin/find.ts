@@ -44,6 +44,7 @@ export function findRoute(
       ),
     },
     problems: [400, 409],
+    isStream: true,
     handle: async ({ query: { id, in: place = 'memory' }, raw }, reply) => {
       if (!isWanted(raw)) throw SHUTTING_DOWN;
       const search =

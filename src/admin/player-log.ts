@@ -27,6 +27,7 @@ export function playerLogRoute({ searcher }: AdminDeps, isWanted: (request: Fast
       ),
     },
     problems: [400, 409],
+    isStream: true,
     handle: async ({ params: { username }, query: { from: fromVersion = 0 }, raw }, reply) => {
       if (!isWanted(raw)) throw SHUTTING_DOWN;
       const search = mustBegin(searcher, { in: 'player', username, fromVersion, hitsMax: EVENTS_MAX });

@@ -26,6 +26,8 @@ export interface RouteDocument {
   readonly isOpen?: true;
   /** A body that is a stream of lines, each of which fits this schema; else the body is one JSON object. */
   readonly lines?: ObjectSchema;
+  /** Its answer comes as it is found: HEAD, over before that, would have the work done for nobody. */
+  readonly isStream?: true;
 }
 
 /** One operation of the operator API: where it is, what it takes, what it answers, and what it does. */
@@ -59,11 +61,10 @@ export function route<P = NoProperties, Q = NoProperties, B = undefined>(
 }
 
 /** Has the framework check requests by the route's schemas and hand them to it. */
-export function addRoute(app: FastifyInstance, { method, path, params, query, body, isOpen, handle }: Route): void {
+export function addRoute(app: FastifyInstance, { method, path, params, query, body, isStream, handle }: Route): void {
   app.route({
     method,
-    // HEAD would do all the work of GET, and its answer is over before the work is: it is for whoever watches the process.
-    exposeHeadRoute: isOpen === true,
+    exposeHeadRoute: isStream !== true,
     // The framework writes {username} as :username, and a colon that stands for itself as two.
     url: path.replace(':', '::').replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { route: `${method} ${path}` },
