@@ -22,7 +22,7 @@ export class ConsoleBrowser {
 
   static async start(): Promise<ConsoleBrowser> {
     // As root, which a container's tests run as, Chromium has no sandbox.
-    const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+    const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
     return new ConsoleBrowser(await chromium.launch({ executablePath: '/usr/bin/chromium', args, timeout: WAIT_MS }));
   }
 
