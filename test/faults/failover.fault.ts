@@ -12,6 +12,7 @@ import { describe, type Load } from './load.js';
 import { readOrphans } from './orphans.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
+import { wordyBets } from './rounds.js';
 import { fault, type Scene } from './scene.js';
 import { Sentinels } from './sentinels.js';
 import { shardStates } from './shard-states.js';
@@ -196,7 +197,7 @@ fault(
     await delay(300);
     await replica.call('REPLICAOF', '127.0.0.1', await freePort());
     // Sentinels do not promote a replica that has heard nothing from its master for ten seconds.
-    const rush = [1, 2, 3].map(() => scene.play(walletd, 0));
+    const rush = [1, 2, 3].map(() => scene.play(walletd, 0, wordyBets));
     await until('the replica lags', async () => (await size(master)) - (await size(replica)) > REMEMBERED_BYTES * 1.5);
     await Promise.all(rush.map((one) => one.stop()));
     const promotedMs = await failOver(master, replica, sentinels);

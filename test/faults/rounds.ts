@@ -17,6 +17,16 @@ export const betAndSettle: PlayRound = (username, id) => [
   { endpoint: 'settleBets', body: settlement(username, id, 5), moves: 5 },
 ];
 
+/** Bets that take much of the log, and of memory no more than others. */
+export const wordyBets: PlayRound = (username, id) => {
+  const { txns, ...request } = bet(username, id, 3);
+  const wordy = txns.map((txn) => ({ ...txn, playInfo: 'x'.repeat(400) }));
+  return [
+    { endpoint: 'placeBets', body: { ...request, txns: wordy }, moves: -3 },
+    { endpoint: 'settleBets', body: settlement(username, id, 5), moves: 5 },
+  ];
+};
+
 /** What is no part of a round: a tip, a reward, and a purse that a game takes and gives back. */
 export const besideBets: PlayRound = (username, id) => {
   const from = { timestampMillis: 1, productId: 'P', currency: 'THB', username };
