@@ -213,6 +213,11 @@ async function recordHistory(scene: Scene): Promise<{ folder: string; followed: 
   load.rest();
   walletd = await scene.walletd(url, EAGER);
   load.moveTo(walletd);
+  const raw = rawLmdb(scene, folder);
+  await until('each shard has a snapshot', async () => {
+    const [first, second] = await Promise.all([raw.manifests(0), raw.manifests(1)]);
+    return first.size > 0 && second.size > 0;
+  });
   await delay(1500);
   await load.stop();
   await walletd.end('SIGKILL');
