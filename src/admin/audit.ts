@@ -3,6 +3,7 @@ import { choice, object, string } from '../base/json-schema.js';
 import { type AuditItem, type AuditPlace, firstOf, type WantedOperations } from '../wallet/scan-operations.js';
 import { OPERATION_TYPES } from '../wallet/state/operation.js';
 import type { AdminDeps } from './admin-deps.js';
+import { atOnce } from './at-once.js';
 import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
 import { before, id, page, wholeNumber } from './fields.js';
 import { answer } from './openapi.js';
@@ -21,7 +22,7 @@ export function auditRoute(
   { service, settings }: AdminDeps,
   isWanted: (request: FastifyRequest['raw']) => boolean,
 ): Route {
-  let scans = 0;
+  const inTurn = atOnce(SCANS_MAX, 'audits');
   return route('GET', '/v1/operations', {
     operationId: 'auditOperations',
     tag: 'players',
@@ -50,11 +51,9 @@ export function auditRoute(
     handle: async ({ query, raw }, reply) => {
       const { by, type, username, fromMillis: fromMs = 0, beforeMillis: beforeMs = FOREVER, limit = 0 } = query;
       const after = cursorOf(query.before, isPlace);
-      if (scans >= SCANS_MAX) throw new Problem(503, `${SCANS_MAX} audits are under way: come again`, 'overloaded');
-      // With many players it can take long in silence, which must not end the connection.
-      reply.raw.on('timeout', () => {});
-      scans++;
-      try {
+      return await inTurn(async () => {
+        // With many players it can take long in silence, which must not end the connection.
+        reply.raw.on('timeout', () => {});
         // One more, to know whether there are more.
         const found = await scan({ by, type, username, fromMs, beforeMs }, after, limit + 1, () => isWanted(raw));
         const shown = found.slice(0, limit);
@@ -65,9 +64,7 @@ export function auditRoute(
         }));
         const last = shown.at(-1);
         return { operations, next: found.length > limit && last !== undefined ? encodeCursor(last.place) : null };
-      } finally {
-        scans--;
-      }
+      });
     },
   });
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { object, string } from '../base/json-schema.js';
 import type { AdminDeps } from './admin-deps.js';
+import { atOnce } from './at-once.js';
 import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
 import { page } from './fields.js';
 import { answer } from './openapi.js';
@@ -29,7 +30,7 @@ export function findPlayersRoute(
   { service, settings }: AdminDeps,
   isWanted: (request: FastifyRequest['raw']) => boolean,
 ): Route {
-  let searches = 0;
+  const inTurn = atOnce(SEARCHES_MAX, 'searches');
   return route('GET', '/v1/players', {
     operationId: 'findPlayers',
     tag: 'players',
@@ -59,15 +60,7 @@ export function findPlayersRoute(
     problems: [400],
     handle: async ({ query: { prefix = '', limit = 0, after }, raw }) => {
       const place = cursorOf(after, isPlace, 'after') ?? { shard: 0, from: 0 };
-      if (searches >= SEARCHES_MAX) {
-        throw new Problem(503, `${SEARCHES_MAX} searches are under way: come again`, 'overloaded');
-      }
-      searches++;
-      try {
-        return await search(prefix, limit, place, () => isWanted(raw));
-      } finally {
-        searches--;
-      }
+      return await inTurn(() => search(prefix, limit, place, () => isWanted(raw)));
     },
   });
 

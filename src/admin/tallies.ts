@@ -3,10 +3,10 @@ import { DAY_MS, dayOf } from '../base/time.js';
 import type { LedgerKind } from '../wallet/ledger-kind.js';
 import type { TalliesJson } from '../wallet/tallies.js';
 import type { AdminDeps } from './admin-deps.js';
+import { atOnce } from './at-once.js';
 import { wholeNumber } from './fields.js';
 import { sum } from './money.js';
 import { answer } from './openapi.js';
-import { Problem } from './problem.js';
 import { type Route, route } from './route.js';
 import { exactly, list, ref, talliesScope } from './schemas.js';
 
@@ -25,7 +25,7 @@ interface Scope {
 
 /** What moved by day, currency and kind, and which products were seen: tallies of all shards. */
 export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] {
-  let reads = 0;
+  const inTurn = atOnce(READS_MAX, 'readings');
   return [
     route('GET', '/v1/money', {
       operationId: 'readMoney',
@@ -37,7 +37,7 @@ export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] 
       },
       problems: [400],
       handle: async ({ query: { days = 0 } }) => {
-        const { scope, all } = await readInTurn();
+        const { scope, all } = await inTurn(read);
         return { ...scope, days: moneyOf(all, dayOf(clock.now()) - days) };
       },
     }),
@@ -47,21 +47,11 @@ export function talliesRoutes({ service, settings, clock }: AdminDeps): Route[] 
       summary: 'The products that were seen, and how much came of each',
       responses: { 200: answer('By their names', exactly({ ...talliesScope, products: list(ref('Product')) })) },
       handle: async () => {
-        const { scope, all } = await readInTurn();
+        const { scope, all } = await inTurn(read);
         return { ...scope, products: productsOf(all) };
       },
     }),
   ];
-
-  async function readInTurn(): ReturnType<typeof read> {
-    if (reads >= READS_MAX) throw new Problem(503, `${READS_MAX} readings are under way: come again`, 'overloaded');
-    reads++;
-    try {
-      return await read();
-    } finally {
-      reads--;
-    }
-  }
 
   /** One shard after the other: they are asked between callbacks. */
   async function read(): Promise<{ scope: Scope; all: readonly TalliesJson[] }> {

@@ -4,6 +4,7 @@ import type { ScaleTable } from '../wallet/amount.js';
 import type { OpenSince, ScanCursor, TransactionCursor, TransactionView } from '../wallet/query.js';
 import { TRANSACTION_STATES, type TransactionState } from '../wallet/state/transaction-record.js';
 import type { AdminDeps } from './admin-deps.js';
+import { atOnce } from './at-once.js';
 import { cursorOf, encodeCursor, isCount, isObject } from './cursor.js';
 import { before, id, oneOf, openSince, page, wholeNumber } from './fields.js';
 import { money } from './money.js';
@@ -20,7 +21,7 @@ export function transactionRoutes(
   { service, settings, clock }: AdminDeps,
   isWanted: (request: FastifyRequest['raw']) => boolean,
 ): Route[] {
-  let scans = 0;
+  const inTurn = atOnce(SCANS_MAX, 'scans');
 
   const ofPlayer = route('GET', '/v1/players/{username}/transactions', {
     operationId: 'listTransactions',
@@ -68,13 +69,9 @@ export function transactionRoutes(
     handle: async ({ query: { state = 'OPEN', olderThanMs = 0, openSince, productId, limit = 0, before }, raw }) => {
       const createdBeforeMs = clock.now() - olderThanMs;
       const cursor = cursorOf(before, isShardCursor) ?? { shard: 0 };
-      if (scans >= SCANS_MAX) throw new Problem(503, `${SCANS_MAX} scans are under way: come again`, 'overloaded');
-      scans++;
-      try {
-        return await scan({ state, createdBeforeMs, openSince, productId, limit }, cursor, () => isWanted(raw));
-      } finally {
-        scans--;
-      }
+      return await inTurn(() =>
+        scan({ state, createdBeforeMs, openSince, productId, limit }, cursor, () => isWanted(raw)),
+      );
     },
   });
 

@@ -122,11 +122,10 @@ export async function* findInArchive(
       for await (const records of archive.all(shard, day)) {
         for (const { image } of records) {
           if (!image.includes(written)) continue;
-          const name = nameOfImage(image);
-          const key = JSON.stringify(name);
+          const key = keyOfRound(image);
           if (met.has(key)) continue;
           met.add(key);
-          const newest = await maybeNewestRecord(archive, shard, name);
+          const newest = await maybeNewestRecord(archive, shard, image);
           if (newest !== undefined) yield* hitsInImage(newest.image, shard, id);
         }
         await yieldTurn();
@@ -136,24 +135,23 @@ export async function* findInArchive(
   }
 }
 
-type RoundName = ReturnType<typeof nameOfImage>;
-
 /** Of a round that came back and left again, the one that counts; undefined: its day was dropped meanwhile. */
 async function maybeNewestRecord(
   archive: Pick<Archive, 'find'>,
   shard: number,
-  name: RoundName,
+  image: Buffer,
 ): Promise<ArchiveRecord | undefined> {
-  const { username, productId, roundId } = name;
+  const { username, productId, roundId } = nameOfImage(image);
+  const key = keyOfRound(image);
   const named = await archive.find(shard, [nameOfRound(username, productId, roundId)], ALL_DAYS);
   return named
-    .filter(({ image }) => isSameRound(nameOfImage(image), name))
+    .filter((record) => keyOfRound(record.image) === key)
     .sort(compareAge)
     .at(-1);
 }
 
-function isSameRound(one: RoundName, other: RoundName): boolean {
-  return one.username === other.username && one.productId === other.productId && one.roundId === other.roundId;
+function keyOfRound(image: Buffer): string {
+  return JSON.stringify(nameOfImage(image));
 }
 
 const tables = new Tables();
