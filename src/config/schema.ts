@@ -338,7 +338,7 @@ export const settingsSchema = group({
     ),
     maxBytes: nullable(
       integer({
-        minimum: 64 * MIB,
+        minimum: 96 * MIB,
         description:
           'Limit for the memory of all threads together, records and heaps, in bytes. Unset: half of the memory of the machine or container.',
       }),

@@ -22,9 +22,9 @@ const BACK_MS = 2000;
 const FENCED = 3;
 /** More than a log has after some seconds. */
 const ENTRIES_MAX = 1_000_000;
-/** Of a heap of 64 MiB so much is for the entries that go in again, or into a file. */
-const HEAP_BYTES = 64 * 1024 * 1024;
-const REMEMBERED_BYTES = HEAP_BYTES / 64;
+/** Of a memory of 128 MiB so much is for the entries that go in again, or into a file. */
+const MEMORY_BYTES = 128 * 1024 * 1024;
+const REMEMBERED_BYTES = MEMORY_BYTES / 64;
 const LOG = 'walletd:{0}:wal';
 /** Every second, and no trimming: the log is read from its first entry on. */
 const SNAPSHOTS = { WALLETD_SNAPSHOTS_EVERY_SECONDS: '1', WALLETD_SNAPSHOTS_KEEP: '100' };
@@ -191,7 +191,7 @@ fault(
 fault(
   'a replica that lags by more than walletd remembers is promoted: the shard stops and keeps all that it has',
   async (scene) => {
-    const env = { WALLETD_SHARDS: '1', WALLETD_MEMORY_MAX_BYTES: String(HEAP_BYTES) };
+    const env = { WALLETD_SHARDS: '1', WALLETD_MEMORY_MAX_BYTES: String(MEMORY_BYTES) };
     const { master, replica, sentinels, walletd, load } = await replicated(scene, 'fsync', env);
     const size = async (server: RedisServer) => Number(await server.call('MEMORY', 'USAGE', LOG, 'SAMPLES', 0));
     await delay(300);

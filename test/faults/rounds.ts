@@ -17,10 +17,10 @@ export const betAndSettle: PlayRound = (username, id) => [
   { endpoint: 'settleBets', body: settlement(username, id, 5), moves: 5 },
 ];
 
-/** Bets that take much of the log, and of memory no more than others. */
+/** Bets of 3 KB in the log, which take of memory no more than others. */
 export const wordyBets: PlayRound = (username, id) => {
   const { txns, ...request } = bet(username, id, 3);
-  const wordy = txns.map((txn) => ({ ...txn, playInfo: 'x'.repeat(400) }));
+  const wordy = txns.map((txn) => ({ ...txn, playInfo: '界'.repeat(1000) }));
   return [
     { endpoint: 'placeBets', body: { ...request, txns: wordy }, moves: -3 },
     { endpoint: 'settleBets', body: settlement(username, id, 5), moves: 5 },

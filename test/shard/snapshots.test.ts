@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { StoreFullError } from '../../src/base/store-full-error.js';
 import { isSameLsn } from '../../src/shard/log/lsn.js';
 import type { Head } from '../../src/shard/log/wal.js';
 import { isDue, nextMarks, type SnapshotPolicy, trimPoint } from '../../src/shard/snapshot/snapshot-policy.js';
@@ -184,6 +185,24 @@ test('a snapshot that its store has no room for leaves nothing behind, and spare
       [id],
     );
   }
+});
+
+test('a store that is full while a snapshot is written gets its room back at once: appends wait for it', async () => {
+  const wal = newWal();
+  const host = await funded(wal);
+  const { id } = await taken(host);
+  await bet(host, 'ann', 't1');
+  let attempts = 0;
+  wal.publishSnapshot = async () => {
+    attempts++;
+    throw new StoreFullError('no room');
+  };
+  assert.match(await abandoned(host.host.takeSnapshots(IMMEDIATE)), /no room/);
+  assert.equal(attempts, 1);
+  assert.deepEqual(
+    (await wal.snapshots(0)).map((one) => one.id),
+    [id],
+  );
 });
 
 test('a snapshot that reaches beyond its log stops the shard and names what is missing; the others serve', async () => {

@@ -106,7 +106,7 @@ async function withLimits(run: () => Promise<void>): Promise<void> {
 }
 
 test('a full disk refuses chunks, then appends, and ends nothing; with room all goes on', LINUX_ONLY, async () => {
-  const tooLarge = /^Error: the file of the store cannot grow \(EFBIG: file too large, write\)$/;
+  const tooLarge = /^StoreFullError: the file of the store cannot grow \(EFBIG: file too large, write\)$/;
   const run = async (store: LmdbStore, log: Writer, whole: string, folder: string) => {
     const id = '00000000000000bb';
     const chunk = randomBytes(128 * 1024);

@@ -14,13 +14,18 @@ export const ATTEMPTS_AT_START = 10;
 const RETRY_MS = 200;
 const RETRY_MAX_MS = 2000;
 
-/** During an outage of the store: tries again, less and less often, and gives up after the last attempt. */
-export async function patiently<T>(what: string, patience: Patience, run: () => Promise<T>): Promise<T> {
+/** During an outage of the store: tries again, less and less often, and gives up after the last attempt or what is hopeless. */
+export async function patiently<T>(
+  what: string,
+  patience: Patience,
+  run: () => Promise<T>,
+  isHopeless: (error: unknown) => boolean = isPermanent,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();
     } catch (error) {
-      if (attempt >= patience.attemptsMax || isPermanent(error)) throw error;
+      if (attempt >= patience.attemptsMax || isHopeless(error)) throw error;
       patience.log.warn({ error: (error as Error).message, attempt }, `cannot ${what}; trying again`);
       await patience.delay(Math.min(RETRY_MS * attempt, RETRY_MAX_MS));
     }

@@ -1,9 +1,10 @@
 import { must } from '../../base/assert.js';
 import type { Clock } from '../../base/clock.js';
 import { atOnce, type Steps } from '../../base/steps.js';
+import { StoreFullError } from '../../base/store-full-error.js';
 import type { TalliesJson } from '../../wallet/tallies.js';
 import { formatLsn } from '../log/lsn.js';
-import { type Patience, patiently } from '../log/patience.js';
+import { isPermanent, type Patience, patiently } from '../log/patience.js';
 import type { SnapshotSource } from '../shard.js';
 import { nextMarks, type SnapshotPolicy, trimPoint } from './snapshot-policy.js';
 import { sortSnapshots } from './snapshot-reader.js';
@@ -300,8 +301,10 @@ class Capture {
     this.alive();
   }
 
+  /** Does not wait for room: while it did, appends would not find what it has taken. */
   private async attempt(what: string, run: () => Promise<boolean>): Promise<void> {
-    if (!(await patiently(what, this.deps, run))) throw new Abandoned('another owner has the log');
+    const isHopeless = (error: unknown) => error instanceof StoreFullError || isPermanent(error);
+    if (!(await patiently(what, this.deps, run, isHopeless))) throw new Abandoned('another owner has the log');
   }
 
   /** The shard as it is now. Undefined: it has dropped the memory that this was taken of, no reason to delete others. */

@@ -1,5 +1,6 @@
 import { constants, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { StoreFullError } from '../../base/store-full-error.js';
 
 const MIB = 1024 * 1024;
 /** Zeros are written in pieces: one of LMDB's own syncs that comes meanwhile has to wait for a piece. */
@@ -89,7 +90,7 @@ export class FileGrowth {
   private ensure(wanted: number, used: number): Promise<void> | undefined {
     if (this.fileBytes - used >= wanted) return undefined;
     return this.inTurn(() => this.grow(wanted)).catch((error: Error) => {
-      throw new Error(`the file of the store cannot grow (${error.message})`, { cause: error });
+      throw new StoreFullError(`the file of the store cannot grow (${error.message})`, { cause: error });
     });
   }
 

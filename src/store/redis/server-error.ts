@@ -1,8 +1,11 @@
 import { OutageError } from '../../base/outage-error.js';
+import { StoreFullError } from '../../base/store-full-error.js';
+
+const FULL = /^OOM/;
 
 /** What Redis says when it refuses a command, and what a person can do about it. */
 const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
-  [/^OOM/, 'Redis is at its memory limit and wrote nothing: raise maxmemory'],
+  [FULL, 'Redis is at its memory limit and wrote nothing: raise maxmemory'],
   [/^READONLY/, 'this Redis has become a read-only replica and wrote nothing: waiting for the new master'],
   [/^MISCONF/, 'Redis cannot write its disk and refuses writes: make room or repair the disk'],
   [/^NOREPLICAS/, 'Redis has too few replicas (min-replicas-to-write) and wrote nothing: start them'],
@@ -43,13 +46,14 @@ const NOT_AWAY = /NOAUTH|WRONGPASS|NOPERM|unknown command|No such master|Protoco
 
 /**
  * Adds a sentence for people where there is one, in front of the server's own words; an `OutageError` when another try may
- * find the server.
+ * find the server, a `StoreFullError` when it has no memory left.
  */
 export function explain(error: Error): Error {
   const words = sentenceOf(error);
   if (OUTAGE.test(error.message) || (SENTINELS_AWAY.test(error.message) && !NOT_AWAY.test(error.message))) {
     return new OutageError(words?.message ?? error.message, { cause: error });
   }
+  if (FULL.test(error.message)) return new StoreFullError(words?.message ?? error.message, { cause: error });
   return words ?? error;
 }
 
