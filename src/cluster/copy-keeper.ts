@@ -57,10 +57,12 @@ export class CopyKeeper {
 
   /**
    * The log is served in this epoch `by` a member: what an owner before that brings is refused for good. A failover can lose
-   * the fence that stands against him, and the store lets him append then.
+   * the fence that stands against him, and the store lets him append then. Word of an older epoch that comes late says nothing
+   * of the one that its member is about to begin.
    */
   ownedSince(shard: number, epoch: number, by: string): void {
-    this.owned.set(shard, Math.max(epoch, this.owned.get(shard) ?? 0));
+    if (epoch < this.oldestEpoch(shard, this.kept.get(shard))) return;
+    this.owned.set(shard, epoch);
     if (this.seals.get(shard)?.by === by) this.seals.delete(shard);
   }
 

@@ -93,6 +93,17 @@ test('what an owner brings is refused for good when another one is known to have
   assert.equal(desk.put(copyOf(headAt(2, 2), [entryAt(3, 3)], true), 'third'), 'held');
 });
 
+test('late word of an older epoch of who takes the log opens it to nobody', () => {
+  const desk = new Desk();
+  desk.owns(1, 'taker');
+  desk.put(copyOf(GENESIS, [entryAt(2, 1)], true));
+  assert.deepEqual(desk.sealed(0), [1]);
+  desk.owns(1, 'taker');
+  assert.equal(desk.put(copyOf(headAt(2, 1), [entryAt(2, 2)])), 'none');
+  desk.owns(3, 'taker');
+  assert.equal(desk.put(copyOf(headAt(2, 1), [entryAt(3, 2)]), 'taker'), 'held');
+});
+
 test('of a log no more is held than may be', () => {
   const keeper = new CopyKeeper(BYTES_MAX);
   const entries = Array.from({ length: 2000 }, (_, i) => entryAt(1, i + 1));
