@@ -43,7 +43,10 @@ const WARM_UP_PLAYERS_MAX = 10_000;
 const IMPORT_SHARE = 0.3;
 
 /** Before anything is measured: a fresh process is slow at first. */
-export async function warmUp(server: Server, { mix, connections, players, seconds, signingSecret }: Load): Promise<void> {
+export async function warmUp(
+  server: Server,
+  { mix, connections, players, seconds, signingSecret }: Load,
+): Promise<void> {
   const few = Math.min(players, WARM_UP_PLAYERS_MAX);
   const warmSeconds = Math.min(WARM_UP_SHARE * seconds, WARM_UP_SECONDS_MAX);
   await generate(server, { mix, connections, players: few, seconds: warmSeconds, signingSecret });
