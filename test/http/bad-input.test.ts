@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { TestNode } from '../support/test-node.js';
+import { until } from '../support/until.js';
 
 /** What the transcripts cannot say: sockets that are slow, cut off or rude. */
 let node: TestNode;
@@ -56,8 +57,11 @@ function rawSocket(parts: readonly string[], pauseMs: number, hangUp = false): P
         socket.write(part);
         await new Promise((next) => setTimeout(next, pauseMs));
       }
-      if (hangUp) socket.destroy();
-      else socket.end();
+      if (hangUp) return socket.destroy();
+      // An end before the answer would take the place of it.
+      await until('an answer, or an end', () => received !== '' || socket.closed);
+      await new Promise((next) => setTimeout(next, pauseMs));
+      return socket.end();
     });
   });
 }

@@ -13,7 +13,14 @@ const HALF_OPEN_WORKER = new URL('../support/half-open-worker.js', import.meta.u
 test('who is told to stop while some shards recover finishes what the others have in flight', async () => {
   const folder = makeTempFolder();
   const fixed = { store: `lmdb:${folder.path}/store`, nodeFolder: `${folder.path}/node`, port: 0, 'admin.port': 0 };
-  const settings = settingsWith({ ...fixed, workers: 2, shards: 2, 'log.metricsSeconds': 0, 'log.level': 'silent' });
+  const settings = settingsWith({
+    ...fixed,
+    workers: 2,
+    shards: 2,
+    'log.metricsSeconds': 0,
+    'log.level': 'silent',
+    requestDeadlineMs: 60_000,
+  });
   const node = await WalletNode.open({ settings, sources: new Map() }, silentLogger, () => {}, HALF_OPEN_WORKER);
   const started = node.start();
   const ann = Array.from({ length: 100 }, (_, i) => `player${i}`).find((name) => shardOf(name, 2) === 0) as string;

@@ -108,7 +108,7 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
     const verdict = decideElement(draft, command, index, rules, nowMs, rounds?.hasBegun(index) ?? false);
     if (verdict.type === 'repeat') {
       idle++;
-      if (!repeats.some((repeat) => isSameEffect(repeat, verdict))) repeats.push(verdict);
+      addOnce(repeats, verdict);
       rounds?.addRepeat(index);
     } else if (verdict.type === 'change') {
       remarks.push(...verdict.remarks);
@@ -141,7 +141,16 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
 
 type Repeat = Extract<Verdict, { type: 'repeat' }>;
 
-/** An array that names one thing twice had one effect on it. */
+/** An array that names one thing twice had one effect on it, and had it where the first message like that one stands. */
+function addOnce(repeats: Repeat[], repeat: Repeat): void {
+  const at = repeats.findIndex((one) => isSameEffect(one, repeat));
+  if (at !== -1) {
+    if (!repeats[at]?.answer.isOfAnother || repeat.answer.isOfAnother) return;
+    repeats.splice(at, 1);
+  }
+  repeats.push(repeat);
+}
+
 function isSameEffect(a: Repeat, b: Repeat): boolean {
   const isSameAnswer = a.answer.version === b.answer.version && a.answer.before === b.answer.before;
   return a.of === b.of && isSameAnswer && a.answer.after === b.answer.after;

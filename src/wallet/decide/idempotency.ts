@@ -21,7 +21,7 @@ export function firstAnswer(item: TransactionRecord, message: Message): FirstAns
     if (isUndone && effect.type === 'rollback') break;
     if (effect.type !== type || (amount !== undefined && effect.amount !== amount)) continue;
     if (effect.waiting === waiting && effect.skip === skip) return effect;
-    newest ??= effect;
+    newest ??= { ...effect, isOfAnother: true };
   }
   return newest;
 }

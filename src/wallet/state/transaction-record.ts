@@ -37,6 +37,8 @@ export interface FirstAnswer {
   readonly after: Units;
   /** The wallet's version that the message made. */
   readonly version: number;
+  /** That message had another status or skip than the one that is answered. */
+  readonly isOfAnother?: boolean;
 }
 
 export type EffectType = 'place' | 'settle' | 'adjust' | 'void' | 'cancel' | 'rollback';

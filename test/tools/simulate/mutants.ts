@@ -76,8 +76,8 @@ const WALLET: readonly Row[] = [
   [
     'repeats',
     'a repeat is answered with the balance of now',
-    'repeat: true, before: entry.before, after: entry.after',
-    'repeat: true, before: entry.after, after: entry.after',
+    'repeat: true, before, after',
+    'repeat: true, before: after, after',
   ],
   ['repeats', 'an adjustment is no repeat', "one.what === 'adjust' && one.request === command.id", 'false'],
   ['repeats', 'the repeat of a cancel is refused', "one.what === 'cancel' && !one.undone", 'false', 0],

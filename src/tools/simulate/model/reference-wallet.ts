@@ -18,6 +18,8 @@ interface Entry {
   readonly before: number;
   readonly after: number;
   readonly version: number;
+  /** Of a copy: the entry of another message, the newest. */
+  readonly standsFor?: Entry;
 }
 
 interface Bet {
@@ -137,6 +139,8 @@ interface Effect {
   repeat: boolean;
   /** Of a repeat: what it repeats. */
   source?: object;
+  /** Of a repeat: that had another status or skip. */
+  isOther?: boolean;
   /** Of a repeat: its request was not known. */
   remembered?: boolean;
   before: number;
@@ -243,7 +247,11 @@ export class ReferenceWallet {
   ): ReferenceAnswer {
     if (effects.some((effect) => !effect.repeat)) return { code: 0, before, after };
     if (idle === command.txns.length) return { code: 20001 };
-    const once = effects.filter((effect, i) => effects.findIndex((one) => one.source === effect.source) === i);
+    const placeOf = ({ source }: Effect) => {
+      const own = effects.findIndex((one) => one.source === source && !one.isOther);
+      return own === -1 ? effects.findIndex((one) => one.source === source) : own;
+    };
+    const once = effects.filter((effect, i) => placeOf(effect) === i);
     const newest = once.filter((effect) => effect.version === Math.max(...effects.map((one) => one.version)));
     return { code: 0, before: newest[0]?.before as number, after: newest.at(-1)?.after as number };
   }
@@ -1065,9 +1073,12 @@ function alike(
   skip: boolean,
 ): Entry | undefined {
   const entries = on.entries.filter((entry) => entry.what === what && entry.amount === amount && !entry.undone);
-  return entries.findLast((entry) => entry.status === status && entry.skip === skip) ?? entries.at(-1);
+  const same = entries.findLast((entry) => entry.status === status && entry.skip === skip);
+  const newest = entries.at(-1);
+  return same ?? (newest && { ...newest, standsFor: newest });
 }
 
-function repeatOf(entry: { before: number; after: number; version: number }): Effect {
-  return { repeat: true, before: entry.before, after: entry.after, version: entry.version, source: entry };
+function repeatOf(entry: { before: number; after: number; version: number; standsFor?: Entry }): Effect {
+  const { before, after, version, standsFor } = entry;
+  return { repeat: true, before, after, version, source: standsFor ?? entry, isOther: standsFor !== undefined };
 }
