@@ -141,6 +141,12 @@ export function bearer(token: string | undefined): Readonly<Record<string, strin
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
 }
 
+interface Sums {
+  readonly created: number;
+  /** Only walletd tells it. */
+  readonly skipped?: number;
+}
+
 /** In a cluster some are refused while their shard moves: the same lines once more create these, and skip the others. */
 async function importSome(
   adminUrl: string,
@@ -154,14 +160,14 @@ async function importSome(
     headers: { 'Content-Type': 'application/x-ndjson', ...bearer(token) },
     body: lines.join('\n'),
   };
-  let left = usernames.length;
   for (let attempt = 1; ; attempt++) {
     const response = await fetch(`${adminUrl}/v1/players:import`, init);
     const text = await response.text();
     const end = text.trim().split('\n').at(-1) as string;
-    if (response.ok) left -= (JSON.parse(end) as { created: number }).created;
-    if (left === 0) return;
-    if (attempt === IMPORTS_MAX) throw new Error(`${left} players are not created: ${response.status} ${end}`);
+    const { created, skipped = 0 } = response.ok ? (JSON.parse(end) as Sums) : { created: 0 };
+    // Only what has been sent before may be there.
+    if (created + (attempt === 1 ? 0 : skipped) === usernames.length) return;
+    if (attempt === IMPORTS_MAX) throw new Error(`players are not created: ${response.status} ${end}`);
     await delay(IMPORT_AGAIN_MS);
   }
 }

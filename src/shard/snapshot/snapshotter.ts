@@ -199,7 +199,8 @@ class Capture {
     } catch (error) {
       if (this.isBegun && !(error instanceof Abandoned)) {
         const { nonce } = this.first.head;
-        await this.deps.snapshots.deleteSnapshot(this.shard.id, nonce, [], this.id).catch(() => {});
+        const remove = () => this.deps.snapshots.deleteSnapshot(this.shard.id, nonce, [], this.id);
+        await patiently('delete a snapshot', this.deps, remove).catch(() => {});
       }
       throw error;
     }
@@ -233,7 +234,9 @@ class Capture {
     const { nonce } = this.first.head;
     for (const { id, manifest } of await patiently('list the snapshots', this.deps, () => snapshots.snapshots(shard))) {
       if (manifest !== undefined) continue;
-      await this.write('delete a snapshot', () => snapshots.deleteSnapshot(shard, nonce, [], id));
+      this.alive();
+      const remove = () => snapshots.deleteSnapshot(shard, nonce, [], id);
+      if (!(await patiently('delete a snapshot', this.deps, remove))) throw new Abandoned('another owner has the log');
     }
   }
 

@@ -5,6 +5,7 @@ import { StoreFullError } from '../../base/store-full-error.js';
 const MIB = 1024 * 1024;
 /** Zeros are written in pieces: one of LMDB's own syncs that comes meanwhile has to wait for a piece. */
 const PIECE_BYTES = MIB;
+const NO_ROOM: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 /** As many bytes are kept ready as are used, up to this: a small store stays small. */
 const AHEAD_BYTES_MAX = 32 * MIB;
 const CHECK_EVERY = 16;
@@ -89,8 +90,9 @@ export class FileGrowth {
 
   private ensure(wanted: number, used: number): Promise<void> | undefined {
     if (this.fileBytes - used >= wanted) return undefined;
-    return this.inTurn(() => this.grow(wanted)).catch((error: Error) => {
-      throw new StoreFullError(`the file of the store cannot grow (${error.message})`, { cause: error });
+    return this.inTurn(() => this.grow(wanted)).catch((error: NodeJS.ErrnoException) => {
+      const Failure = NO_ROOM.includes(error.code ?? '') ? StoreFullError : Error;
+      throw new Failure(`the file of the store cannot grow (${error.message})`, { cause: error });
     });
   }
 
