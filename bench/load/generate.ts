@@ -37,7 +37,7 @@ let runs = 0;
  * closed loop that took a third of a process' time. A brief run warms up briefly.
  */
 const WARM_UP_SECONDS_MAX = 12;
-const WARM_UP_SHARE = 2;
+const WARM_UP_RUNS = 2;
 const WARM_UP_PLAYERS_MAX = 10_000;
 /** Of all that has to be done until players with open bets are there; their bets take the rest. */
 const IMPORT_SHARE = 0.3;
@@ -48,7 +48,7 @@ export async function warmUp(
   { mix, connections, players, seconds, signingSecret }: Load,
 ): Promise<void> {
   const few = Math.min(players, WARM_UP_PLAYERS_MAX);
-  const warmSeconds = Math.min(WARM_UP_SHARE * seconds, WARM_UP_SECONDS_MAX);
+  const warmSeconds = Math.min(WARM_UP_RUNS * seconds, WARM_UP_SECONDS_MAX);
   await generate(server, { mix, connections, players: few, seconds: warmSeconds, signingSecret });
 }
 

@@ -167,7 +167,8 @@ async function importSome(
     const { created, skipped = 0 } = response.ok ? (JSON.parse(end) as Sums) : { created: 0 };
     // Only what has been sent before may be there.
     if (created + (attempt === 1 ? 0 : skipped) === usernames.length) return;
-    if (attempt === IMPORTS_MAX) throw new Error(`players are not created: ${response.status} ${end}`);
+    const isHopeless = response.status >= 400 && response.status < 500;
+    if (isHopeless || attempt === IMPORTS_MAX) throw new Error(`players are not created: ${response.status} ${end}`);
     await delay(IMPORT_AGAIN_MS);
   }
 }

@@ -29,7 +29,7 @@ export class CopyKeeper {
   put({ shard, base, entries, isWhole }: Copy, from: string, nowMs: number): CopyOutcome {
     const kept = this.kept.get(shard);
     const newest = entries.at(-1)?.head ?? base;
-    if (this.isSealed(shard, from, nowMs) || newest.lsn.epoch < this.oldestEpoch(shard, kept)) return 'none';
+    if (this.isSealed(shard, from, nowMs) || newest.lsn.epoch < this.oldestEpoch(shard)) return 'none';
     if (kept?.maybeAfter(newest) !== undefined) return 'held';
     const missing = kept?.maybeAfter(base)?.length === 0;
     if (!missing && !isWhole) return 'gap';
@@ -61,13 +61,13 @@ export class CopyKeeper {
    * of the one that its member is about to begin.
    */
   ownedSince(shard: number, epoch: number, by: string): void {
-    if (epoch < this.oldestEpoch(shard, this.kept.get(shard))) return;
+    if (epoch < this.oldestEpoch(shard)) return;
     this.owned.set(shard, epoch);
     if (this.seals.get(shard)?.by === by) this.seals.delete(shard);
   }
 
-  private oldestEpoch(shard: number, kept: RecentEntries | undefined): number {
-    return Math.max(this.owned.get(shard) ?? 0, kept?.newest.lsn.epoch ?? 0);
+  private oldestEpoch(shard: number): number {
+    return Math.max(this.owned.get(shard) ?? 0, this.kept.get(shard)?.newest.lsn.epoch ?? 0);
   }
 
   /** Somebody else is taking it. */

@@ -73,6 +73,8 @@ const ADD_ATTEMPTS = 3;
 const DURABLE_MAX_MS = 30_000;
 const DURABLE_POLL_MS = 5;
 
+const ANOTHER_OWNER = 'another owner has the log';
+
 /** Why a snapshot will not be: its shard was dropped, or another owner came, or there is no time left. */
 class Abandoned extends Error {}
 
@@ -198,9 +200,7 @@ class Capture {
       return await this.run(marks);
     } catch (error) {
       if (this.isBegun && !(error instanceof Abandoned)) {
-        const { nonce } = this.first.head;
-        const remove = () => this.deps.snapshots.deleteSnapshot(this.shard.id, nonce, [], this.id);
-        await patiently('delete a snapshot', this.deps, remove).catch(() => {});
+        await this.remove(this.id).catch(() => {});
       }
       throw error;
     }
@@ -231,13 +231,18 @@ class Capture {
   private async deleteUnfinished(): Promise<void> {
     const { snapshots } = this.deps;
     const shard = this.shard.id;
-    const { nonce } = this.first.head;
     for (const { id, manifest } of await patiently('list the snapshots', this.deps, () => snapshots.snapshots(shard))) {
       if (manifest !== undefined) continue;
       this.alive();
-      const remove = () => snapshots.deleteSnapshot(shard, nonce, [], id);
-      if (!(await patiently('delete a snapshot', this.deps, remove))) throw new Abandoned('another owner has the log');
+      if (!(await this.remove(id))) throw new Abandoned(ANOTHER_OWNER);
     }
+  }
+
+  /** Of one that is not whole. As it makes room, it is tried again where there is none. */
+  private remove(id: string): Promise<boolean> {
+    const { nonce } = this.first.head;
+    const remove = () => this.deps.snapshots.deleteSnapshot(this.shard.id, nonce, [], id);
+    return patiently('delete a snapshot', this.deps, remove);
   }
 
   private async writeChunks(): Promise<{ chunks: ChunkSummary[]; applied: number; players: number }> {
@@ -307,7 +312,7 @@ class Capture {
   /** Does not wait for room: while it did, appends would not find what it has taken. */
   private async attempt(what: string, run: () => Promise<boolean>): Promise<void> {
     const isHopeless = (error: unknown) => error instanceof StoreFullError || isPermanent(error);
-    if (!(await patiently(what, this.deps, run, isHopeless))) throw new Abandoned('another owner has the log');
+    if (!(await patiently(what, this.deps, run, isHopeless))) throw new Abandoned(ANOTHER_OWNER);
   }
 
   /** The shard as it is now. Undefined: it has dropped the memory that this was taken of, no reason to delete others. */
