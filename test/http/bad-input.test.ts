@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { rawRequest } from '../support/raw-request.js';
 import { TestNode } from '../support/test-node.js';
-import { until } from '../support/until.js';
 
 /** What the transcripts cannot say: sockets that are slow, cut off or rude. */
 let node: TestNode;
@@ -39,31 +41,20 @@ async function balance(): Promise<number> {
   return ((await response.json()) as { balance: number }).balance;
 }
 
-/** Writes the parts with a pause between them; resolves to all that came back until the other side closes. */
-function rawSocket(parts: readonly string[], pauseMs: number, hangUp = false): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(node.callbackUrl);
-    const socket: Socket = connect(Number(port), hostname);
-    let received = '';
-    socket.on('data', (data) => {
-      received += data.toString();
-    });
-    socket.on('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'ECONNRESET' ? resolve(received) : reject(error),
-    );
-    socket.on('close', () => resolve(received));
-    socket.on('connect', async () => {
-      for (const part of parts) {
-        socket.write(part);
-        await new Promise((next) => setTimeout(next, pauseMs));
-      }
-      if (hangUp) return socket.destroy();
-      // An end before the answer would take the place of it.
-      await until('an answer, or an end', () => received !== '' || socket.closed);
-      await new Promise((next) => setTimeout(next, pauseMs));
-      return socket.end();
-    });
-  });
+/** Writes the parts with a pause between them; resolves to all that came back. */
+const rawSocket = (parts: readonly (string | Buffer)[], pauseMs: number) =>
+  rawRequest(node.callbackUrl, parts, { pauseMs });
+
+/** Writes a request, or a piece of one, and is gone so long after that. */
+async function hangUpAfter(piece: string, ms: number): Promise<void> {
+  const { hostname, port } = new URL(node.callbackUrl);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  // Whoever is cut off by the server has what he wanted.
+  socket.on('error', () => {});
+  socket.write(piece);
+  await delay(ms);
+  socket.destroy();
 }
 
 const head = (length: number, extra = '') =>
@@ -109,19 +100,8 @@ test('a chunked body is read like any other', async () => {
 test('a body that comes byte by byte is read; a character may be cut in two', async () => {
   const body = Buffer.from(bet('slow-🎲'));
   const at = body.indexOf(0xf0) + 2;
-  const parts = [head(body.length), body.subarray(0, at).toString('latin1'), body.subarray(at).toString('latin1')];
-  const { hostname, port } = new URL(node.callbackUrl);
-  const received = await new Promise<string>((resolve) => {
-    const socket = connect(Number(port), hostname);
-    let text = '';
-    socket.on('data', (data) => {
-      text += data.toString();
-    });
-    socket.on('close', () => resolve(text));
-    parts.forEach((part, i) => {
-      setTimeout(() => socket.write(Buffer.from(part, 'latin1')), 30 * (i + 1));
-    });
-  });
+  const parts = [head(body.length), body.subarray(0, at), body.subarray(at)];
+  const received = await rawSocket(parts, 30);
   assert.match(received, /^HTTP\/1\.1 200 OK/);
   assert.match(received, /"statusCode":0/);
 });
@@ -139,14 +119,14 @@ test('a body in crumbs is cut off: each costs the server as much as a small call
 test('an upload that is cut off applies nothing, and the server serves on', async () => {
   const before = await balance();
   const text = bet('cut-off');
-  for (let i = 0; i < 20; i++) await rawSocket([head(text.length) + text.slice(0, text.length - 5)], 5, true);
+  for (let i = 0; i < 20; i++) await hangUpAfter(head(text.length) + text.slice(0, text.length - 5), 5);
   assert.equal(await balance(), before);
 });
 
 test('a caller who hangs up before his answer: the bet is applied once at most, and its repeat is answered', async () => {
   for (let i = 0; i < 20; i++) {
     const text = bet(`hung-up-${i}`);
-    await rawSocket([head(text.length) + text], 0, true);
+    await hangUpAfter(head(text.length) + text, 0);
     const { body } = await post('/placeBets', text);
     const answer = JSON.parse(body) as { balanceBefore: number; balanceAfter: number };
     assert.equal(answer.balanceBefore - answer.balanceAfter, 1);
@@ -166,7 +146,7 @@ test('garbage, pipelined requests and huge headers get an answer or a closed con
     head(2, `X-Huge: ${'x'.repeat(100_000)}\r\n`),
     `POST /placeBets HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
   ];
-  for (const request of requests) await rawSocket([request], 20, true);
+  for (const request of requests) await hangUpAfter(request, 20);
   assert.equal((await post('/placeBets', bet('after-rude'))).status, 200);
 });
 
