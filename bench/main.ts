@@ -136,7 +136,7 @@ verb('peers', 'beside what a team would build first', connections(128), players(
 
 verb(
   'cost',
-  'what scrapes, snapshots and signatures take from the throughput',
+  'what scrapes, an open console, snapshots, signatures and traces cost',
   connections(128),
   players(10_000),
   ...mixed(),

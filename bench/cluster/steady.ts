@@ -6,10 +6,11 @@ import { Scrape } from '../../test/support/scrape.js';
 import { WalletdProcess } from '../../test/support/walletd-process.js';
 import { generate } from '../load/generate.js';
 import { atEnd } from '../support/clean-up.js';
+import { usedUs } from '../support/processor.js';
 import type { Server } from '../support/servers.js';
 import type { Round } from './outages.js';
 import { SHARDS, type Stage } from './stage.js';
-import { processorUs, underLoad, usedUs } from './under-load.js';
+import { processorUs, underLoad } from './under-load.js';
 
 const IDLE_SECONDS = 10;
 const CONNECTIONS = 128;

@@ -1,11 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { type Generated, generate, type Load } from '../load/generate.js';
+import { usedUs } from '../support/processor.js';
 import type { Server } from '../support/servers.js';
-
-/** Of a process, in ticks since it began; `times` of a program in C counts in as many per second everywhere on Linux. */
-const TICK_US = 10_000;
-const USER = 11;
-const SYSTEM = 12;
 
 /** Few among the many that lie there: what is checked at the end is every balance of theirs. */
 const LOAD: Omit<Load, 'seconds'> = { mix: 'real', connections: 256, players: 1000, reopens: true, areFew: true };
@@ -52,13 +47,4 @@ export async function processorUs(
   if (first === undefined || last === undefined || first === last) throw new Error('two seconds are the least');
   const answers = pieces.slice(1).reduce((sum, piece) => sum + piece.answers, 0);
   return { result, us: (last.us - first.us) / answers };
-}
-
-/** What these processes have used of the processor. */
-export function usedUs(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => {
-    // The name before may have blanks.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return sum + (Number(fields[USER]) + Number(fields[SYSTEM])) * TICK_US;
-  }, 0);
 }

@@ -1,36 +1,47 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { warmUp } from '../load/generate.js';
 import type { LoadReport } from '../load/load.js';
 import { announce, type RaceSettings, race } from '../load/race.js';
 import { atEnd, withCleanUp } from '../support/clean-up.js';
-import { type Contestant, walletd } from '../support/servers.js';
+import { type Server, startWalletd, walletd } from '../support/servers.js';
 import { type StoreChoice, startStore } from '../support/store.js';
+import { type Beside, printTurns, type Taken, takeTurns } from './turns.js';
 
 export type CostSettings = RaceSettings & StoreChoice;
+
+export interface CostReport extends LoadReport {
+  readonly taken: readonly Taken[];
+}
 
 const SCRAPE_MS = 1000;
 /** The generator signs in all of them: its part is not what a signature costs the server. */
 const SECRET = '0123456789abcdef0123456789abcdef';
 
 /**
- * What is on beside the callbacks, each by itself, and beside the first of them. Counting for metrics is always on;
- * `micro` has its share.
+ * What is on beside the callbacks, each by itself, and beside a walletd as it comes; what can come and go while it serves
+ * takes turns. Counting for metrics is always on; `micro` has its share.
  */
-export function runCost(settings: CostSettings): Promise<LoadReport> {
+export function runCost(settings: CostSettings): Promise<CostReport> {
   return withCleanUp(async () => {
     const store = await startStore(settings);
     announce(store, settings);
+    const taken = await withCleanUp(async () => {
+      const server = await startWalletd(store, 0);
+      await warmUp(server, settings);
+      return await takeTurns(server.process.pid, [scrapes(server), anOpenConsole(server)], settings.rounds);
+    });
     const collector = await startCollector();
     const contestants = [
       walletd(store, 0, { name: 'walletd' }),
-      scraped(walletd(store, 0, { name: 'metrics each second' })),
-      watched(walletd(store, 0, { name: 'console open' })),
       walletd(store, 0, { name: 'snapshot each second', WALLETD_SNAPSHOTS_EVERY_SECONDS: '1' }),
       walletd(store, 0, { name: 'signatures checked', WALLETD_SIGNATURE_KEYS: `bench:${SECRET}` }),
       walletd(store, 0, { name: 'one trace of a hundred', ...tracesTo(collector) }),
     ];
-    return { durability: store.durability, raced: await race(contestants, { ...settings, signingSecret: SECRET }) };
+    const raced = await race(contestants, { ...settings, signingSecret: SECRET });
+    printTurns(taken);
+    return { durability: store.durability, raced, taken };
   });
 }
 
@@ -56,29 +67,24 @@ function tracesTo(collector: string): Record<string, string> {
   };
 }
 
-function scraped({ name, start }: Contestant): Contestant {
+function scrapes({ adminUrl }: Server): Beside {
   return {
-    name,
-    start: async (run) => {
-      const server = await start(run);
-      // Of a server that is being ended it fails; one that is down has failed its load.
-      const scraping = setInterval(() => void scrape(`${server.adminUrl}/metrics`).catch(() => {}), SCRAPE_MS);
-      atEnd(() => clearInterval(scraping));
-      return server;
+    name: 'metrics scraped each second',
+    begin: () => {
+      const scraping = setInterval(() => void scrape(`${adminUrl}/metrics`).catch(() => {}), SCRAPE_MS);
+      return () => clearInterval(scraping);
     },
   };
 }
 
 /** One page shows the overview: a message a second. */
-function watched({ name, start }: Contestant): Contestant {
+function anOpenConsole({ adminUrl }: Server): Beside {
   return {
-    name,
-    start: async (run) => {
-      const server = await start(run);
+    name: 'console open',
+    begin: () => {
       const stop = new AbortController();
-      void listen(`${server.adminUrl}/console/live`, stop.signal).catch(() => {});
-      atEnd(() => stop.abort());
-      return server;
+      void listen(`${adminUrl}/console/live`, stop.signal).catch(() => {});
+      return () => stop.abort();
     },
   };
 }

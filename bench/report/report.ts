@@ -1,6 +1,8 @@
 import type { ClusterReport } from '../cluster/cluster.js';
 import { FIGURE_COLUMNS, figureRow, isReached } from '../cluster/figure.js';
 import { COMPARE_COLUMNS, type CompareReport, compareRows } from '../compare/compare.js';
+import type { CostReport } from '../cost/cost.js';
+import { TURNS_COLUMNS, turnsRows } from '../cost/turns.js';
 import type { LoadReport } from '../load/load.js';
 import { populationSentences } from '../load/populations.js';
 import { collectionSentences, racedFigures, VITALS_COLUMNS, vitalsRow } from '../load/race-table.js';
@@ -142,9 +144,14 @@ function peersChapter({ durability, raced }: LoadReport): string {
   );
 }
 
-function costChapter({ durability, raced }: LoadReport): string {
-  const text = 'One server as it comes, and others with one thing more to do.';
-  return chapter('What it costs', paragraph(`${text} ${durabilityOf(durability)}`), racedTable(raced));
+function costChapter({ durability, raced, taken }: CostReport): string {
+  return chapter(
+    'What it costs',
+    paragraph(`One server as it comes, and others with one thing more to do. ${durabilityOf(durability)}`),
+    racedTable(raced),
+    paragraph('What is done once a second, by the processor of a server at rest: with it less without it.'),
+    table(TURNS_COLUMNS, turnsRows(taken)),
+  );
 }
 
 function overloadChapter(report: OverloadReport): string {

@@ -1,5 +1,6 @@
 import type { ClusterReport } from '../cluster/cluster.js';
 import type { CompareReport } from '../compare/compare.js';
+import type { CostReport } from '../cost/cost.js';
 import type { LoadReport } from '../load/load.js';
 import type { MemoryReport } from '../memory/memory.js';
 import type { MicroReport } from '../micro/micro.js';
@@ -19,7 +20,7 @@ export interface Results {
   readonly scale?: ScaleReport;
   readonly recovery?: RecoveryReport;
   readonly peers?: LoadReport;
-  readonly cost?: LoadReport;
+  readonly cost?: CostReport;
   readonly memory?: MemoryReport;
   readonly soak?: SoakReport;
   readonly micro?: MicroReport;

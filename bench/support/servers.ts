@@ -4,7 +4,7 @@ import { startChild } from './child.js';
 import { atEnd } from './clean-up.js';
 import { ROOT } from './root.js';
 import type { Store } from './store.js';
-import type { Serving } from './vitals.js';
+import type { Serving, ServingProcess } from './vitals.js';
 
 /** A server under test, in a process of its own, which ends with the bench. */
 export interface Server {
@@ -21,6 +21,11 @@ export interface Server {
   /** Of a walletd that the bench has started: with these its tools find its store. Undefined for any other server. */
   readonly settings: Readonly<Record<string, string>> | undefined;
   readonly process: Serving;
+}
+
+/** One that the bench has started. */
+export interface OwnServer extends Server {
+  readonly process: ServingProcess;
 }
 
 const IMPORTED_AT_ONCE = 100_000;
@@ -90,7 +95,7 @@ export async function startWalletd(
   workers: number,
   { name = `walletd ${describeWorkers(workers)}`, ...changes }: Readonly<Record<string, string>> = {},
   root = ROOT,
-): Promise<Server> {
+): Promise<OwnServer> {
   const place = name.replace(/[^\w.-]+/g, '-');
   const settings = {
     ...store.settingsOf(place),

@@ -27,10 +27,9 @@ export class Figures {
    * Null when that is nothing.
    */
   quantile(name: string, labels: Labels, quantile: number, before: Figures | undefined): number | null {
-    const buckets = this.series(name).filter((one) => one.metricName === `${name}_bucket` && has(one, labels));
-    const grown = buckets.map(({ labels: { le }, value }, i) => {
-      const earlier = before?.series(name).filter((one) => one.metricName === `${name}_bucket` && has(one, labels));
-      return { bound: Number(le), count: value - (earlier?.[i]?.value ?? 0) };
+    const earlier = before?.buckets(name, labels) ?? [];
+    const grown = this.buckets(name, labels).map(({ labels: { le }, value }, i) => {
+      return { bound: Number(le), count: value - (earlier[i]?.value ?? 0) };
     });
     const rank = (grown.at(-1)?.count ?? 0) * quantile;
     if (rank === 0) return null;
@@ -44,6 +43,10 @@ export class Figures {
       [bound, count] = [next.bound, next.count];
     }
     return bound;
+  }
+
+  private buckets(name: string, labels: Labels): readonly MetricValue[] {
+    return this.series(name).filter((one) => one.metricName === `${name}_bucket` && has(one, labels));
   }
 }
 

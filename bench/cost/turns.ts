@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Column, formatTable } from '../../src/cli/print/table.js';
+import { usedUs } from '../support/processor.js';
+import { RunProgress } from '../support/progress.js';
+
+/** Something that goes on beside callbacks; `begin` says how it is ended. */
+export interface Beside {
+  readonly name: string;
+  begin(): () => void;
+}
+
+/** What it takes of a core: with it less without it, for each pair of turns. */
+export interface Taken {
+  readonly name: string;
+  readonly shares: readonly number[];
+}
+
+const TURN_MS = 3000;
+const PAIRS_PER_ROUND = 4;
+
+/**
+ * Runs in alternation differ by a seventh on a noisy machine, which hides what takes a hundredth. So this is the processor that
+ * one process, which has served and rests, uses with it and without it, in turns. What is done once a second does not depend
+ * on what is served meanwhile.
+ */
+export async function takeTurns(pid: number, besides: readonly Beside[], rounds: number): Promise<readonly Taken[]> {
+  const pairs = rounds * PAIRS_PER_ROUND;
+  const progress = new RunProgress(besides.length, (2 * pairs * TURN_MS) / 1000);
+  const taken: Taken[] = [];
+  try {
+    for (const { name, begin } of besides) {
+      const shares: number[] = [];
+      for (let pair = 0; pair < pairs; pair++) {
+        const without = await coreShare(pid);
+        const end = begin();
+        shares.push((await coreShare(pid)) - without);
+        end();
+      }
+      taken.push({ name, shares });
+      progress.next(rowOf({ name, shares }).join('  '));
+    }
+  } finally {
+    progress.stop();
+  }
+  return taken;
+}
+
+async function coreShare(pid: number): Promise<number> {
+  const fromUs = usedUs([pid]);
+  const fromMs = performance.now();
+  await delay(TURN_MS);
+  return (usedUs([pid]) - fromUs) / 1000 / (performance.now() - fromMs);
+}
+
+export const TURNS_COLUMNS: readonly Column[] = ['', { right: 'of a core' }, { right: '±' }];
+
+export function turnsRows(taken: readonly Taken[]): string[][] {
+  return taken.map(rowOf);
+}
+
+export function printTurns(taken: readonly Taken[]): void {
+  console.log('\nof a server at rest, with it less without it; ±: standard error of the mean');
+  console.log(formatTable(TURNS_COLUMNS, turnsRows(taken)));
+}
+
+function rowOf({ name, shares }: Taken): string[] {
+  const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
+  const squares = shares.reduce((sum, share) => sum + (share - mean) ** 2, 0);
+  return [name, percent(mean), percent(Math.sqrt(squares / (shares.length - 1) / shares.length))];
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(2)} %`;
+}
