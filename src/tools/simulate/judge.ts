@@ -13,6 +13,8 @@ export interface Told {
 
 /** Of messages whose answers were lost, the newest that may still be on their way. */
 const LATE_MAX = 4;
+/** Of more messages at once there would be too many orders. */
+const REPEATED_MAX = 2;
 /** A history with so much that is unsure ends. */
 const WORLDS_MAX = 200;
 
@@ -62,6 +64,7 @@ export class Judge {
     const after = (worlds: readonly ReferencePlayer[]) => worlds.flatMap((world) => this.ordersOf(world, left));
     let worlds = after(this.worlds);
     if (worlds.length === 0) worlds = after(this.worldsWithLate());
+    if (worlds.length === 0) worlds = this.afterRepeats(left);
     if (worlds.length === 0) return false;
     this.keep(worlds);
     return true;
@@ -74,6 +77,16 @@ export class Judge {
       worlds = worlds.concat(worlds.map((world) => this.turn(world, message).player));
     }
     return worlds;
+  }
+
+  /**
+   * An operator of several servers may carry out a message twice, when one of them is lost with its answer, and the other messages
+   * may come in between: a bet is placed, cancelled with its round, and told as a cancelled one. Alone it would get its first answer.
+   */
+  private afterRepeats(left: readonly Exchange[]): ReferencePlayer[] {
+    if (left.length === 1 || left.length > REPEATED_MAX) return [];
+    const twice = [...left, ...left.map(({ message }): Exchange => ({ message, told: undefined }))];
+    return this.worlds.flatMap((world) => this.ordersOf(world, twice));
   }
 
   private ordersOf(world: ReferencePlayer, left: readonly Exchange[]): ReferencePlayer[] {

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Judge, type Told } from '../../../src/tools/simulate/judge.js';
+import { Platform } from '../../../src/tools/simulate/platform.js';
+import { DEFAULT_PROFILE } from '../../../src/tools/simulate/profile.js';
+
+const ALREADY_CANCELLED: Told = { code: 20003 };
+
+test('of two messages at once one may have been carried out twice, with the other in between', () => {
+  const { judge, bet, cancel } = beginning();
+  const refunded = { code: 0, before: 9_900_000, after: 10_000_000 };
+  assert.ok(judge.toldAtOnce([cancel, bet], [refunded, ALREADY_CANCELLED]));
+});
+
+test('a stake that was taken twice is no repeat', () => {
+  const { judge, bet, cancel } = beginning();
+  const refunded = { code: 0, before: 9_800_000, after: 9_900_000 };
+  assert.equal(judge.toldAtOnce([cancel, bet], [refunded, ALREADY_CANCELLED]), false);
+});
+
+test('a message that went alone is not told as carried out twice', () => {
+  const { judge, bet } = beginning();
+  assert.equal(judge.told(bet, ALREADY_CANCELLED), false);
+});
+
+function beginning() {
+  const platform = new Platform();
+  const judge = new Judge({ ...DEFAULT_PROFILE, decimals: 4 }, { username: 'p', currency: 'THB', balance: 1000 });
+  return { judge, bet: platform.bet('b1', 10), cancel: platform.cancel('b1', 10) };
+}
