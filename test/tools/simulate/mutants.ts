@@ -31,6 +31,12 @@ const WALLET: readonly Row[] = [
     'this.move(player, txn.payoutAmount, version, bet',
   ],
   [
+    'skip',
+    'a settle of a round that skips pays',
+    'const moved = skip ? 0 : txn.payoutAmount;',
+    'const moved = txn.payoutAmount;',
+  ],
+  [
     'waiting',
     'a confirmation takes the stake again',
     'const moved = takes ? -bet.stake : 0;',
@@ -65,6 +71,12 @@ const WALLET: readonly Row[] = [
   ],
   ['names', 'ids are the same for all products', 'bet.product === product && bet.id === id', 'bet.id === id'],
   [
+    'names',
+    'rounds are the same for all products',
+    'bet.product === product && bet.round === round',
+    'bet.round === round',
+  ],
+  [
     'payout',
     'a win is paid on top of the stake',
     'this.move(player, skip ? 0 : txn.payoutAmount, version, bet',
@@ -80,6 +92,18 @@ const WALLET: readonly Row[] = [
     'repeat: true, before: after, after',
   ],
   ['repeats', 'an adjustment is no repeat', "one.what === 'adjust' && one.request === command.id", 'false'],
+  [
+    'repeats',
+    'the repeat of a bet is held against its adjusted stake',
+    "alike(bet, 'place', txn.betAmount, txn.status, skip)",
+    "bet.stake === txn.betAmount ? alike(bet, 'place', txn.betAmount, txn.status, skip) : undefined",
+  ],
+  [
+    'repeats',
+    'an adjustment is no repeat when the bet is closed',
+    "one.what === 'adjust' && one.request === command.id",
+    "isOpen(bet) && one.what === 'adjust' && one.request === command.id",
+  ],
   ['repeats', 'the repeat of a cancel is refused', "one.what === 'cancel' && !one.undone", 'false', 0],
   ['repeats', 'a reward is paid each time', 'if (known !== undefined) {', 'if (false) {', 1],
   ['repeats', 'the repeat of a movement is refused', 'entry !== undefined && entry.amount === amount', 'false'],
@@ -133,6 +157,12 @@ const WALLET: readonly Row[] = [
     'this.voidMove(player, held - paid, txn)',
     'this.voidMove(player, held, txn)',
   ],
+  [
+    'void',
+    'the void of one bet takes back all that its round was paid',
+    'Math.min(settlement.paid, txn.payoutAmount - paid)',
+    'settlement.paid',
+  ],
   ['cancel', 'a settled bet is refunded', "if (!isOpen(bet) && bet.state !== 'TIPS')", 'if (isReversed(bet))'],
   [
     'cancel',
@@ -177,6 +207,33 @@ const WALLET: readonly Row[] = [
     'return this.isUndone(player, [bet], bet.product, bet.round);',
     'return false;',
   ],
+  [
+    'rollback',
+    'the late retry of a cancel that was undone gives back',
+    'if (this.isStale(player, bet))',
+    'if (false)',
+    1,
+  ],
+  [
+    'rollback',
+    'the late retry of a settle of a round that was undone pays',
+    'if (this.isStaleInRound(player, product, txn.roundId))',
+    'if (false)',
+    0,
+  ],
+  [
+    'rollback',
+    'the rollback of a round leaves the payouts of single bets',
+    '[...settled, ...settlements].reduce',
+    'settlements.reduce',
+    1,
+  ],
+  [
+    'rollback',
+    'the rollback of one bet takes all that its round was paid',
+    'others ? Math.min(settlement.paid, txn.payoutAmount - moved) : settlement.paid',
+    'settlement.paid',
+  ],
   ['rollback', 'the first answer is not forgotten', ', undone: true }', ' }'],
   [
     'rollback',
@@ -209,6 +266,12 @@ const WALLET: readonly Row[] = [
     'the first element is all that counts',
     'for (const txn of command.txns) {',
     'for (const txn of command.txns.slice(0, 1)) {',
+  ],
+  [
+    'arrays',
+    'in a repeat the first element has the effect of its bet, whichever had it',
+    'effects.findIndex((one) => one.source === source && !one.isOther)',
+    '-1',
   ],
   [
     'arrays',

@@ -1,5 +1,5 @@
 import type { Case } from '../case.js';
-import { but } from '../platform.js';
+import { but, SKIP } from '../platform.js';
 
 export const ARRAYS: readonly Case[] = [
   {
@@ -48,6 +48,21 @@ export const ARRAYS: readonly Case[] = [
         [bets, [1000, 700]],
         [bets, [1000, 700]],
         [p.balance(), [700]],
+      ];
+    },
+  },
+  {
+    rule: 'arrays',
+    name: 'a repeat gets the first answer, too, where the last element took the stake that the first had left',
+    steps: (p) => {
+      const skipped = p.bet('b1', 100, SKIP);
+      const waiting = p.bet('b1', 100, { status: 'WAITING', ...SKIP });
+      const bets = p.array(waiting, p.bet('b2', 1, SKIP), p.bet('b1', 100));
+      return [
+        [skipped, [1000, 1000]],
+        [bets, [1000, 900]],
+        [bets, [1000, 900]],
+        [p.balance(), [900]],
       ];
     },
   },

@@ -168,6 +168,21 @@ export const BETS: readonly Case[] = [
     },
   },
   {
+    rule: 'skip',
+    name: 'a settle of a round that skips pays nothing, and the same one without skip pays once',
+    steps: (p) => {
+      const settle = p.settleRound('s1', 250, SKIP);
+      const paying = but(settle, { skipBalanceUpdate: false });
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [settle, [900, 900]],
+        [paying, [900, 1150]],
+        [paying, [900, 1150]],
+        [p.balance(), [1150]],
+      ];
+    },
+  },
+  {
     rule: 'exact',
     name: 'a tenth and two tenths are three tenths',
     steps: (p) => [
