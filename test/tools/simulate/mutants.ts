@@ -32,6 +32,12 @@ const WALLET: readonly Row[] = [
   ],
   [
     'skip',
+    'the adjustment of a bet that skipped takes',
+    'bet.taken ? bet.held - txn.betAmount : 0',
+    'bet.held - txn.betAmount',
+  ],
+  [
+    'skip',
     'a settle of a round that skips pays',
     'const moved = skip ? 0 : txn.payoutAmount;',
     'const moved = txn.payoutAmount;',
@@ -49,6 +55,7 @@ const WALLET: readonly Row[] = [
     'const takes = false;',
   ],
   ['waiting', 'a confirmation may bring another stake', 'bet.stake !== txn.betAmount ||', ''],
+  ['waiting', 'a confirmation must bring the first stake', ' bet.stake = txn.betAmount;', ' ;'],
   ['changed', 'a repeat is known by its id alone', 'entry.amount === amount && ', ''],
   ['changed', 'the round of a bet is not compared', '!takes && bet.round === txn.roundId', '!takes'],
   ['changed', 'an adjustment is known by its request alone', 'if (entry.amount !== txn.betAmount)', 'if (false)'],
@@ -70,6 +77,12 @@ const WALLET: readonly Row[] = [
     0,
   ],
   ['names', 'ids are the same for all products', 'bet.product === product && bet.id === id', 'bet.id === id'],
+  [
+    'names',
+    'ids are compared without their case',
+    'bet.product === product && bet.id === id',
+    'bet.product === product && bet.id.toLowerCase() === id.toLowerCase()',
+  ],
   [
     'names',
     'rounds are the same for all products',
@@ -119,6 +132,7 @@ const WALLET: readonly Row[] = [
     'of bets.filter(isOpen)) {',
     'of bets.filter(isOpen).slice(0, 1)) {',
   ],
+  ['byRound', 'a settle of a round takes cancelled bets along', 'of bets.filter(isOpen)) {', 'of bets) {'],
   [
     'byRound',
     'a settle of a round closes other rounds',
@@ -127,6 +141,7 @@ const WALLET: readonly Row[] = [
   ],
   ['byRound', 'a round without bets is paid', 'if (bets.length === 0)', 'if (false)', 0],
   ['roundEnd', 'a round that has ended is paid again', 'isEnded(player, product, txn.roundId)', 'false'],
+  ['roundEnd', 'a round that has ended takes no bet', "this.rules.roundEnded === 'refuse-all' && isEnded", 'isEnded'],
   ['roundEnd', 'only a settle of the round ends it', 'if (txn.isEndRound)', 'if (false)', 1],
   ['singleState', 'the stake is not held against the balance', 'more > 0 && player.balance < more', 'false'],
   [
@@ -173,6 +188,12 @@ const WALLET: readonly Row[] = [
   ],
   ['tips', 'the cancel of an unknown tip is paid', "this.rules.tipsUnknown === 'reject'", 'false'],
   ['tips', 'a tip is not held against the balance', 'player.balance < txn.betAmount', 'false', 1],
+  [
+    'tips',
+    'a tip is not given back by cancelBets',
+    'return this.refund(player, bet, txn.status, version);',
+    "if (bet.kind === 'tip') throw new Refused(20001); return this.refund(player, bet, txn.status, version);",
+  ],
   ['tips', 'a tip is settled with its round', "bet.kind === 'bet' && bet.product", 'bet.product'],
   [
     'rewards',
@@ -200,6 +221,12 @@ const WALLET: readonly Row[] = [
     'txn.skipBalanceUpdate ? 0 : -moved, version, bet',
     '0, version, bet',
     1,
+  ],
+  [
+    'rollback',
+    'a rollback takes the stake of a bet that skipped',
+    "state === 'SETTLED' ? bet.paid : bet.returned",
+    "state === 'SETTLED' ? bet.paid : bet.stake",
   ],
   [
     'rollback',
@@ -275,6 +302,19 @@ const WALLET: readonly Row[] = [
   ],
   [
     'arrays',
+    'repeats of several requests are answered with the oldest and the newest balance',
+    'effect.version === Math.max(...effects.map((one) => one.version))',
+    'true',
+  ],
+  ['arrays', 'an unknown element spoils the repeat of a cancel', 'idle === command.txns.length', 'idle > 0'],
+  [
+    'arrays',
+    'a refused cancel of several remembers what was unknown',
+    'error.residue(copy);',
+    'error.residue(copy); error.residue(player);',
+  ],
+  [
+    'arrays',
     'a cancel of several fails at one that is unknown',
     "command.type !== 'cancelBets' || error.code !== 20001",
     'true',
@@ -288,6 +328,7 @@ const OPERATOR: readonly Row[] = [
     '{ ...fields, type: endpoint, txns }',
     "{ ...fields, currency: 'THB', type: endpoint, txns }",
   ],
+  ['player', 'checkBalance compares no currencies', 'player.currency !== fields.currency', 'false'],
   ['player', 'strangers become players', "username === 'simulation-nobody' || ", ''],
   ['invalid', 'amounts may be negative', 'if (amount < 0)', 'if (false)'],
   ['invalid', 'amounts may be text', "if (typeof amount !== 'number')", 'if (false)'],

@@ -231,6 +231,16 @@ export const REPEATS: readonly Case[] = [
   },
   {
     rule: 'names',
+    name: 'ids that differ in upper and lower case alone are two',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('B1', 100), [900, 800]],
+      [p.settle('B1', 250), [800, 1050]],
+      [p.cancel('b1', 100), [1050, 1150]],
+    ],
+  },
+  {
+    rule: 'names',
     name: 'a round of another product is another round',
     steps: (p) => {
       const ofOther = (message: Message) => ({ ...message, envelope: { productId: 'SIMULATION-2' } });

@@ -47,6 +47,16 @@ export const ROLLBACKS: readonly Case[] = [
   },
   {
     rule: 'rollback',
+    name: 'a refunded bet that skipped goes on without its stake',
+    steps: (p) => [
+      [p.bet('b1', 100, SKIP), [1000, 1000]],
+      [p.cancel('b1', 100), [1000, 1000]],
+      [p.rollback('b1', 100, 0), [1000, 1000]],
+      [p.settle('b1', 250), [1000, 1250]],
+    ],
+  },
+  {
+    rule: 'rollback',
     name: 'the late retry of a settle that was undone pays nothing',
     steps: (p) => {
       const settle = p.settle('b1', 250);
