@@ -12,7 +12,7 @@ const TOLD_MAX = 10;
 
 /** A table of the rules, then what differs, one finding after the other. */
 export function simulationText(results: readonly Result[], url: string, profile: Profile): string {
-  const told = results.filter(({ verdict }) => verdict === 'differs');
+  const told = oneOfEachRuleFirst(results.filter(({ verdict }) => verdict === 'differs'));
   const parts = [
     ruleTable(results),
     ...told.slice(0, TOLD_MAX).map((result) => findingText(result, url, profile)),
@@ -21,6 +21,13 @@ export function simulationText(results: readonly Result[], url: string, profile:
     summary(results),
   ];
   return parts.join('\n\n');
+}
+
+/** Many findings of one rule say little more than the first, and are not to hide those of others. */
+function oneOfEachRuleFirst(results: readonly Result[]): Result[] {
+  const first = new Map(results.toReversed().map((result) => [result.rule, result]));
+  const isFirst = (result: Result) => first.get(result.rule) === result;
+  return [...results.filter(isFirst), ...results.filter((result) => !isFirst(result))];
 }
 
 /** A case, for scripts. */

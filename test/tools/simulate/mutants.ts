@@ -31,6 +31,18 @@ const WALLET: readonly Row[] = [
     'this.move(player, txn.payoutAmount, version, bet',
   ],
   [
+    'skip',
+    'the adjustment of a bet that skipped takes',
+    'bet.taken ? bet.held - txn.betAmount : 0',
+    'bet.held - txn.betAmount',
+  ],
+  [
+    'skip',
+    'a settle of a round that skips pays',
+    'const moved = skip ? 0 : txn.payoutAmount;',
+    'const moved = txn.payoutAmount;',
+  ],
+  [
     'waiting',
     'a confirmation takes the stake again',
     'const moved = takes ? -bet.stake : 0;',
@@ -43,6 +55,7 @@ const WALLET: readonly Row[] = [
     'const takes = false;',
   ],
   ['waiting', 'a confirmation may bring another stake', 'bet.stake !== txn.betAmount ||', ''],
+  ['waiting', 'a confirmation must bring the first stake', ' bet.stake = txn.betAmount;', ' ;'],
   ['changed', 'a repeat is known by its id alone', 'entry.amount === amount && ', ''],
   ['changed', 'the round of a bet is not compared', '!takes && bet.round === txn.roundId', '!takes'],
   ['changed', 'an adjustment is known by its request alone', 'if (entry.amount !== txn.betAmount)', 'if (false)'],
@@ -65,6 +78,18 @@ const WALLET: readonly Row[] = [
   ],
   ['names', 'ids are the same for all products', 'bet.product === product && bet.id === id', 'bet.id === id'],
   [
+    'names',
+    'ids are compared without their case',
+    'bet.product === product && bet.id === id',
+    'bet.product === product && bet.id.toLowerCase() === id.toLowerCase()',
+  ],
+  [
+    'names',
+    'rounds are the same for all products',
+    'bet.product === product && bet.round === round',
+    'bet.round === round',
+  ],
+  [
     'payout',
     'a win is paid on top of the stake',
     'this.move(player, skip ? 0 : txn.payoutAmount, version, bet',
@@ -80,6 +105,18 @@ const WALLET: readonly Row[] = [
     'repeat: true, before: after, after',
   ],
   ['repeats', 'an adjustment is no repeat', "one.what === 'adjust' && one.request === command.id", 'false'],
+  [
+    'repeats',
+    'the repeat of a bet is held against its adjusted stake',
+    "alike(bet, 'place', txn.betAmount, txn.status, skip)",
+    "bet.stake === txn.betAmount ? alike(bet, 'place', txn.betAmount, txn.status, skip) : undefined",
+  ],
+  [
+    'repeats',
+    'an adjustment is no repeat when the bet is closed',
+    "one.what === 'adjust' && one.request === command.id",
+    "isOpen(bet) && one.what === 'adjust' && one.request === command.id",
+  ],
   ['repeats', 'the repeat of a cancel is refused', "one.what === 'cancel' && !one.undone", 'false', 0],
   ['repeats', 'a reward is paid each time', 'if (known !== undefined) {', 'if (false) {', 1],
   ['repeats', 'the repeat of a movement is refused', 'entry !== undefined && entry.amount === amount', 'false'],
@@ -95,6 +132,7 @@ const WALLET: readonly Row[] = [
     'of bets.filter(isOpen)) {',
     'of bets.filter(isOpen).slice(0, 1)) {',
   ],
+  ['byRound', 'a settle of a round takes cancelled bets along', 'of bets.filter(isOpen)) {', 'of bets) {'],
   [
     'byRound',
     'a settle of a round closes other rounds',
@@ -103,6 +141,7 @@ const WALLET: readonly Row[] = [
   ],
   ['byRound', 'a round without bets is paid', 'if (bets.length === 0)', 'if (false)', 0],
   ['roundEnd', 'a round that has ended is paid again', 'isEnded(player, product, txn.roundId)', 'false'],
+  ['roundEnd', 'a round that has ended takes no bet', "this.rules.roundEnded === 'refuse-all' && isEnded", 'isEnded'],
   ['roundEnd', 'only a settle of the round ends it', 'if (txn.isEndRound)', 'if (false)', 1],
   ['singleState', 'the stake is not held against the balance', 'more > 0 && player.balance < more', 'false'],
   [
@@ -133,6 +172,12 @@ const WALLET: readonly Row[] = [
     'this.voidMove(player, held - paid, txn)',
     'this.voidMove(player, held, txn)',
   ],
+  [
+    'void',
+    'the void of one bet takes back all that its round was paid',
+    'Math.min(settlement.paid, txn.payoutAmount - paid)',
+    'settlement.paid',
+  ],
   ['cancel', 'a settled bet is refunded', "if (!isOpen(bet) && bet.state !== 'TIPS')", 'if (isReversed(bet))'],
   [
     'cancel',
@@ -143,6 +188,12 @@ const WALLET: readonly Row[] = [
   ],
   ['tips', 'the cancel of an unknown tip is paid', "this.rules.tipsUnknown === 'reject'", 'false'],
   ['tips', 'a tip is not held against the balance', 'player.balance < txn.betAmount', 'false', 1],
+  [
+    'tips',
+    'a tip is not given back by cancelBets',
+    'return this.refund(player, bet, txn.status, version);',
+    "if (bet.kind === 'tip') throw new Refused(20001); return this.refund(player, bet, txn.status, version);",
+  ],
   ['tips', 'a tip is settled with its round', "bet.kind === 'bet' && bet.product", 'bet.product'],
   [
     'rewards',
@@ -173,9 +224,42 @@ const WALLET: readonly Row[] = [
   ],
   [
     'rollback',
+    'a rollback takes the stake of a bet that skipped',
+    "state === 'SETTLED' ? bet.paid : bet.returned",
+    "state === 'SETTLED' ? bet.paid : bet.stake",
+  ],
+  [
+    'rollback',
     'the late retry of what was undone pays',
     'return this.isUndone(player, [bet], bet.product, bet.round);',
     'return false;',
+  ],
+  [
+    'rollback',
+    'the late retry of a cancel that was undone gives back',
+    'if (this.isStale(player, bet))',
+    'if (false)',
+    1,
+  ],
+  [
+    'rollback',
+    'the late retry of a settle of a round that was undone pays',
+    'if (this.isStaleInRound(player, product, txn.roundId))',
+    'if (false)',
+    0,
+  ],
+  [
+    'rollback',
+    'the rollback of a round leaves the payouts of single bets',
+    '[...settled, ...settlements].reduce',
+    'settlements.reduce',
+    1,
+  ],
+  [
+    'rollback',
+    'the rollback of one bet takes all that its round was paid',
+    'others ? Math.min(settlement.paid, txn.payoutAmount - moved) : settlement.paid',
+    'settlement.paid',
   ],
   ['rollback', 'the first answer is not forgotten', ', undone: true }', ' }'],
   [
@@ -212,6 +296,25 @@ const WALLET: readonly Row[] = [
   ],
   [
     'arrays',
+    'in a repeat the first element has the effect of its bet, whichever had it',
+    'effects.findIndex((one) => one.source === source && !one.isOther)',
+    '-1',
+  ],
+  [
+    'arrays',
+    'repeats of several requests are answered with the oldest and the newest balance',
+    'effect.version === Math.max(...effects.map((one) => one.version))',
+    'true',
+  ],
+  ['arrays', 'an unknown element spoils the repeat of a cancel', 'idle === command.txns.length', 'idle > 0'],
+  [
+    'arrays',
+    'a refused cancel of several remembers what was unknown',
+    'error.residue(copy);',
+    'error.residue(copy); error.residue(player);',
+  ],
+  [
+    'arrays',
     'a cancel of several fails at one that is unknown',
     "command.type !== 'cancelBets' || error.code !== 20001",
     'true',
@@ -225,6 +328,7 @@ const OPERATOR: readonly Row[] = [
     '{ ...fields, type: endpoint, txns }',
     "{ ...fields, currency: 'THB', type: endpoint, txns }",
   ],
+  ['player', 'checkBalance compares no currencies', 'player.currency !== fields.currency', 'false'],
   ['player', 'strangers become players', "username === 'simulation-nobody' || ", ''],
   ['invalid', 'amounts may be negative', 'if (amount < 0)', 'if (false)'],
   ['invalid', 'amounts may be text', "if (typeof amount !== 'number')", 'if (false)'],

@@ -1,5 +1,5 @@
 import type { Case } from '../case.js';
-import { but } from '../platform.js';
+import { but, SKIP } from '../platform.js';
 
 export const ARRAYS: readonly Case[] = [
   {
@@ -53,6 +53,35 @@ export const ARRAYS: readonly Case[] = [
   },
   {
     rule: 'arrays',
+    name: 'a repeat gets the first answer, too, where the last element took the stake that the first had left',
+    steps: (p) => {
+      const skipped = p.bet('b1', 100, SKIP);
+      const waiting = p.bet('b1', 100, { status: 'WAITING', ...SKIP });
+      const bets = p.array(waiting, p.bet('b2', 1, SKIP), p.bet('b1', 100));
+      return [
+        [skipped, [1000, 1000]],
+        [bets, [1000, 900]],
+        [bets, [1000, 900]],
+        [p.balance(), [900]],
+      ];
+    },
+  },
+  {
+    rule: 'arrays',
+    name: 'repeats of two requests are answered as the newer one was',
+    steps: (p) => {
+      const older = p.bet('b1', 100);
+      const newer = p.bet('b2', 200);
+      return [
+        [older, [1000, 900]],
+        [newer, [900, 700]],
+        [p.array(older, newer), [900, 700]],
+        [p.balance(), [700]],
+      ];
+    },
+  },
+  {
+    rule: 'arrays',
     name: 'elements that are repeats are passed over, the rest applies',
     steps: (p) => {
       const first = p.bet('b1', 100);
@@ -97,6 +126,29 @@ export const ARRAYS: readonly Case[] = [
         [p.balance(), [1000]],
       ];
     },
+  },
+  {
+    rule: 'arrays',
+    name: 'the repeat of a cancel of several, one of them unknown, gets the first answer',
+    steps: (p) => {
+      const cancels = p.array(p.cancel('b1', 100), p.cancel('b2', 200));
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [cancels, [900, 1000]],
+        [cancels, [900, 1000]],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+  {
+    rule: 'arrays',
+    name: 'a cancel of several that is refused remembers nothing',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 0), [900, 900]],
+      [p.array(p.cancel('b2', 50), p.cancel('b1', 100)), 20004],
+      [p.bet('b2', 50), [900, 850]],
+    ],
   },
   {
     rule: 'arrays',

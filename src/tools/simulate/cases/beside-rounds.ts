@@ -28,6 +28,16 @@ export const BESIDE_ROUNDS: readonly Case[] = [
   },
   {
     rule: 'tips',
+    name: 'cancelBets gives it back, too',
+    steps: (p) => [
+      [p.tip('t1', 50), [1000, 950]],
+      [p.cancel('t1', 50), [950, 1000]],
+      [p.cancelTip('t1', 50), [950, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'tips',
     name: 'a tip is of no round: settles, voids and cancels of the round leave it alone',
     steps: (p) => [
       [p.bet('b1', 100), [1000, 900]],

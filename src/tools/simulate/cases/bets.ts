@@ -103,6 +103,16 @@ export const BETS: readonly Case[] = [
   },
   {
     rule: 'waiting',
+    name: 'a confirmation has the stake that an adjustment has set',
+    steps: (p) => [
+      [p.bet('b1', 100, WAITING), [1000, 900]],
+      [p.adjust('b1', 150), [900, 850]],
+      [p.bet('b1', 150), [850, 850]],
+      [p.settle('b1', 250), [850, 1100]],
+    ],
+  },
+  {
+    rule: 'waiting',
     name: 'a confirmation with another stake is refused',
     steps: (p) => [
       [p.bet('b1', 100, WAITING), [1000, 900]],
@@ -126,6 +136,15 @@ export const BETS: readonly Case[] = [
       [p.bet('b1', 100, SKIP), [1000, 1000]],
       [p.cancel('b1', 100), [1000, 1000]],
       [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'skip',
+    name: 'the adjustment of a bet that skipped takes nothing',
+    steps: (p) => [
+      [p.bet('b1', 100, SKIP), [1000, 1000]],
+      [p.adjust('b1', 150), [1000, 1000]],
+      [p.cancel('b1', 150), [1000, 1000]],
     ],
   },
   {
@@ -157,6 +176,21 @@ export const BETS: readonly Case[] = [
     name: 'the same settle without skip pays, once',
     steps: (p) => {
       const settle = p.settle('b1', 250, SKIP);
+      const paying = but(settle, { skipBalanceUpdate: false });
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [settle, [900, 900]],
+        [paying, [900, 1150]],
+        [paying, [900, 1150]],
+        [p.balance(), [1150]],
+      ];
+    },
+  },
+  {
+    rule: 'skip',
+    name: 'a settle of a round that skips pays nothing, and the same one without skip pays once',
+    steps: (p) => {
+      const settle = p.settleRound('s1', 250, SKIP);
       const paying = but(settle, { skipBalanceUpdate: false });
       return [
         [p.bet('b1', 100), [1000, 900]],

@@ -112,6 +112,17 @@ export const CORRECTIONS: readonly Case[] = [
   },
   {
     rule: 'void',
+    name: 'a bet that its round has settled takes back what the message names of the payout',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 200), [900, 700]],
+      [p.settleRound('s1', 500), [700, 1200]],
+      [p.void('b1', 100, 300), [1200, 1000]],
+      [p.void('b2', 200, 200), [1000, 1000]],
+    ],
+  },
+  {
+    rule: 'void',
     name: 'it goes by what was recorded where the platform could not name the stake',
     steps: (p) => [
       [p.bet('b1', 100), [1000, 900]],

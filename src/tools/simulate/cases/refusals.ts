@@ -26,6 +26,7 @@ export const REFUSALS: readonly Case[] = [
   refused('player', 'nobody can bet who is not known', (p) => stranger(p.bet('b1', 100))),
   refused('player', 'nobody can be paid who is not known', (p) => stranger(p.reward('w1', 100))),
   refused('player', 'the balance of nobody is told', (p) => stranger(p.balance())),
+  refused('player', 'the balance in another currency is not told', (p) => foreign(p.balance())),
   refused('player', 'a bet in another currency is refused', (p) => foreign(p.bet('b1', 100))),
   refused('player', 'a reward in another currency is refused', (p) => foreign(p.reward('w1', 100))),
 

@@ -174,6 +174,35 @@ export const REPEATS: readonly Case[] = [
   },
   {
     rule: 'repeats',
+    name: 'placeBets after its adjustment',
+    steps: (p) => {
+      const first = p.bet('b1', 100);
+      return [
+        [first, [1000, 900]],
+        [p.adjust('b1', 150), [900, 850]],
+        [first, [1000, 900]],
+        [p.balance(), [850]],
+      ];
+    },
+  },
+  {
+    rule: 'repeats',
+    name: 'adjustBets after the settle, and after the void',
+    steps: (p) => {
+      const adjustment = p.adjust('b1', 150);
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [adjustment, [900, 850]],
+        [p.settle('b1', 250), [850, 1100]],
+        [adjustment, [900, 850]],
+        [p.void('b1', 150, 250), [1100, 1000]],
+        [adjustment, [900, 850]],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+  {
+    rule: 'repeats',
     name: 'settleBets as a new request with the same content',
     steps: (p) => {
       const first = p.settle('b1', 250);
@@ -197,6 +226,29 @@ export const REPEATS: readonly Case[] = [
         [other, [900, 840]],
         [p.cancel('b1', 100), [840, 940]],
         [p.balance(), [940]],
+      ];
+    },
+  },
+  {
+    rule: 'names',
+    name: 'ids that differ in upper and lower case alone are two',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('B1', 100), [900, 800]],
+      [p.settle('B1', 250), [800, 1050]],
+      [p.cancel('b1', 100), [1050, 1150]],
+    ],
+  },
+  {
+    rule: 'names',
+    name: 'a round of another product is another round',
+    steps: (p) => {
+      const ofOther = (message: Message) => ({ ...message, envelope: { productId: 'SIMULATION-2' } });
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [ofOther(p.bet('b2', 60)), [900, 840]],
+        [p.settleRound('s1', 250), [840, 1090]],
+        [ofOther(p.cancel('b2', 60)), [1090, 1150]],
       ];
     },
   },

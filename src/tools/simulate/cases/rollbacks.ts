@@ -47,6 +47,16 @@ export const ROLLBACKS: readonly Case[] = [
   },
   {
     rule: 'rollback',
+    name: 'a refunded bet that skipped goes on without its stake',
+    steps: (p) => [
+      [p.bet('b1', 100, SKIP), [1000, 1000]],
+      [p.cancel('b1', 100), [1000, 1000]],
+      [p.rollback('b1', 100, 0), [1000, 1000]],
+      [p.settle('b1', 250), [1000, 1250]],
+    ],
+  },
+  {
+    rule: 'rollback',
     name: 'the late retry of a settle that was undone pays nothing',
     steps: (p) => {
       const settle = p.settle('b1', 250);
@@ -55,6 +65,38 @@ export const ROLLBACKS: readonly Case[] = [
         [settle, [900, 1150]],
         [p.rollback('b1', 0, 250), [1150, 900]],
         [settle, 20002],
+        [p.balance(), [900]],
+      ];
+    },
+  },
+  {
+    rule: 'rollback',
+    name: 'the late retry of a cancel that was undone gives nothing back',
+    steps: (p) => {
+      const cancel = p.cancel('b1', 100);
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [cancel, [900, 1000]],
+        [p.rollback('b1', 100, 0), [1000, 900]],
+        [cancel, 20002],
+        [p.settle('b1', 250), [900, 1150]],
+      ];
+    },
+  },
+  {
+    rule: 'rollback',
+    name: 'the late retries of a settle and a cancel of the whole round that were undone move nothing',
+    steps: (p) => {
+      const settle = p.settleRound('s1', 250);
+      const cancel = p.cancel('c1', 100, BY_ROUND);
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [settle, [900, 1150]],
+        [p.rollback('x1', 0, 250, BY_ROUND), [1150, 900]],
+        [settle, 20002],
+        [cancel, [900, 1000]],
+        [p.rollback('x2', 100, 0, BY_ROUND), [1000, 900]],
+        [cancel, 20002],
         [p.balance(), [900]],
       ];
     },
@@ -144,6 +186,30 @@ export const ROLLBACKS: readonly Case[] = [
       [p.settleRound('s1', 300), [800, 1100]],
       [p.settleRound('s2', 20), [1100, 1120]],
       [p.balance(), [1120]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'a round whose bets were settled one by one gives back all their payouts',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 200), [900, 700]],
+      [p.settle('b1', 150), [700, 850]],
+      [p.settle('b2', 50), [850, 900]],
+      [p.rollback('x1', 0, 200, BY_ROUND), [900, 700]],
+      [p.cancel('c1', 300, BY_ROUND), [700, 1000]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'of a payout of the round a bet gives back what the message names, and the last one the rest',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 200), [900, 700]],
+      [p.settleRound('s1', 500), [700, 1200]],
+      [p.rollback('b1', 0, 200), [1200, 1000]],
+      [p.rollback('b2', 0, 100), [1000, 700]],
+      [p.cancel('c1', 300, BY_ROUND), [700, 1000]],
     ],
   },
   {

@@ -113,6 +113,18 @@ export const SETTLES: readonly Case[] = [
   },
   {
     rule: 'byRound',
+    name: 'a bet that was cancelled before is not settled with its round',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 100), [900, 800]],
+      [p.cancel('b1', 100), [800, 900]],
+      [p.settleRound('s1', 250), [900, 1150]],
+      [p.void('b1', 100, 250), 20003],
+      [p.balance(), [1150]],
+    ],
+  },
+  {
+    rule: 'byRound',
     name: 'another message of the round is a further payout',
     steps: (p) => [
       [p.bet('b1', 100), [1000, 900]],
@@ -138,6 +150,16 @@ export const SETTLES: readonly Case[] = [
       [p.bet('b1', 100), [1000, 900]],
       [p.bet('b2', 100), [900, 800]],
       [p.settle('b1', 150, LAST), [800, 950]],
+      [p.settle('b2', 30), [950, 980]],
+    ],
+  },
+  {
+    rule: 'roundEnd',
+    name: 'a new bet is taken after the end, and paid',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settleRound('s1', 150, LAST), [900, 1050]],
+      [p.bet('b2', 100), [1050, 950]],
       [p.settle('b2', 30), [950, 980]],
     ],
   },
