@@ -212,7 +212,7 @@ export const operatorSchemas = {
     state: { enum: ['up', 'draining', 'leaving', 'gone'] },
     isThis: { type: 'boolean' },
     isLinked: { type: 'boolean' },
-    isFull: { type: 'boolean', description: 'It has no memory for another shard.' },
+    isFull: { type: 'boolean', description: 'It has no memory for another shard, or had none a while ago.' },
     shards: { ...count, description: 'How many it serves.' },
   }),
   ClusterShard: exactly({

@@ -31,7 +31,10 @@ export interface ClusterNodeDeps {
   /** 8 hexadecimal digits: this process, in the table and in every nonce. */
   readonly tag: string;
   /** What does not change while it runs. */
-  readonly about: Omit<MemberRecord, 'port' | 'holdsCopies' | 'isLeaving' | 'isFull' | 'isTimeWrong' | 'unreachable'>;
+  readonly about: Omit<
+    MemberRecord,
+    'port' | 'holdsCopies' | 'isLeaving' | 'isFull' | 'hasRoom' | 'isTimeWrong' | 'unreachable'
+  >;
   /** Where its peers reach it, if that is not where it listens. */
   readonly advertisedPort: number | undefined;
   readonly settings: PlannerSettings;
@@ -580,6 +583,7 @@ export class ClusterNode implements PeerEvents {
       holdsCopies: this.keeper !== undefined,
       isLeaving: this.isLeaving,
       isFull: nowMs < this.fullUntilMs,
+      hasRoom: !local.isMemoryFull,
       isTimeWrong: this.times.outlyingMs > TIME_MAX_MS,
       unreachable: this.unreachable(nowMs),
     };

@@ -3,7 +3,8 @@ import type { MemberRecord, Plan } from './table.js';
 
 export type Owners = Pick<Plan, 'owners' | 'followers' | 'pinned'>;
 
-export interface PlanMember extends Pick<MemberRecord, 'name' | 'zone' | 'isFull' | 'isTimeWrong' | 'unreachable'> {
+export interface PlanMember
+  extends Pick<MemberRecord, 'name' | 'zone' | 'isFull' | 'hasRoom' | 'isTimeWrong' | 'unreachable'> {
   readonly tag: string;
   readonly isDraining: boolean;
 }
@@ -29,8 +30,8 @@ export const NOBODY = '';
 
 /**
  * Who should have which shard. A member that lives keeps what it has; a shard without an owner goes to a follower, else to
- * who has least and has memory for it; members that drain keep theirs only when no other lives. For balance one shard moves
- * at a time. Without members nobody has anything.
+ * who has least and has memory for it, and has had it for a while if there is such a one; members that drain keep theirs
+ * only when no other lives. For balance one shard moves at a time. Without members nobody has anything.
  */
 export function makePlan(input: PlanInput): Owners {
   const { shards, before, stuck, refused } = input;
@@ -55,7 +56,9 @@ export function makePlan(input: PlanInput): Owners {
     const refusing = refused.has(shard) ? before?.owners[shard] : undefined;
     const others = hosts.filter(({ tag, isTimeWrong }) => tag !== former && tag !== refusing && !isTimeWrong);
     const followers = others.filter(({ tag }) => before?.followers[shard]?.includes(tag));
-    const candidates = followers.length > 0 ? followers : others.filter(({ isFull }) => !isFull);
+    const roomy = others.filter(({ isFull }) => !isFull);
+    const wereFull = others.filter(({ isFull, hasRoom }) => isFull && hasRoom);
+    const candidates = [followers, roomy, wereFull].find(({ length }) => length > 0) ?? [];
     // Nobody else: it may reach its log again, or have memory.
     const owner = least(candidates, shard, load) ?? [former, refusing].find(isHost);
     owners[shard] = owner ?? NOBODY;

@@ -62,7 +62,7 @@ export class Planner {
   /** It was there before the owners went: there is nobody to wait for. */
   private hasSeenOwner = false;
   /** Since when who is to have a shard does not serve it. */
-  private readonly unservedSinceMs = new Map<number, number>();
+  private readonly unservedSinceMs = new Map<number, { readonly owner: string; readonly sinceMs: number }>();
   /** Since when all members read the same newest format. */
   private format = 0;
   private formatSinceMs: number;
@@ -111,11 +111,12 @@ export class Planner {
     const { tag: here, watch } = this.deps;
     return [...members]
       .filter(([tag]) => tag === here || !watch.isGone(tag, nowMs))
-      .map(([tag, { name, zone, isFull, isTimeWrong, unreachable, isLeaving }]) => ({
+      .map(([tag, { name, zone, isFull, hasRoom, isTimeWrong, unreachable, isLeaving }]) => ({
         tag,
         name,
         zone,
         isFull,
+        hasRoom,
         isTimeWrong,
         unreachable,
         isDraining: isLeaving || drained.has(tag),
@@ -204,9 +205,11 @@ export class Planner {
         this.unservedSinceMs.delete(shard);
         continue;
       }
-      const sinceMs = this.unservedSinceMs.get(shard) ?? nowMs;
-      this.unservedSinceMs.set(shard, sinceMs);
-      const isFull = members.get(owner)?.isFull && nowMs - sinceMs >= REFUSED_MS;
+      const known = this.unservedSinceMs.get(shard);
+      const sinceMs = known?.owner === owner ? known.sinceMs : nowMs;
+      this.unservedSinceMs.set(shard, { owner, sinceMs });
+      const member = members.get(owner);
+      const isFull = member?.isFull && !member.hasRoom && nowMs - sinceMs >= REFUSED_MS;
       if (isFull || (watch.isStuck(owner, shard) && reaches(shard))) refused.add(shard);
     }
     return refused;
@@ -262,6 +265,7 @@ function whyOf(
   const isLeaving = (tag: string) => members.get(tag)?.isLeaving === true || drained.has(tag);
   const left = new Set(moved.map((shard) => plan.owners[shard] as string).filter(isLeaving));
   if (left.size > 0) return `${[...left].map(nameOf).join(', ')} drained`;
+  if (moved.some((shard) => plan.owners[shard] === NOBODY)) return 'a shard had no owner';
   if (moved.length > 0) return 'balance';
   return format === plan.format ? 'followers' : `format ${format}`;
 }

@@ -7,6 +7,7 @@ const UNSAID_OF_MEMBER: Omit<MemberRecord, 'name' | 'host' | 'port' | 'version' 
   holdsCopies: false,
   isLeaving: false,
   isFull: false,
+  hasRoom: false,
   isTimeWrong: false,
   unreachable: [],
 };

@@ -16,8 +16,10 @@ export interface MemberRecord {
   readonly holdsCopies: boolean;
   /** It gives its shards away and gets none, because its process is to end. */
   readonly isLeaving: boolean;
-  /** It has no memory for another shard. */
+  /** It has no memory for another shard, or had none a while ago. */
   readonly isFull: boolean;
+  /** It has memory for another shard now. An older walletd does not say. */
+  readonly hasRoom: boolean;
   /** Its clock is off, as most others see it: it takes no shard until somebody sets it. */
   readonly isTimeWrong: boolean;
   /** Tags of members that live and that it has no link to. */

@@ -153,6 +153,20 @@ test('a shard whose new owner has no memory for it goes to another one', async (
   assert.ok(world.time.nowMs - killedMs < 8000, `${world.time.nowMs - killedMs} ms`);
 });
 
+test('a node that was full a moment ago serves what nobody else can', async () => {
+  const world = await begun({ followers: 0 });
+  const [, second] = world.living as [SimulatedNode, SimulatedNode];
+  second.memory.isFull = true;
+  await world.time.pass(2000);
+  second.memory.isFull = false;
+  await world.time.pass(2000);
+  world.kill(0);
+  world.kill(2);
+  const killedMs = world.time.nowMs;
+  await world.time.until('the last one serves all', () => world.servedOnce());
+  assert.ok(world.time.nowMs - killedMs < 5000, `${world.time.nowMs - killedMs} ms`);
+});
+
 test('who is to take a shard and does not reach its log leaves it to somebody who does', async () => {
   const world = await begun({ shards: 2 });
   const shard = 1;

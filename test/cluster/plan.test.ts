@@ -8,6 +8,7 @@ const member = (tag: string, isDraining = false): PlanMember => ({
   name: `node-${tag}`,
   zone: '',
   isFull: false,
+  hasRoom: true,
   isTimeWrong: false,
   unreachable: [],
   isDraining,
@@ -57,7 +58,7 @@ test('a member that drains gives everything away; the last one keeps it', () => 
 });
 
 test('a shard that its new owner has no memory for goes to somebody who has, if there is one', () => {
-  const full = (tag: string) => ({ ...member(tag), isFull: true });
+  const full = (tag: string) => ({ ...member(tag), isFull: true, hasRoom: false });
   const before = planned({ followers: 0 });
   const shard = before.owners.indexOf('b');
   const refused = new Set([shard]);
@@ -112,16 +113,29 @@ test('shards that an owner does not reach go to who follows them', () => {
 });
 
 test('a member without memory gets no shard that it does not follow, and follows none', () => {
-  const full = { ...member('c'), isFull: true };
+  const full = { ...member('c'), isFull: true, hasRoom: false };
   const { owners, followers } = planned({ members: [member('a'), member('b'), full] });
   assert.deepEqual(Object.keys(loads(owners)).sort(), ['a', 'b']);
   assert.ok(!followers.flat().includes('c'));
   const before = planned({});
-  const after = planned({ members: [{ ...member('b'), isFull: true }, full], before });
+  const after = planned({ members: [{ ...member('b'), isFull: true, hasRoom: false }, full], before });
   for (const [shard, owner] of before.owners.entries()) {
     if (owner === 'a') assert.equal(after.owners[shard], before.followers[shard]?.[0], 'its wallets are there');
   }
   assert.deepEqual(planned({ members: [full] }).owners, Array(12).fill(''), 'nobody has room');
+});
+
+test('a member that was full a while ago and has room takes what has no other owner, and nothing else', () => {
+  const wasFull = { ...member('c'), isFull: true };
+  assert.deepEqual(loads(planned({ members: [wasFull] }).owners), { c: 12 });
+  const isFull = { ...member('b'), isFull: true, hasRoom: false };
+  assert.deepEqual(loads(planned({ members: [isFull, wasFull] }).owners), { c: 12 });
+  const { owners, followers } = planned({ members: [member('a'), wasFull] });
+  assert.deepEqual(loads(owners), { a: 12 }, 'who has not been full comes first');
+  assert.deepEqual(followers.flat(), []);
+  const served = { ownerOf: () => 'a', before: { owners, followers, pinned: [] } };
+  assert.deepEqual(planned({ members: [member('a'), wasFull], ...served, isCalm: true }).owners, owners);
+  assert.deepEqual(loads(planned({ members: [member('a', true), wasFull], ...served }).owners), { c: 12 });
 });
 
 test('a member whose clock is off takes nothing, and keeps what it serves', () => {

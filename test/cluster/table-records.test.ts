@@ -38,6 +38,7 @@ test('a member and a plan of a newer version say more: what is known of it count
     holdsCopies: true,
     isLeaving: true,
     isFull: true,
+    hasRoom: true,
     isTimeWrong: true,
     unreachable: ['c'],
   };

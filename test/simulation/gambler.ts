@@ -183,8 +183,9 @@ export class Gambler {
     });
   }
 
-  /** An answer that comes when nobody waits for it any more counts as well: somebody may have heard it. */
+  /** An answer that comes when nobody waits for it any more counts as well. The repeat of a question for the balance is a new one. */
   private same(exchange: Exchange, told: Told): void {
+    if (exchange.message.endpoint === 'checkBalance') return;
     const first = exchange.accepted;
     exchange.accepted ??= told;
     if (first === undefined || (first.before === told.before && first.after === told.after)) return;
