@@ -87,13 +87,14 @@ export async function move({ stage, rate }: Scene): Promise<Round> {
   return { values: [acted, result.maxMs] };
 }
 
-/** All nodes one after the other, each when the one before it is back and whatever it follows is there. */
+/** All nodes one after the other, as docs/cluster-operations.md has it, and whatever each follows is there. */
 export async function roll({ stage, rate }: Scene): Promise<Round> {
-  const { result } = await underLoad(stage.server, { rate, seconds: 60 }, async () => {
+  const { result } = await underLoad(stage.server, { rate, seconds: 100 }, async () => {
     for (let i = 0; i < NODES; i++) {
       const how = await stage.cluster.end(i, 'SIGTERM');
       if (how !== 0) throw new Error(`a drained node has ended with ${how}`);
       await stage.cluster.startNode(i);
+      await stage.back(i);
       await stage.warm();
     }
   });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { LocalCluster, nameOf } from '../../test/support/local-cluster.js';
 import { RedisCluster } from '../../test/support/redis-cluster.js';
 import { until } from '../../test/support/until.js';
@@ -8,6 +9,9 @@ import type { Serving } from '../support/vitals.js';
 
 export const NODES = 3;
 export const SHARDS = 12;
+/** How long the next node of an upgrade waits: docs/cluster-operations.md. */
+const BACK_MS = 15_000;
+const POLL_MS = 100;
 
 export const UNWATCHED: Serving = {
   residentBytes: async () => Number.NaN,
@@ -85,6 +89,13 @@ export class Stage {
       const count = (wanted: string) => states.filter((state) => state === wanted).length;
       return count('serving') === SHARDS && count('following') === SHARDS * this.followers;
     });
+  }
+
+  /** The node that was started has shards again, or others would not wait for it any more. */
+  async back(i: number): Promise<void> {
+    for (const endMs = Date.now() + BACK_MS; Date.now() < endMs; await delay(POLL_MS)) {
+      if ((await this.cluster.owners()).includes(nameOf(i))) return;
+    }
   }
 
   /** Has walletd prove the store by its logs and by what a node tells; throws what it finds. */
