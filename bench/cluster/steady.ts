@@ -6,13 +6,13 @@ import { Scrape } from '../../test/support/scrape.js';
 import { WalletdProcess } from '../../test/support/walletd-process.js';
 import { generate } from '../load/generate.js';
 import { atEnd } from '../support/clean-up.js';
-import { usedUs } from '../support/processor.js';
+import { coreShare } from '../support/processor.js';
 import type { Server } from '../support/servers.js';
 import type { Round } from './outages.js';
 import { SHARDS, type Stage } from './stage.js';
 import { processorUs, underLoad } from './under-load.js';
 
-const IDLE_SECONDS = 10;
+const IDLE_MS = 10_000;
 const CONNECTIONS = 128;
 const LAG_RATE = 2000;
 const LAG_EACH_MS = 100;
@@ -71,10 +71,8 @@ async function soloOn(store: Readonly<Record<string, string>>, like: Server): Pr
 
 /** What the busiest node takes when nobody asks for anything: table, links, followers. */
 export async function idle({ three }: Calm): Promise<Round> {
-  const before = three.pids.map((pid) => usedUs([pid]));
-  await delay(IDLE_SECONDS * 1000);
-  const shares = three.pids.map((pid, i) => (usedUs([pid]) - (before[i] as number)) / (IDLE_SECONDS * 10_000));
-  return { values: [Math.max(...shares)] };
+  const shares = await Promise.all(three.pids.map((pid) => coreShare(pid, IDLE_MS)));
+  return { values: [100 * Math.max(...shares)] };
 }
 
 /** How far followers are behind, as they tell themselves. */

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Column, formatTable } from '../../src/cli/print/table.js';
-import { usedUs } from '../support/processor.js';
+import { coreShare } from '../support/processor.js';
 import { RunProgress } from '../support/progress.js';
 
 /** Something that goes on beside callbacks; `begin` says how it is ended. */
@@ -28,16 +27,15 @@ export async function takeTurns(pid: number, besides: readonly Beside[], rounds:
   const progress = new RunProgress(besides.length, (2 * pairs * TURN_MS) / 1000);
   const taken: Taken[] = [];
   try {
-    for (const { name, begin } of besides) {
+    for (const beside of besides) {
       const shares: number[] = [];
       for (let pair = 0; pair < pairs; pair++) {
-        const without = await coreShare(pid);
-        const end = begin();
-        shares.push((await coreShare(pid)) - without);
-        end();
+        const without = await coreShare(pid, TURN_MS);
+        shares.push((await withIt(beside, pid)) - without);
       }
-      taken.push({ name, shares });
-      progress.next(rowOf({ name, shares }).join('  '));
+      const one = { name: beside.name, shares };
+      taken.push(one);
+      progress.next(rowOf(one).join('  '));
     }
   } finally {
     progress.stop();
@@ -45,11 +43,13 @@ export async function takeTurns(pid: number, besides: readonly Beside[], rounds:
   return taken;
 }
 
-async function coreShare(pid: number): Promise<number> {
-  const fromUs = usedUs([pid]);
-  const fromMs = performance.now();
-  await delay(TURN_MS);
-  return (usedUs([pid]) - fromUs) / 1000 / (performance.now() - fromMs);
+async function withIt({ begin }: Beside, pid: number): Promise<number> {
+  const end = begin();
+  try {
+    return await coreShare(pid, TURN_MS);
+  } finally {
+    end();
+  }
 }
 
 export const TURNS_COLUMNS: readonly Column[] = ['', { right: 'of a core' }, { right: '±' }];

@@ -57,8 +57,8 @@ export function makePlan(input: PlanInput): Owners {
     const others = hosts.filter(({ tag, isTimeWrong }) => tag !== former && tag !== refusing && !isTimeWrong);
     const followers = others.filter(({ tag }) => before?.followers[shard]?.includes(tag));
     const roomy = others.filter(({ isFull }) => !isFull);
-    const wereFull = others.filter(({ isFull, hasRoom }) => isFull && hasRoom);
-    const candidates = [followers, roomy, wereFull].find(({ length }) => length > 0) ?? [];
+    const roomyAgain = others.filter(({ hasRoom }) => hasRoom);
+    const candidates = [followers, roomy, roomyAgain].find(({ length }) => length > 0) ?? [];
     // Nobody else: it may reach its log again, or have memory.
     const owner = least(candidates, shard, load) ?? [former, refusing].find(isHost);
     owners[shard] = owner ?? NOBODY;

@@ -61,8 +61,8 @@ export class Planner {
   private planlessSinceMs: number | undefined = undefined;
   /** It was there before the owners went: there is nobody to wait for. */
   private hasSeenOwner = false;
-  /** Since when who is to have a shard does not serve it. */
-  private readonly unservedSinceMs = new Map<number, { readonly owner: string; readonly sinceMs: number }>();
+  /** By shard, who is to have it and does not serve it, and since when. */
+  private readonly unserved = new Map<number, { readonly owner: string; readonly sinceMs: number }>();
   /** Since when all members read the same newest format. */
   private format = 0;
   private formatSinceMs: number;
@@ -202,12 +202,12 @@ export class Planner {
     const refused = new Set<number>();
     for (const [shard, owner] of plan?.owners.entries() ?? []) {
       if (claims.get(shard)?.tag === owner) {
-        this.unservedSinceMs.delete(shard);
+        this.unserved.delete(shard);
         continue;
       }
-      const known = this.unservedSinceMs.get(shard);
+      const known = this.unserved.get(shard);
       const sinceMs = known?.owner === owner ? known.sinceMs : nowMs;
-      this.unservedSinceMs.set(shard, { owner, sinceMs });
+      this.unserved.set(shard, { owner, sinceMs });
       const member = members.get(owner);
       const isFull = member?.isFull && !member.hasRoom && nowMs - sinceMs >= REFUSED_MS;
       if (isFull || (watch.isStuck(owner, shard) && reaches(shard))) refused.add(shard);

@@ -1,5 +1,6 @@
 import type { Case } from '../case.js';
-import { but, SKIP } from '../platform.js';
+import type { Message } from '../message.js';
+import { but, type Platform, SKIP } from '../platform.js';
 
 const WAITING = { status: 'WAITING' };
 
@@ -174,32 +175,12 @@ export const BETS: readonly Case[] = [
   {
     rule: 'skip',
     name: 'the same settle without skip pays, once',
-    steps: (p) => {
-      const settle = p.settle('b1', 250, SKIP);
-      const paying = but(settle, { skipBalanceUpdate: false });
-      return [
-        [p.bet('b1', 100), [1000, 900]],
-        [settle, [900, 900]],
-        [paying, [900, 1150]],
-        [paying, [900, 1150]],
-        [p.balance(), [1150]],
-      ];
-    },
+    steps: paidOnce((p) => p.settle('b1', 250, SKIP)),
   },
   {
     rule: 'skip',
     name: 'a settle of a round that skips pays nothing, and the same one without skip pays once',
-    steps: (p) => {
-      const settle = p.settleRound('s1', 250, SKIP);
-      const paying = but(settle, { skipBalanceUpdate: false });
-      return [
-        [p.bet('b1', 100), [1000, 900]],
-        [settle, [900, 900]],
-        [paying, [900, 1150]],
-        [paying, [900, 1150]],
-        [p.balance(), [1150]],
-      ];
-    },
+    steps: paidOnce((p) => p.settleRound('s1', 250, SKIP)),
   },
   {
     rule: 'exact',
@@ -223,3 +204,18 @@ export const BETS: readonly Case[] = [
     ],
   },
 ];
+
+/** A settle that skips, and then the same one without skip, twice. */
+function paidOnce(skippingOf: (p: Platform) => Message): Case['steps'] {
+  return (p) => {
+    const skipping = skippingOf(p);
+    const paying = but(skipping, { skipBalanceUpdate: false });
+    return [
+      [p.bet('b1', 100), [1000, 900]],
+      [skipping, [900, 900]],
+      [paying, [900, 1150]],
+      [paying, [900, 1150]],
+      [p.balance(), [1150]],
+    ];
+  };
+}

@@ -218,16 +218,12 @@ export const REPEATS: readonly Case[] = [
   {
     rule: 'names',
     name: 'the same id of another product is another bet',
-    steps: (p) => {
-      const first = p.bet('b1', 100);
-      const other = { ...p.bet('b1', 60), envelope: { productId: 'SIMULATION-2' } };
-      return [
-        [first, [1000, 900]],
-        [other, [900, 840]],
-        [p.cancel('b1', 100), [840, 940]],
-        [p.balance(), [940]],
-      ];
-    },
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [ofOtherProduct(p.bet('b1', 60)), [900, 840]],
+      [p.cancel('b1', 100), [840, 940]],
+      [p.balance(), [940]],
+    ],
   },
   {
     rule: 'names',
@@ -242,15 +238,12 @@ export const REPEATS: readonly Case[] = [
   {
     rule: 'names',
     name: 'a round of another product is another round',
-    steps: (p) => {
-      const ofOther = (message: Message) => ({ ...message, envelope: { productId: 'SIMULATION-2' } });
-      return [
-        [p.bet('b1', 100), [1000, 900]],
-        [ofOther(p.bet('b2', 60)), [900, 840]],
-        [p.settleRound('s1', 250), [840, 1090]],
-        [ofOther(p.cancel('b2', 60)), [1090, 1150]],
-      ];
-    },
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [ofOtherProduct(p.bet('b2', 60)), [900, 840]],
+      [p.settleRound('s1', 250), [840, 1090]],
+      [ofOtherProduct(p.cancel('b2', 60)), [1090, 1150]],
+    ],
   },
   {
     rule: 'names',
@@ -263,3 +256,7 @@ export const REPEATS: readonly Case[] = [
     ],
   },
 ];
+
+function ofOtherProduct(message: Message): Message {
+  return { ...message, envelope: { productId: 'SIMULATION-2' } };
+}
