@@ -1,5 +1,4 @@
-import { RedisCluster } from '../../test/support/redis-cluster.js';
-import { RedisServer } from '../../test/support/redis-server.js';
+import type { RedisCluster } from '../../test/support/redis-cluster.js';
 import { RoundRobin } from '../../test/support/round-robin.js';
 import { startChild } from '../support/child.js';
 import { atEnd } from '../support/clean-up.js';
@@ -7,6 +6,7 @@ import { freePort } from '../support/free-port.js';
 import { ROOT } from '../support/root.js';
 import type { Server } from '../support/servers.js';
 import type { BareNode } from './bare-node.js';
+import { oneRedis, threeMasters } from './redis.js';
 import { NODES, SHARDS, UNWATCHED } from './stage.js';
 import type { Calm, Nodes } from './steady.js';
 
@@ -19,9 +19,8 @@ type About = Omit<BareNode, 'at' | 'ports' | 'shards'> & { readonly nodes: numbe
 
 /** As the nodes of walletd are set up. */
 export async function bareCalm(): Promise<Omit<Calm, 'rate' | 'seconds'>> {
-  const one = await RedisServer.start();
-  atEnd(() => one.destroy());
-  const [shared, alone] = [await threeMasters(), await threeMasters()];
+  const one = await oneRedis();
+  const [shared, alone] = [urlsOf(await threeMasters()), urlsOf(await threeMasters())];
   const three = await startBare({ nodes: NODES, masters: shared, waits: true });
   let gathered: Bare | undefined;
   return {
@@ -36,10 +35,8 @@ export async function bareCalm(): Promise<Omit<Calm, 'rate' | 'seconds'>> {
   };
 }
 
-async function threeMasters(): Promise<string[]> {
-  const redis = await RedisCluster.start({ masters: 3, replicas: 1 });
-  atEnd(() => redis.destroy());
-  return redis.masters.map(({ url }) => url);
+function urlsOf({ masters }: RedisCluster): string[] {
+  return masters.map(({ url }) => url);
 }
 
 async function startBare({ nodes, ...about }: About): Promise<Bare> {

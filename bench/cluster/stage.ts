@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LocalCluster, nameOf } from '../../test/support/local-cluster.js';
-import { RedisCluster } from '../../test/support/redis-cluster.js';
+import type { RedisCluster } from '../../test/support/redis-cluster.js';
 import { until } from '../../test/support/until.js';
 import type { WalletdProcess } from '../../test/support/walletd-process.js';
 import { atEnd } from '../support/clean-up.js';
 import { type Server, verify } from '../support/servers.js';
 import type { Serving } from '../support/vitals.js';
+import { threeMasters } from './redis.js';
 
 export const NODES = 3;
 export const SHARDS = 12;
@@ -34,8 +35,7 @@ export class Stage {
 
   /** `followers`: of each shard. */
   static async open(durability: ClusterDurability, followers = 1): Promise<Stage> {
-    const redis = await RedisCluster.start({ masters: 3, replicas: 1 });
-    atEnd(() => redis.destroy());
+    const redis = await threeMasters();
     const settings = { WALLETD_STORE: redis.url, WALLETD_DURABILITY: durability, WALLETD_SHARDS: String(SHARDS) };
     const env = { ...settings, WALLETD_CLUSTER_FOLLOWERS: String(followers) };
     const cluster = await LocalCluster.start({ nodes: NODES, env });

@@ -1,6 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RedisCluster } from '../../test/support/redis-cluster.js';
-import { RedisServer } from '../../test/support/redis-server.js';
 import { RoundRobin } from '../../test/support/round-robin.js';
 import { Scrape } from '../../test/support/scrape.js';
 import { WalletdProcess } from '../../test/support/walletd-process.js';
@@ -9,6 +7,7 @@ import { atEnd } from '../support/clean-up.js';
 import { coreShare } from '../support/processor.js';
 import type { Server } from '../support/servers.js';
 import type { Round } from './outages.js';
+import { oneRedis, threeMasters } from './redis.js';
 import { SHARDS, type Stage } from './stage.js';
 import { processorUs, underLoad } from './under-load.js';
 
@@ -46,15 +45,13 @@ export interface Nodes {
 
 /** One node without a cluster on one Redis. */
 export async function startSolo(like: Server): Promise<Nodes> {
-  const redis = await RedisServer.start();
-  atEnd(() => redis.destroy());
+  const redis = await oneRedis();
   return await soloOn({ WALLETD_STORE: redis.url }, like);
 }
 
 /** One node alone on three masters with a replica each, which its answers wait for. */
 export async function startSoloAlike(like: Server): Promise<Nodes> {
-  const redis = await RedisCluster.start({ masters: 3, replicas: 1 });
-  atEnd(() => redis.destroy());
+  const redis = await threeMasters();
   return await soloOn({ WALLETD_STORE: redis.url, WALLETD_DURABILITY: 'replicas:1' }, like);
 }
 

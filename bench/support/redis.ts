@@ -2,14 +2,13 @@ import { startChild } from './child.js';
 import { freePort } from './free-port.js';
 import { maybeFolderOf } from './programs.js';
 
-/**
- * Nothing is thrown away. The file of writes is never rewritten: that would happen once in hours in production, and
- * several times in a bench that starts with an empty one.
- */
+/** The file of writes: that would happen once in hours in production, and several times in a bench that starts with an empty one. */
+export const NEVER_REWRITTEN = { 'auto-aof-rewrite-percentage': '0' };
+/** Nothing is thrown away. */
 const SETTINGS: Readonly<Record<string, string>> = {
   appendonly: 'yes',
   'no-appendfsync-on-rewrite': 'no',
-  'auto-aof-rewrite-percentage': '0',
+  ...NEVER_REWRITTEN,
   'maxmemory-policy': 'noeviction',
   save: '',
 };
