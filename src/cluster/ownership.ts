@@ -4,7 +4,7 @@ import { messageOf } from '../base/message-of.js';
 import { delay, type Timers } from '../base/timers.js';
 import { formatLsn } from '../shard/log/lsn.js';
 import { type Head, isSameHead, type SealedEntry } from '../shard/log/wal.js';
-import type { Move, MoveResult, ShardStatus, Shards } from '../worker/shards.js';
+import { HANDOVER_MS, type Move, type MoveResult, type ShardStatus, type Shards } from '../worker/shards.js';
 import { SEAL_USED_MS } from './copy-keeper.js';
 import type { Gathered } from './peer-copies.js';
 import type { PeerMessage } from './peer-protocol.js';
@@ -95,7 +95,6 @@ const LAG_MAX = 64;
 const HANDOVERS_MAX = 2;
 /** A flight that takes so long says something about its server. */
 const WAITING_MS = 500;
-const HANDOVER_MS = 150;
 /** An offer is good for so long: who made it goes on before, which shows in the log, and no failover loses that so soon. */
 const OFFER_MS = 500;
 const WANT_MS = 200;

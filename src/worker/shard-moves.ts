@@ -9,7 +9,7 @@ import { OverdueError } from '../shard/log/timely-append.js';
 import type { Head } from '../shard/log/wal.js';
 import type { Shard } from '../shard/shard.js';
 import type { HostObserver } from './host-observer.js';
-import type { Move, MoveResult } from './shards.js';
+import { HANDOVER_MS, type Move, type MoveResult } from './shards.js';
 
 export interface MoveDeps extends Omit<RecoveryDeps & TakeOverDeps, 'attemptsMax'> {
   readonly genesis: (shard: number) => Head;
@@ -24,10 +24,13 @@ const FOLLOW_MS = 50;
 /** A log in which there was nothing new in so many rounds is read on in each third only, together with its like. */
 const QUIET_ROUNDS = 20;
 const QUIET_EVERY = 3;
-/** A shard that is handed over goes on here when nobody has it by then. */
-const HANDOVER_MS = 150;
 /** Logs that are read from a snapshot at the same time: others wait for their turn. */
 const RECOVERING_MAX = 2;
+/**
+ * Between two slices of 2 ms of such a reading, as long as nobody waits for it: two of them take half of the thread's time.
+ * Without rests, answers of a rolling restart with a million players took seconds where the nodes shared two cores.
+ */
+const REST_MS = 6;
 
 const DONE: MoveResult = { type: 'done' };
 
@@ -43,6 +46,8 @@ export class ShardMoves {
   private readonly warming = new Map<number, Promise<MoveResult>>();
   /** How many are read from a snapshot now; the others wait until one of these ends. */
   private recovering = 0;
+  /** How many are waited for by callbacks. */
+  private awaited = 0;
   private readonly queue: (() => void)[] = [];
   private readonly handovers = new Map<number, Cancel>();
 
@@ -117,7 +122,9 @@ export class ShardMoves {
     try {
       if (this.deps.memory.isFull) throw new Error('memory is nearly full');
       const { id } = shard;
-      const follower = await Follower.begin({ shard: id, genesis: this.deps.genesis(id) }, this.deps);
+      const { yieldTurn, delay } = this.deps;
+      const deps = { ...this.deps, yieldTurn: () => (this.awaited > 0 ? yieldTurn() : delay(REST_MS)) };
+      const follower = await Follower.begin({ shard: id, genesis: this.deps.genesis(id) }, deps);
       if (shard.state === 'away') shard.follow(follower);
       return DONE;
     } finally {
@@ -130,7 +137,8 @@ export class ShardMoves {
   /** Fences the shard's log, and serves it. */
   private async take(shard: Shard, taking: Taking): Promise<MoveResult> {
     if (shard.state === 'serving') return { type: 'taken', head: must(shard.durableHead, 'who serves has a log') };
-    await this.follow(shard);
+    this.awaited++;
+    await this.follow(shard).finally(() => this.awaited--);
     const follower = must(shard.maybeFollower, 'what was warmed follows');
     try {
       const { recovered, healed } = await follower.takeOver(taking, this.deps, this.deps.yieldTurn);

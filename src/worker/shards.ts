@@ -38,6 +38,9 @@ export type Move =
       readonly shard: number;
     };
 
+/** What is paused for another node goes on when nobody has it by then. */
+export const HANDOVER_MS = 150;
+
 export type MoveResult =
   | { readonly type: 'done' }
   /** It is paused, and all that it told is in the log up to `head`. */

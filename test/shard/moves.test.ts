@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemTimers } from '../../src/base/timers.js';
 import type { Head } from '../../src/shard/log/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import type { MoveResult } from '../../src/worker/shards.js';
@@ -12,8 +13,8 @@ import { until } from '../support/until.js';
 const { place } = commands;
 
 /** A node that has none of the shards yet. */
-async function joined(wal?: MemoryWal): Promise<TestHost> {
-  const node = new TestHost({ isShared: true, ...(wal && { wal }) });
+async function joined(wal?: MemoryWal, timers = systemTimers): Promise<TestHost> {
+  const node = new TestHost({ isShared: true, timers, ...(wal && { wal }) });
   await node.host.start([]);
   return node;
 }
@@ -60,6 +61,34 @@ test('a follower keeps up with the log, and serves what its owner had told', asy
   await until('it was told', async () => stateOf(owner) === 'away');
   assert.equal(owner.fenced.length, 1);
   assert.deepEqual(await owner.execute(place([{ id: 'late' }])), failure('moved'));
+});
+
+test('a log that is only followed is read with rests, and one that is to be served without', async () => {
+  const [owner] = await pair();
+  for (let i = 0; i < 20; i++) await owner.execute(place([{ id: `t${i}`, betAmount: 1 }]));
+  const rests: (() => void)[] = [];
+  const other = await joined(owner.wal, {
+    ...systemTimers,
+    after: (_ms, run) => {
+      rests.push(run);
+      return () => {};
+    },
+  });
+  // Every look at the clock ends a slice.
+  other.clock.monotonicMs = () => (other.clock.nowMs += 3);
+  const following = other.host.move({ type: 'follow', shard: 0 });
+  for (let i = 0; i < 5; i++) {
+    await until('it rests', async () => rests.length === 1);
+    assert.equal(stateOf(other), 'away');
+    rests.pop()?.();
+  }
+  await until('it rests', async () => rests.length === 1);
+  const taking = other.take();
+  rests.pop()?.();
+  assert.equal((await following).type, 'done');
+  assert.equal((await taking).type, 'taken');
+  assert.equal(rests.length, 0);
+  assert.equal(await other.balance('ann'), 980);
 });
 
 test('a clean hand-over loses nobody: what waits is turned away, what flies is told, and the wallets stay to follow', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../src/base/logger.js';
+import type { Timers } from '../../src/base/timers.js';
 import { rulesOf } from '../../src/node/rules.js';
 import type { Archive } from '../../src/shard/archive/archive.js';
 import type { Taking } from '../../src/shard/log/follower.js';
@@ -53,6 +54,7 @@ export class TestHost {
       /** Instead of the log in memory, which the test reaches as `wal`. */
       store?: Pick<Store, 'wal' | 'snapshots'> & { readonly storeId: string };
       isShared?: boolean;
+      timers?: Timers;
     } = {},
   ) {
     const { shards = 2, limits = {}, rules = {}, policy = {}, ownerTag = newHex(8), archive } = options;
@@ -67,7 +69,7 @@ export class TestHost {
       this.logLines.push({ level, message, fields });
     };
     const log: Logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
-    const { acknowledged, observer, memoryMs, idleMs, recentBytesMax, isShared } = options;
+    const { acknowledged, observer, memoryMs, idleMs, recentBytesMax, isShared, timers } = options;
     const deps = hostDeps({
       storeId,
       shardCount: shards,
@@ -93,6 +95,7 @@ export class TestHost {
       ...(idleMs !== undefined && { idleMs }),
       ...(recentBytesMax !== undefined && { recentBytesMax }),
       ...(isShared !== undefined && { isShared }),
+      ...(timers !== undefined && { timers }),
     });
     this.shards = Array.from({ length: shards }, (_, shard) => shard);
     this.deps = { ...deps, delay, attemptsMax: 10 };
