@@ -43,12 +43,9 @@ test('simulate knows what a profile says, and finds it where it is not so', asyn
       assert.equal(differing.status, 1);
       assert.match(differing.stdout, /\ndiffers .*a repeat gets the first answer and moves nothing/);
       const [, ...told] = differing.stdout.split('\nDIFFERS  ').map((finding) => finding.split('\n')[0]);
-      const rules = differing.stdout.match(/^differs /gm)?.length;
-      assert.deepEqual(
-        [told.length, new Set(told).size],
-        [10, rules],
-        'one of each rule is among the ten that are told',
-      );
+      const rules = differing.stdout.match(/^differs /gm)?.length as number;
+      assert.ok(rules >= 10, `${rules} rules`);
+      assert.deepEqual([told.length, new Set(told).size], [10, 10], 'those that are told are of ten rules');
       assert.match(
         differing.stdout,
         /DIFFERS {2}a repeat gets the first answer[\s\S]*?\n {4}curl -s "\$URL"\/placeBets /,

@@ -1,5 +1,5 @@
 import type { Case } from '../case.js';
-import { but, SKIP } from '../platform.js';
+import { BY_ROUND, but, SKIP } from '../platform.js';
 
 export const ARRAYS: readonly Case[] = [
   {
@@ -105,6 +105,19 @@ export const ARRAYS: readonly Case[] = [
   },
   {
     rule: 'arrays',
+    name: 'the repeat of an array with the same bet twice gets the first answer',
+    steps: (p) => {
+      const bet = p.bet('b1', 100);
+      const bets = p.array(bet, p.bet('b2', 200), bet);
+      return [
+        [bets, [1000, 700]],
+        [bets, [1000, 700]],
+        [p.balance(), [700]],
+      ];
+    },
+  },
+  {
+    rule: 'arrays',
     name: 'the same id with two stakes in one array is refused as a whole',
     steps: (p) => {
       const bet = p.bet('b1', 100);
@@ -149,6 +162,20 @@ export const ARRAYS: readonly Case[] = [
       [p.array(p.cancel('b2', 50), p.cancel('b1', 100)), 20004],
       [p.bet('b2', 50), [900, 850]],
     ],
+  },
+  {
+    rule: 'arrays',
+    name: 'a round and its bets are cancelled together, in either order',
+    steps: (p) => {
+      const r2 = { roundId: 'r2' };
+      return [
+        [p.array(p.bet('b1', 100), p.bet('b2', 200)), [1000, 700]],
+        [p.array(p.cancel('c1', 300, BY_ROUND), p.cancel('b1', 100)), [700, 1000]],
+        [p.bet('b3', 50, r2), [1000, 950]],
+        [p.array(p.cancel('b3', 50, r2), p.cancel('c2', 50, { ...r2, ...BY_ROUND })), [950, 1000]],
+        [p.balance(), [1000]],
+      ];
+    },
   },
   {
     rule: 'arrays',

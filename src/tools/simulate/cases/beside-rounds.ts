@@ -1,5 +1,6 @@
 import type { Case } from '../case.js';
 import { BY_ROUND } from '../platform.js';
+import { inDebt } from './in-debt.js';
 
 /** Tips, rewards and movements. */
 export const BESIDE_ROUNDS: readonly Case[] = [
@@ -13,6 +14,7 @@ export const BESIDE_ROUNDS: readonly Case[] = [
       [p.balance(), [950]],
     ],
   },
+  inDebt('tips', 'a tip of 0 is covered by a balance below zero', (p) => p.tip('t1', 0)),
   {
     rule: 'tips',
     name: 'its cancel gives back what was taken, whatever the message says',
@@ -142,6 +144,25 @@ export const BESIDE_ROUNDS: readonly Case[] = [
     },
   },
   {
+    rule: 'rewards',
+    name: 'the void goes by what was paid',
+    steps: (p) => [
+      [p.reward('w1', 500), [1000, 1500]],
+      [p.void('w1', 0, 300), [1500, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'rewards',
+    name: 'it is voided, too, when a bet of its id was cancelled that never came',
+    steps: (p) => [
+      [p.cancel('w1', 100), 20001],
+      [p.reward('w1', 500), [1000, 1500]],
+      [p.void('w1', 0, 500), [1500, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
     rule: 'movements',
     name: 'a debit takes, a credit gives, and both may have one refId',
     steps: (p) => [
@@ -160,6 +181,7 @@ export const BESIDE_ROUNDS: readonly Case[] = [
       [p.balance(), [0]],
     ],
   },
+  inDebt('movements', 'a debit of 0 is covered by a balance below zero', (p) => p.move('m1', 'DEBIT', 0)),
   {
     rule: 'movements',
     name: 'it is no bet: nothing settles, cancels or voids it',

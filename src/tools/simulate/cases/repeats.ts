@@ -30,6 +30,13 @@ const EFFECTS: readonly Effect[] = [
     ],
   },
   {
+    of: 'placeBets of a WAITING bet',
+    before: [],
+    message: (p) => p.bet('b1', 100, { status: 'WAITING' }),
+    balances: [1000, 900],
+    changes: [['stake', { betAmount: 60 }, 20002]],
+  },
+  {
     of: 'settleBets',
     before: [bet],
     message: (p) => p.settle('b1', 250),
@@ -66,6 +73,12 @@ const EFFECTS: readonly Effect[] = [
     before: [bet, settled],
     message: (p) => p.void('v1', 100, 250, BY_ROUND),
     balances: [1150, 1000],
+  },
+  {
+    of: 'voidSettled of a reward',
+    before: [(p) => [p.reward('w1', 500), [1000, 1500]]],
+    message: (p) => p.void('w1', 0, 500),
+    balances: [1500, 1000],
   },
   { of: 'cancelBets', before: [bet], message: (p) => p.cancel('b1', 100), balances: [900, 1000] },
   { of: 'cancelBets BY_ROUND', before: [bet], message: (p) => p.cancel('c1', 100, BY_ROUND), balances: [900, 1000] },
@@ -214,6 +227,18 @@ export const REPEATS: readonly Case[] = [
       ];
     },
   },
+  {
+    rule: 'repeats',
+    name: 'cancelBets with the other status, and cancelTips of the same bet',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.cancel('b1', 100), [900, 1000]],
+      [p.bet('b2', 50), [1000, 950]],
+      [p.cancel('b1', 100, { status: 'REJECT' }), [900, 1000]],
+      [p.cancelTip('b1', 100), [900, 1000]],
+      [p.balance(), [950]],
+    ],
+  },
   ...EFFECTS.flatMap(changed),
   {
     rule: 'names',
@@ -243,6 +268,66 @@ export const REPEATS: readonly Case[] = [
       [ofOtherProduct(p.bet('b2', 60)), [900, 840]],
       [p.settleRound('s1', 250), [840, 1090]],
       [ofOtherProduct(p.cancel('b2', 60)), [1090, 1150]],
+    ],
+  },
+  {
+    rule: 'names',
+    name: 'a round is cancelled, and ends, for its own product',
+    steps: (p) => {
+      const late = ofOtherProduct(p.bet('b1', 100));
+      return [
+        [p.cancel('c1', 100, BY_ROUND), 20001],
+        [late, [1000, 900]],
+        [p.settle('b1', 150), 20001],
+        [ofOtherProduct(p.settle('b1', 150, { isEndRound: true })), [900, 1050]],
+        [p.bet('b2', 100), [1050, 950]],
+        [p.settleRound('s1', 30), [950, 980]],
+        [p.settleRound('s2', 20), [980, 1000]],
+      ];
+    },
+  },
+  {
+    rule: 'names',
+    name: 'settles of two rounds may bear one id',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 100, { roundId: 'r2' }), [900, 800]],
+      [p.settleRound('s1', 150), [800, 950]],
+      [p.settleRound('s1', 150, { roundId: 'r2' }), [950, 1100]],
+      [p.balance(), [1100]],
+    ],
+  },
+  {
+    rule: 'names',
+    name: 'cancels of two rounds may bear one id, and the void of one of them, too',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 50, { roundId: 'r2' }), [900, 850]],
+      [p.cancel('x1', 100, BY_ROUND), [850, 950]],
+      [p.cancel('x1', 50, { roundId: 'r2', ...BY_ROUND }), [950, 1000]],
+      [p.bet('b3', 100), [1000, 900]],
+      [p.settle('b3', 250), [900, 1150]],
+      [p.void('x1', 100, 250, BY_ROUND), [1150, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'names',
+    name: 'rewards of two products may bear one id',
+    steps: (p) => [
+      [p.reward('w1', 500), [1000, 1500]],
+      [ofOtherProduct(p.void('w1', 0, 500)), 20001],
+      [ofOtherProduct(p.reward('w1', 500)), [1500, 2000]],
+      [p.balance(), [2000]],
+    ],
+  },
+  {
+    rule: 'names',
+    name: 'movements of two products may bear one refId',
+    steps: (p) => [
+      [p.move('m1', 'DEBIT', 300), [1000, 700]],
+      [ofOtherProduct(p.move('m1', 'DEBIT', 300)), [700, 400]],
+      [p.balance(), [400]],
     ],
   },
   {
