@@ -1,8 +1,8 @@
 import type { OnProgress } from '../progress.js';
 import { CannotKnow, NotServed } from './cannot-know.js';
-import { endpointsOf, type Step } from './case.js';
+import { messagesOf, type Step } from './case.js';
 import { ENDPOINTS, type Endpoint, type Message } from './message.js';
-import { Platform } from './platform.js';
+import { Platform, SKIP } from './platform.js';
 import { play, type Table } from './play.js';
 import type { Players } from './players.js';
 import { CHOICES, type Choices, type Profile } from './profile.js';
@@ -40,6 +40,8 @@ const QUESTIONS: readonly Question[] = [
     },
   },
   { choice: 'arrays', steps: (p) => plain(p.array(p.bet('b1', 100), p.bet('b2', 100)), p.bet('b3', 1)) },
+  { choice: 'skip', steps: (p) => plain(p.bet('b1', 100, SKIP)) },
+  { choice: 'singleState', steps: (p) => plain(p.single('b1', 100, 250)) },
   {
     choice: 'round.ended',
     steps: (p) =>
@@ -71,6 +73,9 @@ const QUESTIONS: readonly Question[] = [
   { choice: 'tips.unknown', steps: (p) => plain(p.cancelTip('t1', 50)) },
 ];
 
+/** With these a platform leaves something out, so there is nothing to ask: they are taken when the other value does not fit. */
+const NOT_SENT: Partial<Choices> = { arrays: 'one', skip: false, singleState: false };
+
 export interface Learnt {
   readonly profile: Profile;
   /** Choices to which no answer fits: they are as they were. */
@@ -90,7 +95,7 @@ export async function learn(table: Table, players: Players, onProgress: OnProgre
   for (const [n, question] of QUESTIONS.entries()) {
     onProgress(ENDPOINTS.length + n, total);
     const steps = question.steps(new Platform());
-    if ([...endpointsOf(steps)].some((endpoint) => !endpoints.includes(endpoint))) continue;
+    if (steps.flatMap(messagesOf).some(({ endpoint }) => !endpoints.includes(endpoint))) continue;
     const value = await maybeAnswer({ ...table, profile }, players, question.choice, steps);
     if (value === undefined) unclear.push(question.choice);
     else profile = { ...profile, [question.choice]: value };
@@ -116,8 +121,7 @@ async function maybeAnswer(
   steps: readonly Step[],
 ): Promise<unknown> {
   for (const value of CHOICES[choice]) {
-    // Whoever refuses arrays answers as if there were none.
-    if (choice === 'arrays' && value === 'one') return value;
+    if (NOT_SENT[choice] === value) return value;
     const profile: Profile = { ...table.profile, [choice]: value };
     try {
       const { finding } = await play({ ...table, profile }, await players.take(), steps);

@@ -1,5 +1,5 @@
 import { ToolError } from '../store-reader.js';
-import { ENDPOINTS, type Endpoint } from './message.js';
+import { ENDPOINTS, type Endpoint, type Message } from './message.js';
 import type { ReferenceRules } from './model/callback.js';
 
 /*
@@ -21,6 +21,10 @@ export const CHOICES = {
   'tips.unknown': ['reject', 'credit'],
   /** Requests with several elements apply as a whole; or have one element, always. */
   arrays: ['atomic', 'one'],
+  /** `skipBalanceUpdate` is known; or never sent. */
+  skip: [true, false],
+  /** So are settles of a round that had no bet before. */
+  singleState: [true, false],
 } as const;
 export type Choices = { readonly [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
 
@@ -84,6 +88,20 @@ export function rulesOf(profile: Profile): ReferenceRules {
     ...{ tipsUnknownMax: none, tombstonesMax: none, openBetsMax: none, historyMax: none },
     ...{ sessionToken: 'ignore', productsUnlisted: 'accept', products: new Map() },
   };
+}
+
+/** What these messages need that is not sent to this operator; undefined: nothing. */
+export function maybeMissing(
+  { endpoints, arrays, skip, singleState }: Profile,
+  messages: readonly Message[],
+): string | undefined {
+  const missing = messages.map(({ endpoint }) => endpoint).filter((endpoint) => !endpoints.includes(endpoint));
+  if (missing.length > 0) return [...new Set(missing)].join(', ');
+  const has = (field: string) => messages.some(({ txns }) => txns.some((txn) => txn[field] === true));
+  if (arrays === 'one' && messages.some(({ txns }) => txns.length > 1)) return 'arrays';
+  if (!skip && has('skipBalanceUpdate')) return 'skipBalanceUpdate';
+  if (!singleState && has('isSingleState')) return 'isSingleState';
+  return undefined;
 }
 
 export function pathOf(profile: Profile, endpoint: Endpoint): string {

@@ -6,7 +6,7 @@ import { DEFAULT_PROFILE, type Profile } from '../../../src/tools/simulate/profi
 import { Latencies } from '../../../src/tools/simulate/soak/latencies.js';
 import { soak } from '../../../src/tools/simulate/soak/soak.js';
 import { atReferenceOperator } from './at-reference-operator.js';
-import { MUTANTS, type Mutant } from './mutants.js';
+import { KNOWS_NEITHER, MUTANTS, type Mutant } from './mutants.js';
 
 const SEED = 7;
 const SECONDS = 2;
@@ -74,6 +74,20 @@ test('what an operator has chosen is learnt by asking', async () => {
     const learnt = await atReferenceOperator({ choices }, (table, players) => learn(table, players));
     assert.deepEqual(learnt, { profile: { ...DEFAULT_PROFILE, ...choices }, unclear: [] });
   }
+});
+
+test('what an operator does not know is learnt, too, and then is not sent at random or at a rate', async () => {
+  await atReferenceOperator({ mutant: KNOWS_NEITHER }, async (table, players) => {
+    const { profile, unclear } = await learn(table, players);
+    assert.deepEqual([profile, unclear], [{ ...DEFAULT_PROFILE, skip: false, singleState: false }, []]);
+    const { results } = await explore({ ...table, profile }, players, { seed: SEED, seconds: SECONDS, lanes: LANES });
+    const soaked = await soak({ ...table, profile }, players, 100, SECONDS);
+    assert.deepEqual(
+      [...results, ...soaked.results].map(({ verdict }) => verdict),
+      ['agrees', 'agrees'],
+      JSON.stringify(results),
+    );
+  });
 });
 
 test('an endpoint that is not served is learnt, too', async () => {

@@ -758,6 +758,14 @@ export const MUTANTS: readonly Mutant[] = [
 
 export const UNSEEN: readonly Mutant[] = FREE.map((row) => toMutant('operator', row));
 
+/** An operator whose platform sends neither skips nor single-state settles. */
+export const KNOWS_NEITHER = toMutant('operator', [
+  'skip',
+  'it does not look whether a message skips, or is single-state',
+  'skipBalanceUpdate: txn.skipBalanceUpdate === true, isSingleState: txn.isSingleState === true',
+  'skipBalanceUpdate: false, isSingleState: false',
+]);
+
 function toMutant(where: Mutant['in'], [rule, bug, from, to, nth]: Row): Mutant {
   return { rule, bug, in: where, from, to, ...(nth !== undefined && { nth }) };
 }

@@ -181,7 +181,8 @@ export const ARRAYS: readonly Case[] = [
     rule: 'arrays',
     name: 'voids of several are one operation',
     steps: (p) => [
-      [p.array(p.single('b1', 100, 250), p.single('b2', 50, 0)), [1000, 1100]],
+      [p.array(p.bet('b1', 100), p.bet('b2', 50)), [1000, 850]],
+      [p.array(p.settle('b1', 250), p.settle('b2', 0)), [850, 1100]],
       [p.array(p.void('b1', 100, 250), p.void('b2', 50, 0)), [1100, 1000]],
       [p.balance(), [1000]],
     ],

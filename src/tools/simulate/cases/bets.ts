@@ -54,7 +54,8 @@ export const BETS: readonly Case[] = [
       const bet = p.bet('b1', 1200);
       return [
         [bet, 10002],
-        [p.single('b2', 0, 500), [1000, 1500]],
+        [p.bet('b2', 100), [1000, 900]],
+        [p.settle('b2', 600), [900, 1500]],
         [bet, [1500, 300]],
         [p.balance(), [300]],
       ];

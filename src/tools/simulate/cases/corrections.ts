@@ -301,10 +301,19 @@ export const CORRECTIONS: readonly Case[] = [
         [p.void('b1', 100, 250), 20003],
         [bet, 20003],
         [p.bet('b1', 100), 20003],
-        [p.single('b1', 100, 250), 20003],
         [p.balance(), [1000]],
       ];
     },
+  },
+  {
+    rule: 'closed',
+    name: 'a cancelled bet is not settled by a single-state message',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.cancel('b1', 100), [900, 1000]],
+      [p.single('b1', 100, 250), 20003],
+      [p.balance(), [1000]],
+    ],
   },
   {
     rule: 'closed',
