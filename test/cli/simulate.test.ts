@@ -65,7 +65,11 @@ test('random histories and rounds at a rate agree with walletd, whose profile is
       const explored = await runVerb([...args, '--learn', learnt, '--mode', 'explore', '--seed', '7']);
       assert.deepEqual([explored.status, explored.stderr], [0, ''], explored.stdout);
       assert.match(explored.stdout, /\nseed 7: \d+ histories, \d+ messages in [\d.]+ s, \d+ a second\n$/);
-      assert.deepEqual(JSON.parse(readFileSync(learnt, 'utf8')), { duplicates: 'reject', 'tips.unknown': 'credit' });
+      assert.deepEqual(JSON.parse(readFileSync(learnt, 'utf8')), {
+        duplicates: 'reject',
+        'tips.unknown': 'credit',
+        decimals: 4,
+      });
       const soaked = await runVerb([...args, '--profile', learnt, '--mode', 'soak', '--rate', '50']);
       assert.equal(soaked.status, 0, soaked.stdout);
       assert.match(

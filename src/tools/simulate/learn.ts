@@ -5,7 +5,7 @@ import { ENDPOINTS, type Endpoint, type Message } from './message.js';
 import { Platform, SKIP } from './platform.js';
 import { play, type Table } from './play.js';
 import type { Players } from './players.js';
-import { CHOICES, type Choices, type Profile } from './profile.js';
+import { CHOICES, type Choices, DECIMALS_MAX, type Profile } from './profile.js';
 
 /** A history to which operators that have chosen differently give different answers. */
 interface Question {
@@ -84,16 +84,17 @@ export interface Learnt {
 
 /** Finds out what an operator has chosen: by asking, and looking which choice explains the answers. */
 export async function learn(table: Table, players: Players, onProgress: OnProgress = () => {}): Promise<Learnt> {
-  const total = ENDPOINTS.length + QUESTIONS.length;
+  const total = ENDPOINTS.length + 1 + QUESTIONS.length;
   const endpoints: Endpoint[] = [];
   for (const [n, endpoint] of ENDPOINTS.entries()) {
     if (await isServed(table, players, endpoint)) endpoints.push(endpoint);
     onProgress(n, total);
   }
-  let profile: Profile = { ...table.profile, endpoints };
-  const unclear: string[] = [];
+  const decimals = endpoints.includes('placeBets') ? await maybeDecimals(table, players) : table.profile.decimals;
+  let profile: Profile = { ...table.profile, endpoints, decimals: decimals ?? table.profile.decimals };
+  const unclear: string[] = decimals === undefined ? ['decimals'] : [];
   for (const [n, question] of QUESTIONS.entries()) {
-    onProgress(ENDPOINTS.length + n, total);
+    onProgress(ENDPOINTS.length + 1 + n, total);
     const steps = question.steps(new Platform());
     if (steps.flatMap(messagesOf).some(({ endpoint }) => !endpoints.includes(endpoint))) continue;
     const value = await maybeAnswer({ ...table, profile }, players, question.choice, steps);
@@ -123,14 +124,29 @@ async function maybeAnswer(
   for (const value of CHOICES[choice]) {
     if (NOT_SENT[choice] === value) return value;
     const profile: Profile = { ...table.profile, [choice]: value };
-    try {
-      const { finding } = await play({ ...table, profile }, await players.take(), steps);
-      if (finding === undefined) return value;
-    } catch (error) {
-      if (!(error instanceof CannotKnow)) throw error;
-    }
+    if (await isRight({ ...table, profile }, players, steps)) return value;
   }
   return undefined;
+}
+
+/** The most of which a bet is taken to the last; undefined: none is. */
+async function maybeDecimals(table: Table, players: Players): Promise<number | undefined> {
+  for (let decimals = DECIMALS_MAX; decimals >= 0; decimals--) {
+    const profile: Profile = { ...table.profile, decimals };
+    const bet = new Platform().bet('b1', 1 + 10 ** -decimals);
+    if (await isRight({ ...table, profile }, players, plain(bet))) return decimals;
+  }
+  return undefined;
+}
+
+async function isRight(table: Table, players: Players, steps: readonly Step[]): Promise<boolean> {
+  try {
+    const { finding } = await play(table, await players.take(), steps);
+    return finding === undefined;
+  } catch (error) {
+    if (!(error instanceof CannotKnow)) throw error;
+    return false;
+  }
 }
 
 function plain(...messages: readonly Message[]): Step[] {

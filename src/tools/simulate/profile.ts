@@ -1,6 +1,7 @@
 import { ToolError } from '../store-reader.js';
-import { ENDPOINTS, type Endpoint, type Message } from './message.js';
+import { type Element, ENDPOINTS, type Endpoint, type Message } from './message.js';
 import type { ReferenceRules } from './model/callback.js';
+import { unitsOf } from './model/callback-of.js';
 
 /*
  * What this operator has chosen where the specification leaves it open. The first of each list is the default, and what
@@ -39,7 +40,7 @@ export interface Profile extends Choices {
   readonly decimals: number;
 }
 
-const DECIMALS_MAX = 4;
+export const DECIMALS_MAX = 4;
 
 export const DEFAULT_PROFILE: Profile = {
   ...(Object.fromEntries(Object.entries(CHOICES).map(([name, [first]]) => [name, first])) as unknown as Choices),
@@ -92,7 +93,7 @@ export function rulesOf(profile: Profile): ReferenceRules {
 
 /** What these messages need that is not sent to this operator; undefined: nothing. */
 export function maybeMissing(
-  { endpoints, arrays, skip, singleState }: Profile,
+  { endpoints, arrays, skip, singleState, decimals }: Profile,
   messages: readonly Message[],
 ): string | undefined {
   const missing = messages.map(({ endpoint }) => endpoint).filter((endpoint) => !endpoints.includes(endpoint));
@@ -101,7 +102,15 @@ export function maybeMissing(
   if (arrays === 'one' && messages.some(({ txns }) => txns.length > 1)) return 'arrays';
   if (!skip && has('skipBalanceUpdate')) return 'skipBalanceUpdate';
   if (!singleState && has('isSingleState')) return 'isSingleState';
+  const amounts = messages
+    .filter(({ refusal }) => refusal === undefined)
+    .flatMap(({ txns }) => txns.flatMap(amountsOf));
+  if (amounts.some((amount) => Number.isNaN(unitsOf(amount, decimals)))) return 'more decimals';
   return undefined;
+}
+
+function amountsOf({ betAmount = 0, payoutAmount = 0, amount = 0 }: Element): number[] {
+  return [betAmount, payoutAmount, amount].map(Number);
 }
 
 export function pathOf(profile: Profile, endpoint: Endpoint): string {

@@ -751,6 +751,16 @@ const FREE: readonly Row[] = [
   ],
 ];
 
+/** An operator whose money has so many decimals. */
+export function withDecimals(decimals: number): Mutant {
+  return toMutant('operator', [
+    'exact',
+    `${decimals} decimals`,
+    'const UNITS = 100;',
+    `const UNITS = ${10 ** decimals};`,
+  ]);
+}
+
 export const MUTANTS: readonly Mutant[] = [
   ...WALLET.map((row) => toMutant('wallet', row)),
   ...OPERATOR.map((row) => toMutant('operator', row)),
