@@ -108,6 +108,18 @@ const WALLET: readonly Row[] = [
     'if (takes && bet.stake > 0 && player.balance < bet.stake)',
     'if (false)',
   ],
+  [
+    'waiting',
+    'a confirmation may name another round',
+    'bet.stake !== txn.betAmount || bet.round !== txn.roundId',
+    'bet.stake !== txn.betAmount',
+  ],
+  [
+    'waiting',
+    'a confirmation that takes nothing needs a balance',
+    'if (takes && bet.stake > 0 && player.balance < bet.stake)',
+    'if (player.balance < bet.stake)',
+  ],
   ['changed', 'a repeat is known by its id alone', 'entry.amount === amount && ', ''],
   ['changed', 'the round of a bet is not compared', '!takes && bet.round === txn.roundId', '!takes'],
   ['changed', 'an adjustment is known by its request alone', 'if (entry.amount !== txn.betAmount)', 'if (false)'],
@@ -126,6 +138,18 @@ const WALLET: readonly Row[] = [
     "bet.entries.find((one) => one.what === 'void') ?? player.closings.find((one) => one.what === 'void')",
   ],
   ['closed', 'what skipped is paid to voided bets', 'if (own.every(isReversed))', 'if (false)'],
+  [
+    'closed',
+    'what skipped is paid to a voided single-state round',
+    '!isReversed(bet) && !bet.paidOut && !skip',
+    '!bet.paidOut && !skip',
+  ],
+  [
+    'closed',
+    'the repeat of a voided single-state settle gets its first answer',
+    'entry !== undefined && !pays) {\n            if (isReversed(bet))',
+    'entry !== undefined && !pays) {\n            if (false)',
+  ],
   [
     'late',
     'the cancel of an unknown bet is forgotten',
@@ -268,6 +292,15 @@ const WALLET: readonly Row[] = [
     "const entry = reward.entries.find((one) => one.what === 'void');",
     'const entry = undefined;',
   ],
+  ['repeats', 'a confirmation is forgotten', 'bet.opened = true;', ''],
+  ['repeats', 'the repeat of a settle that skips is new', 'if (skip || bet.paidOut)', 'if (bet.paidOut)'],
+  [
+    'repeats',
+    'the repeat of a settle of a round that skips is new',
+    'if (skip || known.paidOut)',
+    'if (known.paidOut)',
+  ],
+  ['repeats', 'a settle of a round is known by its request', 'if (runsAgain && !isItsOwn)', 'if (!isItsOwn)'],
   [
     'byRound',
     'a settle of a round pays for each bet',
@@ -310,6 +343,12 @@ const WALLET: readonly Row[] = [
     'const own = known.betIds.length',
     'if (isEnded(player, product, txn.roundId)) throw new Refused(20004);\n            const own = known.betIds.length',
   ],
+  [
+    'roundEnd',
+    'what is open is not settled with a round that has ended',
+    "nothingOpen && this.rules.roundEnded !== 'ignore'",
+    "this.rules.roundEnded !== 'ignore'",
+  ],
   ['singleState', 'the stake is not held against the balance', 'more > 0 && player.balance < more', 'false'],
   [
     'singleState',
@@ -339,6 +378,18 @@ const WALLET: readonly Row[] = [
     'if (bet.settledByRound)',
   ],
   ['singleState', 'it repeats a settle BY_TRANSACTION', 'bet?.singly === true && bet.stake', 'bet?.stake'],
+  [
+    'singleState',
+    'a bet confirms it',
+    "bet.kind === 'bet' && !bet.single && !isReversed(bet)",
+    "bet.kind === 'bet' && !isReversed(bet)",
+  ],
+  [
+    'singleState',
+    'the tip of its id counts as settled',
+    "isOpen(bet) || bet.state === 'TIPS')\n                throw new Refused(20002)",
+    'isOpen(bet))\n                throw new Refused(20002)',
+  ],
   ['adjust', 'an adjustment goes the other way', 'bet.held - txn.betAmount', 'txn.betAmount - bet.held'],
   ['adjust', 'the adjusted stake is forgotten', ' bet.held = txn.betAmount;', ' ;'],
   [
@@ -387,6 +438,7 @@ const WALLET: readonly Row[] = [
     'if (isReversed(bet)) {',
     "if (isReversed(bet) && bet.state !== 'REJECT') {",
   ],
+  ['void', 'a round is voided each time', "one.state = 'VOID';\n            one.paid = 0;", "one.state = 'VOID';"],
   ['cancel', 'a settled bet is refunded', "if (!isOpen(bet) && bet.state !== 'TIPS')", 'if (isReversed(bet))'],
   [
     'cancel',
@@ -454,6 +506,12 @@ const WALLET: readonly Row[] = [
     'a debit of 0 needs a balance',
     "status === 'DEBIT' && amount > 0 && player.balance < amount",
     "status === 'DEBIT' && player.balance < amount",
+  ],
+  [
+    'movements',
+    'a credit must be covered',
+    "status === 'DEBIT' && amount > 0 && player.balance < amount",
+    'amount > 0 && player.balance < amount',
   ],
   [
     'rollback',
@@ -604,6 +662,43 @@ const WALLET: readonly Row[] = [
     'let opened = settled;',
     'let opened = [...settled, ...refunded];',
   ],
+  ['rollback', 'the new stake of a single-state round is forgotten', 'target.stake = txn.betAmount;', ''],
+  [
+    'rollback',
+    'a tip that is open can be rolled back',
+    "if (isOpen(bet) || bet.state === 'TIPS') {",
+    'if (isOpen(bet)) {',
+  ],
+  [
+    'rollback',
+    'what was cancelled before it came can be rolled back',
+    "bet.kind === 'tombstone' || bet.state === 'VOID'",
+    "bet.state === 'VOID'",
+  ],
+  ['rollback', 'the rollback of a tip opens its round', "if (bet.kind === 'tip') {", 'if (false) {'],
+  ['rollback', 'a tip comes back as a bet', "bet.state = 'TIPS';", ';'],
+  [
+    'rollback',
+    'a settle of the round that was undone keeps its id',
+    'forgetSettlements(player, product, round);',
+    '',
+    0,
+  ],
+  ['rollback', 'the rollback of an unknown round is final', 'if (bets.length === 0)', 'if (false)', 3],
+  ['rollback', 'the rollback of a round that is open is final', 'open.length > 0 ? 20001 : 20003', '20003'],
+  ['rollback', 'a round that was lost is not opened', 'if (settled.length === 0 && paid === 0) {', 'if (paid === 0) {'],
+  [
+    'rollback',
+    'what a void has left of the payout of a round stays',
+    'if (settled.length === 0 && paid === 0) {',
+    'if (settled.length === 0) {',
+  ],
+  [
+    'rollback',
+    'the late retry of the rollback of a round undoes the second result',
+    'player.rollbacks.push({ product, round, request: command.id, entry });',
+    '',
+  ],
   [
     'arrays',
     'what comes before a refused element stays',
@@ -659,6 +754,13 @@ const WALLET: readonly Row[] = [
     'closed.some((one) => one.round === txn.roundId && !one.repeat)',
     'false',
   ],
+  [
+    'arrays',
+    'the void of a round spoils the array that has left it nothing',
+    'if (nothing && !isClosedHere)',
+    'if (nothing)',
+  ],
+  ['arrays', 'the rollback of a bet and its round opens refunds, too', 'if (hasBegun)', 'if (false)'],
 ];
 
 const OPERATOR: readonly Row[] = [

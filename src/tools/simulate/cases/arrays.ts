@@ -179,6 +179,32 @@ export const ARRAYS: readonly Case[] = [
   },
   {
     rule: 'arrays',
+    name: 'a round and its bets are voided together, in either order',
+    steps: (p) => {
+      const r2 = { roundId: 'r2' };
+      return [
+        [p.array(p.bet('b1', 100), p.bet('b2', 200, r2)), [1000, 700]],
+        [p.array(p.settle('b1', 250), p.settle('b2', 0, r2)), [700, 950]],
+        [p.array(p.void('v1', 100, 250, BY_ROUND), p.void('b1', 100, 250)), [950, 800]],
+        [p.array(p.void('b2', 200, 0, r2), p.void('v2', 200, 0, { ...r2, ...BY_ROUND })), [800, 1000]],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+  {
+    rule: 'arrays',
+    name: 'the rollbacks of a bet and its round in one array mean the results, and leave refunds alone',
+    steps: (p) => [
+      [p.array(p.bet('b1', 100), p.bet('b2', 200)), [1000, 700]],
+      [p.settle('b1', 250), [700, 950]],
+      [p.cancel('b2', 200), [950, 1150]],
+      [p.array(p.rollback('b1', 0, 250), p.rollback('x1', 0, 250, BY_ROUND)), [1150, 900]],
+      [p.settle('b2', 10), 20003],
+      [p.settle('b1', 40), [900, 940]],
+    ],
+  },
+  {
+    rule: 'arrays',
     name: 'voids of several are one operation',
     steps: (p) => [
       [p.array(p.bet('b1', 100), p.bet('b2', 50)), [1000, 850]],

@@ -175,9 +175,9 @@ export const BESIDE_ROUNDS: readonly Case[] = [
     rule: 'movements',
     name: 'a debit must be covered, a credit needs nothing before it',
     steps: (p) => [
-      [p.move('m1', 'DEBIT', 1001), 10002],
-      [p.move('m2', 'CREDIT', 1), [1000, 1001]],
-      [p.move('m1', 'DEBIT', 1001), [1001, 0]],
+      [p.move('m1', 'DEBIT', 2500), 10002],
+      [p.move('m2', 'CREDIT', 1500), [1000, 2500]],
+      [p.move('m1', 'DEBIT', 2500), [2500, 0]],
       [p.balance(), [0]],
     ],
   },

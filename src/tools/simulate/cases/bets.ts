@@ -135,6 +135,24 @@ export const BETS: readonly Case[] = [
   },
   {
     rule: 'waiting',
+    name: 'a confirmation for another round is refused',
+    steps: (p) => [
+      [p.bet('b1', 100, WAITING), [1000, 900]],
+      [p.bet('b1', 100, { roundId: 'r2' }), 20002],
+      [p.cancel('b1', 100), [900, 1000]],
+    ],
+  },
+  {
+    rule: 'waiting',
+    name: 'a confirmation that takes nothing needs no balance',
+    steps: (p) => [
+      [p.bet('b1', 600, WAITING), [1000, 400]],
+      [p.bet('b1', 600), [400, 400]],
+      [p.balance(), [400]],
+    ],
+  },
+  {
+    rule: 'waiting',
     name: 'a confirmation that takes the stake must be covered',
     steps: (p) => [
       [p.bet('b1', 1500, { ...WAITING, ...SKIP }), [1000, 1000]],

@@ -103,6 +103,7 @@ export const CORRECTIONS: readonly Case[] = [
       [p.bet('b2', 200), [900, 700]],
       [p.settleRound('s1', 500), [700, 1200]],
       [p.void('v1', 300, 500, BY_ROUND), [1200, 1000]],
+      [p.void('v2', 300, 500, BY_ROUND), 20003],
       [p.balance(), [1000]],
     ],
   },
@@ -329,6 +330,24 @@ export const CORRECTIONS: readonly Case[] = [
         [p.settle('b1', 300), 20003],
         [p.cancel('b1', 100), 20003],
         [bet, 20003],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+  {
+    rule: 'closed',
+    name: 'a voided single-state round is not settled again, whether it had skipped or not',
+    steps: (p) => {
+      const single = p.single('b1', 100, 250);
+      const skipped = p.single('b2', 100, 250, SKIP);
+      return [
+        [single, [1000, 1150]],
+        [p.void('b1', 100, 250), [1150, 1000]],
+        [single, 20003],
+        [skipped, [1000, 1000]],
+        [p.void('b2', 100, 250), [1000, 1000]],
+        [skipped, 20003],
+        [but(skipped, { skipBalanceUpdate: false }), 20003],
         [p.balance(), [1000]],
       ];
     },

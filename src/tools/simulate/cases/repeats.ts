@@ -1,6 +1,6 @@
 import type { Case, Step } from '../case.js';
 import type { Message } from '../message.js';
-import { BY_ROUND, but, type Platform } from '../platform.js';
+import { BY_ROUND, but, type Platform, SKIP } from '../platform.js';
 import type { RuleName } from '../rules.js';
 
 type Pair = readonly [number, number];
@@ -35,6 +35,20 @@ const EFFECTS: readonly Effect[] = [
     message: (p) => p.bet('b1', 100, { status: 'WAITING' }),
     balances: [1000, 900],
     changes: [['stake', { betAmount: 60 }, 20002]],
+  },
+  {
+    of: 'placeBets that confirms a WAITING bet',
+    before: [(p) => [p.bet('b1', 100, { status: 'WAITING' }), [1000, 900]]],
+    message: (p) => p.bet('b1', 100),
+    balances: [900, 900],
+  },
+  { of: 'placeBets that skips', before: [], message: (p) => p.bet('b1', 100, SKIP), balances: [1000, 1000] },
+  { of: 'settleBets that skips', before: [bet], message: (p) => p.settle('b1', 250, SKIP), balances: [900, 900] },
+  {
+    of: 'settleBets BY_ROUND that skips',
+    before: [bet],
+    message: (p) => p.settleRound('s1', 250, SKIP),
+    balances: [900, 900],
   },
   {
     of: 'settleBets',
@@ -138,6 +152,17 @@ function repeat({ of, before, message, balances }: Effect): Case {
   });
 }
 
+/** Of an adjustment the request is what a repeat is known by. */
+const ANEW = EFFECTS.filter(({ of }) => of !== 'adjustBets');
+
+function anew({ of, before, message, balances }: Effect): Case {
+  return named('repeats', `${of}: first answer again as a new request`, (p) => {
+    const earlier = before.map((step) => step(p));
+    const first = message(p);
+    return [...earlier, [first, balances], [p.anew(first), balances], [p.balance(), [balances[1]]]];
+  });
+}
+
 function changed({ of, before, message, balances, changes = [] }: Effect): Case[] {
   return changes.map(([what, change, code]) =>
     named('changed', `${of} with another ${what}`, (p) => {
@@ -160,18 +185,7 @@ function named(rule: RuleName, name: string, steps: Case['steps']): Case {
 
 export const REPEATS: readonly Case[] = [
   ...EFFECTS.map(repeat),
-  {
-    rule: 'repeats',
-    name: 'placeBets as a new request with the same content',
-    steps: (p) => {
-      const first = p.bet('b1', 100);
-      return [
-        [first, [1000, 900]],
-        [p.anew(first), [1000, 900]],
-        [p.balance(), [900]],
-      ];
-    },
-  },
+  ...ANEW.map(anew),
   {
     rule: 'repeats',
     name: 'placeBets after its settle',
@@ -211,19 +225,6 @@ export const REPEATS: readonly Case[] = [
         [p.void('b1', 150, 250), [1100, 1000]],
         [adjustment, [900, 850]],
         [p.balance(), [1000]],
-      ];
-    },
-  },
-  {
-    rule: 'repeats',
-    name: 'settleBets as a new request with the same content',
-    steps: (p) => {
-      const first = p.settle('b1', 250);
-      return [
-        [p.bet('b1', 100), [1000, 900]],
-        [first, [900, 1150]],
-        [p.anew(first), [900, 1150]],
-        [p.balance(), [1150]],
       ];
     },
   },

@@ -201,6 +201,7 @@ export const ROLLBACKS: readonly Case[] = [
         [repeat, [1400, 900]],
         [p.settleRound('s2', 300), [900, 1200]],
         [repeat, [1400, 900]],
+        [rollback, [1400, 900]],
         [p.balance(), [1200]],
       ];
     },
@@ -252,6 +253,38 @@ export const ROLLBACKS: readonly Case[] = [
       [p.settle('b1', 150), [900, 1050]],
       [p.settleRound('s1', 20), [1050, 1070]],
       [p.balance(), [1070]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'the id of a settle of the round is free again when its last bet is opened',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settleRound('s1', 250), [900, 1150]],
+      [p.rollback('b1', 0, 250), [1150, 900]],
+      [p.settleRound('s1', 300), [900, 1200]],
+      [p.balance(), [1200]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'a round that was lost is opened, too',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settleRound('s1', 0), [900, 900]],
+      [p.rollback('x1', 0, 0, BY_ROUND), [900, 900]],
+      [p.settleRound('s1', 250), [900, 1150]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'the rollback of a round takes back what the void of its bet has left',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settleRound('s1', 500), [900, 1400]],
+      [p.void('b1', 100, 300), [1400, 1200]],
+      [p.rollback('x1', 0, 200, BY_ROUND), [1200, 1000]],
+      [p.balance(), [1000]],
     ],
   },
   {
@@ -398,14 +431,18 @@ export const ROLLBACKS: readonly Case[] = [
     name: 'what is void, rejected, open or unknown has no result to take back',
     steps: (p) => [
       [p.rollback('b0', 0, 0), 20001],
+      [p.rollback('x0', 0, 0, BY_ROUND), 20001],
       [p.bet('b1', 100), [1000, 900]],
       [p.rollback('b1', 0, 0), 20001],
+      [p.rollback('x1', 0, 0, BY_ROUND), 20001],
       [p.settle('b1', 250), [900, 1150]],
       [p.void('b1', 100, 250), [1150, 1000]],
       [p.rollback('b1', 0, 250), 20003],
       [p.bet('b2', 100), [1000, 900]],
       [p.cancel('b2', 100, { status: 'REJECT' }), [900, 1000]],
       [p.rollback('b2', 100, 0), 20003],
+      [p.cancel('b3', 100), 20001],
+      [p.rollback('b3', 100, 0), 20003],
       [p.balance(), [1000]],
     ],
   },
@@ -422,13 +459,17 @@ export const ROLLBACKS: readonly Case[] = [
   {
     rule: 'rollback',
     name: 'a single-state round asks the balance only for what is more than its former stake',
-    steps: (p) => [
-      [p.single('b1', 800, 0), [1000, 200]],
-      [p.rollback('b1', 0, 0), [200, 200]],
-      [p.single('b1', 1001, 5000), 10002],
-      [p.single('b1', 900, 0), [200, 100]],
-      [p.balance(), [100]],
-    ],
+    steps: (p) => {
+      const single = p.single('b1', 900, 0);
+      return [
+        [p.single('b1', 800, 0), [1000, 200]],
+        [p.rollback('b1', 0, 0), [200, 200]],
+        [p.single('b1', 1001, 5000), 10002],
+        [single, [200, 100]],
+        [single, [200, 100]],
+        [p.balance(), [100]],
+      ];
+    },
   },
   {
     rule: 'rollback',
@@ -472,7 +513,22 @@ export const ROLLBACKS: readonly Case[] = [
       [p.tip('t1', 50), [1000, 950]],
       [p.cancelTip('t1', 50), [950, 1000]],
       [p.rollback('t1', 50, 0), [1000, 950]],
+      [p.settle('t1', 10), 20001],
       [p.cancelTip('t1', 50), [950, 1000]],
+    ],
+  },
+  {
+    rule: 'rollback',
+    name: 'an open tip is not taken again, and the rollback of one leaves the end of its round',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 0, { isEndRound: true }), [900, 900]],
+      [p.tip('t1', 50), [900, 850]],
+      [p.rollback('t1', 50, 0), 20001],
+      [p.cancelTip('t1', 50), [850, 900]],
+      [p.rollback('t1', 50, 0), [900, 850]],
+      [p.settleRound('s1', 20), 20004],
+      [p.balance(), [850]],
     ],
   },
 ];

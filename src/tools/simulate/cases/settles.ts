@@ -166,6 +166,17 @@ export const SETTLES: readonly Case[] = [
   },
   {
     rule: 'roundEnd',
+    name: 'what is still open is settled after the end with its round, too',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 100), [900, 800]],
+      [p.settle('b1', 150, LAST), [800, 950]],
+      [p.settleRound('s1', 30), [950, 980]],
+      [p.settleRound('s2', 30), 20004],
+    ],
+  },
+  {
+    rule: 'roundEnd',
     name: 'a new bet is taken after the end, and paid',
     steps: (p) => [
       [p.bet('b1', 100), [1000, 900]],
@@ -260,6 +271,24 @@ export const SETTLES: readonly Case[] = [
       [p.bet('b1', 100), [1000, 900]],
       [p.single('b1', 100, 250), 20002],
       [p.balance(), [900]],
+    ],
+  },
+  {
+    rule: 'singleState',
+    name: 'a bet with its id is refused',
+    steps: (p) => [
+      [p.single('b1', 100, 250), [1000, 1150]],
+      [p.bet('b1', 100), 20002],
+      [p.balance(), [1150]],
+    ],
+  },
+  {
+    rule: 'singleState',
+    name: 'the id of a tip is refused',
+    steps: (p) => [
+      [p.tip('t1', 50), [1000, 950]],
+      [p.single('t1', 50, 100), 20002],
+      [p.balance(), [950]],
     ],
   },
   {
