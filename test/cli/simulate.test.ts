@@ -43,12 +43,9 @@ test('simulate knows what a profile says, and finds it where it is not so', asyn
       assert.equal(differing.status, 1);
       assert.match(differing.stdout, /\ndiffers .*a repeat gets the first answer and moves nothing/);
       const [, ...told] = differing.stdout.split('\nDIFFERS  ').map((finding) => finding.split('\n')[0]);
-      const rules = differing.stdout.match(/^differs /gm)?.length;
-      assert.deepEqual(
-        [told.length, new Set(told).size],
-        [10, rules],
-        'one of each rule is among the ten that are told',
-      );
+      const rules = differing.stdout.match(/^differs /gm)?.length as number;
+      assert.ok(rules >= 10, `${rules} rules`);
+      assert.deepEqual([told.length, new Set(told).size], [10, 10], 'those that are told are of ten rules');
       assert.match(
         differing.stdout,
         /DIFFERS {2}a repeat gets the first answer[\s\S]*?\n {4}curl -s "\$URL"\/placeBets /,
@@ -68,7 +65,11 @@ test('random histories and rounds at a rate agree with walletd, whose profile is
       const explored = await runVerb([...args, '--learn', learnt, '--mode', 'explore', '--seed', '7']);
       assert.deepEqual([explored.status, explored.stderr], [0, ''], explored.stdout);
       assert.match(explored.stdout, /\nseed 7: \d+ histories, \d+ messages in [\d.]+ s, \d+ a second\n$/);
-      assert.deepEqual(JSON.parse(readFileSync(learnt, 'utf8')), { duplicates: 'reject', 'tips.unknown': 'credit' });
+      assert.deepEqual(JSON.parse(readFileSync(learnt, 'utf8')), {
+        duplicates: 'reject',
+        'tips.unknown': 'credit',
+        decimals: 4,
+      });
       const soaked = await runVerb([...args, '--profile', learnt, '--mode', 'soak', '--rate', '50']);
       assert.equal(soaked.status, 0, soaked.stdout);
       assert.match(

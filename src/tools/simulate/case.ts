@@ -1,4 +1,4 @@
-import type { Endpoint, Message } from './message.js';
+import type { Message } from './message.js';
 import type { Platform } from './platform.js';
 import type { RuleName } from './rules.js';
 
@@ -37,10 +37,4 @@ export function cut(message: Message): Delivery {
 
 export function messagesOf([what]: Step): readonly Message[] {
   return 'how' in what ? what.messages : [what];
-}
-
-/** checkBalance aside, in whose place `probeOf` can ask. */
-export function endpointsOf(steps: readonly Step[]): Set<Endpoint> {
-  const endpoints = steps.flatMap((step) => messagesOf(step).map(({ endpoint }) => endpoint));
-  return new Set(endpoints.filter((endpoint) => endpoint !== 'checkBalance'));
 }

@@ -6,7 +6,7 @@ import type { Endpoint } from './message.js';
 import { Platform } from './platform.js';
 import { type Finding, type Played, play, type Table } from './play.js';
 import type { Players } from './players.js';
-import { type Profile, pathOf } from './profile.js';
+import { maybeMissing, type Profile, pathOf } from './profile.js';
 import type { RuleName } from './rules.js';
 
 /**
@@ -95,11 +95,9 @@ async function playCase(table: Table, players: Players, steps: readonly Step[]):
 }
 
 function maybeLeaveOut({ profile, client }: Table, steps: readonly Step[]): string | undefined {
-  const asked = new Set(steps.flatMap(messagesOf).map(({ endpoint }) => endpoint));
-  const missing = [...asked].filter((endpoint) => !profile.endpoints.includes(endpoint));
-  if (missing.length > 0) return `needs ${missing.join(', ')}`;
   const messages = steps.flatMap(messagesOf);
-  if (profile.arrays === 'one' && messages.some(({ txns }) => txns.length > 1)) return 'needs arrays';
+  const missing = maybeMissing(profile, messages);
+  if (missing !== undefined) return `needs ${missing}`;
   if (!client.signs && messages.some(({ signature }) => signature !== undefined)) return 'needs a key';
   return undefined;
 }

@@ -1,11 +1,11 @@
 import type { OnProgress } from '../progress.js';
 import { CannotKnow, NotServed } from './cannot-know.js';
-import { endpointsOf, type Step } from './case.js';
+import { messagesOf, type Step } from './case.js';
 import { ENDPOINTS, type Endpoint, type Message } from './message.js';
-import { Platform } from './platform.js';
+import { Platform, SKIP } from './platform.js';
 import { play, type Table } from './play.js';
 import type { Players } from './players.js';
-import { CHOICES, type Choices, type Profile } from './profile.js';
+import { CHOICES, type Choices, DECIMALS_MAX, type Profile } from './profile.js';
 
 /** A history to which operators that have chosen differently give different answers. */
 interface Question {
@@ -40,6 +40,8 @@ const QUESTIONS: readonly Question[] = [
     },
   },
   { choice: 'arrays', steps: (p) => plain(p.array(p.bet('b1', 100), p.bet('b2', 100)), p.bet('b3', 1)) },
+  { choice: 'skip', steps: (p) => plain(p.bet('b1', 100, SKIP)) },
+  { choice: 'singleState', steps: (p) => plain(p.single('b1', 100, 250)) },
   {
     choice: 'round.ended',
     steps: (p) =>
@@ -71,6 +73,9 @@ const QUESTIONS: readonly Question[] = [
   { choice: 'tips.unknown', steps: (p) => plain(p.cancelTip('t1', 50)) },
 ];
 
+/** With these a platform leaves something out, so there is nothing to ask: they are taken when the other value does not fit. */
+const NOT_SENT: Partial<Choices> = { arrays: 'one', skip: false, singleState: false };
+
 export interface Learnt {
   readonly profile: Profile;
   /** Choices to which no answer fits: they are as they were. */
@@ -79,18 +84,19 @@ export interface Learnt {
 
 /** Finds out what an operator has chosen: by asking, and looking which choice explains the answers. */
 export async function learn(table: Table, players: Players, onProgress: OnProgress = () => {}): Promise<Learnt> {
-  const total = ENDPOINTS.length + QUESTIONS.length;
+  const total = ENDPOINTS.length + 1 + QUESTIONS.length;
   const endpoints: Endpoint[] = [];
   for (const [n, endpoint] of ENDPOINTS.entries()) {
     if (await isServed(table, players, endpoint)) endpoints.push(endpoint);
     onProgress(n, total);
   }
-  let profile: Profile = { ...table.profile, endpoints };
-  const unclear: string[] = [];
+  const decimals = endpoints.includes('placeBets') ? await maybeDecimals(table, players) : table.profile.decimals;
+  let profile: Profile = { ...table.profile, endpoints, decimals: decimals ?? table.profile.decimals };
+  const unclear: string[] = decimals === undefined ? ['decimals'] : [];
   for (const [n, question] of QUESTIONS.entries()) {
-    onProgress(ENDPOINTS.length + n, total);
+    onProgress(ENDPOINTS.length + 1 + n, total);
     const steps = question.steps(new Platform());
-    if ([...endpointsOf(steps)].some((endpoint) => !endpoints.includes(endpoint))) continue;
+    if (steps.flatMap(messagesOf).some(({ endpoint }) => !endpoints.includes(endpoint))) continue;
     const value = await maybeAnswer({ ...table, profile }, players, question.choice, steps);
     if (value === undefined) unclear.push(question.choice);
     else profile = { ...profile, [question.choice]: value };
@@ -116,17 +122,31 @@ async function maybeAnswer(
   steps: readonly Step[],
 ): Promise<unknown> {
   for (const value of CHOICES[choice]) {
-    // Whoever refuses arrays answers as if there were none.
-    if (choice === 'arrays' && value === 'one') return value;
+    if (NOT_SENT[choice] === value) return value;
     const profile: Profile = { ...table.profile, [choice]: value };
-    try {
-      const { finding } = await play({ ...table, profile }, await players.take(), steps);
-      if (finding === undefined) return value;
-    } catch (error) {
-      if (!(error instanceof CannotKnow)) throw error;
-    }
+    if (await isRight({ ...table, profile }, players, steps)) return value;
   }
   return undefined;
+}
+
+/** The most of which a bet is taken to the last; undefined: none is. */
+async function maybeDecimals(table: Table, players: Players): Promise<number | undefined> {
+  for (let decimals = DECIMALS_MAX; decimals >= 0; decimals--) {
+    const profile: Profile = { ...table.profile, decimals };
+    const bet = new Platform().bet('b1', 1 + 10 ** -decimals);
+    if (await isRight({ ...table, profile }, players, plain(bet))) return decimals;
+  }
+  return undefined;
+}
+
+async function isRight(table: Table, players: Players, steps: readonly Step[]): Promise<boolean> {
+  try {
+    const { finding } = await play(table, await players.take(), steps);
+    return finding === undefined;
+  } catch (error) {
+    if (!(error instanceof CannotKnow)) throw error;
+    return false;
+  }
 }
 
 function plain(...messages: readonly Message[]): Step[] {

@@ -1,6 +1,7 @@
 import { ToolError } from '../store-reader.js';
-import { ENDPOINTS, type Endpoint } from './message.js';
+import { type Element, ENDPOINTS, type Endpoint, type Message } from './message.js';
 import type { ReferenceRules } from './model/callback.js';
+import { unitsOf } from './model/callback-of.js';
 
 /*
  * What this operator has chosen where the specification leaves it open. The first of each list is the default, and what
@@ -21,6 +22,10 @@ export const CHOICES = {
   'tips.unknown': ['reject', 'credit'],
   /** Requests with several elements apply as a whole; or have one element, always. */
   arrays: ['atomic', 'one'],
+  /** `skipBalanceUpdate` is known; or never sent. */
+  skip: [true, false],
+  /** So are settles of a round that had no bet before. */
+  singleState: [true, false],
 } as const;
 export type Choices = { readonly [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
 
@@ -35,7 +40,7 @@ export interface Profile extends Choices {
   readonly decimals: number;
 }
 
-const DECIMALS_MAX = 4;
+export const DECIMALS_MAX = 4;
 
 export const DEFAULT_PROFILE: Profile = {
   ...(Object.fromEntries(Object.entries(CHOICES).map(([name, [first]]) => [name, first])) as unknown as Choices),
@@ -84,6 +89,28 @@ export function rulesOf(profile: Profile): ReferenceRules {
     ...{ tipsUnknownMax: none, tombstonesMax: none, openBetsMax: none, historyMax: none },
     ...{ sessionToken: 'ignore', productsUnlisted: 'accept', products: new Map() },
   };
+}
+
+/** What these messages need that is not sent to this operator; undefined: nothing. */
+export function maybeMissing(
+  { endpoints, arrays, skip, singleState, decimals }: Profile,
+  messages: readonly Message[],
+): string | undefined {
+  const missing = messages.map(({ endpoint }) => endpoint).filter((endpoint) => !endpoints.includes(endpoint));
+  if (missing.length > 0) return [...new Set(missing)].join(', ');
+  const has = (field: string) => messages.some(({ txns }) => txns.some((txn) => txn[field] === true));
+  if (arrays === 'one' && messages.some(({ txns }) => txns.length > 1)) return 'arrays';
+  if (!skip && has('skipBalanceUpdate')) return 'skipBalanceUpdate';
+  if (!singleState && has('isSingleState')) return 'isSingleState';
+  const amounts = messages
+    .filter(({ refusal }) => refusal === undefined)
+    .flatMap(({ txns }) => txns.flatMap(amountsOf));
+  if (amounts.some((amount) => Number.isNaN(unitsOf(amount, decimals)))) return 'more decimals';
+  return undefined;
+}
+
+function amountsOf({ betAmount = 0, payoutAmount = 0, amount = 0 }: Element): number[] {
+  return [betAmount, payoutAmount, amount].map(Number);
 }
 
 export function pathOf(profile: Profile, endpoint: Endpoint): string {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CASES } from '../../../src/tools/simulate/cases/all.js';
+import { check } from '../../../src/tools/simulate/check.js';
 import { explore } from '../../../src/tools/simulate/explore/explore.js';
 import { learn } from '../../../src/tools/simulate/learn.js';
 import { DEFAULT_PROFILE, type Profile } from '../../../src/tools/simulate/profile.js';
 import { Latencies } from '../../../src/tools/simulate/soak/latencies.js';
 import { soak } from '../../../src/tools/simulate/soak/soak.js';
 import { atReferenceOperator } from './at-reference-operator.js';
-import { MUTANTS, type Mutant } from './mutants.js';
+import { KNOWS_NEITHER, MUTANTS, type Mutant, withDecimals } from './mutants.js';
 
 const SEED = 7;
 const SECONDS = 2;
@@ -73,6 +75,39 @@ test('what an operator has chosen is learnt by asking', async () => {
   for (const choices of others) {
     const learnt = await atReferenceOperator({ choices }, (table, players) => learn(table, players));
     assert.deepEqual(learnt, { profile: { ...DEFAULT_PROFILE, ...choices }, unclear: [] });
+  }
+});
+
+test('what an operator does not know is learnt, too, and then is not sent at random or at a rate', async () => {
+  await atReferenceOperator({ mutant: KNOWS_NEITHER }, async (table, players) => {
+    const { profile, unclear } = await learn(table, players);
+    assert.deepEqual([profile, unclear], [{ ...DEFAULT_PROFILE, skip: false, singleState: false }, []]);
+    const { results } = await explore({ ...table, profile }, players, { seed: SEED, seconds: SECONDS, lanes: LANES });
+    const soaked = await soak({ ...table, profile }, players, 100, SECONDS);
+    assert.deepEqual(
+      [...results, ...soaked.results].map(({ verdict }) => verdict),
+      ['agrees', 'agrees'],
+      JSON.stringify(results),
+    );
+  });
+});
+
+test('how many decimals money has is learnt, and no amount with more is sent', async () => {
+  for (const decimals of [0, 1, 3, 4]) {
+    await atReferenceOperator({ mutant: withDecimals(decimals) }, async (table, players) => {
+      const { profile } = await learn(table, players);
+      assert.deepEqual(profile, { ...DEFAULT_PROFILE, decimals });
+      const ofAmounts = CASES.filter(({ rule }) => rule === 'exact');
+      const results = await check({ ...table, profile }, players, ofAmounts);
+      const others = results.filter(({ verdict }) => verdict !== 'agrees');
+      const left = others.map(({ rule, why }) => `${rule} ${why}`);
+      assert.deepEqual(new Set(left), new Set(decimals < 2 ? ['exact needs more decimals'] : []));
+      const soaked = await soak({ ...table, profile }, players, 100, 1);
+      assert.deepEqual(
+        soaked.results.map(({ verdict }) => verdict),
+        ['agrees'],
+      );
+    });
   }
 });
 

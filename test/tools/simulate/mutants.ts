@@ -22,6 +22,13 @@ const WALLET: readonly Row[] = [
   ['stake', 'a bet is not held against the balance', 'player.balance < txn.betAmount', 'false', 0],
   ['stake', 'the whole balance cannot be bet', 'player.balance < txn.betAmount', 'player.balance <= txn.betAmount', 0],
   ['stake', 'a bet takes nothing', 'fresh.held = skip ? 0 : txn.betAmount', 'fresh.held = 0'],
+  [
+    'stake',
+    'a bet of nothing needs a balance',
+    '!skip && txn.betAmount > 0 && player.balance < txn.betAmount',
+    '!skip && player.balance < txn.betAmount',
+    0,
+  ],
   ['skip', 'a bet that skips is taken', 'fresh.held = skip ? 0 : txn.betAmount', 'fresh.held = txn.betAmount'],
   ['skip', 'a refund gives the stake, whatever was taken', 'const moved = bet.held;', 'const moved = bet.stake;'],
   [
@@ -43,6 +50,45 @@ const WALLET: readonly Row[] = [
     'const moved = txn.payoutAmount;',
   ],
   [
+    'skip',
+    'a single-state settle that skips moves',
+    'const moved = skip ? 0 : txn.payoutAmount - more;',
+    'const moved = txn.payoutAmount - more;',
+  ],
+  [
+    'skip',
+    'a single-state settle that skips needs a balance',
+    '!skip && more > 0 && player.balance < more',
+    'more > 0 && player.balance < more',
+  ],
+  [
+    'skip',
+    'a single-state settle that skips counts as taken',
+    'target.held = txn.betAmount;',
+    '} { target.held = txn.betAmount;',
+  ],
+  [
+    'skip',
+    'a single-state settle that skipped is never carried out',
+    '!isReversed(bet) && !bet.paidOut && !skip',
+    'false',
+  ],
+  [
+    'skip',
+    'a tip that skips is taken',
+    'if (!skip)\n            tip.held = txn.betAmount;',
+    'tip.held = txn.betAmount;',
+  ],
+  [
+    'skip',
+    'a tip that skips needs a balance',
+    '!skip && txn.betAmount > 0 && player.balance < txn.betAmount',
+    'player.balance < txn.betAmount',
+    1,
+  ],
+  ['skip', 'a tip that skipped is never taken', "item?.state === 'TIPS' && !item.taken && !skip", 'false'],
+  ['skip', 'a settle of a round that is paid later closes what is open by then', 'if (known === undefined) {', '{'],
+  [
     'waiting',
     'a confirmation takes the stake again',
     'const moved = takes ? -bet.stake : 0;',
@@ -56,11 +102,54 @@ const WALLET: readonly Row[] = [
   ],
   ['waiting', 'a confirmation may bring another stake', 'bet.stake !== txn.betAmount ||', ''],
   ['waiting', 'a confirmation must bring the first stake', ' bet.stake = txn.betAmount;', ' ;'],
+  [
+    'waiting',
+    'a confirmation takes a stake that is not covered',
+    'if (takes && bet.stake > 0 && player.balance < bet.stake)',
+    'if (false)',
+  ],
+  [
+    'waiting',
+    'a confirmation may name another round',
+    'bet.stake !== txn.betAmount || bet.round !== txn.roundId',
+    'bet.stake !== txn.betAmount',
+  ],
+  [
+    'waiting',
+    'a confirmation that takes nothing needs a balance',
+    'if (takes && bet.stake > 0 && player.balance < bet.stake)',
+    'if (player.balance < bet.stake)',
+  ],
   ['changed', 'a repeat is known by its id alone', 'entry.amount === amount && ', ''],
   ['changed', 'the round of a bet is not compared', '!takes && bet.round === txn.roundId', '!takes'],
   ['changed', 'an adjustment is known by its request alone', 'if (entry.amount !== txn.betAmount)', 'if (false)'],
   ['changed', 'a reward is known by its id alone', 'if (known.payout !== txn.payoutAmount)', 'if (false)', 1],
   ['closed', 'the bet of a refund is claimed by its repeat', 'isReversed(bet)', 'false', 1],
+  [
+    'closed',
+    'the cancel of a round answers for each of its bets',
+    "bet.entries.find((one) => one.what === 'cancel' && !one.undone)",
+    "bet.entries.find((one) => one.what === 'cancel' && !one.undone) ?? player.closings.find((one) => one.what === 'cancel')",
+  ],
+  [
+    'closed',
+    'the void of a round answers for each of its bets',
+    "bet.entries.find((one) => one.what === 'void')",
+    "bet.entries.find((one) => one.what === 'void') ?? player.closings.find((one) => one.what === 'void')",
+  ],
+  ['closed', 'what skipped is paid to voided bets', 'if (own.every(isReversed))', 'if (false)'],
+  [
+    'closed',
+    'what skipped is paid to a voided single-state round',
+    '!isReversed(bet) && !bet.paidOut && !skip',
+    '!bet.paidOut && !skip',
+  ],
+  [
+    'closed',
+    'the repeat of a voided single-state settle gets its first answer',
+    'entry !== undefined && !pays) {\n            if (isReversed(bet))',
+    'entry !== undefined && !pays) {\n            if (false)',
+  ],
   [
     'late',
     'the cancel of an unknown bet is forgotten',
@@ -76,6 +165,21 @@ const WALLET: readonly Row[] = [
     'throw new Refused(20002)',
     0,
   ],
+  [
+    'late',
+    'a confirmation that comes after the settle takes nothing',
+    'const takes = alive && !skip && !bet.taken;',
+    'const takes = alive && isOpen(bet) && !skip && !bet.taken;',
+  ],
+  ['late', 'the cancel of a known round stops no bets that come later', '        setMark(player);\n', ''],
+  [
+    'late',
+    'the cancel of a round whose bets were all cancelled is forgotten',
+    'throw new Refused(20003, later ? setMark : undefined)',
+    'throw new Refused(20003)',
+  ],
+  ['late', 'of several cancels of a round the first counts', 'standing.at = Math.max(standing.at, at)', ''],
+  ['late', 'of several cancels of a round the last to come counts', 'Math.max(standing.at, at)', 'at'],
   ['names', 'ids are the same for all products', 'bet.product === product && bet.id === id', 'bet.id === id'],
   [
     'names',
@@ -90,12 +194,56 @@ const WALLET: readonly Row[] = [
     'bet.round === round',
   ],
   [
+    'names',
+    'the cancel of a round is for all products',
+    'one.product === command.productId && one.round === txn.roundId',
+    'one.round === txn.roundId',
+  ],
+  ['names', 'the end of a round is for all products', 'return JSON.stringify([product, round]);', 'return round;'],
+  [
+    'names',
+    'settles of all rounds share their ids',
+    'const known = all.find((one) => one.id === txn.id);',
+    'const known = player.settlements.find((one) => one.product === product && one.id === txn.id);',
+  ],
+  [
+    'names',
+    'cancels of all rounds share their ids',
+    'one.round === round && one.what === what && one.id === id',
+    'one.what === what && one.id === id',
+  ],
+  [
+    'names',
+    'the void and the cancel of a round share their ids',
+    'one.what === what && one.id === id',
+    'one.id === id',
+  ],
+  [
+    'names',
+    'rewards are the same for all products',
+    'player.rewards.find((one) => one.product === product && one.id === txn.id)',
+    'player.rewards.find((one) => one.id === txn.id)',
+  ],
+  [
+    'names',
+    'a void takes back the reward of another product',
+    'player.rewards.find((one) => one.product === command.productId && one.id === txn.id)',
+    'player.rewards.find((one) => one.id === txn.id)',
+  ],
+  ['names', 'movements are the same for all products', 'one.product === product && one.ref === ref', 'one.ref === ref'],
+  [
     'payout',
     'a win is paid on top of the stake',
     'this.move(player, skip ? 0 : txn.payoutAmount, version, bet',
     'this.move(player, txn.payoutAmount + bet.held, version, bet',
   ],
   ['payout', 'a settle leaves the bet open', "bet.state = 'SETTLED';", '', 0],
+  [
+    'payout',
+    'a settle must name the round of its bet',
+    'if (!isOpen(bet)) {\n            if (bet.singly',
+    'if (bet.round !== txn.roundId) throw new Refused(20001);\n        if (!isOpen(bet)) {\n            if (bet.singly',
+  ],
   ['repeats', 'a settle pays each time', 'if (skip || bet.paidOut)', 'if (skip)'],
   ['repeats', 'a settle of a round pays each time', 'if (skip || known.paidOut)', 'if (skip)'],
   [
@@ -121,6 +269,39 @@ const WALLET: readonly Row[] = [
   ['repeats', 'a reward is paid each time', 'if (known !== undefined) {', 'if (false) {', 1],
   ['repeats', 'the repeat of a movement is refused', 'entry !== undefined && entry.amount === amount', 'false'],
   [
+    'repeats',
+    'a WAITING bet is confirmed by its repeat',
+    "alive && txn.status === 'OPEN' && !bet.opened",
+    'alive && !bet.opened',
+  ],
+  [
+    'repeats',
+    'a cancel with the other status is no repeat',
+    "one.what === 'cancel' && !one.undone)",
+    "one.what === 'cancel' && !one.undone && bet.state === state)",
+  ],
+  [
+    'repeats',
+    'the void of a reward takes it back each time',
+    'if (entry !== undefined)\n                return repeatOf(entry);\n            const moved = -reward.paid;',
+    'const moved = -reward.payout;',
+  ],
+  [
+    'repeats',
+    'the repeat of the void of a reward is new',
+    "const entry = reward.entries.find((one) => one.what === 'void');",
+    'const entry = undefined;',
+  ],
+  ['repeats', 'a confirmation is forgotten', 'bet.opened = true;', ''],
+  ['repeats', 'the repeat of a settle that skips is new', 'if (skip || bet.paidOut)', 'if (bet.paidOut)'],
+  [
+    'repeats',
+    'the repeat of a settle of a round that skips is new',
+    'if (skip || known.paidOut)',
+    'if (known.paidOut)',
+  ],
+  ['repeats', 'a settle of a round is known by its request', 'if (runsAgain && !isItsOwn)', 'if (!isItsOwn)'],
+  [
     'byRound',
     'a settle of a round pays for each bet',
     'const moved = skip ? 0 : txn.payoutAmount;',
@@ -143,6 +324,31 @@ const WALLET: readonly Row[] = [
   ['roundEnd', 'a round that has ended is paid again', 'isEnded(player, product, txn.roundId)', 'false'],
   ['roundEnd', 'a round that has ended takes no bet', "this.rules.roundEnded === 'refuse-all' && isEnded", 'isEnded'],
   ['roundEnd', 'only a settle of the round ends it', 'if (txn.isEndRound)', 'if (false)', 1],
+  [
+    'roundEnd',
+    'the round that the message names ends, not that of its bet',
+    'key(command.productId, bet.round)',
+    'key(command.productId, txn.roundId)',
+  ],
+  ['roundEnd', 'a single-state settle ends no round', 'if (txn.isEndRound)', 'if (false)', 0],
+  [
+    'roundEnd',
+    'the end of a round binds within its own request',
+    'copy.endedRounds.splice(player.endedRounds.length)',
+    '[]',
+  ],
+  [
+    'roundEnd',
+    'after the end what skipped is never paid',
+    'const own = known.betIds.length',
+    'if (isEnded(player, product, txn.roundId)) throw new Refused(20004);\n            const own = known.betIds.length',
+  ],
+  [
+    'roundEnd',
+    'what is open is not settled with a round that has ended',
+    "nothingOpen && this.rules.roundEnded !== 'ignore'",
+    "this.rules.roundEnded !== 'ignore'",
+  ],
   ['singleState', 'the stake is not held against the balance', 'more > 0 && player.balance < more', 'false'],
   [
     'singleState',
@@ -152,6 +358,38 @@ const WALLET: readonly Row[] = [
   ],
   ['singleState', 'the stake is not taken', 'txn.payoutAmount - more;', 'txn.payoutAmount;'],
   ['singleState', 'an open bet is settled with its stake', 'if (bet !== undefined && !pays && !again)', 'if (false)'],
+  ['singleState', 'a stake of 0 needs a balance', 'more > 0 && player.balance < more', 'player.balance < more'],
+  [
+    'singleState',
+    'it is refused in a round that was cancelled',
+    'const again = bet?.single',
+    'if (player.marks.some((one) => one.round === txn.roundId)) throw new Refused(20003);\n        const again = bet?.single',
+  ],
+  [
+    'singleState',
+    'it is refused in a round that has ended',
+    "this.rules.roundEnded === 'refuse-all' &&\n            isEnded(",
+    'isEnded(',
+  ],
+  [
+    'singleState',
+    'a settle BY_TRANSACTION repeats it',
+    'if (bet.singly || bet.settledByRound)',
+    'if (bet.settledByRound)',
+  ],
+  ['singleState', 'it repeats a settle BY_TRANSACTION', 'bet?.singly === true && bet.stake', 'bet?.stake'],
+  [
+    'singleState',
+    'a bet confirms it',
+    "bet.kind === 'bet' && !bet.single && !isReversed(bet)",
+    "bet.kind === 'bet' && !isReversed(bet)",
+  ],
+  [
+    'singleState',
+    'the tip of its id counts as settled',
+    "isOpen(bet) || bet.state === 'TIPS')\n                throw new Refused(20002)",
+    'isOpen(bet))\n                throw new Refused(20002)',
+  ],
   ['adjust', 'an adjustment goes the other way', 'bet.held - txn.betAmount', 'txn.betAmount - bet.held'],
   ['adjust', 'the adjusted stake is forgotten', ' bet.held = txn.betAmount;', ' ;'],
   [
@@ -162,6 +400,7 @@ const WALLET: readonly Row[] = [
     0,
   ],
   ['adjust', 'an adjustment is not held against the balance', 'moved < 0 && player.balance + moved < 0', 'false', 0],
+  ['adjust', 'giving back needs a balance', 'moved < 0 && player.balance + moved < 0', 'player.balance + moved < 0', 0],
   ['void', 'a void goes by the amounts of the message', "this.rules.voidAmounts === 'recorded'", 'false'],
   ['void', 'a void keeps the stake', 'bet.held - paid, txn)', '-paid, txn)'],
   ['void', 'a void needs a balance', '!this.rules.voidAllowNegativeBalance', 'true', 1],
@@ -178,6 +417,28 @@ const WALLET: readonly Row[] = [
     'Math.min(settlement.paid, txn.payoutAmount - paid)',
     'settlement.paid',
   ],
+  ['void', 'what a void takes of its round is not taken off', 'settlement.paid -= part;', '', 0],
+  [
+    'void',
+    'the void of a round forgets what single voids have left',
+    'const nothing = settled.length === 0 && paid === 0;',
+    'const nothing = settled.length === 0;',
+  ],
+  ['void', 'a round with open bets is not voided', 'if (nothing && bets.some(isOpen))', 'if (bets.some(isOpen))'],
+  [
+    'void',
+    'the void of a round gives back the stakes of open bets',
+    'const held = settled.reduce(',
+    'const held = bets.reduce(',
+  ],
+  ['void', 'the void of a round of open bets is final', 'if (nothing && bets.some(isOpen))', 'if (false)'],
+  [
+    'void',
+    'a rejected bet can be voided',
+    'if (isReversed(bet)) {',
+    "if (isReversed(bet) && bet.state !== 'REJECT') {",
+  ],
+  ['void', 'a round is voided each time', "one.state = 'VOID';\n            one.paid = 0;", "one.state = 'VOID';"],
   ['cancel', 'a settled bet is refunded', "if (!isOpen(bet) && bet.state !== 'TIPS')", 'if (isReversed(bet))'],
   [
     'cancel',
@@ -185,6 +446,12 @@ const WALLET: readonly Row[] = [
     'const open = bets.filter(isOpen);',
     'const open = bets.filter(isOpen).slice(0, 1);',
     0,
+  ],
+  [
+    'cancel',
+    'a waiting bet is not refunded',
+    'const moved = bet.held;',
+    "if (bet.state === 'WAITING' && state === 'REFUND') throw new Refused(20003);\n        const moved = bet.held;",
   ],
   ['tips', 'the cancel of an unknown tip is paid', "this.rules.tipsUnknown === 'reject'", 'false'],
   ['tips', 'a tip is not held against the balance', 'player.balance < txn.betAmount', 'false', 1],
@@ -195,6 +462,13 @@ const WALLET: readonly Row[] = [
     "if (bet.kind === 'tip') throw new Refused(20001); return this.refund(player, bet, txn.status, version);",
   ],
   ['tips', 'a tip is settled with its round', "bet.kind === 'bet' && bet.product", 'bet.product'],
+  [
+    'tips',
+    'a tip of 0 needs a balance',
+    '!skip && txn.betAmount > 0 && player.balance < txn.betAmount',
+    '!skip && player.balance < txn.betAmount',
+    1,
+  ],
   [
     'rewards',
     'the stake of a reward is taken',
@@ -207,6 +481,18 @@ const WALLET: readonly Row[] = [
     "if (reward !== undefined && (bet === undefined || bet.kind === 'tombstone'))",
     'if (false)',
   ],
+  [
+    'rewards',
+    'a void goes by the amounts of the message',
+    'const moved = -reward.paid;',
+    'const moved = -txn.payoutAmount;',
+  ],
+  [
+    'rewards',
+    'the cancel of a bet that never came keeps a void from the reward of its id',
+    "(bet === undefined || bet.kind === 'tombstone')",
+    'bet === undefined',
+  ],
   ['movements', 'a refId is known for both ways', ' && one.status === status', ''],
   [
     'movements',
@@ -215,6 +501,18 @@ const WALLET: readonly Row[] = [
     'false',
   ],
   ['movements', 'a credit takes', "status === 'DEBIT' ? -amount : amount", '-amount'],
+  [
+    'movements',
+    'a debit of 0 needs a balance',
+    "status === 'DEBIT' && amount > 0 && player.balance < amount",
+    "status === 'DEBIT' && player.balance < amount",
+  ],
+  [
+    'movements',
+    'a credit must be covered',
+    "status === 'DEBIT' && amount > 0 && player.balance < amount",
+    'amount > 0 && player.balance < amount',
+  ],
   [
     'rollback',
     'a rollback leaves the payout',
@@ -283,6 +581,125 @@ const WALLET: readonly Row[] = [
   ['rollback', 'a voided bet can be rolled back', "|| bet.state === 'VOID' || bet.state === 'REJECT'", ''],
   ['rollback', 'the end of a round stays', 'player.endedRounds = player.endedRounds.filter(', '(', 1],
   [
+    'rollback',
+    'what was refunded and skipped holds its stake again',
+    'bet.held = bet.returned;',
+    'bet.held = bet.stake;',
+  ],
+  ['rollback', 'after a rollback that skips the stake counts as taken', 'bet.taken = false;', ''],
+  ['rollback', 'the second result counts as paid', 'bet.paidOut = false;', ''],
+  ['rollback', 'the first payout is remembered as paid', 'bet.paid = 0;\n            bet.paidOut', 'bet.paidOut'],
+  ['rollback', 'a bet counts as settled by its round for ever', 'bet.settledByRound = false;', ''],
+  ['rollback', 'a single-state round cannot be settled otherwise', 'bet.singly = false;', ''],
+  [
+    'rollback',
+    'the late retry of a single-state settle that was undone moves',
+    'if (bet !== undefined && this.isStale(player, bet))',
+    'if (false)',
+  ],
+  [
+    'rollback',
+    'a single-state settle that skips replaces the stake',
+    'if (skip && bet?.taken === true && had !== txn.betAmount)',
+    'if (false)',
+  ],
+  [
+    'rollback',
+    'a single-state round needs its whole stake again',
+    '!skip && more > 0 && player.balance < more',
+    '!skip && player.balance < txn.betAmount',
+  ],
+  [
+    'rollback',
+    'a settle that was undone in part pays nobody and says that it did',
+    'if (runsAgain && !isItsOwn)',
+    'if (false)',
+  ],
+  [
+    'rollback',
+    'the retry of a settle that was undone in part is refused',
+    'if (runsAgain && !isItsOwn)',
+    'if (runsAgain)',
+  ],
+  [
+    'rollback',
+    'the end of a round stays when one bet is opened',
+    'player.endedRounds = player.endedRounds.filter(',
+    '(',
+    0,
+  ],
+  ['rollback', 'the cancel of a round stops late bets for ever', 'mark.at = -1;', ';'],
+  [
+    'rollback',
+    'the rollback of one bet lets late bets in',
+    'forgetCancels(player, product, round);',
+    'forgetCancels(player, product, round);\n        for (const mark of player.marks) mark.at = -1;',
+    0,
+  ],
+  [
+    'rollback',
+    'the rollback of results lets late bets in',
+    'if (isOfRefunds) {',
+    'for (const mark of player.marks) mark.at = -1;\n        if (isOfRefunds) {',
+  ],
+  ['rollback', 'the next cancel of the round is thought a repeat', 'forgetCancels(player, product, round);', '', 0],
+  [
+    'rollback',
+    'the rollback of a round takes rejected bets',
+    "bets.filter((bet) => bet.state === 'REFUND')",
+    "bets.filter((bet) => bet.state === 'REFUND' || bet.state === 'REJECT')",
+  ],
+  [
+    'rollback',
+    'the rollback of a round opens voided bets',
+    "bets.filter((bet) => bet.state === 'SETTLED')",
+    "bets.filter((bet) => bet.state === 'SETTLED' || bet.state === 'VOID')",
+    1,
+  ],
+  [
+    'rollback',
+    'the rollback of results opens refunds, too',
+    'let opened = settled;',
+    'let opened = [...settled, ...refunded];',
+  ],
+  ['rollback', 'the new stake of a single-state round is forgotten', 'target.stake = txn.betAmount;', ''],
+  [
+    'rollback',
+    'a tip that is open can be rolled back',
+    "if (isOpen(bet) || bet.state === 'TIPS') {",
+    'if (isOpen(bet)) {',
+  ],
+  [
+    'rollback',
+    'what was cancelled before it came can be rolled back',
+    "bet.kind === 'tombstone' || bet.state === 'VOID'",
+    "bet.state === 'VOID'",
+  ],
+  ['rollback', 'the rollback of a tip opens its round', "if (bet.kind === 'tip') {", 'if (false) {'],
+  ['rollback', 'a tip comes back as a bet', "bet.state = 'TIPS';", ';'],
+  [
+    'rollback',
+    'a settle of the round that was undone keeps its id',
+    'forgetSettlements(player, product, round);',
+    '',
+    0,
+  ],
+  ['rollback', 'the rollback of an unknown round is final', 'if (bets.length === 0)', 'if (false)', 3],
+  ['rollback', 'the rollback of a round that is open is final', 'open.length > 0 ? 20001 : 20003', '20003'],
+  ['rollback', 'a round that was lost is not opened', 'if (settled.length === 0 && paid === 0) {', 'if (paid === 0) {'],
+  [
+    'rollback',
+    'what a void has left of the payout of a round stays',
+    'if (settled.length === 0 && paid === 0) {',
+    'if (settled.length === 0) {',
+  ],
+  [
+    'rollback',
+    'the late retry of the rollback of a round undoes the second result',
+    'player.rollbacks.push({ product, round, request: command.id, entry });',
+    '',
+  ],
+  [
     'arrays',
     'what comes before a refused element stays',
     'player: withResidue(player, error, version)',
@@ -319,6 +736,31 @@ const WALLET: readonly Row[] = [
     "command.type !== 'cancelBets' || error.code !== 20001",
     'true',
   ],
+  [
+    'arrays',
+    'of a bet that is twice in an array the repeat tells its balance as the last',
+    'effects.filter((effect, i) => placeOf(effect) === i)',
+    'effects',
+  ],
+  [
+    'arrays',
+    'the cancel of a bet that went with its round spoils the array',
+    'const done = error.code === 20003 && isClosedWithRound(copy, command, txn, closed);',
+    'const done = false;',
+  ],
+  [
+    'arrays',
+    'the cancel of a round spoils the array that has left it nothing',
+    'closed.some((one) => one.round === txn.roundId && !one.repeat)',
+    'false',
+  ],
+  [
+    'arrays',
+    'the void of a round spoils the array that has left it nothing',
+    'if (nothing && !isClosedHere)',
+    'if (nothing)',
+  ],
+  ['arrays', 'the rollback of a bet and its round opens refunds, too', 'if (hasBegun)', 'if (false)'],
 ];
 
 const OPERATOR: readonly Row[] = [
@@ -373,6 +815,12 @@ const OPERATOR: readonly Row[] = [
     'await new Promise((resolve) => setImmediate(resolve));',
     'await new Promise((resolve) => setTimeout(resolve, 30)); if (request.socket.destroyed) this.wallet.players.get(fields.username).bets.length = 0;',
   ],
+  [
+    'stake',
+    'a request with unknown fields is refused',
+    'return txns.every((txn) => {',
+    "return txns.every((txn) => {\n            if ('sessionToken' in txn || 'txnId' in txn) return false;",
+  ],
 ];
 
 /** What an operator may do, or nobody can see. The rule says nothing here. */
@@ -405,12 +853,30 @@ const FREE: readonly Row[] = [
   ],
 ];
 
+/** An operator whose money has so many decimals. */
+export function withDecimals(decimals: number): Mutant {
+  return toMutant('operator', [
+    'exact',
+    `${decimals} decimals`,
+    'const UNITS = 100;',
+    `const UNITS = ${10 ** decimals};`,
+  ]);
+}
+
 export const MUTANTS: readonly Mutant[] = [
   ...WALLET.map((row) => toMutant('wallet', row)),
   ...OPERATOR.map((row) => toMutant('operator', row)),
 ];
 
 export const UNSEEN: readonly Mutant[] = FREE.map((row) => toMutant('operator', row));
+
+/** An operator whose platform sends neither skips nor single-state settles. */
+export const KNOWS_NEITHER = toMutant('operator', [
+  'skip',
+  'it does not look whether a message skips, or is single-state',
+  'skipBalanceUpdate: txn.skipBalanceUpdate === true, isSingleState: txn.isSingleState === true',
+  'skipBalanceUpdate: false, isSingleState: false',
+]);
 
 function toMutant(where: Mutant['in'], [rule, bug, from, to, nth]: Row): Mutant {
   return { rule, bug, in: where, from, to, ...(nth !== undefined && { nth }) };

@@ -1,5 +1,5 @@
 import type { Case } from '../case.js';
-import { but, SKIP } from '../platform.js';
+import { BY_ROUND, but, SKIP } from '../platform.js';
 
 export const ARRAYS: readonly Case[] = [
   {
@@ -105,6 +105,19 @@ export const ARRAYS: readonly Case[] = [
   },
   {
     rule: 'arrays',
+    name: 'the repeat of an array with the same bet twice gets the first answer',
+    steps: (p) => {
+      const bet = p.bet('b1', 100);
+      const bets = p.array(bet, p.bet('b2', 200), bet);
+      return [
+        [bets, [1000, 700]],
+        [bets, [1000, 700]],
+        [p.balance(), [700]],
+      ];
+    },
+  },
+  {
+    rule: 'arrays',
     name: 'the same id with two stakes in one array is refused as a whole',
     steps: (p) => {
       const bet = p.bet('b1', 100);
@@ -152,9 +165,50 @@ export const ARRAYS: readonly Case[] = [
   },
   {
     rule: 'arrays',
+    name: 'a round and its bets are cancelled together, in either order',
+    steps: (p) => {
+      const r2 = { roundId: 'r2' };
+      return [
+        [p.array(p.bet('b1', 100), p.bet('b2', 200)), [1000, 700]],
+        [p.array(p.cancel('c1', 300, BY_ROUND), p.cancel('b1', 100)), [700, 1000]],
+        [p.bet('b3', 50, r2), [1000, 950]],
+        [p.array(p.cancel('b3', 50, r2), p.cancel('c2', 50, { ...r2, ...BY_ROUND })), [950, 1000]],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+  {
+    rule: 'arrays',
+    name: 'a round and its bets are voided together, in either order',
+    steps: (p) => {
+      const r2 = { roundId: 'r2' };
+      return [
+        [p.array(p.bet('b1', 100), p.bet('b2', 200, r2)), [1000, 700]],
+        [p.array(p.settle('b1', 250), p.settle('b2', 0, r2)), [700, 950]],
+        [p.array(p.void('v1', 100, 250, BY_ROUND), p.void('b1', 100, 250)), [950, 800]],
+        [p.array(p.void('b2', 200, 0, r2), p.void('v2', 200, 0, { ...r2, ...BY_ROUND })), [800, 1000]],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+  {
+    rule: 'arrays',
+    name: 'the rollbacks of a bet and its round in one array mean the results, and leave refunds alone',
+    steps: (p) => [
+      [p.array(p.bet('b1', 100), p.bet('b2', 200)), [1000, 700]],
+      [p.settle('b1', 250), [700, 950]],
+      [p.cancel('b2', 200), [950, 1150]],
+      [p.array(p.rollback('b1', 0, 250), p.rollback('x1', 0, 250, BY_ROUND)), [1150, 900]],
+      [p.settle('b2', 10), 20003],
+      [p.settle('b1', 40), [900, 940]],
+    ],
+  },
+  {
+    rule: 'arrays',
     name: 'voids of several are one operation',
     steps: (p) => [
-      [p.array(p.single('b1', 100, 250), p.single('b2', 50, 0)), [1000, 1100]],
+      [p.array(p.bet('b1', 100), p.bet('b2', 50)), [1000, 850]],
+      [p.array(p.settle('b1', 250), p.settle('b2', 0)), [850, 1100]],
       [p.array(p.void('b1', 100, 250), p.void('b2', 50, 0)), [1100, 1000]],
       [p.balance(), [1000]],
     ],

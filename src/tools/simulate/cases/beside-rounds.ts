@@ -1,5 +1,6 @@
 import type { Case } from '../case.js';
 import { BY_ROUND } from '../platform.js';
+import { inDebt } from './in-debt.js';
 
 /** Tips, rewards and movements. */
 export const BESIDE_ROUNDS: readonly Case[] = [
@@ -13,6 +14,7 @@ export const BESIDE_ROUNDS: readonly Case[] = [
       [p.balance(), [950]],
     ],
   },
+  inDebt('tips', 'a tip of 0 is covered by a balance below zero', (p) => p.tip('t1', 0)),
   {
     rule: 'tips',
     name: 'its cancel gives back what was taken, whatever the message says',
@@ -142,6 +144,25 @@ export const BESIDE_ROUNDS: readonly Case[] = [
     },
   },
   {
+    rule: 'rewards',
+    name: 'the void goes by what was paid',
+    steps: (p) => [
+      [p.reward('w1', 500), [1000, 1500]],
+      [p.void('w1', 0, 300), [1500, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'rewards',
+    name: 'it is voided, too, when a bet of its id was cancelled that never came',
+    steps: (p) => [
+      [p.cancel('w1', 100), 20001],
+      [p.reward('w1', 500), [1000, 1500]],
+      [p.void('w1', 0, 500), [1500, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
     rule: 'movements',
     name: 'a debit takes, a credit gives, and both may have one refId',
     steps: (p) => [
@@ -154,12 +175,13 @@ export const BESIDE_ROUNDS: readonly Case[] = [
     rule: 'movements',
     name: 'a debit must be covered, a credit needs nothing before it',
     steps: (p) => [
-      [p.move('m1', 'DEBIT', 1001), 10002],
-      [p.move('m2', 'CREDIT', 1), [1000, 1001]],
-      [p.move('m1', 'DEBIT', 1001), [1001, 0]],
+      [p.move('m1', 'DEBIT', 2500), 10002],
+      [p.move('m2', 'CREDIT', 1500), [1000, 2500]],
+      [p.move('m1', 'DEBIT', 2500), [2500, 0]],
       [p.balance(), [0]],
     ],
   },
+  inDebt('movements', 'a debit of 0 is covered by a balance below zero', (p) => p.move('m1', 'DEBIT', 0)),
   {
     rule: 'movements',
     name: 'it is no bet: nothing settles, cancels or voids it',

@@ -1,6 +1,7 @@
 import type { Case } from '../case.js';
 import type { Message } from '../message.js';
 import { but, type Platform, SKIP } from '../platform.js';
+import { inDebt } from './in-debt.js';
 
 const WAITING = { status: 'WAITING' };
 
@@ -53,7 +54,8 @@ export const BETS: readonly Case[] = [
       const bet = p.bet('b1', 1200);
       return [
         [bet, 10002],
-        [p.single('b2', 0, 500), [1000, 1500]],
+        [p.bet('b2', 100), [1000, 900]],
+        [p.settle('b2', 600), [900, 1500]],
         [bet, [1500, 300]],
         [p.balance(), [300]],
       ];
@@ -75,6 +77,16 @@ export const BETS: readonly Case[] = [
       [p.balance(), [700]],
     ],
   },
+  {
+    rule: 'stake',
+    name: 'fields that no table names change nothing',
+    steps: (p) => [
+      [p.bet('b1', 100, { sessionToken: 'any', txnId: 'b1' }), [1000, 900]],
+      [p.settle('b1', 250, { txnId: 'b1' }), [900, 1150]],
+      [p.balance(), [1150]],
+    ],
+  },
+  inDebt('stake', 'a free bet is covered by a balance below zero', (p) => p.bet('b3', 0, { isFeature: true })),
   {
     rule: 'waiting',
     name: 'OPEN after WAITING confirms, and takes nothing more',
@@ -119,6 +131,33 @@ export const BETS: readonly Case[] = [
       [p.bet('b1', 100, WAITING), [1000, 900]],
       [p.bet('b1', 60), 20002],
       [p.balance(), [900]],
+    ],
+  },
+  {
+    rule: 'waiting',
+    name: 'a confirmation for another round is refused',
+    steps: (p) => [
+      [p.bet('b1', 100, WAITING), [1000, 900]],
+      [p.bet('b1', 100, { roundId: 'r2' }), 20002],
+      [p.cancel('b1', 100), [900, 1000]],
+    ],
+  },
+  {
+    rule: 'waiting',
+    name: 'a confirmation that takes nothing needs no balance',
+    steps: (p) => [
+      [p.bet('b1', 600, WAITING), [1000, 400]],
+      [p.bet('b1', 600), [400, 400]],
+      [p.balance(), [400]],
+    ],
+  },
+  {
+    rule: 'waiting',
+    name: 'a confirmation that takes the stake must be covered',
+    steps: (p) => [
+      [p.bet('b1', 1500, { ...WAITING, ...SKIP }), [1000, 1000]],
+      [p.bet('b1', 1500), 10002],
+      [p.cancel('b1', 1500), [1000, 1000]],
     ],
   },
   {
@@ -181,6 +220,66 @@ export const BETS: readonly Case[] = [
     rule: 'skip',
     name: 'a settle of a round that skips pays nothing, and the same one without skip pays once',
     steps: paidOnce((p) => p.settleRound('s1', 250, SKIP)),
+  },
+  {
+    rule: 'skip',
+    name: 'a settle of a round that skipped and is paid later leaves bets open that came in between',
+    steps: (p) => {
+      const skipped = p.settleRound('s1', 250, SKIP);
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [skipped, [900, 900]],
+        [p.bet('b2', 50), [900, 850]],
+        [but(skipped, { skipBalanceUpdate: false }), [850, 1100]],
+        [p.cancel('b2', 50), [1100, 1150]],
+      ];
+    },
+  },
+  {
+    rule: 'skip',
+    name: 'a single-state settle that skips moves nothing, and needs no balance',
+    steps: (p) => [
+      [p.single('b1', 2000, 250, SKIP), [1000, 1000]],
+      [p.void('b1', 2000, 250), [1000, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'skip',
+    name: 'the same single-state settle without skip takes the stake and pays, once',
+    steps: (p) => {
+      const skipping = p.single('b1', 100, 250, SKIP);
+      const moving = but(skipping, { skipBalanceUpdate: false });
+      return [
+        [skipping, [1000, 1000]],
+        [moving, [1000, 1150]],
+        [moving, [1000, 1150]],
+        [p.balance(), [1150]],
+      ];
+    },
+  },
+  {
+    rule: 'skip',
+    name: 'a tip that skips takes nothing, needs no balance, and nothing of it is given back',
+    steps: (p) => [
+      [p.tip('t1', 2000, SKIP), [1000, 1000]],
+      [p.cancelTip('t1', 2000), [1000, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'skip',
+    name: 'the same tip without skip is taken, once',
+    steps: (p) => {
+      const skipping = p.tip('t1', 50, SKIP);
+      const taking = but(skipping, { skipBalanceUpdate: false });
+      return [
+        [skipping, [1000, 1000]],
+        [taking, [1000, 950]],
+        [taking, [1000, 950]],
+        [p.balance(), [950]],
+      ];
+    },
   },
   {
     rule: 'exact',

@@ -1,5 +1,6 @@
 import type { Case } from '../case.js';
-import { BY_ROUND } from '../platform.js';
+import { BY_ROUND, but, SKIP } from '../platform.js';
+import { inDebt } from './in-debt.js';
 
 const REJECT = { status: 'REJECT' };
 
@@ -69,6 +70,12 @@ export const CORRECTIONS: readonly Case[] = [
       [p.balance(), [900]],
     ],
   },
+  inDebt(
+    'adjust',
+    'a lower stake gives back also where the balance stays below zero',
+    (p) => p.adjust('b2', 1400),
+    100,
+  ),
   {
     rule: 'void',
     name: 'a win is taken back, and the stake comes back',
@@ -96,6 +103,7 @@ export const CORRECTIONS: readonly Case[] = [
       [p.bet('b2', 200), [900, 700]],
       [p.settleRound('s1', 500), [700, 1200]],
       [p.void('v1', 300, 500, BY_ROUND), [1200, 1000]],
+      [p.void('v2', 300, 500, BY_ROUND), 20003],
       [p.balance(), [1000]],
     ],
   },
@@ -119,6 +127,51 @@ export const CORRECTIONS: readonly Case[] = [
       [p.settleRound('s1', 500), [700, 1200]],
       [p.void('b1', 100, 300), [1200, 1000]],
       [p.void('b2', 200, 200), [1000, 1000]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'a bet takes back no more of the payout of its round than is left',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 200), [900, 700]],
+      [p.settleRound('s1', 500), [700, 1200]],
+      [p.void('b1', 100, 300), [1200, 1000]],
+      [p.void('b2', 200, 500), [1000, 1000]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'the void of a round takes back what voids of single bets have left',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settleRound('s1', 500), [900, 1400]],
+      [p.void('b1', 100, 300), [1400, 1200]],
+      [p.void('v1', 100, 500, BY_ROUND), [1200, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'the void of a round leaves open bets open',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 200), [900, 700]],
+      [p.settle('b1', 250), [700, 950]],
+      [p.void('v1', 100, 250, BY_ROUND), [950, 800]],
+      [p.cancel('b2', 200), [800, 1000]],
+    ],
+  },
+  {
+    rule: 'void',
+    name: 'a round of which nothing is settled is not voided',
+    steps: (p) => [
+      [p.void('v1', 100, 0, BY_ROUND), 20001],
+      [p.bet('b1', 100), [1000, 900]],
+      [p.void('v1', 100, 0, BY_ROUND), 20001],
+      [p.cancel('b1', 100), [900, 1000]],
+      [p.void('v1', 100, 0, BY_ROUND), 20003],
+      [p.balance(), [1000]],
     ],
   },
   {
@@ -161,6 +214,9 @@ export const CORRECTIONS: readonly Case[] = [
       [p.void('b1', 100, 0), 20001],
       [p.cancel('b1', 100), [900, 1000]],
       [p.void('b1', 100, 0), 20003],
+      [p.bet('b2', 100), [1000, 900]],
+      [p.cancel('b2', 100, REJECT), [900, 1000]],
+      [p.void('b2', 100, 0), 20003],
       [p.balance(), [1000]],
     ],
   },
@@ -180,6 +236,17 @@ export const CORRECTIONS: readonly Case[] = [
       [p.bet('b1', 100, { status: 'WAITING' }), [1000, 900]],
       [p.cancel('b1', 100, REJECT), [900, 1000]],
       [p.bet('b1', 100), 20003],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'cancel',
+    name: 'a waiting bet can be refunded, and an open one rejected',
+    steps: (p) => [
+      [p.bet('b1', 100, { status: 'WAITING' }), [1000, 900]],
+      [p.cancel('b1', 100), [900, 1000]],
+      [p.bet('b2', 100), [1000, 900]],
+      [p.cancel('b2', 100, REJECT), [900, 1000]],
       [p.balance(), [1000]],
     ],
   },
@@ -235,10 +302,19 @@ export const CORRECTIONS: readonly Case[] = [
         [p.void('b1', 100, 250), 20003],
         [bet, 20003],
         [p.bet('b1', 100), 20003],
-        [p.single('b1', 100, 250), 20003],
         [p.balance(), [1000]],
       ];
     },
+  },
+  {
+    rule: 'closed',
+    name: 'a cancelled bet is not settled by a single-state message',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.cancel('b1', 100), [900, 1000]],
+      [p.single('b1', 100, 250), 20003],
+      [p.balance(), [1000]],
+    ],
   },
   {
     rule: 'closed',
@@ -260,6 +336,24 @@ export const CORRECTIONS: readonly Case[] = [
   },
   {
     rule: 'closed',
+    name: 'a voided single-state round is not settled again, whether it had skipped or not',
+    steps: (p) => {
+      const single = p.single('b1', 100, 250);
+      const skipped = p.single('b2', 100, 250, SKIP);
+      return [
+        [single, [1000, 1150]],
+        [p.void('b1', 100, 250), [1150, 1000]],
+        [single, 20003],
+        [skipped, [1000, 1000]],
+        [p.void('b2', 100, 250), [1000, 1000]],
+        [skipped, 20003],
+        [but(skipped, { skipBalanceUpdate: false }), 20003],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+  {
+    rule: 'closed',
     name: 'a voided round pays no more',
     steps: (p) => {
       const settle = p.settleRound('s1', 250);
@@ -269,6 +363,34 @@ export const CORRECTIONS: readonly Case[] = [
         [p.void('v1', 100, 250, BY_ROUND), [1150, 1000]],
         [settle, 20003],
         [p.settleRound('s2', 250), 20003],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+  {
+    rule: 'closed',
+    name: 'a bet that went with its round is not cancelled or voided by itself again',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.cancel('c1', 100, BY_ROUND), [900, 1000]],
+      [p.cancel('b1', 100), 20003],
+      [p.bet('b2', 100, { roundId: 'r2' }), [1000, 900]],
+      [p.settle('b2', 250, { roundId: 'r2' }), [900, 1150]],
+      [p.void('v1', 100, 250, { roundId: 'r2', ...BY_ROUND }), [1150, 1000]],
+      [p.void('b2', 100, 250, { roundId: 'r2' }), 20003],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'closed',
+    name: 'a settle of a round that skipped is not paid when its bets are voided',
+    steps: (p) => {
+      const skipped = p.settleRound('s1', 250, SKIP);
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [skipped, [900, 900]],
+        [p.void('b1', 100, 0), [900, 1000]],
+        [but(skipped, { skipBalanceUpdate: false }), 20003],
         [p.balance(), [1000]],
       ];
     },

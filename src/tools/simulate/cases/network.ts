@@ -1,5 +1,5 @@
 import { atOnce, type Case, cut } from '../case.js';
-import { BY_ROUND } from '../platform.js';
+import { BY_ROUND, SKIP } from '../platform.js';
 
 /** What networks do: messages overtake each other, come at once, and are lost. */
 export const NETWORK: readonly Case[] = [
@@ -31,6 +31,42 @@ export const NETWORK: readonly Case[] = [
   },
   {
     rule: 'late',
+    name: 'a bet comes too late also where the round was known, or all its bets had been cancelled',
+    steps: (p) => {
+      const r2 = { roundId: 'r2' };
+      const late = p.bet('b3', 50);
+      const lateOfOther = p.bet('b4', 50, r2);
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [p.bet('b2', 100, r2), [900, 800]],
+        [p.cancel('c1', 100, BY_ROUND), [800, 900]],
+        [p.cancel('b2', 100, r2), [900, 1000]],
+        [p.cancel('c2', 100, { ...r2, ...BY_ROUND }), 20003],
+        [late, 20003],
+        [lateOfOther, 20003],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+  {
+    rule: 'late',
+    name: 'of several cancels of a round the latest counts, in whatever order they come',
+    steps: (p) => {
+      const earlier = p.cancel('c1', 100, BY_ROUND);
+      const late = p.bet('b2', 50);
+      const latest = p.cancel('c2', 100, BY_ROUND);
+      return [
+        [earlier, 20001],
+        [latest, 20001],
+        [p.bet('b1', 100), [1000, 900]],
+        [earlier, [900, 1000]],
+        [late, 20003],
+        [p.balance(), [1000]],
+      ];
+    },
+  },
+  {
+    rule: 'late',
     name: 'a settle that comes before its bet is refused, and pays when it comes again',
     steps: (p) => {
       const bet = p.bet('b1', 100);
@@ -53,6 +89,19 @@ export const NETWORK: readonly Case[] = [
         [p.settle('b1', 250), [900, 1150]],
         [confirmation, [1150, 1150]],
         [p.balance(), [1150]],
+      ];
+    },
+  },
+  {
+    rule: 'late',
+    name: 'a confirmation that comes after the settle takes the stake that a WAITING with skip left',
+    steps: (p) => {
+      const confirmation = p.bet('b1', 100);
+      return [
+        [p.bet('b1', 100, { status: 'WAITING', ...SKIP }), [1000, 1000]],
+        [p.settle('b1', 250), [1000, 1250]],
+        [confirmation, [1250, 1150]],
+        [p.void('b1', 100, 250), [1150, 1000]],
       ];
     },
   },

@@ -1,6 +1,6 @@
 import type { Case, Step } from '../case.js';
 import type { Message } from '../message.js';
-import { BY_ROUND, but, type Platform } from '../platform.js';
+import { BY_ROUND, but, type Platform, SKIP } from '../platform.js';
 import type { RuleName } from '../rules.js';
 
 type Pair = readonly [number, number];
@@ -28,6 +28,27 @@ const EFFECTS: readonly Effect[] = [
       ['stake', { betAmount: 60 }, 20002],
       ['round', { roundId: 'r2' }, 20002],
     ],
+  },
+  {
+    of: 'placeBets of a WAITING bet',
+    before: [],
+    message: (p) => p.bet('b1', 100, { status: 'WAITING' }),
+    balances: [1000, 900],
+    changes: [['stake', { betAmount: 60 }, 20002]],
+  },
+  {
+    of: 'placeBets that confirms a WAITING bet',
+    before: [(p) => [p.bet('b1', 100, { status: 'WAITING' }), [1000, 900]]],
+    message: (p) => p.bet('b1', 100),
+    balances: [900, 900],
+  },
+  { of: 'placeBets that skips', before: [], message: (p) => p.bet('b1', 100, SKIP), balances: [1000, 1000] },
+  { of: 'settleBets that skips', before: [bet], message: (p) => p.settle('b1', 250, SKIP), balances: [900, 900] },
+  {
+    of: 'settleBets BY_ROUND that skips',
+    before: [bet],
+    message: (p) => p.settleRound('s1', 250, SKIP),
+    balances: [900, 900],
   },
   {
     of: 'settleBets',
@@ -66,6 +87,12 @@ const EFFECTS: readonly Effect[] = [
     before: [bet, settled],
     message: (p) => p.void('v1', 100, 250, BY_ROUND),
     balances: [1150, 1000],
+  },
+  {
+    of: 'voidSettled of a reward',
+    before: [(p) => [p.reward('w1', 500), [1000, 1500]]],
+    message: (p) => p.void('w1', 0, 500),
+    balances: [1500, 1000],
   },
   { of: 'cancelBets', before: [bet], message: (p) => p.cancel('b1', 100), balances: [900, 1000] },
   { of: 'cancelBets BY_ROUND', before: [bet], message: (p) => p.cancel('c1', 100, BY_ROUND), balances: [900, 1000] },
@@ -125,6 +152,17 @@ function repeat({ of, before, message, balances }: Effect): Case {
   });
 }
 
+/** Of an adjustment the request is what a repeat is known by. */
+const ANEW = EFFECTS.filter(({ of }) => of !== 'adjustBets');
+
+function anew({ of, before, message, balances }: Effect): Case {
+  return named('repeats', `${of}: first answer again as a new request`, (p) => {
+    const earlier = before.map((step) => step(p));
+    const first = message(p);
+    return [...earlier, [first, balances], [p.anew(first), balances], [p.balance(), [balances[1]]]];
+  });
+}
+
 function changed({ of, before, message, balances, changes = [] }: Effect): Case[] {
   return changes.map(([what, change, code]) =>
     named('changed', `${of} with another ${what}`, (p) => {
@@ -147,18 +185,7 @@ function named(rule: RuleName, name: string, steps: Case['steps']): Case {
 
 export const REPEATS: readonly Case[] = [
   ...EFFECTS.map(repeat),
-  {
-    rule: 'repeats',
-    name: 'placeBets as a new request with the same content',
-    steps: (p) => {
-      const first = p.bet('b1', 100);
-      return [
-        [first, [1000, 900]],
-        [p.anew(first), [1000, 900]],
-        [p.balance(), [900]],
-      ];
-    },
-  },
+  ...ANEW.map(anew),
   {
     rule: 'repeats',
     name: 'placeBets after its settle',
@@ -203,16 +230,15 @@ export const REPEATS: readonly Case[] = [
   },
   {
     rule: 'repeats',
-    name: 'settleBets as a new request with the same content',
-    steps: (p) => {
-      const first = p.settle('b1', 250);
-      return [
-        [p.bet('b1', 100), [1000, 900]],
-        [first, [900, 1150]],
-        [p.anew(first), [900, 1150]],
-        [p.balance(), [1150]],
-      ];
-    },
+    name: 'cancelBets with the other status, and cancelTips of the same bet',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.cancel('b1', 100), [900, 1000]],
+      [p.bet('b2', 50), [1000, 950]],
+      [p.cancel('b1', 100, { status: 'REJECT' }), [900, 1000]],
+      [p.cancelTip('b1', 100), [900, 1000]],
+      [p.balance(), [950]],
+    ],
   },
   ...EFFECTS.flatMap(changed),
   {
@@ -243,6 +269,66 @@ export const REPEATS: readonly Case[] = [
       [ofOtherProduct(p.bet('b2', 60)), [900, 840]],
       [p.settleRound('s1', 250), [840, 1090]],
       [ofOtherProduct(p.cancel('b2', 60)), [1090, 1150]],
+    ],
+  },
+  {
+    rule: 'names',
+    name: 'a round is cancelled, and ends, for its own product',
+    steps: (p) => {
+      const late = ofOtherProduct(p.bet('b1', 100));
+      return [
+        [p.cancel('c1', 100, BY_ROUND), 20001],
+        [late, [1000, 900]],
+        [p.settle('b1', 150), 20001],
+        [ofOtherProduct(p.settle('b1', 150, { isEndRound: true })), [900, 1050]],
+        [p.bet('b2', 100), [1050, 950]],
+        [p.settleRound('s1', 30), [950, 980]],
+        [p.settleRound('s2', 20), [980, 1000]],
+      ];
+    },
+  },
+  {
+    rule: 'names',
+    name: 'settles of two rounds may bear one id',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 100, { roundId: 'r2' }), [900, 800]],
+      [p.settleRound('s1', 150), [800, 950]],
+      [p.settleRound('s1', 150, { roundId: 'r2' }), [950, 1100]],
+      [p.balance(), [1100]],
+    ],
+  },
+  {
+    rule: 'names',
+    name: 'cancels of two rounds may bear one id, and the void of one of them, too',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 50, { roundId: 'r2' }), [900, 850]],
+      [p.cancel('x1', 100, BY_ROUND), [850, 950]],
+      [p.cancel('x1', 50, { roundId: 'r2', ...BY_ROUND }), [950, 1000]],
+      [p.bet('b3', 100), [1000, 900]],
+      [p.settle('b3', 250), [900, 1150]],
+      [p.void('x1', 100, 250, BY_ROUND), [1150, 1000]],
+      [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'names',
+    name: 'rewards of two products may bear one id',
+    steps: (p) => [
+      [p.reward('w1', 500), [1000, 1500]],
+      [ofOtherProduct(p.void('w1', 0, 500)), 20001],
+      [ofOtherProduct(p.reward('w1', 500)), [1500, 2000]],
+      [p.balance(), [2000]],
+    ],
+  },
+  {
+    rule: 'names',
+    name: 'movements of two products may bear one refId',
+    steps: (p) => [
+      [p.move('m1', 'DEBIT', 300), [1000, 700]],
+      [ofOtherProduct(p.move('m1', 'DEBIT', 300)), [700, 400]],
+      [p.balance(), [400]],
     ],
   },
   {

@@ -1,4 +1,6 @@
 import type { Case } from '../case.js';
+import { BY_ROUND, but, SKIP } from '../platform.js';
+import { inDebt } from './in-debt.js';
 
 const LAST = { isEndRound: true };
 
@@ -39,6 +41,15 @@ export const SETTLES: readonly Case[] = [
     steps: (p) => [
       [p.settle('b1', 250), 20001],
       [p.balance(), [1000]],
+    ],
+  },
+  {
+    rule: 'payout',
+    name: 'the bet is found by its id, whatever round the message names',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 250, { roundId: 'r2' }), [900, 1150]],
+      [p.balance(), [1150]],
     ],
   },
   {
@@ -155,6 +166,17 @@ export const SETTLES: readonly Case[] = [
   },
   {
     rule: 'roundEnd',
+    name: 'what is still open is settled after the end with its round, too',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.bet('b2', 100), [900, 800]],
+      [p.settle('b1', 150, LAST), [800, 950]],
+      [p.settleRound('s1', 30), [950, 980]],
+      [p.settleRound('s2', 30), 20004],
+    ],
+  },
+  {
+    rule: 'roundEnd',
     name: 'a new bet is taken after the end, and paid',
     steps: (p) => [
       [p.bet('b1', 100), [1000, 900]],
@@ -172,6 +194,48 @@ export const SETTLES: readonly Case[] = [
       [p.settleRound('s1', 50), 20004],
       [p.balance(), [1050]],
     ],
+  },
+  {
+    rule: 'roundEnd',
+    name: 'it is the round of the bet that ends, whatever round the message names',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.settle('b1', 150, { roundId: 'r2', ...LAST }), [900, 1050]],
+      [p.settleRound('s1', 50), 20004],
+      [p.balance(), [1050]],
+    ],
+  },
+  {
+    rule: 'roundEnd',
+    name: 'a single-state settle can be the end of a round',
+    steps: (p) => [
+      [p.single('b1', 100, 250, LAST), [1000, 1150]],
+      [p.settleRound('s1', 50), 20004],
+      [p.balance(), [1150]],
+    ],
+  },
+  {
+    rule: 'roundEnd',
+    name: 'the end binds from the next request on',
+    steps: (p) => [
+      [p.bet('b1', 100), [1000, 900]],
+      [p.array(p.settleRound('s1', 150, LAST), p.settleRound('s2', 50)), [900, 1100]],
+      [p.settleRound('s3', 20), 20004],
+      [p.balance(), [1100]],
+    ],
+  },
+  {
+    rule: 'roundEnd',
+    name: 'a settle of the round that skipped is paid after the end, too',
+    steps: (p) => {
+      const skipped = p.settleRound('s1', 150, { ...LAST, ...SKIP });
+      return [
+        [p.bet('b1', 100), [1000, 900]],
+        [skipped, [900, 900]],
+        [but(skipped, { skipBalanceUpdate: false }), [900, 1050]],
+        [p.settleRound('s2', 50), 20004],
+      ];
+    },
   },
   {
     rule: 'singleState',
@@ -199,6 +263,7 @@ export const SETTLES: readonly Case[] = [
       [p.balance(), [0]],
     ],
   },
+  inDebt('singleState', 'a stake of 0 is covered by a balance below zero', (p) => p.single('b3', 0, 0)),
   {
     rule: 'singleState',
     name: 'the id of an open bet is refused',
@@ -206,6 +271,50 @@ export const SETTLES: readonly Case[] = [
       [p.bet('b1', 100), [1000, 900]],
       [p.single('b1', 100, 250), 20002],
       [p.balance(), [900]],
+    ],
+  },
+  {
+    rule: 'singleState',
+    name: 'a bet with its id is refused',
+    steps: (p) => [
+      [p.single('b1', 100, 250), [1000, 1150]],
+      [p.bet('b1', 100), 20002],
+      [p.balance(), [1150]],
+    ],
+  },
+  {
+    rule: 'singleState',
+    name: 'the id of a tip is refused',
+    steps: (p) => [
+      [p.tip('t1', 50), [1000, 950]],
+      [p.single('t1', 50, 100), 20002],
+      [p.balance(), [950]],
+    ],
+  },
+  {
+    rule: 'singleState',
+    name: 'it is taken in a round that was cancelled, and in one that has ended',
+    steps: (p) => {
+      const late = p.single('b1', 100, 250);
+      return [
+        [p.cancel('c1', 100, BY_ROUND), 20001],
+        [late, [1000, 1150]],
+        [p.bet('b2', 100, { roundId: 'r2' }), [1150, 1050]],
+        [p.settle('b2', 0, { roundId: 'r2', ...LAST }), [1050, 1050]],
+        [p.single('b3', 100, 30, { roundId: 'r2' }), [1050, 980]],
+      ];
+    },
+  },
+  {
+    rule: 'singleState',
+    name: 'it is no repeat of a settle BY_TRANSACTION, nor the other way round',
+    steps: (p) => [
+      [p.single('b1', 100, 250), [1000, 1150]],
+      [p.settle('b1', 250), 20004],
+      [p.bet('b2', 100), [1150, 1050]],
+      [p.settle('b2', 250), [1050, 1300]],
+      [p.single('b2', 100, 250), 20004],
+      [p.balance(), [1300]],
     ],
   },
   {

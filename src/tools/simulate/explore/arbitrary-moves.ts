@@ -17,6 +17,7 @@ export type Move =
 
 const MOVES_MAX = 40;
 const REQUESTS_MAX = 8;
+const ELEMENTS_MAX = 3;
 
 const id = fc.constantFrom('a', 'a', 'b', 'c');
 const roundId = fc.constantFrom('r1', 'r1', 'r1', 'r2');
@@ -69,8 +70,8 @@ const CHANGE: fc.Arbitrary<Element> = fc.oneof(
   fc.record({ id }),
 );
 
-export function arbitraryMoves(profile: Profile): fc.Arbitrary<readonly Move[]> {
-  const message = arbitraryMessage(profile);
+export function arbitraryMoves({ endpoints }: Profile): fc.Arbitrary<readonly Move[]> {
+  const message = arbitraryMessage(endpoints);
   const back = fc.integer({ min: 1, max: 8 });
   const move: fc.Arbitrary<Move> = fc.oneof(
     // What fails is tried as plain messages, too.
@@ -91,8 +92,7 @@ export function arbitraryMoves(profile: Profile): fc.Arbitrary<readonly Move[]> 
   return fc.array(move, { minLength: 1, maxLength: MOVES_MAX, size: 'max' });
 }
 
-function arbitraryMessage({ endpoints, arrays }: Profile): fc.Arbitrary<Message> {
-  const maxLength = arrays === 'one' ? 1 : 3;
+function arbitraryMessage(endpoints: readonly Endpoint[]): fc.Arbitrary<Message> {
   const number = fc.integer({ min: 1, max: REQUESTS_MAX });
   const envelope = fc.constant({});
   return fc.oneof(
@@ -105,7 +105,7 @@ function arbitraryMessage({ endpoints, arrays }: Profile): fc.Arbitrary<Message>
           : fc.oneof(
               { withCrossShrink: true },
               { weight: 3, arbitrary: fc.tuple(elements) },
-              fc.array(elements, { minLength: 1, maxLength }),
+              fc.array(elements, { minLength: 1, maxLength: ELEMENTS_MAX }),
             );
       const arbitrary: fc.Arbitrary<Message> = fc.record({ endpoint: fc.constant(endpoint), number, txns, envelope });
       return { weight: WEIGHTS[endpoint] ?? 1, arbitrary };

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import type { OnProgress } from '../../progress.js';
 import { CannotKnow } from '../cannot-know.js';
+import { messagesOf } from '../case.js';
 import type { Result } from '../check.js';
 import { ruleOf } from '../explain.js';
 import { type Finding, play, type Table } from '../play.js';
 import type { Players } from '../players.js';
+import { maybeMissing } from '../profile.js';
 import { arbitraryMoves, type Move } from './arbitrary-moves.js';
 import { historyOf } from './history.js';
 
@@ -108,7 +110,8 @@ class Exploration {
 
   private async maybeFinding(moves: readonly Move[]): Promise<Finding | undefined> {
     try {
-      const { finding, messages } = await play(this.table, await this.players.take(), historyOf(moves));
+      const steps = historyOf(moves).filter((step) => maybeMissing(this.table.profile, messagesOf(step)) === undefined);
+      const { finding, messages } = await play(this.table, await this.players.take(), steps);
       this.histories++;
       this.messages += messages;
       return finding;

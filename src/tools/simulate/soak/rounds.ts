@@ -1,7 +1,7 @@
-import { endpointsOf, type Step } from '../case.js';
+import type { Step } from '../case.js';
 import type { Message } from '../message.js';
 import { Platform } from '../platform.js';
-import type { Profile } from '../profile.js';
+import { maybeMissing, type Profile } from '../profile.js';
 
 const ANY = 'any order';
 const ROUNDS = 24;
@@ -23,16 +23,14 @@ const ROUND_KINDS: readonly Round[] = [
 ];
 
 /** What one player plays, beginning with the `first` kind of round. Each third message is sent twice, as after a lost answer. */
-export function roundsOf({ endpoints }: Profile, first: number): Step[] {
+export function roundsOf(profile: Profile, first: number): Step[] {
   const platform = new Platform();
   return Array.from({ length: ROUNDS }, (_, n) => {
     const id = `b${n}`;
     const kind = ROUND_KINDS[(first + n) % ROUND_KINDS.length] as Round;
-    const messages = kind(platform, id, { roundId: `r${n}` }).flatMap((one, k) =>
-      (n + k) % 3 === 0 ? [one, one] : [one],
-    );
-    const steps = messages.map((message): Step => [message, ANY]);
-    const isServed = [...endpointsOf(steps)].every((endpoint) => endpoints.includes(endpoint));
-    return isServed ? steps.filter(([what]) => 'how' in what || endpoints.includes(what.endpoint)) : [];
+    const messages = kind(platform, id, { roundId: `r${n}` })
+      .flatMap((one, k) => ((n + k) % 3 === 0 ? [one, one] : [one]))
+      .filter(({ endpoint }) => endpoint !== 'checkBalance' || profile.endpoints.includes(endpoint));
+    return maybeMissing(profile, messages) === undefined ? messages.map((message): Step => [message, ANY]) : [];
   }).flat();
 }
