@@ -49,7 +49,7 @@ export class Network {
   }
 
   isCut(a: string, b: string): boolean {
-    return this.cuts.has(pairOf(a, b));
+    return this.cuts.size > 0 && this.cuts.has(pairOf(a, b));
   }
 
   member(tag: string): Member | undefined {
