@@ -5,7 +5,7 @@ import { shrink } from './shrink.js';
 import { simulate } from './whole-node.js';
 
 const SEED_MAX = 2 ** 31 - 1;
-const OPERATIONS = 20_000;
+const OPERATIONS = 100_000;
 
 const program = new Command('simulate-node')
   .description('Plays whole clusters of walletd, with everything that can go wrong around them, each from one seed.')

@@ -32,6 +32,8 @@ export interface Plan {
 }
 
 const PLAY_MS = 40_000;
+/** Of each place at the tables: with more of them a short run would be over before much has gone wrong. */
+const ANSWERS_MIN = 100;
 /** Between two of a kind, on average: from so much up to so many times as much. */
 const REST_MIN_MS = 300;
 const REST_SPREAD = 50;
@@ -53,7 +55,7 @@ export function planOf(seed: number, operations: number): Plan {
     snapshotEntries: random.pick([0, 20, 100, 1000]),
     memoryMs,
     replicasBehindMs: isCopied ? random.between(20, 1000) : undefined,
-    gamblers: random.pick([1, 10, 50, 100, 200]),
+    gamblers: Math.min(random.pick([1, 10, 100, 500, 2000]), Math.ceil(operations / ANSWERS_MIN)),
     thinkMs: random.pick([1, 20, 200]),
     messages: random.pick([5, 20, 40]),
     operations,

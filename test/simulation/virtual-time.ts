@@ -4,7 +4,9 @@ interface Due {
   readonly atMs: number;
   /** Of several at one moment the one that was asked for first comes first. */
   readonly order: number;
-  run: (() => void) | undefined;
+  readonly run: () => void;
+  /** Its place in the queue; below 0 when it is not there any more. */
+  at: number;
 }
 
 /** When a wall clock shows what the monotonic one does not: 2026. */
@@ -38,11 +40,10 @@ export class VirtualTime implements Timers {
   }
 
   after(ms: number, run: () => void): Cancel {
-    const due: Due = { atMs: this.nowMs + Math.max(ms, 0), order: this.order++, run };
-    this.push(due);
-    return () => {
-      due.run = undefined;
-    };
+    const due: Due = { atMs: this.nowMs + Math.max(ms, 0), order: this.order++, run, at: this.queue.length };
+    this.queue.push(due);
+    this.rise(due);
+    return () => this.remove(due);
   }
 
   defer(run: () => void): void {
@@ -52,10 +53,8 @@ export class VirtualTime implements Timers {
   /** Lets so much time pass. */
   async pass(ms: number): Promise<void> {
     const endMs = this.nowMs + ms;
-    let isSettled = false;
     for (;;) {
-      if (!isSettled) await settled();
-      isSettled = false;
+      await settled();
       if (this.turn.length > 0) {
         const turn = this.turn;
         this.turn = [];
@@ -64,10 +63,9 @@ export class VirtualTime implements Timers {
       }
       const next = this.queue[0];
       if (next === undefined || next.atMs > endMs) break;
-      this.pop();
+      this.remove(next);
       this.nowMs = Math.max(this.nowMs, next.atMs);
-      isSettled = next.run === undefined;
-      next.run?.();
+      next.run();
     }
     this.nowMs = endMs;
   }
@@ -81,33 +79,45 @@ export class VirtualTime implements Timers {
     }
   }
 
-  private push(due: Due): void {
+  /** Most timers are cancelled long before they are due: left in the queue they would be most of it. */
+  private remove(due: Due): void {
     const { queue } = this;
-    let at = queue.length;
-    queue.push(due);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!isBefore(due, queue[parent] as Due)) break;
-      queue[at] = queue[parent] as Due;
-      at = parent;
-    }
-    queue[at] = due;
+    const { at } = due;
+    if (at < 0) return;
+    due.at = -1;
+    const last = queue.pop() as Due;
+    if (last === due) return;
+    last.at = at;
+    this.rise(last);
+    this.sink(last);
   }
 
-  private pop(): void {
+  private rise(due: Due): void {
     const { queue } = this;
-    const last = queue.pop() as Due;
-    if (queue.length === 0) return;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= queue.length) break;
-      if (child + 1 < queue.length && isBefore(queue[child + 1] as Due, queue[child] as Due)) child++;
-      if (!isBefore(queue[child] as Due, last)) break;
-      queue[at] = queue[child] as Due;
-      at = child;
+    let { at } = due;
+    while (at > 0) {
+      const parent = queue[(at - 1) >> 1] as Due;
+      if (!isBefore(due, parent)) break;
+      queue[at] = parent;
+      [parent.at, at] = [at, parent.at];
     }
-    queue[at] = last;
+    queue[at] = due;
+    due.at = at;
+  }
+
+  private sink(due: Due): void {
+    const { queue } = this;
+    let { at } = due;
+    for (;;) {
+      const [left, right] = [queue[2 * at + 1], queue[2 * at + 2]];
+      if (left === undefined) break;
+      const child = right !== undefined && isBefore(right, left) ? right : left;
+      if (!isBefore(child, due)) break;
+      queue[at] = child;
+      [child.at, at] = [at, child.at];
+    }
+    queue[at] = due;
+    due.at = at;
   }
 }
 

@@ -62,6 +62,7 @@ class Run {
       messages: plan.messages,
       onAnswered: ({ player }, { number }, { code, before, after }) => {
         this.operations++;
+        this.isOver ||= this.operations >= plan.operations;
         this.digest.note(this.world.time.nowMs, `${player.username} ${number} ${code} ${before} ${after}`);
       },
       onLeft: (gambler) => this.left(gambler),
@@ -123,7 +124,6 @@ class Run {
   private left(gambler: Gambler): void {
     this.playing.delete(gambler);
     this.gone.set(gambler.player.username, gambler.balance);
-    this.isOver ||= this.operations >= this.plan.operations;
     if (!this.isOver) this.come();
   }
 

@@ -44,9 +44,10 @@ export class RecentEntries {
 
   /** The entries after `head`, in order; undefined when `head` is none of ours, or too old. */
   maybeAfter(head: Head): readonly SealedEntry[] | undefined {
-    for (let i = this.entries.length - 1; i >= this.start; i--) {
-      if (isSameHead((this.entries[i] as SealedEntry).head, head)) return this.entries.slice(i + 1);
-    }
+    // A sequence says where its entry is. To look for it took who holds copies longer than all else: thousands are kept.
+    const at = this.entries.length - 1 - (this.newest.lsn.sequence - head.lsn.sequence);
+    const found = at < this.start ? undefined : this.entries[at];
+    if (found !== undefined && isSameHead(found.head, head)) return this.entries.slice(at + 1);
     return isSameHead(this.before, head) ? this.all() : undefined;
   }
 

@@ -136,11 +136,13 @@ export class Judge {
 
   private keep(worlds: readonly ReferencePlayer[]): void {
     this.turns.clear();
-    if (worlds.length === 1) {
-      this.worlds = worlds;
+    // A message that was refused, or came again, leaves the very same.
+    const own = [...new Set(worlds)];
+    if (own.length === 1) {
+      this.worlds = own;
       return;
     }
-    const different = new Map(worlds.map((world) => [JSON.stringify(world), world]));
+    const different = new Map(own.map((world) => [JSON.stringify(world), world]));
     if (different.size > WORLDS_MAX) throw new CannotKnow('too many answers were lost to tell what has happened');
     this.worlds = [...different.values()];
   }
