@@ -352,7 +352,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       const reward = must(wallet.reward(productId, change.id), 'a change is about a reward that exists');
       const { paid } = reward;
       reverse(reward, 'VOID', timeMs);
-      reward.record('void', false, false, 0, answer);
+      reward.record('void', false, false, 0, answer, '', requestOf(event, change));
       return -paid;
     }
     case 'balance-debited': {

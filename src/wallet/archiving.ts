@@ -149,9 +149,8 @@ export function missingIn(wallet: Wallet, command: CallbackCommand): Missing {
       missing.rewardIds.push(id);
     } else if (type !== 'adjustBalance' && !isOfWholeRound(command, i)) {
       const item = wallet.bet(productId, id);
-      // A void of what is no bet is of the reward of that id.
-      const isRewardMeant = type === 'voidSettled' && (item === undefined || item.kind === 'tombstone');
-      const isRewardMissing = isRewardMeant && wallet.reward(productId, id) === undefined;
+      // A void of what is no bet is of the reward of that id, and may be its retry where there is a bet.
+      const isRewardMissing = type === 'voidSettled' && wallet.reward(productId, id) === undefined;
       // All that is said of a known transaction is said of its own round.
       if (item !== undefined && !isRewardMissing) continue;
       missing ??= { ids: [], rewardIds: [], roundIds: [] };

@@ -107,8 +107,8 @@ export interface CallbackApplied extends Stamp {
 }
 
 /**
- * One effect of a callback. `after` is the balance after it. `keepsRequest`: of what a rollback can undo, the request is
- * remembered, so that its late retry is known; false in older logs.
+ * One effect of a callback. `after` is the balance after it. `keepsRequest`: the request is remembered, so that its late retry
+ * is known where it could mean something else by then: what a rollback can undo, and the void of a reward; false in older logs.
  */
 export type Change =
   | BetPlaced
@@ -356,6 +356,7 @@ export interface RewardCredited extends Game {
 export interface RewardVoided {
   readonly type: 'reward-voided';
   readonly id: string;
+  readonly keepsRequest: boolean;
   readonly after: Units;
 }
 

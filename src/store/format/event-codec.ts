@@ -215,8 +215,9 @@ function changeToTuple(change: Change): Tuple {
     case 'tip-placed':
       return [code, change.id, change.after, flagsOf(change), change.roundId, change.amount];
     case 'tip-cancelled':
-    case 'reward-voided':
       return [code, change.id, change.after];
+    case 'reward-voided':
+      return [code, change.id, change.after, flagsOf(change)];
     case 'reward-credited': {
       const { id, after, roundId, payout, stake, gameCode, playInfo } = change;
       return [code, id, after, roundId, payout, stake, gameCode, playInfo];
@@ -423,7 +424,7 @@ function tupleToChange(tuple: Read): Change {
       return { type: 'reward-credited', id, roundId, payout, stake, after, gameCode, playInfo };
     }
     case CHANGE['reward-voided']:
-      return { type: 'reward-voided', id, after };
+      return { type: 'reward-voided', id, keepsRequest: has(flags, KEEPS_REQUEST), after };
     case CHANGE['balance-debited']:
       return { type: 'balance-debited', id, amount: tuple[3], after };
     case CHANGE['balance-credited']:

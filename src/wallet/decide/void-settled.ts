@@ -2,6 +2,7 @@ import { isSafeBalance, maybeSum, type Units } from '../amount.js';
 import type { VoidSettledCommand, VoidTxn } from '../command.js';
 import type { Remark } from '../decision.js';
 import type { Transaction } from '../state/round.js';
+import { hashOfRequest } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
 import { firstAnswer } from './idempotency.js';
 import type { Rules } from './rules.js';
@@ -23,11 +24,18 @@ export function decideVoidSettled(
   return txn.byRound ? decideByRound(wallet, command, txn, rules, hasBegun) : decideById(wallet, command, txn, rules);
 }
 
-/** No message takes a reward back: so a void does that bears its id, unless the id is a bet's or a tip's as well. */
+/**
+ * No message takes a reward back: so a void does that bears its id, unless the id is a bet's or a tip's as well. When that bet
+ * came later, the retry of such a void still means the reward.
+ */
 function decideById(wallet: Wallet, command: VoidSettledCommand, txn: VoidTxn, rules: Rules): Verdict {
   const bet = wallet.bet(command.productId, txn.id);
-  const reward = bet === undefined || bet.kind === 'tombstone' ? wallet.reward(command.productId, txn.id) : undefined;
-  return reward === undefined ? decideByTransaction(wallet, bet, txn, rules) : decideReward(wallet, reward, txn, rules);
+  const reward = wallet.reward(command.productId, txn.id);
+  const isFree = bet === undefined || bet.kind === 'tombstone';
+  if (reward !== undefined && (isFree || reward.requestHashes().includes(hashOfRequest(command.id)))) {
+    return decideReward(wallet, reward, txn, rules);
+  }
+  return decideByTransaction(wallet, bet, txn, rules);
 }
 
 function decideReward(wallet: Wallet, reward: Transaction, txn: VoidTxn, rules: Rules): Verdict {
@@ -37,7 +45,7 @@ function decideReward(wallet: Wallet, reward: Transaction, txn: VoidTxn, rules: 
   const after = wallet.balance - paid;
   if (!rules.voidAllowNegativeBalance && paid > 0 && after < 0) return fail('insufficient-balance');
   const remarks: Remark[] = txn.payoutAmount === paid ? [] : ['amount-mismatch'];
-  return change({ type: 'reward-voided', id, after }, remarks);
+  return change({ type: 'reward-voided', id, keepsRequest: true, after }, remarks);
 }
 
 function decideByTransaction(wallet: Wallet, bet: Transaction | undefined, txn: VoidTxn, rules: Rules): Verdict {

@@ -316,7 +316,7 @@ export class TransactionRecord {
     this.stake -= units;
   }
 
-  /** Remembers a message that had an effect, with its answer. `requestId`: of an adjustment, `requestHash`: of a settle or cancel. */
+  /** Remembers a message that had an effect, with its answer. `requestId`: of an adjustment, `requestHash`: of a settle or cancel, or the void of a reward. */
   record(
     type: EffectType,
     waiting: boolean,
@@ -398,7 +398,7 @@ export class TransactionRecord {
     return this.effects().find((effect) => effect.type === 'rollback' && effect.requestId === requestId);
   }
 
-  /** Of all its settles and cancels. */
+  /** Of all its settles and cancels, and of the void of a reward. */
   requestHashes(): number[] {
     return this.effects().flatMap(({ requestHash }) => requestHash ?? []);
   }
@@ -440,7 +440,7 @@ export class TransactionRecord {
   }
 }
 
-/** `requestId`: of an adjustment or a rollback, `requestHash`: of a settle or cancel, `sentMs`: of a rollback. */
+/** `requestId`: of an adjustment or a rollback, `requestHash`: of a settle or cancel, or the void of a reward, `sentMs`: of a rollback. */
 export function effectOf(
   type: EffectType,
   waiting: boolean,

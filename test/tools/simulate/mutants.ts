@@ -289,7 +289,7 @@ const WALLET: readonly Row[] = [
   [
     'repeats',
     'the repeat of the void of a reward is new',
-    "const entry = reward.entries.find((one) => one.what === 'void');",
+    "const entry = reward?.entries.find((one) => one.what === 'void');",
     'const entry = undefined;',
   ],
   ['repeats', 'a confirmation is forgotten', 'bet.opened = true;', ''],
@@ -478,7 +478,7 @@ const WALLET: readonly Row[] = [
   [
     'rewards',
     'a void does not find a reward',
-    "if (reward !== undefined && (bet === undefined || bet.kind === 'tombstone'))",
+    "if (reward !== undefined && (bet === undefined || bet.kind === 'tombstone' || entry?.request === command.id))",
     'if (false)',
   ],
   [
@@ -490,9 +490,10 @@ const WALLET: readonly Row[] = [
   [
     'rewards',
     'the cancel of a bet that never came keeps a void from the reward of its id',
-    "(bet === undefined || bet.kind === 'tombstone')",
-    'bet === undefined',
+    "(bet === undefined || bet.kind === 'tombstone' || ",
+    '(bet === undefined || ',
   ],
+  ['rewards', 'the late retry of a void is one of the bet that has come', ' || entry?.request === command.id', ''],
   ['movements', 'a refId is known for both ways', ' && one.status === status', ''],
   [
     'movements',

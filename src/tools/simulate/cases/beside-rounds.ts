@@ -102,6 +102,21 @@ export const BESIDE_ROUNDS: readonly Case[] = [
   },
   {
     rule: 'rewards',
+    name: 'a late retry of its void leaves a bet of its id alone',
+    steps: (p) => {
+      const taken = p.void('w1', 0, 500);
+      return [
+        [p.reward('w1', 500), [1000, 1500]],
+        [taken, [1500, 1000]],
+        [p.bet('w1', 100), [1000, 900]],
+        [p.settle('w1', 250), [900, 1150]],
+        [taken, [1500, 1000]],
+        [p.void('w1', 100, 250), [1150, 1000]],
+      ];
+    },
+  },
+  {
+    rule: 'rewards',
     name: 'it may bear the id of a bet, which stays as it is',
     steps: (p) => [
       [p.bet('b1', 100), [1000, 900]],

@@ -503,8 +503,8 @@ export class ReferenceWallet {
   private void(player: ReferencePlayer, command: Callback, txn: Of<'voidSettled'>, version: number): Effect {
     const bet = find(player, command.productId, txn.id);
     const reward = player.rewards.find((one) => one.product === command.productId && one.id === txn.id);
-    if (reward !== undefined && (bet === undefined || bet.kind === 'tombstone')) {
-      const entry = reward.entries.find((one) => one.what === 'void');
+    const entry = reward?.entries.find((one) => one.what === 'void');
+    if (reward !== undefined && (bet === undefined || bet.kind === 'tombstone' || entry?.request === command.id)) {
       if (entry !== undefined) return repeatOf(entry);
       const moved = -reward.paid;
       if (!this.rules.voidAllowNegativeBalance && moved < 0 && player.balance + moved < 0) throw new Refused(10002);
