@@ -38,8 +38,11 @@ export type Move =
       readonly shard: number;
     };
 
-/** What is paused for another node goes on when nobody has it by then. */
-export const HANDOVER_MS = 150;
+/**
+ * What is paused for another node goes on when nobody has it by then. To go on while the other one is fencing costs more than to
+ * wait: with 150 ms many hand-overs of a rolling restart ended like that where nodes and disks were busy.
+ */
+export const HANDOVER_MS = 400;
 
 export type MoveResult =
   | { readonly type: 'done' }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { systemTimers } from '../../src/base/timers.js';
 import type { Head } from '../../src/shard/log/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
@@ -117,8 +116,7 @@ test('a clean hand-over loses nobody: what waits is turned away, what flies is t
 test('an owner that hears nothing goes on, and the fence that comes late finds another head', async () => {
   const [first, second] = await pair();
   const at = await paused(first);
-  await delay(200);
-  assert.equal(stateOf(first), 'serving');
+  await until('it goes on', async () => stateOf(first) === 'serving');
   assert.equal((await first.execute(place([{ id: 'a' }]))).type, 'accepted');
   const late = await second.take({ over: at.head });
   assert.equal(late.type, 'conflict');
