@@ -5,7 +5,7 @@ import { ENDPOINTS, type Endpoint, type Message } from './message.js';
 import { Platform, SKIP } from './platform.js';
 import { play, type Table } from './play.js';
 import type { Players } from './players.js';
-import { CHOICES, type Choices, DECIMALS_MAX, type Profile } from './profile.js';
+import { CHOICES, type Choices, DECIMALS_MAX, maybeMissing, type Profile } from './profile.js';
 
 /** A history to which operators that have chosen differently give different answers. */
 interface Question {
@@ -42,6 +42,8 @@ const QUESTIONS: readonly Question[] = [
   { choice: 'arrays', steps: (p) => plain(p.array(p.bet('b1', 100), p.bet('b2', 100)), p.bet('b3', 1)) },
   { choice: 'skip', steps: (p) => plain(p.bet('b1', 100, SKIP)) },
   { choice: 'singleState', steps: (p) => plain(p.single('b1', 100, 250)) },
+  { choice: 'byRound', steps: (p) => plain(p.bet('b1', 100), p.settleRound('s1', 250)) },
+  { choice: 'waiting', steps: (p) => plain(p.bet('b1', 100, { status: 'WAITING' }), p.bet('b1', 100)) },
   {
     choice: 'round.ended',
     steps: (p) =>
@@ -74,7 +76,7 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /** With these a platform leaves something out, so there is nothing to ask: they are taken when the other value does not fit. */
-const NOT_SENT: Partial<Choices> = { arrays: 'one', skip: false, singleState: false };
+const NOT_SENT: Partial<Choices> = { arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false };
 
 export interface Learnt {
   readonly profile: Profile;
@@ -96,7 +98,7 @@ export async function learn(table: Table, players: Players, onProgress: OnProgre
   for (const [n, question] of QUESTIONS.entries()) {
     onProgress(ENDPOINTS.length + 1 + n, total);
     const steps = question.steps(new Platform());
-    if (steps.flatMap(messagesOf).some(({ endpoint }) => !endpoints.includes(endpoint))) continue;
+    if (maybeMissing(profile, steps.flatMap(messagesOf)) !== undefined) continue;
     const value = await maybeAnswer({ ...table, profile }, players, question.choice, steps);
     if (value === undefined) unclear.push(question.choice);
     else profile = { ...profile, [question.choice]: value };

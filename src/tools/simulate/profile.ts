@@ -26,6 +26,10 @@ export const CHOICES = {
   skip: [true, false],
   /** So are settles of a round that had no bet before. */
   singleState: [true, false],
+  /** So is `BY_ROUND`. */
+  byRound: [true, false],
+  /** So are bets that wait for their confirmation. */
+  waiting: [true, false],
 } as const;
 export type Choices = { readonly [K in keyof typeof CHOICES]: (typeof CHOICES)[K][number] };
 
@@ -93,15 +97,17 @@ export function rulesOf(profile: Profile): ReferenceRules {
 
 /** What these messages need that is not sent to this operator; undefined: nothing. */
 export function maybeMissing(
-  { endpoints, arrays, skip, singleState, decimals }: Profile,
+  { endpoints, arrays, skip, singleState, byRound, waiting, decimals }: Profile,
   messages: readonly Message[],
 ): string | undefined {
   const missing = messages.map(({ endpoint }) => endpoint).filter((endpoint) => !endpoints.includes(endpoint));
   if (missing.length > 0) return [...new Set(missing)].join(', ');
-  const has = (field: string) => messages.some(({ txns }) => txns.some((txn) => txn[field] === true));
+  const has = (field: string, value: unknown) => messages.some(({ txns }) => txns.some((txn) => txn[field] === value));
   if (arrays === 'one' && messages.some(({ txns }) => txns.length > 1)) return 'arrays';
-  if (!skip && has('skipBalanceUpdate')) return 'skipBalanceUpdate';
-  if (!singleState && has('isSingleState')) return 'isSingleState';
+  if (!skip && has('skipBalanceUpdate', true)) return 'skipBalanceUpdate';
+  if (!singleState && has('isSingleState', true)) return 'isSingleState';
+  if (!byRound && has('transactionType', 'BY_ROUND')) return 'BY_ROUND';
+  if (!waiting && has('status', 'WAITING')) return 'WAITING';
   const amounts = messages
     .filter(({ refusal }) => refusal === undefined)
     .flatMap(({ txns }) => txns.flatMap(amountsOf));

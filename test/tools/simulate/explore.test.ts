@@ -8,7 +8,7 @@ import { DEFAULT_PROFILE, type Profile } from '../../../src/tools/simulate/profi
 import { Latencies } from '../../../src/tools/simulate/soak/latencies.js';
 import { soak } from '../../../src/tools/simulate/soak/soak.js';
 import { atReferenceOperator } from './at-reference-operator.js';
-import { KNOWS_NEITHER, MUTANTS, type Mutant, withDecimals } from './mutants.js';
+import { KNOWS_LITTLE, MUTANTS, type Mutant, withDecimals } from './mutants.js';
 
 const SEED = 7;
 const SECONDS = 2;
@@ -79,9 +79,10 @@ test('what an operator has chosen is learnt by asking', async () => {
 });
 
 test('what an operator does not know is learnt, too, and then is not sent at random or at a rate', async () => {
-  await atReferenceOperator({ mutant: KNOWS_NEITHER }, async (table, players) => {
+  await atReferenceOperator({ mutant: KNOWS_LITTLE }, async (table, players) => {
     const { profile, unclear } = await learn(table, players);
-    assert.deepEqual([profile, unclear], [{ ...DEFAULT_PROFILE, skip: false, singleState: false }, []]);
+    const little = { skip: false, singleState: false, byRound: false, waiting: false };
+    assert.deepEqual([profile, unclear], [{ ...DEFAULT_PROFILE, ...little }, []]);
     const { results } = await explore({ ...table, profile }, players, { seed: SEED, seconds: SECONDS, lanes: LANES });
     const soaked = await soak({ ...table, profile }, players, 100, SECONDS);
     assert.deepEqual(

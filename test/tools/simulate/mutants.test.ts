@@ -4,7 +4,7 @@ import { CASES } from '../../../src/tools/simulate/cases/all.js';
 import { check, type Result } from '../../../src/tools/simulate/check.js';
 import { DEFAULT_PROFILE, type Profile } from '../../../src/tools/simulate/profile.js';
 import { atReferenceOperator } from './at-reference-operator.js';
-import { KNOWS_NEITHER, MUTANTS, UNSEEN } from './mutants.js';
+import { KNOWS_LITTLE, MUTANTS, UNSEEN } from './mutants.js';
 
 const differing = (results: readonly Result[]) =>
   results.filter(({ verdict }) => verdict !== 'agrees').map(({ rule, name, why }) => `${rule}: ${name} ${why ?? ''}`);
@@ -49,9 +49,9 @@ test('nothing is found in an operator that has chosen otherwise, and whose profi
 });
 
 test('an operator is not asked what its profile leaves out, and is found out where the profile does not', async () => {
-  const without: Partial<Profile> = { arrays: 'one', skip: false, singleState: false };
+  const without: Partial<Profile> = { arrays: 'one', skip: false, singleState: false, byRound: false, waiting: false };
   const profile = { ...DEFAULT_PROFILE, ...without };
-  await atReferenceOperator({ mutant: KNOWS_NEITHER }, async (table, players) => {
+  await atReferenceOperator({ mutant: KNOWS_LITTLE }, async (table, players) => {
     const told = await check({ ...table, profile }, players, CASES);
     const skipped = told.filter(({ verdict }) => verdict === 'skipped');
     assert.deepEqual(
@@ -60,11 +60,11 @@ test('an operator is not asked what its profile leaves out, and is found out whe
     );
     assert.deepEqual(
       new Set(skipped.map(({ why }) => why)),
-      new Set(['needs arrays', 'needs skipBalanceUpdate', 'needs isSingleState']),
+      new Set(['needs arrays', 'needs skipBalanceUpdate', 'needs isSingleState', 'needs BY_ROUND', 'needs WAITING']),
     );
     const blamed = (await check(table, players, CASES)).filter(({ verdict }) => verdict === 'differs');
     assert.deepEqual(
-      ['skip', 'singleState'].filter((rule) => !blamed.some((one) => one.rule === rule)),
+      ['skip', 'singleState', 'byRound', 'waiting'].filter((rule) => !blamed.some((one) => one.rule === rule)),
       [],
     );
   });

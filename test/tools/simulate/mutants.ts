@@ -871,12 +871,12 @@ export const MUTANTS: readonly Mutant[] = [
 
 export const UNSEEN: readonly Mutant[] = FREE.map((row) => toMutant('operator', row));
 
-/** An operator whose platform sends neither skips nor single-state settles. */
-export const KNOWS_NEITHER = toMutant('operator', [
+/** An operator whose platform sends no skips, no single-state settles, nothing BY_ROUND and no bets that wait. */
+export const KNOWS_LITTLE = toMutant('operator', [
   'skip',
-  'it does not look whether a message skips, or is single-state',
-  'skipBalanceUpdate: txn.skipBalanceUpdate === true, isSingleState: txn.isSingleState === true',
-  'skipBalanceUpdate: false, isSingleState: false',
+  'it does not look whether a message skips, is single-state, of a round, or waits',
+  "const byRound = txn.transactionType === 'BY_ROUND';\n            const flags = { skipBalanceUpdate: txn.skipBalanceUpdate === true, isSingleState: txn.isSingleState === true };",
+  "const byRound = false;\n            const flags = { skipBalanceUpdate: false, isSingleState: false, status: txn.status === 'WAITING' ? 'OPEN' : txn.status };",
 ]);
 
 function toMutant(where: Mutant['in'], [rule, bug, from, to, nth]: Row): Mutant {
