@@ -60,6 +60,10 @@ interface Dealing {
   readonly shard: number;
   /** A step is on its way. */
   isBusy: boolean;
+  /** It is being read, and how. */
+  reading: 'follow' | 'bring' | undefined;
+  /** Of the last hand-over that its heir did not take. */
+  keptMs: number;
   /** Since when it could take the shard; undefined while it could not. */
   readySinceMs: number | undefined;
   /** Since when it is to take the shard, and its log does not answer; undefined while it does. */
@@ -98,6 +102,8 @@ const WAITING_MS = 500;
 /** An offer is good for so long: who made it goes on before, which shows in the log, and no failover loses that so soon. */
 const OFFER_MS = 500;
 const WANT_MS = 200;
+/** Whose heir was too slow serves for so long before the next pause: it would be paused most of the time otherwise. */
+const KEPT_MS = 1000;
 const LOOK_MS = 50;
 /** An owner that lost its log's tail in a failover puts it back itself. */
 const SHORT_WAIT_MS = 5000;
@@ -120,6 +126,8 @@ export class Ownership {
     this.dealings = Array.from({ length: deps.shardCount }, (_, shard) => ({
       shard,
       isBusy: false,
+      reading: undefined,
+      keptMs: Number.NEGATIVE_INFINITY,
       readySinceMs: undefined,
       unseenSinceMs: undefined,
       shortSinceMs: undefined,
@@ -154,6 +162,7 @@ export class Ownership {
     for (const status of all) {
       const dealing = this.dealing(status.shard);
       if (!dealing.isBusy) this.noteStatus(status);
+      if (dealing.reading === 'follow' && this.isAwaited(dealing)) this.hurry(dealing);
       if (dealing.isBusy || view.plan === undefined) continue;
       this.lookAhead(dealing, view, nowMs);
       const facts = this.factsOf(dealing, status, view, nowMs, bringsOwn);
@@ -169,6 +178,7 @@ export class Ownership {
     if (dealing === undefined || dealing.isBusy || view()?.plan?.owners[shard] !== by) return;
     const status = local.status()[shard];
     if (status?.state !== 'serving' || this.handovers >= HANDOVERS_MAX) return;
+    if (this.deps.clock.monotonicMs() - dealing.keptMs < KEPT_MS) return;
     if ((status.head?.lsn.sequence ?? 0) - sequence > LAG_MAX) return;
     void this.handOver(dealing, by);
   }
@@ -418,8 +428,27 @@ export class Ownership {
     if (result.type === 'failed') await delay(this.deps.timers, WANT_MS);
   }
 
+  /** It is to serve a shard that nobody serves: callbacks wait for it. */
+  private isAwaited({ shard }: Dealing): boolean {
+    const { tag, watch, clock } = this.deps;
+    const view = this.deps.view();
+    if (this.roleIn(shard, view) !== 'owner') return false;
+    const owner = view?.claims.get(shard)?.tag ?? NOBODY;
+    if (owner === NOBODY || owner === tag) return true;
+    return watch.isGone(owner, clock.monotonicMs()) || watch.isStuck(owner, shard);
+  }
+
+  /** Its owner has gone while it was read with rests. */
+  private hurry(dealing: Dealing): void {
+    dealing.reading = 'bring';
+    void this.move({ type: 'bring', shard: dealing.shard });
+  }
+
   private async follow(dealing: Dealing): Promise<void> {
-    const result = await this.move({ type: 'follow', shard: dealing.shard });
+    const type = this.isAwaited(dealing) ? 'bring' : 'follow';
+    dealing.reading = type;
+    const result = await this.move({ type, shard: dealing.shard });
+    dealing.reading = undefined;
     if (result.type !== 'failed') {
       dealing.problem = undefined;
       dealing.failures = 0;
@@ -544,6 +573,7 @@ export class Ownership {
       }
       await this.move({ type: isOwned ? 'release' : 'resume', shard });
       observer.paused(shard, clock.monotonicMs() - startedMs, isOwned);
+      if (!isOwned) dealing.keptMs = clock.monotonicMs();
       if (!isOwned && epoch !== undefined && this.deps.local.status()[shard]?.state === 'serving') {
         this.setServed(shard, epoch);
       }

@@ -46,9 +46,9 @@ export class ShardMoves {
   private readonly warming = new Map<number, Promise<MoveResult>>();
   /** How many are read from a snapshot now; the others wait until one of these ends. */
   private recovering = 0;
-  /** How many are waited for by callbacks. */
-  private awaited = 0;
-  private readonly queue: (() => void)[] = [];
+  private readonly queue: { readonly shard: number; readonly begin: () => void }[] = [];
+  /** Those of them that callbacks wait for. */
+  private readonly awaited = new Set<number>();
   private readonly handovers = new Map<number, Cancel>();
 
   constructor(
@@ -74,6 +74,8 @@ export class ShardMoves {
       switch (move.type) {
         case 'follow':
           return await this.follow(shard);
+        case 'bring':
+          return await this.bring(shard);
         case 'take':
           return await this.take(shard, move);
         case 'pause':
@@ -115,21 +117,27 @@ export class ShardMoves {
     return warming;
   }
 
+  private bring(shard: Shard): Promise<MoveResult> {
+    this.awaited.add(shard.id);
+    return this.follow(shard).finally(() => this.awaited.delete(shard.id));
+  }
+
   private async warm(shard: Shard): Promise<MoveResult> {
     if (shard.state !== 'away') return DONE;
     if (this.recovering < RECOVERING_MAX) this.recovering++;
-    else await new Promise<void>((resolve) => this.queue.push(resolve));
+    else await new Promise<void>((begin) => this.queue.push({ shard: shard.id, begin }));
     try {
       if (this.deps.memory.isFull) throw new Error('memory is nearly full');
       const { id } = shard;
       const { yieldTurn, delay } = this.deps;
-      const deps = { ...this.deps, yieldTurn: () => (this.awaited > 0 ? yieldTurn() : delay(REST_MS)) };
+      const deps = { ...this.deps, yieldTurn: () => (this.awaited.size > 0 ? yieldTurn() : delay(REST_MS)) };
       const follower = await Follower.begin({ shard: id, genesis: this.deps.genesis(id) }, deps);
       if (shard.state === 'away') shard.follow(follower);
       return DONE;
     } finally {
-      const next = this.queue.shift();
-      if (next !== undefined) next();
+      const first = this.queue.findIndex(({ shard }) => this.awaited.has(shard));
+      const [next] = this.queue.splice(Math.max(first, 0), 1);
+      if (next !== undefined) next.begin();
       else this.recovering--;
     }
   }
@@ -137,8 +145,7 @@ export class ShardMoves {
   /** Fences the shard's log, and serves it. */
   private async take(shard: Shard, taking: Taking): Promise<MoveResult> {
     if (shard.state === 'serving') return { type: 'taken', head: must(shard.durableHead, 'who serves has a log') };
-    this.awaited++;
-    await this.follow(shard).finally(() => this.awaited--);
+    await this.bring(shard);
     const follower = must(shard.maybeFollower, 'what was warmed follows');
     try {
       const { recovered, healed } = await follower.takeOver(taking, this.deps, this.deps.yieldTurn);

@@ -26,7 +26,8 @@ export interface ShardStatus {
 }
 
 /**
- * What is asked of a shard that several nodes share. `take`: fence its log and serve it. `pause`: decide nothing more; it goes on
+ * What is asked of a shard that several nodes share. `bring`: follow its log, without rests, since nobody serves it. `take`: fence
+ * its log and serve it. `pause`: decide nothing more; it goes on
  * by itself when it is not released soon. `release`: another owner has fenced it, follow that one. `confirm`: look whether the log
  * is still ours. `abandon`: it is another node's, which cannot be looked up. `stop`: its log cannot be continued.
  */
@@ -34,7 +35,7 @@ export type Move =
   | ({ readonly type: 'take'; readonly shard: number } & Taking)
   | { readonly type: 'stop'; readonly shard: number; readonly reason: string }
   | {
-      readonly type: 'follow' | 'pause' | 'resume' | 'release' | 'leave' | 'confirm' | 'abandon';
+      readonly type: 'follow' | 'bring' | 'pause' | 'resume' | 'release' | 'leave' | 'confirm' | 'abandon';
       readonly shard: number;
     };
 

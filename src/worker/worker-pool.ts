@@ -42,6 +42,9 @@ export interface PoolDeps {
   readonly codec: Pick<CallbackCodec, 'addressOf'>;
 }
 
+/** What a shard that no thread has is given one for. */
+const PLACED_FOR: ReadonlySet<Move['type']> = new Set(['follow', 'bring', 'take']);
+
 /** What one worker has, over the lives of its threads. Its state is the thread's, and stands above that of its shards. */
 interface WorkerSlot {
   readonly worker: number;
@@ -176,7 +179,7 @@ export class WorkerPool implements Shards {
   async move(move: Move): Promise<MoveResult> {
     const { shard, type } = move;
     if (!this.hasThreads) return NO_THREADS;
-    const slot = this.byShard.get(shard) ?? (type === 'follow' || type === 'take' ? this.place(shard) : undefined);
+    const slot = this.byShard.get(shard) ?? (PLACED_FOR.has(type) ? this.place(shard) : undefined);
     if (slot === undefined) return type === 'leave' ? { type: 'done' } : NOT_HERE;
     const { client, reason = THREAD_ENDED } = slot;
     const result = await client?.move(move);

@@ -139,6 +139,35 @@ test('of the expected ones some never come: after a minute it goes on without th
   await world.time.until('all are served', () => world.servedOnce());
 });
 
+test('who is to serve a shard brings it without rests where nobody serves it, also when its owner dies meanwhile', async () => {
+  const world = await begun({ followers: 0 });
+  const [first, second] = world.living as [SimulatedNode, SimulatedNode];
+  const [moved, ...others] = first.serving as [number, ...number[]];
+  const moves: string[] = [];
+  const { host } = second;
+  const move = host.move.bind(host);
+  let isBrought = (): void => {};
+  const brought = new Promise<void>((resolve) => {
+    isBrought = resolve;
+  });
+  host.move = async (one) => {
+    moves.push(`${one.type} ${one.shard}`);
+    if (one.shard === moved && one.type === 'bring') isBrought();
+    // It takes long enough.
+    if (one.shard === moved && one.type === 'follow') await brought;
+    return await move(one);
+  };
+  first.process.here(() => void first.cluster.moveShard(moved, second.settings.name, 'test'));
+  await world.time.until('it is read', () => moves.includes(`follow ${moved}`));
+  world.kill(0);
+  await world.time.until('the others serve all', () => world.servedOnce());
+  for (const shard of others) {
+    assert.equal(moves.includes(`bring ${shard}`), second.serving.includes(shard), `${shard}: ${moves}`);
+    assert.ok(!moves.includes(`follow ${shard}`), `${shard}: ${moves}`);
+  }
+  assert.ok(moves.includes(`bring ${moved}`), `${moves}`);
+});
+
 test('a shard whose new owner has no memory for it goes to another one', async () => {
   const world = await begun({ followers: 0 });
   const [first, second] = world.living as [SimulatedNode, SimulatedNode];

@@ -52,6 +52,7 @@ const WRITTEN_AS_TODAY: readonly string[] = [
   'v1-rollbacks',
   'v1-sessions',
   'v1-rollback-repeats',
+  'v1-reward-voids',
 ];
 
 const histories = readHistories();

@@ -20,6 +20,7 @@ export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<vo
   'v1-tips': tips,
   'v1-sessions': sessions,
   'v1-rollback-repeats': rollbackRepeats,
+  'v1-reward-voids': rewardVoids,
 };
 
 async function everything(store: StoreWriter): Promise<void> {
@@ -324,6 +325,20 @@ async function rollbackRepeats(store: StoreWriter): Promise<void> {
     rollback([{ id: 'c', roundId: 'R' }], by('rollback-7')),
     settle([{ id: 'c', roundId: 'R', payoutAmount: 70 }], by('settle-3')),
     rollback([{ id: 'c', roundId: 'R' }, round], by('rollback-8')),
+  );
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
+}
+
+async function rewardVoids(store: StoreWriter): Promise<void> {
+  const by = (id: string) => ({ id, timestampMillis: 2000.5 });
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
+  await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 });
+  await store.write(
+    reward([{ id: 'w', payoutAmount: 40 }]),
+    voided([{ id: 'w', payoutAmount: 40 }], by('void-1')),
+    place([{ id: 'w' }]),
+    settle([{ id: 'w', payoutAmount: 70 }]),
+    voided([{ id: 'w', payoutAmount: 70 }], by('void-2')),
   );
   await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemTimers } from '../../src/base/timers.js';
+import { systemTimers, type Timers } from '../../src/base/timers.js';
 import type { Head } from '../../src/shard/log/wal.js';
 import { EntryCodec } from '../../src/store/format/entry-codec.js';
 import type { MoveResult } from '../../src/worker/shards.js';
@@ -66,13 +66,14 @@ test('a log that is only followed is read with rests, and one that is to be serv
   const [owner] = await pair();
   for (let i = 0; i < 20; i++) await owner.execute(place([{ id: `t${i}`, betAmount: 1 }]));
   const rests: (() => void)[] = [];
-  const other = await joined(owner.wal, {
+  const timers: Timers = {
     ...systemTimers,
     after: (_ms, run) => {
       rests.push(run);
       return () => {};
     },
-  });
+  };
+  const other = await joined(owner.wal, timers);
   // Every look at the clock ends a slice.
   other.clock.monotonicMs = () => (other.clock.nowMs += 3);
   const following = other.host.move({ type: 'follow', shard: 0 });
@@ -82,12 +83,17 @@ test('a log that is only followed is read with rests, and one that is to be serv
     rests.pop()?.();
   }
   await until('it rests', async () => rests.length === 1);
-  const taking = other.take();
+  const bringing = other.host.move({ type: 'bring', shard: 0 });
   rests.pop()?.();
   assert.equal((await following).type, 'done');
-  assert.equal((await taking).type, 'taken');
+  assert.equal((await bringing).type, 'done');
   assert.equal(rests.length, 0);
+  await took(other);
   assert.equal(await other.balance('ann'), 980);
+  const third = await joined(owner.wal, timers);
+  third.clock.monotonicMs = () => (third.clock.nowMs += 3);
+  await took(third);
+  assert.equal(rests.length, 0);
 });
 
 test('a clean hand-over loses nobody: what waits is turned away, what flies is told, and the wallets stay to follow', async () => {

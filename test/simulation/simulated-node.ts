@@ -73,7 +73,7 @@ export class SimulatedNode {
   readonly process: SimulatedProcess;
   readonly memory = { isFull: false, isHalfFull: false };
   readonly cluster: ClusterNode;
-  private readonly host: ShardHost;
+  readonly host: ShardHost;
   private readonly links: SimulatedLinks;
   /** It takes callbacks. */
   isOpen = true;

@@ -85,7 +85,7 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   await checkAcknowledged(shard, deps);
   const beginning = await begin(what, maybeYield, deps);
   const { replay, damaged } = beginning;
-  const recent = await recentBefore(replay, shard, deps);
+  const recent = await recentBefore(replay, shard, maybeYield, deps);
   await replayTo(what, beginning, recent, maybeYield, deps);
   const { wallets, tallies, events, timeMs, logBytes, marks, manifest } = replay;
   for (const wallet of wallets.unpacked()) {
@@ -173,7 +173,12 @@ async function replayTo(
  * The newest entries up to the start of the snapshot: a store that can lose its tail can lose those too. Only what the log
  * still has whole.
  */
-async function recentBefore({ start, marks }: Replay, shard: number, deps: RecoveryDeps): Promise<RecentEntries> {
+async function recentBefore(
+  { start, marks }: Replay,
+  shard: number,
+  maybeYield: Yield,
+  deps: RecoveryDeps,
+): Promise<RecentEntries> {
   const none = new RecentEntries(start, deps.recentBytesMax);
   const place = marks.at(-1);
   if (deps.recentBytesMax === 0 || place === undefined) return none;
@@ -190,7 +195,7 @@ async function recentBefore({ start, marks }: Replay, shard: number, deps: Recov
         recent.add({ head: entry.head, bytes });
         if (isSameHead(entry.head, start)) return recent;
       }
-      await deps.yieldTurn();
+      await maybeYield();
     }
   } catch (error) {
     if (!(error instanceof RecoveryError)) throw error;

@@ -217,7 +217,7 @@ function changeToTuple(change: Change): Tuple {
     case 'tip-cancelled':
       return [code, change.id, change.after];
     case 'reward-voided':
-      return [code, change.id, change.after, flagsOf(change)];
+      return [code, change.id, change.after, ...(change.keepsRequest ? [flagsOf(change)] : [])];
     case 'reward-credited': {
       const { id, after, roundId, payout, stake, gameCode, playInfo } = change;
       return [code, id, after, roundId, payout, stake, gameCode, playInfo];

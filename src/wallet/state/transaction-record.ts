@@ -53,7 +53,7 @@ export interface Effect extends FirstAnswer {
   readonly amount: Units;
   /** Of an adjustment, and of a rollback of this transaction alone; empty for others. */
   readonly requestId: string;
-  /** Of a settle or cancel, so that its retry is known after a rollback; undefined where an older walletd wrote it. */
+  /** Of a settle, a cancel, or a reward's void, to know its late retry; undefined where an older walletd wrote it. */
   readonly requestHash: number | undefined;
   /** Of a rollback: when the platform sent it. */
   readonly sentMs: number;
@@ -92,7 +92,7 @@ const ROLLBACK = EFFECTS.indexOf('rollback');
  *   byte      type (3 bits), was WAITING (of a rollback: BY_ROUND), was skipped, how the balance moved (2 bits), has a hash
  *   version (number), amount (signed), balance before (signed)
  *   balance after (signed)   where it moved neither by the amount nor not at all
- *   hash (u32, little-endian)   of the request id, of a settle or cancel
+ *   hash (u32, little-endian)   of the request id, of a settle or cancel, or the void of a reward
  *   request id (text)        of an adjustment, or of a rollback that is not BY_ROUND
  *   sent (double, little-endian)   of a rollback
  */
@@ -316,7 +316,10 @@ export class TransactionRecord {
     this.stake -= units;
   }
 
-  /** Remembers a message that had an effect, with its answer. `requestId`: of an adjustment, `requestHash`: of a settle or cancel, or the void of a reward. */
+  /**
+   * Remembers a message that had an effect, with its answer. `requestId`: of an adjustment, `requestHash`: of a settle or cancel, or
+   * the void of a reward.
+   */
   record(
     type: EffectType,
     waiting: boolean,
