@@ -17,7 +17,8 @@ interface Span {
 /*
  * A span as it is saved: version and days of a span (32 bits each, little-endian), and its hashes.
  */
-const VERSION = 2;
+/** Those of version 2 may lack names that were put while the names were read. */
+const VERSION = 3;
 const HEAD_BYTES = 8;
 
 /**

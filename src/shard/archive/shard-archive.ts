@@ -82,6 +82,8 @@ export class ShardArchive {
   private readonly known: KnownNames;
   /** Until all that the archive has is known, whatever is looked for may be there. */
   private isComplete = false;
+  /** What was put since the names began to be learnt: what is read of them may be older, and take the place of these. */
+  private putMeanwhile: FreshNames[] = [];
   private loads = 0;
   private loading: Promise<void> = Promise.resolve();
   private lookups: Lookup[] = [];
@@ -124,7 +126,10 @@ export class ShardArchive {
       await this.untilItAnswers(async () => {
         if (!(await this.loadSaved())) await this.loadAll();
       });
-      this.isComplete = isNewest();
+      if (!isNewest()) return;
+      for (const { day, names } of this.putMeanwhile) this.learn(day, names);
+      this.putMeanwhile = [];
+      this.isComplete = true;
     });
     return this.loading;
   }
@@ -133,6 +138,7 @@ export class ShardArchive {
   forget(): void {
     this.loads++;
     this.isComplete = false;
+    this.putMeanwhile = [];
     this.known.clear();
   }
 
@@ -244,9 +250,10 @@ export class ShardArchive {
     await this.untilItAnswers(() => this.deps.archive.put(records));
     this.putting--;
     this.lastPut = lsn;
-    for (const { day, player, round, ids } of records) {
-      this.known.add(day, player, 'round', round);
-      for (const { id } of ids) this.known.add(day, player, 'transaction', id);
+    for (const record of records) {
+      const put = namesOf(record);
+      for (const { player, kind, hash } of put.names) this.known.add(put.day, player, kind, hash);
+      if (!this.isComplete) this.putMeanwhile.push(put);
     }
     this.deps.observer.archived(this.shard, records.length);
   }
@@ -373,6 +380,11 @@ export class ShardArchive {
       await this.deps.delay(waitMs);
     }
   }
+}
+
+function namesOf({ day, player, round, ids }: ArchiveRecord): FreshNames {
+  const transactions = ids.map(({ id }): ArchiveName => ({ player, kind: 'transaction', hash: id }));
+  return { day, names: [{ player, kind: 'round', hash: round }, ...transactions] };
 }
 
 function hashOfReward(productId: string, id: string): number {

@@ -34,6 +34,39 @@ function mayHave(node: ShardArchive, roundId: string): boolean {
   return node.maybeFind('ann', 'p', { ids: [], rewardIds: [], roundIds: [roundId] }) !== undefined;
 }
 
+for (const during of ['freshNames', 'savedNames', 'names'] as const) {
+  test(`what is put while the names are learnt, during ${during}, is known`, async () => {
+    const archive = new MemoryArchive();
+    const before = knowing(archive);
+    await before.load();
+    await put(before, 'first', 1);
+    if (during !== 'names') await before.save();
+    const seen: Pick<Archive, 'freshNames' | 'savedNames' | 'names'> = {
+      async *freshNames(shard) {
+        for await (const names of archive.freshNames(shard)) yield names;
+        if (during === 'freshNames') await put(node, 'second', 2);
+      },
+      async savedNames(shard) {
+        const names = new Map(await archive.savedNames(shard));
+        if (during === 'savedNames') await put(node, 'second', 2);
+        return names;
+      },
+      async *names(shard, day) {
+        for await (const names of archive.names(shard, day)) yield names;
+        if (during === 'names') await put(node, 'second', 2);
+      },
+    };
+    const node = knowing(Object.assign(Object.create(archive) as MemoryArchive, seen));
+    await node.load();
+    assert.ok(!mayHave(node, 'another'), 'it knows what is not there');
+    for (const roundId of ['first', 'second']) assert.ok(mayHave(node, roundId), roundId);
+    await node.save();
+    const next = knowing(archive);
+    await next.load();
+    for (const roundId of ['first', 'second']) assert.ok(mayHave(next, roundId), `${roundId}, saved`);
+  });
+}
+
 for (const during of ['freshNames', 'savedNames'] as const) {
   test(`who learns the names while the node before saves them, during ${during}, lacks none`, async () => {
     const archive = new MemoryArchive();
