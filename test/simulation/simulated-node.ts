@@ -168,8 +168,9 @@ export class SimulatedNode {
   ): void {
     const { process, cluster } = this;
     this.inFlight++;
+    // Counted from here: what a stopped process reads late would be carried out after its gambler has given it up and gone on.
+    const deadlineMs = process.monotonicMs() + patienceMs;
     process.here(() => {
-      const deadlineMs = process.monotonicMs() + patienceMs;
       const answered = (answer: CallbackReply) => {
         this.inFlight--;
         reply(answer);
@@ -181,8 +182,8 @@ export class SimulatedNode {
   /** A command of the operator. */
   execute(shard: number, command: Command, patienceMs: number, reply: (answer: Answer) => void): void {
     const { process, cluster } = this;
+    const deadlineMs = process.monotonicMs() + patienceMs;
     process.here(() => {
-      const deadlineMs = process.monotonicMs() + patienceMs;
       cluster.router.execute(shard, command, deadlineMs, { reply: (answer) => process.here(() => reply(answer)) });
     });
   }
