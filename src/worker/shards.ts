@@ -27,9 +27,9 @@ export interface ShardStatus {
 
 /**
  * What is asked of a shard that several nodes share. `bring`: follow its log, without rests, since nobody serves it. `take`: fence
- * its log and serve it. `pause`: decide nothing more; it goes on
- * by itself when it is not released soon. `release`: another owner has fenced it, follow that one. `confirm`: look whether the log
- * is still ours. `abandon`: it is another node's, which cannot be looked up. `stop`: its log cannot be continued.
+ * its log and serve it. `pause`: decide nothing more; it goes on by itself when it is not released soon. `release`: another owner has
+ * fenced it, follow that one. `confirm`: look whether the log is still ours. `abandon`: it is another node's, which cannot be looked
+ * up. `stop`: its log cannot be continued.
  */
 export type Move =
   | ({ readonly type: 'take'; readonly shard: number } & Taking)

@@ -57,6 +57,9 @@ const LOOKUPS_MAX = 64;
 /** Of merging, behind each batch of names that is read: as many as keep up, in less than a millisecond. */
 const LOAD_STEPS = 16;
 
+/** Of a record, without its image. */
+type Names = Pick<ArchiveRecord, 'day' | 'player' | 'round' | 'ids'>;
+
 /** A request that waits until it is known what the archive has. */
 interface Lookup {
   readonly username: string;
@@ -83,7 +86,7 @@ export class ShardArchive {
   /** Until all that the archive has is known, whatever is looked for may be there. */
   private isComplete = false;
   /** What was put since the names began to be learnt: what is read of them may be older, and take the place of these. */
-  private putMeanwhile: FreshNames[] = [];
+  private putMeanwhile: Names[] = [];
   private loads = 0;
   private loading: Promise<void> = Promise.resolve();
   private lookups: Lookup[] = [];
@@ -127,7 +130,7 @@ export class ShardArchive {
         if (!(await this.loadSaved())) await this.loadAll();
       });
       if (!isNewest()) return;
-      for (const { day, names } of this.putMeanwhile) this.learn(day, names);
+      for (const names of this.putMeanwhile) this.know(names);
       this.putMeanwhile = [];
       this.isComplete = true;
     });
@@ -250,12 +253,17 @@ export class ShardArchive {
     await this.untilItAnswers(() => this.deps.archive.put(records));
     this.putting--;
     this.lastPut = lsn;
-    for (const record of records) {
-      const put = namesOf(record);
-      for (const { player, kind, hash } of put.names) this.known.add(put.day, player, kind, hash);
-      if (!this.isComplete) this.putMeanwhile.push(put);
+    for (const { day, player, round, ids } of records) {
+      const names = { day, player, round, ids };
+      this.know(names);
+      if (!this.isComplete) this.putMeanwhile.push(names);
     }
     this.deps.observer.archived(this.shard, records.length);
+  }
+
+  private know({ day, player, round, ids }: Names): void {
+    this.known.add(day, player, 'round', round);
+    for (const { id } of ids) this.known.add(day, player, 'transaction', id);
   }
 
   dropBefore(day: number): void {
@@ -380,11 +388,6 @@ export class ShardArchive {
       await this.deps.delay(waitMs);
     }
   }
-}
-
-function namesOf({ day, player, round, ids }: ArchiveRecord): FreshNames {
-  const transactions = ids.map(({ id }): ArchiveName => ({ player, kind: 'transaction', hash: id }));
-  return { day, names: [{ player, kind: 'round', hash: round }, ...transactions] };
 }
 
 function hashOfReward(productId: string, id: string): number {
