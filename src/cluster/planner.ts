@@ -146,19 +146,18 @@ export class Planner {
     const { plan } = view;
     const { tag, watch, shardCount, settings, name } = this.deps;
     const living = new Set(members.map(({ tag }) => tag));
-    this.hasSeenOwner ||= plan?.owners.some((owner) => owner === tag || watch.isHeard(owner, nowMs)) === true;
+    this.hasSeenOwner ||= plan?.owners.some((owner) => owner === tag || watch.hasLived(owner)) === true;
     this.planlessSinceMs = plan === undefined ? (this.planlessSinceMs ?? nowMs) : undefined;
     // A table that was lost fills again: who serves and who lives is in it by then.
     if (this.hasSeenOwner && nowMs - (this.planlessSinceMs ?? Number.NEGATIVE_INFINITY) < SETTLE_MS) return undefined;
-    const isBegun = this.hasSeenOwner || plan?.owners.some((owner) => living.has(owner));
-    if (!isBegun && !this.mayBegin(members.length, nowMs)) return undefined;
+    if (!this.hasSeenOwner && !this.mayBegin(members, nowMs)) return undefined;
     const gone = [...view.members.keys()].filter((tag) => !living.has(tag));
     const [stuck, refused] = [this.stuckShards(view, lost), this.refusedShards(view, nowMs)];
     const planned = makePlan({
       shards: shardCount,
       members,
       ownerOf: (shard) => view.claims.get(shard)?.tag,
-      before: isBegun && plan?.owners.length === shardCount ? plan : undefined,
+      before: this.hasSeenOwner && plan?.owners.length === shardCount ? plan : undefined,
       followers: settings.followers,
       isCalm: this.isCalm(view, nowMs),
       stuck,
@@ -170,11 +169,12 @@ export class Planner {
     return { plan: { ...planned, format, why, by: name }, gone };
   }
 
-  /** Makes a first plan, or one after all have been away. */
-  private mayBegin(members: number, nowMs: number): boolean {
-    const { expect } = this.deps.settings;
+  /** Makes a first plan, or one after all have been away: one, once it is known of every member whether it lives. */
+  private mayBegin(members: readonly PlanMember[], nowMs: number): boolean {
+    const { settings, watch, tag: here } = this.deps;
+    if (members.some(({ tag }) => tag !== here && !watch.hasLived(tag))) return false;
     const sinceMs = nowMs - this.startedMs;
-    if (expect > 1) return members >= expect || sinceMs >= EXPECT_MS;
+    if (settings.expect > 1) return members.length >= settings.expect || sinceMs >= EXPECT_MS;
     return sinceMs >= SETTLE_MS;
   }
 

@@ -24,6 +24,8 @@ interface SeenBeat {
   readonly beat: string;
   readonly sinceMs: number;
   readonly reads: number;
+  /** Another one has been read before. */
+  readonly hasMoved: boolean;
 }
 
 /** How the link to a member is. */
@@ -57,14 +59,14 @@ export class Watch {
     for (const [tag, beat] of beats) {
       const seen = this.beats.get(tag);
       if (seen?.beat === beat) this.beats.set(tag, { ...seen, reads: seen.reads + 1 });
-      else this.beats.set(tag, { beat, sinceMs: nowMs, reads: 0 });
+      else this.beats.set(tag, { beat, sinceMs: nowMs, reads: 0, hasMoved: seen !== undefined });
     }
     for (const tag of this.beats.keys()) if (!beats.has(tag)) this.beats.delete(tag);
   }
 
   /** The table did not answer: nobody's silence has been seen meanwhile, nor that of a log. */
   tableSilent(nowMs: number): void {
-    for (const [tag, { beat }] of this.beats) this.beats.set(tag, { beat, sinceMs: nowMs, reads: 0 });
+    for (const [tag, seen] of this.beats) this.beats.set(tag, { ...seen, sinceMs: nowMs, reads: 0 });
     for (const [shard, seen] of this.heads) this.heads.set(shard, { ...seen, sinceMs: nowMs });
   }
 
@@ -120,6 +122,11 @@ export class Watch {
   /** Its link has been heard lately. */
   isHeard(tag: string, nowMs: number): boolean {
     return nowMs - this.heardMs(tag) < SILENT_MS;
+  }
+
+  /** It has given a sign of life since this member looks. */
+  hasLived(tag: string): boolean {
+    return this.beats.get(tag)?.hasMoved === true || this.heardMs(tag) > Number.NEGATIVE_INFINITY;
   }
 
   /** It may be gone. */

@@ -83,3 +83,74 @@ test('who has room again gets what nobody could have, and the plan says so', asy
   assert.deepEqual(await unserved.pass(1000), ['b']);
   assert.equal(unserved.plan.why, 'a shard had no owner');
 });
+
+/** `tag` is the planner's; the others of a first plan are processes of before, of which one refuses connections at once. */
+class Restarted {
+  readonly plans: Plan[] = [];
+  readonly members = new Map<string, MemberRecord>();
+  private nowMs = 0;
+  private readonly watch = new Watch();
+  private readonly planner: Planner;
+
+  constructor(expect: number) {
+    for (const tag of ['x', 'y', 'z', 'a']) this.join(tag);
+    this.planner = new Planner({
+      tag: 'a',
+      name: 'node-a',
+      shardCount: 3,
+      settings: { followers: 1, expect },
+      watch: this.watch,
+      reaches: () => true,
+      putPlan: async (_, plan, gone) => {
+        this.plans.push(plan);
+        for (const tag of gone) this.members.delete(tag);
+        return true;
+      },
+      onPlan: () => {},
+      clock: { now: () => this.nowMs, monotonicMs: () => this.nowMs },
+      log: silentLogger,
+    });
+    this.watch.refused('x');
+  }
+
+  join(tag: string): void {
+    const record = { name: `node-${tag}`, host: '127.0.0.1', port: 1, version: '1', format: 1, hasRoom: true };
+    this.members.set(tag, memberOf(JSON.stringify(record)));
+  }
+
+  /** Who is to live does, from now on. */
+  async pass(ms: number, ...living: readonly string[]): Promise<void> {
+    const before = planOf(JSON.stringify({ owners: ['x', 'y', 'z'], followers: [['y'], ['z'], ['x']], format: 1 }));
+    for (const untilMs = this.nowMs + ms; this.nowMs < untilMs; this.nowMs += TICK_MS) {
+      const beats = [...this.members.keys()].map(
+        (tag) => [tag, living.includes(tag) ? `${this.nowMs}` : 'old'] as const,
+      );
+      this.watch.beatsRead(new Map(beats), this.nowMs);
+      const plan = this.plans.at(-1) ?? before;
+      this.planner.tick({ version: '', members: this.members, drained: new Set(), plan, claims: new Map() }, []);
+      await new Promise(setImmediate);
+    }
+  }
+}
+
+test('all have been away: one plan is made, when all that are expected live and all of before are known to be gone', async () => {
+  const restarted = new Restarted(3);
+  restarted.join('b');
+  await restarted.pass(5000, 'b');
+  assert.equal(restarted.plans.length, 0, 'the third has not come');
+  restarted.join('c');
+  await restarted.pass(3000, 'b', 'c');
+  assert.equal(restarted.plans.length, 1);
+  const [plan] = restarted.plans;
+  assert.deepEqual([...(plan?.owners ?? [])].sort(), ['a', 'b', 'c']);
+});
+
+test('nobody plans without those of whom it is not known yet whether they live', async () => {
+  const restarted = new Restarted(3);
+  for (const tag of ['b', 'c']) restarted.join(tag);
+  await restarted.pass(900, 'b', 'c');
+  assert.equal(restarted.plans.length, 0, 'y and z may live: they have not been silent for a second');
+  await restarted.pass(2000, 'b', 'c', 'y');
+  const owners = restarted.plans.at(-1)?.owners ?? [];
+  assert.equal(owners[1], 'y', 'it lives, and keeps what it has');
+});

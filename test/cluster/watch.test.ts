@@ -32,6 +32,22 @@ test('one whose address refuses is gone sooner, yet not before its beat is silen
   assert.ok(watch.isGone('a', 1200));
 });
 
+test('who has not moved since this member looks has not lived: its beat may be that of a process of before', () => {
+  const watch = new Watch();
+  read(watch, () => '7', 0, 600);
+  watch.refused('a');
+  assert.ok(!watch.hasLived('a'));
+  watch.tableSilent(600);
+  read(watch, () => '7', 600, 800);
+  assert.ok(!watch.hasLived('a'));
+  read(watch, () => '8', 800, 1000);
+  watch.tableSilent(1000);
+  assert.ok(watch.hasLived('a'), 'by its beat');
+  assert.ok(!watch.hasLived('b'));
+  watch.heard('b', [], 0);
+  assert.ok(watch.hasLived('b'), 'by its link');
+});
+
 test('a table that does not answer lets all silence begin anew', () => {
   const watch = new Watch();
   read(watch, () => '0', 0, 900);
