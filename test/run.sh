@@ -1,10 +1,18 @@
 #!/bin/sh
-# Runs the compiled form of every test file that has a source; `sh test/run.sh 'wallet|shard/'` runs those whose path
-# matches. A test that hangs ends in ten minutes; a file whose tests are over ends at once, whatever it has left open.
+# Runs the compiled form of the test files that have a source: `sh test/run.sh` of every `*.test.ts`, `sh test/run.sh --long`
+# of every `*.long.ts`, and `sh test/run.sh 'wallet|shard/'` of those of both whose path matches. A test that hangs ends
+# in ten minutes; a file whose tests are over ends at once, whatever it has left open.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 sh test/ensure-tools.sh
-files=$(find test -name '*.test.ts' | grep -E -- "${1-}" | sort | sed 's|^\(.*\)\.ts$|dist/\1.js|')
+kind='test'
+if [ "${1-}" = --long ]; then
+  kind='long'
+  shift
+elif [ -n "${1-}" ]; then
+  kind='(test|long)'
+fi
+files=$(find test -name '*.ts' | grep -E "\.$kind\.ts$" | grep -E -- "${1-}" | sort | sed 's|^\(.*\)\.ts$|dist/\1.js|')
 # Without a file node would look for tests by itself.
 if [ -z "$files" ]; then
   echo "no test file matches ${1-}" >&2

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { TestNode } from '../support/test-node.js';
+import { Interpreter } from './interpreter.js';
+import { parseTranscript, rewriteTranscript } from './transcript.js';
+
+export const FOLDER = new URL('../../../test/scenarios/', import.meta.url);
+
+/**
+ * Every file is a story of its own, told to a server of its own over HTTP, whose shards live on so many workers, or in its
+ * main thread. After a change that is meant, run with REWRITE=1 and read the difference.
+ */
+export function tellAll(workers: number): void {
+  for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.txt'))) tell(name, workers);
+}
+
+function tell(name: string, workers: number): void {
+  test(`scenario ${name}, ${workers === 0 ? 'inline' : `${workers} workers`}`, async () => {
+    const file = new URL(name, FOLDER);
+    const text = readFileSync(file, 'utf8');
+    const steps = parseTranscript(text);
+    assert.ok(steps.length > 0);
+    const node = await TestNode.start({ workers });
+    const outputs: string[] = [];
+    try {
+      const interpreter = new Interpreter(node);
+      for (const step of steps) outputs.push(await interpreter.run(step.input));
+    } finally {
+      await node.close();
+    }
+    if (process.env.REWRITE === '1') writeFileSync(file, rewriteTranscript(text, outputs));
+    else assert.equal(rewriteTranscript(text, outputs), text);
+  });
+}
