@@ -69,10 +69,20 @@ export class Network {
 /** What was packed and unpacked would be the same as the copy: plain objects, arrays and bytes. */
 function plainCopy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(plainCopy);
+  if (Array.isArray(value)) return arrayCopy(value);
   if (value instanceof Uint8Array) return Buffer.from(value);
   const copy: Record<string, unknown> = {};
   for (const field of Object.keys(value)) copy[field] = plainCopy((value as Record<string, unknown>)[field]);
+  return copy;
+}
+
+/** Most are columns of numbers and texts. */
+function arrayCopy(items: readonly unknown[]): unknown[] {
+  const copy = items.slice();
+  for (let i = 0; i < copy.length; i++) {
+    const item = copy[i];
+    if (typeof item === 'object' && item !== null) copy[i] = plainCopy(item);
+  }
   return copy;
 }
 

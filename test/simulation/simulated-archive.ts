@@ -95,8 +95,11 @@ export class SimulatedArchive {
   }
 
   private days(): number[] {
-    const records = [...this.shards.values()].flatMap(({ byPlayer }) => [...byPlayer.values()].flat());
-    return [...new Set(records.map(({ day }) => day))].sort((a, b) => a - b);
+    const days = new Set<number>();
+    for (const { byPlayer } of this.shards.values()) {
+      for (const records of byPlayer.values()) for (const { day } of records) days.add(day);
+    }
+    return [...days].sort((a, b) => a - b);
   }
 
   private saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): void {

@@ -291,8 +291,8 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
   async read(shard: number, after: Lsn, limit: number): Promise<readonly Buffer[]> {
     return await this.at(shard, () => {
       const { entries } = this.store.shard(shard);
-      const first = entries.findIndex(({ head }) => compareLsn(head.lsn, after) > 0);
-      return first < 0 ? [] : entries.slice(first, first + limit).map(({ bytes }) => bytes);
+      const first = firstAfter(entries, after);
+      return entries.slice(first, first + limit).map(({ bytes }) => bytes);
     });
   }
 
@@ -342,4 +342,15 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
     this.store.replicateAfter(shard, afterMs);
     return outcome;
   }
+}
+
+/** Where the first entry is that is newer. Followers ask for a few entries of a long log again and again. */
+function firstAfter(entries: readonly SealedEntry[], lsn: Lsn): number {
+  let [least, most] = [0, entries.length];
+  while (least < most) {
+    const middle = (least + most) >> 1;
+    if (compareLsn((entries[middle] as SealedEntry).head.lsn, lsn) > 0) most = middle;
+    else least = middle + 1;
+  }
+  return least;
 }

@@ -51,23 +51,38 @@ export class VirtualTime implements Timers {
   }
 
   /** Lets so much time pass. */
-  async pass(ms: number): Promise<void> {
+  pass(ms: number): Promise<void> {
     const endMs = this.nowMs + ms;
-    for (;;) {
-      await settled();
-      if (this.turn.length > 0) {
-        const turn = this.turn;
-        this.turn = [];
-        for (const run of turn) run();
-        continue;
-      }
-      const next = this.queue[0];
-      if (next === undefined || next.atMs > endMs) break;
-      this.remove(next);
-      this.nowMs = Math.max(this.nowMs, next.atMs);
-      next.run();
+    return new Promise((resolve, reject) => {
+      const goOn = () => {
+        try {
+          if (this.step(endMs)) afterPromises(goOn);
+          else resolve();
+        } catch (error) {
+          reject(error);
+        }
+      };
+      afterPromises(goOn);
+    });
+  }
+
+  /** Does what is due next; false when nothing is until then. */
+  private step(endMs: number): boolean {
+    if (this.turn.length > 0) {
+      const { turn } = this;
+      this.turn = [];
+      for (const run of turn) run();
+      return true;
     }
-    this.nowMs = endMs;
+    const next = this.queue[0];
+    if (next === undefined || next.atMs > endMs) {
+      this.nowMs = endMs;
+      return false;
+    }
+    this.remove(next);
+    this.nowMs = Math.max(this.nowMs, next.atMs);
+    next.run();
+    return true;
   }
 
   /** Lets time pass until it is so; throws after `withinMs`. */
@@ -98,8 +113,10 @@ export class VirtualTime implements Timers {
     while (at > 0) {
       const parent = queue[(at - 1) >> 1] as Due;
       if (!isBefore(due, parent)) break;
+      const above = parent.at;
       queue[at] = parent;
-      [parent.at, at] = [at, parent.at];
+      parent.at = at;
+      at = above;
     }
     queue[at] = due;
     due.at = at;
@@ -109,12 +126,16 @@ export class VirtualTime implements Timers {
     const { queue } = this;
     let { at } = due;
     for (;;) {
-      const [left, right] = [queue[2 * at + 1], queue[2 * at + 2]];
-      if (left === undefined) break;
-      const child = right !== undefined && isBefore(right, left) ? right : left;
+      const next = 2 * at + 1;
+      if (next >= queue.length) break;
+      const left = queue[next] as Due;
+      const right = next + 1 < queue.length ? (queue[next + 1] as Due) : left;
+      const child = isBefore(right, left) ? right : left;
       if (!isBefore(child, due)) break;
+      const below = child.at;
       queue[at] = child;
-      [child.at, at] = [at, child.at];
+      child.at = at;
+      at = below;
     }
     queue[at] = due;
     due.at = at;
@@ -122,10 +143,12 @@ export class VirtualTime implements Timers {
 }
 
 function isBefore(a: Due, b: Due): boolean {
-  return a.atMs - b.atMs < 0 || (a.atMs === b.atMs && a.order < b.order);
+  return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
 }
 
-/** Resolves when no promise has anything left to do: what is asked for here comes after all of them. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
+const PASSED = Promise.resolve();
+
+/** When no promise has anything left to do: a tick that a promise asks for comes after all of them. */
+function afterPromises(run: () => void): void {
+  void PASSED.then(() => process.nextTick(run));
 }

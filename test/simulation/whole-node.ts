@@ -135,15 +135,15 @@ class Run {
   private check(): void {
     const { world, plan } = this;
     const books = new Books();
+    const owners = new Map(world.living.flatMap((node) => node.serving.map((shard) => [shard, node])));
     for (let shard = 0; shard < plan.shards; shard++) {
       for (const event of eventsOf(world, shard)) books.post(event);
     }
     for (const [username, balance] of this.gone) {
       const shard = shardOf(username, plan.shards);
-      const owner = world.living.find((node) => node.serving.includes(shard));
       const inLog = books.balances.get(username);
       assert.equal(
-        owner?.wallet(shard, username)?.balance,
+        owners.get(shard)?.wallet(shard, username)?.balance,
         inLog,
         `${username}: the wallet is not what its log adds up to`,
       );

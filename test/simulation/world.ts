@@ -151,7 +151,7 @@ export class World {
   }
 
   private maybeOpenNode(): SimulatedNode | undefined {
-    const open = this.living.filter(({ isOpen }) => isOpen);
+    const open = this.nodes.filter((node) => node?.isOpen);
     return open.length === 0 ? undefined : this.random.pick(open);
   }
 

@@ -61,7 +61,10 @@ export class Judge {
   /** The messages went at once, and were answered so; undefined: the answer was lost. False: no order explains it. */
   toldAtOnce(messages: readonly Message[], told: readonly (Told | undefined)[]): boolean {
     const left = messages.map((message, n) => ({ message, told: told[n] }));
-    const after = (worlds: readonly ReferencePlayer[]) => worlds.flatMap((world) => this.ordersOf(world, left));
+    const after = (worlds: readonly ReferencePlayer[]) =>
+      worlds.length === 1
+        ? this.ordersOf(worlds[0] as ReferencePlayer, left)
+        : worlds.flatMap((world) => this.ordersOf(world, left));
     let worlds = after(this.worlds);
     if (worlds.length === 0) worlds = after(this.worldsWithLate());
     if (worlds.length === 0) worlds = this.afterRepeats(left);
@@ -91,14 +94,21 @@ export class Judge {
 
   private ordersOf(world: ReferencePlayer, left: readonly Exchange[]): ReferencePlayer[] {
     if (left.length === 0) return [world];
-    return left.flatMap((next) => {
-      const others = left.filter((one) => one !== next);
-      const { answer, player } = this.turn(world, next.message);
-      const isLost = next.told === undefined;
-      if (!isLost && !this.fits(answer, next.told as Told)) return [];
-      const after = this.ordersOf(player, others);
-      return isLost ? [...after, ...this.ordersOf(world, others)] : after;
-    });
+    // As a rule there is only one.
+    if (left.length === 1) return this.after(world, left[0] as Exchange, []);
+    return left.flatMap((next) =>
+      this.after(
+        world,
+        next,
+        left.filter((one) => one !== next),
+      ),
+    );
+  }
+
+  private after(world: ReferencePlayer, { message, told }: Exchange, others: readonly Exchange[]): ReferencePlayer[] {
+    const { answer, player } = this.turn(world, message);
+    if (told === undefined) return [...this.ordersOf(player, others), ...this.ordersOf(world, others)];
+    return this.fits(answer, told) ? this.ordersOf(player, others) : [];
   }
 
   /** A turn changes nothing, so what was expected need not be thought through again when the answer comes. */
@@ -113,10 +123,10 @@ export class Judge {
 
   private newTurn(world: ReferencePlayer, message: Message): ReferenceTurn {
     if (message.refusal !== undefined) return { answer: { code: message.refusal }, player: world };
-    const { currency } = { ...this.player, ...message.envelope };
     if (message.endpoint !== 'checkBalance') {
       return this.reference.turn(world, callbackOf(message, this.player, this.profile.decimals), 0);
     }
+    const { currency } = { ...this.player, ...message.envelope };
     const { balance } = world;
     const answer =
       currency === world.currency ? { code: 0 as const, before: balance, after: balance } : { code: 40003 };
@@ -137,7 +147,7 @@ export class Judge {
   private keep(worlds: readonly ReferencePlayer[]): void {
     this.turns.clear();
     // A message that was refused, or came again, leaves the very same.
-    const own = [...new Set(worlds)];
+    const own = worlds.length === 1 ? worlds : [...new Set(worlds)];
     if (own.length === 1) {
       this.worlds = own;
       return;

@@ -50,7 +50,7 @@ const IDS = ['id', 'roundId', 'refId'];
 export function bodyOf(message: Message, player: Player, productId: string, startMs: number): string {
   const nameOf = (name: string) => `${player.username}-${name}`;
   const { username, currency } = player;
-  const envelope = {
+  const body: Record<string, unknown> = {
     id: nameOf(`q${message.number}`),
     timestampMillis: startMs + message.number,
     productId,
@@ -58,9 +58,8 @@ export function bodyOf(message: Message, player: Player, productId: string, star
     username,
     ...message.envelope,
   };
-  if (message.endpoint === 'checkBalance') return JSON.stringify(envelope);
-  const txns = message.txns.map((txn) => mapIds(txn, nameOf));
-  return JSON.stringify({ ...envelope, txns });
+  if (message.endpoint !== 'checkBalance') body.txns = message.txns.map((txn) => mapIds(txn, nameOf));
+  return JSON.stringify(body);
 }
 
 function mapIds(txn: Element, nameOf: (name: string) => string): Element {

@@ -33,6 +33,7 @@ function elementOf(txn: Element, decimals: number): Element {
 
 /** Whole units; NaN for what has more decimals. */
 export function unitsOf(amount: number, decimals: number): number {
-  const units = Math.round(amount * 10 ** decimals);
-  return Math.abs(amount * 10 ** decimals - units) < 1e-4 ? units : Number.NaN;
+  const exact = amount * 10 ** decimals;
+  const units = Math.round(exact);
+  return Math.abs(exact - units) < 1e-4 ? units : Number.NaN;
 }
