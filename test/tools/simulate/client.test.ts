@@ -72,6 +72,19 @@ test('a connection that its server closes after the answer is not used again', a
   );
 });
 
+test('an answer without a length ends with its connection, and comes in as many parts as it likes', async () => {
+  await at(
+    async (socket) => {
+      for (const part of ['HTTP/1.1 2', '00 OK\r\n\r\n', '{"a"', ':1}']) {
+        socket.write(part);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      socket.end();
+    },
+    async (client) => assert.deepEqual((await client.post('/a', '{}')).fields, { a: 1 }),
+  );
+});
+
 test('without an answer it is told why', async () => {
   const cases: readonly (readonly [answer: (socket: Socket) => void, why: RegExp])[] = [
     [() => {}, /^no answer in 300 ms$/],

@@ -17,12 +17,15 @@ export class Connection {
   /** When it has rested for too long to be used (by `performance.now`). */
   private keptUntilMs = Number.POSITIVE_INFINITY;
 
+  private readonly socket: Socket;
+
   constructor(
-    private readonly socket: Socket,
+    open: (onBytes: (bytes: Buffer) => void) => Socket,
     private readonly onFree: (connection: Connection) => void,
     onClose: (connection: Connection) => void,
   ) {
-    socket.on('data', (bytes) => this.receive(bytes));
+    const socket = open((bytes) => this.receive(bytes));
+    this.socket = socket;
     socket.on('end', () => this.receiveEnd());
     socket.on('error', (error) => {
       this.error ??= error;

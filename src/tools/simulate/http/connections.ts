@@ -7,6 +7,9 @@ import type { Response } from './response-reader.js';
 /** Connections to one server; there are no more than histories at a time, and messages that they send at once. */
 const CONNECTIONS_MAX = 1024;
 
+/** One for all: what comes is read before more comes. A stream makes a buffer of 64 KB for each answer. */
+const received = Buffer.allocUnsafe(64 * 1024);
+
 /** Where it is. */
 export interface Server {
   readonly host: string;
@@ -34,7 +37,7 @@ export class Connections {
   /** Sends the request on a connection of its own, and cuts that without waiting for the answer. */
   cut(request: string): Promise<void> {
     return new Promise((resolve) => {
-      const socket = open(this.server);
+      const socket = open(this.server, () => {});
       socket.on('error', () => {});
       socket.on('close', () => resolve());
       // The request has left; it is chance whether the operator is already done.
@@ -69,7 +72,7 @@ export class Connections {
   private maybeNew(): Connection | undefined {
     if (this.all.size >= CONNECTIONS_MAX) return undefined;
     const connection = new Connection(
-      open(this.server),
+      (onBytes) => open(this.server, onBytes),
       (one) => this.freed(one),
       (one) => this.closed(one),
     );
@@ -140,7 +143,14 @@ class Sending implements Exchange {
   }
 }
 
-function open({ host, port, isTls }: Server): Socket {
-  if (!isTls) return tcpConnect({ host, port, noDelay: true });
-  return tlsConnect({ host, port, ALPNProtocols: ['http/1.1'], ...(isIP(host) === 0 && { servername: host }) });
+function open({ host, port, isTls }: Server, onBytes: (bytes: Buffer) => void): Socket {
+  if (isTls) {
+    const name = isIP(host) === 0 ? { servername: host } : {};
+    return tlsConnect({ host, port, ALPNProtocols: ['http/1.1'], ...name }).on('data', onBytes);
+  }
+  const callback = (length: number) => {
+    onBytes(received.subarray(0, length));
+    return true;
+  };
+  return tcpConnect({ host, port, noDelay: true, onread: { buffer: received, callback } });
 }

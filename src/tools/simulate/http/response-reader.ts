@@ -31,16 +31,20 @@ export class ResponseReader {
   private body: Buffer[] = [];
   private bodyBytes = 0;
 
-  /** The response that these bytes complete. Throws where they are none. */
+  /** The response that these bytes complete, which may be overwritten afterwards. Throws where they are none. */
   push(bytes: Buffer): Response | undefined {
     this.unread = this.unread.length === 0 ? bytes : Buffer.concat([this.unread, bytes]);
     for (;;) {
       const isDone = this.step();
-      if (isDone === undefined) return undefined;
       if (isDone) break;
+      if (isDone === undefined) {
+        this.unread = this.unread.length === 0 ? NONE : Buffer.from(this.unread);
+        return undefined;
+      }
     }
     // Nobody has asked for what is behind its end: the connection is out of step.
     if (this.unread.length > 0) this.keptMs = 0;
+    this.unread = NONE;
     return this.take();
   }
 
@@ -124,7 +128,7 @@ export class ResponseReader {
   /** Whether all that was `left` is there. */
   private piece(): boolean {
     const piece = this.unread.subarray(0, this.left);
-    if (this.bodyBytes < TEXT_BYTES_MAX) this.body.push(piece);
+    if (this.bodyBytes < TEXT_BYTES_MAX) this.body.push(Buffer.from(piece));
     this.bodyBytes += piece.length;
     this.left -= piece.length;
     this.unread = this.unread.subarray(piece.length);

@@ -25,6 +25,14 @@ const RESPONSES: readonly (readonly [bytes: string, response: Response, ends?: t
   [`${OK}\r\n{"a":1}`, { status: 200, text: '{"a":1}', keptMs: 0 }, true],
 ];
 
+/** What these bytes complete; afterwards others stand in their place. */
+function pushed(reader: ResponseReader, bytes: Buffer): Response | undefined {
+  const buffer = Buffer.from(bytes);
+  const response = reader.push(buffer);
+  buffer.fill('?');
+  return response;
+}
+
 test('a response is read whole, wherever its bytes are parted', () => {
   for (const [bytes, response, ends] of RESPONSES) {
     const all = Buffer.from(bytes);
@@ -32,8 +40,8 @@ test('a response is read whole, wherever its bytes are parted', () => {
       const reader = new ResponseReader();
       // Twice, as on a connection that is kept.
       for (let n = 0; n < (ends ? 1 : 2); n++) {
-        const first = reader.push(all.subarray(0, at));
-        const read = first ?? (at < all.length ? reader.push(all.subarray(at)) : undefined);
+        const first = pushed(reader, all.subarray(0, at));
+        const read = first ?? (at < all.length ? pushed(reader, all.subarray(at)) : undefined);
         assert.deepEqual(ends ? reader.end() : read, response, `${JSON.stringify(bytes)} parted at ${at}`);
       }
     }
