@@ -1,6 +1,6 @@
-import { Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http';
-import { Agent as HttpsAgent, request as overHttps } from 'node:https';
 import { messageOf } from '../../base/message-of.js';
+import { Connections } from './http/connections.js';
+import type { Response } from './http/response-reader.js';
 import type { Signature } from './message.js';
 
 /** The headers that sign this body at this time (milliseconds). */
@@ -17,21 +17,13 @@ export interface Reply {
 
 /** A day: no operator takes a signature that is so old. */
 const OLD_MS = 86_400_000;
-/** Connections to one operator; there are no more than histories at a time, and messages that they send at once. */
-const CONNECTIONS_MAX = 1024;
-/** Longer answers are cut off. */
-const TEXT_MAX = 64 * 1024;
-
 /** Sends to one operator, over connections that are kept. */
 export class Client {
-  private readonly agent: HttpAgent | HttpsAgent;
-  private readonly send: typeof overHttp;
-
-  /** The URL in parts: to take it apart for each request costs a tenth of it. */
-  private readonly server: { readonly host: string; readonly port: string };
+  private readonly connections: Connections;
+  private readonly host: string;
   private readonly folder: string;
-  /** As a flat list, which Node sends as it is: each header that it looks at costs time. */
-  private readonly headers: readonly string[];
+  /** The first lines of requests, by the path. */
+  private readonly heads = new Map<string, string>();
 
   constructor(
     /** Without a slash at its end. */
@@ -41,12 +33,10 @@ export class Client {
   ) {
     const { protocol, host, hostname, port, pathname } = new URL(url);
     const isTls = protocol === 'https:';
-    this.server = { host: hostname.replace(/^\[|\]$/g, ''), port: port || (isTls ? '443' : '80') };
+    const server = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (isTls ? 443 : 80)), isTls };
+    this.connections = new Connections(server);
+    this.host = host;
     this.folder = pathname.replace(/\/$/, '');
-    this.headers = ['Host', host, 'Content-Type', 'application/json'];
-    const options = { keepAlive: true, maxSockets: CONNECTIONS_MAX, maxFreeSockets: CONNECTIONS_MAX };
-    this.agent = isTls ? new HttpsAgent(options) : new HttpAgent(options);
-    this.send = isTls ? overHttps : overHttp;
   }
 
   get signs(): boolean {
@@ -55,42 +45,34 @@ export class Client {
 
   /** Never rejects. */
   post(path: string, body: string, signature: Signature = 'right'): Promise<Reply> {
-    return new Promise((resolve) => {
-      const req = this.open(path, body, signature, this.agent);
-      const timer = setTimeout(() => req.destroy(new Error(`no answer in ${this.timeoutMs} ms`)), this.timeoutMs);
-      const end = (reply: Reply) => {
-        clearTimeout(timer);
-        resolve(reply);
-      };
-      const fail = (error: Error) => end({ fields: {}, text: '', why: messageOf(error) });
-      req.on('response', (response) => readReply(response, end, fail));
-      req.on('error', fail);
-      // All that this turn of the event loop sends leaves together: an operator that is woken for each one gets less done.
-      setImmediate(() => req.end(body));
-    });
+    const request = this.requestOf(path, body, signature, 'keep-alive');
+    return new Promise((resolve) => this.connections.send(request, this.timeoutMs, (got) => resolve(replyOf(got))));
   }
 
   /** Sends the request on a connection of its own, and cuts that without waiting for the answer. */
   cut(path: string, body: string): Promise<void> {
-    return new Promise((resolve) => {
-      const req = this.open(path, body, 'right', undefined);
-      req.on('error', () => {});
-      req.on('close', resolve);
-      // The request has left; it is chance whether the operator is already done.
-      req.on('finish', () => setImmediate(() => req.destroy()));
-      req.end(body);
-    });
+    return this.connections.cut(this.requestOf(path, body, 'right', 'close'));
   }
 
   close(): void {
-    this.agent.destroy();
+    this.connections.close();
   }
 
-  private open(path: string, body: string, signature: Signature, agent: HttpAgent | HttpsAgent | undefined) {
-    const length = ['Content-Length', String(Buffer.byteLength(body))];
-    const headers = [...this.headers, ...length, ...Object.entries(this.signed(body, signature)).flat()];
-    const options = { ...this.server, path: this.folder + path, method: 'POST', headers };
-    return this.send({ ...options, agent: agent ?? false });
+  private requestOf(path: string, body: string, signature: Signature, connection: 'keep-alive' | 'close'): string {
+    let head = `${this.headOf(path)}Connection: ${connection}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+    for (const [name, value] of Object.entries(this.signed(body, signature))) head += `${name}: ${value}\r\n`;
+    return `${head}\r\n${body}`;
+  }
+
+  private headOf(path: string): string {
+    let head = this.heads.get(path);
+    if (head === undefined) {
+      // A path of a profile may have what HTTP does not take, and may be encoded already.
+      const target = (this.folder + path).replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
+      head = `POST ${target} HTTP/1.1\r\nHost: ${this.host}\r\nContent-Type: application/json\r\n`;
+      this.heads.set(path, head);
+    }
+    return head;
   }
 
   private signed(body: string, signature: Signature): Readonly<Record<string, string>> {
@@ -100,17 +82,9 @@ export class Client {
   }
 }
 
-function readReply(response: IncomingMessage, resolve: (reply: Reply) => void, fail: (error: Error) => void): void {
-  let text = '';
-  response.setEncoding('utf8');
-  response.on('data', (chunk: string) => {
-    if (text.length < TEXT_MAX) text += chunk;
-  });
-  response.on('error', fail);
-  response.on('end', () => {
-    if (!response.complete) fail(new Error('the answer was cut off'));
-    else resolve({ status: response.statusCode, fields: fieldsOf(text), text });
-  });
+function replyOf(got: Response | Error): Reply {
+  if (got instanceof Error) return { fields: {}, text: '', why: messageOf(got) };
+  return { status: got.status, fields: fieldsOf(got.text), text: got.text };
 }
 
 function fieldsOf(text: string): Readonly<Record<string, unknown>> {

@@ -100,23 +100,19 @@ export function maybeMissing(
   { endpoints, arrays, skip, singleState, byRound, waiting, decimals }: Profile,
   messages: readonly Message[],
 ): string | undefined {
-  const missing = messages.map(({ endpoint }) => endpoint).filter((endpoint) => !endpoints.includes(endpoint));
-  if (missing.length > 0) return [...new Set(missing)].join(', ');
+  const missing = messages.filter(({ endpoint }) => !endpoints.includes(endpoint));
+  if (missing.length > 0) return [...new Set(missing.map(({ endpoint }) => endpoint))].join(', ');
   const has = (field: string, value: unknown) => messages.some(({ txns }) => txns.some((txn) => txn[field] === value));
   if (arrays === 'one' && messages.some(({ txns }) => txns.length > 1)) return 'arrays';
   if (!skip && has('skipBalanceUpdate', true)) return 'skipBalanceUpdate';
   if (!singleState && has('isSingleState', true)) return 'isSingleState';
   if (!byRound && has('transactionType', 'BY_ROUND')) return 'BY_ROUND';
   if (!waiting && has('status', 'WAITING')) return 'WAITING';
-  const amounts = messages
-    .filter(({ refusal }) => refusal === undefined)
-    .flatMap(({ txns }) => txns.flatMap(amountsOf));
-  if (amounts.some((amount) => Number.isNaN(unitsOf(amount, decimals)))) return 'more decimals';
+  const isFiner = (amount: unknown) => amount !== undefined && Number.isNaN(unitsOf(Number(amount), decimals));
+  const hasFiner = ({ betAmount, payoutAmount, amount }: Element) =>
+    isFiner(betAmount) || isFiner(payoutAmount) || isFiner(amount);
+  if (messages.some(({ refusal, txns }) => refusal === undefined && txns.some(hasFiner))) return 'more decimals';
   return undefined;
-}
-
-function amountsOf({ betAmount = 0, payoutAmount = 0, amount = 0 }: Element): number[] {
-  return [betAmount, payoutAmount, amount].map(Number);
 }
 
 export function pathOf(profile: Profile, endpoint: Endpoint): string {
