@@ -86,6 +86,16 @@ test('an entry of a kind that is not known was written by a newer walletd, whate
   );
 });
 
+test('a header alone says what the whole entry says, but for its events, and is refused as that is', () => {
+  const fences = [owner, { ...owner, afterLoss: true as const }].map((one) => codec.sealFence(FENCE, one).bytes);
+  for (const bytes of [entryOf([created]), ...fences]) {
+    const { events: _, ...header } = codec.decode(bytes);
+    assert.deepEqual(codec.decodeHeader(bytes), header);
+    bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+    assert.throws(() => codec.decodeHeader(bytes), /is damaged: wrong checksum/);
+  }
+});
+
 test('a head comes back as it went in', () => {
   const head = {
     lsn: { epoch: 4_000_000_000, sequence: 2 ** 45 + 1 },

@@ -1,6 +1,6 @@
 import { formatLsn, isSameLsn, type Lsn } from './lsn.js';
 import { AcceptedLossError, LossError, NewerEntryError } from './recovery-error.js';
-import { type Entry, type EntryFormat, type Head, isSameHead, type Wal } from './wal.js';
+import { type Entry, type EntryFormat, type Head, isSameHead, type ReadHeader, type Wal } from './wal.js';
 
 /** An entry, decoded and as it is in the log. */
 export interface ReadEntry {
@@ -18,25 +18,37 @@ const PAGE_ENTRIES = 256;
 /**
  * The entries of a shard's log after the entry `after`, page by page, to the end that the log has by then. Each is
  * proved to follow the one before it, the first to follow `after`. Throws a `RecoveryError` at a hole, a foreign or a
- * damaged entry, and, unless it reads over losses, at the fence of an accepted loss. Errors of an outage come through.
+ * damaged entry, and at the fence of an accepted loss. Errors of an outage come through.
  *
  * A page can be read once; a page that is not read to its end is the last. Entries are decoded one by one: kept to the
  * end of the page their events grow old, and then the garbage collector took as long as all the rest (measured with
  * entries of 100 events: 75 MB instead of 185 MB in a second of CPU).
  */
-export async function* readLog(
+export function readLog(shard: number, after: Head, { wal, format }: LogReaderDeps): Pages<Entry> {
+  return readPages(shard, after, wal, (bytes) => decodeEntry(bytes, shard, format), checkNoLoss);
+}
+
+/** As `readLog`, without their events, and over accepted losses. */
+export function readHeaders(shard: number, after: Head, { wal, format }: LogReaderDeps): Pages<ReadHeader> {
+  return readPages(shard, after, wal, (bytes) => orLoss(shard, () => format.decodeHeader(bytes)));
+}
+
+type Pages<E> = AsyncGenerator<Iterable<{ readonly entry: E; readonly bytes: Buffer }>, void>;
+
+async function* readPages<E extends ReadHeader>(
   shard: number,
   after: Head,
-  { wal, format }: LogReaderDeps,
-  overLosses: 'over-losses' | 'up-to-a-loss' = 'up-to-a-loss',
-): AsyncGenerator<Iterable<ReadEntry>, void> {
+  wal: Pick<Wal, 'read'>,
+  decode: (bytes: Buffer) => E,
+  check: (entry: E) => void = () => {},
+): Pages<E> {
   let last = after;
   let isThrough = true;
-  function* follow(page: readonly Buffer[]): Generator<ReadEntry, void> {
+  function* follow(page: readonly Buffer[]) {
     for (const bytes of page) {
-      const entry = decodeEntry(bytes, shard, format);
+      const entry = decode(bytes);
       checkContinuity(entry, shard, last);
-      if (overLosses === 'up-to-a-loss') checkNoLoss(entry);
+      check(entry);
       last = entry.head;
       yield { entry, bytes };
     }
@@ -87,8 +99,12 @@ export function newestTimeOf(entry: Entry): number {
 
 /** An entry that cannot be read is no transient error. Throws a `RecoveryError`. */
 export function decodeEntry(bytes: Buffer, shard: number, format: EntryFormat): Entry {
+  return orLoss(shard, () => format.decode(bytes));
+}
+
+function orLoss<E>(shard: number, decode: () => E): E {
   try {
-    return format.decode(bytes);
+    return decode();
   } catch (error) {
     const { message, isUnknown } = error as Error & { isUnknown?: boolean };
     const sentence = `the log of shard ${shard} cannot be read: ${message}`;
@@ -102,7 +118,7 @@ export function checkNoLoss(entry: Entry): void {
 }
 
 /** Checks that an entry follows the one before it: no hole, no foreign entry, no repetition. Throws a `RecoveryError`. */
-export function checkContinuity(entry: Entry, shard: number, last: Head): void {
+export function checkContinuity(entry: ReadHeader, shard: number, last: Head): void {
   const at = `entry ${formatLsn(entry.lsn)} of shard ${shard}`;
   const follows = isSameLsn(entry.previousLsn, last.lsn) && entry.previousChecksum === last.checksum;
   if (!follows || entry.lsn.sequence !== last.lsn.sequence + 1 || entry.shard !== shard) {

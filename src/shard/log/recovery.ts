@@ -6,7 +6,7 @@ import type { TableSizes } from '../../wallet/state/tables.js';
 import { listSnapshots, type SnapshotReaderDeps } from '../snapshot/snapshot-reader.js';
 import type { LogMark, SnapshotFormat, SnapshotStore } from '../snapshot/snapshot-store.js';
 import { lossAcceptedSince } from './accepted-loss.js';
-import { decodeEntry, entryAt, firstEntry, type ReadEntry, readLog } from './log-reader.js';
+import { decodeEntry, entryAt, firstEntry, type ReadEntry, readHeaders, readLog } from './log-reader.js';
 import { formatLsn, isSameLsn } from './lsn.js';
 import { type Patience, patiently } from './patience.js';
 import { RecentEntries } from './recent-entries.js';
@@ -190,7 +190,7 @@ async function recentBefore(
     const first = marked?.entry ?? (await firstEntry(shard, reader));
     if (first === undefined || first.lsn.sequence >= start.lsn.sequence) return none;
     const recent = new RecentEntries(first.head, deps.recentBytesMax);
-    for await (const page of readLog(shard, first.head, reader, 'over-losses')) {
+    for await (const page of readHeaders(shard, first.head, reader)) {
       for (const { entry, bytes } of page) {
         recent.add({ head: entry.head, bytes });
         if (isSameHead(entry.head, start)) return recent;

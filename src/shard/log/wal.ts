@@ -120,13 +120,17 @@ export interface EntryHeader {
   readonly timeMs: number;
 }
 
-/** An entry read back. Its checksum has been verified. */
-export interface Entry extends Omit<EntryHeader, 'previous'> {
+/** What an entry says of itself and of the one before it. Its checksum, which is that of all of it, has been verified. */
+export interface ReadHeader extends Omit<EntryHeader, 'previous'> {
   readonly head: Head;
   readonly previousLsn: Lsn;
   readonly previousChecksum: number;
   /** The first entry of an epoch: it has an owner and no events. */
   readonly owner: Owner | undefined;
+}
+
+/** An entry read back. */
+export interface Entry extends ReadHeader {
   readonly events: readonly Event[];
 }
 
@@ -144,6 +148,8 @@ export interface EntryFormat {
   sealFence(header: EntryHeader, owner: Owner): SealedEntry;
   /** Throws a `FormatError` that says what is wrong; its `isUnknown` is true when a newer walletd wrote it. */
   decode(bytes: Buffer): Entry;
+  /** As `decode`, where nobody asks for the events: to unpack them takes most of the time. */
+  decodeHeader(bytes: Buffer): ReadHeader;
   /** False for an event that some other owner of the log could not read. */
   canWrite(event: Event): boolean;
   /** The place that an entry says it has, also one that is damaged; undefined when it is too short to say so. */
