@@ -12,6 +12,8 @@ const ajv = new Ajv({
   verbose: true,
   validateSchema: false,
   meta: false,
+  // As for callbacks: there sooner, and as fast.
+  code: { optimize: false },
 });
 ajv.addVocabulary(['message']);
 ajv.addKeyword({
