@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../base/clock.js';
 import type { ClusterNode } from '../cluster/cluster-node.js';
-import type { ClusterTable, MemberRecord } from '../cluster/table.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
 import { ATTEMPTS_AT_START, isPermanent } from '../shard/log/patience.js';
@@ -16,14 +15,13 @@ import { hasArchive } from './drivers/open-archive.js';
 import { effectiveHeapMaxBytes, memoryShare, workerCount } from './heap.js';
 import { newNonceOf } from './identity.js';
 import { urlOf } from './listener-url.js';
+import { livingMembers } from './living-members.js';
 import { nameOf } from './make-cluster.js';
 import type { OpenStore } from './open-store.js';
 import type { Parts } from './parts.js';
 import { StoreError } from './store-error.js';
 
 const READY_POLL_MS = 50;
-/** Members beat five times a second. */
-const LIFE_MS = 1000;
 
 /** Brings the shards to life: all of them, or those that a cluster has for this node. */
 export async function startShards(parts: Parts, isStopping: () => boolean): Promise<void> {
@@ -58,7 +56,7 @@ async function startWithOthers(parts: Parts, cluster: ClusterNode, isStopping: (
 
 /** A process alone takes all shards, and would end nodes that share them. */
 async function refuseBesideOthers({ store, name }: OpenStore): Promise<void> {
-  const living = await livingMembers(store.table);
+  const living = store.table === undefined ? [] : await livingMembers(store.table, () => true);
   if (living.length === 0) return;
   const names = living.map((member) => member.name).sort();
   throw new StoreError(
@@ -69,20 +67,12 @@ async function refuseBesideOthers({ store, name }: OpenStore): Promise<void> {
 /** Who restarts under its name finds the former process gone, or about to leave. */
 async function refuseTwin(settings: Settings, { store }: OpenStore): Promise<void> {
   const name = nameOf(settings);
-  const twin = (await livingMembers(store.table)).find((member) => member.name === name && !member.isLeaving);
+  const namesakes = store.table === undefined ? [] : await livingMembers(store.table, (member) => member.name === name);
+  const twin = namesakes.find(({ isLeaving }) => !isLeaving);
   if (twin === undefined) return;
   throw new ConfigError(
     `another node at ${twin.host}:${twin.port} is called ${name}: give this one another name (cluster.name)`,
   );
-}
-
-/** Members of a cluster whose beats move. Asks nothing where there are none. */
-async function livingMembers(table: ClusterTable | undefined): Promise<readonly MemberRecord[]> {
-  const before = await table?.read();
-  if (table === undefined || before === undefined || before.view.members.size === 0) return [];
-  await delay(LIFE_MS);
-  const { beats, view } = await table.read();
-  return [...view.members].flatMap(([tag, member]) => (beats.get(tag) === before.beats.get(tag) ? [] : [member]));
 }
 
 /** Beside the start, which must not wait for a replica that does not answer. */

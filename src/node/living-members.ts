@@ -1,0 +1,54 @@
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ClusterTable, MemberRecord } from '../cluster/table.js';
+import { Watch } from '../cluster/watch.js';
+
+/** Half of the time between two beats of a member. */
+const LOOK_MS = 100;
+const CONNECT_MS = 500;
+
+/**
+ * Of the members of a cluster that are asked about, those that live: their beats move. Whether one is gone shows as it does to
+ * its peers, see `Watch`. Rejects when the table cannot be read.
+ */
+export async function livingMembers(
+  table: ClusterTable,
+  isAskedAbout: (member: MemberRecord) => boolean,
+): Promise<readonly MemberRecord[]> {
+  const { view } = await table.read();
+  const asked = [...view.members].filter(([, member]) => isAskedAbout(member));
+  if (asked.length === 0) return [];
+  const watch = new Watch();
+  for (const [tag, { host, port }] of asked) {
+    isRefused(host, port)
+      .then((isGone) => isGone && watch.refused(tag))
+      .catch(() => {});
+  }
+  for (;;) {
+    const { beats, view } = await table.read();
+    const nowMs = performance.now();
+    watch.beatsRead(beats, nowMs);
+    const there = asked.flatMap(([tag]) => {
+      const member = view.members.get(tag);
+      return member === undefined ? [] : [[tag, member] as const];
+    });
+    if (there.every(([tag]) => watch.hasLived(tag) || watch.isGone(tag, nowMs))) {
+      return there.filter(([tag]) => watch.hasLived(tag)).map(([, member]) => member);
+    }
+    await delay(LOOK_MS);
+  }
+}
+
+/** True when the machine says that nobody listens there. */
+async function isRefused(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port, timeout: CONNECT_MS });
+  try {
+    return await new Promise((resolve) => {
+      socket.once('connect', () => resolve(false));
+      socket.once('timeout', () => resolve(false));
+      socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'));
+    });
+  } finally {
+    socket.destroy();
+  }
+}
