@@ -172,9 +172,10 @@ export class Planner {
   /** Makes a first plan, or one after all have been away: one, once it is known of every member whether it lives. */
   private mayBegin(members: readonly PlanMember[], nowMs: number): boolean {
     const { settings, watch, tag: here } = this.deps;
-    if (members.some(({ tag }) => tag !== here && !watch.hasLived(tag))) return false;
     const sinceMs = nowMs - this.startedMs;
-    if (settings.expect > 1) return members.length >= settings.expect || sinceMs >= EXPECT_MS;
+    if (sinceMs >= EXPECT_MS) return true;
+    if (members.some(({ tag }) => tag !== here && !watch.hasLived(tag))) return false;
+    if (settings.expect > 1) return members.length >= settings.expect;
     return sinceMs >= SETTLE_MS;
   }
 

@@ -15,25 +15,23 @@ export async function livingMembers(
   table: ClusterTable,
   isAskedAbout: (member: MemberRecord) => boolean,
 ): Promise<readonly MemberRecord[]> {
-  const { view } = await table.read();
-  const asked = [...view.members].filter(([, member]) => isAskedAbout(member));
-  if (asked.length === 0) return [];
   const watch = new Watch();
-  for (const [tag, { host, port }] of asked) {
-    isRefused(host, port)
-      .then((isGone) => isGone && watch.refused(tag))
-      .catch(() => {});
-  }
+  const called = new Set<string>();
   for (;;) {
     const { beats, view } = await table.read();
     const nowMs = performance.now();
     watch.beatsRead(beats, nowMs);
-    const there = asked.flatMap(([tag]) => {
-      const member = view.members.get(tag);
-      return member === undefined ? [] : [[tag, member] as const];
-    });
-    if (there.every(([tag]) => watch.hasLived(tag) || watch.isGone(tag, nowMs))) {
-      return there.filter(([tag]) => watch.hasLived(tag)).map(([, member]) => member);
+    // Some may have joined meanwhile.
+    const asked = [...view.members].filter(([, member]) => isAskedAbout(member));
+    for (const [tag, { host, port }] of asked) {
+      if (called.has(tag)) continue;
+      called.add(tag);
+      isRefused(host, port)
+        .then((isGone) => isGone && watch.refused(tag))
+        .catch(() => {});
+    }
+    if (asked.every(([tag]) => watch.hasLived(tag) || watch.isGone(tag, nowMs))) {
+      return asked.filter(([tag]) => watch.hasLived(tag)).map(([, member]) => member);
     }
     await delay(LOOK_MS);
   }

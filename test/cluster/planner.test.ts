@@ -154,3 +154,16 @@ test('nobody plans without those of whom it is not known yet whether they live',
   const owners = restarted.plans.at(-1)?.owners ?? [];
   assert.equal(owners[1], 'y', 'it lives, and keeps what it has');
 });
+
+test('a node that expects nobody takes what there is after two seconds, and one that waits in vain after a minute', async () => {
+  const alone = new Restarted(1);
+  await alone.pass(1900);
+  assert.equal(alone.plans.length, 0);
+  await alone.pass(300);
+  assert.deepEqual(alone.plans.at(-1)?.owners, ['a', 'a', 'a']);
+  const waiting = new Restarted(3);
+  await waiting.pass(59_000);
+  assert.equal(waiting.plans.length, 0);
+  await waiting.pass(2000);
+  assert.deepEqual(waiting.plans.at(-1)?.owners, ['a', 'a', 'a']);
+});

@@ -13,7 +13,9 @@ class Table {
   reads = 0;
   readonly members = new Map<string, MemberRecord>();
   /** Who leaves, after so many reads. */
-  leaving = new Map<string, number>();
+  readonly leaving = new Map<string, number>();
+  /** Called at each read but the first two. */
+  joining: (() => void) | undefined = undefined;
 
   constructor(private readonly moving: readonly string[]) {}
 
@@ -28,6 +30,7 @@ class Table {
 
   async read(): Promise<{ beats: ReadonlyMap<string, string>; view: TableView }> {
     this.reads++;
+    if (this.reads > 2) this.joining?.();
     for (const [tag, reads] of this.leaving) if (this.reads > reads) this.members.delete(tag);
     const beats = new Map(
       [...this.members.keys()].map((tag) => [tag, this.moving.includes(tag) ? `${this.reads}` : '']),
@@ -58,6 +61,13 @@ test('nobody waits where there is nobody to ask about, or who is asked about has
   table.leaving.set('a', 1);
   assert.deepEqual(await table.living(({ name }) => name === 'node-0'), []);
   assert.equal(table.reads, 2);
+});
+
+test('who joins while others are looked at is looked at, too', async () => {
+  const table = new Table(['b']);
+  table.add('a', 'node-0');
+  table.joining = () => table.add('b', 'node-0');
+  assert.deepEqual(await table.living(() => true), ['node-0']);
 });
 
 test('an address that cannot be one is no sign of anything', async () => {

@@ -68,7 +68,7 @@ export class Client {
     let head = this.heads.get(path);
     if (head === undefined) {
       // A path of a profile may have what HTTP does not take, and may be encoded already.
-      const target = (this.folder + path).replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
+      const target = (this.folder + path).toWellFormed().replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
       head = `POST ${target} HTTP/1.1\r\nHost: ${this.host}\r\nContent-Type: application/json\r\n`;
       this.heads.set(path, head);
     }

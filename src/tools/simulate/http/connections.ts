@@ -24,6 +24,7 @@ export class Connections {
   private readonly waiting = new Queue<Sending>();
   /** What this turn of the event loop sends. */
   private outbox: Sending[] = [];
+  private isClosed = false;
 
   constructor(private readonly server: Server) {}
 
@@ -46,6 +47,7 @@ export class Connections {
   }
 
   close(): void {
+    this.isClosed = true;
     for (const connection of this.all) connection.destroy();
   }
 
@@ -56,6 +58,8 @@ export class Connections {
   }
 
   private begin(sending: Sending): void {
+    // It was given up meanwhile.
+    if (sending.isDone) return;
     const connection = this.maybeFree() ?? this.maybeNew();
     if (connection === undefined) this.waiting.push(sending);
     else sending.goOn(connection);
@@ -92,7 +96,7 @@ export class Connections {
 
   private beginWaiting(): void {
     for (;;) {
-      const sending = this.waiting.shift();
+      const sending = this.isClosed ? undefined : this.waiting.shift();
       if (sending === undefined) return;
       if (sending.isDone) continue;
       this.begin(sending);
@@ -116,7 +120,6 @@ class Sending implements Exchange {
   }
 
   goOn(connection: Connection): void {
-    if (this.isDone) return;
     this.connection = connection;
     connection.send(this);
   }
@@ -146,7 +149,9 @@ class Sending implements Exchange {
 function open({ host, port, isTls }: Server, onBytes: (bytes: Buffer) => void): Socket {
   if (isTls) {
     const name = isIP(host) === 0 ? { servername: host } : {};
-    return tlsConnect({ host, port, ALPNProtocols: ['http/1.1'], ...name }).on('data', onBytes);
+    return tlsConnect({ host, port, ALPNProtocols: ['http/1.1'], ...name })
+      .setNoDelay()
+      .on('data', onBytes);
   }
   const callback = (length: number) => {
     onBytes(received.subarray(0, length));

@@ -65,7 +65,7 @@ export class ResponseReader {
       case 'chunk':
         return this.piece() ? this.go('chunk end') : undefined;
       case 'chunk end':
-        return this.line() === undefined ? undefined : this.go('chunk size');
+        return this.chunkEnd();
       case 'trailer': {
         const line = this.line();
         return line === undefined ? undefined : line === '';
@@ -95,6 +95,7 @@ export class ResponseReader {
     if (this.status >= CONTINUE && this.status < 200) return this.go('head');
     this.keptMs = keptMsOf(head, minor === '1');
     if (NO_BODY.includes(this.status)) return true;
+    if ((head.match(LENGTHS)?.length ?? 0) > 1) throw new Error('the answer says more than once how long it is');
     const coding = maybeHeader(TRANSFER_ENCODING, head);
     if (coding !== undefined && /chunked$/i.test(coding)) return this.go('chunk size');
     const length = coding === undefined ? maybeHeader(CONTENT_LENGTH, head) : undefined;
@@ -114,6 +115,13 @@ export class ResponseReader {
     if (size === undefined) throw new Error('the answer has a chunk without a size');
     this.left = Number.parseInt(size, 16);
     return this.go(this.left === 0 ? 'trailer' : 'chunk');
+  }
+
+  private chunkEnd(): false | undefined {
+    const line = this.line();
+    if (line === undefined) return undefined;
+    if (line !== '') throw new Error('the answer has a chunk that is longer than its size');
+    return this.go('chunk size');
   }
 
   private line(): string | undefined {
@@ -147,6 +155,7 @@ export class ResponseReader {
 
 const TRANSFER_ENCODING = /\ntransfer-encoding:[ \t]*(.*?)[ \t]*\r/i;
 const CONTENT_LENGTH = /\ncontent-length:[ \t]*(.*?)[ \t]*\r/i;
+const LENGTHS = /\n(?:content-length|transfer-encoding):/gi;
 const CONNECTION = /\nconnection:[ \t]*(.*?)[ \t]*\r/i;
 const KEEP_ALIVE = /\nkeep-alive:.*?timeout=(\d+)/i;
 /** A server that closes a connection after a rest does so a little earlier than the request that is then on its way. */

@@ -54,7 +54,10 @@ test('what is no response is refused', () => {
     'HTTP/2 200\r\n\r\n',
     `${OK}Content-Length: -1\r\n\r\n`,
     `${OK}Content-Length: 1, 2\r\n\r\n`,
+    `${OK}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`,
+    `${OK}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
     `${OK}Transfer-Encoding: chunked\r\n\r\nx\r\n`,
+    `${OK}Transfer-Encoding: chunked\r\n\r\n3\r\nabcdef\r\n0\r\n\r\n`,
     'x'.repeat(100_000),
   ]) {
     assert.throws(() => new ResponseReader().push(Buffer.from(bytes)), /answer/, bytes.slice(0, 80));
