@@ -99,7 +99,7 @@ export class ArchiveDesk {
 
   private goOnWith(player: WaitingPlayer): void {
     const { waiting, carrier } = this;
-    let { found } = player;
+    let found = player.asking === player.requests.peek() ? player.found : undefined;
     for (let request = player.requests.peek(); request !== undefined; request = player.requests.peek()) {
       const lookUp = found === undefined ? this.maybeLookUp(request) : undefined;
       if (lookUp !== undefined) {

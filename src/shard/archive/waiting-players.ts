@@ -10,7 +10,9 @@ export type Found = ArchivedPart;
 export interface WaitingPlayer {
   readonly username: string;
   readonly requests: Queue<Request>;
-  /** For the first of the requests; undefined while it is looked for. */
+  /** Something is looked for on behalf of this one; by the time that it is found this may be given up, and another one first. */
+  asking: Request | undefined;
+  /** For `asking`; undefined while it is looked for. */
   found: Found | undefined;
 }
 
@@ -38,7 +40,7 @@ export class WaitingPlayers {
 
   /** Waits for what is looked for on behalf of its first request. */
   begin(username: string, request: Request, found: Promise<Found>): void {
-    const player: WaitingPlayer = { username, requests: new Queue(), found: undefined };
+    const player: WaitingPlayer = { username, requests: new Queue(), asking: undefined, found: undefined };
     this.players.set(username, player);
     this.add(player, request);
     this.await(player, found);
@@ -51,6 +53,7 @@ export class WaitingPlayers {
 
   /** Waits once more: its next request needs something else. */
   await(player: WaitingPlayer, found: Promise<Found>): void {
+    player.asking = player.requests.peek();
     player.found = undefined;
     void found.then((part) => {
       if (this.players.get(player.username) !== player) return;
@@ -78,7 +81,7 @@ export class WaitingPlayers {
     if (isDone && player !== undefined) this.players.delete(player.username);
   }
 
-  /** Answers those first ones whose deadline has passed. What is looked for still may come. */
+  /** Answers those first ones whose deadline has passed. What is looked for still may come, and is for nobody then. */
   dropLate(nowMs: number, answer: BusyAnswer): void {
     for (const player of this.players.values()) {
       if (player.found !== undefined) continue;

@@ -181,6 +181,34 @@ test('while the archive is away, what needs it waits and keeps its order; all el
   assert.equal(await test.balance('ann'), 95);
 });
 
+test('what is found for a request that was given up meanwhile decides no other: that one is looked for itself', async () => {
+  const archive = new MemoryArchive();
+  const test = await started(archive);
+  await test.fund('ann', 100);
+  const round = (n: number) => [{ id: `t${n}`, roundId: `r${n}` }];
+  for (const txns of [1, 2, 3].map(round)) {
+    await test.execute(place(txns));
+    await test.execute(settle(txns));
+  }
+  await allClosedLeave(test);
+  const balance = await test.balance('ann');
+  archive.isAway = true;
+  const givenUp = test.execute(settle(round(1)), 0, test.clock.nowMs + 5);
+  const behind = test.execute(place(round(2)));
+  test.clock.nowMs += 10;
+  assert.deepEqual(await givenUp, failed('not-durable-in-time'));
+  archive.isAway = false;
+  assert.ok(((await behind) as { isRepeat?: boolean }).isRepeat, 'it waited behind it');
+  archive.isAway = true;
+  const alone = test.execute(settle(round(1)), 0, test.clock.nowMs + 5);
+  test.clock.nowMs += 10;
+  await alone;
+  const after = test.execute(place(round(3)));
+  archive.isAway = false;
+  assert.ok(((await after) as { isRepeat?: boolean }).isRepeat, 'it came when nobody waited any more');
+  assert.equal(await test.balance('ann'), balance);
+});
+
 test('a list that waits for the archive holds up nobody, and has all of it also when something leaves meanwhile', async () => {
   const archive = new MemoryArchive();
   const test = await started(archive);
