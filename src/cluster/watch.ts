@@ -119,11 +119,6 @@ export class Watch {
     return seen !== undefined && seen.seenMs - seen.sinceMs >= QUIET_MS && this.isReached(shard, nowMs);
   }
 
-  /** Its link has been heard lately. */
-  isHeard(tag: string, nowMs: number): boolean {
-    return nowMs - this.heardMs(tag) < SILENT_MS;
-  }
-
   /** It has given a sign of life since this member looks. */
   hasLived(tag: string): boolean {
     return this.beats.get(tag)?.hasMoved === true || this.heardMs(tag) > Number.NEGATIVE_INFINITY;
@@ -145,6 +140,11 @@ export class Watch {
     const silentMs = nowMs - beat.sinceMs;
     if (this.isRefused(tag)) return silentMs >= REFUSED_MS && beat.reads >= REFUSED_READS;
     return silentMs >= SILENT_MS && beat.reads >= SILENT_READS && !this.isHeard(tag, nowMs);
+  }
+
+  /** Its link has been heard lately. */
+  private isHeard(tag: string, nowMs: number): boolean {
+    return nowMs - this.heardMs(tag) < SILENT_MS;
   }
 
   private isRefused(tag: string): boolean {

@@ -9,12 +9,13 @@ const CONNECT_MS = 500;
 
 /**
  * Of the members of a cluster that are asked about, those that live: their beats move. Whether one is gone shows as it does to
- * its peers, see `Watch`. Rejects when the table cannot be read.
+ * its peers, see `Watch`. None where the store has no table. Rejects when the table cannot be read.
  */
 export async function livingMembers(
-  table: ClusterTable,
+  table: ClusterTable | undefined,
   isAskedAbout: (member: MemberRecord) => boolean,
 ): Promise<readonly MemberRecord[]> {
+  if (table === undefined) return [];
   const watch = new Watch();
   const called = new Set<string>();
   for (;;) {

@@ -56,7 +56,7 @@ async function startWithOthers(parts: Parts, cluster: ClusterNode, isStopping: (
 
 /** A process alone takes all shards, and would end nodes that share them. */
 async function refuseBesideOthers({ store, name }: OpenStore): Promise<void> {
-  const living = store.table === undefined ? [] : await livingMembers(store.table, () => true);
+  const living = await livingMembers(store.table, () => true);
   if (living.length === 0) return;
   const names = living.map((member) => member.name).sort();
   throw new StoreError(
@@ -67,7 +67,7 @@ async function refuseBesideOthers({ store, name }: OpenStore): Promise<void> {
 /** Who restarts under its name finds the former process gone, or about to leave. */
 async function refuseTwin(settings: Settings, { store }: OpenStore): Promise<void> {
   const name = nameOf(settings);
-  const namesakes = store.table === undefined ? [] : await livingMembers(store.table, (member) => member.name === name);
+  const namesakes = await livingMembers(store.table, (member) => member.name === name);
   const twin = namesakes.find(({ isLeaving }) => !isLeaving);
   if (twin === undefined) return;
   throw new ConfigError(
