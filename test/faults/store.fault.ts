@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { importPlayers } from '../../bench/support/servers.js';
 import { until } from '../support/until.js';
 import type { WalletdProcess } from '../support/walletd-process.js';
 import { FaultyNetwork } from './faulty-network.js';
@@ -9,10 +10,14 @@ import { readOrphans } from './orphans.js';
 import { prove } from './proof.js';
 import { RawRedis } from './raw-redis.js';
 import { fault } from './scene.js';
+import { unfinishedIn } from './snapshots.js';
 
 const SILENT_MS = 2000;
 /** Five seconds, and what a client on the same two cores sees later. */
 const ENDED_MS = 10_000;
+/** Their snapshots take a while. */
+const IDLE_PLAYERS = Array.from({ length: 100_000 }, (_, i) => `idle-${i}`);
+const FULL = /Redis is at its memory limit and wrote nothing: raise maxmemory/;
 
 /** Bad weather that `walletd` describes in these words; nothing is told until it is over. */
 async function refusedUntil(walletd: WalletdProcess, load: Load, words: RegExp, mend: () => Promise<unknown>) {
@@ -34,9 +39,29 @@ fault('a Redis at its memory limit: 503 and a sentence, and service again when i
   await delay(500);
   await redis.call('CONFIG', 'SET', 'maxmemory', '1mb');
   const mend = () => redis.call('CONFIG', 'SET', 'maxmemory', '0');
-  scene.say(await refusedUntil(walletd, load, /Redis is at its memory limit and wrote nothing: raise maxmemory/, mend));
+  scene.say(await refusedUntil(walletd, load, FULL, mend));
   await load.stop();
   scene.say(await prove([load], walletd, new RawRedis(redis)));
+});
+
+fault('a Redis at its memory limit during a snapshot: it gets back what the snapshot took', async (scene) => {
+  const redis = await scene.redis();
+  const raw = new RawRedis(redis);
+  const walletd = await scene.walletd(redis.url);
+  await importPlayers(walletd.adminUrl, IDLE_PLAYERS, 1);
+  const load = await scene.load(walletd);
+  const taking = fetch(`${walletd.adminUrl}/v1/snapshots`, { method: 'POST' });
+  await until('a snapshot that has begun', async () => (await unfinishedIn(raw)).length > 0);
+  await redis.call('CONFIG', 'SET', 'maxmemory', '1mb');
+  const said = await walletd.waitFor(({ msg }) => msg === 'snapshot abandoned');
+  assert.match(String(said.reason), FULL);
+  assert.deepEqual(await unfinishedIn(raw), []);
+  assert.equal((await taking).status, 200);
+  await redis.call('CONFIG', 'SET', 'maxmemory', '0');
+  const mendedMs = performance.now();
+  await until('service', () => load.firstAnswerAfter(mendedMs));
+  await load.stop();
+  scene.say(await prove([load], walletd, raw));
 });
 
 fault('the functions of Redis are gone: walletd brings its own again', async (scene) => {

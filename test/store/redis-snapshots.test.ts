@@ -205,10 +205,32 @@ test('a log in large nodes is trimmed too', async () => {
   }
 });
 
+test('a server that is full takes no more of a snapshot, and gets room back from snapshots and log', async () => {
+  await withStore(async (store, log) => {
+    for (let i = 0; i < 300; i++) await log.append(0);
+    await store.snapshots.beginSnapshot(0, log.nonce, ID);
+    await server.call('CONFIG', 'SET', 'maxmemory', 1);
+    try {
+      const write = store.snapshots.writeChunk(0, log.nonce, ID, 0, MANIFEST);
+      await assert.rejects(write, /Redis is at its memory limit and wrote nothing/);
+      assert.equal(await store.snapshots.deleteSnapshot(0, log.nonce, [], ID), true);
+      assert.equal(
+        await store.snapshots.deleteSnapshot(0, log.nonce, [], ID),
+        true,
+        'also where there is nothing left of it',
+      );
+      assert.equal(await store.snapshots.trimLog(0, log.nonce, [], log.head(0).lsn), true);
+      assert.ok((await store.wal.read(0, LSN_ZERO, 1000)).length < 300);
+    } finally {
+      await server.call('CONFIG', 'SET', 'maxmemory', 0);
+    }
+  });
+});
+
 test('a function that the server has lost is loaded again, and the write can be made again', async () => {
   await withStore(async (store, log) => {
     await store.snapshots.beginSnapshot(0, log.nonce, ID);
-    await server.call('FUNCTION', 'DELETE', 'walletd_snapshot_2');
+    await server.call('FUNCTION', 'DELETE', 'walletd_snapshot_3');
     await assert.rejects(
       store.snapshots.writeChunk(0, log.nonce, ID, 0, MANIFEST),
       /missing in Redis: it is loaded again/,

@@ -3,6 +3,7 @@ import { messageOf } from '../../base/message-of.js';
 import { APPEND_FUNCTION_NAME, APPEND_LIBRARY } from './append-function.js';
 import { CLUSTER_FUNCTION_NAME, CLUSTER_LIBRARY } from './cluster-function.js';
 import { ServerRefused } from './server-check.js';
+import { isFull } from './server-error.js';
 import { SNAPSHOT_FUNCTION_NAME, SNAPSHOT_LIBRARY } from './snapshot-function.js';
 
 interface RedisFunction {
@@ -23,6 +24,7 @@ export async function ensureFunction(client: Redis, wanted: RedisFunction): Prom
     await client.call('FUNCTION', 'LOAD', wanted.library);
   } catch (error) {
     if (await hasFunction(client, wanted)) return;
+    if (isFull(error as Error)) throw error;
     throw new ServerRefused(
       `Redis lacks the function ${wanted.name} and does not let walletd load it (${messageOf(error)}): ` +
         'run `walletd init` once as a user who may call FUNCTION LOAD',
@@ -36,6 +38,8 @@ async function hasFunction(client: Redis, { name, idleArgs }: RedisFunction): Pr
     return true;
   } catch (error) {
     if (/Function not found/.test(messageOf(error))) return false;
+    // It is there, and a server that is full does not run it. What is read needs no room.
+    if (isFull(error as Error)) return true;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import type { SnapshotStore, StoredSnapshot } from '../../shard/snapshot/snapsho
 import { confirmed, type Durability } from './durability.js';
 import type { Keys } from './keys.js';
 import type { Router } from './router.js';
-import { SNAPSHOT_FUNCTION_NAME } from './snapshot-function.js';
+import { ROOM_FUNCTION_NAME, SNAPSHOT_FUNCTION_NAME } from './snapshot-function.js';
 
 /**
  * Removed in one call, during which Redis does nothing else: 1 ms for entries of 64 KiB. A node of a stream is removed as
@@ -16,6 +16,15 @@ const REFUSED = 0;
 const MORE = 2;
 
 type Argument = string | number | Buffer;
+
+const FUNCTION_OF = {
+  begin: SNAPSHOT_FUNCTION_NAME,
+  chunk: SNAPSHOT_FUNCTION_NAME,
+  publish: SNAPSHOT_FUNCTION_NAME,
+  delete: ROOM_FUNCTION_NAME,
+  trim: ROOM_FUNCTION_NAME,
+} as const;
+type Call = readonly [verb: keyof typeof FUNCTION_OF, ...args: Argument[]];
 
 /** The newest snapshot that this process has begun for a shard, and the chunks sent of it. */
 interface Written {
@@ -58,24 +67,24 @@ export class RedisSnapshots implements SnapshotStore {
 
   async writeChunk(shard: number, nonce: string, id: string, index: number, bytes: Buffer): Promise<boolean> {
     this.chunksOf(shard, id)?.add(index);
-    const args = ['chunk', nonceOf(nonce), 0, id, index, bytes];
+    const args: Call = ['chunk', nonceOf(nonce), 0, id, index, bytes];
     return await this.isDone(shard, this.keys.chunks(shard, id), args);
   }
 
   async publishSnapshot(shard: number, nonce: string, id: string, manifest: Buffer): Promise<boolean> {
     assert(manifest.length > 0, 'an empty manifest is that of an unfinished snapshot');
     const chunks = this.chunksOf(shard, id)?.size ?? 0;
-    const args = ['publish', nonceOf(nonce), 0, id, manifest, chunks];
+    const args: Call = ['publish', nonceOf(nonce), 0, id, manifest, chunks];
     return await this.isDurable(shard, this.keys.chunks(shard, id), args);
   }
 
   async deleteSnapshot(shard: number, nonce: string, kept: readonly StoredSnapshot[], id: string): Promise<boolean> {
-    const args = ['delete', nonceOf(nonce), ...argsOf(kept), id];
+    const args: Call = ['delete', nonceOf(nonce), ...argsOf(kept), id];
     return await this.isDurable(shard, this.keys.chunks(shard, id), args);
   }
 
   async trimLog(shard: number, nonce: string, kept: readonly StoredSnapshot[], before: Lsn): Promise<boolean> {
-    const args = ['trim', nonceOf(nonce), ...argsOf(kept), before.epoch, before.sequence, ENTRIES_PER_CALL];
+    const args: Call = ['trim', nonceOf(nonce), ...argsOf(kept), before.epoch, before.sequence, ENTRIES_PER_CALL];
     for (;;) {
       const reply = await this.durableReply(shard, this.keys.log(shard), args);
       if (reply !== MORE) return reply !== REFUSED;
@@ -87,23 +96,23 @@ export class RedisSnapshots implements SnapshotStore {
     return written?.id === id ? written.chunks : undefined;
   }
 
-  private async isDone(shard: number, key: string, args: readonly Argument[]): Promise<boolean> {
+  private async isDone(shard: number, key: string, args: Call): Promise<boolean> {
     return (await this.router.onShard(shard, 'reads', (client) => this.call(client, shard, key, args))) !== REFUSED;
   }
 
-  private async isDurable(shard: number, key: string, args: readonly Argument[]): Promise<boolean> {
+  private async isDurable(shard: number, key: string, args: Call): Promise<boolean> {
     return (await this.durableReply(shard, key, args)) !== REFUSED;
   }
 
-  private durableReply(shard: number, key: string, args: readonly Argument[]): Promise<number> {
+  private durableReply(shard: number, key: string, args: Call): Promise<number> {
     return this.router.onShard(shard, 'reads', (client) =>
       confirmed(client, this.durability, this.call(client, shard, key, args)),
     );
   }
 
-  private call(client: Redis, shard: number, key: string, args: readonly Argument[]): Promise<number> {
+  private call(client: Redis, shard: number, key: string, args: Call): Promise<number> {
     const keys = [this.keys.head(shard), this.keys.snapshots(shard), key];
-    return client.call('FCALL', SNAPSHOT_FUNCTION_NAME, keys.length, ...keys, ...args) as Promise<number>;
+    return client.call('FCALL', FUNCTION_OF[args[0]], keys.length, ...keys, ...args) as Promise<number>;
   }
 }
 

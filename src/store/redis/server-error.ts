@@ -53,8 +53,13 @@ export function explain(error: Error): Error {
   if (OUTAGE.test(error.message) || (SENTINELS_AWAY.test(error.message) && !NOT_AWAY.test(error.message))) {
     return new OutageError(words?.message ?? error.message, { cause: error });
   }
-  if (FULL.test(error.message)) return new StoreFullError(words?.message ?? error.message, { cause: error });
+  if (isFull(error)) return new StoreFullError(words?.message ?? error.message, { cause: error });
   return words ?? error;
+}
+
+/** It has no memory left for this command. */
+export function isFull({ message }: Error): boolean {
+  return FULL.test(message);
 }
 
 function sentenceOf(error: Error): Error | undefined {

@@ -1,13 +1,14 @@
 /**
- * Writes to the snapshots of one shard, and the trimming of its log, as a function of Redis: each is made only when the
- * newest entry of the log is by the owner that makes it, and deletions only when the snapshots that are kept are there.
+ * Writes to the snapshots of one shard, and what gives room back, as two functions of Redis: each is made only when the newest
+ * entry of the log is by the owner that makes it, and deletions only when the snapshots that are kept are there. A Redis that
+ * is full runs the second one all the same: what it holds of an unfinished snapshot would keep the log from growing.
  *
  *   keys   head, manifests of the shard, and what the verb is about: chunks of the snapshot, or log
  *   args   verb, nonce (8 bytes), number of kept snapshots, id and manifest of each, then
- *            begin     id
+ *            begin     id                                       (these three: the first function)
  *            chunk     id, index, bytes
  *            publish   id, manifest, least number of chunks
- *            delete    id
+ *            delete    id                                       (these two: the second one)
  *            trim      epoch and sequence of the first entry to stay, most entries to remove
  *   reply  0 refused, 1 done, 2 done and there is more to trim
  *
@@ -20,30 +21,31 @@
  * Ids are compared by sequence as well, so that an epoch that the log never had removes nothing. A deletion that finds
  * nothing writes the head again as it is: WAIT waits for the last write of its connection, and there has to be one.
  */
-export const SNAPSHOT_FUNCTION_NAME = 'walletd_snapshot_2';
-export const SNAPSHOT_LIBRARY_NAME = 'walletd_snapshot_2';
+export const SNAPSHOT_FUNCTION_NAME = 'walletd_snapshot_3';
+export const ROOM_FUNCTION_NAME = 'walletd_room_3';
 
-export const SNAPSHOT_LIBRARY = `#!lua name=${SNAPSHOT_LIBRARY_NAME}
+export const SNAPSHOT_LIBRARY = `#!lua name=${SNAPSHOT_FUNCTION_NAME}
 local function sequence_of(entry)
   return tonumber(string.match(entry[1], '%d+$'))
 end
 
-local verbs = {}
+local writes = {}
+local removals = {}
 
-function verbs.begin(keys, head, id)
+function writes.begin(keys, head, id)
   local manifest = redis.call('HGET', keys[2], id)
   if manifest and manifest ~= '' then return 0 end
   redis.call('HSET', keys[2], id, '')
   return 1
 end
 
-function verbs.chunk(keys, head, id, index, bytes)
+function writes.chunk(keys, head, id, index, bytes)
   if redis.call('HGET', keys[2], id) ~= '' then return 0 end
   redis.call('HSET', keys[3], index, bytes)
   return 1
 end
 
-function verbs.publish(keys, head, id, manifest, chunks)
+function writes.publish(keys, head, id, manifest, chunks)
   local found = redis.call('HGET', keys[2], id)
   if found == '' then
     if redis.call('HLEN', keys[3]) < tonumber(chunks) then return 0 end
@@ -54,13 +56,13 @@ function verbs.publish(keys, head, id, manifest, chunks)
   return 1
 end
 
-function verbs.delete(keys, head, id)
+function removals.delete(keys, head, id)
   local removed = redis.call('UNLINK', keys[3]) + redis.call('HDEL', keys[2], id)
   if removed == 0 then redis.call('SET', keys[1], head) end
   return 1
 end
 
-function verbs.trim(keys, head, epoch, sequence, limit)
+function removals.trim(keys, head, epoch, sequence, limit)
   local newest = redis.call('XREVRANGE', keys[3], '+', '-', 'COUNT', 1)[1]
   if not newest then return 1 end
   local first = epoch .. '-' .. sequence
@@ -72,7 +74,7 @@ function verbs.trim(keys, head, epoch, sequence, limit)
   return removed > 0 and 2 or 1
 end
 
-local function snapshot(keys, args)
+local function carry_out(verbs, keys, args)
   if #keys == 0 then return 0 end
   local head = redis.call('GET', keys[1])
   if not head or string.sub(head, 13, 20) ~= args[2] then return 0 end
@@ -83,5 +85,13 @@ local function snapshot(keys, args)
   return verbs[args[1]](keys, head, unpack(args, 4 + 2 * kept))
 end
 
-redis.register_function('${SNAPSHOT_FUNCTION_NAME}', snapshot)
+redis.register_function('${SNAPSHOT_FUNCTION_NAME}', function(keys, args)
+  return carry_out(writes, keys, args)
+end)
+
+redis.register_function({
+  function_name = '${ROOM_FUNCTION_NAME}',
+  callback = function(keys, args) return carry_out(removals, keys, args) end,
+  flags = {'allow-oom'}
+})
 `;
