@@ -537,8 +537,8 @@ export class ClusterNode implements PeerEvents {
     );
     const here = this.sealHere(tag, { shard, sequence });
     const there = await this.copies.sealAt(peers, shard, sequence);
-    if (here === undefined) return 'sealed';
-    return typeof there === 'string' ? there : [here, ...there];
+    if (here === undefined || there === 'sealed') return 'sealed';
+    return { ...there, copies: [here, ...there.copies] };
   }
 
   private pulse(): void {

@@ -99,8 +99,8 @@ const LAG_MAX = 64;
 const HANDOVERS_MAX = 2;
 /** A flight that takes so long says something about its server. */
 const WAITING_MS = 500;
-/** An offer is good for so long: who made it goes on before, which shows in the log, and no failover loses that so soon. */
-const OFFER_MS = 500;
+/** An offer is good for so long: less than `HANDOVER_MS`, after which who made it goes on. */
+const OFFER_MS = 300;
 const WANT_MS = 200;
 /** Whose heir was too slow serves for so long before the next pause: it would be paused most of the time otherwise. */
 const KEPT_MS = 1000;
@@ -187,8 +187,23 @@ export class Ownership {
   offered(shard: number, head: Head, untilMs: number): void {
     const dealing = this.dealings[shard];
     if (dealing === undefined || dealing.isBusy || this.roleIn(shard, this.deps.view()) !== 'owner') return;
-    // Who hands over has told nothing that it does not say.
-    void this.busily(dealing, () => this.fence(dealing, { over: head, copies: [], untilMs, how: 'handed-over' }));
+    void this.busily(dealing, () => this.takeOffered(dealing, head, untilMs));
+  }
+
+  /**
+   * Who hands over has told nothing that the offer does not say, but goes on when the fence is slow: what it tells then must not
+   * be held by somebody who was not asked.
+   */
+  private async takeOffered(dealing: Dealing, head: Head, untilMs: number): Promise<void> {
+    const { clock, hasSeals, copiesOf } = this.deps;
+    const behind = head.lsn.sequence;
+    const offer = { over: head, behind, untilMs, how: 'handed-over' } as const;
+    if (!hasSeals()) return await this.fence(dealing, { ...offer, copies: [] });
+    // A seal holds up the owner, too.
+    if (clock.monotonicMs() >= untilMs) return;
+    const gathered = await copiesOf(dealing.shard, behind);
+    if (gathered === 'sealed' || gathered.isSilent) return;
+    await this.fence(dealing, { ...offer, copies: gathered.copies });
   }
 
   /** A peer serves the shard, since the fence of this epoch. */
@@ -459,7 +474,8 @@ export class Ownership {
 
   private async take(dealing: Dealing, over: Head | undefined): Promise<void> {
     const startedMs = this.deps.clock.monotonicMs();
-    const copies = await this.maybeCopies(dealing, startedMs);
+    const behind = this.deps.local.status()[dealing.shard]?.head?.lsn.sequence ?? 0;
+    const copies = await this.maybeCopies(dealing, behind, startedMs);
     if (copies === undefined) {
       await delay(this.deps.timers, LOOK_MS);
       return;
@@ -467,12 +483,12 @@ export class Ownership {
     dealing.uncopiedSinceMs = undefined;
     // Without seals the log alone says who may tell: a slow one is fenced as well as any other.
     const untilMs = this.deps.hasSeals() ? startedMs + SEAL_USED_MS : Number.POSITIVE_INFINITY;
-    await this.fence(dealing, { over, copies, untilMs, how: 'taken' });
+    await this.fence(dealing, { over, copies, untilMs, behind, how: 'taken' });
   }
 
   private async fence(
     dealing: Dealing,
-    { how, ...fence }: Pick<Take, 'over' | 'copies' | 'untilMs'> & { readonly how: 'handed-over' | 'taken' },
+    { how, ...fence }: Pick<Take, 'over' | 'copies' | 'untilMs' | 'behind'> & { readonly how: 'handed-over' | 'taken' },
   ): Promise<void> {
     const { shard } = dealing;
     const { clock, watch, observer, log, told } = this.deps;
@@ -505,16 +521,23 @@ export class Ownership {
   }
 
   /** Undefined while it is worth waiting for somebody who may hold what the log has lost. */
-  private async maybeCopies(dealing: Dealing, nowMs: number): Promise<readonly (readonly SealedEntry[])[] | undefined> {
+  private async maybeCopies(
+    dealing: Dealing,
+    behind: number,
+    nowMs: number,
+  ): Promise<readonly (readonly SealedEntry[])[] | undefined> {
     const { shard } = dealing;
-    const { local, log } = this.deps;
-    const copies = await this.deps.copiesOf(shard, local.status()[shard]?.head?.lsn.sequence ?? 0);
-    if (typeof copies === 'object') return copies;
-    if (copies === 'sealed') return undefined;
+    const { log } = this.deps;
+    const gathered = await this.deps.copiesOf(shard, behind);
+    if (gathered === 'sealed') return undefined;
+    if (!gathered.isSilent) return gathered.copies;
     dealing.uncopiedSinceMs ??= nowMs;
     if (nowMs - dealing.uncopiedSinceMs < UNCOPIED_MS) return undefined;
-    log.warn({ shard }, 'a node that may hold the newest of a shard does not answer: it is taken as its log is');
-    return [];
+    log.warn(
+      { shard },
+      'a node that may hold the newest of a shard does not answer: it is taken as all others have it',
+    );
+    return gathered.copies;
   }
 
   /** Who has told of more may still live, and puts it back. */

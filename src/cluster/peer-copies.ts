@@ -18,10 +18,10 @@ export interface PeerCopiesDeps {
 }
 
 /**
- * What all others hold of a log, each its entries in order. `silent`: one that lives does not answer. `sealed`: another node is
+ * What others hold of a log, each its entries in order; `isSilent`: one that lives does not answer. `sealed`: another node is
  * about to fence the log.
  */
-export type Gathered = readonly (readonly SealedEntry[])[] | 'silent' | 'sealed';
+export type Gathered = { readonly copies: readonly (readonly SealedEntry[])[]; readonly isSilent: boolean } | 'sealed';
 
 /** Brings peers what this node appends, and asks them for what others had brought them. */
 export class PeerCopies {
@@ -58,7 +58,7 @@ export class PeerCopies {
     );
     if (answers.includes('sealed')) return 'sealed';
     const held = answers.filter((entries) => typeof entries === 'object');
-    return held.length < answers.length ? 'silent' : held;
+    return { copies: held, isSilent: held.length < answers.length };
   }
 
   copied(id: number, outcomes: readonly CopyOutcome[]): void {

@@ -32,6 +32,9 @@ const RECOVERING_MAX = 2;
  */
 const REST_MS = 6;
 
+/** Between two that are not followed any more for want of memory: what one has given back is measured before the next. */
+const ROOM_REST_MS = 2000;
+
 const DONE: MoveResult = { type: 'done' };
 
 /** What a shard of several nodes does on its way from one to another, as far as one thread is concerned. */
@@ -50,6 +53,9 @@ export class ShardMoves {
   /** Those of them that callbacks wait for. */
   private readonly awaited = new Set<number>();
   private readonly handovers = new Map<number, Cancel>();
+  /** Shards that are about to be served here. */
+  private readonly taking = new Set<number>();
+  private madeRoomMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly shards: ReadonlyMap<number, Shard>,
@@ -77,7 +83,8 @@ export class ShardMoves {
         case 'bring':
           return await this.bring(shard);
         case 'take':
-          return await this.take(shard, move);
+          this.taking.add(shard.id);
+          return await this.take(shard, move).finally(() => this.taking.delete(shard.id));
         case 'pause':
           return await this.pause(shard);
         case 'resume':
@@ -124,6 +131,8 @@ export class ShardMoves {
 
   private async warm(shard: Shard): Promise<MoveResult> {
     if (shard.state !== 'away') return DONE;
+    // While its server does not answer it takes no place of those whose servers do.
+    await this.deps.wal.head(shard.id);
     if (this.recovering < RECOVERING_MAX) this.recovering++;
     else await new Promise<void>((begin) => this.queue.push({ shard: shard.id, begin }));
     try {
@@ -211,7 +220,7 @@ export class ShardMoves {
     this.isReading = true;
     this.round++;
     const following = [...this.shards.values()].filter(({ state }) => state === 'following');
-    if (this.deps.memory.isFull) this.makeRoom(following);
+    if (this.deps.memory.isFull) this.makeRoom(following.filter(({ id }) => !this.taking.has(id)));
     await Promise.all(following.filter(({ id }) => this.isDue(id)).map((shard) => this.readOne(shard)));
     this.isReading = false;
   }
@@ -224,7 +233,9 @@ export class ShardMoves {
   /** What is served comes first: the largest that only follows goes. */
   private makeRoom(following: readonly Shard[]): void {
     const [largest] = [...following].sort((a, b) => b.recordBytes.all - a.recordBytes.all);
-    if (largest === undefined) return;
+    const nowMs = this.deps.clock.monotonicMs();
+    if (largest === undefined || nowMs - this.madeRoomMs < ROOM_REST_MS) return;
+    this.madeRoomMs = nowMs;
     this.deps.log.warn(
       { shard: largest.id },
       'memory is nearly full: a shard of another node is not followed any more',

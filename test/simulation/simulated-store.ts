@@ -85,8 +85,8 @@ export class SimulatedStore {
     return this.servers.length;
   }
 
-  /** Another server takes the place of the master: what its replicas did not have is gone. */
-  failOver(server: number): void {
+  /** Another server takes the place of the master, which was away for so long: what its replicas did not have is gone. */
+  failOver(server: number, awayMs = FAILOVER_MS): void {
     const one = this.server(server);
     one.life++;
     one.isAway = true;
@@ -98,7 +98,7 @@ export class SimulatedStore {
       stored.head =
         stored.entries.at(-1)?.head ?? (lost[0] === undefined ? stored.head : this.headBefore(shard, lost[0]));
     }
-    this.time.after(FAILOVER_MS, () => {
+    this.time.after(awayMs, () => {
       one.isAway = false;
     });
   }

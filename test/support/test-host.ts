@@ -123,7 +123,14 @@ export class TestHost {
 
   /** Takes shard 0 over: whatever it ends in, unless said otherwise. */
   take(taking: Partial<Taking> = {}): Promise<MoveResult> {
-    const all: Taking = { over: undefined, told: undefined, copies: [], untilMs: Number.POSITIVE_INFINITY, ...taking };
+    const all: Taking = {
+      over: undefined,
+      told: undefined,
+      copies: [],
+      behind: 0,
+      untilMs: Number.POSITIVE_INFINITY,
+      ...taking,
+    };
     return this.host.move({ type: 'take', shard: 0, ...all });
   }
 

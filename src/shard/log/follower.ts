@@ -25,6 +25,8 @@ export interface Taking {
   readonly told: Position | undefined;
   /** What other nodes hold of the log, each its entries in order. */
   readonly copies: readonly (readonly SealedEntry[])[];
+  /** They were asked for behind this sequence, to which what follows had been read. */
+  readonly behind: number;
   /**
    * Of the monotonic clock: from then on others may tell of something that is neither in the log nor in `copies`. Infinity where
    * nobody tells of what the log does not have.
@@ -154,7 +156,7 @@ export class Follower implements OwnTail {
    * too late; it can be followed further then.
    */
   takeOver(
-    { over, told, copies, untilMs }: Taking,
+    { over, told, copies, behind, untilMs }: Taking,
     deps: Reader & TakeOverDeps,
     yieldTurn: () => Promise<void>,
   ): Promise<TakenOver> {
@@ -164,6 +166,8 @@ export class Follower implements OwnTail {
       // A log that has lost its tail ends before what is here.
       const isAsSeen = over === undefined || isSameHead(this.head, over) || isSameHead(found, over);
       if (!isAsSeen) throw new FencedError(shard, found);
+      // Left and read anew meanwhile, from a log that has lost its end: what others hold of that end was not asked for.
+      if (this.head.lsn.sequence < behind) throw new Error('its log is shorter than when others were asked for copies');
       this.takeCopies(copies, deps);
       const { head: previous, timeMs } = this;
       if (told !== undefined && told.lsn.sequence > previous.lsn.sequence) {

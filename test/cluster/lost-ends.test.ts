@@ -1,0 +1,152 @@
+import { test } from 'node:test';
+import { delay } from '../../src/base/timers.js';
+import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
+import type { SimulatedNode } from '../simulation/simulated-node.js';
+import { World } from '../simulation/world.js';
+
+/* Durability peers:1: a failover loses a bet that was told, of a shard that changes hands. Some node holds it. */
+const SHARD = 1;
+
+/** A node that owns the shard, the one that follows it, and a third one. */
+async function begun(followers = 1) {
+  const world = new World({
+    seed: 1,
+    nodes: 3,
+    shards: 2,
+    servers: 2,
+    players: 1,
+    followers,
+    replicasBehindMs: 2000,
+  });
+  await world.begin();
+  await world.time.pass(5000);
+  const find = (isIt: (node: SimulatedNode) => boolean) => world.living.find(isIt) as SimulatedNode;
+  const owner = find(({ serving }) => serving.includes(SHARD));
+  const heir = find((node) => node !== owner && (followers === 0 || node.states()[SHARD] === 'following'));
+  const third = find((node) => node !== owner && node !== heir);
+  return { world, owner, heir, third };
+}
+
+/** A node that serves nothing. */
+function idleIn(world: World): SimulatedNode {
+  return world.living.find(({ serving }) => serving.length === 0) as SimulatedNode;
+}
+
+/** One bet, told by the owner. */
+async function betAt(world: World, owner: SimulatedNode): Promise<void> {
+  for (const node of world.living) node.isOpen = node === owner;
+  const { size } = world.bettors.told;
+  world.bettors.betOnce();
+  await world.time.until('it was told', () => world.bettors.told.size > size);
+}
+
+function loseEnd(world: World, awayMs?: number): void {
+  world.store.failOver(world.store.serverOf(SHARD), awayMs);
+}
+
+async function nothingIsLost(world: World): Promise<void> {
+  for (const node of world.living) node.isOpen = true;
+  await world.time.until('the shard is served', () => world.living.some(({ serving }) => serving.includes(SHARD)));
+  await world.time.pass(500);
+  await world.time.until('all is served again', () => world.servedOnce());
+  world.bettors.betOnce();
+  await world.calm();
+  world.bettors.check();
+}
+
+/** Calls back when the first message of this type is sent. */
+function onFirst(world: World, type: PeerMessage['type'], act: (from: string) => void): void {
+  let isSent = false;
+  world.network.onSent = (from, _, message) => {
+    if (isSent || message.type !== type) return;
+    isSent = true;
+    act(from);
+  };
+}
+
+for (const followers of [0, 1]) {
+  test(`a node that does not answer makes nobody forget what others hold (${followers} followers)`, async () => {
+    const { world, owner, heir, third } = await begun(followers);
+    await betAt(world, owner);
+    world.network.cut(heir.tag, third.tag);
+    loseEnd(world);
+    world.kill(world.nodes.indexOf(owner));
+    await nothingIsLost(world);
+  });
+}
+
+test('who has left a shard and read it again asks for copies again', async () => {
+  const { world, owner, heir, third } = await begun();
+  let hasPulsed = false;
+  world.network.onSent = (from, _, { type }) => {
+    hasPulsed ||= from === owner.tag && type === 'pulse';
+  };
+  // Nobody is to hear what was told before its owner is gone.
+  await world.time.until('a pulse', () => hasPulsed);
+  await world.time.pass(5);
+  const { sequence } = world.store.shard(SHARD).head.lsn;
+  await betAt(world, owner);
+  const read = () => heir.host.status()[SHARD]?.head?.lsn.sequence ?? 0;
+  await world.time.until('the heir has read it', () => read() > sequence);
+  onFirst(world, 'seal', () => {
+    third.process.stop();
+    heir.memory.isFull = true;
+    heir.process.here(() => void heir.host.move({ type: 'leave', shard: SHARD }));
+    heir.memory.isFull = false;
+    world.time.after(250, () => third.process.goOn());
+  });
+  loseEnd(world);
+  world.kill(world.nodes.indexOf(owner));
+  await nothingIsLost(world);
+});
+
+for (const lateMs of [420, 480]) {
+  test(`an heir that wakes ${lateMs} ms after the offer does not take what its owner went on with`, async () => {
+    const { world, owner } = await begun();
+    const heir = idleIn(world);
+    const offered = new Promise<number>((resolve) =>
+      onFirst(world, 'take', () => {
+        heir.process.stop();
+        resolve(world.time.nowMs);
+      }),
+    );
+    owner.process.here(() => void owner.cluster.moveShard(SHARD, heir.settings.name, 'test'));
+    await world.time.until('it is paused', () => !owner.serving.includes(SHARD));
+    await world.time.until('it goes on', () => owner.serving.includes(SHARD));
+    await betAt(world, owner);
+    // It was a former master, just awake again, that said yes.
+    loseEnd(world, 0);
+    await world.time.pass(lateMs - (world.time.nowMs - (await offered)));
+    heir.process.goOn();
+    await nothingIsLost(world);
+  });
+}
+
+test('a fence that is slow on its way does not take what its owner went on with', async () => {
+  const { world, owner } = await begun();
+  const heir = idleIn(world);
+  const { store } = world;
+  const call = store.call.bind(store);
+  let isSlow = true;
+  store.call = async (process, ...rest) => {
+    if (process === heir.process && isSlow && !owner.serving.includes(SHARD)) await delay(process, 250);
+    return await call(process, ...rest);
+  };
+  const offered = new Promise<void>((resolve) =>
+    onFirst(world, 'take', () => {
+      heir.process.stop();
+      resolve();
+    }),
+  );
+  owner.process.here(() => void owner.cluster.moveShard(SHARD, heir.settings.name, 'test'));
+  await world.time.until('it is paused', () => !owner.serving.includes(SHARD));
+  await world.time.pass(1);
+  await offered;
+  await world.time.pass(240);
+  heir.process.goOn();
+  await world.time.until('it goes on', () => owner.serving.includes(SHARD));
+  isSlow = false;
+  await betAt(world, owner);
+  loseEnd(world, 0);
+  await nothingIsLost(world);
+});
