@@ -26,6 +26,9 @@ export interface ArchivableTransaction {
   readonly version: number;
 }
 
+/** A round with more stays in memory: a record of the archive has room for so many. */
+const MEMBERS_MAX = 2 ** 16 - 1;
+
 /** Rounds of which nothing is open, and nothing has changed since `beforeMs`: up to `limit` that follow the first `told`. */
 export function archivableRounds(wallet: Wallet, beforeMs: number, told: number, limit: number): readonly Archivable[] {
   if (!wallet.mayHaveClosedBefore(beforeMs)) return [];
@@ -48,8 +51,10 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
     round.isKept = true;
     looked.push(round);
     if (!round.isClosedSince(beforeMs)) continue;
+    const members = round.members();
+    if (members.length > MEMBERS_MAX) continue;
     if (skipped < told) skipped++;
-    else rounds.push(archivable(wallet, round));
+    else rounds.push(archivable(wallet, round, members));
   }
   for (const round of looked) round.isKept = false;
   // Those that go are looked for once more: they may have changed when their time comes.
@@ -57,8 +62,7 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
   return rounds;
 }
 
-function archivable(wallet: Wallet, round: Round): Archivable {
-  const members = round.members();
+function archivable(wallet: Wallet, round: Round, members: readonly Transaction[]): Archivable {
   let updatedMs = 0;
   for (const item of members) updatedMs = Math.max(updatedMs, item.updatedMs);
   return {

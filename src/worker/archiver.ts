@@ -149,12 +149,15 @@ export class Archiver {
 
   private async moveRounds({ shard, archive }: Member, { nonce, beforeMs, players }: Leaving): Promise<void> {
     const { spareTime } = this.deps;
+    // Another node may have had the shard meanwhile, and it can be back by now, with the very wallets.
+    const isSameOwner = () => nonce !== undefined && shard.source?.head.nonce === nonce;
+    // What the other one has put would be older than these images.
+    if (!isSameOwner()) return;
     const { lsn } = must(shard.durableHead, 'a shard that has answered has a log');
     await spareTime.run(() => archive.put(lsn, players));
     for (let next = 0; next < players.length; ) {
-      // Another node may have had the shard meanwhile, with a clock that is behind: what it changed may look older than it is.
-      // It can be back by now, with the very wallets.
-      if (nonce === undefined || shard.source?.head.nonce !== nonce) return;
+      // The other one's clock may have been behind: what it changed may look older than it is.
+      if (!isSameOwner()) return;
       next = await spareTime.run(() => letGoFrom(shard, players, next, beforeMs));
     }
   }

@@ -104,6 +104,8 @@ export class SimulatedArchive {
 
   private saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): void {
     const kept = this.shard(shard);
+    // As the one in PostgreSQL: whoever had the shard before knows less.
+    if (kept.fresh.some((one) => one.lsn.epoch > lsn.epoch)) throw new Error('another node has the shard');
     for (const [number, part] of parts) {
       if (part === undefined) kept.saved.delete(number);
       else kept.saved.set(number, Buffer.from(part));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { archivableRounds } from '../../src/wallet/archiving.js';
 import { Cursor } from '../../src/wallet/records/bytes.js';
 import { commands, Domain } from '../support/domain.js';
 
@@ -78,4 +79,21 @@ test('a cancel of a round with many does not read the ids of the others', () => 
   for (let n = 2; n < MANY; n++) close(n);
   assert.ok(close(MANY) < second + MANY / 2);
   assert.equal(domain.statusCode(cancel([{ id: 'cancel 5', byRound: true }])), 0, 'a repeat');
+});
+
+test('a round with more transactions than a record of the archive has room for stays in memory', () => {
+  const domain = new Domain();
+  domain.fund('ann', 1_000_000);
+  const add = (from: number, count: number, roundId: string) =>
+    accept(
+      domain,
+      settle(Array.from({ length: count }, (_, i) => ({ id: `t${from + i}`, roundId, isSingleState: true }))),
+    );
+  for (let from = 0; from < 2 ** 16; from += 2 ** 10) add(from, 2 ** 10, 'long');
+  add(2 ** 16, 1, 'short');
+  const told = archivableRounds(domain.wallet('ann'), Number.POSITIVE_INFINITY, 0, 10);
+  assert.deepEqual(
+    told.map(({ roundId }) => roundId),
+    ['short'],
+  );
 });

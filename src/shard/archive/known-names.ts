@@ -64,6 +64,11 @@ export class KnownNames {
     for (const span of this.spans) span.isDirty = false;
   }
 
+  /** Spans that were saved and are of no use: they go with the next saving, but for what has their numbers now. */
+  discard(numbers: Iterable<number>): void {
+    this.dropped.push(...numbers);
+  }
+
   /** All of it has to be saved again. */
   touch(): void {
     for (const span of this.spans) span.isDirty = true;

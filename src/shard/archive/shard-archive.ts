@@ -87,6 +87,8 @@ export class ShardArchive {
   private isComplete = false;
   /** What was put since the names began to be learnt: what is read of them may be older, and take the place of these. */
   private putMeanwhile: Names[] = [];
+  /** Spans that are saved, and cannot be used: of another retention, of another version, or damaged. */
+  private unusable: readonly number[] = [];
   private loads = 0;
   private loading: Promise<void> = Promise.resolve();
   private lookups: Lookup[] = [];
@@ -151,6 +153,7 @@ export class ShardArchive {
    */
   private async loadSaved(): Promise<boolean> {
     const { archive } = this.deps;
+    this.unusable = [];
     this.known.clear();
     const fresh: FreshNames[] = [];
     for await (const put of archive.freshNames(this.shard)) {
@@ -159,7 +162,9 @@ export class ShardArchive {
     }
     const saved = await archive.savedNames(this.shard);
     for (const [number, part] of saved) {
-      if (part === undefined || !this.known.load(number, part)) return this.cannotBeUsed();
+      if (part !== undefined && this.known.load(number, part)) continue;
+      this.unusable = [...saved.keys()];
+      return this.cannotBeUsed();
     }
     if (saved.size === 0) return false;
     for (const { day, names } of fresh) this.learn(day, names);
@@ -183,6 +188,7 @@ export class ShardArchive {
         this.learn(day, names);
       }
     }
+    this.known.discard(this.unusable);
   }
 
   private learn(day: number, names: readonly ArchiveName[]): void {

@@ -12,10 +12,10 @@ const DAY_MS = 86_400_000;
 const SHARD = 0;
 
 /** What one node knows of the archive that all share. It never gets to look there, unless it can `defer`. */
-function knowing(archive: Archive, defer: (run: () => void) => void = () => {}): ShardArchive {
+function knowing(archive: Archive, defer: (run: () => void) => void = () => {}, retentionDays = 40): ShardArchive {
   return new ShardArchive(SHARD, {
     archive,
-    retentionMs: 40 * DAY_MS,
+    retentionMs: retentionDays * DAY_MS,
     clock: systemClock,
     log: silentLogger,
     observer: { looked() {}, archived() {}, archiveFailed() {} },
@@ -93,6 +93,31 @@ for (const during of ['freshNames', 'savedNames'] as const) {
     for (const roundId of ['first', 'second', 'third']) assert.ok(mayHave(after, roundId), roundId);
   });
 }
+
+test('names that were saved under another retention are read anew once, and not at each start', async () => {
+  const archive = new MemoryArchive();
+  let reads = 0;
+  const counted: Pick<Archive, 'names'> = {
+    names(shard, day) {
+      reads++;
+      return archive.names(shard, day);
+    },
+  };
+  const readsOf = async (retentionDays: number, roundId: string, sequence: number) => {
+    reads = 0;
+    const node = knowing(Object.assign(Object.create(archive) as MemoryArchive, counted), undefined, retentionDays);
+    await node.load();
+    await put(node, roundId, sequence);
+    await node.save();
+    return reads;
+  };
+  await readsOf(40, 'first', 1);
+  assert.equal(await readsOf(80, 'second', 2), 1);
+  assert.equal(await readsOf(80, 'third', 3), 0);
+  const last = knowing(archive, undefined, 80);
+  await last.load();
+  for (const roundId of ['first', 'second', 'third']) assert.ok(mayHave(last, roundId), roundId);
+});
 
 test('a round that changed in the very entry that made its image durable is found as it was put last', async () => {
   const archive = new MemoryArchive();
