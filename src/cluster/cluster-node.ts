@@ -140,6 +140,10 @@ export class ClusterNode implements PeerEvents {
       claim: (shard, claim) => table.claim(shard, claim),
       release: (shard, claim) => table.release(shard, claim),
       copiesOf: (...log) => this.copiesOf(...log),
+      unseal: (shard) => {
+        this.keeper?.unseal(shard, this.deps.tag);
+        this.broadcast({ type: 'unseal', shard });
+      },
       hasSeals: () => [...(this.membership.view?.members.values() ?? [])].some(({ holdsCopies }) => holdsCopies),
       isClockSane: () => this.times.outlyingMs <= TIME_MAX_MS,
       onServed: (shard, epoch) => this.served(shard, epoch),
@@ -450,6 +454,9 @@ export class ClusterNode implements PeerEvents {
         return;
       case 'sealed':
         this.copies.sealed(message.id, message.entries);
+        return;
+      case 'unseal':
+        this.keeper?.unseal(message.shard, tag);
         return;
     }
   }

@@ -55,6 +55,11 @@ export class CopyKeeper {
     );
   }
 
+  /** Who was about to fence the log does not. */
+  unseal(shard: number, by: string): void {
+    if (this.seals.get(shard)?.by === by) this.seals.delete(shard);
+  }
+
   /**
    * The log is served in this epoch `by` a member: what an owner before that brings is refused for good. A failover can lose
    * the fence that stands against him, and the store lets him append then. Word of an older epoch that comes late says nothing
@@ -63,7 +68,7 @@ export class CopyKeeper {
   ownedSince(shard: number, epoch: number, by: string): void {
     if (epoch < this.oldestEpoch(shard)) return;
     this.owned.set(shard, epoch);
-    if (this.seals.get(shard)?.by === by) this.seals.delete(shard);
+    this.unseal(shard, by);
   }
 
   private oldestEpoch(shard: number): number {

@@ -43,6 +43,8 @@ export interface OwnershipDeps {
   readonly release: (shard: number, claim: Claim) => Promise<void>;
   /** What is held of a log that is about to be fenced, behind `sequence`. */
   readonly copiesOf: (shard: number, sequence: number) => Promise<Gathered>;
+  /** This node does not fence it after all. */
+  readonly unseal: (shard: number) => void;
   /** Some nodes hold copies, and seal those of a log that is about to be fenced. */
   readonly hasSeals: () => boolean;
   /** False while this node's time cannot be trusted: it takes nothing then. */
@@ -195,15 +197,16 @@ export class Ownership {
    * be held by somebody who was not asked.
    */
   private async takeOffered(dealing: Dealing, head: Head, untilMs: number): Promise<void> {
-    const { clock, hasSeals, copiesOf } = this.deps;
+    const { clock, hasSeals, copiesOf, unseal } = this.deps;
     const behind = head.lsn.sequence;
     const offer = { over: head, behind, untilMs, how: 'handed-over' } as const;
     if (!hasSeals()) return await this.fence(dealing, { ...offer, copies: [] });
-    // A seal holds up the owner, too.
-    if (clock.monotonicMs() >= untilMs) return;
+    const isOver = () => clock.monotonicMs() >= untilMs;
+    if (isOver()) return;
     const gathered = await copiesOf(dealing.shard, behind);
-    if (gathered === 'sealed' || gathered.isSilent) return;
-    await this.fence(dealing, { ...offer, copies: gathered.copies });
+    // A seal that nothing comes of would hold up the owner.
+    if (gathered === 'sealed' || gathered.isSilent || isOver()) unseal(dealing.shard);
+    else await this.fence(dealing, { ...offer, copies: gathered.copies });
   }
 
   /** A peer serves the shard, since the fence of this epoch. */
@@ -507,6 +510,8 @@ export class Ownership {
       }
       case 'conflict':
         watch.headSeen(shard, result.head, clock.monotonicMs());
+        // Its owner has gone on.
+        if (how === 'handed-over') this.deps.unseal(shard);
         return;
       case 'short':
         watch.headSeen(shard, result.head, clock.monotonicMs());

@@ -37,6 +37,7 @@ export interface Pulse {
  *   copy     hold this of the logs that I write. Answered by `copied`
  *   seal     I am about to fence this log: take nothing from anybody else, and tell what you hold behind `sequence`.
  *            Answered by `sealed`, without entries while another one is about to
+ *   unseal   I do not fence it, and nothing of mine is on its way to it
  */
 export type PeerMessage =
   | Pulse
@@ -53,7 +54,8 @@ export type PeerMessage =
   | { readonly type: 'copy'; readonly id: number; readonly copies: readonly Copy[] }
   | { readonly type: 'copied'; readonly id: number; readonly outcomes: readonly CopyOutcome[] }
   | { readonly type: 'seal'; readonly id: number; readonly shard: number; readonly sequence: number }
-  | { readonly type: 'sealed'; readonly id: number; readonly entries: readonly SealedEntry[] | undefined };
+  | { readonly type: 'sealed'; readonly id: number; readonly entries: readonly SealedEntry[] | undefined }
+  | { readonly type: 'unseal'; readonly shard: number };
 
 export interface PeerAddress {
   readonly host: string;

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { delay } from '../../src/base/timers.js';
 import type { PeerMessage } from '../../src/cluster/peer-protocol.js';
@@ -148,5 +149,20 @@ test('a fence that is slow on its way does not take what its owner went on with'
   isSlow = false;
   await betAt(world, owner);
   loseEnd(world, 0);
+  await nothingIsLost(world);
+});
+
+test('an heir that does not take what it has sealed does not hold up its owner', async () => {
+  const { world, owner } = await begun();
+  const heir = idleIn(world);
+  const third = world.living.find((node) => node !== owner && node !== heir) as SimulatedNode;
+  onFirst(world, 'take', () => third.process.stop());
+  owner.process.here(() => void owner.cluster.moveShard(SHARD, heir.settings.name, 'test'));
+  await world.time.until('it is paused', () => !owner.serving.includes(SHARD));
+  await world.time.until('it goes on', () => owner.serving.includes(SHARD));
+  const resumedMs = world.time.nowMs;
+  third.process.goOn();
+  await betAt(world, owner);
+  assert.ok(world.time.nowMs - resumedMs < 1000, `${world.time.nowMs - resumedMs} ms`);
   await nothingIsLost(world);
 });
