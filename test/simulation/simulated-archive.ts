@@ -43,7 +43,10 @@ export class SimulatedArchive {
         yield* await call(() => [...this.shard(shard).fresh]);
       }.bind(this),
       savedNames: (shard) => call(() => new Map(this.shard(shard).saved)),
-      saveNames: (shard, parts, lsn) => call(() => this.saveNames(shard, parts, lsn)),
+      saveNames: async (shard, parts, lsn) => {
+        const isSaved = await call(() => this.saveNames(shard, parts, lsn));
+        if (!isSaved) throw new Error('another node has the shard');
+      },
       dropBefore: (day) => call(() => this.keep((record) => record.day >= day)),
       dropAfter: (shard, lsn) =>
         call(() => this.keep((record) => record.shard !== shard || compareLsn(record.lsn, lsn) <= 0)),
@@ -102,15 +105,16 @@ export class SimulatedArchive {
     return [...days].sort((a, b) => a - b);
   }
 
-  private saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): void {
+  /** False for who had the shard before, and knows less: as the one in PostgreSQL. */
+  private saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): boolean {
     const kept = this.shard(shard);
-    // As the one in PostgreSQL: whoever had the shard before knows less.
-    if (kept.fresh.some((one) => one.lsn.epoch > lsn.epoch)) throw new Error('another node has the shard');
+    if (kept.fresh.some((one) => one.lsn.epoch > lsn.epoch)) return false;
     for (const [number, part] of parts) {
       if (part === undefined) kept.saved.delete(number);
       else kept.saved.set(number, Buffer.from(part));
     }
     kept.fresh = kept.fresh.filter((one) => compareLsn(one.lsn, lsn) >= 0);
+    return true;
   }
 
   private keep(isKept: (record: ArchiveRecord) => boolean): void {
