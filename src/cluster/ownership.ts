@@ -101,8 +101,8 @@ const LAG_MAX = 64;
 const HANDOVERS_MAX = 2;
 /** A flight that takes so long says something about its server. */
 const WAITING_MS = 500;
-/** An offer is good for so long: less than `HANDOVER_MS`, after which who made it goes on. */
-const OFFER_MS = 300;
+/** An offer is good for so long: who made it goes on before, which shows in the log, or in what others hold of it. */
+const OFFER_MS = 500;
 const WANT_MS = 200;
 /** Whose heir was too slow serves for so long before the next pause: it would be paused most of the time otherwise. */
 const KEPT_MS = 1000;
