@@ -436,8 +436,13 @@ export class Ownership {
     dealing.wantedMs = nowMs;
     const { shard } = dealing;
     const head = this.deps.watch.headOf(shard);
-    const sequence = this.deps.local.status()[shard]?.head?.lsn.sequence ?? 0;
+    const sequence = this.readUpTo(shard);
     if (head !== undefined) this.deps.send(tagOf(head), { type: 'want', shard, sequence });
+  }
+
+  /** The sequence up to which its log is here; 0: nothing of it. */
+  private readUpTo(shard: number): number {
+    return this.deps.local.status()[shard]?.head?.lsn.sequence ?? 0;
   }
 
   private async change({ shard }: Dealing, type: 'resume' | 'leave'): Promise<void> {
@@ -477,7 +482,7 @@ export class Ownership {
 
   private async take(dealing: Dealing, over: Head | undefined): Promise<void> {
     const startedMs = this.deps.clock.monotonicMs();
-    const behind = this.deps.local.status()[dealing.shard]?.head?.lsn.sequence ?? 0;
+    const behind = this.readUpTo(dealing.shard);
     const copies = await this.maybeCopies(dealing, behind, startedMs);
     if (copies === undefined) {
       await delay(this.deps.timers, LOOK_MS);

@@ -220,7 +220,7 @@ export class ShardMoves {
     this.isReading = true;
     this.round++;
     const following = [...this.shards.values()].filter(({ state }) => state === 'following');
-    if (this.deps.memory.isFull) this.makeRoom(following.filter(({ id }) => !this.taking.has(id)));
+    if (this.deps.memory.isFull) this.makeRoom(following);
     await Promise.all(following.filter(({ id }) => this.isDue(id)).map((shard) => this.readOne(shard)));
     this.isReading = false;
   }
@@ -232,7 +232,8 @@ export class ShardMoves {
 
   /** What is served comes first: the largest that only follows goes. */
   private makeRoom(following: readonly Shard[]): void {
-    const [largest] = [...following].sort((a, b) => b.recordBytes.all - a.recordBytes.all);
+    const spare = following.filter(({ id }) => !this.taking.has(id));
+    const [largest] = spare.sort((a, b) => b.recordBytes.all - a.recordBytes.all);
     const nowMs = this.deps.clock.monotonicMs();
     if (largest === undefined || nowMs - this.madeRoomMs < ROOM_REST_MS) return;
     this.madeRoomMs = nowMs;

@@ -90,7 +90,8 @@ export interface Archive {
   savedNames(shard: number): Promise<ReadonlyMap<number, Buffer | undefined>>;
   /**
    * Saves parts of what is known, and removes parts that are undefined; all or nothing. Then what was put before `lsn` is
-   * fresh no more. Durable when it resolves.
+   * fresh no more. Durable when it resolves. An archive that nodes share rejects where a later owner of the shard has put: that
+   * one knows more.
    */
   saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void>;
   /** Drops all slices of days before this one. */
