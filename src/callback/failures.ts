@@ -51,6 +51,7 @@ export const FAILURES: Readonly<Record<CallbackFailure, FailureRow>> = {
   stopped: row(50001, 503, "the player's shard is stopped"),
   'memory-full': row(50001, 503, 'memory is nearly full: only what closes a transaction is accepted'),
   'not-durable-in-time': row(50001, 503, 'the outcome is unknown: the answer was not durable before the deadline'),
+  'archive-damaged': row(50001, 503, 'what the archive has of it is damaged'),
   'shutting-down': row(50001, 503, 'the server is shutting down'),
   upgrading: row(50001, 503, 'a node of the cluster is too old for this'),
   moved: row(50001, 503, "the player's shard goes to another node"),

@@ -30,3 +30,4 @@ export const MOVED = failed('moved');
 /** Done or not: an append that carried it may have got through before the shard's new owner came. */
 export const UNSURE = failed('unsure');
 export const TOO_LATE = failed('not-durable-in-time');
+export const ARCHIVE_DAMAGED = failed('archive-damaged');

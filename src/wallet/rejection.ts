@@ -21,6 +21,8 @@ export type Busy =
   | 'stopped'
   | 'memory-full'
   | 'not-durable-in-time'
+  /** What the archive has of what was named cannot be read: nobody can tell what is right. */
+  | 'archive-damaged'
   | 'shutting-down'
   /** Another node that may take the player's shard over could not read what it comes to. */
   | 'upgrading'

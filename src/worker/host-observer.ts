@@ -1,4 +1,4 @@
-import type { ArchiveObserver } from '../shard/archive/shard-archive.js';
+import type { ArchiveObserver } from '../shard/archive/shard-archive-deps.js';
 import type { Head } from '../shard/log/wal.js';
 import type { ShardObserver } from '../shard/shard-observer.js';
 import type { SnapshotResult } from '../shard/snapshot/snapshotter.js';

@@ -6,6 +6,8 @@ import { after, test } from 'node:test';
 import { Client } from 'pg';
 import { cleanUp } from '../../bench/support/clean-up.js';
 import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
+import type { Archive, ArchiveName, ArchiveRecord } from '../../src/shard/archive/archive.js';
+import { DamagedRecordError } from '../../src/shard/archive/damaged-record-error.js';
 import { LmdbArchive } from '../../src/store/lmdb/lmdb-archive.js';
 import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
 import { ARCHIVE_STORES, archiveContract } from '../contract/archive.js';
@@ -47,29 +49,68 @@ test('LMDB: the archive of another store is refused', async () => {
   assert.throws(() => LmdbArchive.open(folder, OTHER_ID), /is of another store/);
 });
 
+const DAMAGED: ArchiveRecord = {
+  shard: 0,
+  day: 20_000,
+  player: 1,
+  round: 2,
+  lsn: { epoch: 1, sequence: 1 },
+  index: 0,
+  ids: [{ id: 3, version: 4 }],
+  image: Buffer.alloc(1000, 'walletd '),
+};
+
+/** Of the damaged one, and of none else. */
+async function tellsWhatIsDamaged(archive: Archive, where: RegExp): Promise<void> {
+  const { shard, day, player, round, lsn, index } = DAMAGED;
+  const name = { player, kind: 'round', hash: round } as const;
+  const isOfIt = (error: unknown) => {
+    assert.ok(error instanceof DamagedRecordError && where.test(error.message), String(error));
+    assert.deepEqual(error.place, { shard, day, player, round, lsn, index });
+    return true;
+  };
+  await assert.rejects(archive.find(0, [name], { first: 0, last: 99_999 }), isOfIt);
+  await assert.rejects(archive.read(0, [DAMAGED], player), isOfIt);
+  const names: ArchiveName[] = [];
+  for await (const some of archive.names(0, day)) names.push(...some);
+  assert.ok(
+    names.some(({ kind, hash }) => kind === 'round' && hash === round),
+    'its name is known',
+  );
+}
+
 test('LMDB: a damaged round is an error that says where it is', async () => {
   const folder = tempFolder();
-  const image = Buffer.alloc(1000, 'walletd ');
   const archive = LmdbArchive.open(folder, STORE_ID);
-  const record = {
-    shard: 0,
-    day: 20_000,
-    player: 1,
-    round: 2,
-    lsn: { epoch: 1, sequence: 1 },
-    index: 0,
-    ids: [],
-    image,
-  };
-  await archive.put([record]);
+  const { image } = DAMAGED;
+  await archive.put([DAMAGED]);
   await archive.close();
   const path = join(folder, '2024-10-04.mdb');
   const bytes = readFileSync(path);
   for (let at = bytes.indexOf(image); at !== -1; at = bytes.indexOf(image, at + 1)) bytes[at + 500] = 0;
   writeFileSync(path, bytes);
   const again = LmdbArchive.open(folder, STORE_ID);
-  const name = { player: 1, kind: 'round', hash: 2 } as const;
-  await assert.rejects(again.find(0, [name], { first: 0, last: 99_999 }), /damaged.*2024-10-04\.mdb/);
+  await tellsWhatIsDamaged(again, /damaged.*2024-10-04\.mdb/);
+  await again.close();
+});
+
+test('LMDB: a round whose ids are cut off is an error that says where it is, and no other one', async () => {
+  const folder = tempFolder();
+  const archive = LmdbArchive.open(folder, STORE_ID);
+  await archive.put([DAMAGED]);
+  await archive.close();
+  const path = join(folder, '2024-10-04.mdb');
+  const bytes = readFileSync(path);
+  const ids = Buffer.from('00010000000300000004', 'hex');
+  for (let at = bytes.indexOf(ids); at !== -1; at = bytes.indexOf(ids, at + 1)) bytes[at] = 0xff;
+  writeFileSync(path, bytes);
+  const again = LmdbArchive.open(folder, STORE_ID);
+  await tellsWhatIsDamaged(again, /damaged.*2024-10-04\.mdb/);
+  await assert.rejects(again.list(0, 1, 9, 9), DamagedRecordError);
+  await assert.rejects(
+    again.find(0, [{ player: 1, kind: 'transaction', hash: 3 }], { first: 0, last: 99_999 }),
+    DamagedRecordError,
+  );
   await again.close();
 });
 
@@ -101,6 +142,21 @@ if (noPostgres !== undefined) {
     await mine.days();
     await assert.rejects(others.days(), /is of another store/);
     await Promise.all([mine.close(), others.close()]);
+  });
+
+  test('PostgreSQL: a damaged round is an error that says where it is', async () => {
+    const url = await newDatabase();
+    const archive = new PostgresArchive(url, STORE_ID);
+    await archive.put([DAMAGED]);
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query('UPDATE walletd_rounds SET record = set_byte(record, 500, 0)');
+    await tellsWhatIsDamaged(archive, /damaged.*walletd_rounds_\w*20000/);
+    await client.query('UPDATE walletd_rounds SET record = set_byte(record, 4, 255)');
+    await tellsWhatIsDamaged(archive, /damaged.*walletd_rounds_\w*20000/);
+    await assert.rejects(archive.list(0, 1, 9, 9), DamagedRecordError);
+    await client.end();
+    await archive.close();
   });
 
   test('PostgreSQL: several that begin at once, in an empty database, all work', async () => {

@@ -6,12 +6,14 @@ import type {
   Days,
   FreshNames,
 } from '../../src/shard/archive/archive.js';
+import { DamagedRecordError } from '../../src/shard/archive/damaged-record-error.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
 
-/** An archive as an array; `isAway` makes it reject. */
+/** An archive as an array; `isAway` makes it reject, and `damaged` whatever comes to one of these. */
 export class MemoryArchive implements Archive {
   isAway = false;
   records: ArchiveRecord[] = [];
+  readonly damaged = new Set<ArchiveRecord>();
   /** By shard: what was saved. */
   readonly saved = new Map<number, Map<number, Buffer | undefined>>();
   private readonly fresh: {
@@ -35,9 +37,10 @@ export class MemoryArchive implements Archive {
   async find(shard: number, names: readonly ArchiveName[], days: Days): Promise<readonly ArchiveRecord[]> {
     this.looked += names.length;
     await this.answer();
-    return this.of(shard).filter(
+    const found = this.of(shard).filter(
       (record) => record.day >= days.first && record.day <= days.last && names.some((name) => isNamed(record, name)),
     );
+    return this.whole(found);
   }
 
   async list(shard: number, player: number, version: number, limit: number): Promise<readonly ArchivedPlace[]> {
@@ -57,8 +60,8 @@ export class MemoryArchive implements Archive {
     player: number,
   ): Promise<readonly ArchiveRecord[]> {
     await this.answer();
-    return records.flatMap(
-      (wanted) => this.of(shard).find((record) => isSame(record, { ...wanted, shard, player })) ?? [],
+    return this.whole(
+      records.flatMap((wanted) => this.of(shard).find((record) => isSame(record, { ...wanted, shard, player })) ?? []),
     );
   }
 
@@ -118,6 +121,11 @@ export class MemoryArchive implements Archive {
 
   private of(shard: number): ArchiveRecord[] {
     return this.records.filter((record) => record.shard === shard);
+  }
+
+  private whole(records: readonly ArchiveRecord[]): readonly ArchiveRecord[] {
+    for (const record of records) if (this.damaged.has(record)) throw new DamagedRecordError(record, 'memory');
+    return records;
   }
 
   /** Later, as any archive. */

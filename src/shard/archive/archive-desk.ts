@@ -5,7 +5,7 @@ import type { Answer } from '../../wallet/decision.js';
 import type { Query } from '../../wallet/query.js';
 import type { BusyAnswer } from '../../wallet/rejection.js';
 import type { Wallet } from '../../wallet/state/wallet.js';
-import { OVERLOADED, type Request, STARTING, TOO_LATE } from '../request.js';
+import { ARCHIVE_DAMAGED, OVERLOADED, type Request, STARTING, TOO_LATE } from '../request.js';
 import type { ShardArchive } from './shard-archive.js';
 import { type Found, type WaitingPlayer, WaitingPlayers } from './waiting-players.js';
 
@@ -108,14 +108,23 @@ export class ArchiveDesk {
         return;
       }
       waiting.shift(player);
-      if (found !== undefined) this.restore(player, found);
-      this.carryOut(request, found);
+      if (found === 'unknown') {
+        this.refuse(request);
+      } else {
+        if (found !== undefined) this.restore(player, found);
+        this.carryOut(request, found);
+      }
       if (!carrier.isServing) return;
       found = undefined;
       player.found = undefined;
       if (carrier.isFull()) return;
     }
     waiting.leaveReady(true);
+  }
+
+  /** Of what nobody could tell what the archive has: nothing is decided blindly. */
+  private refuse({ deadlineMs, replier }: Request): void {
+    replier.reply(deadlineMs <= this.clock.monotonicMs() ? TOO_LATE : ARCHIVE_DAMAGED);
   }
 
   private carryOut(request: Request, found: Found | undefined): void {
@@ -146,7 +155,12 @@ export class ArchiveDesk {
     try {
       const wallet = this.carrier.maybeWallet(command.username);
       if (wallet === undefined) return undefined;
-      return this.archive.maybeFind(command.username, command.productId, missingIn(wallet, command));
+      return this.archive.maybeFind(
+        command.username,
+        command.productId,
+        missingIn(wallet, command),
+        request.deadlineMs,
+      );
     } catch {
       // Whatever is wrong with the wallet is met again when the request is carried out.
       return undefined;
@@ -167,11 +181,21 @@ export class ArchiveDesk {
     this.lists.add(list);
     let found: Found | undefined;
     // What leaves memory meanwhile would be in neither part.
-    while (list.isStale) {
-      list.isStale = false;
-      found = await this.archive.list(username, after?.version ?? Number.MAX_SAFE_INTEGER, limit + (after?.shown ?? 0));
+    try {
+      while (list.isStale) {
+        list.isStale = false;
+        found = await this.archive.list(
+          username,
+          after?.version ?? Number.MAX_SAFE_INTEGER,
+          limit + (after?.shown ?? 0),
+        );
+      }
+    } catch {
+      this.refuse(request);
+      return;
+    } finally {
+      this.lists.delete(list);
     }
-    this.lists.delete(list);
     this.carryOut(request, found);
   }
 }

@@ -61,7 +61,7 @@ export interface ArchivedPlace extends ArchivedId {
 
 /**
  * Where rounds go of which nothing has been open or changed for a while; a slice for each day, dropped as a whole. All of it
- * rejects during an outage, and may be repeated then.
+ * rejects during an outage, and may be repeated then. Whatever comes to a damaged record rejects with a `DamagedRecordError`.
  */
 export interface Archive {
   /** Durable when it resolves. The same records again change nothing. */
@@ -79,7 +79,10 @@ export interface Archive {
   days(): Promise<readonly number[]>;
   /** All records of a shard and day, in batches, in the order of their keys. */
   all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]>;
-  /** The player and hashes of all rounds and transactions of a shard and day, in batches: what `find` can find. */
+  /**
+   * The player and hashes of all rounds and transactions of a shard and day, in batches: what `find` can find. Of a
+   * damaged record as much as can be read.
+   */
   names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]>;
   /**
    * What was put since names were saved last, or ever: the names of each put, with their day; undefined for those that are

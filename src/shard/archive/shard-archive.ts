@@ -1,35 +1,24 @@
 import { assert } from '../../base/assert.js';
-import type { Clock } from '../../base/clock.js';
-import type { Logger } from '../../base/logger.js';
 import { messageOf } from '../../base/message-of.js';
 import { dayOf } from '../../base/time.js';
 import type { Archivable, Missing } from '../../wallet/archiving.js';
 import type { ArchivablePlayer, ArchivedPart } from '../../wallet/query.js';
-import { idsOfImage, nameOfImage } from '../../wallet/state/round-image.js';
 import { compareLsn, type Lsn } from '../log/lsn.js';
 import {
   ALL_DAYS,
-  type Archive,
   type ArchivedId,
   type ArchiveName,
   type ArchiveRecord,
-  compareAge,
   type Days,
   type FreshNames,
 } from './archive.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
+import { ArchiveOutage } from './archive-outage.js';
 import { KnownNames } from './known-names.js';
-
-export interface ShardArchiveDeps {
-  readonly archive: Archive;
-  readonly retentionMs: number;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly observer: ArchiveObserver;
-  /** Runs the callback once the events of this turn of the event loop have been handled. */
-  readonly defer: (callback: () => void) => void;
-  readonly delay: (ms: number) => Promise<void>;
-}
+import { logUnusable } from './log-unusable.js';
+import { Lookups, type NamedTransaction } from './lookups.js';
+import { newestImages } from './newest-images.js';
+import type { ShardArchiveDeps } from './shard-archive-deps.js';
 
 export interface ArchiveMeasures {
   /** Of rounds and transactions that the archive has. */
@@ -40,46 +29,16 @@ export interface ArchiveMeasures {
   readonly isAway: boolean;
 }
 
-/** Counts what goes to an archive and what comes from it. */
-export interface ArchiveObserver {
-  /** A request waited for this; `found` is false when nothing was there. */
-  looked(shard: number, found: boolean, tookMs: number): void;
-  archived(shard: number, rounds: number): void;
-  archiveFailed(shard: number): void;
-}
-
 const INDEXES = 2 ** 16;
-const RETRY_MIN_MS = 50;
-const RETRY_MAX_MS = 1000;
-
-/** Lookups that go out together: in LMDB each takes some ten microseconds of the thread. */
-const LOOKUPS_MAX = 64;
 /** Of merging, behind each batch of names that is read: as many as keep up, in less than a millisecond. */
 const LOAD_STEPS = 16;
 
 /** Of a record, without its image. */
 type Names = Pick<ArchiveRecord, 'day' | 'player' | 'round' | 'ids'>;
 
-/** A request that waits until it is known what the archive has. */
-interface Lookup {
-  readonly username: string;
-  readonly productId: string;
-  readonly rounds: readonly ArchiveName[];
-  readonly transactions: readonly NamedTransaction[];
-  readonly days: Days;
-  readonly startedMs: number;
-  readonly resolve: (found: ArchivedPart) => void;
-}
-
-interface NamedTransaction {
-  readonly id: string;
-  readonly isReward: boolean;
-  readonly name: ArchiveName;
-}
-
 /**
- * One shard's part of the archive: knows what cannot be there without asking, and asks for the rest, all that one turn
- * wants at once. An outage is waited out: what waits for it is answered when its deadline passes.
+ * One shard's part of the archive: knows what cannot be there without asking, and asks for the rest. An outage is waited
+ * out: what waits for it is answered when its deadline passes.
  */
 export class ShardArchive {
   private readonly known: KnownNames;
@@ -91,20 +50,20 @@ export class ShardArchive {
   private unusable: readonly number[] = [];
   private loads = 0;
   private loading: Promise<void> = Promise.resolve();
-  private lookups: Lookup[] = [];
-  private isFlying = false;
+  private readonly outage: ArchiveOutage;
+  private readonly lookups: Lookups;
   private putting = 0;
   private lastPut: Lsn | undefined = undefined;
   /** What the next record gets that is put with this `lsn`. */
   private numbered: { readonly lsn: Lsn; next: number } | undefined = undefined;
-  private isClosed = false;
-  private isAway = false;
 
   constructor(
     private readonly shard: number,
     private readonly deps: ShardArchiveDeps,
   ) {
     this.known = new KnownNames(Math.ceil(deps.retentionMs / 86_400_000));
+    this.outage = new ArchiveOutage(shard, deps);
+    this.lookups = new Lookups(shard, deps, this.outage, (names) => this.maybeDays(names));
   }
 
   get bytes(): number {
@@ -112,8 +71,8 @@ export class ShardArchive {
   }
 
   get measures(): ArchiveMeasures {
-    const { known, isAway } = this;
-    return { names: known.count, bytes: known.bytes, isAway };
+    const { known, outage } = this;
+    return { names: known.count, bytes: known.bytes, isAway: outage.isAway };
   }
 
   /**
@@ -125,10 +84,10 @@ export class ShardArchive {
     // What is saved next is as new as what is put next: another node may have had the shard meanwhile.
     this.lastPut = undefined;
     const number = this.loads;
-    const isNewest = () => number === this.loads && !this.isClosed;
+    const isNewest = () => number === this.loads && !this.outage.isClosed;
     this.loading = this.loading.then(async () => {
       if (!isNewest()) return;
-      await this.untilItAnswers(async () => {
+      await this.outage.untilItAnswers(async () => {
         if (!(await this.loadSaved())) await this.loadAll();
       });
       if (!isNewest()) return;
@@ -184,7 +143,7 @@ export class ShardArchive {
     this.known.clear();
     for (const day of [...(await archive.days())].reverse()) {
       for await (const names of archive.names(this.shard, day)) {
-        if (this.isClosed) return;
+        if (this.outage.isClosed) return;
         this.learn(day, names);
       }
     }
@@ -215,8 +174,16 @@ export class ShardArchive {
     }
   }
 
-  /** Rounds that the archive has of those which these names name; undefined when it cannot have any. */
-  maybeFind(username: string, productId: string, missing: Missing): Promise<ArchivedPart> | undefined {
+  /**
+   * Rounds that the archive has of those which these names name; undefined when it cannot have any. Rejects when what it has is
+   * damaged, which is logged, and in an outage after `deadlineMs`.
+   */
+  maybeFind(
+    username: string,
+    productId: string,
+    missing: Missing,
+    deadlineMs = Number.POSITIVE_INFINITY,
+  ): Promise<ArchivedPart> | undefined {
     const { ids, rewardIds, roundIds } = missing;
     if (ids.length === 0 && rewardIds.length === 0 && roundIds.length === 0) return undefined;
     const player = hashOfPlayer(username);
@@ -229,23 +196,27 @@ export class ShardArchive {
     const transactions = [...ids.map((id) => named(id, false)), ...rewardIds.map((id) => named(id, true))];
     const days = this.maybeDays([...rounds, ...transactions.map(({ name }) => name)]);
     assert(days !== undefined, 'what may be there is in some days');
-    const startedMs = this.deps.clock.monotonicMs();
-    return new Promise((resolve) => {
-      this.lookups.push({ username, productId, rounds, transactions, days, startedMs, resolve });
-      if (this.lookups.length === 1 && !this.isFlying) this.deps.defer(() => void this.fly());
-    });
+    return this.lookups.add({ username, player, productId, rounds, transactions, days, deadlineMs });
   }
 
-  /** Rounds of a player in which there are the newest `limit` transactions that `version` or older ones made. */
+  /**
+   * Rounds of a player in which there are the newest `limit` transactions that `version` or older ones made. Rejects when one
+   * is damaged, which is logged.
+   */
   async list(username: string, version: number, limit: number): Promise<ArchivedPart> {
-    const { archive } = this.deps;
+    const { archive, log } = this.deps;
     const player = hashOfPlayer(username);
-    return await this.untilItAnswers(async () => {
-      const places = await archive.list(this.shard, player, version + 1, limit);
-      const records = await archive.read(this.shard, distinct(places.map(({ record }) => record)), player);
+    try {
+      const [places, records] = await this.outage.untilItAnswers(async () => {
+        const places = await archive.list(this.shard, player, version + 1, limit);
+        return [places, await archive.read(this.shard, distinct(places.map(({ record }) => record)), player)] as const;
+      });
       const downTo = places.length < limit ? 0 : Math.min(...places.map((place) => place.version));
       return { images: newestImages(username, records), downTo };
-    });
+    } catch (error) {
+      logUnusable(log, this.shard, player, error);
+      throw error;
+    }
   }
 
   /** Resolves when the archive has these rounds durably. `lsn`: an entry that is durable, and not before what they are of. */
@@ -256,7 +227,7 @@ export class ShardArchive {
       for (const round of rounds) records.push(this.recordOf(lsn, player, round, this.nextIndex(lsn)));
     }
     this.putting++;
-    await this.untilItAnswers(() => this.deps.archive.put(records));
+    await this.outage.untilItAnswers(() => this.deps.archive.put(records));
     this.putting--;
     this.lastPut = lsn;
     for (const { day, player, round, ids } of records) {
@@ -282,7 +253,7 @@ export class ShardArchive {
   }
 
   close(): void {
-    this.isClosed = true;
+    this.outage.isClosed = true;
   }
 
   /**
@@ -308,57 +279,6 @@ export class ShardArchive {
     return { shard: this.shard, day: dayOf(updatedMs), player, round: hash, lsn, index, ids, image };
   }
 
-  /** All that waits goes out together. */
-  private async fly(): Promise<void> {
-    this.isFlying = true;
-    while (this.lookups.length > 0 && !this.isClosed) {
-      const flying = this.lookups.splice(0, LOOKUPS_MAX);
-      const records = await this.look(flying);
-      const nowMs = this.deps.clock.monotonicMs();
-      for (const { username, startedMs, resolve } of flying) {
-        const images = newestImages(username, records);
-        this.deps.observer.looked(this.shard, images.length > 0, nowMs - startedMs);
-        resolve({ images, downTo: 0 });
-      }
-    }
-    this.isFlying = false;
-  }
-
-  /**
-   * By their rounds first. What an id names is in the round that is named beside it, nearly always; for one that is not, all
-   * rounds of the player are gone through.
-   */
-  private async look(flying: readonly Lookup[]): Promise<readonly ArchiveRecord[]> {
-    const { archive } = this.deps;
-    const days = {
-      first: Math.min(...flying.map(({ days }) => days.first)),
-      last: Math.max(...flying.map(({ days }) => days.last)),
-    };
-    const find = (names: readonly ArchiveName[]) =>
-      names.length === 0 ? [] : this.untilItAnswers(() => archive.find(this.shard, names, days));
-    const records = await find(flying.flatMap(({ rounds }) => rounds));
-    const missing = flying.flatMap((lookup) => this.missing(lookup, records));
-    return missing.length === 0 ? records : [...records, ...(await find(missing))];
-  }
-
-  /** What is not in these records, and can be in the archive. */
-  private missing({ username, productId, transactions }: Lookup, records: readonly ArchiveRecord[]): ArchiveName[] {
-    if (transactions.length === 0) return [];
-    const there = new Set<string>();
-    const rewardsThere = new Set<string>();
-    for (const image of newestImages(username, records)) {
-      if (nameOfImage(image).productId !== productId) continue;
-      const { ids, rewardIds } = idsOfImage(image);
-      for (const id of ids) there.add(id);
-      for (const id of rewardIds) rewardsThere.add(id);
-    }
-    return transactions
-      .filter(
-        ({ id, isReward, name }) => !(isReward ? rewardsThere : there).has(id) && this.maybeDays([name]) !== undefined,
-      )
-      .map(({ name }) => name);
-  }
-
   /** False for nearly all that is new: every callback that names something new comes here, so nothing is made for it. */
   private mayHave(player: number, productId: string, { ids, rewardIds, roundIds }: Missing): boolean {
     if (!this.isComplete) return true;
@@ -372,27 +292,6 @@ export class ShardArchive {
   /** Undefined when the archive cannot have any of these. */
   private maybeDays(names: readonly ArchiveName[]): Days | undefined {
     return this.isComplete ? this.known.maybeDays(names) : ALL_DAYS;
-  }
-
-  /** Tries until it does not reject, less and less often. Never resolves when this is closed meanwhile. */
-  private async untilItAnswers<T>(ask: () => Promise<T>): Promise<T> {
-    for (let waitMs = RETRY_MIN_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
-      try {
-        const answer = await ask();
-        if (this.isAway) this.deps.log.info({ shard: this.shard }, 'the archive is back');
-        this.isAway = false;
-        return answer;
-      } catch (error) {
-        this.deps.observer.archiveFailed(this.shard);
-        if (!this.isAway) {
-          const at = { shard: this.shard, error: messageOf(error) };
-          this.deps.log.warn(at, 'the archive does not answer: what has to be looked up there waits');
-        }
-        this.isAway = true;
-      }
-      if (this.isClosed) return await new Promise<never>(() => {});
-      await this.deps.delay(waitMs);
-    }
   }
 }
 
@@ -408,17 +307,4 @@ function distinct(records: readonly Pick<ArchiveRecord, 'day' | 'round' | 'lsn' 
     }),
   );
   return [...byPlace.values()];
-}
-
-/** Those of this player; of each round the newest. */
-function newestImages(username: string, records: readonly ArchiveRecord[]): readonly Buffer[] {
-  const newest = new Map<string, ArchiveRecord>();
-  for (const record of records) {
-    const name = nameOfImage(record.image);
-    if (name.username !== username) continue;
-    const key = JSON.stringify([name.productId, name.roundId]);
-    const other = newest.get(key);
-    if (other === undefined || compareAge(record, other) > 0) newest.set(key, record);
-  }
-  return [...newest.values()].map(({ image }) => image);
 }

@@ -6,6 +6,9 @@ import type { Request } from '../request.js';
 /** What the archive has for a request. */
 export type Found = ArchivedPart;
 
+/** `unknown`: nobody could tell what the archive has. */
+type Outcome = Found | 'unknown';
+
 /** A player of whom something is looked for, and all that was asked of him since, in order. */
 export interface WaitingPlayer {
   readonly username: string;
@@ -13,7 +16,7 @@ export interface WaitingPlayer {
   /** Something is looked for on behalf of this one; by the time that it is found this may be given up, and another one first. */
   asking: Request | undefined;
   /** For `asking`; undefined while it is looked for. */
-  found: Found | undefined;
+  found: Outcome | undefined;
 }
 
 /** Requests that wait for the archive: a player keeps his order, and other players do not wait for him. */
@@ -55,7 +58,8 @@ export class WaitingPlayers {
   await(player: WaitingPlayer, found: Promise<Found>): void {
     player.asking = player.requests.peek();
     player.found = undefined;
-    void found.then((part) => {
+    const outcome: Promise<Outcome> = found.catch(() => 'unknown');
+    void outcome.then((part) => {
       if (this.players.get(player.username) !== player) return;
       player.found = part;
       this.ready.push(player);

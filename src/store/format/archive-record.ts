@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { ArchivedId, ArchiveRecord } from '../../shard/archive/archive.js';
-import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
-import { FormatError } from './format-error.js';
+import { DamagedRecordError } from '../../shard/archive/damaged-record-error.js';
+import type { Lsn } from '../../shard/log/lsn.js';
 
 /*
  * What an archive keeps of a round, the same in every kind of archive. Integers are big-endian.
@@ -41,23 +41,23 @@ export function writeRecord(record: ArchiveRecord, bytes: Buffer, start: number)
   bytes.writeUInt32BE(checksumOf(record, bytes.subarray(start, at + image.length)), start);
 }
 
-/** The ids of an encoded record, and of the beginning of one that has them. Not checked. */
-export function idsIn(value: Buffer): ArchivedId[] {
+/** The ids of an encoded record, and of the beginning of one that has them. Not checked; undefined when they are cut off. */
+export function maybeIdsIn(value: Buffer): ArchivedId[] | undefined {
+  if (value.length < START) return undefined;
   const count = value.readUInt16BE(CHECKSUM_BYTES);
+  if (value.length < START + count * ID_BYTES) return undefined;
   return Array.from({ length: count }, (_, i): ArchivedId => {
     const at = START + i * ID_BYTES;
     return { id: value.readUInt32BE(at), version: value.readUInt32BE(at + 4) };
   });
 }
 
-/** Throws a `FormatError` when it is not what was encoded. `where`: the file or table, for people. */
+/** Throws a `DamagedRecordError` when it is not what was encoded. `where`: the file or table, for people. */
 export function decodeRecord(place: DatedPlace, value: Buffer, where: string): ArchiveRecord {
   const { shard, day, player, round, lsn, index } = place;
-  if (value.length < START || value.readUInt32BE(0) !== checksumOf(place, value)) {
-    const name = `shard ${shard}, player ${player}, round ${round}, entry ${formatLsn(lsn)}, ${index}`;
-    throw new FormatError(`a round in the archive is damaged: ${name}, in ${where}`);
-  }
-  const ids = idsIn(value);
+  const ids = maybeIdsIn(value);
+  if (ids === undefined || value.readUInt32BE(0) !== checksumOf(place, value))
+    throw new DamagedRecordError(place, where);
   // A copy: what a store gives may be overwritten.
   const image = Buffer.from(value.subarray(START + ids.length * ID_BYTES));
   return { shard, day, player, round, lsn, index, ids, image };

@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import type { ArchivedPlace, ArchiveName, ArchiveRecord, FreshNames } from '../../shard/archive/archive.js';
+import type { ArchivedId, ArchivedPlace, ArchiveName, ArchiveRecord, FreshNames } from '../../shard/archive/archive.js';
 import { compareLsn, type Lsn } from '../../shard/log/lsn.js';
 import { maybeOpenFresh, sealFresh } from '../format/archive-names.js';
 import {
   decodeRecord,
   encodeRecord,
-  idsIn,
+  maybeIdsIn,
   type Place,
   TAIL_BYTES,
   tailAt,
@@ -103,7 +103,7 @@ export class ArchiveDay {
     const found: ArchiveRecord[] = [];
     for await (const entries of this.batches(this.rounds, prefixOf(shard, player))) {
       for (const { key, value } of entries) {
-        if (idsIn(value).some(({ id }) => ids.has(id))) found.push(this.decode(key, value));
+        if (this.idsOf(key, value).some(({ id }) => ids.has(id))) found.push(this.decode(key, value));
       }
     }
     return found;
@@ -122,7 +122,7 @@ export class ArchiveDay {
     for await (const entries of this.batches(this.rounds, prefix)) {
       for (const { key, value } of entries) {
         const { round, lsn, index } = placeOf(key);
-        for (const { id, version: made } of idsIn(value)) {
+        for (const { id, version: made } of this.idsOf(key, value)) {
           if (made > 0 && made < version)
             places.push({ id, version: made, record: { day: this.day, round, lsn, index } });
         }
@@ -141,7 +141,7 @@ export class ArchiveDay {
     for await (const entries of this.batches(this.rounds, prefixOf(shard))) {
       yield entries.flatMap(({ key, value }) => {
         const player = key.readUInt32BE(2);
-        const ids = idsIn(value).map(({ id }): ArchiveName => ({ player, kind: 'transaction', hash: id }));
+        const ids = (maybeIdsIn(value) ?? []).map(({ id }): ArchiveName => ({ player, kind: 'transaction', hash: id }));
         return [{ player, kind: 'round', hash: key.readUInt32BE(6) } as const, ...ids];
       });
     }
@@ -202,6 +202,11 @@ export class ArchiveDay {
     } catch (error) {
       throw await this.commits.causeOf(error);
     }
+  }
+
+  /** Throws a `DamagedRecordError` when not all are there. */
+  private idsOf(key: Buffer, value: Buffer): readonly ArchivedId[] {
+    return maybeIdsIn(value) ?? this.decode(key, value).ids;
   }
 
   private decode(key: Buffer, value: Buffer): ArchiveRecord {

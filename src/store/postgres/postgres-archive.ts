@@ -9,7 +9,7 @@ import type {
 } from '../../shard/archive/archive.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import { maybeOpenFresh, maybeOpenNames, sealFresh, sealNames } from '../format/archive-names.js';
-import { type DatedPlace, decodeRecord, encodedLength, idsIn, writeRecord } from '../format/archive-record.js';
+import { type DatedPlace, decodeRecord, encodedLength, maybeIdsIn, writeRecord } from '../format/archive-record.js';
 import { FormatError, UnknownFormatError } from '../format/format-error.js';
 import { createPartition, createTables, PARTITION, ROUNDS } from './archive-tables.js';
 import { byteaArray, int4Array, int8Array } from './binary-array.js';
@@ -96,7 +96,8 @@ export class PostgresArchive implements Archive {
     const rows = await this.ask<Row>('list', LIST, [shard, player]);
     const places = rows.flatMap((row) => {
       const { day, round, lsn, index } = placeOf(shard, row);
-      const ids = idsIn(row.record as Buffer).filter((id) => id.version > 0 && id.version < version);
+      const all = maybeIdsIn(row.record as Buffer) ?? recordOf(shard, row).ids;
+      const ids = all.filter((id) => id.version > 0 && id.version < version);
       return ids.map((id) => ({ ...id, record: { day, round, lsn, index } }));
     });
     places.sort((a, b) => b.version - a.version);
@@ -120,22 +121,19 @@ export class PostgresArchive implements Archive {
   }
 
   async *all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]> {
-    let after: readonly unknown[] = [-1, -1, -1, -1, -1];
-    for (;;) {
-      const rows = await this.ask<Row>('all', ALL, [shard, day, BATCH, ...after]);
-      if (rows.length > 0) yield rows.map((row) => recordOf(shard, row));
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < BATCH) return;
-      after = [last.player, last.round, last.epoch, last.sequence, last.index];
-    }
+    for await (const rows of this.rows(shard, day)) yield rows.map((row) => recordOf(shard, row));
   }
 
   async *names(shard: number, day: number): AsyncIterable<readonly ArchiveName[]> {
-    for await (const records of this.all(shard, day)) {
-      yield records.flatMap(({ player, round, ids }) => [
-        { player, kind: 'round', hash: round } as const,
-        ...ids.map(({ id }) => ({ player, kind: 'transaction', hash: id }) as const),
-      ]);
+    for await (const rows of this.rows(shard, day)) {
+      yield rows.flatMap((row) => {
+        const { player, round } = placeOf(shard, row);
+        const ids = maybeIdsIn(row.record as Buffer) ?? [];
+        return [
+          { player, kind: 'round', hash: round } as const,
+          ...ids.map(({ id }) => ({ player, kind: 'transaction', hash: id }) as const),
+        ];
+      });
     }
   }
 
@@ -187,6 +185,17 @@ export class PostgresArchive implements Archive {
 
   async close(): Promise<void> {
     await this.pool.end();
+  }
+
+  private async *rows(shard: number, day: number): AsyncIterable<readonly Row[]> {
+    let after: readonly unknown[] = [-1, -1, -1, -1, -1];
+    for (;;) {
+      const rows = await this.ask<Row>('all', ALL, [shard, day, BATCH, ...after]);
+      if (rows.length > 0) yield rows;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < BATCH) return;
+      after = [last.player, last.round, last.epoch, last.sequence, last.index];
+    }
   }
 
   private async ask<R>(name: string, sql: string, values: readonly unknown[]): Promise<R[]> {

@@ -3,6 +3,7 @@ import { AssertionFailure, assert, must } from '../../base/assert.js';
 import { dayOf } from '../../base/time.js';
 import { type ArchiveRecord, compareAge } from '../../shard/archive/archive.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from '../../shard/archive/archive-hash.js';
+import { DamagedRecordError } from '../../shard/archive/damaged-record-error.js';
 import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import type { Event } from '../../wallet/event.js';
 import { addRoundOf, imageOfRound, nameOfImage } from '../../wallet/state/round-image.js';
@@ -78,8 +79,8 @@ export class ArchiveCheck {
           await yieldTurn();
         }
       } catch (error) {
-        if ((error as Error).name !== 'FormatError') throw error;
-        this.add((error as Error).message);
+        if (!(error instanceof DamagedRecordError)) throw error;
+        this.add(error.message);
       }
     }
     if (isWhole) this.compare(days[0] ?? Number.NEGATIVE_INFINITY);

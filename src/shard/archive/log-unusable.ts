@@ -1,0 +1,12 @@
+import type { Logger } from '../../base/logger.js';
+import { messageOf } from '../../base/message-of.js';
+import { DamagedRecordError } from './damaged-record-error.js';
+
+/** For who has to mend it. `player` is the hash of a name. */
+export function logUnusable(log: Logger, shard: number, player: number, error: unknown): void {
+  const { day, round } = error instanceof DamagedRecordError ? error.place : {};
+  log.error(
+    { shard, day, player, round, error: messageOf(error) },
+    'what the archive has of a player cannot be used: what needs it is refused',
+  );
+}

@@ -1,0 +1,15 @@
+import { nameOfImage } from '../../wallet/state/round-image.js';
+import { type ArchiveRecord, compareAge } from './archive.js';
+
+/** Those of this player; of each round the newest. */
+export function newestImages(username: string, records: readonly ArchiveRecord[]): readonly Buffer[] {
+  const newest = new Map<string, ArchiveRecord>();
+  for (const record of records) {
+    const name = nameOfImage(record.image);
+    if (name.username !== username) continue;
+    const key = JSON.stringify([name.productId, name.roundId]);
+    const other = newest.get(key);
+    if (other === undefined || compareAge(record, other) > 0) newest.set(key, record);
+  }
+  return [...newest.values()].map(({ image }) => image);
+}

@@ -1,0 +1,22 @@
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Archive } from './archive.js';
+
+export interface ShardArchiveDeps {
+  readonly archive: Archive;
+  readonly retentionMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly observer: ArchiveObserver;
+  /** Runs the callback once the events of this turn of the event loop have been handled. */
+  readonly defer: (callback: () => void) => void;
+  readonly delay: (ms: number) => Promise<void>;
+}
+
+/** Counts what goes to an archive and what comes from it. */
+export interface ArchiveObserver {
+  /** A request waited for this; `found` is false when nothing was there. */
+  looked(shard: number, found: boolean, tookMs: number): void;
+  archived(shard: number, rounds: number): void;
+  archiveFailed(shard: number): void;
+}
