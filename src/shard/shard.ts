@@ -561,7 +561,13 @@ export class Shard implements FlightMember, Carrier {
       request.replier.reply(TOO_LATE);
       return;
     }
-    if (this.desk?.takes(request) !== true) this.carryOut(request, startedMs, undefined);
+    try {
+      if (this.desk?.takes(request) === true) return;
+    } catch (error) {
+      this.failAt(request, error);
+      return;
+    }
+    this.carryOut(request, startedMs, undefined);
   }
 
   carryOut(request: Request, startedMs: number, found: Found | undefined): void {
@@ -569,11 +575,15 @@ export class Shard implements FlightMember, Carrier {
       if (request.type === 'command') this.turn(request, startedMs);
       else this.forming.queries.hold(request.replier, this.answer(request.query, found));
     } catch (error) {
-      request.replier.reply(STARTING);
-      this.fail(error, request);
+      this.failAt(request, error);
       return;
     }
     this.deps.requestFlight();
+  }
+
+  failAt(request: Request, error: unknown): void {
+    request.replier.reply(STARTING);
+    this.fail(error, request);
   }
 
   private answer(question: Query, found: Found | undefined): QueryResult {

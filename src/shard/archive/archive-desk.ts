@@ -17,6 +17,8 @@ export interface Carrier {
   /** Of the shard's wallets as they are now. */
   maybeWallet(username: string): Wallet | undefined;
   carryOut(request: Request, startedMs: number, found: Found | undefined): void;
+  /** Answers the request, and fails. */
+  failAt(request: Request, error: unknown): void;
 }
 
 type QueryRequest = Extract<Request, { type: 'query' }>;
@@ -58,7 +60,7 @@ export class ArchiveDesk {
     return this.waiting.length;
   }
 
-  /** True when the request waits, or has been refused; false when it is to be carried out now. */
+  /** True when the request waits, or has been refused; false when it is to be carried out now. Where it throws, neither. */
   takes(request: Request): boolean {
     if (request.type === 'query') return this.takesQuery(request);
     const { waiting } = this;
@@ -101,7 +103,14 @@ export class ArchiveDesk {
     const { waiting, carrier } = this;
     let found = player.asking === player.requests.peek() ? player.found : undefined;
     for (let request = player.requests.peek(); request !== undefined; request = player.requests.peek()) {
-      const lookUp = found === undefined ? this.maybeLookUp(request) : undefined;
+      let lookUp: Promise<Found> | undefined;
+      try {
+        lookUp = found === undefined ? this.maybeLookUp(request) : undefined;
+      } catch (error) {
+        waiting.shift(player);
+        carrier.failAt(request, error);
+        return;
+      }
       if (lookUp !== undefined) {
         waiting.leaveReady(false);
         waiting.await(player, lookUp);
@@ -148,23 +157,16 @@ export class ArchiveDesk {
     }
   }
 
-  /** What the archive may have of what the request names; undefined when it need not be asked. */
+  /**
+   * What the archive may have of what the request names; undefined when it need not be asked. Where this throws, the request
+   * must not be decided.
+   */
   private maybeLookUp(request: Request): Promise<Found> | undefined {
     if (request.type === 'query' || !('txns' in request.command)) return undefined;
-    const { command } = request;
-    try {
-      const wallet = this.carrier.maybeWallet(command.username);
-      if (wallet === undefined) return undefined;
-      return this.archive.maybeFind(
-        command.username,
-        command.productId,
-        missingIn(wallet, command),
-        request.deadlineMs,
-      );
-    } catch {
-      // Whatever is wrong with the wallet is met again when the request is carried out.
-      return undefined;
-    }
+    const { command, deadlineMs } = request;
+    const { username, productId } = command;
+    const wallet = this.carrier.maybeWallet(username);
+    return wallet && this.archive.maybeFind(username, productId, missingIn(wallet, command), deadlineMs);
   }
 
   /** True for a list of transactions: it is read when the archive has told its part, or has been refused. */

@@ -82,8 +82,8 @@ export class Lookups {
   }
 
   private refuse({ player, reject }: Waiting, error: unknown): void {
-    if (!(error instanceof GivenUpError)) logUnusable(this.deps.log, this.shard, player, error);
     reject(error);
+    if (!(error instanceof GivenUpError)) logUnusable(this.deps.log, this.shard, player, error);
   }
 
   private isWanted(flying: readonly Waiting[]): boolean {
