@@ -117,8 +117,8 @@ export class TestHost {
     return new Promise((resolve) => this.host.execute(shard, command, deadlineMs, { reply: resolve }));
   }
 
-  ask(query: Query, shard = 0): Promise<QueryResult | BusyAnswer> {
-    return new Promise((resolve) => this.host.ask(shard, query, Number.POSITIVE_INFINITY, { reply: resolve }));
+  ask(query: Query, shard = 0, deadlineMs = Number.POSITIVE_INFINITY): Promise<QueryResult | BusyAnswer> {
+    return new Promise((resolve) => this.host.ask(shard, query, deadlineMs, { reply: resolve }));
   }
 
   /** Takes shard 0 over: whatever it ends in, unless said otherwise. */

@@ -25,7 +25,8 @@ type QueryRequest = Extract<Request, { type: 'query' }>;
 type ListTransactions = Extract<Query, { type: 'list-transactions' }>;
 
 interface PendingList {
-  readonly username: string;
+  readonly request: QueryRequest;
+  readonly query: ListTransactions;
   /** Some of it has left memory since the archive was asked. */
   isStale: boolean;
 }
@@ -88,15 +89,24 @@ export class ArchiveDesk {
 
   /** Rounds of this player have left memory. */
   noteLeft(username: string): void {
-    for (const list of this.lists) if (list.username === username) list.isStale = true;
+    for (const list of this.lists) if (list.query.username === username) list.isStale = true;
   }
 
   dropLate(): void {
-    this.waiting.dropLate(this.clock.monotonicMs(), TOO_LATE);
+    const nowMs = this.clock.monotonicMs();
+    this.waiting.dropLate(nowMs, TOO_LATE);
+    for (const list of this.lists) if (list.request.deadlineMs <= nowMs) this.drop(list, TOO_LATE);
   }
 
+  /** What the archive has is not as it was asked for when the shard comes back: another node may have put more. */
   dropAll(answer: BusyAnswer): void {
     this.waiting.dropAll(answer);
+    for (const list of this.lists) this.drop(list, answer);
+  }
+
+  private drop(list: PendingList, answer: BusyAnswer): void {
+    this.lists.delete(list);
+    list.request.replier.reply(answer);
   }
 
   private goOnWith(player: WaitingPlayer): void {
@@ -173,31 +183,28 @@ export class ArchiveDesk {
   private takesQuery(request: QueryRequest): boolean {
     const { query } = request;
     if (query.type !== 'list-transactions') return false;
-    if (this.lists.size < LISTS_MAX) void this.list(request, query);
+    if (this.lists.size < LISTS_MAX) void this.list({ request, query, isStale: true });
     else request.replier.reply(OVERLOADED);
     return true;
   }
 
-  private async list(request: QueryRequest, { username, after, limit }: ListTransactions): Promise<void> {
-    const list: PendingList = { username, isStale: true };
+  private async list(list: PendingList): Promise<void> {
+    const { request, query } = list;
+    const { username, after, limit } = query;
+    const version = after?.version ?? Number.MAX_SAFE_INTEGER;
+    const isWanted = () => this.lists.has(list);
     this.lists.add(list);
     let found: Found | undefined;
-    // What leaves memory meanwhile would be in neither part.
     try {
-      while (list.isStale) {
+      // What leaves memory meanwhile would be in neither part.
+      while (list.isStale && isWanted()) {
         list.isStale = false;
-        found = await this.archive.list(
-          username,
-          after?.version ?? Number.MAX_SAFE_INTEGER,
-          limit + (after?.shown ?? 0),
-        );
+        found = await this.archive.list(username, version, limit + (after?.shown ?? 0), isWanted);
       }
     } catch {
-      this.refuse(request);
+      if (this.lists.delete(list)) this.refuse(request);
       return;
-    } finally {
-      this.lists.delete(list);
     }
-    this.carryOut(request, found);
+    if (this.lists.delete(list)) this.carryOut(request, found);
   }
 }

@@ -13,7 +13,7 @@ import {
   type FreshNames,
 } from './archive.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
-import { ArchiveOutage } from './archive-outage.js';
+import { ArchiveOutage, GivenUpError } from './archive-outage.js';
 import { KnownNames } from './known-names.js';
 import { logUnusable } from './log-unusable.js';
 import { Lookups, type NamedTransaction } from './lookups.js';
@@ -201,20 +201,20 @@ export class ShardArchive {
 
   /**
    * Rounds of a player in which there are the newest `limit` transactions that `version` or older ones made. Rejects when one
-   * is damaged, which is logged.
+   * is damaged, which is logged, and in an outage when nobody wants it any more.
    */
-  async list(username: string, version: number, limit: number): Promise<ArchivedPart> {
+  async list(username: string, version: number, limit: number, isWanted: () => boolean): Promise<ArchivedPart> {
     const { archive, log } = this.deps;
     const player = hashOfPlayer(username);
     try {
       const [places, records] = await this.outage.untilItAnswers(async () => {
         const places = await archive.list(this.shard, player, version + 1, limit);
         return [places, await archive.read(this.shard, distinct(places.map(({ record }) => record)), player)] as const;
-      });
+      }, isWanted);
       const downTo = places.length < limit ? 0 : Math.min(...places.map((place) => place.version));
       return { images: newestImages(username, records), downTo };
     } catch (error) {
-      logUnusable(log, this.shard, player, error);
+      if (!(error instanceof GivenUpError)) logUnusable(log, this.shard, player, error);
       throw error;
     }
   }

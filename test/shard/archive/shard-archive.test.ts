@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.js';
 import { silentLogger } from '../../../src/base/logger.js';
 import type { Archive } from '../../../src/shard/archive/archive.js';
+import { GivenUpError } from '../../../src/shard/archive/archive-outage.js';
 import { ShardArchive } from '../../../src/shard/archive/shard-archive.js';
 import { type Archivable, archivableRounds } from '../../../src/wallet/archiving.js';
 import { commands, Domain } from '../../support/domain.js';
@@ -138,4 +139,24 @@ test('a round that changed in the very entry that made its image durable is foun
   assert.notDeepEqual(after, before);
   const found = await node.maybeFind('ann', productId, { ids: [], rewardIds: [], roundIds: [roundId] });
   assert.deepEqual(found?.images, [after]);
+});
+
+test('an archive that is away is not asked again for what nobody waits for any more', async () => {
+  const archive = new MemoryArchive();
+  const node = knowing(archive, setImmediate);
+  let asked = 0;
+  const away = async () => {
+    asked++;
+    throw new Error('the archive is away');
+  };
+  Object.assign(archive, { find: away, list: away });
+  await assert.rejects(
+    node.list('ann', 9, 9, () => false),
+    GivenUpError,
+  );
+  assert.equal(asked, 1);
+  const missing = { ids: [], rewardIds: [], roundIds: ['r'] };
+  const [late, wanted] = [0, 1].map((ms) => node.maybeFind('ann', 'p', missing, ms * (systemClock.monotonicMs() + 5)));
+  await assert.rejects(Promise.resolve(late), GivenUpError);
+  await assert.rejects(Promise.resolve(wanted), GivenUpError);
 });
