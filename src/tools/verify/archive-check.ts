@@ -4,7 +4,7 @@ import { dayOf } from '../../base/time.js';
 import { type ArchiveRecord, compareAge } from '../../shard/archive/archive.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from '../../shard/archive/archive-hash.js';
 import { DamagedRecordError } from '../../shard/archive/damaged-record-error.js';
-import { formatLsn, type Lsn } from '../../shard/log/lsn.js';
+import { compareLsn, formatLsn, type Lsn } from '../../shard/log/lsn.js';
 import type { Event } from '../../wallet/event.js';
 import { addRoundOf, imageOfRound, nameOfImage } from '../../wallet/state/round-image.js';
 import { Tables } from '../../wallet/state/tables.js';
@@ -62,8 +62,8 @@ export class ArchiveCheck {
     }
   }
 
-  /** Reads all of the shard. `isWhole`: the log has been replayed to its end. */
-  async finish(isWhole: boolean): Promise<void> {
+  /** Reads all of the shard. `isWhole`: the log has been replayed to its end, which was `head` then. */
+  async finish(isWhole: boolean, head: Lsn): Promise<void> {
     const { archive, yieldTurn } = this.reader;
     if (archive === undefined) {
       if (this.gone.size > 0) {
@@ -75,7 +75,7 @@ export class ArchiveCheck {
     for (const day of days) {
       try {
         for await (const records of archive.all(this.shard, day)) {
-          for (const record of records) this.check(record);
+          for (const record of records) this.check(record, head);
           await yieldTurn();
         }
       } catch (error) {
@@ -96,11 +96,13 @@ export class ArchiveCheck {
     }
   }
 
-  check(record: ArchiveRecord): void {
+  /** What was put after `head` says nothing of how the log has left a round there: the shard is served meanwhile. */
+  check(record: ArchiveRecord, head?: Lsn): void {
     this.rounds++;
     try {
       const { username, productId, roundId } = nameOfImage(record.image);
       this.checkRound(record, username, productId, roundId);
+      if (head !== undefined && compareLsn(record.lsn, head) > 0) return;
       const key = keyOf(username, productId, roundId);
       const known = this.found.get(key);
       if (!this.gone.has(key) || (known !== undefined && compareAge(known, record) > 0)) return;

@@ -90,7 +90,7 @@ export class ShardVerification {
       fault = await read();
     }
     if (this.replay?.isBroken === false) await this.replay.finish(fault === undefined);
-    await this.archive?.finish(fault === undefined && this.replay?.isBroken === false);
+    await this.archive?.finish(fault === undefined && this.replay?.isBroken === false, this.head.lsn);
     await snapshots.readRest();
   }
 
