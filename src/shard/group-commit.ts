@@ -7,6 +7,8 @@ export interface FlightMember {
   depart(): Append | undefined;
   /** What became of `append`, which it had given, after so many milliseconds. What is to go again it requests again. */
   land(append: Append, outcome: AppendOutcome, tookMs: number): void;
+  /** Tells what has landed. */
+  tell(): void;
 }
 
 /** Runs `callback` once the events of this turn of the event loop have been handled. */
@@ -15,23 +17,23 @@ export type Defer = (callback: () => void) => void;
 const BACKOFF_MIN_MS = 20;
 const BACKOFF_MAX_MS = 200;
 /**
- * A flight departs with this many commands at the latest, or so long after the first of them when each turn brings more.
- * By the clock, not by turns: with 8,000 busy connections one turn of the event loop takes 100 ms.
+ * A flight departs with this many commands, or so long after the first of them when each turn brings more. By the clock,
+ * not by turns: with 8,000 busy connections one turn of the event loop takes 100 ms.
  */
-const FLIGHT_COMMANDS = 256;
+const FLIGHT_COMMANDS = 16;
 const FLIGHT_WAIT_MS = 2;
 
 /**
  * Group commit: one flight to the store at a time for all members of a lane. What arrives while a flight is in the air
  * forms the next one. A flight departs at the end of the first turn of the event loop that brought no further command:
- * an idle server answers at once, a busy one fills its entries by itself, and no timer is needed.
+ * an idle server answers at once, a busy one fills its entries by itself, and no timer is needed. When a flight lands and
+ * the next one is full enough, it departs first: the store works on it while this thread tells what has landed.
  *
  *   commands   c1 c2 c3 | c4 c5 c6 c7 c8  | c9 ...
  *   flights       ------> c1-c3 durable
  *                                 ------> c4-c8 durable
  *
- * Measured with 128 connections on 2 cores: appending each of 16 logs on its own costs a third of the throughput;
- * departing at the end of every turn, in twice as many flights of half the size, costs 6 %.
+ * Measured with 128 connections on 2 cores: appending each of 16 logs on its own costs a third of the throughput.
  */
 export class GroupCommit {
   private readonly lanes = new Map<number, Lane>();
@@ -107,8 +109,7 @@ class Lane {
     this.deps.defer(() => {
       const isQuiet = this.commands === commandsBefore;
       if (isQuiet || this.commands >= FLIGHT_COMMANDS || this.deps.monotonicMs() >= departsByMs) {
-        this.isScheduled = false;
-        void this.fly();
+        this.depart();
         if (isQuiet) this.deps.onQuiet();
       } else {
         this.awaitQuietTurn(this.commands, departsByMs);
@@ -147,9 +148,18 @@ class Lane {
     // Where some got through, the others are tried again with the next flight: they hold up nobody.
     const isOutage = failures > 0 && failures === travellers.length;
     this.backoffMs = isOutage ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
+    const isNextFull = !isOutage && this.commands >= FLIGHT_COMMANDS;
+    if (isNextFull) this.depart();
+    for (const member of travellers) member.tell();
+    if (isNextFull) return;
     if (isOutage) this.pause();
     else if (this.waiting.size > 0) this.awaitQuietTurn(0, monotonicMs() + FLIGHT_WAIT_MS);
     else this.isScheduled = false;
+  }
+
+  private depart(): void {
+    this.isScheduled = false;
+    void this.fly();
   }
 
   /** A store that rejects, though it must not, leaves the outcome as unknown as any other transient error. */
@@ -163,9 +173,6 @@ class Lane {
 
   /** In an outage the same bytes go again, less and less often. */
   private pause(): void {
-    this.deps.delay(() => {
-      this.isScheduled = false;
-      void this.fly();
-    }, this.backoffMs);
+    this.deps.delay(() => this.depart(), this.backoffMs);
   }
 }

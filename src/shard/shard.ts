@@ -151,7 +151,7 @@ const DISCARD: Replier<Answer | QueryResult | BusyAnswer> = { reply() {} };
  * The actor: owns the wallets of one shard, decides one command at a time, in order, and tells nobody before the log
  * holds what it tells. It talks to ports only.
  *
- *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> flying ─land─> replies
+ *   submit ─> mailbox ─> decide, apply ─> forming ─depart─> flying ─land─> durable ─tell─> replies
  *                │   ^
  *                v   │
  *           archive's desk         names what is not in memory, and waits until the archive has said whether it has it
@@ -175,6 +175,8 @@ export class Shard implements FlightMember, Carrier {
   private stopReason: string | undefined = undefined;
   /** When what flies departed for the first time. Of the monotonic clock. */
   private departedMs = 0;
+  /** Durable, and to be told in this very turn. */
+  private untold: { readonly flight: Flight; readonly landedMs: number } | undefined = undefined;
 
   constructor(
     readonly id: number,
@@ -482,10 +484,7 @@ export class Shard implements FlightMember, Carrier {
   private landed(landed: Landed, tookMs: number): void {
     switch (landed.type) {
       case 'arrived':
-        this.release(landed.flight, tookMs);
-        if (this.state === 'failing') this.restart();
-        if (this.state === 'fenced') this.deps.onFenced(this, this.mustTail().head);
-        if (this.isHanding && this.isStill) this.settleStill();
+        this.arrived(landed.flight, tookMs);
         return;
       case 'again':
         if (landed.error !== undefined) {
@@ -501,7 +500,8 @@ export class Shard implements FlightMember, Carrier {
     }
   }
 
-  private release({ entry, lost, writer, decidedMs, commands, queries }: Flight, tookMs: number): void {
+  private arrived(flight: Flight, tookMs: number): void {
+    const { entry, lost, writer, decidedMs, commands, queries } = flight;
     if (lost > 0) this.deps.observer.healed(this.id, lost);
     const landedMs = this.deps.clock.monotonicMs();
     this.deps.observer.landed(this.id, {
@@ -512,8 +512,24 @@ export class Shard implements FlightMember, Carrier {
       bytes: entry?.bytes.length ?? 0,
       tookMs,
     });
-    commands.release(landedMs);
-    queries.release(landedMs);
+    this.untold = { flight, landedMs };
+  }
+
+  tell(): void {
+    if (this.untold === undefined) return;
+    const { flight, landedMs } = this.untold;
+    this.untold = undefined;
+    try {
+      flight.commands.release(landedMs);
+      flight.queries.release(landedMs);
+    } catch (error) {
+      answerAll(flight, UNSURE);
+      this.fail(error);
+      return;
+    }
+    if (this.state === 'failing') this.restart();
+    if (this.state === 'fenced') this.deps.onFenced(this, this.mustTail().head);
+    if (this.isHanding && this.isStill) this.settleStill();
   }
 
   /** The log is not ours any more, so nothing that waits for it may be told. */

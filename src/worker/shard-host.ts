@@ -102,11 +102,6 @@ export interface HostDeps {
   readonly recentBytesMax: number;
 }
 
-/**
- * The shards of a thread fly in two groups: while the store makes the one durable the thread decides and answers for the
- * other. Measured inline with 128 connections: 6 % more than all shards in one flight; four groups are no better.
- */
-const FLIGHTS = 2;
 const SWEEP_MS = 1000;
 /** A sweep comes round to every player about once an hour. */
 const SWEEPS_PER_PASS = 3600;
@@ -155,9 +150,12 @@ export class ShardHost implements ThreadShards {
     const onQuiet = () => spareTime.offer();
     const { putCopies } = deps;
     const appended = putCopies && new CopyingWal(wal, putCopies, (shard) => this.shards.get(shard)?.maybeRecent);
-    const groups = Array.from({ length: FLIGHTS }, () => {
-      const delay = (run: () => void, ms: number) => void timers.after(ms, run);
-      return new GroupCommit({ wal: appended ?? wal, defer: timers.defer, delay, monotonicMs, onQuiet });
+    const group = new GroupCommit({
+      wal: appended ?? wal,
+      defer: timers.defer,
+      delay: (run, ms) => void timers.after(ms, run),
+      monotonicMs,
+      onQuiet,
     });
     const snapshotter = new Snapshotter({
       ...deps,
@@ -192,9 +190,8 @@ export class ShardHost implements ThreadShards {
       : undefined;
     const { archive } = deps;
     const archived: [Shard, ShardArchive][] = [];
-    for (const [i, id] of shardIds.entries()) {
+    for (const id of shardIds) {
       const shardArchive = archive && new ShardArchive(id, this.archiveDeps(archive));
-      const group = groups[i % FLIGHTS] as GroupCommit;
       const shard: Shard = new Shard(
         id,
         {

@@ -11,6 +11,8 @@ class Scene implements FlightMember {
   /** How many commands each flight took. */
   readonly flights: number[] = [];
   readonly landed: string[] = [];
+  /** How many flights had departed when each of them was told. */
+  readonly flightsWhenTold: number[] = [];
   readonly pauses: number[] = [];
   nowMs = 0;
   private waiting = 0;
@@ -71,6 +73,10 @@ class Scene implements FlightMember {
     this.landed.push(outcome.type);
     if (outcome.type === 'failed') this.command(this.again);
   }
+
+  tell(): void {
+    this.flightsWhenTold.push(this.flights.length);
+  }
 }
 
 test('a single command departs at the end of its turn', () => {
@@ -119,13 +125,30 @@ test('who waits for a better moment is told when a round departs in a quiet turn
   assert.equal(scene.quiet, 1, 'it departed because it was full');
 });
 
-test('a round departs with 256 commands, though each turn brings more', () => {
+test('a round departs with 16 commands, though each turn brings more', () => {
   const scene = new Scene();
   while (scene.flights.length === 0) {
-    scene.command(100);
+    scene.command(6);
     scene.endTurn();
   }
-  assert.deepEqual(scene.flights, [300]);
+  assert.deepEqual(scene.flights, [18]);
+});
+
+test('a full round departs before what has just landed is told, any other one behind it', async () => {
+  const scene = new Scene();
+  scene.command();
+  scene.endTurn();
+  scene.command(16);
+  await scene.arrives();
+  assert.deepEqual(scene.flights, [1, 16]);
+  assert.deepEqual(scene.flightsWhenTold, [2]);
+  scene.command(15);
+  await scene.arrives();
+  assert.deepEqual(scene.flights, [1, 16]);
+  assert.deepEqual(scene.flightsWhenTold, [2, 2]);
+  scene.endTurn();
+  scene.endTurn();
+  assert.deepEqual(scene.flights, [1, 16, 15]);
 });
 
 test('a round departs after 2 ms, though each turn brings more: turns of a busy server are long', () => {
@@ -165,6 +188,7 @@ class TwoLanes {
     land: (_append, outcome) => {
       this.landed.push(`${id} ${outcome.type}`);
     },
+    tell() {},
   }));
   private readonly commits = new GroupCommit({
     wal: {

@@ -21,7 +21,7 @@ const TO_ADD_BYTES = 2 * MIB;
 const STRAY_BYTES = MIB / 4;
 /** A commit takes its data, and copies of the pages on the way to each place that it writes to. */
 const PLACE_BYTES = 3 * 4096;
-/** Both flights of a thread can ask for room before either has written. */
+/** A flight and a fence of a thread can ask for room before either has written. */
 const FLIGHTS = 2;
 
 /**

@@ -137,16 +137,16 @@ export class RedisAppends {
   }
 
   private argsOf(mode: 'all' | 'each', appends: readonly Append[]): (string | number | Buffer)[] {
-    const keys: string[] = [];
-    const args: (string | number | Buffer)[] = [mode, waitsFor(this.durability) > 0 ? 'confirm' : ''];
-    for (const { shard, expected, entries } of appends) {
-      keys.push(this.keys.head(shard), this.keys.log(shard));
+    const args: (string | number | Buffer)[] = [APPEND.name, appends.length * 2];
+    for (const { shard } of appends) args.push(this.keys.head(shard), this.keys.log(shard));
+    args.push(mode, waitsFor(this.durability) > 0 ? 'confirm' : '');
+    for (const { expected, entries } of appends) {
       const before = encodeHead(expected);
       const newest = entries.at(-1);
       args.push(before, newest === undefined ? before : encodeHead(newest.head), entries.length);
       for (const { head, bytes } of entries) args.push(formatLsn(head.lsn), bytes);
     }
-    return [APPEND.name, keys.length, ...keys, ...args];
+    return args;
   }
 }
 
