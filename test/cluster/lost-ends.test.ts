@@ -152,6 +152,27 @@ test('a fence that is slow on its way does not take what its owner went on with'
   await nothingIsLost(world);
 });
 
+test('a fence that has to wait for its connection is not sent when its owner may have gone on', async () => {
+  const { world, owner } = await begun();
+  const { store } = world;
+  let heir: SimulatedNode | undefined;
+  onFirst(world, 'seal', (from) => {
+    heir = world.living.find(({ tag }) => tag === from);
+    store.connectMs = (process) => (process === heir?.process ? 6000 : 0);
+  });
+  owner.process.stop();
+  await world.time.until('others are asked for what they hold', () => heir !== undefined);
+  const askedMs = world.time.nowMs;
+  owner.process.goOn();
+  await world.time.pass(5050);
+  store.connectMs = () => 0;
+  await betAt(world, owner);
+  assert.ok(world.time.nowMs - askedMs < 6000, 'the fence is not on its way yet');
+  loseEnd(world, 0);
+  world.kill(world.nodes.indexOf(owner));
+  await nothingIsLost(world);
+});
+
 test('an heir that does not take what it has sealed does not hold up its owner', async () => {
   const { world, owner } = await begun();
   const heir = idleIn(world);

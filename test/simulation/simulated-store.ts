@@ -1,4 +1,6 @@
+import { delay } from '../../src/base/timers.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
+import { OverdueError } from '../../src/shard/log/timely-append.js';
 import {
   type Append,
   type AppendOutcome,
@@ -61,6 +63,8 @@ export class SimulatedStore {
   faults = NO_FAULTS;
   /** For who waits for an append to be on its way. */
   onAppend: (append: Append) => void = () => {};
+  /** How long a process has to connect before it can send an append. Milliseconds. */
+  connectMs: (process: SimulatedProcess) => number = () => 0;
 
   constructor(
     readonly storeId: string,
@@ -248,11 +252,14 @@ export class StoreAccess extends OwnersSnapshots implements Wal, SnapshotStore {
     return this.store.serverOf(shard);
   }
 
-  async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+  async append(appends: readonly Append[], isLate?: () => boolean): Promise<readonly AppendOutcome[]> {
     const { store } = this;
     return await Promise.all(
       appends.map(async (append): Promise<AppendOutcome> => {
         store.onAppend(append);
+        const connectMs = store.connectMs(this.process);
+        if (connectMs > 0) await delay(this.process, connectMs);
+        if (isLate?.()) return { type: 'failed', error: new OverdueError() };
         const waitsMs = store.waitsMs(store.serverOf(append.shard));
         try {
           // All that is answered has been copied by then.

@@ -16,18 +16,18 @@ export class OverdueError extends RecoveryError {
 
 /**
  * Appends for whoever has made sure that until then nobody else tells of anything that is not in the log: nothing is sent
- * later, and no answer believed that comes long after. By compare-and-set alone a log that has lost in a failover what was told
- * meanwhile would look as it was found.
+ * later, however long a connection takes, and no answer believed that comes long after. By compare-and-set alone a log that has
+ * lost in a failover what was told meanwhile would look as it was found. What was sent in time and is carried out late is so by
+ * the server that it was sent to: there it comes before what is appended later, and that one conflicts.
  */
 export function timelyAppend(wal: Pick<Wal, 'append'>, untilMs: number, clock: Clock): Pick<Wal, 'append'> {
-  const check = (byMs: number) => {
-    if (clock.monotonicMs() >= byMs) throw new OverdueError();
-  };
+  const isPast = (ms: number) => clock.monotonicMs() >= ms;
+  const isLate = () => isPast(untilMs);
   return {
     append: async (appends) => {
-      check(untilMs);
-      const outcomes = await wal.append(appends);
-      check(untilMs + ANSWER_MS);
+      if (isLate()) throw new OverdueError();
+      const outcomes = await wal.append(appends, isLate);
+      if (isPast(untilMs + ANSWER_MS)) throw new OverdueError();
       return outcomes;
     },
   };

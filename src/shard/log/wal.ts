@@ -86,9 +86,11 @@ export interface Wal {
   fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]>;
   /**
    * Appends by compare-and-set of each shard's head, all in one call. Resolves when what it reports as `ok` or
-   * `duplicate` is as durable as the store was set to be. Does not reject.
+   * `duplicate` is as durable as the store was set to be. Does not reject. A store that
+   * nodes share asks `isLate` once it has a connection, right before each sending: what is late has failed with an
+   * `OverdueError`, and was not sent.
    */
-  append(appends: readonly Append[]): Promise<readonly AppendOutcome[]>;
+  append(appends: readonly Append[], isLate?: () => boolean): Promise<readonly AppendOutcome[]>;
   /**
    * Shards of one lane lie on the same server, now. What is sent to one server can be held up for long, and must not hold
    * up what is sent to another.

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { formatLsn } from '../../shard/log/lsn.js';
+import { OverdueError } from '../../shard/log/timely-append.js';
 import type { Append, AppendOutcome, Head } from '../../shard/log/wal.js';
 import { decodeHead, encodeHead, HEAD_LENGTH } from '../format/entry-codec.js';
 import { confirmed, type Durability, waitsFor } from './durability.js';
@@ -16,6 +17,8 @@ const HOPS_MAX = 3;
 const OK: AppendOutcome = { type: 'ok' };
 const DUPLICATE: AppendOutcome = { type: 'duplicate' };
 const NOTHING_THERE: Head = { lsn: { epoch: 0, sequence: 0 }, nonce: '0'.repeat(16), checksum: 0 };
+
+const NEVER = () => false;
 
 /** One outcome, as `walletd_append_2` replies: a word, and for some a value. */
 type Reply = readonly [word: Buffer, value?: Buffer];
@@ -38,12 +41,12 @@ export class RedisAppends {
     private readonly meta: RedisMeta,
   ) {}
 
-  async append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
+  async append(appends: readonly Append[], isLate: () => boolean = NEVER): Promise<readonly AppendOutcome[]> {
     const outcomes: AppendOutcome[] = [];
     let onTheWay: readonly Placed[] = appends.map((append, at) => ({ append, at }));
     for (let hop = 1; hop <= HOPS_MAX && onTheWay.length > 0; hop++) {
       const portions = await this.portions(onTheWay, outcomes);
-      const met = await Promise.all([...portions].map(([master, portion]) => this.carry(master, portion)));
+      const met = await Promise.all([...portions].map(([master, portion]) => this.carry(master, portion, isLate)));
       const moved: Placed[] = [];
       for (const [one, outcome] of met.flat()) {
         if (outcome === undefined) moved.push(one);
@@ -57,7 +60,7 @@ export class RedisAppends {
 
   /** By one call, to all of these logs of one master or to none. */
   async appendAll(master: Master, appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
-    return await this.call(master, 'all', appends);
+    return await this.call(master, 'all', appends, NEVER);
   }
 
   /** An append whose master nobody knows has failed. */
@@ -76,11 +79,17 @@ export class RedisAppends {
     return portions;
   }
 
-  private async carry(master: Master, portion: readonly Placed[]): Promise<readonly (readonly [Placed, Met])[]> {
+  private async carry(
+    master: Master,
+    portion: readonly Placed[],
+    isLate: () => boolean,
+  ): Promise<readonly (readonly [Placed, Met])[]> {
     const { masters } = this.router;
     const appends = portion.map(({ append }) => append);
     try {
-      const met = await (masters.isOne ? this.call(master, 'each', appends) : this.callEach(master, appends));
+      const met = await (masters.isOne
+        ? this.call(master, 'each', appends, isLate)
+        : this.callEach(master, appends, isLate));
       return portion.map((one, i) => [one, met[i]]);
     } catch (error) {
       masters.doubt();
@@ -91,8 +100,14 @@ export class RedisAppends {
   }
 
   /** One call for all, whose effect is as durable as the settings ask when it resolves. */
-  private async call(master: Master, mode: 'all' | 'each', appends: readonly Append[]): Promise<AppendOutcome[]> {
+  private async call(
+    master: Master,
+    mode: 'all' | 'each',
+    appends: readonly Append[],
+    isLate: () => boolean,
+  ): Promise<AppendOutcome[]> {
     return await master.appends.use(async (client) => {
+      if (isLate()) return appends.map(overdue);
       const sent = client.callBuffer('FCALL', this.argsOf(mode, appends)) as Promise<Reply[]>;
       const replies = await confirmed(client, this.durability, sent);
       return await this.checked(master, client, replies.map(outcomeOf));
@@ -100,14 +115,17 @@ export class RedisAppends {
   }
 
   /** A call cannot be about logs in several slots: one for each, and one wait behind them. */
-  private async callEach(master: Master, appends: readonly Append[]): Promise<readonly Met[]> {
+  private async callEach(master: Master, appends: readonly Append[], isLate: () => boolean): Promise<readonly Met[]> {
     return await master.appends.use(async (client) => {
+      if (isLate()) return appends.map(overdue);
       const sent = Promise.allSettled(appends.map((append) => this.callOne(client, append)));
       const settled = await confirmed(client, this.durability, sent);
       const met: Met[] = [];
       for (const [i, result] of settled.entries()) {
         const append = appends[i] as Append;
-        met.push(result.status === 'fulfilled' ? result.value : await this.redirected(result.reason, append, master));
+        met.push(
+          result.status === 'fulfilled' ? result.value : await this.redirected(result.reason, append, master, isLate),
+        );
       }
       return await this.checked(master, client, met);
     });
@@ -119,14 +137,17 @@ export class RedisAppends {
   }
 
   /** Rejects when the error is no redirect: then what else was sent on that connection is as unknown. */
-  private async redirected(error: unknown, append: Append, by: Master): Promise<Met> {
+  private async redirected(error: unknown, append: Append, by: Master, isLate: () => boolean): Promise<Met> {
     const redirect = maybeRedirect(error);
     if (redirect === undefined) throw error;
     const other = this.router.masters.maybeRedirected(redirect, by);
     if (redirect.type === 'moved') return undefined;
     if (other === undefined) return failedBy(error);
     return await other.appends
-      .use((client) => asking(client, () => confirmed(client, this.durability, this.callOne(client, append))))
+      .use(async (client) => {
+        if (isLate()) return overdue();
+        return await asking(client, () => confirmed(client, this.durability, this.callOne(client, append)));
+      })
       .catch(failedBy);
   }
 
@@ -148,6 +169,10 @@ export class RedisAppends {
     }
     return args;
   }
+}
+
+function overdue(): AppendOutcome {
+  return { type: 'failed', error: new OverdueError() };
 }
 
 function failedBy(error: unknown): AppendOutcome {

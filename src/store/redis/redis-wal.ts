@@ -40,8 +40,8 @@ export class RedisWal implements Wal {
     return this.router.masters.laneOf(shard);
   }
 
-  append(appends: readonly Append[]): Promise<readonly AppendOutcome[]> {
-    return this.appends.append(appends);
+  append(appends: readonly Append[], isLate?: () => boolean): Promise<readonly AppendOutcome[]> {
+    return this.appends.append(appends, isLate);
   }
 
   async fence(shards: readonly number[], seal: SealFence): Promise<readonly Takeover[]> {
