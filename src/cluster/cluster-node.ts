@@ -20,6 +20,7 @@ import { type Gathered, PeerCopies } from './peer-copies.js';
 import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage, Pulse } from './peer-protocol.js';
 import { PeerTimes } from './peer-times.js';
 import { Planner, type PlannerSettings } from './planner.js';
+import { Probation } from './probation.js';
 import { Router } from './router.js';
 import { Routes } from './routes.js';
 import { SnapshotRound } from './snapshot-round.js';
@@ -65,6 +66,8 @@ const UNREACHABLE_MS = 3000;
 /** A member that was full says so for a while: what follows it elsewhere must not come and go. */
 const FULL_MS = 300_000;
 const MOVE_ATTEMPTS = 10;
+/** The id of a question whose answer nobody waits for. */
+const UNASKED = 0;
 const TIME_WARN_MS = 5000;
 const TIME_MAX_MS = 60_000;
 
@@ -93,6 +96,9 @@ export class ClusterNode implements PeerEvents {
   /** Undefined where answers do not wait for other nodes. */
   private readonly keeper: CopyKeeper | undefined = undefined;
   private readonly copies: PeerCopies;
+  private readonly probation = new Probation();
+  /** Members that know that this node knows them. */
+  private readonly greeted = new Set<string>();
   private readonly peers = new Map<string, Peer>();
   private readonly lag = new FollowerLag();
   private readonly history = new MoveHistory();
@@ -119,7 +125,10 @@ export class ClusterNode implements PeerEvents {
       watch: this.watch,
       record: () => this.record(),
       onView: (view) => this.viewed(view),
-      onGone: () => this.ownership.confirmAll(),
+      onGone: () => {
+        this.probation.joined(clock.monotonicMs());
+        this.ownership.confirmAll();
+      },
       clock,
       timers,
       log,
@@ -144,7 +153,7 @@ export class ClusterNode implements PeerEvents {
         this.keeper?.unseal(shard, this.deps.tag);
         this.broadcast({ type: 'unseal', shard });
       },
-      hasSeals: () => [...(this.membership.view?.members.values() ?? [])].some(({ holdsCopies }) => holdsCopies),
+      hasSeals: () => this.hasSeals,
       isClockSane: () => this.times.outlyingMs <= TIME_MAX_MS,
       onServed: (shard, epoch) => this.served(shard, epoch),
       observer: deps.observer,
@@ -203,6 +212,7 @@ export class ClusterNode implements PeerEvents {
     }
     const port = await this.links.listen();
     this.port = this.deps.advertisedPort ?? port;
+    this.probation.joined(this.deps.clock.monotonicMs());
     await this.membership.join();
     this.cancels = [timers.every(TICK_MS, () => this.tick()), timers.every(BEAT_MS, () => this.pulse())];
   }
@@ -382,6 +392,7 @@ export class ClusterNode implements PeerEvents {
 
   private tick(): void {
     const { view } = this.membership;
+    this.probation.running(this.deps.clock.monotonicMs());
     if (view === undefined) return;
     this.lag.of(this.deps.local.status(), this.told, this.deps.clock.monotonicMs());
     this.ownership.tick();
@@ -397,6 +408,7 @@ export class ClusterNode implements PeerEvents {
       if (other !== tag) peers.set(other, { host, port });
     }
     this.links.keep(peers);
+    for (const other of peers.keys()) this.greet(other);
     this.watch.keepOnly(new Set(peers.keys()), this.deps.clock.monotonicMs());
     // A claim outlives whoever made it.
     const claims = [...view.claims].filter(([, claim]) => view.members.has(claim.tag));
@@ -458,16 +470,21 @@ export class ClusterNode implements PeerEvents {
       case 'unseal':
         this.keeper?.unseal(message.shard, tag);
         return;
+      case 'known':
+        this.probation.known(tag);
+        return;
     }
   }
 
   onUp(tag: string): void {
     this.downSinceMs.delete(tag);
     this.links.send(tag, this.newPulse());
+    this.greet(tag);
   }
 
   onDown(tag: string): void {
     this.peers.delete(tag);
+    this.greeted.delete(tag);
     this.routes.gone(tag);
     this.clocks.forget(tag);
     this.times.forget(tag);
@@ -506,8 +523,25 @@ export class ClusterNode implements PeerEvents {
     this.ownership.ownedBy(tag, shard, epoch);
   }
 
+  /** A member that has come while logs are being taken over seals them as those who were asked before. */
+  private greet(tag: string): void {
+    const { links, keeper, deps } = this;
+    if (this.greeted.has(tag) || !this.membership.view?.members.has(tag) || !links.isUp(tag)) return;
+    this.greeted.add(tag);
+    for (const shard of keeper?.sealedBy(deps.tag, deps.clock.monotonicMs()) ?? []) {
+      links.send(tag, { type: 'seal', id: UNASKED, shard, sequence: Number.MAX_SAFE_INTEGER });
+    }
+    links.send(tag, { type: 'known' });
+  }
+
   private keep(copies: readonly Copy[], from: string): readonly CopyOutcome[] {
-    const nowMs = this.deps.clock.monotonicMs();
+    const { tag, clock } = this.deps;
+    const nowMs = clock.monotonicMs();
+    this.probation.running(nowMs);
+    const others = [...(this.membership.view?.members.keys() ?? [])].filter((other) => {
+      return other !== tag && other !== from && !this.watch.isGone(other, nowMs);
+    });
+    if (!this.probation.isOver(others, nowMs)) return copies.map(() => 'none');
     return copies.map((copy) => this.keeper?.put(copy, from, nowMs) ?? 'none');
   }
 
@@ -534,14 +568,25 @@ export class ClusterNode implements PeerEvents {
     return [...new Set([...followers.filter((tag) => linked.includes(tag)), ...others])];
   }
 
+  private get hasSeals(): boolean {
+    return [...(this.membership.view?.members.values() ?? [])].some(({ holdsCopies }) => holdsCopies);
+  }
+
+  /** Those that live and may hold something, also when the table has lost them, or does not have them any more. */
+  private maybeHolders(nowMs: number): readonly string[] {
+    const { members } = this.membership.view ?? {};
+    if (members === undefined || !this.hasSeals) return [];
+    return [...new Set([...members.keys(), ...this.watch.heardLately(nowMs)])].filter((tag) => {
+      return tag !== this.deps.tag && members.get(tag)?.holdsCopies !== false && !this.watch.isGone(tag, nowMs);
+    });
+  }
+
   private async copiesOf(shard: number, sequence: number): Promise<Gathered> {
     const { tag, clock } = this.deps;
     const nowMs = clock.monotonicMs();
     // Whom nobody here reaches for long cannot be asked, however long one waits.
     const missed = this.unreachable(nowMs);
-    const peers = [...(this.membership.view?.members ?? [])].flatMap(([peer, { holdsCopies }]) =>
-      holdsCopies && peer !== tag && !this.watch.isGone(peer, nowMs) && !missed.includes(peer) ? [peer] : [],
-    );
+    const peers = this.maybeHolders(nowMs).filter((peer) => !missed.includes(peer));
     const here = this.sealHere(tag, { shard, sequence });
     const there = await this.copies.sealAt(peers, shard, sequence);
     if (here === undefined || there === 'sealed') return 'sealed';

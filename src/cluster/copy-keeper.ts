@@ -55,6 +55,11 @@ export class CopyKeeper {
     );
   }
 
+  /** Logs that this one is about to fence. */
+  sealedBy(by: string, nowMs: number): readonly number[] {
+    return [...this.seals].flatMap(([shard, seal]) => (seal.by === by && nowMs < seal.untilMs ? [shard] : []));
+  }
+
   /** Who was about to fence the log does not. */
   unseal(shard: number, by: string): void {
     if (this.seals.get(shard)?.by === by) this.seals.delete(shard);

@@ -38,6 +38,7 @@ export interface Pulse {
  *   seal     I am about to fence this log: take nothing from anybody else, and tell what you hold behind `sequence`.
  *            Answered by `sealed`, without entries while another one is about to
  *   unseal   I do not fence it, and nothing of mine is on its way to it
+ *   known    from now on I ask you, too, before I fence a log; what I am about to fence you have been told
  */
 export type PeerMessage =
   | Pulse
@@ -55,7 +56,8 @@ export type PeerMessage =
   | { readonly type: 'copied'; readonly id: number; readonly outcomes: readonly CopyOutcome[] }
   | { readonly type: 'seal'; readonly id: number; readonly shard: number; readonly sequence: number }
   | { readonly type: 'sealed'; readonly id: number; readonly entries: readonly SealedEntry[] | undefined }
-  | { readonly type: 'unseal'; readonly shard: number };
+  | { readonly type: 'unseal'; readonly shard: number }
+  | { readonly type: 'known' };
 
 export interface PeerAddress {
   readonly host: string;

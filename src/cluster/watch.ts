@@ -124,6 +124,11 @@ export class Watch {
     return this.beats.get(tag)?.hasMoved === true || this.heardMs(tag) > Number.NEGATIVE_INFINITY;
   }
 
+  /** Tags of those that have been heard a moment ago, members or not. */
+  heardLately(nowMs: number): readonly string[] {
+    return [...this.links.keys()].filter((tag) => this.isHeard(tag, nowMs));
+  }
+
   /** It may be gone. */
   isSuspect(tag: string, nowMs: number): boolean {
     return this.isRefused(tag) || nowMs - this.heardMs(tag) >= SUSPECT_MS;

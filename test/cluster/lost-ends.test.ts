@@ -173,6 +173,44 @@ test('a fence that has to wait for its connection is not sent when its owner may
   await nothingIsLost(world);
 });
 
+/** The heir is about to fence, which takes it 900 ms, when its owner goes on and others come that it has not asked. */
+async function goesOnWhileFenced({ world, owner, heir }: Awaited<ReturnType<typeof begun>>, others: () => void) {
+  const { store } = world;
+  let isFencing = false;
+  store.onAppend = ({ shard, entries }) => {
+    if (shard === SHARD && entries.length > 0) isFencing = true;
+  };
+  store.connectMs = (process) => (process === heir.process ? 900 : 0);
+  owner.process.stop();
+  await world.time.until('the heir is about to fence', () => isFencing);
+  const fencedMs = world.time.nowMs + 900;
+  store.connectMs = () => 0;
+  others();
+  owner.process.goOn();
+  for (const node of world.living) node.isOpen = node === owner;
+  world.bettors.betOnce();
+  const isOver = () => world.bettors.told.size > 0 || world.time.nowMs > fencedMs - 20;
+  await world.time.until('it was told, or the fence comes', isOver);
+  loseEnd(world, 0);
+  world.kill(world.nodes.indexOf(owner));
+  await nothingIsLost(world);
+}
+
+test('a node that joins while another one takes a shard holds nothing of it for its former owner', async () => {
+  const begin = await begun();
+  const { world, third } = begin;
+  const joins = world.nodes.indexOf(third);
+  world.kill(joins);
+  await world.time.pass(15_000);
+  await goesOnWhileFenced(begin, () => world.startNode(joins));
+});
+
+test('a node that was paused and taken for gone holds nothing at first for an owner that was, too', async () => {
+  const begin = await begun();
+  begin.third.process.stop();
+  await goesOnWhileFenced(begin, () => begin.third.process.goOn());
+});
+
 test('an heir that does not take what it has sealed does not hold up its owner', async () => {
   const { world, owner } = await begun();
   const heir = idleIn(world);
