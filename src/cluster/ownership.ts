@@ -70,7 +70,7 @@ interface Dealing {
   readySinceMs: number | undefined;
   /** Since when it is to take the shard, and its log does not answer; undefined while it does. */
   unseenSinceMs: number | undefined;
-  /** Since when its log is shorter than what was told. */
+  /** Since when its log lacks what was told. */
   shortSinceMs: number | undefined;
   /** Since when it cannot be taken because somebody who may hold a part of its log does not answer. */
   uncopiedSinceMs: number | undefined;
@@ -563,8 +563,10 @@ export class Ownership {
     const { lsn } = told.of(shard) ?? head;
     const by = this.deps.view()?.members.get(tagOf(head))?.name ?? `the process ${tagOf(head)}`;
     const reason =
-      `its log ends at ${formatLsn(head.lsn)}, but ${formatLsn(lsn)} was told by ${by}: ` +
-      'start that node, if it still has what is missing, or run walletd accept-loss';
+      lsn.sequence > head.lsn.sequence
+        ? `its log ends at ${formatLsn(head.lsn)}, but ${formatLsn(lsn)} was told by ${by}: ` +
+          'start that node, if it still has what is missing, or run walletd accept-loss'
+        : `its log has something else in the place of ${formatLsn(lsn)}, which was told: run walletd accept-loss`;
     await this.move({ type: 'stop', shard, reason });
   }
 

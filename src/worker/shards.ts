@@ -51,7 +51,7 @@ export type MoveResult =
   | { readonly type: 'still'; readonly head: Head }
   /** It serves since the fence `head`. */
   | { readonly type: 'taken'; readonly head: Head }
-  /** Not taken: the log ends before what was told, and what is between is not here either. */
+  /** Not taken: the log lacks what was told, which is not here either. */
   | { readonly type: 'short'; readonly head: Head }
   /** Not taken: the log has this head. */
   | { readonly type: 'conflict'; readonly head: Head }

@@ -231,6 +231,22 @@ test('a log that ends before what was told is not taken by who does not have it 
   assert.equal(await second.balance('ann'), 940);
 });
 
+for (const later of [0, 3]) {
+  test(`a log that has something else in the place of what was told is not taken, ${later} entries later`, async () => {
+    const [first, second] = await pair();
+    await first.execute(place([{ id: 'told' }]));
+    const told = first.host.status()[0]?.head as Head;
+    first.wal.loseTail(0, 1);
+    const third = await joined(first.wal);
+    await took(third);
+    for (let i = 0; i < later; i++) await third.execute(place([{ id: `t${i}` }]));
+    const found = await first.wal.head(0);
+    assert.equal(found.lsn.sequence, told.lsn.sequence + later);
+    assert.deepEqual(await second.take({ told }), { type: 'short', head: found });
+    assert.deepEqual(await first.wal.head(0), found);
+  });
+}
+
 test('what somebody has accepted as lost nobody waits for any more', async () => {
   const [first, second] = await pair();
   for (let i = 0; i < 5; i++) await first.execute(place([{ id: `t${i}` }]));

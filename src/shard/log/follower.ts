@@ -21,7 +21,7 @@ export interface Followed {
 export interface Taking {
   /** Only where the log, or what was read of it, ends in exactly this head; undefined: whatever it ends in. */
   readonly over: Head | undefined;
-  /** Only when the log has this entry: the newest that anybody is known to have told. */
+  /** Only when the log has this entry, or has forgotten it: the newest that anybody is known to have told. */
   readonly told: Position | undefined;
   /** What other nodes hold of the log, each its entries in order. */
   readonly copies: readonly (readonly SealedEntry[])[];
@@ -40,14 +40,17 @@ export interface TakenOver {
   readonly healed: number;
 }
 
-/** The log ends before what was told. Who has told it, or has read it, puts it back. */
+/**
+ * The log ends before what was told: who has told it, or has read it, puts it back. Or it has something else in its place: that
+ * was lost before somebody took the log over who did not know of it.
+ */
 export class ToldError extends LossError {
   constructor(
     shard: number,
     readonly head: Head,
     told: Position,
   ) {
-    super(`the log of shard ${shard} ends at ${formatLsn(head.lsn)}, but ${formatLsn(told.lsn)} was told`);
+    super(`the log of shard ${shard} ends at ${formatLsn(head.lsn)}, and lacks ${formatLsn(told.lsn)}, which was told`);
   }
 }
 
@@ -152,8 +155,8 @@ export class Follower implements OwnTail {
 
   /**
    * Takes the shard over: a fence, by compare-and-set on the head that was read, so that nothing is between the two. Throws a
-   * `FencedError` where the log goes on or has another head, a `ToldError` where it is short, an `OverdueError` where it comes
-   * too late; it can be followed further then.
+   * `FencedError` where the log goes on or has another head, a `ToldError` where it lacks what was told, an `OverdueError` where
+   * it comes too late; it can be followed further then.
    */
   takeOver(
     { over, told, copies, behind, untilMs }: Taking,
@@ -170,7 +173,7 @@ export class Follower implements OwnTail {
       if (this.head.lsn.sequence < behind) throw new Error('its log is shorter than when others were asked for copies');
       this.takeCopies(copies, deps);
       const { head: previous, timeMs } = this;
-      if (told !== undefined && told.lsn.sequence > previous.lsn.sequence) {
+      if (told !== undefined && this.lacks(told)) {
         const isAccepted = await lossAcceptedSince(told.lsn.epoch, shard, previous, deps);
         if (!isAccepted) throw new ToldError(shard, previous, told);
       }
@@ -213,6 +216,14 @@ export class Follower implements OwnTail {
     }
     const next = () => following.get(placeOf(this.head.lsn, this.head.checksum));
     for (let read = next(); read !== undefined; read = next()) this.take(read);
+  }
+
+  /** What is older than all that is kept is not looked for. */
+  private lacks(told: Position): boolean {
+    const { sequence } = told.lsn;
+    if (sequence > this.head.lsn.sequence) return true;
+    const there = this.recentEntries.find(({ head }) => head.lsn.sequence === sequence);
+    return there !== undefined && !isAt(there.head, told);
   }
 
   private alone<T>(run: () => Promise<T>): Promise<T> {
