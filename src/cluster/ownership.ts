@@ -121,6 +121,8 @@ export class Ownership {
   private readonly dealings: readonly Dealing[];
   /** The epoch since which each shard is served here. */
   private readonly served = new Map<number, number>();
+  /** Of each shard that was let go of the epoch that it was served in, until the table says so. */
+  private readonly released = new Map<number, number>();
   private handovers = 0;
   private hasEnded = false;
 
@@ -269,9 +271,15 @@ export class Ownership {
     return !local.status().some((other) => laneOf(other.shard) === lane && other.flightMs >= WAITING_MS);
   }
 
-  /** Claims again what the table does not know. */
+  /** Writes again what the table does not know: what is served here, and what was let go of. */
   reclaim({ claims }: TableView): void {
     const { tag, claim } = this.deps;
+    for (const [shard, epoch] of this.released) {
+      const found = claims.get(shard);
+      const isKnown = found !== undefined && (found.epoch > epoch || (found.epoch === epoch && found.tag !== tag));
+      if (isKnown) this.released.delete(shard);
+      else this.writeReleased(shard, epoch).catch(() => {});
+    }
     for (const [shard, epoch] of this.served) {
       const found = claims.get(shard);
       if (found === undefined || found.epoch < epoch) claim(shard, { epoch, tag }).catch(() => {});
@@ -297,6 +305,7 @@ export class Ownership {
       return;
     }
     this.served.set(shard, epoch);
+    this.released.delete(shard);
     onServed(shard, epoch);
     broadcast({ type: 'own', shard, epoch });
     // One that gets lost is written again when the table is seen to lack it.
@@ -619,7 +628,7 @@ export class Ownership {
   /** For an heir that has no link to this node, or is not known yet. */
   private async releaseNow(dealing: Dealing): Promise<void> {
     const { shard } = dealing;
-    const { tag, release, log } = this.deps;
+    const { log } = this.deps;
     const epoch = this.served.get(shard);
     if (dealing.isBusy || epoch === undefined) return;
     await this.busily(dealing, async () => {
@@ -630,10 +639,18 @@ export class Ownership {
       const type = paused.type === 'still' ? 'release' : otherwise;
       await this.move({ type, shard });
       if (type === 'resume') return;
-      await release(shard, { epoch, tag }).catch((error) => {
-        log.warn({ shard, error: messageOf(error) }, 'cannot write that a shard was let go');
+      this.released.set(shard, epoch);
+      await this.writeReleased(shard, epoch).catch((error) => {
+        log.warn({ shard, error: messageOf(error) }, 'cannot write yet that a shard was let go');
       });
     });
+  }
+
+  /** The table takes the word of who has claimed it, and a claim may have got lost. */
+  private async writeReleased(shard: number, epoch: number): Promise<void> {
+    const { tag, claim, release } = this.deps;
+    await claim(shard, { epoch, tag });
+    await release(shard, { epoch, tag });
   }
 }
 

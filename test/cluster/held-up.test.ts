@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Claim } from '../../src/cluster/table.js';
 import { type SimulatedNode, serverName } from '../simulation/simulated-node.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
-/* What must not keep shards from being served soon: a full memory, and a server that does not answer. */
+/* What must not keep shards from being served soon: a full memory, a server that does not answer, a note that gets lost. */
 async function begun(settings: Partial<WorldSettings>): Promise<World> {
   const world = new World({ seed: 1, nodes: 3, shards: 2, servers: 2, players: 1, followers: 1, ...settings });
   await world.begin();
@@ -50,3 +51,38 @@ test('a server that does not answer does not hold up the shards of another one',
   await world.time.until('all of the other server', () => left.serving.filter(isWell).length === 24, 120_000);
   assert.ok(world.time.nowMs - killedMs < 5000, `${world.time.nowMs - killedMs} ms`);
 });
+
+interface Forgetful {
+  readonly claims: Map<number, Claim>;
+  release(shard: number, claim: Claim): void;
+}
+
+/** An operator wants the shard on a node that its owner has no link to. Resolves to how long that takes. */
+async function movedWithoutLink(world: World, shard: number, owner: SimulatedNode): Promise<number> {
+  const heir = world.living.find((node) => node !== owner) as SimulatedNode;
+  world.network.cut(owner.tag, heir.tag);
+  await world.time.pass(4500);
+  const movedMs = world.time.nowMs;
+  heir.process.here(() => void heir.cluster.moveShard(shard, heir.settings.name, 'test'));
+  await world.time.until('it has it', () => heir.serving.includes(shard));
+  return world.time.nowMs - movedMs;
+}
+
+for (const forgotten of ['note', 'note and claim']) {
+  test(`what an owner has let go of it says again when the table has forgotten its ${forgotten}`, async () => {
+    const world = await begun({});
+    const shard = 1;
+    const owner = world.living.find(({ serving }) => serving.includes(shard)) as SimulatedNode;
+    const table = world.table as unknown as Forgetful;
+    const release = table.release.bind(table);
+    let isForgotten = false;
+    table.release = (released, claim) => {
+      if (isForgotten || released !== shard) return release(released, claim);
+      isForgotten = true;
+      if (forgotten === 'note and claim') table.claims.delete(shard);
+    };
+    const tookMs = await movedWithoutLink(world, shard, owner);
+    assert.ok(isForgotten);
+    assert.ok(tookMs < 3000, `${tookMs} ms`);
+  });
+}
