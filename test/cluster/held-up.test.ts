@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Claim } from '../../src/cluster/table.js';
+import { RecoveryError } from '../../src/shard/log/recovery-error.js';
 import { type SimulatedNode, serverName } from '../simulation/simulated-node.js';
 import { World, type WorldSettings } from '../simulation/world.js';
 
@@ -86,3 +87,29 @@ for (const forgotten of ['note', 'note and claim']) {
     assert.ok(tookMs < 3000, `${tookMs} ms`);
   });
 }
+
+test('a shard whose log was fenced by a node that cannot serve it counts as unowned everywhere', async () => {
+  const world = await begun({});
+  const shard = 1;
+  const owner = world.living.find(({ serving }) => serving.includes(shard)) as SimulatedNode;
+  const others = world.living.filter((node) => node !== owner);
+  for (const { host } of others) {
+    const { shards } = host as unknown as { shards: Map<number, { open: () => void }> };
+    const one = shards.get(shard) as { open: () => void };
+    one.open = () => {
+      throw new RecoveryError('it cannot be opened');
+    };
+  }
+  owner.process.stop();
+  const { epoch } = world.store.shard(shard).head.lsn;
+  await world.time.until('it is fenced', () => world.store.shard(shard).head.lsn.epoch > epoch);
+  owner.process.goOn();
+  await world.time.pass(1500);
+  for (const { cluster } of world.living) {
+    const { owner: serving, planned } = cluster.status?.shards[shard] ?? {};
+    assert.equal(cluster.measures().unowned, 1);
+    assert.equal(serving, null);
+    const said = world.lines.filter((line) => line.includes(`${planned} warn cannot follow or take a shard`));
+    assert.ok(said.some((line) => line.includes('it cannot be opened')));
+  }
+});
