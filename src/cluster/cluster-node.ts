@@ -606,7 +606,7 @@ export class ClusterNode implements PeerEvents {
       serving: local
         .status()
         .flatMap(({ shard, state, head }) => (state === 'serving' && head !== undefined ? [{ shard, head }] : [])),
-      stuck: [...new Set([...this.ownership.stuck(), ...this.ownership.lost()])],
+      stuck: [...new Set([...this.ownership.stuck(), ...this.ownership.lost(), ...this.ownership.refused()])],
       seesTable: this.membership.seesTable,
     };
   }

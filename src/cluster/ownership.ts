@@ -248,6 +248,16 @@ export class Ownership {
     });
   }
 
+  /** Shards that it is to take, and has found no memory for. */
+  refused(): number[] {
+    const { local, view } = this.deps;
+    if (!local.isMemoryFull) return [];
+    return local.status().flatMap(({ shard, state }) => {
+      const isRefused = state === 'away' && this.dealing(shard).problem !== undefined;
+      return isRefused && this.roleIn(shard, view()) === 'owner' ? [shard] : [];
+    });
+  }
+
   /** Shards of this node whose thread has ended a moment ago: who follows them has them sooner than this node. */
   lost(): number[] {
     const nowMs = this.deps.clock.monotonicMs();

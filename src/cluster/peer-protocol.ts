@@ -17,7 +17,7 @@ export interface Pulse {
   readonly clockMs: number;
   readonly nowMs: number;
   readonly serving: readonly Serving[];
-  /** Shards that it serves, or is to take, and whose logs it has not reached for a while. */
+  /** Shards that it serves, or is to take, and whose logs it has not reached for a while, or that it has no memory for. */
   readonly stuck: readonly number[];
   /** The table has answered it lately. */
   readonly seesTable: boolean;

@@ -31,6 +31,23 @@ test('memory that becomes full while a shard is fenced costs other shards, and n
   assert.ok(world.time.nowMs - killedMs < 3000, `${world.time.nowMs - killedMs} ms`);
 });
 
+test('an heir whose memory becomes full before it has the wallets leaves the shard to another one at once', async () => {
+  const world = await begun({ shards: 6, followers: 0 });
+  const [first] = world.living as [SimulatedNode];
+  const shards = first.serving;
+  world.kill(0);
+  const killedMs = world.time.nowMs;
+  const heirs = () => world.living[0]?.cluster.status?.shards.filter(({ shard }) => shards.includes(shard)) ?? [];
+  const isPlanned = () => heirs().every(({ planned }) => planned !== first.settings.name);
+  world.store.slow(0, 100, 1000);
+  world.store.slow(1, 100, 1000);
+  await world.time.until('there are heirs', isPlanned);
+  const full = world.living.find(({ settings }) => settings.name === heirs()[0]?.planned) as SimulatedNode;
+  full.memory.isFull = true;
+  await world.time.until('the others serve all', () => world.servedOnce());
+  assert.ok(world.time.nowMs - killedMs < 5000, `${world.time.nowMs - killedMs} ms`);
+});
+
 test('a memory that is full makes room one shard after the other', async () => {
   const world = await begun({ shards: 24, followers: 2 });
   const [node] = world.living as [SimulatedNode];
