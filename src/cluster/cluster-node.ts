@@ -538,9 +538,8 @@ export class ClusterNode implements PeerEvents {
     const { tag, clock } = this.deps;
     const nowMs = clock.monotonicMs();
     this.probation.running(nowMs);
-    const others = [...(this.membership.view?.members.keys() ?? [])].filter((other) => {
-      return other !== tag && other !== from && !this.watch.isGone(other, nowMs);
-    });
+    const mayTakeOver = (other: string) => other !== tag && other !== from && !this.watch.isGone(other, nowMs);
+    const others = () => [...(this.membership.view?.members.keys() ?? [])].filter(mayTakeOver);
     if (!this.probation.isOver(others, nowMs)) return copies.map(() => 'none');
     return copies.map((copy) => this.keeper?.put(copy, from, nowMs) ?? 'none');
   }

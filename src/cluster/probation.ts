@@ -32,9 +32,9 @@ export class Probation {
     this.runningMs = nowMs;
   }
 
-  /** `others`: all who live and may take the log over. */
-  isOver(others: readonly string[], nowMs: number): boolean {
+  /** `others`: all who live and may take the log over; asked for as long as it matters who knows this node. */
+  isOver(others: () => readonly string[], nowMs: number): boolean {
     if (nowMs - this.pausedMs < PAUSED_REST_MS) return false;
-    return nowMs - this.joinedMs >= JOINED_REST_MS || others.every((tag) => this.knownBy.has(tag));
+    return nowMs - this.joinedMs >= JOINED_REST_MS || others().every((tag) => this.knownBy.has(tag));
   }
 }
