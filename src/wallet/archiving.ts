@@ -139,6 +139,14 @@ export interface Missing {
 
 const NOTHING: Missing = { ids: [], rewardIds: [], roundIds: [] };
 
+/**
+ * True for what nearly always names bets that are new, and no reward: it costs less then to know that the archive has none of
+ * them than to see that the wallet has none.
+ */
+export function opensSomething(command: CallbackCommand): boolean {
+  return command.type === 'placeBets' || (command.type === 'settleBets' && command.txns[0]?.isSingleState === true);
+}
+
 /** The names that have to be looked for in the archive before the callback is decided. */
 export function missingIn(wallet: Wallet, command: CallbackCommand): Missing {
   const { productId, currency, txns } = command;

@@ -2,6 +2,7 @@ import { assert } from '../../base/assert.js';
 import { messageOf } from '../../base/message-of.js';
 import { dayOf } from '../../base/time.js';
 import type { Archivable, Missing } from '../../wallet/archiving.js';
+import type { CallbackCommand } from '../../wallet/command.js';
 import type { ArchivablePlayer, ArchivedPart } from '../../wallet/query.js';
 import { compareLsn, type Lsn } from '../log/lsn.js';
 import {
@@ -277,6 +278,18 @@ export class ShardArchive {
     }
     const hash = hashOfName(productId, roundId);
     return { shard: this.shard, day: dayOf(updatedMs), player, round: hash, lsn, index, ids, image };
+  }
+
+  /** False when it has none of the bets and rounds that this names: then nothing has to be looked up. */
+  mayHaveAnyOf({ username, productId, txns }: CallbackCommand): boolean {
+    if (!this.isComplete) return true;
+    const { known } = this;
+    const player = hashOfPlayer(username);
+    for (const { id, roundId } of txns) {
+      if (known.mayHave(player, 'round', hashOfName(productId, roundId))) return true;
+      if (known.mayHave(player, 'transaction', hashOfName(productId, id))) return true;
+    }
+    return false;
   }
 
   /** False for nearly all that is new: every callback that names something new comes here, so nothing is made for it. */

@@ -171,15 +171,18 @@ export class Tables {
   }
 
   findPlayer(username: string): number {
-    return this.playersByName.find(this.playerKey.of(0, 0, username), this.isPlayer);
+    this.playerKey.of(0, 0, username);
+    return find(this.playersByName, this.playerKey, this.isPlayer);
   }
 
   findRound(player: number, product: number, id: string): number {
-    return this.roundsById.find(this.roundKey.of(player, product, id), this.isRound);
+    this.roundKey.of(player, product, id);
+    return find(this.roundsById, this.roundKey, this.isRound);
   }
 
   findTransaction(player: number, product: number, id: string, namespace: number): number {
-    return this.transactionsById.find(this.transactionKey.of(player, product, id, namespace), this.isTransaction);
+    this.transactionKey.of(player, product, id, namespace);
+    return find(this.transactionsById, this.transactionKey, this.isTransaction);
   }
 
   findOperation(player: number, id: string): number {
@@ -196,6 +199,7 @@ export class Tables {
     const { bytes, length, hash } = this.playerKey;
     this.players.wordsOf(row)[this.players.at(row) + PLAYER_NAME] = this.store(NAME_OF_PLAYER, row, bytes, length);
     this.playersByName.insert(hash, row);
+    this.playerKey.row = UNKNOWN;
   }
 
   /** Hashes of keys that have been looked for just now cost nothing. */
@@ -210,10 +214,12 @@ export class Tables {
   /** Once all of its key is there. */
   enterRound(row: number, hash = this.hashOfRound(row)): void {
     this.roundsById.insert(hash, row);
+    this.roundKey.row = UNKNOWN;
   }
 
   enterTransaction(row: number, hash = this.hashOfTransaction(row)): void {
     this.transactionsById.insert(hash, row);
+    this.transactionKey.row = UNKNOWN;
   }
 
   enterOperation(row: number): void {
@@ -222,10 +228,12 @@ export class Tables {
 
   leaveRound(row: number): void {
     this.roundsById.delete(this.hashOfRound(row), row);
+    this.roundKey.row = UNKNOWN;
   }
 
   leaveTransaction(row: number): void {
     this.transactionsById.delete(this.hashOfTransaction(row), row);
+    this.transactionKey.row = UNKNOWN;
   }
 
   leaveOperation(row: number): void {
@@ -411,6 +419,7 @@ export class Tables {
     this.blobs.clear();
     for (const index of [this.playersByName, this.roundsById, this.transactionsById, this.operationsById])
       index.clear();
+    for (const key of [this.playerKey, this.roundKey, this.transactionKey]) key.row = UNKNOWN;
     this.products.clear();
     this.currencies.clear();
     this.operators.clear();
@@ -420,7 +429,10 @@ export class Tables {
 /** Of most ids. */
 const KEY_BYTES = 256;
 
-/** A key, and its hash as long as nothing else is asked for. */
+/** Of a key that has not been looked for since something came or went. */
+const UNKNOWN = -1;
+
+/** A key, and its hash and row as long as nothing else is asked for: a command names the same one several times. */
 class Key {
   player = 0;
   product = 0;
@@ -430,6 +442,8 @@ class Key {
   length = 0;
   private text: string | undefined = undefined;
   hash = 0;
+  /** 0: it is not there. */
+  row = UNKNOWN;
 
   /** As `of`, in the space of players. */
   ofBytes(bytes: Buffer, start: number, end: number): number {
@@ -440,6 +454,7 @@ class Key {
     if (this.length > this.bytes.length) this.bytes = Buffer.alloc(this.length * 2);
     copyBytes(bytes, start, this.bytes, 0, this.length);
     this.hash = hashKey(spaceOf(0, 0), bytes, start, end);
+    this.row = UNKNOWN;
     return this.hash;
   }
 
@@ -454,8 +469,14 @@ class Key {
     if (textBytesMax(text) > this.bytes.length) this.bytes = Buffer.alloc(textBytesMax(text) * 2);
     this.length = writeText(this.bytes, 0, text);
     this.hash = hashKey(spaceWithin(spaceOf(player, product), namespace), this.bytes, 0, this.length);
+    this.row = UNKNOWN;
     return this.hash;
   }
+}
+
+function find(index: HashIndex, key: Key, is: (row: number) => boolean): number {
+  if (key.row === UNKNOWN) key.row = index.find(key.hash, is);
+  return key.row;
 }
 
 /** How many bytes of a blob that begins with that are used. */
