@@ -527,6 +527,8 @@ export class Shard implements FlightMember, Carrier {
       this.fail(error);
       return;
     }
+    // What has departed meanwhile lands first.
+    if (this.tail?.flying !== undefined) return;
     if (this.state === 'failing') this.restart();
     if (this.state === 'fenced') this.deps.onFenced(this, this.mustTail().head);
     if (this.isHanding && this.isStill) this.settleStill();

@@ -250,6 +250,26 @@ function buggyRules() {
   return { products };
 }
 
+test('a bug that strikes when a flight departs, before the last one is told, does not have the shard recovered before it has landed', async () => {
+  const test = await TestHost.started({ rules: buggyRules(), limits: { batchEventsMax: 16 } });
+  await test.fund('ann', 1000);
+  test.wal.hold();
+  const answers = [test.execute(place([{ id: 't0' }]))];
+  await turns(5);
+  for (let i = 1; i <= 16; i++) answers.push(test.execute(place([{ id: `t${i}` }])));
+  const struck = test.execute(place([{ id: 't17' }], { productId: 'BUG' }));
+  test.wal.release();
+  test.wal.hold();
+  assert.deepEqual(await struck, { type: 'failed', failure: 'starting' });
+  assert.equal((await answers[0])?.type, 'accepted');
+  await turns(20);
+  assert.equal(test.host.status()[0]?.state, 'failing');
+  test.wal.release();
+  for (const answer of await Promise.all(answers)) assert.equal(answer.type, 'accepted');
+  while (test.host.status()[0]?.state !== 'serving') await turns(1);
+  assert.equal(await test.balance('ann'), 1000 - 17 * 10);
+});
+
 test('a bug stops its shard only: it drops its memory, recovers from its log, and serves the balances that were told', async () => {
   const test = await TestHost.started({ rules: buggyRules() });
   await test.fund('ann', 100);
