@@ -401,6 +401,7 @@ export class ClusterNode implements PeerEvents {
 
   private viewed(view: TableView): void {
     const { tag } = this.deps;
+    this.probation.viewed();
     this.history.note(view, this.deps.clock.now());
     const peers = new Map<string, PeerAddress>();
     for (const [other, { host, port }] of view.members) {

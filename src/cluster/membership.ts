@@ -124,9 +124,10 @@ export class Membership {
       this.seenMs = nowMs;
       if (answer.type === 'gone') {
         log.warn({}, 'this node was taken for gone: it joins again');
+        // First: a write can have got through although it fails, and others answer to it at once.
+        this.deps.onGone();
         await this.write();
         this.isHasty = true;
-        this.deps.onGone();
       } else {
         watch.beatsRead(answer.beats, nowMs);
         if (answer.view !== undefined) this.view = answer.view;

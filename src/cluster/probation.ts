@@ -11,6 +11,8 @@ const JOINED_REST_MS = 10_000;
  */
 export class Probation {
   private readonly knownBy = new Set<string>();
+  /** Who the others are has been read since it joined. */
+  private hasView = false;
   private joinedMs = Number.POSITIVE_INFINITY;
   private pausedMs = Number.NEGATIVE_INFINITY;
   private runningMs = Number.POSITIVE_INFINITY;
@@ -18,7 +20,13 @@ export class Probation {
   /** Also once more, after others have taken it for gone. */
   joined(nowMs: number): void {
     this.knownBy.clear();
+    this.hasView = false;
     this.joinedMs = nowMs;
+  }
+
+  /** The table has told who the others are. */
+  viewed(): void {
+    this.hasView = true;
   }
 
   /** That member asks this node, too, whenever it takes a log over. */
@@ -34,7 +42,7 @@ export class Probation {
 
   /** `others`: all who live and may take the log over; asked for as long as it matters who knows this node. */
   isOver(others: () => readonly string[], nowMs: number): boolean {
-    if (nowMs - this.pausedMs < PAUSED_REST_MS) return false;
+    if (!this.hasView || nowMs - this.pausedMs < PAUSED_REST_MS) return false;
     return nowMs - this.joinedMs >= JOINED_REST_MS || others().every((tag) => this.knownBy.has(tag));
   }
 }

@@ -27,7 +27,7 @@ const FLIGHT_WAIT_MS = 2;
  * Group commit: one flight to the store at a time for all members of a lane. What arrives while a flight is in the air
  * forms the next one. A flight departs at the end of the first turn of the event loop that brought no further command:
  * an idle server answers at once, a busy one fills its entries by itself, and no timer is needed. When a flight lands and
- * the next one is full enough, it departs first: the store works on it while this thread tells what has landed.
+ * the next one is full enough, that one departs at once, before this thread tells what has landed.
  *
  *   commands   c1 c2 c3 | c4 c5 c6 c7 c8  | c9 ...
  *   flights       ------> c1-c3 durable
@@ -148,7 +148,7 @@ class Lane {
     // Where some got through, the others are tried again with the next flight: they hold up nobody.
     const isOutage = failures > 0 && failures === travellers.length;
     this.backoffMs = isOutage ? Math.min(Math.max(this.backoffMs * 2, BACKOFF_MIN_MS), BACKOFF_MAX_MS) : 0;
-    const isNextFull = !isOutage && this.commands >= FLIGHT_COMMANDS;
+    const isNextFull = failures === 0 && this.commands >= FLIGHT_COMMANDS;
     if (isNextFull) this.depart();
     for (const member of travellers) member.tell();
     if (isNextFull) return;

@@ -106,7 +106,7 @@ async function headsOfStore(env: Record<string, string>): Promise<string[]> {
 
 test('following: what comes is in the file within seconds; SIGTERM ends it in good order; killed, it goes on where it was', () =>
   inTempFolder(async (folder) => {
-    const env = { WALLETD_STORE: `lmdb:${folder}/data` };
+    const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_REQUEST_DEADLINE_MS: DEADLINE_MS };
     const file = `${folder}/wallets.backup`;
     const walletd = await WalletdProcess.start(env);
     await importPlayers(walletd.adminUrl, PLAYERS, FUNDS);

@@ -5,6 +5,7 @@ import { Probation } from '../../src/cluster/probation.js';
 function joined(): Probation {
   const probation = new Probation();
   probation.joined(1000);
+  probation.viewed();
   probation.running(1000);
   return probation;
 }
@@ -21,10 +22,22 @@ test('a newcomer holds nothing until all others know it', () => {
   assert.equal(probation.isOver(others('a', 'b'), 1200), true);
 });
 
+test('who does not know yet who the others are holds nothing', () => {
+  const probation = new Probation();
+  probation.joined(1000);
+  probation.running(1000);
+  assert.equal(probation.isOver(others(), 1100), false);
+  probation.viewed();
+  assert.equal(probation.isOver(others(), 1100), true);
+  probation.joined(5000);
+  assert.equal(probation.isOver(others(), 5100), false);
+});
+
 test('who was taken for gone is a newcomer again', () => {
   const probation = joined();
   probation.known('a');
   probation.joined(5000);
+  probation.viewed();
   assert.equal(probation.isOver(others('a'), 5100), false);
 });
 
