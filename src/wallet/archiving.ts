@@ -143,7 +143,7 @@ const NOTHING: Missing = { ids: [], rewardIds: [], roundIds: [] };
  * True for what nearly always names bets that are new, and no reward: it costs less then to know that the archive has none of
  * them than to see that the wallet has none.
  */
-export function opensSomething(command: CallbackCommand): boolean {
+export function namesNewBets(command: CallbackCommand): boolean {
   return command.type === 'placeBets' || (command.type === 'settleBets' && command.txns[0]?.isSingleState === true);
 }
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../src/base/logger.js';
@@ -119,6 +120,14 @@ export class TestHost {
 
   ask(query: Query, shard = 0, deadlineMs = Number.POSITIVE_INFINITY): Promise<QueryResult | BusyAnswer> {
     return new Promise((resolve) => this.host.ask(shard, query, deadlineMs, { reply: resolve }));
+  }
+
+  /** Shard 0 goes to another host of the same log, whose clock stays where it is. */
+  async handOver(to: TestHost): Promise<void> {
+    await this.host.move({ type: 'pause', shard: 0 });
+    const result = await to.take();
+    assert.equal(result.type, 'taken', JSON.stringify(result));
+    await this.host.move({ type: 'release', shard: 0 });
   }
 
   /** Takes shard 0 over: whatever it ends in, unless said otherwise. */

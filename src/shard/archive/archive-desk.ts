@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js';
 import type { Replier } from '../../base/replier.js';
-import { missingIn, opensSomething } from '../../wallet/archiving.js';
+import { missingIn, namesNewBets } from '../../wallet/archiving.js';
 import type { Answer } from '../../wallet/decision.js';
 import type { Query } from '../../wallet/query.js';
 import type { BusyAnswer } from '../../wallet/rejection.js';
@@ -174,7 +174,7 @@ export class ArchiveDesk {
   private maybeLookUp(request: Request): Promise<Found> | undefined {
     if (request.type === 'query' || !('txns' in request.command)) return undefined;
     const { command, deadlineMs } = request;
-    if (opensSomething(command) && !this.archive.mayHaveAnyOf(command)) return undefined;
+    if (namesNewBets(command) && !this.archive.mayHaveAnyOf(command)) return undefined;
     const { username, productId } = command;
     const wallet = this.carrier.maybeWallet(username);
     return wallet && this.archive.maybeFind(username, productId, missingIn(wallet, command), deadlineMs);

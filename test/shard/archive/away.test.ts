@@ -42,12 +42,6 @@ test('images from before a shard was away are not put as newer than those of who
   const first = new TestHost(shared);
   const second = new TestHost({ ...shared, wal: first.wal });
   for (const { host } of [first, second]) await host.start([]);
-  const handOver = async (from: TestHost, to: TestHost) => {
-    to.clock.nowMs = from.clock.nowMs;
-    await from.host.move({ type: 'pause', shard: 0 });
-    assert.equal((await to.take()).type, 'taken');
-    await from.host.move({ type: 'release', shard: 0 });
-  };
   const gate = heldAfterFirstScan(first);
   assert.equal((await first.take()).type, 'taken');
   await first.fund('ann', 100_000);
@@ -57,7 +51,8 @@ test('images from before a shard was away are not put as newer than those of who
     first.clock.nowMs += MEMORY_MS / 10;
     return gate.isWaiting;
   });
-  await handOver(first, second);
+  second.clock.nowMs = first.clock.nowMs;
+  await first.handOver(second);
   const request = voided([{ id: 't0', roundId: 'r0', payoutAmount: 15 }]);
   const answer = await second.execute(request);
   assert.equal(answer.type, 'accepted');
@@ -65,7 +60,8 @@ test('images from before a shard was away are not put as newer than those of who
     second.clock.nowMs += MEMORY_MS / 10;
     return second.host.measures()[0]?.transactions === 0;
   });
-  await handOver(second, first);
+  first.clock.nowMs = second.clock.nowMs;
+  await second.handOver(first);
   gate.open();
   await delay(200);
   await turns(50);

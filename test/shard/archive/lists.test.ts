@@ -56,12 +56,6 @@ test('a list that was asked for before the shard was away shows nothing that lac
   const first = new TestHost(shared);
   const second = new TestHost({ ...shared, wal: first.wal });
   for (const { host } of [first, second]) await host.start([]);
-  const handOver = async (from: TestHost, to: TestHost) => {
-    to.clock.nowMs = from.clock.nowMs;
-    await from.host.move({ type: 'pause', shard: 0 });
-    assert.equal((await to.take()).type, 'taken');
-    await from.host.move({ type: 'release', shard: 0 });
-  };
   assert.equal((await first.take()).type, 'taken');
   await first.fund('ann', 100_000);
   await playRound(first, 1);
@@ -81,10 +75,12 @@ test('a list that was asked for before the shard was away shows nothing that lac
     told = answer;
   });
   await until('the archive is asked', () => isAsked);
-  await handOver(first, second);
+  second.clock.nowMs = first.clock.nowMs;
+  await first.handOver(second);
   await playRound(second, 2);
   await allLeave(second);
-  await handOver(second, first);
+  first.clock.nowMs = second.clock.nowMs;
+  await second.handOver(first);
   goOn();
   await turns(50);
   assert.deepEqual(told, MOVED);

@@ -90,11 +90,6 @@ test('a round stays that another node has changed while it was put, though the s
     const result = await node.take();
     assert.equal(result.type, 'taken', JSON.stringify(result));
   };
-  const handOver = async (from: TestHost, to: TestHost) => {
-    await from.host.move({ type: 'pause', shard: 0 });
-    await take(to);
-    await from.host.move({ type: 'release', shard: 0 });
-  };
   await take(first);
   await first.fund('ann', 100);
   await first.execute(settle([{ id: 't1', isSingleState: true }]));
@@ -103,10 +98,10 @@ test('a round stays that another node has changed while it was put, though the s
     return puts > 0;
   });
   // The clock of the second one is where it was.
-  await handOver(first, second);
+  await first.handOver(second);
   assert.equal((await second.execute(voided([{ id: 't1', payoutAmount: 15 }]))).type, 'accepted');
   const balance = await second.balance('ann');
-  await handOver(second, first);
+  await second.handOver(first);
   open();
   await until('it is there', () => archive.records.length > 0);
   await turns(50);
