@@ -115,6 +115,7 @@ function betOf(username: string, version: number, name: string, before: number):
     productId: 'PRODUCT-1',
     timestampMillis: Date.now(),
     before,
+    remembers: true,
     changes: [{ ...bet, ...game, after: before - STAKE_UNITS }],
   };
 }

@@ -32,6 +32,7 @@ export function rulesOf(settings: RuleSettings, { unknownTips }: RuleMeta = TODA
     rollbackAllowNegativeBalance: settings.rollback.allowNegativeBalance,
     rollbackStale: settings.rollback.stale,
     keepsRequests: true,
+    remembersMessages: true,
     // A store from before there were tips to place goes on as it did.
     tipsUnknown: settings.tips.unknown ?? unknownTips ?? 'credit',
     tipsUnknownMax: settings.tips.unknownMax,

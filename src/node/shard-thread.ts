@@ -11,7 +11,12 @@ import { RecoveryError } from '../shard/log/recovery-error.js';
 import type { Position } from '../shard/log/wal.js';
 import type { SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
 import { EntryCodec, genesisHead } from '../store/format/entry-codec.js';
-import { FormatGate, STORE_FORMAT } from '../store/format/format-gate.js';
+import {
+  FormatGate,
+  KEPT_REQUESTS_FORMAT,
+  REMEMBERED_MESSAGES_FORMAT,
+  STORE_FORMAT,
+} from '../store/format/format-gate.js';
 import { SnapshotCodec } from '../store/format/snapshot-codec.js';
 import type { StoreMeta } from '../store/meta.js';
 import { writeOrphans } from '../store/orphans-file.js';
@@ -53,10 +58,13 @@ export function policyOf(
 
 /** What is written only for readers of today's format is decided as the gate stands. */
 function rulesThrough(gate: FormatGate, rules: Rules): Rules {
-  return Object.defineProperty({ ...rules }, 'keepsRequests', {
-    get: () => gate.allows(STORE_FORMAT),
-    enumerable: true,
-  });
+  return Object.defineProperties(
+    { ...rules },
+    {
+      keepsRequests: { get: () => gate.allows(KEPT_REQUESTS_FORMAT), enumerable: true },
+      remembersMessages: { get: () => gate.allows(REMEMBERED_MESSAGES_FORMAT), enumerable: true },
+    },
+  );
 }
 
 /** Reads the callbacks of this store and writes their answers. Takes some 50 ms to make. */

@@ -200,6 +200,12 @@ const CHANGE_KINDS: { readonly [C in Change as C['type']]: ChangeKind<C> } = {
   'reward-voided': { namesRound: false, amounts: [], item: () => ({}) },
   'balance-debited': { namesRound: false, amounts: ['amount'], item: ({ amount }) => ({ amount }) },
   'balance-credited': { namesRound: false, amounts: ['amount'], item: ({ amount }) => ({ amount }) },
+  'message-remembered': {
+    namesRound: false,
+    amounts: ['answerBefore', 'answerAfter'],
+    item: () => ({}),
+    line: () => ({ hash: undefined }),
+  },
 };
 
 export function eventKind(event: PlainEvent): EventKind<PlainEvent> {

@@ -141,7 +141,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
     case 'bet-placed': {
       const round = wallet.roundFor(productId, change.roundId);
       const { id, status, skip, stake } = change;
-      const placed = effectOf('place', status === 'WAITING', skip, stake, answer);
+      const placed = effectOf('place', status === 'WAITING', skip, stake, answer, '', requestIfRemembered(event));
       const bet = wallet.add(round, id, 'bet', status, timeMs, stake, placed);
       if (status === 'OPEN') bet.markOpened();
       if (!skip) takeStake(bet);
@@ -155,7 +155,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
         if (bet.state === 'WAITING') bet.state = 'OPEN';
       }
       if (change.takes) takeStake(bet);
-      bet.record('place', change.status === 'WAITING', change.skip, bet.stake, answer);
+      bet.record('place', change.status === 'WAITING', change.skip, bet.stake, answer, '', requestIfRemembered(event));
       bet.touch(timeMs);
       return change.takes ? -bet.held : 0;
     }
@@ -271,7 +271,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       const round = wallet.roundFor(productId, change.roundId);
       const tip = wallet.add(round, change.id, 'tip', 'REFUND', timeMs, change.amount);
       pay(tip);
-      tip.record('cancel', false, false, change.amount, answer);
+      tip.record('cancel', false, false, change.amount, answer, '', requestIfRemembered(event));
       countTip(wallet, timeMs);
       return change.amount;
     }
@@ -329,7 +329,7 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       const tip = wallet.bet(productId, id) ?? newTip(wallet, event, change);
       assert(tip.kind === 'tip', 'what is placed as a tip is one');
       if (!skip) takeStake(tip);
-      tip.record('place', false, skip, amount, answer);
+      tip.record('place', false, skip, amount, answer, '', requestIfRemembered(event));
       tip.touch(timeMs);
       return -tip.held;
     }
@@ -367,6 +367,13 @@ function writeChange(wallet: Wallet, event: CallbackApplied, change: Change, bef
       credit.record('settle', false, false, change.amount, answer);
       return change.amount;
     }
+    case 'message-remembered': {
+      const { hash, answerBefore, answerAfter } = change;
+      const round = mustRound(wallet, productId, change.roundId);
+      round.addRemembered({ hash, before: answerBefore, after: answerAfter });
+      round.touch(timeMs);
+      return 0;
+    }
     default:
       return unreachable(change);
   }
@@ -399,6 +406,11 @@ function forgetCancels(round: Round): void {
 
 function requestOf(event: CallbackApplied, { keepsRequest }: { readonly keepsRequest: boolean }): number | undefined {
   return keepsRequest ? hashOfRequest(event.requestId) : undefined;
+}
+
+/** The request of an effect that keeps it since messages are remembered. */
+function requestIfRemembered(event: CallbackApplied): number | undefined {
+  return event.remembers ? hashOfRequest(event.requestId) : undefined;
 }
 
 function takeStake(bet: Transaction): void {

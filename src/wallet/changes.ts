@@ -36,4 +36,6 @@ export const CHANGES: Readonly<Record<Change['type'], ChangeFacts>> = {
   'reward-voided': { kind: 'voids', opens: false },
   'balance-debited': { kind: 'movements', opens: true },
   'balance-credited': { kind: 'movements', opens: false },
+  // The kind of an entry that moves nothing: it is never counted.
+  'message-remembered': { kind: 'movements', opens: false, isNote: true },
 };

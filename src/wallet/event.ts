@@ -102,6 +102,8 @@ export interface CallbackApplied extends Stamp {
   readonly timestampMillis: number;
   /** Balance before the first change. */
   readonly before: Units;
+  /** Placed bets and tips keep the hash of the request, and messages can be remembered as a whole; false in older logs. */
+  readonly remembers: boolean;
   /** In order; a repeat within an array leaves none. */
   readonly changes: readonly Change[];
 }
@@ -132,7 +134,8 @@ export type Change =
   | TipCancelled
   | RewardCredited
   | RewardVoided
-  | BalanceMoved;
+  | BalanceMoved
+  | MessageRemembered;
 
 interface Game {
   readonly gameCode: string;
@@ -365,5 +368,20 @@ export interface BalanceMoved {
   readonly type: 'balance-debited' | 'balance-credited';
   readonly id: string;
   readonly amount: Units;
+  readonly after: Units;
+}
+
+/**
+ * An acknowledged message that no effect identifies: an array with an element that changed nothing, or the content of an earlier
+ * message under another request id. Its round remembers it with its answer, so that the exact repeat has no effect at any later time.
+ */
+export interface MessageRemembered {
+  readonly type: 'message-remembered';
+  /** The round that remembers it: the first one that the message names. */
+  readonly roundId: string;
+  /** Of the message; see src/wallet/decide/message-hash.ts. */
+  readonly hash: number;
+  readonly answerBefore: Units;
+  readonly answerAfter: Units;
   readonly after: Units;
 }

@@ -60,6 +60,7 @@ function describeRound(round: Round): string[] {
     ...settlements.map(({ transaction, bets }) => `    settlement ${text(transaction.id)} of ${idsOf(bets)}`),
     ...closings.map((closing) => `    ${closing.type} ${text(closing.id)}: ${answerOf(closing)}${requestOf(closing)}`),
     ...round.undoneHashes.map((hash) => `    undone ${hex(hash)}`),
+    ...round.remembered.map(({ hash, before, after }) => `    remembered ${hex(hash)}: ${before} -> ${after}`),
   ];
 }
 

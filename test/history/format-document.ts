@@ -11,6 +11,9 @@ interface DocumentedType {
   readonly flags: readonly string[];
 }
 
+/** The row of callbacks that remember their messages: the same event under another number. */
+export const CALLBACK_THAT_REMEMBERS = 'callback-that-remembers';
+
 const FILE = new URL('../../../src/store/format/FORMAT.md', import.meta.url);
 
 /** The tables of FORMAT.md, to be held against the arrays that are in bytes. */
@@ -36,7 +39,8 @@ export class FormatDocument {
   checkEvent(tuple: readonly unknown[], event: Event, entryTimeMs: number): void {
     const { type, username, version, timeMs } = event;
     assert.deepEqual(tuple.slice(1, 4), [username, version, timeMs - entryTimeMs], type);
-    this.checkFields(tuple, 4, event, this.events.get(type));
+    const remembers = event.type === 'callback-applied' && event.remembers;
+    this.checkFields(tuple, 4, event, this.events.get(remembers ? CALLBACK_THAT_REMEMBERS : type));
   }
 
   private checkChange(tuple: readonly unknown[], change: Change): void {

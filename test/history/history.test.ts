@@ -12,7 +12,7 @@ import type { Wallets } from '../../src/wallet/state/wallets.js';
 import { shardOf } from '../../src/worker/placement.js';
 import { MemoryWal } from '../support/memory-wal.js';
 import { describeWallet } from './describe-wallet.js';
-import { FormatDocument, flagsOf } from './format-document.js';
+import { CALLBACK_THAT_REMEMBERS, FormatDocument, flagsOf } from './format-document.js';
 import { formatStoreFile } from './store-file.js';
 import { recoveryDeps, StoreWriter } from './store-writer.js';
 import {
@@ -53,6 +53,7 @@ const WRITTEN_AS_TODAY: readonly string[] = [
   'v1-sessions',
   'v1-rollback-repeats',
   'v1-reward-voids',
+  'v1-remembered',
 ];
 
 const histories = readHistories();
@@ -102,6 +103,7 @@ const CHANGE_TYPES = {
   'reward-voided': true,
   'balance-debited': true,
   'balance-credited': true,
+  'message-remembered': true,
 } satisfies Record<Change['type'], true>;
 
 test('every story has its folder, and every folder its story', () => {
@@ -172,7 +174,7 @@ test('FORMAT.md says of every number, position and flag what the bytes say', () 
   const document = new FormatDocument();
   const numbered = Object.fromEntries(document.endpoints.map((endpoint, number) => [endpoint, number]));
   assert.deepEqual(numbered, ENDPOINT_NUMBER);
-  assert.deepEqual(distinct([...document.events.keys()]), distinct(Object.keys(EVENT_TYPES)));
+  assert.deepEqual(distinct([...document.events.keys()]), distinct([...Object.keys(EVENT_TYPES), CALLBACK_THAT_REMEMBERS]));
   assert.deepEqual(distinct([...document.changes.keys()]), distinct(Object.keys(CHANGE_TYPES)));
   const unpackr = new Unpackr({ useRecords: false });
   for (const { bytes, entry } of logsOfToday.flatMap(({ entries }) => entries)) {

@@ -21,6 +21,7 @@ export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<vo
   'v1-sessions': sessions,
   'v1-rollback-repeats': rollbackRepeats,
   'v1-reward-voids': rewardVoids,
+  'v1-remembered': remembered,
 };
 
 async function everything(store: StoreWriter): Promise<void> {
@@ -445,6 +446,40 @@ async function sessions(store: StoreWriter): Promise<void> {
     { type: 'end-session', username: 'bob', by },
     { type: 'set-session', username: 'bob', session: { digest: sessionDigest('bob', '2'), endMs: 0 }, by },
     { type: 'end-session', username: 'bob' },
+  );
+}
+
+/** Messages that rounds remember: arrays, and the content of an earlier message under another request id; also after a rollback. */
+async function remembered(store: StoreWriter): Promise<void> {
+  let n = 0;
+  const by = (id: string) => ({ id, timestampMillis: 2000 + n++ });
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
+  await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 });
+  await store.write(
+    place([{ id: 'a' }], by('q1')),
+    place([{ id: 'a' }], by('q2')),
+    placeTip([{ id: 't', roundId: 'r2' }], by('q3')),
+    cancel(
+      [
+        { id: 'x', roundId: 'r3', byRound: true },
+        { id: 'a', roundId: 'r1' },
+      ],
+      by('q4'),
+    ),
+    rollback([{ id: 'a', skipBalanceUpdate: true }], by('q5')),
+    place([{ id: 'a', status: 'WAITING' }], by('q6')),
+    place([{ id: 'a' }], by('q7')),
+    settle([{ id: 'a', payoutAmount: 70 }], by('q8')),
+    settle([{ id: 'a', payoutAmount: 70 }], by('q9')),
+  );
+  const gone = store.closedRoundsOf('ann');
+  await store.write({ type: 'archive', username: 'ann', rounds: gone, beforeMs: store.now + 1 });
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
+  await store.write(
+    { type: 'restore-rounds', username: 'ann', images: gone.map(({ image }) => image) },
+    rollback([{ id: 'a' }], by('q10')),
+    settle([{ id: 's', roundId: 'r1', byRound: true, payoutAmount: 30 }], by('q11')),
+    settle([{ id: 's', roundId: 'r1', byRound: true, payoutAmount: 30 }], by('q12')),
   );
 }
 

@@ -66,7 +66,7 @@ test('answers, balances and states equal the reference; invariants hold after ea
         checkBooks(domain);
       },
     ),
-    options(RUNS),
+    { ...options(RUNS), includeErrorInReport: true },
   );
   t.diagnostic(`${callbacks} callbacks`);
 });

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
+import type { RememberedMessage } from '../../src/wallet/state/round.js';
 import type { Tables } from '../../src/wallet/state/tables.js';
 import type { Namespace, TransactionKind } from '../../src/wallet/state/transaction-kind.js';
+import type { Wallet } from '../../src/wallet/state/wallet.js';
 import { imageOf, type WalletImage } from '../../src/wallet/state/wallet-image.js';
 import type { Wallets } from '../../src/wallet/state/wallets.js';
 
-/** All that two shards must agree on. */
-export function imagesOf(wallets: Iterable<Parameters<typeof imageOf>[0]>): WalletImage[] {
-  return [...wallets].map(imageOf);
+/** All that two shards must agree on: images, and the messages that rounds remember, which images lack. */
+export function imagesOf(wallets: Iterable<Wallet>): [WalletImage, RememberedMessage[]][] {
+  return [...wallets].map((wallet) => [imageOf(wallet), rememberedBy(wallet)]);
+}
+
+function rememberedBy(wallet: Wallet): RememberedMessage[] {
+  const rounds = new Map([...wallet.transactions()].map(({ round }) => [round.row, round]));
+  return [...rounds.values()].flatMap(({ remembered }) => remembered);
 }
 
 /** Everything in the tables is reached from a wallet, and found by its key; and nothing is in use that is not reached. */

@@ -18,7 +18,7 @@ const deposited = (amount: number, day = DAY): Event => ({
 
 function played(productId: string, changes: CallbackApplied['changes'], before = 0): Event {
   const request = { endpoint: 'settleBets', requestId: 'q', timestampMillis: 1 } as const;
-  return { ...at(DAY), type: 'callback-applied', ...request, productId, before, changes };
+  return { ...at(DAY), type: 'callback-applied', ...request, productId, before, remembers: true, changes };
 }
 
 test('sums are exact beyond what a double holds, and after they were kept and read', () => {

@@ -68,7 +68,11 @@ const CHANGE = {
   'round-rolled-back': 21,
   'single-state-resettled': 22,
   'rollback-repeated': 23,
+  'message-remembered': 24,
 } as const;
+
+/** A callback whose placings keep their requests: `callback-applied` with this fact, which an older reader must not overlook. */
+const CALLBACK_THAT_REMEMBERS = 14;
 
 /** Those that the first format of stores does not have; see format-gate.ts. */
 const FIRST_OF_FORMAT_2 = CHANGE['tip-placed'];
@@ -76,6 +80,7 @@ const FIRST_EVENT_OF_FORMAT_2 = EVENT['session-set'];
 
 /** The format that a reader of this event has to know. */
 export function formatOf(event: Event): number {
+  if (event.type === 'callback-applied' && event.remembers) return 3;
   if (EVENT[event.type] >= FIRST_EVENT_OF_FORMAT_2) return 2;
   const isNew = (change: Change) =>
     CHANGE[change.type] >= FIRST_OF_FORMAT_2 || ('keepsRequest' in change && change.keepsRequest);
@@ -131,7 +136,8 @@ export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
       const { requestId, productId, timestampMillis, before } = event;
       const endpoint = ENDPOINT_NUMBER[event.endpoint];
       const changes = event.changes.map(changeToTuple);
-      return [code, username, version, elapsedMs, endpoint, requestId, productId, timestampMillis, before, changes];
+      const number = event.remembers ? CALLBACK_THAT_REMEMBERS : code;
+      return [number, username, version, elapsedMs, endpoint, requestId, productId, timestampMillis, before, changes];
     }
     case 'player-created':
       return signed([code, username, version, elapsedMs, event.currency], event.by);
@@ -235,6 +241,10 @@ function changeToTuple(change: Change): Tuple {
       const { id, after, stake, held, payout, turnOver } = change;
       return [code, id, after, flagsOf(change), stake, held, payout, turnOver];
     }
+    case 'message-remembered': {
+      const { roundId, after, hash, answerBefore, answerAfter } = change;
+      return [code, roundId, after, hash, answerBefore, answerAfter];
+    }
     default:
       return unreachable(change);
   }
@@ -279,6 +289,7 @@ export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
     case EVENT['rounds-restored']:
       return { type: 'rounds-restored', ...stamp, images: tuple[4] };
     case EVENT['callback-applied']:
+    case CALLBACK_THAT_REMEMBERS:
       return callback(tuple, stamp);
     default:
       throw new UnknownFormatError(`event type ${code} is not known: the log was written by a newer walletd`);
@@ -308,6 +319,7 @@ function callback(tuple: Read, stamp: { username: string; version: number; timeM
     productId: tuple[6],
     timestampMillis: tuple[7],
     before: tuple[8],
+    remembers: tuple[0] === CALLBACK_THAT_REMEMBERS,
     changes: tuple[9].map(tupleToChange),
   };
 }
@@ -441,6 +453,10 @@ function tupleToChange(tuple: Read): Change {
       const [, , , , stake, held, payout, turnOver] = tuple;
       const facts = { skip: has(flags, SKIP), endsRound: has(flags, ENDS_ROUND) };
       return { type: 'single-state-resettled', id, stake, held, payout, turnOver, after, ...facts };
+    }
+    case CHANGE['message-remembered']: {
+      const [, roundId, , hash, answerBefore, answerAfter] = tuple;
+      return { type: 'message-remembered', roundId, hash, answerBefore, answerAfter, after };
     }
     default:
       throw new UnknownFormatError(`change type ${code} is not known: the log was written by a newer walletd`);

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { assert } from '../../base/assert.js';
+import { assert, must } from '../../base/assert.js';
 import type { Steps } from '../../base/steps.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import type { Head } from '../../shard/log/wal.js';
@@ -29,7 +29,7 @@ import { newPackr } from './msgpack.js';
  *  0        1          2       4       8         12         16            24         40
  *  | format | reserved | shard | index | players | checksum | snapshot id | store id | wallets ...
  *
- * Of formats 2 and 3, which has transactions of more kinds, each wallet is its length (32 bits, with these), then, as src/wallet/records/bytes.ts has them:
+ * Of formats 2 to 4, of which 3 has transactions of more kinds, and 4 rounds that remember messages, each wallet is its length (32 bits, with these), then, as src/wallet/records/bytes.ts has them:
  *
  *   username (text), currency (text), balance (signed), version (number), flags (byte): 1 blocked
  *   open bets, tombstones, transactions (numbers); oldest change (number: seconds; 2^32 - 1: none)
@@ -42,13 +42,15 @@ import { newPackr } from './msgpack.js';
  *
  * Integers are big-endian. Checksums are CRC-32 of everything but themselves. A manifest is its checksum, then JSON.
  */
-export const SNAPSHOT_VERSION = 3;
-/** Written while some node reads nothing newer: then there is nothing newer in it. */
-const FORMER_VERSION = 2;
+export const SNAPSHOT_VERSION = 4;
 const IMAGES_VERSION = 1;
-const READ_VERSIONS: readonly number[] = [IMAGES_VERSION, FORMER_VERSION, SNAPSHOT_VERSION];
-/** The format of stores that has snapshots of today's version; see format-gate.ts. */
-const STORE_FORMAT_OF_TODAY = 2;
+/** Versions that can be written, newest first, each with the format of stores that has it; see format-gate.ts. */
+const WRITTEN_VERSIONS: readonly { readonly version: number; readonly storeFormat: number }[] = [
+  { version: SNAPSHOT_VERSION, storeFormat: 3 },
+  { version: 3, storeFormat: 2 },
+  { version: 2, storeFormat: 1 },
+];
+const READ_VERSIONS: readonly number[] = [IMAGES_VERSION, ...WRITTEN_VERSIONS.map(({ version }) => version)];
 const HEADER_LENGTH = 40;
 const CHECKSUM_AT = 12;
 const LENGTH_BYTES = 4;
@@ -116,7 +118,8 @@ export class SnapshotCodec implements SnapshotFormat {
       );
     }
     if (stored.storeId !== this.storeId) throw new FormatError(`the manifest is of another store: ${stored.storeId}`);
-    if (stored.version === SNAPSHOT_VERSION) this.gate.open(STORE_FORMAT_OF_TODAY);
+    const written = WRITTEN_VERSIONS.find(({ version }) => version === stored.version);
+    if (written !== undefined) this.gate.open(written.storeFormat);
     const { id, shard, timeMs, players, tallies } = stored;
     const start = tupleToHead(stored.start);
     const end = tupleToHead(stored.end);
@@ -125,8 +128,10 @@ export class SnapshotCodec implements SnapshotFormat {
     return { id, shard, start, end, timeMs, players, chunks, tallies, marks };
   }
 
+  /** The newest version that all nodes read. */
   private get version(): number {
-    return this.gate.allows(STORE_FORMAT_OF_TODAY) ? SNAPSHOT_VERSION : FORMER_VERSION;
+    const written = WRITTEN_VERSIONS.find(({ storeFormat }) => this.gate.allows(storeFormat));
+    return must(written, 'every node reads the first format').version;
   }
 
   checkChunk(manifest: Manifest, index: number, bytes: Buffer): void {

@@ -1,11 +1,12 @@
 import { maybeSum } from '../amount.js';
 import type { CallbackCommand, CancelBetsCommand, CancelTxn } from '../command.js';
 import type { Round, Transaction } from '../state/round.js';
+import { hashOfRequest } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
-import { firstAnswer } from './idempotency.js';
+import { firstAnswer, isOwnRequest } from './idempotency.js';
 import type { Rules } from './rules.js';
 import { isStale, isStaleInRound } from './stale.js';
-import { change, closedFailure, fail, mismatches, repeat, type Verdict } from './verdict.js';
+import { change, closedFailure, fail, mismatches, repeatIn, type Verdict } from './verdict.js';
 
 /**
  * docs/decisions.md section 4, cancelBets. `hasBegun`: an earlier element of the same array has cancelled something of this
@@ -47,7 +48,8 @@ export function decideCancelKnown(
     return change({ type: 'bet-cancelled', id, state: txn.status, keepsRequest, after }, remarks);
   }
   const first = item.isReversed ? firstAnswer(item, { type: 'cancel' }) : undefined;
-  return first === undefined ? fail(closedFailure(item)) : repeat(first, item.row);
+  if (first === undefined) return fail(closedFailure(item));
+  return repeatIn(item.round, first, item.row, isOwnRequest(item, command.id));
 }
 
 /** Networks reorder: a bet that was cancelled before it came must never debit when it comes. */
@@ -71,7 +73,9 @@ function decideByRound(
   const round = wallet.round(command.productId, txn.roundId);
   if (round !== undefined && isStaleInRound(round, command, rules)) return fail('duplicate-transaction');
   const first = round?.closing('cancel', txn.id);
-  if (first !== undefined) return repeat(first, `${round?.row} ${txn.id}`);
+  if (round !== undefined && first !== undefined) {
+    return repeatIn(round, first, `${round.row} ${txn.id}`, first.requestHash === hashOfRequest(command.id));
+  }
   if (round === undefined || !round.isKnown)
     return markRound(wallet, command, txn, rules, round, 'transaction-not-found');
   const bets = round.bets;

@@ -1,4 +1,4 @@
-import { unreachable } from '../../base/assert.js';
+import { must, unreachable } from '../../base/assert.js';
 import type { Units } from '../amount.js';
 import { applyChange } from '../apply.js';
 import type { CallbackCommand, CheckBalanceCommand, Command } from '../command.js';
@@ -6,6 +6,7 @@ import type { Answer, Decision, Remark } from '../decision.js';
 import type { CallbackApplied, Change, Event } from '../event.js';
 import type { Failure } from '../rejection.js';
 import { excerptOf } from '../state/excerpt.js';
+import type { RememberedMessage, Round } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { decideMovement } from './adjust-balance.js';
 import { decideAdjustBet } from './adjust-bets.js';
@@ -15,6 +16,7 @@ import { decideCancelTip } from './cancel-tips.js';
 import { decideOperator } from './operator.js';
 import { decidePlaceBet } from './place-bets.js';
 import { decidePlaceTip } from './place-tips.js';
+import { findRemembered, homeOf, isOfDistinctIds, namesReopened, rememberIn } from './remembered.js';
 import { decideRollback } from './rollback.js';
 import { RoundsOfArray } from './rounds-of-array.js';
 import type { Rules } from './rules.js';
@@ -67,24 +69,81 @@ function decideBalance(
 function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, rules: Rules, nowMs: number): Decision {
   if (wallet === undefined) return failed('user-not-found');
   if (wallet.currency !== command.currency) return failed('currency-mismatch');
-  if (command.txns.length > 1) return decideArray(wallet, command, rules, nowMs);
+  const isArray = command.txns.length > 1;
+  const today = isArray ? decideArray(wallet, command, rules, nowMs) : decideSingle(wallet, command, rules, nowMs);
+  const remembered = findRemembered(wallet, command);
+  if (remembered !== undefined) return decideAgain(wallet, command, rules, remembered, today.decision);
+  return today.home === undefined ? today.decision : remember(wallet, command, rules, nowMs, today);
+}
 
+/** A decision as if no message had been remembered as a whole, and the round that has to remember this one. */
+interface Outcome {
+  readonly decision: Decision;
+  readonly home?: Round | undefined;
+}
+
+/** Adds the memory of an acknowledged message to its event. A round that remembers as many as it may refuses the message. */
+function remember(
+  wallet: Wallet,
+  command: CallbackCommand,
+  rules: Rules,
+  nowMs: number,
+  { decision, home }: Outcome,
+): Decision {
+  const { answer, event, remarks } = decision;
+  if (!rules.remembersMessages || home === undefined || answer.type === 'failed') return decision;
+  const { productId } = command;
+  // The copy on which an array is decided has no memory of its own.
+  const round = wallet.round(productId, home.id);
+  if (round?.hasMessages && round.rememberedCount >= rules.historyMax) return failed('duplicate-transaction');
+  const changes = event?.type === 'callback-applied' ? event.changes : [];
+  const memory = rememberIn(home, command, answer, changes.at(-1)?.after ?? wallet.balance);
+  return { answer, event: callbackApplied(wallet, command, rules, nowMs, [...changes, memory]), remarks };
+}
+
+/**
+ * A message that was acknowledged before has no effect any more, whatever it would do today. The last argument: the decision as if it
+ * had not been; where that is a refusal for what has happened since (20002, 20003, 20004), the refusal stands.
+ */
+function decideAgain(
+  wallet: Wallet,
+  command: CallbackCommand,
+  rules: Rules,
+  { before, after }: RememberedMessage,
+  { answer, event }: Decision,
+): Decision {
+  if (answer.type === 'failed' && TELLS_WHAT_HAPPENED.has(answer.failure)) return failed(answer.failure);
+  const isOutdated = event !== undefined && CLOSES.has(command.type) && namesReopened(wallet, command);
+  if (isOutdated || rules.duplicates === 'reject') return failed('duplicate-transaction');
+  return { answer: repeated(before, after), event: undefined, remarks: REPEAT };
+}
+
+const TELLS_WHAT_HAPPENED: ReadonlySet<Failure> = new Set([
+  'duplicate-transaction',
+  'already-cancelled',
+  'already-settled',
+]);
+
+/** What a rollback undoes: to acknowledge it again would say that it still stands. */
+const CLOSES: ReadonlySet<CallbackCommand['type']> = new Set(['settleBets', 'cancelBets', 'cancelTips']);
+
+function decideSingle(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Outcome {
   const verdict = decideElement(wallet, command, 0, rules, nowMs, false);
   switch (verdict.type) {
-    case 'change':
-      return {
-        answer: accepted(wallet.balance, verdict.change.after),
-        event: callbackApplied(wallet, command, nowMs, [verdict.change]),
-        remarks: verdict.remarks,
-      };
+    case 'change': {
+      const answer = accepted(wallet.balance, verdict.change.after);
+      const event = callbackApplied(wallet, command, rules, nowMs, [verdict.change]);
+      return { decision: { answer, event, remarks: verdict.remarks } };
+    }
     case 'repeat': {
-      const { memory, answer } = verdict;
-      const event = memory && callbackApplied(wallet, command, nowMs, [memory]);
-      return { answer: repeated(answer.before, answer.after), event, remarks: REPEAT };
+      const { memory, home } = verdict;
+      const answer = repeated(verdict.answer.before, verdict.answer.after);
+      const event = memory && callbackApplied(wallet, command, rules, nowMs, [memory]);
+      return { decision: { answer, event, remarks: REPEAT }, home };
     }
     case 'fail': {
       const { failure, residue } = verdict;
-      return failed(failure, residue && callbackApplied(wallet, command, nowMs, [residue]));
+      return { decision: failed(failure, residue && callbackApplied(wallet, command, rules, nowMs, [residue])) };
     }
     default:
       return unreachable(verdict);
@@ -96,28 +155,32 @@ function decideCallback(wallet: Wallet | undefined, command: CallbackCommand, ru
  * before it have been applied. Repeats are skipped; in cancelBets, which gives money back, so are unknown elements; and
  * so is a bet that its round has taken along, because platforms name a round beside its bets, and once per bet.
  */
-function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Decision {
+function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, nowMs: number): Outcome {
   const draft = excerptOf(wallet, command);
   const changes: Change[] = [];
   const remarks: Remark[] = [];
   const repeats: Repeat[] = [];
   const rounds = RoundsOfArray.of(command);
   let idle = 0;
-  const event = callbackApplied(wallet, command, nowMs, changes);
+  let effectCount = 0;
+  let ownCount = 0;
+  const event = callbackApplied(wallet, command, rules, nowMs, changes);
   for (let index = 0; index < command.txns.length; index++) {
     const verdict = decideElement(draft, command, index, rules, nowMs, rounds?.hasBegun(index) ?? false);
     if (verdict.type === 'repeat') {
       idle++;
+      if (verdict.home === undefined && verdict.memory === undefined) ownCount++;
       addOnce(repeats, verdict);
       rounds?.addRepeat(index);
     } else if (verdict.type === 'change') {
+      effectCount++;
       remarks.push(...verdict.remarks);
     } else if (isSkipped(command, verdict.failure) || rounds?.tookAlong(draft, index, verdict.failure)) {
       idle++;
     } else {
       // What the failing element leaves behind stays, though all before it is undone.
       const residue = verdict.residue && { ...verdict.residue, after: wallet.balance };
-      return failed(verdict.failure, residue && callbackApplied(wallet, command, nowMs, [residue]));
+      return { decision: failed(verdict.failure, residue && callbackApplied(wallet, command, rules, nowMs, [residue])) };
     }
     const made = madeBy(verdict);
     if (made === undefined) continue;
@@ -128,15 +191,20 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
   }
 
   const maybeEvent = changes.length === 0 ? undefined : event;
-  if (idle < command.txns.length) {
-    return { answer: accepted(wallet.balance, draft.balance), event: maybeEvent, remarks };
-  }
-  if (repeats.length === 0) return failed('transaction-not-found', maybeEvent);
+  const isRepeat = idle === command.txns.length;
+  if (isRepeat && repeats.length === 0) return { decision: failed('transaction-not-found', maybeEvent) };
+  const answer = isRepeat ? answerOfRepeats(repeats) : accepted(wallet.balance, draft.balance);
+  const isKnownByEffects = Math.max(effectCount, ownCount) === command.txns.length && isOfDistinctIds(command);
+  const home = isKnownByEffects ? undefined : must(homeOf(draft, command), 'an acknowledged message names a round');
+  return { decision: { answer, event: maybeEvent, remarks: isRepeat ? REPEAT : remarks }, home };
+}
+
+function answerOfRepeats(repeats: readonly Repeat[]): Accepted {
   const newest = Math.max(...repeats.map(({ answer }) => answer.version));
   const ofNewest = repeats.filter(({ answer }) => answer.version === newest);
   const { before } = (ofNewest[0] as Repeat).answer;
   const { after } = (ofNewest[ofNewest.length - 1] as Repeat).answer;
-  return { answer: repeated(before, after), event: maybeEvent, remarks: REPEAT };
+  return repeated(before, after);
 }
 
 type Repeat = Extract<Verdict, { type: 'repeat' }>;
@@ -227,6 +295,7 @@ function at<T>(items: readonly T[], index: number): T {
 function callbackApplied(
   wallet: Wallet,
   command: CallbackCommand,
+  rules: Rules,
   nowMs: number,
   changes: readonly Change[],
 ): CallbackApplied {
@@ -240,15 +309,18 @@ function callbackApplied(
     productId: command.productId,
     timestampMillis: command.timestampMillis,
     before: wallet.balance,
+    remembers: rules.remembersMessages,
     changes,
   };
 }
 
-function accepted(before: Units, after: Units): Answer {
+type Accepted = Extract<Answer, { type: 'accepted' }>;
+
+function accepted(before: Units, after: Units): Accepted {
   return { type: 'accepted', before, after, isRepeat: false };
 }
 
-function repeated(before: Units, after: Units): Answer {
+function repeated(before: Units, after: Units): Accepted {
   return { type: 'accepted', before, after, isRepeat: true };
 }
 

@@ -1,5 +1,6 @@
 import type { Units } from '../amount.js';
-import type { EffectType, FirstAnswer, TransactionRecord } from '../state/transaction-record.js';
+import type { PlaceBetsCommand, PlaceTipsCommand } from '../command.js';
+import { type EffectType, type FirstAnswer, hashOfRequest, type TransactionRecord } from '../state/transaction-record.js';
 
 /** The message whose first answer is wanted (docs/decisions.md section 3). Amount undefined: any amount is the same. */
 interface Message {
@@ -24,4 +25,29 @@ export function firstAnswer(item: TransactionRecord, message: Message): FirstAns
     newest ??= { ...effect, isOfAnother: true };
   }
   return newest;
+}
+
+/**
+ * The first answer to the exact placing, also where a rollback has made its stake untaken: the stake is taken anew only by a message
+ * of another request. Where an older walletd kept no requests, a message that the platform sent before that rollback is taken for it.
+ */
+export function ownPlacing(
+  item: TransactionRecord,
+  { id, timestampMillis }: PlaceBetsCommand | PlaceTipsCommand,
+  message: Message & { readonly amount: Units; readonly waiting: boolean; readonly skip: boolean },
+): FirstAnswer | undefined {
+  const { amount, waiting, skip } = message;
+  const own = item.placingBy(id, waiting, skip, amount);
+  if (own !== undefined || !isOfBefore(item, timestampMillis)) return own;
+  return firstAnswer(item, message);
+}
+
+/** True for a message that was sent before the newest rollback of an item of which an older walletd kept no requests. */
+export function isOfBefore(item: TransactionRecord, timestampMillis: number): boolean {
+  return item.isRolledBack && item.lacksHashes && timestampMillis <= (item.newestRollback?.sentMs ?? -1);
+}
+
+/** True when a settle or cancel by this request, or the void of a reward, is among those that had an effect. */
+export function isOwnRequest(item: TransactionRecord, requestId: string): boolean {
+  return item.requestHashes().includes(hashOfRequest(requestId));
 }

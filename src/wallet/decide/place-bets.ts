@@ -2,9 +2,9 @@ import type { PlaceBetsCommand, PlaceTxn } from '../command.js';
 import type { Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { refusalOfNew } from './admission.js';
-import { firstAnswer } from './idempotency.js';
+import { firstAnswer, ownPlacing } from './idempotency.js';
 import type { Rules } from './rules.js';
-import { change, covers, fail, repeat, type Verdict } from './verdict.js';
+import { change, covers, fail, repeatIn, type Verdict } from './verdict.js';
 
 /** docs/decisions.md section 4, placeBets. */
 export function decidePlaceBet(
@@ -66,8 +66,11 @@ function decideKnownBet(
     skip: txn.skipBalanceUpdate,
   } as const;
   const first = bet.kind === 'bet' ? firstAnswer(bet, message) : undefined;
-  if (!opens && !takes && first !== undefined && txn.roundId === bet.round.id) {
-    return bet.isReversed ? fail('already-cancelled') : repeat(first, bet.row);
+  const own = bet.kind === 'bet' ? ownPlacing(bet, command, message) : undefined;
+  const isRepeat = own !== undefined || (!opens && !takes);
+  if (isRepeat && first !== undefined && txn.roundId === bet.round.id) {
+    if (bet.isReversed) return fail('already-cancelled');
+    return repeatIn(bet.round, own ?? first, bet.row, own !== undefined);
   }
   const refusal = refusalOfNew(wallet, command, rules, nowMs);
   if (refusal !== undefined) return fail(refusal);

@@ -2,9 +2,9 @@ import type { PlaceTipsCommand, PlaceTipTxn } from '../command.js';
 import type { Transaction } from '../state/round.js';
 import type { Wallet } from '../state/wallet.js';
 import { refusalOfNew } from './admission.js';
-import { firstAnswer } from './idempotency.js';
+import { firstAnswer, ownPlacing } from './idempotency.js';
 import type { Rules } from './rules.js';
-import { change, covers, fail, repeat, type Verdict } from './verdict.js';
+import { change, covers, fail, repeatIn, type Verdict } from './verdict.js';
 
 /** docs/decisions.md section 8, placeTips. A tip shares its namespace with bets: its cancel calls it one. */
 export function decidePlaceTip(
@@ -16,9 +16,12 @@ export function decidePlaceTip(
 ): Verdict {
   const item = wallet.bet(command.productId, txn.id);
   const takes = item === undefined || canBeTaken(item, txn);
-  if (item?.kind === 'tip' && !takes) {
-    const first = firstAnswer(item, { type: 'place', amount: txn.betAmount, skip: txn.skipBalanceUpdate });
-    if (first !== undefined) return item.isReversed ? fail('already-cancelled') : repeat(first, item.row);
+  if (item?.kind === 'tip') {
+    const message = { type: 'place', amount: txn.betAmount, waiting: false, skip: txn.skipBalanceUpdate } as const;
+    const own = ownPlacing(item, command, message);
+    const first = own ?? (takes ? undefined : firstAnswer(item, message));
+    if (first !== undefined && item.isReversed) return fail('already-cancelled');
+    if (first !== undefined) return repeatIn(item.round, first, item.row, own !== undefined);
   }
   const refusal = refusalOfNew(wallet, command, rules, nowMs);
   if (refusal !== undefined) return fail(refusal);

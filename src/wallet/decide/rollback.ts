@@ -34,7 +34,9 @@ function decideByTransaction(wallet: Wallet, command: RollbackCommand, txn: Roll
   if (bet.isOpen || bet.state === 'TIPS') {
     const newest = bet.newestRollback;
     if (newest === undefined) return fail('transaction-not-found');
-    return repeatOf(newest, bet.rollbackCount < rules.historyMax ? memory(wallet, bet, false) : undefined);
+    // A repeat that cannot be remembered is not acknowledged: sent again after the next result, it would take that one back.
+    if (bet.rollbackCount >= rules.historyMax) return fail('duplicate-transaction');
+    return repeatOf(newest, memory(wallet, bet, false));
   }
   // What was credited as an unknown tip was never open here.
   if (bet.kind === 'tip' && bet.paidOut) return fail('transaction-not-found');
@@ -88,7 +90,7 @@ function decideByRound(
   // Earlier elements of the same array have opened it: all of them together are one answer.
   const [bet, rollback] = newest;
   if (rollback.version > wallet.version && !isFull) return rollBack(wallet, txn, rules, round, [], 0, 'SETTLED');
-  return repeatOf(rollback, isFull ? undefined : memory(wallet, bet, true));
+  return isFull ? fail('duplicate-transaction') : repeatOf(rollback, memory(wallet, bet, true));
 }
 
 /**

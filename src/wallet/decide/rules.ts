@@ -23,6 +23,8 @@ export interface Rules {
   readonly rollbackStale: 'request' | 'time' | 'off';
   /** Settles and cancels remember their requests: false while a node of the cluster is too old to read that. */
   readonly keepsRequests: boolean;
+  /** Acknowledged messages are remembered as a whole: false while a node of the cluster is too old to read that. */
+  readonly remembersMessages: boolean;
   /** The cancel of a tip that was never seen: `credit` its amount once, or `reject` with 20001 and a tombstone. */
   readonly tipsUnknown: 'credit' | 'reject';
   /** Unknown tips credited per player and UTC day. */
@@ -31,7 +33,10 @@ export interface Rules {
   readonly tombstonesMax: number;
   /** OPEN and WAITING bets per player. */
   readonly openBetsMax: number;
-  /** Adjustments of one bet, rollbacks of one bet, payouts of one round, cancels, voids and rollbacks of one round. */
+  /**
+   * Adjustments of one bet, rollbacks of one bet, payouts of one round, cancels, voids and rollbacks of one round, messages that one
+   * round remembers as a whole.
+   */
   readonly historyMax: number;
   /** How long ids are remembered after the last change of their round. Milliseconds. */
   readonly retentionMs: number;

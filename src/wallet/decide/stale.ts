@@ -2,6 +2,7 @@ import { unreachable } from '../../base/assert.js';
 import type { CallbackCommand } from '../command.js';
 import type { Round, Transaction } from '../state/round.js';
 import { hashOfRequest } from '../state/transaction-record.js';
+import { isOfBefore } from './idempotency.js';
 import type { Rules } from './rules.js';
 
 /**
@@ -22,7 +23,8 @@ function isUndone(items: readonly Transaction[], round: Round, command: Callback
     case 'request': {
       const undone = items.some((item) => item.isRolledBack) ? items.flatMap((item) => item.undoneHashes()) : [];
       undone.push(...round.undoneHashes);
-      return undone.length > 0 && undone.includes(hashOfRequest(command.id));
+      if (undone.length > 0 && undone.includes(hashOfRequest(command.id))) return true;
+      return items.some((item) => isOfBefore(item, command.timestampMillis));
     }
     case 'time':
       return items.some((item) => command.timestampMillis < (item.newestRollback?.sentMs ?? 0));

@@ -2,7 +2,7 @@ import { isSafeBalance, type Units } from '../amount.js';
 import type { Remark } from '../decision.js';
 import type { Change } from '../event.js';
 import type { Failure } from '../rejection.js';
-import type { Transaction } from '../state/round.js';
+import type { Round, Transaction } from '../state/round.js';
 import type { FirstAnswer } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
 
@@ -11,9 +11,15 @@ export type Verdict =
   | { readonly type: 'change'; readonly change: Change; readonly remarks: readonly Remark[] }
   /**
    * `of` names what had the effect: the row of a transaction, or row and id of the closing of a round. `memory`: so that it
-   * stays a repeat.
+   * stays a repeat. `home`: the round that has to remember the message, because its request is not known yet.
    */
-  | { readonly type: 'repeat'; readonly answer: FirstAnswer; readonly of: number | string; readonly memory?: Change }
+  | {
+      readonly type: 'repeat';
+      readonly answer: FirstAnswer;
+      readonly of: number | string;
+      readonly memory?: Change | undefined;
+      readonly home?: Round | undefined;
+    }
   /** `residue` is what a failed cancel leaves behind: a tombstone or a mark. */
   | { readonly type: 'fail'; readonly failure: Failure; readonly residue?: Change };
 
@@ -25,7 +31,12 @@ export function change(made: Change, remarks: readonly Remark[] = NO_REMARKS): V
 }
 
 export function repeat(answer: FirstAnswer, of: number | string, memory?: Change): Verdict {
-  return memory === undefined ? { type: 'repeat', answer, of } : { type: 'repeat', answer, of, memory };
+  return { type: 'repeat', answer, of, memory };
+}
+
+/** A repeat by the request that had the effect, or by another one, which the round then has to remember. */
+export function repeatIn(round: Round, answer: FirstAnswer, of: number | string, isKnown: boolean): Verdict {
+  return { type: 'repeat', answer, of, home: isKnown ? undefined : round };
 }
 
 export function fail(failure: Failure, residue?: Change): Verdict {

@@ -2,12 +2,11 @@ import { isSafeBalance, maybeSum, type Units } from '../amount.js';
 import type { VoidSettledCommand, VoidTxn } from '../command.js';
 import type { Remark } from '../decision.js';
 import type { Transaction } from '../state/round.js';
-import { hashOfRequest } from '../state/transaction-record.js';
 import type { Wallet } from '../state/wallet.js';
-import { firstAnswer } from './idempotency.js';
+import { firstAnswer, isOwnRequest } from './idempotency.js';
 import type { Rules } from './rules.js';
 import { takeBack } from './take-back.js';
-import { change, fail, mismatches, repeat, type Verdict } from './verdict.js';
+import { change, fail, mismatches, repeat, repeatIn, type Verdict } from './verdict.js';
 
 /**
  * docs/decisions.md section 4, voidSettled. After it the player stands as before the bet: what is moved back is what was
@@ -32,15 +31,21 @@ function decideById(wallet: Wallet, command: VoidSettledCommand, txn: VoidTxn, r
   const bet = wallet.bet(command.productId, txn.id);
   const reward = wallet.reward(command.productId, txn.id);
   const isFree = bet === undefined || bet.kind === 'tombstone';
-  if (reward !== undefined && (isFree || reward.requestHashes().includes(hashOfRequest(command.id)))) {
-    return decideReward(wallet, reward, txn, rules);
+  if (reward !== undefined && (isFree || isOwnRequest(reward, command.id))) {
+    return decideReward(wallet, reward, command, txn, rules);
   }
   return decideByTransaction(wallet, bet, txn, rules);
 }
 
-function decideReward(wallet: Wallet, reward: Transaction, txn: VoidTxn, rules: Rules): Verdict {
+function decideReward(
+  wallet: Wallet,
+  reward: Transaction,
+  command: VoidSettledCommand,
+  txn: VoidTxn,
+  rules: Rules,
+): Verdict {
   const first = firstAnswer(reward, { type: 'void' });
-  if (first !== undefined) return repeat(first, reward.row);
+  if (first !== undefined) return repeatIn(reward.round, first, reward.row, isOwnRequest(reward, command.id));
   const { id, paid } = reward;
   const after = wallet.balance - paid;
   if (!rules.voidAllowNegativeBalance && paid > 0 && after < 0) return fail('insufficient-balance');

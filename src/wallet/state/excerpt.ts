@@ -51,7 +51,7 @@ const REWARDS: readonly Namespace[] = ['reward'];
 const MOVEMENTS: readonly Namespace[] = ['debit', 'credit'];
 
 /** Where the ids of its elements can be. */
-function namespacesOf(type: Endpoint): readonly Namespace[] {
+export function namespacesOf(type: Endpoint): readonly Namespace[] {
   switch (type) {
     case 'voidSettled':
       return BETS_AND_REWARDS;

@@ -56,6 +56,13 @@ export interface RoundClosing extends FirstAnswer {
   readonly requestHash?: number | undefined;
 }
 
+/** An acknowledged message that the round remembers as a whole, with its answer; see `MessageRemembered` in src/wallet/event.ts. */
+export interface RememberedMessage {
+  readonly hash: number;
+  readonly before: Units;
+  readonly after: Units;
+}
+
 /* Flags of a round, below the number of its product. */
 const ENDED = 1;
 const KNOWN = 2;
@@ -71,6 +78,7 @@ const KEPT = 4;
  *   byte 3       a rollback: the same, with the id of its request
  *   byte 4       a cancel: the same as 1, then the hash of its request (number)
  *   byte 5       a settle or cancel that a rollback has undone: the hash of its request (number)
+ *   byte 6       a remembered message: its hash (number), balance before, after (signed)
  */
 const MARK_AT = USED_BYTES;
 const MESSAGES_AT = MARK_AT + 8;
@@ -78,6 +86,7 @@ const SETTLEMENT = 0;
 const CLOSINGS: readonly (RoundClosing['type'] | undefined)[] = [undefined, 'cancel', 'void', 'rollback', 'cancel'];
 const HASHED_CANCEL = 4;
 const UNDONE = 5;
+const REMEMBERED = 6;
 const CLOSING_BYTES_MAX = 1 + 4 * (NUMBER_BYTES_MAX + 1);
 const NO_MARK = -1;
 
@@ -185,6 +194,12 @@ export class Round {
     if (item.isBet) this.facts |= KNOWN;
   }
 
+  /** Notes the time of a change of the round as a whole. */
+  touch(timeMs: number): void {
+    const item = this.bearer ?? this.members().at(-1);
+    item?.touch(timeMs);
+  }
+
   /** Whatever bears the time of the last change of the round itself: its newest bet, else its mark. */
   get bearer(): Transaction | undefined {
     let bearer: Transaction | undefined;
@@ -248,7 +263,21 @@ export class Round {
 
   /** And what of them was undone. */
   get closingCount(): number {
-    return this.countMessages((tag) => tag !== SETTLEMENT);
+    return this.countMessages((tag) => tag !== SETTLEMENT && tag !== REMEMBERED);
+  }
+
+  get rememberedCount(): number {
+    return this.countMessages((tag) => tag === REMEMBERED);
+  }
+
+  /** Oldest first. */
+  get remembered(): RememberedMessage[] {
+    const messages: RememberedMessage[] = [];
+    this.findMessage((cursor, tag) => {
+      if (tag === REMEMBERED) messages.push(readRemembered(cursor));
+      else skipMessage(cursor, tag);
+    });
+    return messages;
   }
 
   get undoneCount(): number {
@@ -286,6 +315,15 @@ export class Round {
     this.append(bytes, writeNumber(bytes, 1, requestHash));
   }
 
+  addRemembered({ hash, before, after }: RememberedMessage): void {
+    const bytes = scratchOf(1 + 3 * (NUMBER_BYTES_MAX + 1));
+    bytes[0] = REMEMBERED;
+    let end = writeNumber(bytes, 1, hash);
+    end = writeSigned(bytes, end, before);
+    end = writeSigned(bytes, end, after);
+    this.append(bytes, end);
+  }
+
   /** A rollback has undone these; of their requests the hashes stay. The settlements are still members. */
   forget(isForgotten: {
     settlement?: (item: Transaction) => boolean;
@@ -294,7 +332,7 @@ export class Round {
     const place = this.messages;
     if (place === 0) return;
     const { settlement = () => false, closing = () => false } = isForgotten;
-    const { markMs, closings } = this;
+    const { markMs, closings, remembered } = this;
     const settlements = this.settlements.map(({ transaction, bets }) => ({ transaction, bets }));
     const undone = [
       ...this.undoneHashes,
@@ -307,6 +345,7 @@ export class Round {
     for (const one of settlements) if (!settlement(one.transaction)) this.addSettlement(one);
     for (const one of closings) if (!closing(one)) this.addClosing(one);
     for (const hash of undone) this.addUndone(hash);
+    for (const message of remembered) this.addRemembered(message);
   }
 
   /** Only `Wallet` calls it, which then frees the row. */
@@ -339,6 +378,15 @@ export class Round {
     return this.findMessage((cursor, tag) => {
       const isWanted = CLOSINGS[tag] === type && isTextAt(cursor.bytes, cursor.at, wanted);
       return isWanted ? readClosing(cursor, tag) : skipMessage(cursor, tag);
+    });
+  }
+
+  /** The remembered message with this hash. */
+  findRemembered(hash: number): RememberedMessage | undefined {
+    return this.findMessage((cursor, tag) => {
+      if (tag !== REMEMBERED) return skipMessage(cursor, tag);
+      const message = readRemembered(cursor);
+      return message.hash === hash ? message : undefined;
     });
   }
 
@@ -420,6 +468,10 @@ function readClosing(cursor: Cursor, tag: number): RoundClosing {
   return tag === HASHED_CANCEL ? { ...closing, requestHash: cursor.number() } : closing;
 }
 
+function readRemembered(cursor: Cursor): RememberedMessage {
+  return { hash: cursor.number(), before: cursor.signed(), after: cursor.signed() };
+}
+
 /** Reads the list of its bets when it is asked for: before the round has another message. */
 class StoredSettlement implements Settlement {
   constructor(
@@ -446,6 +498,7 @@ function readSettlement(tables: Tables, cursor: Cursor): Settlement {
 function skipMessage(cursor: Cursor, tag: number): undefined {
   if (tag === SETTLEMENT) skipSettlement(cursor);
   else if (tag === UNDONE) cursor.number();
+  else if (tag === REMEMBERED) readRemembered(cursor);
   else skipClosing(cursor, tag);
 }
 

@@ -53,13 +53,13 @@ export interface Effect extends FirstAnswer {
   readonly amount: Units;
   /** Of an adjustment, and of a rollback of this transaction alone; empty for others. */
   readonly requestId: string;
-  /** Of a settle, a cancel, or a reward's void, to know its late retry; undefined where an older walletd wrote it. */
+  /** Of a place, a settle, a cancel, or a reward's void, to know its late retry; undefined where an older walletd wrote it. */
   readonly requestHash: number | undefined;
   /** Of a rollback: when the platform sent it. */
   readonly sentMs: number;
 }
 
-/** A request as settles and cancels remember it. On disk for ever: it must not change. */
+/** A request as places, settles and cancels remember it. On disk for ever: it must not change. */
 export function hashOfRequest(requestId: string): number {
   return hashString(requestId);
 }
@@ -92,7 +92,7 @@ const ROLLBACK = EFFECTS.indexOf('rollback');
  *   byte      type (3 bits), was WAITING (of a rollback: BY_ROUND), was skipped, how the balance moved (2 bits), has a hash
  *   version (number), amount (signed), balance before (signed)
  *   balance after (signed)   where it moved neither by the amount nor not at all
- *   hash (u32, little-endian)   of the request id, of a settle or cancel, or the void of a reward
+ *   hash (u32, little-endian)   of the request id, of a place, settle or cancel, or the void of a reward
  *   request id (text)        of an adjustment, or of a rollback that is not BY_ROUND
  *   sent (double, little-endian)   of a rollback
  */
@@ -401,9 +401,23 @@ export class TransactionRecord {
     return this.effects().find((effect) => effect.type === 'rollback' && effect.requestId === requestId);
   }
 
-  /** Of all its settles and cancels, and of the void of a reward. */
+  /** Hashes of the requests of its settles and cancels, and of the void of a reward. */
   requestHashes(): number[] {
-    return this.effects().flatMap(({ requestHash }) => requestHash ?? []);
+    return hashesOf(this.effects());
+  }
+
+  /** True when an older walletd wrote one of its placings, settles or cancels: the request of that one is not known. */
+  get lacksHashes(): boolean {
+    return this.effects().some((effect) => HASHED.includes(effect.type) && effect.requestHash === undefined);
+  }
+
+  /** The placing by this request with this content: the exact message, sent again, has no further effect. */
+  placingBy(requestId: string, waiting: boolean, skip: boolean, amount: Units): Effect | undefined {
+    const hash = hashOfRequest(requestId);
+    return this.effects().find((effect) => {
+      const isSame = effect.waiting === waiting && effect.skip === skip && effect.amount === amount;
+      return effect.type === 'place' && effect.requestHash === hash && isSame;
+    });
   }
 
   /** The request hashes of settles and cancels that rollbacks have undone. */
@@ -411,7 +425,7 @@ export class TransactionRecord {
     if (!this.isRolledBack) return [];
     const effects = this.effects();
     const newest = effects.findLastIndex(({ type }) => type === 'rollback');
-    return effects.slice(0, newest).flatMap(({ requestHash }) => requestHash ?? []);
+    return hashesOf(effects.slice(0, newest));
   }
 
   private countEffects(type: number): number {
@@ -443,7 +457,14 @@ export class TransactionRecord {
   }
 }
 
-/** `requestId`: of an adjustment or a rollback, `requestHash`: of a settle or cancel, or the void of a reward, `sentMs`: of a rollback. */
+/** Effects that a late retry could repeat after a rollback. */
+const HASHED: readonly EffectType[] = ['place', 'settle', 'cancel'];
+
+function hashesOf(effects: readonly Effect[]): number[] {
+  return effects.flatMap(({ type, requestHash }) => (type === 'place' ? [] : (requestHash ?? [])));
+}
+
+/** `requestId`: of an adjustment or a rollback, `requestHash`: of a place, settle or cancel, or the void of a reward, `sentMs`: of a rollback. */
 export function effectOf(
   type: EffectType,
   waiting: boolean,

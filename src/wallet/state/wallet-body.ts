@@ -25,11 +25,12 @@ import type { Tallies, Wallet } from './wallet.js';
  *     facts (number), created (time after 0), updated (time after it), amount (signed)
  *     bytes that follow (number): id (text) and effects, see transaction-record.ts
  *   rounds with more to tell than that (number):
- *     round (number), flags (byte): 1 ended, 2 has undone messages; mark (double, little-endian)
+ *     round (number), flags (byte): 1 ended, 2 has undone messages, 4 remembers messages; mark (double, little-endian)
  *     settlements (number): transaction (number, from 0 on), bets (number), each of them (number)
  *     closings (number): type (byte), id (text), balance before, after (signed), version (number);
  *       of type 3, which is a cancel, too, the hash of its request (number)
  *     undone (number, where there are any): of each the hash of its request (number)
+ *     remembered (number, where there are any): of each its hash (number), balance before, after (signed)
  */
 const HAS_TALLIES = 1;
 const HAS_SESSION = 2;
@@ -37,6 +38,7 @@ const HAS_OPERATOR = 8;
 const HAS_REASON = 16;
 const ENDED = 1;
 const HAS_UNDONE = 2;
+const HAS_REMEMBERED = 4;
 const NO_MARK = -1;
 const BETS = numberOf('bet');
 const REWARDS = numberOf('reward');
@@ -332,8 +334,9 @@ function readTransaction(cursor: Cursor, wallet: Wallet, round: Round): Transact
 }
 
 function writeRound(bytes: ByteWriter, round: Round, placeOf: (item: Transaction) => number): void {
-  const { settlements, closings, undoneHashes } = round;
-  bytes.byte((round.ended ? ENDED : 0) | (undoneHashes.length > 0 ? HAS_UNDONE : 0));
+  const { settlements, closings, undoneHashes, remembered } = round;
+  const hasUndone = undoneHashes.length > 0 ? HAS_UNDONE : 0;
+  bytes.byte((round.ended ? ENDED : 0) | hasUndone | (remembered.length > 0 ? HAS_REMEMBERED : 0));
   bytes.double(round.markMs);
   bytes.number(settlements.length);
   for (const { transaction, bets } of settlements) {
@@ -350,9 +353,17 @@ function writeRound(bytes: ByteWriter, round: Round, placeOf: (item: Transaction
     bytes.number(version);
     if (requestHash !== undefined) bytes.number(requestHash);
   }
-  if (undoneHashes.length === 0) return;
-  bytes.number(undoneHashes.length);
-  for (const hash of undoneHashes) bytes.number(hash);
+  if (hasUndone !== 0) {
+    bytes.number(undoneHashes.length);
+    for (const hash of undoneHashes) bytes.number(hash);
+  }
+  if (remembered.length === 0) return;
+  bytes.number(remembered.length);
+  for (const { hash, before, after } of remembered) {
+    bytes.number(hash);
+    bytes.signed(before);
+    bytes.signed(after);
+  }
 }
 
 function readRound(cursor: Cursor, rounds: readonly Round[], transactions: readonly Transaction[]): void {
@@ -374,6 +385,11 @@ function readRound(cursor: Cursor, rounds: readonly Round[], transactions: reado
     const answer = { before: cursor.signed(), after: cursor.signed(), version: cursor.number() };
     round.addClosing({ type, id, ...answer, requestHash: number === HASHED_CANCEL ? cursor.number() : undefined });
   }
-  if ((flags & HAS_UNDONE) === 0) return;
-  for (let left = cursor.number(); left > 0; left--) round.addUndone(cursor.number());
+  if ((flags & HAS_UNDONE) !== 0) {
+    for (let left = cursor.number(); left > 0; left--) round.addUndone(cursor.number());
+  }
+  if ((flags & HAS_REMEMBERED) === 0) return;
+  for (let left = cursor.number(); left > 0; left--) {
+    round.addRemembered({ hash: cursor.number(), before: cursor.signed(), after: cursor.signed() });
+  }
 }

@@ -109,6 +109,14 @@ export interface ReferencePlayer {
   }[];
   /** Requests of settles and cancels of whole rounds that rollbacks have undone. */
   undone: { readonly product: string; readonly round: string; readonly request: string }[];
+  /** Acknowledged messages that their effects do not tell, by the round that they name first. */
+  remembered: {
+    readonly product: string;
+    readonly round: string;
+    readonly message: string;
+    readonly before: number;
+    readonly after: number;
+  }[];
   tipDays: number[];
   /** Of all operations with an id; `what` tells whether two are the same. */
   operations: { readonly id: string; readonly what: string; readonly before: number; readonly after: number }[];
@@ -141,8 +149,10 @@ interface Effect {
   source?: object;
   /** Of a repeat: that had another status or skip. */
   isOther?: boolean;
-  /** Of a repeat: its request was not known. */
+  /** Of a repeat: its request was not known, and is now. */
   remembered?: boolean;
+  /** Of a repeat: it is by another request than the one that had the effect, and this round has to remember it. */
+  home?: string;
   before: number;
   after: number;
   version: number;
@@ -198,6 +208,34 @@ export class ReferenceWallet {
   turn(player: ReferencePlayer, command: Callback, nowMs: number): ReferenceTurn {
     if (player.currency !== command.currency) return { answer: { code: 40003 }, player };
 
+    const today = this.today(player, command, nowMs);
+    const message = messageOf(command);
+    const known = player.remembered.find(
+      (one) => one.product === command.productId && one.message === message && isNamed(player, command, one.round),
+    );
+    if (known === undefined) return today.home === undefined ? today : this.remember(player, command, today);
+    // What was acknowledged has no effect any more, whatever it would do today.
+    const { code } = today.answer;
+    if (code === 20002 || code === 20003 || code === 20004) return { answer: { code }, player };
+    const closes = command.type === 'settleBets' || command.type === 'cancelBets' || command.type === 'cancelTips';
+    const isUndone = closes && today.player !== player && namesReopened(player, command);
+    if (isUndone || this.rules.duplicates === 'reject') return { answer: { code: 20002 }, player };
+    return { answer: { code: 0, before: known.before, after: known.after }, player };
+  }
+
+  private remember(player: ReferencePlayer, command: Callback, today: ReferenceTurn & { home?: string }): ReferenceTurn {
+    const { answer, home } = today;
+    if (home === undefined) return today;
+    const { productId: product } = command;
+    const ofRound = player.remembered.filter((one) => one.product === product && one.round === home);
+    if (ofRound.length >= this.rules.historyMax) return { answer: { code: 20002 }, player };
+    const { before = 0, after = 0 } = answer;
+    const remembered = [...today.player.remembered, { product, round: home, message: messageOf(command), before, after }];
+    return { answer, player: { ...today.player, remembered, version: player.version + 1 } };
+  }
+
+  /** The answer as if nothing had been remembered as a whole, and the round that has to remember it. */
+  private today(player: ReferencePlayer, command: Callback, nowMs: number): ReferenceTurn & { home?: string } {
     this.request = command.id;
     this.sent = command.timestampMillis;
     const copy = copyOf(player);
@@ -233,9 +271,11 @@ export class ReferenceWallet {
       if (!(error instanceof Refused)) throw error;
       return { answer: { code: error.code }, player: withResidue(player, error, version) };
     }
-    if (changed) copy.version = version;
     const answer = this.answerOf(command, effects, idle, player.balance, copy.balance);
-    return { answer, player: changed ? copy : player };
+    if (changed) copy.version = version;
+    const turn = { answer, player: changed ? copy : player };
+    const home = answer.code === 0 ? homeOf(copy, command, effects, idle) : undefined;
+    return home === undefined ? turn : { ...turn, home };
   }
 
   private answerOf(
@@ -337,11 +377,12 @@ export class ReferenceWallet {
     const alive = bet.kind === 'bet' && !bet.single && !isReversed(bet);
     const opens = alive && txn.status === 'OPEN' && !bet.opened;
     const takes = alive && !skip && !bet.taken;
-    if (bet.kind === 'bet' && !opens && !takes && bet.round === txn.roundId) {
-      const entry = alike(bet, 'place', txn.betAmount, txn.status, skip);
+    if (bet.kind === 'bet' && bet.round === txn.roundId) {
+      const own = this.ownPlacing(bet, txn.betAmount, txn.status, skip);
+      const entry = own ?? (opens || takes ? undefined : alike(bet, 'place', txn.betAmount, txn.status, skip));
       if (entry !== undefined) {
         if (isReversed(bet)) throw new Refused(20003);
-        return repeatOf(entry);
+        return repeatOf(entry, own === undefined ? bet.round : undefined);
       }
     }
     this.refuseStranger(player, command, nowMs);
@@ -369,7 +410,7 @@ export class ReferenceWallet {
     const pays = entry !== undefined && bet !== undefined && !isReversed(bet) && !bet.paidOut && !skip;
     if (bet !== undefined && entry !== undefined && !pays) {
       if (isReversed(bet)) throw new Refused(20003);
-      return repeatOf(entry);
+      return this.repeatIn(bet, entry);
     }
     this.refuseOpening(player, command.productId);
     const again = bet?.single === true && isOpen(bet);
@@ -415,7 +456,7 @@ export class ReferenceWallet {
       if (bet.singly || bet.settledByRound) throw new Refused(20004);
       const entry = alike(bet, 'settle', txn.payoutAmount, '', skip);
       if (entry === undefined) throw new Refused(20004);
-      if (skip || bet.paidOut) return repeatOf(entry);
+      if (skip || bet.paidOut) return this.repeatIn(bet, entry);
     }
     bet.state = 'SETTLED';
     if (!skip) {
@@ -443,7 +484,9 @@ export class ReferenceWallet {
       const runsAgain = bets.some((bet) => known.betIds.includes(bet.id) && isOpen(bet));
       const isItsOwn = known.entries.some((one) => one.request === command.id);
       if (runsAgain && !isItsOwn) throw new Refused(20004);
-      if (skip || known.paidOut) return repeatOf(alike(known, 'settle', txn.payoutAmount, '', skip) as Entry);
+      if (skip || known.paidOut) {
+        return this.repeatIn(known, alike(known, 'settle', txn.payoutAmount, '', skip) as Entry);
+      }
       const own = known.betIds.length > 0 ? bets.filter((bet) => known.betIds.includes(bet.id)) : bets;
       if (own.every(isReversed)) throw new Refused(20003);
     } else {
@@ -505,7 +548,7 @@ export class ReferenceWallet {
     const reward = player.rewards.find((one) => one.product === command.productId && one.id === txn.id);
     const entry = reward?.entries.find((one) => one.what === 'void');
     if (reward !== undefined && (bet === undefined || bet.kind === 'tombstone' || entry?.request === command.id)) {
-      if (entry !== undefined) return repeatOf(entry);
+      if (entry !== undefined) return repeatOf(entry, entry.request === this.request ? undefined : reward.round);
       const moved = -reward.paid;
       if (!this.rules.voidAllowNegativeBalance && moved < 0 && player.balance + moved < 0) throw new Refused(10002);
       reward.state = 'VOID';
@@ -582,7 +625,7 @@ export class ReferenceWallet {
     if (this.isStale(player, bet)) throw new Refused(20002);
     if (!isOpen(bet) && bet.state !== 'TIPS') {
       const entry = isReversed(bet) ? bet.entries.find((one) => one.what === 'cancel' && !one.undone) : undefined;
-      if (entry !== undefined) return repeatOf(entry);
+      if (entry !== undefined) return this.repeatIn(bet, entry);
       throw new Refused(bet.state === 'SETTLED' ? 20004 : 20003);
     }
     const moved = bet.held;
@@ -609,7 +652,9 @@ export class ReferenceWallet {
     const product = command.productId;
     if (this.isStaleInRound(player, product, txn.roundId)) throw new Refused(20002);
     const closing = closingOf(player, product, txn.roundId, 'cancel', txn.id);
-    if (closing !== undefined) return repeatOf(closing);
+    if (closing !== undefined) {
+      return repeatOf(closing, closing.request === this.request ? undefined : txn.roundId);
+    }
     const bets = betsOf(player, product, txn.roundId);
     const mark = player.marks.find((one) => one.product === product && one.round === txn.roundId);
     const at = command.timestampMillis;
@@ -670,7 +715,7 @@ export class ReferenceWallet {
     if (isOpen(bet) || bet.state === 'TIPS') {
       const newest = rollbacks.at(-1);
       if (newest === undefined) throw new Refused(20001);
-      if (isFull) return repeatOf(newest);
+      if (isFull) throw new Refused(20002);
       bet.asked.push({ request: command.id, entry: newest });
       return { ...repeatOf(newest), remembered: true };
     }
@@ -741,7 +786,7 @@ export class ReferenceWallet {
       if (opened.length === 0) {
         const repeated = newestOf(rollbacks);
         if (repeated === undefined) throw new Refused(open.length > 0 ? 20001 : 20003);
-        if (isFull) return repeatOf(repeated);
+        if (isFull) throw new Refused(20002);
         if (repeated.version < version) {
           player.rollbacks.push({ product, round, request: command.id, entry: repeated });
           return { ...repeatOf(repeated), remembered: true };
@@ -822,10 +867,11 @@ export class ReferenceWallet {
     const item = find(player, command.productId, txn.id);
     const skip = txn.skipBalanceUpdate;
     const takes = item?.state === 'TIPS' && !item.taken && !skip;
-    const entry = item?.kind === 'tip' ? alike(item, 'place', txn.betAmount, '', skip) : undefined;
-    if (entry !== undefined && !takes) {
-      if (item?.state === 'REFUND') throw new Refused(20003);
-      return repeatOf(entry);
+    if (item?.kind === 'tip') {
+      const own = this.ownPlacing(item, txn.betAmount, '', skip);
+      const entry = own ?? (takes ? undefined : alike(item, 'place', txn.betAmount, '', skip));
+      if (entry !== undefined && item.state === 'REFUND') throw new Refused(20003);
+      if (entry !== undefined) return repeatOf(entry, own === undefined ? item.round : undefined);
     }
     this.refuseStranger(player, command, nowMs);
     if (item !== undefined && isReversed(item)) throw new Refused(20003);
@@ -867,6 +913,20 @@ export class ReferenceWallet {
     player.movements.push(movement);
     const moved = status === 'DEBIT' ? -amount : amount;
     return this.move(player, moved, version, movement, { what: 'place', amount });
+  }
+
+  /** The entry of this very message, also where a rollback has made its stake untaken. */
+  private ownPlacing(item: Bet, amount: number, status: string, skip: boolean): Entry | undefined {
+    return item.entries.find((one) => {
+      const isSame = one.amount === amount && one.status === status && one.skip === skip;
+      return one.what === 'place' && one.request === this.request && isSame;
+    });
+  }
+
+  /** A repeat of a settle or cancel. */
+  private repeatIn(item: { round: string; entries: Entry[] }, entry: Entry): Effect {
+    const isOwn = ({ what, request }: Entry) => (what === 'settle' || what === 'cancel') && request === this.request;
+    return repeatOf(entry, item.entries.some(isOwn) ? undefined : item.round);
   }
 
   private refuseOpening(player: ReferencePlayer, product: string): void {
@@ -937,6 +997,7 @@ export function newPlayer(currency: string, balance: number): ReferencePlayer {
     endedRounds: [],
     rollbacks: [],
     undone: [],
+    remembered: [],
     tipDays: [],
     operations: [{ id: 'fund', what: 'import', before: 0, after: balance }],
   };
@@ -964,6 +1025,7 @@ function copyOf(player: ReferencePlayer): ReferencePlayer {
     endedRounds: [...player.endedRounds],
     rollbacks: [...player.rollbacks],
     undone: [...player.undone],
+    remembered: [...player.remembered],
     tipDays: [...player.tipDays],
     operations: [...player.operations],
   };
@@ -1078,7 +1140,62 @@ function alike(
   return same ?? (newest && { ...newest, standsFor: newest });
 }
 
-function repeatOf(entry: { before: number; after: number; version: number; standsFor?: Entry }): Effect {
+function repeatOf(
+  entry: { before: number; after: number; version: number; standsFor?: Entry },
+  home: string | undefined = undefined,
+): Effect {
   const { before, after, version, standsFor } = entry;
-  return { repeat: true, before, after, version, source: standsFor ?? entry, isOther: standsFor !== undefined };
+  const effect = { repeat: true, before, after, version, source: standsFor ?? entry, isOther: standsFor !== undefined };
+  return home === undefined ? effect : { ...effect, home };
+}
+
+/** The message as it is compared: without its time and what decides nothing. */
+function messageOf({ type, id, txns }: Callback): string {
+  const elements = (txns as readonly unknown[] as readonly Record<string, unknown>[]).map((txn) => [
+    ...[txn.id, txn.roundId, txn.status, txn.betAmount, txn.payoutAmount, txn.amount],
+    ...[txn.byRound, txn.skipBalanceUpdate, txn.isSingleState, txn.isEndRound],
+  ]);
+  return JSON.stringify([type, id, elements]);
+}
+
+function meansRound(txn: Txn): boolean {
+  const { byRound = false, isSingleState = false } = txn as Partial<Of<'settleBets'>>;
+  return byRound && !isSingleState;
+}
+
+/** The rounds that an element names: those of the transactions with its id, and its own. */
+function roundsOf(player: ReferencePlayer, { type, productId }: Callback, txn: Txn): string[] {
+  if (meansRound(txn)) return [txn.roundId];
+  const isIt = (one: { product: string; id: string }) => one.product === productId && one.id === txn.id;
+  const bets = type === 'winRewards' || type === 'adjustBalance' ? [] : player.bets.filter(isIt);
+  const rewards = type === 'winRewards' || type === 'voidSettled' ? player.rewards.filter(isIt) : [];
+  return [...bets.map(({ round }) => round), ...rewards.map(({ round }) => round), txn.roundId];
+}
+
+function isNamed(player: ReferencePlayer, command: Callback, round: string): boolean {
+  return command.txns.some((txn) => roundsOf(player, command, txn).includes(round));
+}
+
+/** The round that has to remember the message; undefined where its effects tell it. */
+function homeOf(player: ReferencePlayer, command: Callback, effects: readonly Effect[], idle: number) {
+  const [first] = command.txns as readonly Txn[];
+  if (first === undefined || command.txns.length === 1) return effects[0]?.home;
+  const isDistinct = new Set(command.txns.map(({ id }) => id)).size === command.txns.length;
+  const isOwn = ({ repeat, home, remembered }: Effect) => repeat && home === undefined && remembered !== true;
+  const areTold = effects.every(({ repeat }) => !repeat) || effects.every(isOwn);
+  if (idle === 0 && isDistinct && areTold && !command.txns.some(meansRound)) return undefined;
+  return roundsOf(player, command, first)[0];
+}
+
+/** A settle or cancel of something that runs once more since a rollback counts no longer. */
+function namesReopened(player: ReferencePlayer, command: Callback): boolean {
+  const { productId: product } = command;
+  const isReopened = (bet: Bet) => {
+    return (isOpen(bet) || bet.state === 'TIPS') && bet.entries.some(({ what }) => what === 'rollback');
+  };
+  return (command.txns as readonly Txn[]).some((txn) => {
+    if (meansRound(txn)) return betsOf(player, product, txn.roundId).some(isReopened);
+    const bet = find(player, product, txn.id);
+    return bet !== undefined && isReopened(bet);
+  });
 }

@@ -1,0 +1,78 @@
+import type { CallbackCommand } from '../command.js';
+
+type Txn = CallbackCommand['txns'][number];
+
+/**
+ * Hash of an acknowledged message to 53 bits: endpoint, request id, and of each element what its decision reads. The time is no part
+ * of it: platforms that write a message anew give it a new one. Two messages are only compared where they name the same round, so
+ * one in 2^53 pairs of them is taken for a repeat. On disk for ever: it must not change.
+ */
+export function hashOfMessage({ type, id, txns }: CallbackCommand): number {
+  mixer.begin();
+  mixer.text(type);
+  mixer.text(id);
+  for (const txn of txns) mixElement(txn);
+  return mixer.end();
+}
+
+function mixElement(txn: Txn): void {
+  mixer.text(txn.id);
+  mixer.text(txn.roundId);
+  mixer.text('status' in txn ? txn.status : '');
+  mixer.number('betAmount' in txn ? txn.betAmount : -1);
+  mixer.number('payoutAmount' in txn ? txn.payoutAmount : -1);
+  mixer.number('amount' in txn ? txn.amount : -1);
+  mixer.flag('byRound' in txn && txn.byRound);
+  mixer.flag('skipBalanceUpdate' in txn && txn.skipBalanceUpdate);
+  mixer.flag('isSingleState' in txn && txn.isSingleState);
+  mixer.flag('isEndRound' in txn && txn.isEndRound);
+}
+
+/** Two lanes of FNV-1a with different primes, each finished as in MurmurHash3. */
+class Mixer {
+  private low = 0;
+  private high = 0;
+
+  begin(): void {
+    this.low = 0x811c9dc5;
+    this.high = 0x9747b28c;
+  }
+
+  /** Followed by its length, so that two texts in a row have one reading. */
+  text(text: string): void {
+    for (let i = 0; i < text.length; i++) this.unit(text.charCodeAt(i));
+    this.number(text.length);
+  }
+
+  /** A safe integer. */
+  number(value: number): void {
+    this.unit(value % 0x10000);
+    for (let rest = Math.trunc(value / 0x10000); rest !== 0; rest = Math.trunc(rest / 0x10000)) this.unit(rest % 0x10000);
+    this.unit(0x10000);
+  }
+
+  flag(isSet: boolean): void {
+    this.unit(isSet ? 1 : 2);
+  }
+
+  end(): number {
+    const low = finish(this.low ^ this.high);
+    const high = finish(Math.imul(this.high, 0x85ebca6b) ^ low);
+    return (high & 0x1fffff) * 2 ** 32 + low;
+  }
+
+  private unit(unit: number): void {
+    this.low = Math.imul(this.low ^ unit, 0x01000193);
+    this.low ^= this.low >>> 15;
+    this.high = Math.imul(this.high ^ unit, 0x5bd1e995);
+    this.high ^= this.high >>> 13;
+  }
+}
+
+function finish(lane: number): number {
+  let hash = Math.imul(lane ^ (lane >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+const mixer = new Mixer();

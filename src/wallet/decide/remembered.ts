@@ -1,0 +1,99 @@
+import type { CallbackCommand } from '../command.js';
+import type { MessageRemembered } from '../event.js';
+import { namespacesOf } from '../state/excerpt.js';
+import type { RememberedMessage, Round, Transaction } from '../state/round.js';
+import type { Namespace } from '../state/transaction-kind.js';
+import type { Wallet } from '../state/wallet.js';
+import { hashOfMessage } from './message-hash.js';
+
+/*
+ * An acknowledged message, sent again at any later time, has no effect (docs/decisions.md section 3). Most messages are known by their
+ * effects, each of which keeps the request that had it. The others are remembered as a whole by the first round that they name: arrays
+ * with an element that changed nothing, and messages that repeat the content of an earlier one under another request id. Rounds leave
+ * memory as a whole, for the archive or for good, so the memory of a message lives as long as what it is about.
+ */
+
+/** The answer that this very message had; undefined where no round remembers it. */
+export function findRemembered(wallet: Wallet, command: CallbackCommand): RememberedMessage | undefined {
+  let hash: number | undefined;
+  return firstOfRounds(wallet, command, (round) => {
+    if (!round.hasMessages) return undefined;
+    hash ??= hashOfMessage(command);
+    return round.findRemembered(hash);
+  });
+}
+
+/** The round that is to remember the message. `wallet`: as the message leaves it. */
+export function homeOf(wallet: Wallet, command: CallbackCommand): Round | undefined {
+  return firstOfRounds(wallet, command, (round) => round);
+}
+
+/** True for an array of which each element names one transaction, and no two the same. */
+export function isOfDistinctIds({ txns }: CallbackCommand): boolean {
+  const ids = new Set<string>();
+  for (const txn of txns) {
+    if (isByRound(txn)) return false;
+    ids.add(txn.id);
+  }
+  return ids.size === txns.length;
+}
+
+export function rememberIn(
+  round: Round,
+  command: CallbackCommand,
+  answer: { readonly before: number; readonly after: number },
+  after: number,
+): MessageRemembered {
+  return {
+    type: 'message-remembered',
+    roundId: round.id,
+    hash: hashOfMessage(command),
+    answerBefore: answer.before,
+    answerAfter: answer.after,
+    after,
+  };
+}
+
+/** True when a bet or tip that the message names runs once more since a rollback: its settle or cancel counts no longer. */
+export function namesReopened(wallet: Wallet, command: CallbackCommand): boolean {
+  const { productId } = command;
+  return command.txns.some((txn) => {
+    if (isByRound(txn)) return wallet.round(productId, txn.roundId)?.bets.some(isReopened) ?? false;
+    const item = wallet.bet(productId, txn.id);
+    return item !== undefined && isReopened(item);
+  });
+}
+
+function isReopened(item: Transaction): boolean {
+  return item.isReopened;
+}
+
+/**
+ * Visits the rounds of each element, in order: those of the transactions with its id, then the round that it names. Returns the first
+ * result that is not undefined.
+ */
+function firstOfRounds<T>(
+  wallet: Wallet,
+  { type, productId, txns }: CallbackCommand,
+  visit: (round: Round) => T | undefined,
+): T | undefined {
+  const namespaces = namespacesOf(type);
+  for (const txn of txns) {
+    for (const namespace of isByRound(txn) ? NONE : namespaces) {
+      const item = wallet.named(namespace, productId, txn.id);
+      const found = item && visit(item.round);
+      if (found !== undefined) return found;
+    }
+    const round = wallet.round(productId, txn.roundId);
+    const found = round && visit(round);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const NONE: readonly Namespace[] = [];
+
+/** A single-state settle names its bet, whatever its `transactionType`. */
+function isByRound(txn: CallbackCommand['txns'][number]): boolean {
+  return 'byRound' in txn && txn.byRound && !('isSingleState' in txn && txn.isSingleState);
+}
