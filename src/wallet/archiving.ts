@@ -17,6 +17,8 @@ export interface Archivable extends RoundName {
   /** Of its last change. */
   readonly updatedMs: number;
   readonly transactions: readonly ArchivableTransaction[];
+  /** The image holds messages that the round remembers as a whole. */
+  readonly remembers: boolean;
 }
 
 export interface ArchivableTransaction {
@@ -70,6 +72,7 @@ function archivable(wallet: Wallet, round: Round, members: readonly Transaction[
     updatedMs,
     productId: round.productId,
     roundId: round.id,
+    remembers: round.hasMessages && round.rememberedCount > 0,
     transactions: members.map((item) => {
       const { kind, id } = item;
       return { kind, id, version: item.isTombstone ? 0 : (item.firstVersion ?? 0) };

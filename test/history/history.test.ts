@@ -174,7 +174,10 @@ test('FORMAT.md says of every number, position and flag what the bytes say', () 
   const document = new FormatDocument();
   const numbered = Object.fromEntries(document.endpoints.map((endpoint, number) => [endpoint, number]));
   assert.deepEqual(numbered, ENDPOINT_NUMBER);
-  assert.deepEqual(distinct([...document.events.keys()]), distinct([...Object.keys(EVENT_TYPES), CALLBACK_THAT_REMEMBERS]));
+  assert.deepEqual(
+    distinct([...document.events.keys()]),
+    distinct([...Object.keys(EVENT_TYPES), CALLBACK_THAT_REMEMBERS]),
+  );
   assert.deepEqual(distinct([...document.changes.keys()]), distinct(Object.keys(CHANGE_TYPES)));
   const unpackr = new Unpackr({ useRecords: false });
   for (const { bytes, entry } of logsOfToday.flatMap(({ entries }) => entries)) {

@@ -137,7 +137,13 @@ export const arbitraryCallback: fc.Arbitrary<CallbackCommand> = fc.oneof(...CALL
 export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   ...CALLBACKS.map(({ weight, arbitrary }) => ({ weight, arbitrary: arbitrary.map(toStep) })),
   { weight: 2, arbitrary: checkBalance().map((command): Step => ({ type: 'balance', command })) },
-  { weight: 6, arbitrary: fc.record({ type: fc.constant('again' as const), back: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 60 })) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('again' as const),
+      back: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 60 })),
+    }),
+  },
   {
     weight: 8,
     arbitrary: fc.record({

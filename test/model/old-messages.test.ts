@@ -41,7 +41,11 @@ const step: fc.Arbitrary<Step> = fc.record({
 /** Limits on how much is remembered refuse a message; they never forget one. */
 const rules: fc.Arbitrary<Rules> = fc.oneof(
   fc.constant(DEFAULT_RULES),
-  arbitraryRules(DEFAULT_RULES).map((any) => ({ ...any, rollbackStale: 'request' as const, sessionToken: 'ignore' as const })),
+  arbitraryRules(DEFAULT_RULES).map((any) => ({
+    ...any,
+    rollbackStale: 'request' as const,
+    sessionToken: 'ignore' as const,
+  })),
 );
 
 interface Sent {

@@ -49,6 +49,20 @@ test('LMDB: the archive of another store is refused', async () => {
   assert.throws(() => LmdbArchive.open(folder, OTHER_ID), /is of another store/);
 });
 
+test('LMDB: remembered messages raise the version, which an older walletd refuses', async () => {
+  const folder = tempFolder();
+  const about = () => JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as object;
+  const archive = LmdbArchive.open(folder, STORE_ID);
+  await archive.put([DAMAGED]);
+  assert.deepEqual(about(), { version: 1, storeId: STORE_ID });
+  await archive.put([{ ...DAMAGED, round: 9, remembers: true }]);
+  assert.deepEqual(about(), { version: 2, storeId: STORE_ID });
+  await archive.close();
+  await LmdbArchive.open(folder, STORE_ID).close();
+  writeFileSync(join(folder, 'archive.json'), JSON.stringify({ version: 3, storeId: STORE_ID }));
+  assert.throws(() => LmdbArchive.open(folder, STORE_ID), /written by a newer walletd: it is of version 3/);
+});
+
 const DAMAGED: ArchiveRecord = {
   shard: 0,
   day: 20_000,
@@ -134,6 +148,24 @@ if (noPostgres !== undefined) {
     const url = urls.get(name) ?? (await newDatabase());
     urls.set(name, url);
     return new PostgresArchive(url, STORE_ID);
+  });
+
+  test('PostgreSQL: remembered messages raise the version, which an older walletd refuses', async () => {
+    const url = await newDatabase();
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    const versions = async () => (await client.query('SELECT version FROM walletd_archive')).rows as object[];
+    const archive = new PostgresArchive(url, STORE_ID);
+    await archive.put([DAMAGED]);
+    assert.deepEqual(await versions(), [{ version: 1 }]);
+    await archive.put([{ ...DAMAGED, round: 9, remembers: true }]);
+    assert.deepEqual(await versions(), [{ version: 2 }]);
+    await archive.close();
+    await client.query('UPDATE walletd_archive SET version = 3');
+    const newer = new PostgresArchive(url, STORE_ID);
+    await assert.rejects(newer.put([DAMAGED]), /written by a newer walletd: it is of version 3/);
+    await newer.close();
+    await client.end();
   });
 
   test('PostgreSQL: the archive of another store is refused', async () => {

@@ -42,7 +42,8 @@ class FakeShard {
 }
 
 function playerOf(n: number): ArchivablePlayer {
-  const round = { image: Buffer.alloc(0), updatedMs: 0, productId: 'P', roundId: 'r', transactions: [] };
+  const names = { productId: 'P', roundId: 'r' };
+  const round = { ...names, image: Buffer.alloc(0), updatedMs: 0, transactions: [], remembers: false };
   return { username: `p${n}`, rounds: [round] };
 }
 

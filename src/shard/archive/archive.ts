@@ -18,7 +18,14 @@ export interface ArchiveRecord {
   readonly index: number;
   readonly ids: readonly ArchivedId[];
   readonly image: Buffer;
+  /** Only when it is put: the image holds remembered messages, which a reader of archives of version 1 would misread. */
+  readonly remembers?: boolean;
 }
+
+/** The version of an archive goes up with the first record that needs it, so that an older walletd refuses to open it. */
+export const ARCHIVE_VERSION = 2;
+/** The version of an archive without remembered messages. */
+export const FIRST_ARCHIVE_VERSION = 1;
 
 /** Of two records of a round: above 0 when the first is newer. */
 export function compareAge(one: Pick<ArchiveRecord, 'lsn' | 'index'>, other: typeof one): number {

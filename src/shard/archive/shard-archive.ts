@@ -271,13 +271,13 @@ export class ShardArchive {
   }
 
   private recordOf(lsn: Lsn, player: number, round: Archivable, index: number): ArchiveRecord {
-    const { productId, roundId, image, updatedMs, transactions } = round;
+    const { productId, roundId, image, updatedMs, transactions, remembers } = round;
     const ids: ArchivedId[] = [];
     for (const { kind, id, version } of transactions) {
       if (kind !== 'mark') ids.push({ id: hashOfTransaction(kind, productId, roundId, id), version });
     }
     const hash = hashOfName(productId, roundId);
-    return { shard: this.shard, day: dayOf(updatedMs), player, round: hash, lsn, index, ids, image };
+    return { shard: this.shard, day: dayOf(updatedMs), player, round: hash, lsn, index, ids, image, remembers };
   }
 
   /** False when it has none of the bets and rounds that this names: then nothing has to be looked up. */

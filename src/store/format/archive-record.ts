@@ -1,7 +1,8 @@
 import { crc32 } from 'node:zlib';
-import type { ArchivedId, ArchiveRecord } from '../../shard/archive/archive.js';
+import { ARCHIVE_VERSION, type ArchivedId, type ArchiveRecord } from '../../shard/archive/archive.js';
 import { DamagedRecordError } from '../../shard/archive/damaged-record-error.js';
 import type { Lsn } from '../../shard/log/lsn.js';
+import { UnknownFormatError } from './format-error.js';
 
 /*
  * What an archive keeps of a round, the same in every kind of archive. Integers are big-endian.
@@ -14,6 +15,13 @@ const CHECKSUM_BYTES = 4;
 const START = CHECKSUM_BYTES + 2;
 const ID_BYTES = 8;
 export const TAIL_BYTES = 16;
+
+/** The refusal of an archive that a newer walletd has written. */
+export function newerArchive(version: number): UnknownFormatError {
+  return new UnknownFormatError(
+    `the archive was written by a newer walletd: it is of version ${version}, and this walletd reads versions 1 to ${ARCHIVE_VERSION}`,
+  );
+}
 
 /** A record without what it keeps. */
 export type Place = Pick<ArchiveRecord, 'shard' | 'player' | 'round' | 'lsn' | 'index'>;

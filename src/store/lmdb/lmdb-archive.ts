@@ -1,20 +1,22 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DAY_MS } from '../../base/time.js';
-import type {
-  Archive,
-  ArchivedPlace,
-  ArchiveName,
-  ArchiveRecord,
-  Days,
-  FreshNames,
+import {
+  ARCHIVE_VERSION,
+  type Archive,
+  type ArchivedPlace,
+  type ArchiveName,
+  type ArchiveRecord,
+  type Days,
+  FIRST_ARCHIVE_VERSION,
+  type FreshNames,
 } from '../../shard/archive/archive.js';
 import type { Lsn } from '../../shard/log/lsn.js';
-import { FormatError, UnknownFormatError } from '../format/format-error.js';
+import { newerArchive } from '../format/archive-record.js';
+import { FormatError } from '../format/format-error.js';
 import { ArchiveDay } from './archive-day.js';
 import { SavedNames } from './saved-names.js';
 
-const VERSION = 1;
 const ABOUT_FILE = 'archive.json';
 const DAY_FILE = /^(\d{4}-\d{2}-\d{2})\.mdb$/;
 /** Days that stay open: those that rounds are put into, and some that are read. */
@@ -32,17 +34,23 @@ export class LmdbArchive implements Archive {
 
   private constructor(
     private readonly folder: string,
+    private readonly storeId: string,
+    /** As its file says, or less where another process has raised it. */
+    private version: number,
     private readonly onStuck: (why: string) => void,
   ) {}
 
   /** Throws a `FormatError` when the folder holds the archive of another store. `onStuck` as `LmdbStore.open` has it. */
   static open(folder: string, storeId: string, onStuck: (why: string) => void = () => {}): LmdbArchive {
     mkdirSync(folder, { recursive: true });
-    claim(folder, storeId);
-    return new LmdbArchive(folder, onStuck);
+    return new LmdbArchive(folder, storeId, claim(folder, storeId), onStuck);
   }
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
+    if (this.version < ARCHIVE_VERSION && records.some(({ remembers }) => remembers)) {
+      writeAbout(this.folder, ARCHIVE_VERSION, this.storeId);
+      this.version = ARCHIVE_VERSION;
+    }
     const byDay = new Map<number, ArchiveRecord[]>();
     for (const record of records) {
       const ofDay = byDay.get(record.day);
@@ -173,24 +181,26 @@ export class LmdbArchive implements Archive {
   }
 }
 
-/** Writes down whose archive it is, or checks that it is this store's. */
-function claim(folder: string, storeId: string): void {
+/** Writes down whose archive it is, or checks that it is this store's. Returns its version. */
+function claim(folder: string, storeId: string): number {
   const path = join(folder, ABOUT_FILE);
   if (!existsSync(path)) {
-    // Another thread may do the same: whoever comes last writes the same.
-    const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-    writeFileSync(draft, `${JSON.stringify({ version: VERSION, storeId })}\n`, { flush: true });
-    renameSync(draft, path);
-    return;
+    writeAbout(folder, FIRST_ARCHIVE_VERSION, storeId);
+    return FIRST_ARCHIVE_VERSION;
   }
   const about = JSON.parse(readFileSync(path, 'utf8')) as { version: number; storeId: string };
-  if (about.version !== VERSION) {
-    throw new UnknownFormatError(
-      `archive version ${about.version} is not known; this walletd reads version ${VERSION}`,
-    );
-  }
+  if (about.version > ARCHIVE_VERSION) throw newerArchive(about.version);
   if (about.storeId !== storeId)
     throw new FormatError(`the archive in ${folder} is of another store: ${about.storeId}`);
+  return about.version;
+}
+
+/** Several threads may do the same at a time: each writes a file of its own and puts it in place, and all write the same. */
+function writeAbout(folder: string, version: number, storeId: string): void {
+  const path = join(folder, ABOUT_FILE);
+  const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+  writeFileSync(draft, `${JSON.stringify({ version, storeId })}\n`, { flush: true });
+  renameSync(draft, path);
 }
 
 function nameOf({ day, player, round, lsn, index }: ArchiveRecord): string {

@@ -1,20 +1,28 @@
 import { type DatabaseError, Pool, type PoolClient } from 'pg';
-import type {
-  Archive,
-  ArchivedPlace,
-  ArchiveName,
-  ArchiveRecord,
-  Days,
-  FreshNames,
+import {
+  ARCHIVE_VERSION,
+  type Archive,
+  type ArchivedPlace,
+  type ArchiveName,
+  type ArchiveRecord,
+  type Days,
+  FIRST_ARCHIVE_VERSION,
+  type FreshNames,
 } from '../../shard/archive/archive.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import { maybeOpenFresh, maybeOpenNames, sealFresh, sealNames } from '../format/archive-names.js';
-import { type DatedPlace, decodeRecord, encodedLength, maybeIdsIn, writeRecord } from '../format/archive-record.js';
-import { FormatError, UnknownFormatError } from '../format/format-error.js';
+import {
+  type DatedPlace,
+  decodeRecord,
+  encodedLength,
+  maybeIdsIn,
+  newerArchive,
+  writeRecord,
+} from '../format/archive-record.js';
+import { FormatError } from '../format/format-error.js';
 import { createPartition, createTables, PARTITION, ROUNDS } from './archive-tables.js';
 import { byteaArray, int4Array, int8Array } from './binary-array.js';
 
-const VERSION = 1;
 const CONNECTIONS = 2;
 const CONNECT_MS = 5000;
 const STATEMENT_MS = 10_000;
@@ -39,6 +47,8 @@ export class PostgresArchive implements Archive {
   private readonly pool: Pool;
   private readonly partitions = new Set<number>();
   private prepared: Promise<void> | undefined = undefined;
+  /** As its table said, or less where another process has raised it. */
+  private version = FIRST_ARCHIVE_VERSION;
 
   constructor(
     url: string,
@@ -63,6 +73,10 @@ export class PostgresArchive implements Archive {
     // In the turn in which it is asked for: whoever asks has chosen the moment.
     const values = [...placesOf(records), encoded(records), ...freshOf(records)];
     await this.prepare();
+    if (this.version < ARCHIVE_VERSION && records.some(({ remembers }) => remembers)) {
+      await this.ask('raise', 'UPDATE walletd_archive SET version = $1 WHERE version < $1', [ARCHIVE_VERSION]);
+      this.version = ARCHIVE_VERSION;
+    }
     for (const { day } of records) if (!this.partitions.has(day)) await this.addPartition(day);
     try {
       await this.ask('put', PUT, values);
@@ -207,15 +221,12 @@ export class PostgresArchive implements Archive {
   /** Makes the tables where there are none, and checks whose they are; once it has succeeded, not again. */
   private prepare(): Promise<void> {
     this.prepared ??= this.inTransaction(async (client) => {
-      await createTables(client, VERSION, this.storeId);
+      await createTables(client, FIRST_ARCHIVE_VERSION, this.storeId);
       const { rows } = await client.query('SELECT version, store_id FROM walletd_archive');
       const [about] = rows as { version: number; store_id: string }[];
       if (about === undefined) throw new FormatError('the archive does not say whose it is');
-      if (about.version !== VERSION) {
-        throw new UnknownFormatError(
-          `archive version ${about.version} is not known; this walletd reads version ${VERSION}`,
-        );
-      }
+      if (about.version > ARCHIVE_VERSION) throw newerArchive(about.version);
+      this.version = about.version;
       if (about.store_id !== this.storeId) {
         throw new FormatError(`the archive in PostgreSQL is of another store: ${about.store_id}`);
       }

@@ -134,12 +134,14 @@ class Restore {
     this.archived = [];
     if (records.length === 0) return;
     const { targetArchive } = this;
+    // Any of them may hold remembered messages; the snapshots of the new store are of today's version anyway.
+    const puts = records.map((record) => ({ ...record, remembers: true }));
     if (targetArchive === undefined) {
       throw new ToolError(
         'closed rounds of this store are in an archive, and the new one has none: set WALLETD_ARCHIVE',
       );
     }
-    await keepTrying('write to the archive', this.patience, () => targetArchive.put(records));
+    await keepTrying('write to the archive', this.patience, () => targetArchive.put(puts));
   }
 
   private async append(): Promise<void> {

@@ -180,7 +180,9 @@ function decideArray(wallet: Wallet, command: CallbackCommand, rules: Rules, now
     } else {
       // What the failing element leaves behind stays, though all before it is undone.
       const residue = verdict.residue && { ...verdict.residue, after: wallet.balance };
-      return { decision: failed(verdict.failure, residue && callbackApplied(wallet, command, rules, nowMs, [residue])) };
+      return {
+        decision: failed(verdict.failure, residue && callbackApplied(wallet, command, rules, nowMs, [residue])),
+      };
     }
     const made = madeBy(verdict);
     if (made === undefined) continue;

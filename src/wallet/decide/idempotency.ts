@@ -1,6 +1,11 @@
 import type { Units } from '../amount.js';
 import type { PlaceBetsCommand, PlaceTipsCommand } from '../command.js';
-import { type EffectType, type FirstAnswer, hashOfRequest, type TransactionRecord } from '../state/transaction-record.js';
+import {
+  type EffectType,
+  type FirstAnswer,
+  hashOfRequest,
+  type TransactionRecord,
+} from '../state/transaction-record.js';
 
 /** The message whose first answer is wanted (docs/decisions.md section 3). Amount undefined: any amount is the same. */
 interface Message {

@@ -47,7 +47,8 @@ class Mixer {
   /** A safe integer. */
   number(value: number): void {
     this.unit(value % 0x10000);
-    for (let rest = Math.trunc(value / 0x10000); rest !== 0; rest = Math.trunc(rest / 0x10000)) this.unit(rest % 0x10000);
+    for (let rest = Math.trunc(value / 0x10000); rest !== 0; rest = Math.trunc(rest / 0x10000))
+      this.unit(rest % 0x10000);
     this.unit(0x10000);
   }
 

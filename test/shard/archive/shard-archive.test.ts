@@ -27,7 +27,8 @@ function knowing(archive: Archive, defer: (run: () => void) => void = () => {}, 
 
 /** Puts a round of ann, as of the entry with this sequence. */
 function put(node: ShardArchive, roundId: string, sequence: number): Promise<void> {
-  const round = { productId: 'p', roundId, image: Buffer.from(roundId), updatedMs: 20_000 * DAY_MS, transactions: [] };
+  const image = Buffer.from(roundId);
+  const round = { productId: 'p', roundId, image, updatedMs: 20_000 * DAY_MS, transactions: [], remembers: false };
   return node.put({ epoch: 1, sequence }, [{ username: 'ann', rounds: [round] }]);
 }
 

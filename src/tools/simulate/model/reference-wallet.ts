@@ -223,14 +223,21 @@ export class ReferenceWallet {
     return { answer: { code: 0, before: known.before, after: known.after }, player };
   }
 
-  private remember(player: ReferencePlayer, command: Callback, today: ReferenceTurn & { home?: string }): ReferenceTurn {
+  private remember(
+    player: ReferencePlayer,
+    command: Callback,
+    today: ReferenceTurn & { home?: string },
+  ): ReferenceTurn {
     const { answer, home } = today;
     if (home === undefined) return today;
     const { productId: product } = command;
     const ofRound = player.remembered.filter((one) => one.product === product && one.round === home);
     if (ofRound.length >= this.rules.historyMax) return { answer: { code: 20002 }, player };
     const { before = 0, after = 0 } = answer;
-    const remembered = [...today.player.remembered, { product, round: home, message: messageOf(command), before, after }];
+    const remembered = [
+      ...today.player.remembered,
+      { product, round: home, message: messageOf(command), before, after },
+    ];
     return { answer, player: { ...today.player, remembered, version: player.version + 1 } };
   }
 
