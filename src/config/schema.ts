@@ -273,7 +273,7 @@ export const settingsSchema = group({
     }),
     stale: option(
       ['request', 'time', 'off'],
-      'How the late retry of a settle or cancel that was rolled back is known, and answered with 20002: by its request id; by its timestampMillis, where it is before the one of the rollback (for platforms that settle again under the same request id); or not at all.',
+      'How the late retry of a settle or cancel that was rolled back is known, and answered with 20002: by its request id; by its timestampMillis, where it is before the one of the rollback (for platforms that settle again under the same request id); or, with `off`, the very message alone, which was sent before the rollback.',
     ),
   }),
   tips: group({

@@ -43,7 +43,6 @@ const rules: fc.Arbitrary<Rules> = fc.oneof(
   fc.constant(DEFAULT_RULES),
   arbitraryRules(DEFAULT_RULES).map((any) => ({
     ...any,
-    rollbackStale: 'request' as const,
     sessionToken: 'ignore' as const,
   })),
 );

@@ -94,7 +94,9 @@ export function ruleOf({ history }: Finding): RuleName {
   const former = history.slice(0, -1).filter(({ body }) => body === last.body);
   if (last.how === 'at-once') return 'atOnce';
   if (former.some(({ how }) => how === 'cut')) return 'cut';
-  if (former.length > 0 && last.endpoint !== 'checkBalance') return 'repeats';
+  if (former.length > 0 && last.endpoint !== 'checkBalance') {
+    return history.at(-2)?.body === last.body ? 'repeats' : 'oldMessages';
+  }
   return maybeRuleOfElements(last) ?? BY_ENDPOINT[last.endpoint];
 }
 

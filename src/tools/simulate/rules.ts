@@ -31,6 +31,7 @@ export const RULES = {
   rollback: { title: 'after a rollback it is as if the result had never been', place: 'decisions 8' },
   closed: { title: 'what is closed stays closed', place: 'interface 3, decisions 4' },
   repeats: { title: 'a repeat gets the first answer and moves nothing', place: 'decisions 3' },
+  oldMessages: { title: 'an old message sent again moves nothing, whatever has happened since', place: 'decisions 3' },
   changed: { title: 'a known id with other content is refused', place: 'decisions 3' },
   names: { title: 'ids belong to their product and kind', place: 'decisions 3' },
   arrays: { title: 'an array applies as a whole or not at all', place: 'decisions 3' },

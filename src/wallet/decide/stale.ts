@@ -20,17 +20,33 @@ export function isStaleInRound(round: Round, command: CallbackCommand, rules: Ru
 
 function isUndone(items: readonly Transaction[], round: Round, command: CallbackCommand, rules: Rules): boolean {
   switch (rules.rollbackStale) {
-    case 'request': {
-      const undone = items.some((item) => item.isRolledBack) ? items.flatMap((item) => item.undoneHashes()) : [];
-      undone.push(...round.undoneHashes);
-      if (undone.length > 0 && undone.includes(hashOfRequest(command.id))) return true;
-      return items.some((item) => isOfBefore(item, command.timestampMillis));
-    }
+    case 'request':
+      return (
+        isOfUndoneRequest(items, round, command) || items.some((item) => isOfBefore(item, command.timestampMillis))
+      );
     case 'time':
-      return items.some((item) => command.timestampMillis < (item.newestRollback?.sentMs ?? 0));
+      return items.some((item) => command.timestampMillis < sentMsOf(item)) || isUndoneItself(items, round, command);
     case 'off':
-      return false;
+      return isUndoneItself(items, round, command);
     default:
       return unreachable(rules.rollbackStale);
   }
+}
+
+/** The very message, not another one under its request id: the platform sent it no later than the rollback that has undone it. */
+function isUndoneItself(items: readonly Transaction[], round: Round, command: CallbackCommand): boolean {
+  if (!isOfUndoneRequest(items, round, command)) return false;
+  const newestMs = Math.max(...items.map(sentMsOf));
+  return newestMs <= 0 || command.timestampMillis <= newestMs;
+}
+
+function isOfUndoneRequest(items: readonly Transaction[], round: Round, { id }: CallbackCommand): boolean {
+  const undone = items.some((item) => item.isRolledBack) ? items.flatMap((item) => item.undoneHashes()) : [];
+  undone.push(...round.undoneHashes);
+  return undone.length > 0 && undone.includes(hashOfRequest(id));
+}
+
+/** When the platform sent the newest rollback of the item. Milliseconds; 0: none has come. */
+function sentMsOf(item: Transaction): number {
+  return item.newestRollback?.sentMs ?? 0;
 }

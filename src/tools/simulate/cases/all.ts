@@ -5,12 +5,13 @@ import { BESIDE_ROUNDS } from './beside-rounds.js';
 import { BETS } from './bets.js';
 import { CORRECTIONS } from './corrections.js';
 import { NETWORK } from './network.js';
+import { OLD_MESSAGES } from './old-messages.js';
 import { REFUSALS } from './refusals.js';
 import { REPEATS } from './repeats.js';
 import { ROLLBACKS } from './rollbacks.js';
 import { SETTLES } from './settles.js';
 
-const TABLES = [REFUSALS, BETS, SETTLES, CORRECTIONS, BESIDE_ROUNDS, ROLLBACKS, REPEATS, ARRAYS, NETWORK];
+const TABLES = [REFUSALS, BETS, SETTLES, CORRECTIONS, BESIDE_ROUNDS, ROLLBACKS, REPEATS, OLD_MESSAGES, ARRAYS, NETWORK];
 
 /** In the order of the rules. */
 export const CASES: readonly Case[] = TABLES.flat().sort(

@@ -65,7 +65,7 @@ export const ROLLBACKS: readonly Case[] = [
         [bet, [1000, 900]],
         [p.cancel('b1', 100), [900, 1000]],
         [p.rollback('b1', 100, 0, SKIP), [1000, 1000]],
-        [bet, [1000, 900]],
+        [p.anew(bet), [1000, 900]],
         [p.balance(), [900]],
       ];
     },

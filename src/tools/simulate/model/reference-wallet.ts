@@ -856,12 +856,16 @@ export class ReferenceWallet {
   }
 
   private isUndone(player: ReferencePlayer, bets: Bet[], product: string, round: string): boolean {
-    const newest = (bet: Bet) => bet.entries.findLast((one) => one.what === 'rollback');
-    if (this.rules.rollbackStale === 'time') return bets.some((bet) => this.sent < (newest(bet)?.sent ?? 0));
-    if (this.rules.rollbackStale === 'off') return false;
+    const sentOf = (bet: Bet) => bet.entries.findLast((one) => one.what === 'rollback')?.sent ?? 0;
     const entries = bets.flatMap((bet) => bet.entries);
     const ofRound = player.undone.filter((one) => one.product === product && one.round === round);
-    return [...entries.filter((one) => one.undone), ...ofRound].some((one) => one.request === this.request);
+    const isOfRequest = [...entries.filter((one) => one.undone), ...ofRound].some(
+      (one) => one.request === this.request,
+    );
+    if (this.rules.rollbackStale === 'request') return isOfRequest;
+    const newest = Math.max(...bets.map(sentOf));
+    if (isOfRequest && (newest <= 0 || this.sent <= newest)) return true;
+    return this.rules.rollbackStale === 'time' && bets.some((bet) => this.sent < sentOf(bet));
   }
 
   private placeTip(
