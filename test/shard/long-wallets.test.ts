@@ -4,7 +4,6 @@ import { must } from '../../src/base/assert.js';
 import { listSnapshots, readSnapshot } from '../../src/shard/snapshot/snapshot-reader.js';
 import { IMMEDIATE } from '../../src/shard/snapshot/snapshotter.js';
 import { SnapshotCodec } from '../../src/store/format/snapshot-codec.js';
-import { imageOf } from '../../src/wallet/state/wallet-image.js';
 import { imagesOf } from '../support/audit.js';
 import { commands, Domain, throughSnapshot } from '../support/domain.js';
 import { MemoryWal } from '../support/memory-wal.js';
@@ -31,7 +30,7 @@ for (const bets of [61, 62, 200, 66_000]) {
     const { wallets } = domainWith(bets);
     const [wallet] = wallets;
     assert.ok(wallet !== undefined && wallet.transactionCount === bets + 3);
-    assert.deepEqual(imagesOf(throughSnapshot(wallets)), [imageOf(wallet)]);
+    assert.deepEqual(imagesOf(throughSnapshot(wallets)), imagesOf([wallet]));
   });
 }
 

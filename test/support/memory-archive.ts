@@ -31,7 +31,9 @@ export class MemoryArchive implements Archive {
       const { shard, lsn, day } = record;
       this.fresh.push({ shard, lsn, day, names: namesOf([record]) });
     }
-    for (const record of records) if (!this.records.some((other) => isSame(record, other))) this.records.push(record);
+    for (const { remembers, ...record } of records) {
+      if (!this.records.some((other) => isSame(record, other))) this.records.push(record);
+    }
   }
 
   async find(shard: number, names: readonly ArchiveName[], days: Days): Promise<readonly ArchiveRecord[]> {
