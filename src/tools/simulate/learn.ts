@@ -69,7 +69,7 @@ const QUESTIONS: readonly Question[] = [
       const bet = p.bet('b1', 100);
       const late = p.settle('b1', 250);
       const settle = p.settle('b1', 250);
-      return plain(bet, settle, p.rollback('b1', 0, 250), settle, late);
+      return plain(bet, settle, p.rollback('b1', 0, 250), p.later(settle), late);
     },
   },
   { choice: 'tips.unknown', steps: (p) => plain(p.cancelTip('t1', 50)) },

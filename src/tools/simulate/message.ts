@@ -25,6 +25,8 @@ export interface Message {
   readonly endpoint: Endpoint;
   /** Names the request, and tells when the platform made it: what has the same one bears the same request id and time. */
   readonly number: number;
+  /** The time, where it is not that of the number: a platform that sends a request once more can give it a new one. */
+  readonly timed?: number;
   /** checkBalance has none. */
   readonly txns: readonly Element[];
   /** Fields of the envelope that are not as usual. */
@@ -52,7 +54,7 @@ export function bodyOf(message: Message, player: Player, productId: string, star
   const { username, currency } = player;
   const body: Record<string, unknown> = {
     id: nameOf(`q${message.number}`),
-    timestampMillis: startMs + message.number,
+    timestampMillis: startMs + (message.timed ?? message.number),
     productId,
     currency,
     username,

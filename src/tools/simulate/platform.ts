@@ -82,6 +82,11 @@ export class Platform {
     return { ...message, number: ++this.made };
   }
 
+  /** The same request, with the time of now. */
+  later(message: Message): Message {
+    return { ...message, timed: ++this.made };
+  }
+
   /** One request with the elements of all of them. */
   array(...messages: readonly [Message, ...Message[]]): Message {
     const [{ endpoint }] = messages;

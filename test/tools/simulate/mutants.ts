@@ -19,6 +19,63 @@ export interface Mutant {
 type Row = readonly [rule: RuleName, bug: string, from: string, to: string, nth?: number];
 
 const WALLET: readonly Row[] = [
+  [
+    'oldMessages',
+    'no message is remembered as a whole',
+    'const known = player.remembered.find(',
+    'const known = [].find(',
+  ],
+  [
+    'oldMessages',
+    'the request that placed a bet is not remembered',
+    'const entry = own ?? (opens || takes',
+    'const entry = (opens || takes',
+  ],
+  [
+    'oldMessages',
+    'the request that placed a tip is not remembered',
+    'const entry = own ?? (takes',
+    'const entry = (takes',
+  ],
+  ['oldMessages', 'a newer message takes the place of the one before it', '...today.player.remembered,', ''],
+  [
+    'oldMessages',
+    'a remembered message is told the balances of now',
+    'before: known.before, after: known.after',
+    'before: player.balance, after: player.balance',
+    1,
+  ],
+  ['oldMessages', 'a settle that was undone is acknowledged again', 'if (isUndone || this.rules', 'if (this.rules'],
+  [
+    'oldMessages',
+    'an array with an element that found nothing is not remembered',
+    'if (idle === 0 && isDistinct && areTold && !command.txns.some(meansRound))',
+    'if (isDistinct && !command.txns.some(meansRound))',
+  ],
+  [
+    'oldMessages',
+    'an array that names a round is not remembered',
+    'if (idle === 0 && isDistinct && areTold && !command.txns.some(meansRound))',
+    'if (isDistinct && areTold)',
+  ],
+  [
+    'oldMessages',
+    'the void of a reward is remembered for its first request alone',
+    'repeatOf(entry, entry.request === this.request ? undefined : reward.round)',
+    'repeatOf(entry)',
+  ],
+  [
+    'oldMessages',
+    'the cancel of a round is remembered for its first request alone',
+    'repeatOf(closing, closing.request === this.request ? undefined : txn.roundId)',
+    'repeatOf(closing)',
+  ],
+  [
+    'oldMessages',
+    'a settle or cancel is remembered for its first request alone',
+    'repeatOf(entry, item.entries.some(isOwn) ? undefined : item.round)',
+    'repeatOf(entry)',
+  ],
   ['stake', 'a bet is not held against the balance', 'player.balance < txn.betAmount', 'false', 0],
   ['stake', 'the whole balance cannot be bet', 'player.balance < txn.betAmount', 'player.balance <= txn.betAmount', 0],
   ['stake', 'a bet takes nothing', 'fresh.held = skip ? 0 : txn.betAmount', 'fresh.held = 0'],
@@ -121,7 +178,12 @@ const WALLET: readonly Row[] = [
     'if (player.balance < bet.stake)',
   ],
   ['changed', 'a repeat is known by its id alone', 'entry.amount === amount && ', ''],
-  ['changed', 'the round of a bet is not compared', '!takes && bet.round === txn.roundId', '!takes'],
+  [
+    'changed',
+    'the round of a bet is not compared',
+    "bet.kind === 'bet' && bet.round === txn.roundId",
+    "bet.kind === 'bet'",
+  ],
   ['changed', 'an adjustment is known by its request alone', 'if (entry.amount !== txn.betAmount)', 'if (false)'],
   ['changed', 'a reward is known by its id alone', 'if (known.payout !== txn.payoutAmount)', 'if (false)', 1],
   ['closed', 'the bet of a refund is claimed by its repeat', 'isReversed(bet)', 'false', 1],
@@ -283,7 +345,7 @@ const WALLET: readonly Row[] = [
   [
     'repeats',
     'the void of a reward takes it back each time',
-    'if (entry !== undefined)\n                return repeatOf(entry);\n            const moved = -reward.paid;',
+    'if (entry !== undefined)\n                return repeatOf(entry, entry.request === this.request ? undefined : reward.round);\n            const moved = -reward.paid;',
     'const moved = -reward.payout;',
   ],
   [
@@ -494,7 +556,7 @@ const WALLET: readonly Row[] = [
     '(bet === undefined || ',
   ],
   ['rewards', 'the late retry of a void is one of the bet that has come', ' || entry?.request === command.id', ''],
-  ['movements', 'a refId is known for both ways', ' && one.status === status', ''],
+  ['movements', 'a refId is known for both ways', ' && one.status === status', '', 0],
   [
     'movements',
     'a debit is not held against the balance',

@@ -62,6 +62,7 @@ export const ARRAYS: readonly Case[] = [
         [skipped, [1000, 1000]],
         [bets, [1000, 900]],
         [bets, [1000, 900]],
+        [p.anew(bets), [1000, 900]],
         [p.balance(), [900]],
       ];
     },
@@ -112,6 +113,7 @@ export const ARRAYS: readonly Case[] = [
       return [
         [bets, [1000, 700]],
         [bets, [1000, 700]],
+        [p.anew(bets), [1000, 700]],
         [p.balance(), [700]],
       ];
     },
@@ -149,6 +151,7 @@ export const ARRAYS: readonly Case[] = [
         [p.bet('b1', 100), [1000, 900]],
         [cancels, [900, 1000]],
         [cancels, [900, 1000]],
+        [p.anew(cancels), [900, 1000]],
         [p.balance(), [1000]],
       ];
     },

@@ -159,7 +159,14 @@ function anew({ of, before, message, balances }: Effect): Case {
   return named('repeats', `${of}: first answer again as a new request`, (p) => {
     const earlier = before.map((step) => step(p));
     const first = message(p);
-    return [...earlier, [first, balances], [p.anew(first), balances], [p.balance(), [balances[1]]]];
+    const now = balances[1] - MOVED_ON;
+    return [
+      ...earlier,
+      [first, balances],
+      [p.bet('other', MOVED_ON, { roundId: 'r9' }), [balances[1], now]],
+      [p.anew(first), balances],
+      [p.balance(), [now]],
+    ];
   });
 }
 
@@ -208,6 +215,7 @@ export const REPEATS: readonly Case[] = [
         [first, [1000, 900]],
         [p.adjust('b1', 150), [900, 850]],
         [first, [1000, 900]],
+        [p.anew(first), [1000, 900]],
         [p.balance(), [850]],
       ];
     },

@@ -10,6 +10,8 @@ export type Move =
   | { readonly type: 'send' | 'cut'; readonly message: Message }
   /** An earlier message once more; 1: the last one. */
   | { readonly type: 'again'; readonly back: number }
+  /** One of the first messages once more, however long ago it was. */
+  | { readonly type: 'old'; readonly nth: number }
   /** The same with one thing changed: what networks and platforms make of a retry. */
   | { readonly type: 'vary'; readonly back: number; readonly change: Element }
   /** An earlier message and these, at once. */
@@ -72,16 +74,13 @@ const CHANGE: fc.Arbitrary<Element> = fc.oneof(
 
 export function arbitraryMoves({ endpoints }: Profile): fc.Arbitrary<readonly Move[]> {
   const message = arbitraryMessage(endpoints);
-  // Mostly a message of late; sometimes one of any age, which has to have no effect however the world has changed since.
-  const back = fc.oneof(
-    { weight: 2, arbitrary: fc.integer({ min: 1, max: 8 }) },
-    fc.integer({ min: 1, max: MOVES_MAX }),
-  );
+  const back = fc.integer({ min: 1, max: 8 });
   const move: fc.Arbitrary<Move> = fc.oneof(
     // What fails is tried as plain messages, too.
     { withCrossShrink: true },
     { weight: 12, arbitrary: fc.record({ type: fc.constant('send' as const), message }) },
     { weight: 3, arbitrary: fc.record({ type: fc.constant('again' as const), back }) },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant('old' as const), nth: fc.nat(12) }) },
     { weight: 3, arbitrary: fc.record({ type: fc.constant('vary' as const), back, change: CHANGE }) },
     { weight: 1, arbitrary: fc.record({ type: fc.constant('cut' as const), message }) },
     {

@@ -10,7 +10,7 @@ export function historyOf(moves: readonly Move[]): Step[] {
   const past: Message[] = [];
   const steps: Step[] = [];
   for (const move of moves) {
-    const earlier = 'back' in move ? past.at(-move.back) : undefined;
+    const earlier = earlierOf(move, past);
     const sent = sentBy(move, earlier);
     if (sent.length === 0) continue;
     past.push(...sent);
@@ -20,12 +20,19 @@ export function historyOf(moves: readonly Move[]): Step[] {
   return steps;
 }
 
+/** Counted from the end, or for an old one from the start: so it stays the same where a history is made shorter. */
+function earlierOf(move: Move, past: readonly Message[]): Message | undefined {
+  if (move.type === 'old') return past[move.nth];
+  return 'back' in move ? past.at(-move.back) : undefined;
+}
+
 function sentBy(move: Move, earlier: Message | undefined): readonly Message[] {
   switch (move.type) {
     case 'send':
     case 'cut':
       return [move.message];
     case 'again':
+    case 'old':
       return earlier === undefined ? [] : [earlier];
     case 'vary':
       return earlier === undefined || !isChangeable(earlier, move.change) ? [] : [but(earlier, move.change)];

@@ -7,7 +7,7 @@ export function callbackOf(message: Message, { username, currency }: Player, dec
   return {
     type: message.endpoint,
     id: `q${message.number}`,
-    timestampMillis: message.number,
+    timestampMillis: message.timed ?? message.number,
     ...envelope,
     txns: message.txns.map((txn) => elementOf(txn, decimals)),
   } as unknown as Callback;
