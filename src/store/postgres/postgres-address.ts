@@ -99,7 +99,7 @@ function placeOf(text: string, socketFolder: string | undefined): Pick<PostgresL
   const number = port === '' ? PORT : Number(port);
   if (!/^\d*$/.test(port) || number < 1 || number > PORT_MAX) {
     throw new AddressError(
-      `its port must be a number from 1 to ${PORT_MAX}; in a password, percent-encode @ / ? # % (${FORM})`,
+      `its port must be a number from 1 to ${PORT_MAX}; an IPv6 address needs brackets (${FORM})`,
     );
   }
   const host = socketFolder ?? decoded(name.replace(/^\[|\]$/g, ''), 'its host');
