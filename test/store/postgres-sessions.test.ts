@@ -94,6 +94,14 @@ if (reason !== undefined) {
     assert.deepEqual(await runSql(url, 'SHOW lock_timeout'), [{ lock_timeout: '0' }]);
   });
 
+  test('options in the address of PgBouncer are refused in one sentence', async () => {
+    const url = (await bouncer('transaction')).url(await databases.create());
+    const archive = new PostgresArchive(`${url}&options=-c%20work_mem%3D1MB`, STORE_ID);
+    // PgBouncer knows some options from 1.20 on.
+    await assert.rejects(archive.days(), /refuses a start-up parameter: leave options= out|work_mem/);
+    await archive.close();
+  });
+
   test('PgBouncer that pools statements is refused in one sentence', async () => {
     const url = (await bouncer('statement')).url(await databases.create());
     const archive = new PostgresArchive(url, STORE_ID);

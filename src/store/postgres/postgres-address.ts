@@ -98,9 +98,7 @@ function placeOf(text: string, socketFolder: string | undefined): Pick<PostgresL
   const [, name = '', port = ''] = match;
   const number = port === '' ? PORT : Number(port);
   if (!/^\d*$/.test(port) || number < 1 || number > PORT_MAX) {
-    throw new AddressError(
-      `its port must be a number from 1 to ${PORT_MAX}; an IPv6 address needs brackets (${FORM})`,
-    );
+    throw new AddressError(`its port must be a number from 1 to ${PORT_MAX}; an IPv6 address needs brackets (${FORM})`);
   }
   const host = socketFolder ?? decoded(name.replace(/^\[|\]$/g, ''), 'its host');
   if (host === '') throw new AddressError(`it names no host (${FORM})`);
