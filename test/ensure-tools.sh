@@ -1,15 +1,22 @@
 #!/bin/sh
 # The tests use a real Redis, strace, openssl and Chromium: installs Debian's packages where they are missing, or says what to install.
+# Tests with PostgreSQL and PgBouncer are skipped without them; where root may, these are installed too.
 set -eu
 missing=
+wanted=
 redis-server --version 2>/dev/null | grep -Eq 'v=([7-9]|[1-9][0-9])\.' || missing="$missing redis-server"
 strace --version >/dev/null 2>&1 || missing="$missing strace"
 openssl version >/dev/null 2>&1 || missing="$missing openssl"
 chromium --version >/dev/null 2>&1 || missing="$missing chromium"
-[ -n "$missing" ] || exit 0
+# Debian keeps these two off the PATH of a user.
+PATH="$PATH:/usr/sbin:$(echo /usr/lib/postgresql/*/bin | tr ' ' ':')"
+initdb --version >/dev/null 2>&1 || wanted="$wanted postgresql"
+pgbouncer --version >/dev/null 2>&1 || wanted="$wanted pgbouncer"
+[ -n "$missing$wanted" ] || exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-  # shellcheck disable=SC2086 # a list of packages
-  { apt-get update && apt-get install -y --no-install-recommends $missing; } >&2 && exit 0
+  # shellcheck disable=SC2086 # lists of packages
+  { apt-get update && apt-get install -y --no-install-recommends $missing $wanted; } >&2 && exit 0
 fi
+[ -n "$missing" ] || exit 0
 echo "The tests need$missing (Redis 7 or later): install with your system's packages, for example apt-get install$missing" >&2
 exit 1

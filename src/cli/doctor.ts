@@ -4,6 +4,7 @@ import { loadSettings } from '../config/load.js';
 import type { StoreSettings } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
 import { hasArchive, openArchiveToRead } from '../node/drivers/open-archive.js';
+import { examinePostgres } from '../node/examine-archive.js';
 import { EXIT } from '../node/exit-codes.js';
 import { asStoreError } from '../node/store-error.js';
 import type { Finding } from '../store/store.js';
@@ -48,7 +49,7 @@ async function doctor(address: string | undefined): Promise<Outcome> {
         : { about: 'store', verdict: 'good', says: `id ${meta.storeId}, ${meta.shards} shards` },
       ...(await store.examine()),
     );
-    if (meta !== undefined) findings.push(await examineArchive(settings, meta.storeId));
+    if (meta !== undefined) findings.push(...(await examineArchive(settings, meta.storeId)));
   } catch (error) {
     throw asStoreError(error as Error, driver.name);
   } finally {
@@ -62,25 +63,30 @@ async function doctor(address: string | undefined): Promise<Outcome> {
 }
 
 /** Whether closed rounds have a place to go to, and whether it answers. */
-async function examineArchive(settings: StoreSettings, storeId: string): Promise<Finding> {
-  const about = 'archive';
+async function examineArchive(settings: StoreSettings, storeId: string): Promise<readonly Finding[]> {
   if (!hasArchive(settings)) {
-    return {
-      about,
-      verdict: 'look',
-      says: 'there is none: closed rounds stay in memory',
-      todo: 'set WALLETD_ARCHIVE, see docs/archive.md; or plan the memory for all of `retention.transactions`',
-    };
+    const says = 'there is none: closed rounds stay in memory';
+    const todo = 'set WALLETD_ARCHIVE, see docs/archive.md; or plan the memory for all of `retention.transactions`';
+    return [{ about: 'archive', verdict: 'look', says, todo }];
   }
-  const archive = await openArchiveToRead(settings, storeId);
+  try {
+    return settings.archive === null
+      ? [await examineFolder(settings, storeId)]
+      : await examinePostgres(settings, storeId);
+  } catch (error) {
+    const todo = 'callbacks that need it get 503, and closed rounds stay in memory, until it answers';
+    return [{ about: 'archive', verdict: 'bad', says: messageOf(error), todo }];
+  }
+}
+
+async function examineFolder(settings: StoreSettings, storeId: string): Promise<Finding> {
+  const about = 'archive';
+  const archive = await openArchiveToRead(settings, storeId, 'read');
   if (archive === undefined) return { about, verdict: 'good', says: 'nothing has left memory yet' };
   try {
     const days = await archive.days();
     const { usedBytes } = await archive.room();
     return { about, verdict: 'good', says: `${days.length} days, ${formatBytes(usedBytes)}` };
-  } catch (error) {
-    const todo = 'callbacks that need it get 503, and closed rounds stay in memory, until it answers';
-    return { about, verdict: 'bad', says: messageOf(error), todo };
   } finally {
     await archive.close();
   }

@@ -24,7 +24,7 @@ function expectation(error: ErrorObject): string {
     return `must be one of ${values.join(', ')}`;
   }
   if (error.instancePath === '/store') return `must be ${STORE_FORMS}`;
-  if (error.instancePath === '/archive') return 'must be postgres://…';
+  if (error.instancePath === '/archive') return 'must be postgres://user:password@host:port/database';
   if (/token$/.test(error.instancePath)) return 'must be 16 or more characters that a header can carry, without blanks';
   if (error.instancePath === '/durability') return 'must be fsync, os, replicas:N, synced:N or peers:1';
   if (/tokens\/\d+\/name$/.test(error.instancePath)) return 'must be 1 to 64 characters, no control characters';

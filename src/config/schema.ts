@@ -139,8 +139,8 @@ export const settingsSchema = group({
     string({
       pattern: '^postgres(ql)?://.',
       description:
-        'Where closed rounds go: `postgres://user:password@host:port/database`. Unset: of an LMDB store into its folder, ' +
-        'of Redis nowhere, so that all of them stay in memory.',
+        'Where closed rounds go: `postgres://user:password@host:port/database?sslmode=verify-full`, each part percent-encoded. ' +
+        'Unset: of an LMDB store into its folder, of Redis nowhere, so that all of them stay in memory.',
     }),
   ),
   archiveFile: maybeText('File that holds `archive`.'),
@@ -154,6 +154,13 @@ export const settingsSchema = group({
       'What a write must have reached before its callback is answered: `fsync`, `os` (a second can be lost), ' +
       '`replicas:N`, `synced:N`, which also waits for their disks, or `peers:1`: another node of the cluster has it. LMDB knows ' +
       '`fsync` only.',
+  }),
+  postgres: group({
+    trustConfig: boolean({
+      description:
+        'True: walletd does not check fsync, full_page_writes and synchronous_commit of PostgreSQL; for hosts whose storage makes ' +
+        'them needless.',
+    }),
   }),
   redis: group({
     trustConfig: boolean({

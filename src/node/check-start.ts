@@ -4,8 +4,9 @@ import { aliasesOf } from './aliases.js';
 import { callersOf, describeCallers } from './callers.js';
 import { Certificates } from './certificates.js';
 import { driverOf } from './drivers/drivers.js';
+import { findArchive } from './examine-archive.js';
 import { memoryShare } from './heap.js';
-import { initOf, openStore, recordOf } from './open-store.js';
+import { checkRecord, initOf, openStore, recordOf } from './open-store.js';
 import { NoStoreError } from './store-error.js';
 
 /**
@@ -19,14 +20,33 @@ export async function checkStart(settings: Settings): Promise<readonly string[]>
   const certificates = new Certificates(settings, systemClock).concerns();
   memoryShare(settings);
   const { name } = driverOf(settings);
+  const record = recordOf(settings);
   const first = [`Callbacks: ${describeCallers(settings)}.`, ...certificates.map((one) => `${one}.`)];
   try {
-    const { store, meta, durability } = await openStore(settings, 'never', recordOf(settings));
+    const { store, meta, durability } = await openStore(settings, 'never', record);
     const concerns = await store.concerns();
     await store.close();
-    return [...first, `Store ${name}: id ${meta.storeId}, ${meta.shards} shards; ${durability}.`, ...concerns];
+    const archive = await archiveSentences(settings, meta.storeId);
+    return [
+      ...first,
+      `Store ${name}: id ${meta.storeId}, ${meta.shards} shards; ${durability}.`,
+      ...archive,
+      ...concerns,
+    ];
   } catch (error) {
     if (!(error instanceof NoStoreError) || initOf(settings) === 'never') throw error;
-    return [...first, `Store ${name}: there is none yet; the start creates it.`];
+    checkRecord(record, undefined, name);
+    const archive = await archiveSentences(settings, undefined);
+    return [...first, `Store ${name}: there is none yet; the start creates it.`, ...archive];
   }
+}
+
+async function archiveSentences(settings: Settings, storeId: string | undefined): Promise<readonly string[]> {
+  const archive = await findArchive(settings, storeId);
+  if (archive === undefined) return [];
+  const { name, findings, away } = archive;
+  if (away === undefined) return [`Archive ${name}: ${findings.map(({ says }) => says).join('; ')}.`];
+  return [
+    `Archive ${name} was not reachable: ${away}. A start goes on without it: what has to be looked up there waits.`,
+  ];
 }

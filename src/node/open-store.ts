@@ -67,7 +67,7 @@ export async function openAsItIs(settings: StoreSettings, use: 'read' | 'write' 
   try {
     const meta = await store.meta.maybeRead();
     if (meta === undefined) throw new NoStoreError(name);
-    return { store, name, durability, meta, archive: await openArchiveToRead(settings, meta.storeId) };
+    return { store, name, durability, meta, archive: await openArchiveToRead(settings, meta.storeId, use) };
   } catch (error) {
     await store.close();
     throw asStoreError(error as Error, name);
@@ -93,7 +93,7 @@ async function opened(
 }
 
 /** An empty store where there was one would be a casino without players. */
-function checkRecord({ storeId }: NodeRecord, found: StoreMeta | undefined, name: string): void {
+export function checkRecord({ storeId }: NodeRecord, found: StoreMeta | undefined, name: string): void {
   if (storeId === undefined || found?.storeId === storeId) return;
   const what = found === undefined ? 'there is no store' : `there is another store, ${found.storeId},`;
   throw new StoreError(

@@ -19,6 +19,7 @@ import { callersOf } from './callers.js';
 import { Certificates } from './certificates.js';
 import { driverOf } from './drivers/drivers.js';
 import { EarlyListener } from './early-listener.js';
+import { findArchive } from './examine-archive.js';
 import { EXIT } from './exit-codes.js';
 import { FolderLock } from './folder-lock.js';
 import { HealthListener } from './health-listener.js';
@@ -132,6 +133,7 @@ async function makeOtherParts(
   }).finally(() => early.close());
   const { meta, name, wasCreated } = opened;
   if (wasCreated) log.info({ store: name, storeId: meta.storeId }, 'store created');
+  await checkArchive(opened, settings, log);
   const clock = new SteadyClock(systemClock);
   const thread: ShardThreadSettings = {
     settings: shardSettingsOf(settings),
@@ -254,6 +256,19 @@ async function makeOtherParts(
     lastHour,
     tracer,
   };
+}
+
+/** An archive that is away does not hold a start up. One that must not be used ends the start. */
+async function checkArchive({ store, meta }: OpenStore, settings: Settings, log: Logger): Promise<void> {
+  try {
+    const archive = await findArchive(settings, meta.storeId);
+    if (archive?.away === undefined) return;
+    const { name, away } = archive;
+    log.warn({ code: 'archive-away', archive: name, error: away }, 'archive not reachable at the start');
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 /** Who carries operators' requests out: the shards of this process, or those of the whole cluster. */

@@ -12,6 +12,7 @@ const NAMES = [
   'archive',
   'durability',
   'redis',
+  'postgres',
   'nodeFolder',
   // callbacks
   'money',

@@ -26,10 +26,10 @@ export class StoreSearches implements StoreSearcher {
   private running: StoreSearch | undefined = undefined;
 
   constructor(
-    { store, storePrefix, durability, redis, archive }: StoreSettings,
+    { store, storePrefix, durability, redis, archive, postgres }: StoreSettings,
     private readonly program = PROGRAM,
   ) {
-    this.settings = { store, storePrefix, durability, redis, archive };
+    this.settings = { store, storePrefix, durability, redis, archive, postgres };
   }
 
   maybeBegin(query: StoreQuery): StoreSearch | undefined {

@@ -31,6 +31,13 @@ test('an address of no known kind is refused, and not taken for Redis', () => {
   );
 });
 
+test('an address of Redis with an unescaped password is refused with the cure', () => {
+  assert.throws(() => driverOf(settingsWith({ store: 'redis://user:hu/sh@127.0.0.1/0' })), {
+    name: 'ConfigError',
+    message: /^store is not an address of Redis: .*; percent-encode @ \/ % in a password$/,
+  });
+});
+
 test('each driver says where its store is, what an answer waits for, and what tells its store from others', () => {
   const { name, recordName, durability } = driverOf(settingsWith({ store: 'lmdb:./data' }));
   assert.deepEqual([name, recordName], [`lmdb:${resolve('data')}`, `lmdb:${resolve('data')}`]);

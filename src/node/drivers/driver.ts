@@ -2,7 +2,7 @@ import type { Settings } from '../../config/schema.js';
 import type { Store } from '../../store/store.js';
 
 /** The settings that name a store. Threads get them too: `store` can hold its password. */
-export type StoreSettings = Pick<Settings, 'store' | 'storePrefix' | 'durability' | 'redis' | 'archive'>;
+export type StoreSettings = Pick<Settings, 'store' | 'storePrefix' | 'durability' | 'redis' | 'archive' | 'postgres'>;
 
 /** Opens the store that some settings name. */
 export interface Driver {

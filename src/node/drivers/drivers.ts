@@ -1,5 +1,6 @@
 import { ConfigError } from '../../config/config-error.js';
 import { maybeStoreKind, type StoreKind } from '../../config/store-kinds.js';
+import { checkArchiveAddress } from './archive-address.js';
 import type { Driver, StoreSettings } from './driver.js';
 import { lmdbDriver } from './lmdb-driver.js';
 import { redisDriver } from './redis-driver.js';
@@ -10,9 +11,10 @@ const DRIVERS: Readonly<Record<StoreKind, (settings: StoreSettings) => Driver>> 
   redis: redisDriver,
 };
 
-/** Opens nothing yet. Throws a `ConfigError` when the address cannot be one. */
+/** Opens nothing yet. Throws a `ConfigError` when the address of the store, or of its archive, cannot be one. */
 export function driverOf(settings: StoreSettings): Driver {
   const kind = maybeStoreKind(settings.store);
   if (kind === undefined) throw new ConfigError('store names no kind of store that walletd knows');
+  checkArchiveAddress(settings);
   return DRIVERS[kind](settings);
 }

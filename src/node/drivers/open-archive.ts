@@ -11,14 +11,17 @@ export function hasArchive({ store, archive }: Pick<StoreSettings, 'store' | 'ar
   return archive !== null || maybeStoreKind(store) === 'lmdb';
 }
 
-/** Opens the archive of a store that is only looked at: one that there is. */
+type ArchiveSettings = Pick<StoreSettings, 'store' | 'archive' | 'postgres'>;
+
+/** Opens the archive of a store that is only looked at: one that there is. To `read`, a replica of PostgreSQL will do. */
 export async function openArchiveToRead(
-  settings: Pick<StoreSettings, 'store' | 'archive'>,
+  settings: ArchiveSettings,
   storeId: string,
+  use: 'read' | 'write',
 ): Promise<Archive | undefined> {
   const isFolder = settings.archive === null && hasArchive(settings);
   if (isFolder && !existsSync(folderOfArchive(settings.store))) return undefined;
-  return await openArchive(settings, storeId);
+  return await openArchive(settings, storeId, undefined, use);
 }
 
 /**
@@ -26,13 +29,14 @@ export async function openArchiveToRead(
  * when it is that of another store; one in PostgreSQL is asked only when it is used.
  */
 export async function openArchive(
-  { store, archive }: Pick<StoreSettings, 'store' | 'archive'>,
+  { store, archive, postgres }: ArchiveSettings,
   storeId: string,
   onStuck: (why: string) => void = () => {},
+  use: 'read' | 'write' = 'write',
 ): Promise<Archive | undefined> {
   if (archive !== null) {
     const { PostgresArchive } = await import('../../store/postgres/postgres-archive.js');
-    return new PostgresArchive(archive, storeId);
+    return new PostgresArchive(archive, storeId, { ...postgres, isReadOnly: use === 'read' });
   }
   if (maybeStoreKind(store) !== 'lmdb') return undefined;
   const { LmdbArchive } = await import('../../store/lmdb/lmdb-archive.js');
@@ -40,12 +44,9 @@ export async function openArchive(
 }
 
 /** Removes the archive beside a store that is removed, if nothing is in it. One in PostgreSQL stays: a person empties it. */
-export async function discardArchive(
-  settings: Pick<StoreSettings, 'store' | 'archive'>,
-  storeId: string,
-): Promise<void> {
+export async function discardArchive(settings: ArchiveSettings, storeId: string): Promise<void> {
   if (settings.archive !== null) return;
-  const archive = await openArchiveToRead(settings, storeId);
+  const archive = await openArchiveToRead(settings, storeId, 'write');
   if (archive === undefined) return;
   const isEmpty = (await archive.days()).length === 0;
   await archive.close();

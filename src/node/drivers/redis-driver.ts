@@ -44,5 +44,7 @@ function removal(
 function addressOf(store: string): RedisAddress {
   const address = maybeRedisAddress(store);
   if (address !== undefined) return address;
-  throw new ConfigError('store is not an address of Redis: redis://user:password@host:port/database');
+  throw new ConfigError(
+    'store is not an address of Redis: redis://user:password@host:port/database; percent-encode @ / % in a password',
+  );
 }

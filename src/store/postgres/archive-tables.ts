@@ -1,11 +1,11 @@
-import type { PoolClient } from 'pg';
+import type { ClientBase } from 'pg';
 
 export const ROUNDS = 'walletd_rounds';
 /** A partition's name is this and its day, in days since 1970. */
 export const PARTITION = `${ROUNDS}_`;
 
 /** One process makes tables at a time: of two at once PostgreSQL refuses one. Any number that nobody else takes. */
-const LOCK = 7_340_921;
+export const TABLES_LOCK = 7_340_921;
 
 const CREATE = `
   CREATE TABLE IF NOT EXISTS walletd_archive (version int NOT NULL, store_id text NOT NULL);
@@ -22,8 +22,8 @@ const CREATE = `
     shard int NOT NULL, part bigint NOT NULL, names bytea NOT NULL, PRIMARY KEY (shard, part)
   )`;
 
-export async function createTables(client: PoolClient, version: number, storeId: string): Promise<void> {
-  await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+export async function createTables(client: ClientBase, version: number, storeId: string): Promise<void> {
+  await client.query(`SELECT pg_advisory_xact_lock(${TABLES_LOCK})`);
   const { rows } = await client.query("SELECT to_regclass('walletd_saved') IS NOT NULL AS exists");
   // Where they are, a role without the right to create anything will do.
   if ((rows[0] as { exists: boolean }).exists) return;
@@ -31,12 +31,5 @@ export async function createTables(client: PoolClient, version: number, storeId:
   await client.query(
     'INSERT INTO walletd_archive (version, store_id) SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM walletd_archive)',
     [version, storeId],
-  );
-}
-
-export async function createPartition(client: PoolClient, day: number): Promise<void> {
-  await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
-  await client.query(
-    `CREATE TABLE IF NOT EXISTS ${PARTITION}${day} PARTITION OF ${ROUNDS} FOR VALUES FROM (${day}) TO (${day + 1})`,
   );
 }

@@ -1,4 +1,4 @@
-import { type DatabaseError, Pool, type PoolClient } from 'pg';
+import type { ClientBase, DatabaseError } from 'pg';
 import {
   ARCHIVE_VERSION,
   type Archive,
@@ -20,12 +20,15 @@ import {
   writeRecord,
 } from '../format/archive-record.js';
 import { FormatError } from '../format/format-error.js';
-import { createPartition, createTables, PARTITION, ROUNDS } from './archive-tables.js';
+import type { Finding } from '../store.js';
+import { createTables, PARTITION, ROUNDS } from './archive-tables.js';
 import { byteaArray, int4Array, int8Array } from './binary-array.js';
+import { Connections, type ConnectionsOptions } from './connections.js';
+import { contentsOf, replicasOf, rightsOf } from './examine-archive.js';
+import { Partitions } from './partitions.js';
+import { parsePostgresAddress } from './postgres-address.js';
+import { judgeServer } from './server-check.js';
 
-const CONNECTIONS = 2;
-const CONNECT_MS = 5000;
-const STATEMENT_MS = 10_000;
 /** PostgreSQL's code for a key that is there already. */
 const UNIQUE_VIOLATION = '23505';
 /** Rows that are read at once. */
@@ -44,28 +47,20 @@ interface Row {
 
 /** The archive in PostgreSQL (12 or later): a table with a partition for each day. It connects when it is used. */
 export class PostgresArchive implements Archive {
-  private readonly pool: Pool;
-  private readonly partitions = new Set<number>();
+  private readonly connections: Connections;
+  private readonly partitions: Partitions;
   private prepared: Promise<void> | undefined = undefined;
   /** As its table said, or less where another process has raised it. */
   private version = FIRST_ARCHIVE_VERSION;
 
+  /** Throws an `AddressError` when the address cannot work. */
   constructor(
-    url: string,
+    address: string,
     private readonly storeId: string,
+    private readonly options: ConnectionsOptions = { trustConfig: false, isReadOnly: false },
   ) {
-    this.pool = new Pool({
-      connectionString: url,
-      max: CONNECTIONS,
-      connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: STATEMENT_MS,
-      statement_timeout: STATEMENT_MS,
-      keepAlive: true,
-      options: '-c synchronous_commit=on',
-      application_name: 'walletd',
-    });
-    // A connection that ends while nobody uses it is replaced by the next one that is asked for.
-    this.pool.on('error', ignored);
+    this.connections = new Connections(parsePostgresAddress(address), options);
+    this.partitions = new Partitions(this.connections);
   }
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
@@ -77,7 +72,7 @@ export class PostgresArchive implements Archive {
       await this.ask('raise', 'UPDATE walletd_archive SET version = $1 WHERE version < $1', [ARCHIVE_VERSION]);
       this.version = ARCHIVE_VERSION;
     }
-    for (const { day } of records) if (!this.partitions.has(day)) await this.addPartition(day);
+    await this.partitions.ensure(new Set(records.map(({ day }) => day)));
     try {
       await this.ask('put', PUT, values);
     } catch (error) {
@@ -86,7 +81,7 @@ export class PostgresArchive implements Archive {
         return;
       }
       // Another process has dropped the partition of a day that is long gone.
-      this.partitions.clear();
+      this.partitions.forget();
       throw error;
     }
   }
@@ -130,8 +125,8 @@ export class PostgresArchive implements Archive {
   }
 
   async days(): Promise<readonly number[]> {
-    const rows = await this.ask<{ name: string }>('days', DAYS, []);
-    return rows.map(({ name }) => Number(name.slice(PARTITION.length))).sort((a, b) => a - b);
+    const rows = await this.ask<{ day: number }>('days', DAYS, []);
+    return rows.map(({ day }) => day);
   }
 
   async *all(shard: number, day: number): AsyncIterable<readonly ArchiveRecord[]> {
@@ -166,7 +161,7 @@ export class PostgresArchive implements Archive {
 
   async saveNames(shard: number, parts: ReadonlyMap<number, Buffer | undefined>, lsn: Lsn): Promise<void> {
     await this.prepare();
-    await this.inTransaction(async (client) => {
+    await this.connections.inTransaction(async (client) => {
       // Who stood still since he had the shard knows less than who has it now. One of the names of each put stays fresh.
       await client.query('SELECT pg_advisory_xact_lock($1, $2)', [NAMES_LOCK, shard]);
       const { rows } = await client.query(LATER, [shard, lsn.epoch]);
@@ -181,11 +176,8 @@ export class PostgresArchive implements Archive {
   }
 
   async dropBefore(day: number): Promise<void> {
-    for (const old of await this.days()) {
-      if (old >= day) continue;
-      this.partitions.delete(old);
-      await this.pool.query(`DROP TABLE IF EXISTS ${PARTITION}${old}`);
-    }
+    await this.prepare();
+    await this.partitions.dropBefore(day);
   }
 
   async dropAfter(shard: number, { epoch, sequence }: Lsn): Promise<void> {
@@ -198,7 +190,18 @@ export class PostgresArchive implements Archive {
   }
 
   async close(): Promise<void> {
-    await this.pool.end();
+    await this.partitions.close();
+    await this.connections.close();
+  }
+
+  /** Findings about the server, the rights of the user, and what is there. Creates nothing, and is used on its own. */
+  async examine(): Promise<readonly Finding[]> {
+    return await this.connections.alone(async ({ client, server }) => {
+      const judged = judgeServer(server, this.options.trustConfig);
+      const findings = [...judged, await replicasOf(client), await rightsOf(client)];
+      if (findings.some(({ verdict }) => verdict === 'bad')) return findings;
+      return [...findings, await contentsOf(client, () => this.mustBeOurs(client))];
+    });
   }
 
   private async *rows(shard: number, day: number): AsyncIterable<readonly Row[]> {
@@ -214,55 +217,35 @@ export class PostgresArchive implements Archive {
 
   private async ask<R>(name: string, sql: string, values: readonly unknown[]): Promise<R[]> {
     await this.prepare();
-    const result = await this.pool.query({ name: `walletd ${name}`, text: sql, values: [...values] });
-    return result.rows as R[];
+    return await this.connections.ask<R>(name, sql, values);
   }
 
   /** Makes the tables where there are none, and checks whose they are; once it has succeeded, not again. */
   private prepare(): Promise<void> {
-    this.prepared ??= this.inTransaction(async (client) => {
-      await createTables(client, FIRST_ARCHIVE_VERSION, this.storeId);
-      const { rows } = await client.query('SELECT version, store_id FROM walletd_archive');
-      const [about] = rows as { version: number; store_id: string }[];
-      if (about === undefined) throw new FormatError('the archive does not say whose it is');
-      if (about.version > ARCHIVE_VERSION) throw newerArchive(about.version);
-      this.version = about.version;
-      if (about.store_id !== this.storeId) {
-        throw new FormatError(`the archive in PostgreSQL is of another store: ${about.store_id}`);
-      }
-    }).catch((error: Error) => {
-      this.prepared = undefined;
-      throw error;
-    });
+    this.prepared ??= this.connections
+      .inTransaction(async (client) => {
+        await createTables(client, FIRST_ARCHIVE_VERSION, this.storeId);
+        await this.mustBeOurs(client);
+      })
+      .catch((error: Error) => {
+        this.prepared = undefined;
+        throw error;
+      });
     return this.prepared;
   }
 
-  private async addPartition(day: number): Promise<void> {
-    await this.inTransaction((client) => createPartition(client, day));
-    this.partitions.add(day);
-  }
-
-  private async inTransaction(run: (client: PoolClient) => Promise<void>): Promise<void> {
-    const client = await this.pool.connect();
-    // A connection that breaks says so by an event, too, which would end the process where nobody hears it.
-    client.on('error', ignored);
-    try {
-      await client.query('BEGIN');
-      await run(client);
-      await client.query('COMMIT');
-      client.release();
-    } catch (error) {
-      // A connection in an unknown state is not used again.
-      client.release(true);
-      throw error;
-    } finally {
-      client.off('error', ignored);
+  /** Throws a `FormatError` when the tables are of another store, or of a newer walletd. */
+  private async mustBeOurs(client: ClientBase): Promise<void> {
+    const { rows } = await client.query('SELECT version, store_id FROM walletd_archive');
+    const [about] = rows as { version: number; store_id: string }[];
+    if (about === undefined) throw new FormatError('the archive does not say whose it is');
+    if (about.version > ARCHIVE_VERSION) throw newerArchive(about.version);
+    this.version = about.version;
+    if (about.store_id !== this.storeId) {
+      throw new FormatError(`the archive in PostgreSQL is of another store: ${about.store_id}`);
     }
   }
 }
-
-/** What runs on it, or what is asked of it next, rejects with it. */
-function ignored(): void {}
 
 const PLACE = 'day, shard, player, round, epoch, sequence, index';
 const PLACE_TYPES = ['int', 'int', 'bigint', 'bigint', 'bigint', 'bigint', 'int'];
@@ -309,9 +292,13 @@ const ALL = `
     AND (r.player, r.round, r.epoch, r.sequence, r.index) > ($4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::int)
   ORDER BY r.player, r.round, r.epoch, r.sequence, r.index LIMIT $3`;
 
+/** Days with a record. LIMIT keeps the planner from a join that would read all of them. */
 const DAYS = `
-  SELECT c.relname AS name FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid
-  WHERE h.inhparent = '${ROUNDS}'::regclass`;
+  SELECT d.day FROM (
+    SELECT substring(c.relname FROM '[0-9]+$')::int AS day FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid
+    WHERE h.inhparent = '${ROUNDS}'::regclass
+  ) d CROSS JOIN LATERAL (SELECT FROM ${ROUNDS} r WHERE r.day = d.day LIMIT 1) found
+  ORDER BY d.day`;
 
 const ROOM = `
   SELECT sum(pg_total_relation_size(h.inhrelid))::bigint AS bytes FROM pg_inherits h

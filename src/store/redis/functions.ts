@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
+import { ServerRefused } from '../server-refused.js';
 import { APPEND_FUNCTION_NAME, APPEND_LIBRARY } from './append-function.js';
 import { CLUSTER_FUNCTION_NAME, CLUSTER_LIBRARY } from './cluster-function.js';
-import { ServerRefused } from './server-check.js';
 import { isFull } from './server-error.js';
 import { SNAPSHOT_FUNCTION_NAME, SNAPSHOT_LIBRARY } from './snapshot-function.js';
 

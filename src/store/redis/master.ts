@@ -1,7 +1,8 @@
 import type { Redis, RedisOptions } from 'ioredis';
+import { ServerRefused } from '../server-refused.js';
 import { APPEND, ensureFunction, SNAPSHOT } from './functions.js';
 import { RedisConnection } from './redis-connection.js';
-import { type ServerCheck, ServerRefused } from './server-check.js';
+import type { ServerCheck } from './server-check.js';
 
 export interface MasterDeps {
   readonly options: RedisOptions;

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Head } from '../../shard/log/wal.js';
 import { encodeHead, genesisHead } from '../format/entry-codec.js';
 import { decodeAnyMeta, decodeMeta, encodeMeta, type StoreMeta } from '../meta.js';
+import { ServerRefused } from '../server-refused.js';
 import type { MetaStore } from '../store.js';
 import { confirmed, type Durability } from './durability.js';
 import type { Keys } from './keys.js';
@@ -9,7 +10,6 @@ import type { Master } from './master.js';
 import type { Masters } from './masters.js';
 import { maybeRedirect } from './redirect.js';
 import type { Router } from './router.js';
-import { ServerRefused } from './server-check.js';
 
 /** A meta record as it is stored. */
 interface StoredMeta extends StoreMeta {

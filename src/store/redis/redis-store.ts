@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis, RedisOptions } from 'ioredis';
+import { ServerRefused } from '../server-refused.js';
 import type { Finding, Store, StoreRoom } from '../store.js';
 import { ClusterMasters } from './cluster-masters.js';
 import { type Durability, waitsFor } from './durability.js';
@@ -14,7 +15,7 @@ import { RedisTable } from './redis-table.js';
 import { RedisWal } from './redis-wal.js';
 import { failoverConcerns, replicaConcerns } from './replicas.js';
 import { Router } from './router.js';
-import { parseInfo, replicasOnline, ServerCheck, ServerRefused } from './server-check.js';
+import { parseInfo, replicasOnline, ServerCheck } from './server-check.js';
 
 export interface RedisStoreOptions {
   readonly address: RedisAddress;

@@ -1,12 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../base/message-of.js';
+import { ServerRefused } from '../server-refused.js';
 import { type Durability, waitsFor } from './durability.js';
-
-/** The server must not be used as it is. The message says what is wrong, what it should be, and how to set it. */
-export class ServerRefused extends Error {
-  override readonly name = 'ServerRefused';
-}
 
 const VERSION_MIN = 7;
 const SYNCED_VERSION_MIN = [7, 2] as const;

@@ -1,0 +1,19 @@
+import { ConfigError } from '../../config/config-error.js';
+import { AddressError, type PostgresAddress, parsePostgresAddress } from '../../store/postgres/postgres-address.js';
+import type { StoreSettings } from './driver.js';
+
+/** Address of the archive in PostgreSQL; undefined where the settings name none. Throws a `ConfigError` when it cannot work. */
+export function findArchiveAddress({ archive }: Pick<StoreSettings, 'archive'>): PostgresAddress | undefined {
+  if (archive === null) return undefined;
+  try {
+    return parsePostgresAddress(archive);
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    throw new ConfigError(`archive is not an address of PostgreSQL: ${error.message}`);
+  }
+}
+
+/** Throws a `ConfigError` when the settings name an archive whose address cannot work. */
+export function checkArchiveAddress(settings: Pick<StoreSettings, 'archive'>): void {
+  findArchiveAddress(settings);
+}

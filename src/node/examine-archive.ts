@@ -1,0 +1,54 @@
+import { messageOf } from '../base/message-of.js';
+import { isOutage } from '../base/outage-error.js';
+import type { Finding } from '../store/store.js';
+import { findArchiveAddress } from './drivers/archive-address.js';
+import type { StoreSettings } from './drivers/driver.js';
+import { StoreError } from './store-error.js';
+
+/** An archive in PostgreSQL as a start finds it. */
+export interface FoundArchive {
+  /** For people: its address without the password. */
+  readonly name: string;
+  /** Empty while it is away. */
+  readonly findings: readonly Finding[];
+  /** Reason why it does not answer; undefined when it does. A start goes on without it, and asks again. */
+  readonly away: string | undefined;
+}
+
+/** No store has this id. */
+const NO_STORE = '';
+
+/**
+ * Asks the PostgreSQL of the settings what walletd has to know before it relies on it, for `serve` and `serve --check` alike;
+ * undefined where the archive is not in PostgreSQL. `storeId`: undefined where there is no store yet. Creates nothing. Throws a
+ * `StoreError` when the server answers, and what it says stays wrong until a person changes something.
+ */
+export async function findArchive(
+  settings: StoreSettings,
+  storeId: string | undefined,
+): Promise<FoundArchive | undefined> {
+  const address = findArchiveAddress(settings);
+  if (address === undefined) return undefined;
+  const { name } = address;
+  try {
+    const findings = await examinePostgres(settings, storeId ?? NO_STORE);
+    const bad = findings.find(({ verdict }) => verdict === 'bad');
+    if (bad !== undefined) throw new StoreError(`cannot use the archive ${name}: ${bad.says}; ${bad.todo}`);
+    return { name, findings, away: undefined };
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    if (isOutage(error)) return { name, findings: [], away: messageOf(error) };
+    throw new StoreError(`cannot use the archive ${name}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Findings about the archive in PostgreSQL, the bad ones too. Rejects when it does not answer. */
+export async function examinePostgres(settings: StoreSettings, storeId: string): Promise<readonly Finding[]> {
+  const { PostgresArchive } = await import('../store/postgres/postgres-archive.js');
+  const archive = new PostgresArchive(settings.archive as string, storeId, { ...settings.postgres, isReadOnly: false });
+  try {
+    return await archive.examine();
+  } finally {
+    await archive.close();
+  }
+}

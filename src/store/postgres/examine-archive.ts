@@ -1,0 +1,67 @@
+import type { ClientBase } from 'pg';
+import { FormatError } from '../format/format-error.js';
+import type { Finding } from '../store.js';
+import { ROUNDS } from './archive-tables.js';
+
+interface Rights {
+  readonly user: string;
+  readonly schema: string | null;
+  readonly may_create: boolean | null;
+  /** Null where there is no archive yet. */
+  readonly is_owner: boolean | null;
+}
+
+const RIGHTS = `
+  SELECT quote_ident(current_user) AS user, quote_ident(current_schema()) AS schema,
+    has_schema_privilege(current_schema(), 'CREATE') AS may_create,
+    (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('${ROUNDS}')) AS is_owner`;
+
+/** Each new day is a table, which the owner of the archive makes. */
+export async function rightsOf(client: ClientBase): Promise<Finding> {
+  const about = 'archive rights';
+  const { rows } = await client.query(RIGHTS);
+  const { user, schema, may_create, is_owner } = rows[0] as Rights;
+  if (may_create !== true) {
+    const says = `the user ${user} may not make tables in the schema ${schema ?? 'public'}`;
+    return { about, verdict: 'bad', says, todo: `GRANT USAGE, CREATE ON SCHEMA ${schema ?? 'public'} TO ${user};` };
+  }
+  if (is_owner === false) {
+    const says = `the user ${user} does not own the table ${ROUNDS}, and cannot add a day to it`;
+    return { about, verdict: 'bad', says, todo: `ALTER TABLE ${ROUNDS} OWNER TO ${user};` };
+  }
+  return { about, verdict: 'good', says: 'this user may do all that a server needs' };
+}
+
+/** `mustBeOurs` throws a `FormatError` when the tables are not those of this store. */
+export async function contentsOf(client: ClientBase, mustBeOurs: () => Promise<void>): Promise<Finding> {
+  const about = 'archive';
+  const { rows: tables } = await client.query("SELECT 1 WHERE to_regclass('walletd_archive') IS NULL");
+  if (tables.length > 0) return { about, verdict: 'good', says: 'nothing has left memory yet' };
+  try {
+    await mustBeOurs();
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    return { about, verdict: 'bad', says: error.message, todo: 'name the database of this store in WALLETD_ARCHIVE' };
+  }
+  const { rows } = await client.query(CONTENTS);
+  const { days, bytes } = rows[0] as { readonly days: number; readonly bytes: string };
+  return { about, verdict: 'good', says: `${days} days, ${Math.ceil(Number(bytes) / 1024 ** 2)} MiB` };
+}
+
+/** One day is made ahead, and counts. */
+const CONTENTS = `
+  SELECT count(*)::int AS days, coalesce(sum(pg_total_relation_size(inhrelid)), 0)::bigint AS bytes
+  FROM pg_inherits WHERE inhparent = '${ROUNDS}'::regclass`;
+
+/** A user without the role pg_monitor sees the replicas, and not how far they are. */
+export async function replicasOf(client: ClientBase): Promise<Finding> {
+  const { rows } = await client.query(REPLICAS);
+  const { names, replicas } = rows[0] as { readonly names: string; readonly replicas: number };
+  const waits =
+    names === '' ? 'a commit waits for none of them' : `a commit waits for synchronous_standby_names ${names}`;
+  const says = replicas === 0 && names === '' ? 'there are none' : `${replicas} connected; ${waits}`;
+  return { about: 'archive replicas', verdict: 'good', says };
+}
+
+const REPLICAS = `
+  SELECT current_setting('synchronous_standby_names') AS names, (SELECT count(*)::int FROM pg_stat_replication) AS replicas`;

@@ -1,0 +1,153 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ClientBase, DatabaseError } from 'pg';
+import { PARTITION, ROUNDS, TABLES_LOCK } from './archive-tables.js';
+import type { Alone, Connections } from './connections.js';
+import { LOCK_MS } from './server-facts.js';
+
+/** First version that detaches without a lock that lookups wait for. */
+const DETACH_CONCURRENTLY = 14;
+/** Limit of the wait for a lock that all lookups queue behind; an older server, or a pooler, leaves no other way. */
+const EXCLUSIVE_LOCK_MS = 100;
+/** Lock of PostgreSQL's advisory ones: one process at a time drops days. */
+const DROP_LOCK = 7_340_922;
+/** SQLSTATE of a wait for a lock that took too long. */
+const LOCK_NOT_AVAILABLE = '55P03';
+const ATTEMPTS = 4;
+const RETRY_MS = 100;
+const DAY_MAX = 2 ** 31 - 2;
+
+/** `pending`: a detach was cut off. `detached`: a table that is no part of the archive any more. */
+type State = 'none' | 'attached' | 'pending' | 'detached';
+
+/**
+ * Tables of the days. Nothing here takes a lock on the archive that a lookup waits for: a day is a table of its own before it
+ * is attached, and one again before it is dropped. A reader that holds its locks for hours, as pg_dump does, delays a drop.
+ */
+export class Partitions {
+  /** Days whose table is known to be there. */
+  private readonly known = new Set<number>();
+  private ahead: Promise<void> = Promise.resolve();
+
+  constructor(private readonly connections: Connections) {}
+
+  /** Makes the tables of these days where they are missing; that of the day behind the newest beside whatever comes next. */
+  async ensure(days: ReadonlySet<number>): Promise<void> {
+    for (const day of days) if (!this.known.has(day)) await this.make(day);
+    const next = Math.max(...days) + 1;
+    if (this.known.has(next) || next > DAY_MAX) return;
+    // A day that cannot be made now is made with one of the next puts, or at midnight.
+    this.ahead = this.ahead.then(() => this.make(next)).catch(() => {});
+  }
+
+  /** Forgets which tables there are: another process may have dropped one. */
+  forget(): void {
+    this.known.clear();
+  }
+
+  /** Rejects where somebody holds a lock: what is left is dropped the next time. */
+  async dropBefore(day: number): Promise<void> {
+    const tables = await this.connections.ask<Table>('tables', TABLES, []);
+    const old = tables.filter((table) => table.day < day);
+    if (old.length === 0) return;
+    for (const table of old) this.known.delete(table.day);
+    await this.connections.alone(async (alone) => {
+      this.connections.refuse(alone.server);
+      await dropAll(alone, old);
+    });
+  }
+
+  /** Waits for the day that is made ahead. */
+  async close(): Promise<void> {
+    await this.ahead;
+  }
+
+  private async make(day: number): Promise<void> {
+    if (this.known.has(day)) return;
+    await this.connections.alone(async (alone) => {
+      this.connections.refuse(alone.server);
+      await withRetry(() => attach(alone, day));
+    });
+    this.known.add(day);
+  }
+}
+
+interface Table {
+  readonly day: number;
+  readonly state: State;
+}
+
+/** Before PostgreSQL 14 there is no column `inhdetachpending`, and nothing is pending. */
+const TABLES = `
+  SELECT substring(c.relname FROM '[0-9]+$')::int AS day,
+    CASE WHEN h.inhrelid IS NULL THEN 'detached'
+      WHEN (to_jsonb(h) ->> 'inhdetachpending')::boolean THEN 'pending' ELSE 'attached' END AS state
+  FROM pg_class p JOIN pg_class c ON c.relnamespace = p.relnamespace AND c.relname ~ '^${PARTITION}[0-9]+$' AND c.relkind = 'r'
+  LEFT JOIN pg_inherits h ON h.inhrelid = c.oid AND h.inhparent = p.oid
+  WHERE p.oid = '${ROUNDS}'::regclass ORDER BY 1`;
+
+async function stateOf(client: ClientBase, day: number): Promise<State> {
+  const { rows } = await client.query(`SELECT state FROM (${TABLES}) t WHERE day = ${day}`);
+  return (rows[0] as Table | undefined)?.state ?? 'none';
+}
+
+async function attach(alone: Alone, day: number): Promise<void> {
+  if ((await stateOf(alone.client, day)) === 'pending') await finalize(alone.client, day);
+  await alone.inTransaction(async (client) => {
+    await client.query(`SELECT set_config('lock_timeout', '${LOCK_MS}', true), pg_advisory_xact_lock(${TABLES_LOCK})`);
+    const state = await stateOf(client, day);
+    if (state === 'attached') return;
+    if (state === 'none') await client.query(createTable(day));
+    // Takes SHARE UPDATE EXCLUSIVE on the parent, with which neither lookups nor puts nor pg_dump conflict.
+    await client.query(
+      `ALTER TABLE ${ROUNDS} ATTACH PARTITION ${PARTITION}${day} FOR VALUES FROM (${day}) TO (${day + 1})`,
+    );
+  });
+}
+
+/** LIKE takes the indexes along, but not the tablespace, which a partition would have inherited. */
+function createTable(day: number): string {
+  return `
+    SELECT set_config('default_tablespace', s.spcname, true)
+    FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE c.oid = '${ROUNDS}'::regclass;
+    CREATE TABLE ${PARTITION}${day} (LIKE ${ROUNDS} INCLUDING ALL)`;
+}
+
+async function dropAll({ client, server, inTransaction }: Alone, tables: readonly Table[]): Promise<void> {
+  const isConcurrent = server.major >= DETACH_CONCURRENTLY && !server.isPooled;
+  if (isConcurrent) {
+    const { rows } = await client.query(
+      `SELECT set_config('lock_timeout', '${LOCK_MS}', false), pg_try_advisory_lock(${DROP_LOCK}) AS mine`,
+    );
+    // The lock ends with this connection.
+    if (!(rows[0] as { mine: boolean }).mine) return;
+  }
+  const exclusively = (sql: string) =>
+    inTransaction(async () => {
+      await client.query(`SELECT set_config('lock_timeout', '${EXCLUSIVE_LOCK_MS}', true)`);
+      await client.query(sql);
+    });
+  for (const { day } of tables) {
+    const table = `${PARTITION}${day}`;
+    const state = await stateOf(client, day);
+    if (state === 'pending') await finalize(client, day);
+    if (state === 'attached' && isConcurrent) {
+      await client.query(`ALTER TABLE ${ROUNDS} DETACH PARTITION ${table} CONCURRENTLY`);
+    } else if (state === 'attached') await exclusively(`ALTER TABLE ${ROUNDS} DETACH PARTITION ${table}`);
+    await exclusively(`DROP TABLE IF EXISTS ${table}`);
+  }
+}
+
+async function finalize(client: ClientBase, day: number): Promise<void> {
+  await client.query(`ALTER TABLE ${ROUNDS} DETACH PARTITION ${PARTITION}${day} FINALIZE`);
+}
+
+async function withRetry(run: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if ((error as DatabaseError).code !== LOCK_NOT_AVAILABLE || attempt === ATTEMPTS) throw error;
+      await delay(RETRY_MS * attempt);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { ServerRefused } from '../server-refused.js';
+import type { Finding } from '../store.js';
+import type { DurabilitySetting, ServerFacts } from './server-facts.js';
+
+const MAJOR_MIN = 12;
+
+interface Rule {
+  readonly setting: DurabilitySetting;
+  readonly wanted: readonly string[];
+  readonly why: string;
+  /** Statement that sets it. */
+  readonly cure: string;
+}
+
+const RULES: readonly Rule[] = [
+  {
+    setting: 'fsync',
+    wanted: ['on'],
+    why: 'without it a power cut loses rounds that have left memory, or damages all of them',
+    cure: 'ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf();',
+  },
+  {
+    setting: 'full_page_writes',
+    wanted: ['on'],
+    why: 'without it a power cut can tear a page in two',
+    cure: 'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf();',
+  },
+  {
+    setting: 'synchronous_commit',
+    wanted: ['on', 'remote_apply'],
+    why: 'a round leaves memory when its commit is on the disk',
+    cure: 'ALTER ROLE CURRENT_USER SET synchronous_commit = on;',
+  },
+];
+
+const TRUST = 'or, where the storage makes it needless, vouch for it with WALLETD_POSTGRES_TRUST_CONFIG=true';
+
+/** Findings about a server: the check of each connection and `walletd doctor` share them. Bad ones refuse the server. */
+export function judgeServer(facts: ServerFacts, trustConfig: boolean): readonly Finding[] {
+  return [roleOf(facts), ...RULES.map((rule) => judge(rule, facts, trustConfig))];
+}
+
+/** Throws a `ServerRefused` for the first bad finding. */
+export function refuseServer(facts: ServerFacts, trustConfig: boolean): void {
+  const bad = judgeServer(facts, trustConfig).find(({ verdict }) => verdict === 'bad');
+  if (bad !== undefined) throw new ServerRefused(`${bad.says}; ${bad.todo}`);
+}
+
+function roleOf({ version, major, isStandby, isPooled }: ServerFacts): Finding {
+  const about = 'archive server';
+  if (major < MAJOR_MIN) {
+    const todo = `upgrade it: walletd needs PostgreSQL ${MAJOR_MIN} or later`;
+    return { about, verdict: 'bad', says: `PostgreSQL is version ${version}`, todo };
+  }
+  if (isStandby) {
+    const todo = 'name the primary in WALLETD_ARCHIVE, or promote this one: SELECT pg_promote();';
+    return { about, verdict: 'bad', says: 'this PostgreSQL is a read-only replica', todo };
+  }
+  const way = isPooled ? ', through a pooler: settings go with each transaction, no statement is prepared' : '';
+  return { about, verdict: 'good', says: `PostgreSQL ${version}, a primary${way}` };
+}
+
+function judge({ setting, wanted, why, cure }: Rule, { settings }: ServerFacts, trustConfig: boolean): Finding {
+  const about = 'archive durability';
+  const value = settings[setting];
+  const says = `${setting} is ${value}`;
+  if (wanted.includes(value)) return { about, verdict: 'good', says };
+  const wrong = `PostgreSQL has ${setting} ${value}, and it should be ${wanted[0]}: ${why}`;
+  const todo = `set it with: ${cure}`;
+  if (trustConfig) return { about, verdict: 'look', says: `${wrong}; WALLETD_POSTGRES_TRUST_CONFIG permits it`, todo };
+  return { about, verdict: 'bad', says: wrong, todo: `${todo} ${TRUST}` };
+}

@@ -1,0 +1,85 @@
+import { OutageError } from '../../base/outage-error.js';
+
+interface Explained {
+  /** SQLSTATE of PostgreSQL, or code of Node. */
+  readonly codes?: readonly string[];
+  readonly words?: RegExp;
+  readonly sentence: string;
+}
+
+const CERTIFICATE_CODES = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+];
+
+/** Errors that another try meets again, until a person changes something. */
+const PERMANENT: readonly Explained[] = [
+  {
+    codes: ['28P01'],
+    words: /password authentication failed|SASL authentication failed|no such user|client password must be a string/i,
+    sentence: 'PostgreSQL does not accept the user or password in WALLETD_ARCHIVE',
+  },
+  {
+    codes: ['28000'],
+    sentence: 'PostgreSQL does not let this user in: correct WALLETD_ARCHIVE or pg_hba.conf',
+  },
+  {
+    codes: ['3D000'],
+    words: /no such database/,
+    sentence: 'the database that WALLETD_ARCHIVE names does not exist: create it, or correct the name',
+  },
+  {
+    codes: ['42501'],
+    sentence: 'this user of PostgreSQL lacks a right that walletd needs; docs/archive.md has all',
+  },
+  {
+    codes: CERTIFICATE_CODES,
+    sentence:
+      'the certificate of PostgreSQL is not from a CA that this machine knows: add sslrootcert=FILE to WALLETD_ARCHIVE',
+  },
+  {
+    codes: ['ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'],
+    sentence: 'the certificate of PostgreSQL is not valid for the host in WALLETD_ARCHIVE',
+  },
+  {
+    words: /does not support SSL connections/,
+    sentence: 'this PostgreSQL has no TLS: switch it on there, or say sslmode=disable in WALLETD_ARCHIVE',
+  },
+  {
+    words: /transaction blocks not allowed in statement pooling/i,
+    sentence: 'this PgBouncer pools statements, and walletd needs whole transactions: set pool_mode = transaction',
+  },
+  {
+    words: /unsupported startup parameter/i,
+    sentence: 'this pooler refuses a start-up parameter: leave options= out of WALLETD_ARCHIVE',
+  },
+];
+
+/** Another try may find the server. */
+const AWAY: readonly string[] = ['08', '53', '57'];
+const AWAY_WORDS =
+  /^(connect |read |write |getaddrinfo |Connection terminated|timeout exceeded|Query read timeout|Client has encountered|server login|pgbouncer cannot connect|server conn crashed|query_wait_timeout|The database system)/i;
+
+/**
+ * Adds a sentence for people where there is one, in front of the server's own words; an `OutageError` when another try may
+ * find the server. Every other error stays what it is.
+ */
+export function explain(thrown: unknown): Error {
+  const error = first(thrown);
+  const { code = '' } = error as { readonly code?: string };
+  const known = PERMANENT.find(({ codes, words }) => codes?.includes(code) || words?.test(error.message));
+  if (known !== undefined) return new Error(`${known.sentence} (${error.message})`, { cause: error });
+  if (AWAY.includes(code.slice(0, 2)) || AWAY_WORDS.test(error.message)) {
+    return new OutageError(error.message, { cause: error });
+  }
+  return error;
+}
+
+/** Node tries each address of a name; its error has no message of its own, and the first of theirs tells enough. */
+function first(thrown: unknown): Error {
+  if (thrown instanceof AggregateError && thrown.errors[0] instanceof Error) return thrown.errors[0];
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

@@ -1,0 +1,72 @@
+import type { ClientBase, QueryResult } from 'pg';
+
+/** State of a server and of the session with it, as the server reports them. */
+export interface ServerFacts {
+  /** `server_version`, for people. */
+  readonly version: string;
+  readonly major: number;
+  /** True on a replica, which replays the log of another server. */
+  readonly isStandby: boolean;
+  /** True behind PgBouncer and its kind: two transactions of one connection may reach two sessions. */
+  readonly isPooled: boolean;
+  /** Value in force for the transactions of walletd, by setting. */
+  readonly settings: Readonly<Record<DurabilitySetting, string>>;
+}
+
+export const DURABILITY_SETTINGS = ['fsync', 'full_page_writes', 'synchronous_commit'] as const;
+export type DurabilitySetting = (typeof DURABILITY_SETTINGS)[number];
+
+/** Limit of a statement on the server; the client waits as long. */
+export const STATEMENT_MS = 10_000;
+/** Limit of a wait for a lock, in everything that makes or drops tables. */
+export const LOCK_MS = 1000;
+
+/** `remote_apply` stays, because it waits for more than `on`; every weaker value becomes `on`. */
+const COMMIT = "CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END";
+
+const FACTS = `
+  SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby, current_setting('server_version') AS version,
+    current_setting('server_version_num')::int / 10000 AS major,
+    ${DURABILITY_SETTINGS.map((name) => `current_setting('${name}') AS ${name}`).join(', ')}`;
+
+type FactsRow = Readonly<Record<DurabilitySetting | 'version', string>> & {
+  readonly pid: number;
+  readonly standby: boolean;
+  readonly major: number;
+};
+
+/** Settings as statements: start-up options would be dropped by a pooler, or refused by it. */
+function setting(scope: 'session' | 'transaction'): string {
+  const isLocal = scope === 'transaction';
+  return `SELECT set_config('synchronous_commit', ${COMMIT}, ${isLocal}),
+    set_config('statement_timeout', '${STATEMENT_MS}', ${isLocal})`;
+}
+
+/**
+ * Begins the work of a new connection, and asks what is in force for it. A session of one's own gets the settings once; a
+ * session that a pooler lends gets them with each transaction, as `begin` does, and here in one of its own.
+ */
+export async function introduce(client: ClientBase): Promise<ServerFacts> {
+  const pid = (await ask(client, FACTS)).pid;
+  const isPooled = (client as ClientBase & { readonly processID: number | null }).processID !== pid;
+  if (!isPooled) return factsOf(await ask(client, `${setting('session')};${FACTS}`), false);
+  const facts = await begin(client);
+  await client.query('COMMIT');
+  return facts;
+}
+
+/** Begins a transaction on a pooled connection, with the settings of walletd, and asks what is in force in it. */
+export async function begin(client: ClientBase): Promise<ServerFacts> {
+  return factsOf(await ask(client, `BEGIN;${setting('transaction')};${FACTS}`), true);
+}
+
+/** First row of the last of several statements. */
+async function ask(client: ClientBase, sql: string): Promise<FactsRow> {
+  const answer = (await client.query(sql)) as QueryResult | readonly QueryResult[];
+  const last = Array.isArray(answer) ? answer.at(-1) : answer;
+  return last.rows[0] as FactsRow;
+}
+
+function factsOf({ standby, version, major, ...settings }: FactsRow, isPooled: boolean): ServerFacts {
+  return { version, major, isStandby: standby, isPooled, settings };
+}

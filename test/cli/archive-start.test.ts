@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { existsSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { after, test } from 'node:test';
+import { cleanUp } from '../../bench/support/clean-up.js';
+import { freePort } from '../../bench/support/free-port.js';
+import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
+import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
+import { runVerb } from '../support/run-verb.js';
+import { inTempFolder } from '../support/temp-folder.js';
+import { WalletdProcess } from '../support/walletd-process.js';
+
+const BOTH = [['serve', '--check'], ['serve']] as const;
+
+test('an archive address that cannot work ends check and start, without its password', () =>
+  inTempFolder(async (folder) => {
+    for (const [address, part] of [
+      ['postgres://walletd:hush/hush@127.0.0.1:5432/w', /archive is not an address of PostgreSQL: .*unescaped \/.*%2F/],
+      ['postgres://walletd:hush@127.0.0.1:5432', /archive is not an address of PostgreSQL: it names no database/],
+      ['postgres://walletd:hush@127.0.0.1/w?sslmode=prefer', /its sslmode must be one of/],
+      [
+        'mysql://walletd:hush@127.0.0.1/w',
+        /archive cannot be what is given .* must be postgres:\/\/user:password@host/,
+      ],
+    ] as const) {
+      for (const args of BOTH) {
+        const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_ARCHIVE: address };
+        const { status, stderr } = await runVerb(args, env);
+        assert.equal(status, 2, `${args} ${address}`);
+        assert.match(stderr, part);
+        assert.doesNotMatch(stderr, /hush/);
+        assert.ok(!existsSync(`${folder}/data/data.mdb`), 'nothing is created');
+      }
+    }
+  }));
+
+test('an archive that is away is told by check and start, and the start goes on', () =>
+  inTempFolder(async (folder) => {
+    const port = await freePort();
+    const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_ARCHIVE: `postgres://w:hush@127.0.0.1:${port}/w` };
+    const check = await runVerb(['serve', '--check'], env);
+    assert.equal(check.status, 0, check.stderr);
+    assert.match(check.stdout, /Archive postgres:\/\/127\.0\.0\.1:\d+\/w was not reachable: connect ECONNREFUSED/);
+    const walletd = await WalletdProcess.start(env);
+    const line = await walletd.waitFor(({ code }) => code === 'archive-away');
+    assert.equal(line.level, 'warn');
+    assert.match(String(line.error), /ECONNREFUSED/);
+    assert.equal(await walletd.end('SIGTERM'), 0);
+    assert.doesNotMatch(check.stdout + JSON.stringify(walletd.log), /hush/);
+  }));
+
+test('serve --check refuses a lost embedded store as the start does', () =>
+  inTempFolder(async (folder) => {
+    const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_NODE_FOLDER: `${folder}/node` };
+    const walletd = await WalletdProcess.start(env);
+    assert.equal(await walletd.end('SIGTERM'), 0);
+    rmSync(`${folder}/data`, { recursive: true });
+    for (const args of BOTH) {
+      const { status, stderr } = await runVerb(args, env);
+      assert.equal(status, 1, String(args));
+      assert.match(stderr, /there is no store at .* where this node has served .* accept-loss/);
+    }
+  }));
+
+const reason = whyNoPostgres();
+if (reason !== undefined) {
+  test('a start with PostgreSQL', { skip: reason }, () => {});
+} else {
+  const server = startPostgres(tmpdir());
+  const databases = new PostgresDatabases(server);
+  after(async () => await cleanUp());
+
+  test('an archive that must not be used ends check and start with its cure', () =>
+    inTempFolder(async (folder) => {
+      const name = await databases.create();
+      const url = databases.url(name);
+      const store = { WALLETD_STORE: `lmdb:${folder}/data` };
+      await runVerb(['init'], store);
+      await runSql(
+        url,
+        "CREATE TABLE walletd_archive AS SELECT 1 AS version, 'another' AS store_id",
+        'CREATE ROLE poor LOGIN',
+      );
+      for (const [address, sentence] of [
+        [databases.url('missing'), /cannot use the archive postgres:\S+: the database .* does not exist: create it/],
+        [databases.url(name, 'nobody'), /PostgreSQL does not let this user in/],
+        [databases.url(name, 'poor'), /GRANT USAGE, CREATE ON SCHEMA public TO poor/],
+        [url, /is of another store: another; name the database of this store/],
+      ] as const) {
+        for (const args of BOTH) {
+          const { status, stderr } = await runVerb(args, { ...store, WALLETD_ARCHIVE: address });
+          assert.equal(status, 1, `${args} ${address}`);
+          assert.match(stderr, sentence);
+        }
+      }
+    }));
+
+  test('check, start and doctor judge PostgreSQL alike, and a setting permits it', () =>
+    inTempFolder(async (folder) => {
+      const url = databases.url(await databases.create());
+      const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_ARCHIVE: url };
+      const trusting = { ...env, WALLETD_POSTGRES_TRUST_CONFIG: 'true' };
+      await runVerb(['init'], { WALLETD_STORE: env.WALLETD_STORE });
+      const good = await runVerb(['serve', '--check'], env);
+      assert.match(good.stdout, /Archive postgres:\S+: PostgreSQL .* fsync is on; .*\nIt would start\.\n$/);
+      await runSql(url, 'ALTER SYSTEM SET fsync = off', 'SELECT pg_reload_conf()');
+      const weak = /has fsync off, and it should be on: .*ALTER SYSTEM SET fsync = on;/;
+      // The server reloads its settings a moment after it was told to.
+      for (let isSeen = false; !isSeen; ) isSeen = (await runVerb(['serve', '--check'], env)).status === 1;
+      for (const args of BOTH) {
+        const { status, stderr } = await runVerb(args, env);
+        assert.equal(status, 1, String(args));
+        assert.match(stderr, weak);
+      }
+      const doctor = await runVerb(['doctor'], env);
+      assert.equal(doctor.status, 1);
+      assert.match(doctor.stdout, weak);
+      assert.match(doctor.stdout, /good +archive durability +full_page_writes is on/);
+      assert.equal((await runVerb(['serve', '--check'], trusting)).status, 0);
+      const trusted = await runVerb(['doctor'], trusting);
+      assert.equal(trusted.status, 0);
+      assert.match(trusted.stdout, /look +archive durability +.*WALLETD_POSTGRES_TRUST_CONFIG permits it/);
+      const walletd = await WalletdProcess.start(trusting);
+      assert.equal(await walletd.end('SIGTERM'), 0);
+    }));
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { after, type TestContext, test } from 'node:test';
+import { Client } from 'pg';
+import { cleanUp } from '../../bench/support/clean-up.js';
+import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
+import type { ArchiveRecord } from '../../src/shard/archive/archive.js';
+import { PostgresArchive } from '../../src/store/postgres/postgres-archive.js';
+import { ARCHIVE_STORES } from '../contract/archive.js';
+import { PgBouncer, whyNoPgBouncer } from '../support/pg-bouncer.js';
+import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
+import { until } from '../support/until.js';
+
+const [STORE_ID] = ARCHIVE_STORES;
+const ALWAYS = { first: 0, last: 99_999 };
+const DAY = 20_000;
+
+function recordOf(day: number): ArchiveRecord {
+  const lsn = { epoch: 1, sequence: day };
+  return { shard: 0, day, player: 1, round: 7, lsn, index: 0, ids: [], image: Buffer.from('image') };
+}
+
+/** Looks up, one lookup after the other, until it is told to end; a lookup that fails rejects at the end. */
+function lookups(archive: PostgresArchive): { end(): Promise<number> } {
+  let isWanted = true;
+  const run = async () => {
+    let count = 0;
+    for (; isWanted; count++) await archive.find(0, [{ player: 1, kind: 'round', hash: 7 }], ALWAYS);
+    return count;
+  };
+  const running = run();
+  running.catch(() => {});
+  return {
+    end: () => {
+      isWanted = false;
+      return running;
+    },
+  };
+}
+
+const PARTITIONS = `
+  SELECT c.relname, (SELECT h.inhdetachpending FROM pg_inherits h WHERE h.inhrelid = c.oid) AS pending
+  FROM pg_class c WHERE c.relname ~ '^walletd_rounds_[0-9]+$' AND c.relkind = 'r' ORDER BY 1`;
+
+const reason = whyNoPostgres() ?? whyNoPgBouncer();
+if (reason !== undefined) {
+  test('PostgreSQL and holders of locks', { skip: reason }, () => {});
+} else {
+  const databases = new PostgresDatabases(startPostgres(tmpdir()));
+  let bouncer: Promise<PgBouncer> | undefined;
+  after(async () => {
+    await (await bouncer)?.stop();
+    await cleanUp();
+  });
+
+  /** An archive with two days, its address without a pooler, and a session that holds what pg_dump holds. */
+  const held = async (t: TestContext, way: 'direct' | 'pooled') => {
+    const name = await databases.create();
+    const direct = databases.url(name);
+    bouncer ??= PgBouncer.start(databases.socketFolder, 'transaction');
+    const archive = new PostgresArchive(way === 'direct' ? direct : (await bouncer).url(name), STORE_ID);
+    await archive.put([recordOf(DAY), recordOf(DAY + 1)]);
+    await tableOf(direct, DAY + 2);
+    const holder = new Client({ connectionString: direct });
+    await holder.connect();
+    t.after(async () => {
+      await holder.end();
+      await archive.close();
+    });
+    await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await holder.query('LOCK TABLE walletd_rounds IN ACCESS SHARE MODE');
+    return { archive, direct, holder };
+  };
+
+  const tableOf = async (url: string, day: number) =>
+    await until(`there is a table of day ${day}`, async () => {
+      const [row] = await runSql(url, `SELECT 1 WHERE to_regclass('walletd_rounds_${day}') IS NOT NULL`);
+      return row;
+    });
+
+  for (const way of ['direct', 'pooled'] as const) {
+    test(`${way}: a put of a new day passes a session that reads for hours`, async (t) => {
+      const { archive } = await held(t, way);
+      const looking = lookups(archive);
+      await archive.put([recordOf(DAY + 30)]);
+      assert.deepEqual(await archive.days(), [DAY, DAY + 1, DAY + 30]);
+      assert.ok((await looking.end()) > 0);
+    });
+
+    test(`${way}: no lookup fails while an old day waits to be dropped`, async (t) => {
+      const { archive, direct, holder } = await held(t, way);
+      const looking = lookups(archive);
+      await assert.rejects(archive.dropBefore(DAY + 1), /lock timeout/);
+      // The day that was cut off between its two steps goes on where it was.
+      await assert.rejects(archive.dropBefore(DAY + 1), /lock timeout/);
+      assert.ok((await archive.find(0, [{ player: 1, kind: 'round', hash: 7 }], ALWAYS)).length > 0);
+      await archive.put([recordOf(DAY + 40)]);
+      await holder.query('COMMIT');
+      // The day that is made ahead may hold the lock for a moment.
+      await until('the old day is dropped', () =>
+        archive.dropBefore(DAY + 1).then(
+          () => true,
+          () => false,
+        ),
+      );
+      assert.ok((await looking.end()) > 0);
+      const tables = await runSql(direct, PARTITIONS);
+      assert.ok(!tables.some((table) => (table as { relname: string }).relname === `walletd_rounds_${DAY}`));
+      assert.deepEqual(await archive.days(), [DAY + 1, DAY + 40]);
+    });
+  }
+
+  test('a put of a day whose drop was cut off brings the day back', async (t) => {
+    const { archive, direct, holder } = await held(t, 'direct');
+    await assert.rejects(archive.dropBefore(DAY + 1), /lock timeout/);
+    const [first] = (await runSql(direct, PARTITIONS)) as { pending: boolean }[];
+    assert.equal(first?.pending, true);
+    await holder.query('COMMIT');
+    await archive.put([{ ...recordOf(DAY), round: 8 }]);
+    assert.deepEqual(await archive.days(), [DAY, DAY + 1]);
+  });
+
+  test('tables are made a day ahead, so that midnight finds its own', async (t) => {
+    const { archive, direct } = await held(t, 'direct');
+    await archive.put([recordOf(DAY + 5)]);
+    await tableOf(direct, DAY + 6);
+    assert.deepEqual(await archive.days(), [DAY, DAY + 1, DAY + 5]);
+  });
+
+  test('a lock that ends in time delays a new day, and fails nothing', async (t) => {
+    const { archive, direct, holder } = await held(t, 'direct');
+    await holder.query('LOCK TABLE walletd_rounds IN SHARE UPDATE EXCLUSIVE MODE');
+    const looking = lookups(archive);
+    const put = archive.put([recordOf(DAY + 5)]);
+    const isWaiting = async () => {
+      const waits = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'walletd' AND wait_event_type = 'Lock'";
+      return (await runSql(direct, waits)).length > 0;
+    };
+    await until('the new day waits', isWaiting);
+    await until('it gives up once', async () => !(await isWaiting()));
+    await until('it waits again', isWaiting);
+    await holder.query('COMMIT');
+    await put;
+    assert.ok((await looking.end()) > 0);
+  });
+}

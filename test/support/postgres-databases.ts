@@ -1,0 +1,38 @@
+import { Client } from 'pg';
+import type { Postgres } from '../../bench/support/postgres.js';
+
+/** New databases of a server that tests share. */
+export class PostgresDatabases {
+  private count = 0;
+
+  constructor(private readonly server: Postgres) {}
+
+  /** Folder with the socket of the server. */
+  get socketFolder(): string {
+    return new URL(this.server.url).searchParams.get('host') as string;
+  }
+
+  /** Name of a new, empty database. */
+  async create(): Promise<string> {
+    const name = `test${this.count++}`;
+    await runSql(this.server.url, `CREATE DATABASE ${name}`);
+    return name;
+  }
+
+  url(name: string, user = 'postgres'): string {
+    return `postgres://${user}@localhost/${name}?host=${encodeURIComponent(this.socketFolder)}`;
+  }
+}
+
+/** Runs statements on a connection of their own, each by itself; returns the rows of the last one. */
+export async function runSql(url: string, ...statements: readonly string[]): Promise<readonly object[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    let rows: readonly object[] = [];
+    for (const sql of statements) rows = (await client.query(sql)).rows as object[];
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
