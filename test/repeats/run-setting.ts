@@ -1,0 +1,140 @@
+import type { Counts } from './counts.js';
+import { describeHistory } from './describe-history.js';
+import { type Broken, type Explored, explore, type Players } from './explore.js';
+import { FreshPlayers } from './fresh-players.js';
+import { PlayedHistory } from './played-history.js';
+import type { Place, Setting } from './settings/setting.js';
+import { type Failing, type Replay, shrink } from './shrink.js';
+import type { Step } from './step.js';
+import type { Wire } from './wire.js';
+
+const PLAYS_MAX = 1500;
+
+export interface RunPlan {
+  readonly seed: number;
+  readonly seconds: number;
+  /** Ends after so many repeats; infinite: after the time. */
+  readonly repeatsMax: number;
+  /** Ends after so many broken histories, and shrinks each of them. */
+  readonly findingsMax: number;
+}
+
+export interface Ran {
+  readonly counts: Counts;
+  readonly seconds: number;
+  /** The shortest history of each kind, as lines. */
+  readonly findings: readonly string[];
+  readonly resent: number;
+  /** About the place; empty when there is nothing to tell. */
+  readonly told: string;
+}
+
+/** Explores one setting, in a place of its own, and shrinks the histories that break a promise. */
+export async function runSetting(
+  setting: Setting,
+  plan: RunPlan,
+  onProgress: (counts: Counts, passedMs: number) => void = () => {},
+): Promise<Ran> {
+  const place = await setting.start();
+  try {
+    const players = new FreshPlayers(place.wire);
+    const startMs = performance.now();
+    const explored = await exploreTroubled(setting, place, players, plan, (counts) => {
+      const passedMs = performance.now() - startMs;
+      onProgress(counts, passedMs);
+      return passedMs < plan.seconds * 1000 && counts.repeats < plan.repeatsMax;
+    });
+    const seconds = (performance.now() - startMs) / 1000;
+    const told = (await place.tell?.()) ?? '';
+    const findings = await shrinkAll(explored.broken, place.wire, players, setting.restMs);
+    return { counts: explored.counts, seconds, findings, resent: place.wire.resent, told };
+  } finally {
+    await place.close();
+  }
+}
+
+/** Explores while the place is in trouble. Resolves when the place is undisturbed again. */
+async function exploreTroubled(
+  { lanes, restMs }: Setting,
+  place: Place,
+  players: Players,
+  { seed, findingsMax }: RunPlan,
+  goesOn: (counts: Counts) => boolean,
+): Promise<Explored> {
+  let isOver = false;
+  let failure: unknown;
+  const trouble = place
+    .trouble?.(() => !isOver)
+    .catch((error) => {
+      failure = error;
+      isOver = true;
+    });
+  const explored = await explore(place.wire, players, { seed, lanes, restMs, findingsMax }, (counts) => {
+    return !isOver && goesOn(counts);
+  }).finally(async () => {
+    isOver = true;
+    await trouble;
+  });
+  if (failure !== undefined) throw failure;
+  return explored;
+}
+
+/** The shortest histories, each kind once, as lines with their seeds. */
+async function shrinkAll(
+  broken: readonly Broken[],
+  wire: Wire,
+  players: Players,
+  restMs: number,
+): Promise<readonly string[]> {
+  const findings = new Map<string, string>();
+  for (const one of broken) {
+    const { kind, text } = await shortestOf(one, wire, players, restMs);
+    if (!findings.has(kind)) findings.set(kind, text);
+  }
+  return [...findings.values()];
+}
+
+async function shortestOf(
+  broken: Broken,
+  wire: Wire,
+  players: Players,
+  restMs: number,
+): Promise<{ kind: string; text: string }> {
+  let answers: PlayedHistory['answers'] = [];
+  const replay: Replay = async (steps) => {
+    const history = new PlayedHistory(wire, await players.take(broken.seed), undefined);
+    for (const [i, step] of steps.entries()) {
+      const violation = await history.take(step);
+      if (violation === undefined && !history.isUncertain) continue;
+      if (violation === undefined) return undefined;
+      answers = history.answers;
+      return { steps: steps.slice(0, i + 1), violation };
+    }
+    return undefined;
+  };
+  const again = await reproduced(broken, replay, restMs);
+  const note = again === undefined ? ' (played again it did not fail: this is how it failed first)' : '';
+  const shortest = again === undefined ? broken : await shrink(again, replay, PLAYS_MAX);
+  const shown = again === undefined ? undefined : await replay(shortest.steps);
+  const { steps, violation } = shown ?? shortest;
+  const text = `seed ${broken.seed}${note}:\n${describeHistory(steps, shown === undefined ? [] : answers, violation)}`;
+  return { kind: kindOf(steps, violation.promised), text };
+}
+
+/** The history as it fails again, with rests before every repeat where it does not fail without. */
+async function reproduced(broken: Broken, replay: Replay, restMs: number): Promise<Failing | undefined> {
+  const rested = broken.steps.flatMap((step): Step[] => {
+    return step.type === 'repeat' && restMs > 0 ? [{ type: 'rest', ms: 2 * restMs }, step] : [step];
+  });
+  for (const steps of [broken.steps, broken.steps, rested, rested]) {
+    const failing = await replay(steps);
+    if (failing !== undefined) return failing;
+  }
+  return undefined;
+}
+
+/** Equal for histories of the same callbacks, whatever their ids and amounts. */
+function kindOf(steps: readonly Step[], promised: string): string {
+  const names = steps.map((step) => (step.type === 'send' ? step.message.endpoint : step.type));
+  return [promised, ...names].join(' ');
+}

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { runVerb } from '../../support/run-verb.js';
+import { Scrape } from '../../support/scrape.js';
+import { OneProcess } from './one-process.js';
+import type { Place, Setting } from './setting.js';
+
+/** Closed rounds leave memory after 20 ms, at the next look at their player. */
+const ARCHIVED = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02' };
+const REST_MS = 60;
+const LANES = 96;
+/** Rounds leave while the thread has spare time, and lanes that rest leave it some. */
+const ARCHIVE_LANES = 48;
+const KILL_EVERY_MS = 700;
+const RESTORE_EVERY_MS = 2500;
+
+type Env = Readonly<Record<string, string>>;
+
+function lmdb(name: string, env: Env, restMs: number, trouble?: (process: OneProcess) => Promise<void>): Setting {
+  return {
+    name,
+    lanes: restMs > 0 ? ARCHIVE_LANES : LANES,
+    restMs,
+    start: async () => {
+      const process = new OneProcess(env);
+      try {
+        await process.startOn(process.lmdb('data-0'));
+      } catch (error) {
+        await process.close();
+        throw error;
+      }
+      return placeOf(process, restMs > 0, trouble);
+    },
+  };
+}
+
+function placeOf(
+  process: OneProcess,
+  isArchived: boolean,
+  trouble: ((process: OneProcess) => Promise<void>) | undefined,
+): Place {
+  let troubles = 0;
+  const tell = async () => {
+    const archived = isArchived ? `${await namesInArchive(process)} names in the archive` : undefined;
+    const troubled = trouble === undefined ? undefined : `${troubles} times in trouble`;
+    return [archived, troubled].filter((one) => one !== undefined).join(', ');
+  };
+  return {
+    wire: process.wire,
+    ...(trouble !== undefined && {
+      trouble: async (goesOn) => {
+        for (; goesOn(); troubles++) await trouble(process);
+      },
+    }),
+    tell,
+    close: () => process.close(),
+  };
+}
+
+export async function namesInArchive({ wire }: Pick<Place, 'wire'>): Promise<number> {
+  return (await Scrape.of(wire.adminUrl)).value('walletd_archive_names');
+}
+
+/** SIGKILL and a start on the same store. Requests in flight have an unknown outcome and are sent again. */
+async function killAndRestart(process: OneProcess): Promise<void> {
+  await delay(KILL_EVERY_MS);
+  await process.end('SIGKILL');
+  await process.startOn(process.lmdb('data-0'));
+}
+
+/** Makes a trouble that goes on in a store that was restored from a backup of the former one. */
+function restoring(): (process: OneProcess) => Promise<void> {
+  let store = 0;
+  return async (process) => {
+    await delay(RESTORE_EVERY_MS);
+    await process.wire.whileHeld(async () => {
+      await process.end('SIGTERM');
+      const [from, to] = [process.lmdb(`data-${store}`), process.lmdb(`data-${++store}`)];
+      const file = process.path(`${store}.backup`);
+      await mustRun(['backup', '--from', from, '--to', file]);
+      await mustRun(['restore', '--from', file, '--to', to]);
+      await process.startOn(to);
+    });
+  };
+}
+
+async function mustRun(args: readonly string[]): Promise<void> {
+  const { status, stderr } = await runVerb(args);
+  if (status !== 0) throw new Error(`walletd ${args.join(' ')} ended with ${status}: ${stderr}`);
+}
+
+export const LMDB_SETTINGS: readonly Setting[] = [
+  lmdb('lmdb-inline', {}, 0),
+  lmdb('lmdb-workers', { WALLETD_WORKERS: '2' }, 0),
+  lmdb('lmdb-archive', ARCHIVED, REST_MS),
+  lmdb('lmdb-killed', ARCHIVED, REST_MS, killAndRestart),
+  { ...lmdb('lmdb-restored', ARCHIVED, REST_MS), start: () => lmdb('', ARCHIVED, REST_MS, restoring()).start() },
+];

@@ -1,0 +1,21 @@
+import type { RealWire } from '../wire.js';
+
+/** A running walletd, or several nodes of one, and the trouble around it. */
+export interface Place {
+  readonly wire: RealWire;
+  /** Troubles the place until `goesOn` says no; the place serves undisturbed afterwards. */
+  trouble?(goesOn: () => boolean): Promise<void>;
+  /** One line about the place, for the summary. */
+  tell?(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** One way to run walletd. */
+export interface Setting {
+  readonly name: string;
+  /** Histories that are played at a time. */
+  readonly lanes: number;
+  /** As long as a closed round needs to leave memory; 0 where none leaves. */
+  readonly restMs: number;
+  start(): Promise<Place>;
+}
