@@ -1,3 +1,4 @@
+import type { Message } from '../../src/tools/simulate/message.js';
 import type { Counts } from './counts.js';
 import { describeHistory } from './describe-history.js';
 import { type Broken, type Explored, explore, type Players } from './explore.js';
@@ -135,6 +136,13 @@ async function reproduced(broken: Broken, replay: Replay, restMs: number): Promi
 
 /** Equal for histories of the same callbacks, whatever their ids and amounts. */
 function kindOf(steps: readonly Step[], promised: string): string {
-  const names = steps.map((step) => (step.type === 'send' ? step.message.endpoint : step.type));
+  const names = steps.map((step) => (step.type === 'send' ? kindOfMessage(step.message) : step.type));
   return [promised, ...names].join(' ');
+}
+
+function kindOfMessage({ endpoint, txns }: Message): string {
+  const flags = txns.map(
+    ({ transactionType, skipBalanceUpdate }) => `${transactionType} ${skipBalanceUpdate === true}`,
+  );
+  return `${endpoint} ${flags.join()}`;
 }

@@ -10,8 +10,8 @@ const REST_MS = 60;
 const LANES = 96;
 /** Rounds leave while the thread has spare time, and lanes that rest leave it some. */
 const ARCHIVE_LANES = 48;
-const KILL_EVERY_MS = 700;
-const RESTORE_EVERY_MS = 2500;
+const KILL_EVERY_MS = 1000;
+const RESTORE_EVERY_MS = 4000;
 
 type Env = Readonly<Record<string, string>>;
 
@@ -63,8 +63,10 @@ export async function namesInArchive({ wire }: Pick<Place, 'wire'>): Promise<num
 /** SIGKILL and a start on the same store. Requests in flight have an unknown outcome and are sent again. */
 async function killAndRestart(process: OneProcess): Promise<void> {
   await delay(KILL_EVERY_MS);
-  await process.end('SIGKILL');
-  await process.startOn(process.lmdb('data-0'));
+  await process.wire.whileHeld(async () => {
+    await process.end('SIGKILL');
+    await process.startOn(process.lmdb('data-0'));
+  });
 }
 
 /** Makes a trouble that goes on in a store that was restored from a backup of the former one. */
