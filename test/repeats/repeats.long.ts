@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { test } from 'node:test';
+import { runSetting } from './run-setting.js';
+import { SETTINGS } from './settings/all.js';
+
+const SECONDS = 20;
+
+for (const setting of SETTINGS) {
+  test(`no repeat changes anything: ${setting.name}`, async (t) => {
+    const seed = randomInt(1, 2 ** 31 - 1);
+    t.diagnostic(`seed ${seed}`);
+    const plan = { seed, seconds: SECONDS, repeatsMax: Number.POSITIVE_INFINITY, findingsMax: 1 };
+    const { counts, findings, told } = await runSetting(setting, plan);
+    t.diagnostic(`${counts.describe()}, ${told}`);
+    assert.equal(findings.join('\n'), '');
+    assert.ok(counts.repeats > 0, 'there were repeats');
+  });
+}
