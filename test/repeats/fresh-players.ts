@@ -12,29 +12,31 @@ export class FreshPlayers {
   private readonly prefix = `p-${randomBytes(3).toString('hex')}`;
   private made = 0;
   private batches: Promise<void> = Promise.resolve();
-  private readonly created: Player[][] = BALANCES.map(() => []);
+  private readonly created = new Map<number, Player[]>();
 
   constructor(private readonly wire: RealWire) {}
 
   /** A player whose opening balance follows from the seed. */
   async take(seed: number): Promise<Player> {
-    const kind = seed % BALANCES.length;
+    return await this.takeWith(BALANCES[seed % BALANCES.length] as number);
+  }
+
+  async takeWith(balance: number): Promise<Player> {
     for (;;) {
-      const player = this.created[kind]?.pop();
+      const player = this.created.get(balance)?.pop();
       if (player !== undefined) return player;
-      this.batches = this.batches.then(() => this.fill(kind));
+      this.batches = this.batches.then(() => this.fill(balance));
       await this.batches;
     }
   }
 
-  private async fill(kind: number): Promise<void> {
-    if (this.created[kind]?.length !== 0) return;
-    const balance = BALANCES[kind] as number;
+  private async fill(balance: number): Promise<void> {
+    if ((this.created.get(balance)?.length ?? 0) > 0) return;
     const players = Array.from({ length: BATCH }, () => {
       return { username: `${this.prefix}-${this.made++}`, currency: CURRENCY, balance };
     });
     const lines = players.map((player) => JSON.stringify({ id: 'open', ...player }));
     await this.wire.operate('/v1/players:import', lines.join('\n'));
-    this.created[kind]?.push(...players);
+    this.created.set(balance, players);
   }
 }
