@@ -19,17 +19,22 @@ interface Started {
   readonly table: Table;
 }
 
-/** The same history at every setting: throws where its answers differ from those at the first. Resolves to the histories. */
+export interface Agreed {
+  readonly histories: number;
+  readonly troubles: number;
+}
+
+/** The same history at every setting: throws where its answers differ from those at the first. */
 export async function mustAgree(
   settings: readonly Setting[],
   firstSeed: number,
   goesOn: (histories: number) => boolean,
-): Promise<number> {
+): Promise<Agreed> {
   const started: Started[] = [];
   let isOver = false;
   try {
     for (const setting of settings) started.push(await startedOf(setting));
-    const troubles = started.map(({ place }) => place.trouble?.(() => !isOver));
+    const troubling = started.map(({ place }) => place.trouble?.(() => !isOver));
     let histories = 0;
     const lane = async () => {
       while (!isOver && goesOn(histories)) await compare(started, firstSeed + histories++);
@@ -37,8 +42,9 @@ export async function mustAgree(
     const comparing = Promise.all(Array.from({ length: LANES }, lane)).finally(() => {
       isOver = true;
     });
-    await Promise.all([comparing, ...troubles]);
-    return histories;
+    await Promise.all([comparing, ...troubling]);
+    const troubles = started.reduce((sum, { place }) => sum + (place.troubles ?? 0), 0);
+    return { histories, troubles };
   } finally {
     isOver = true;
     for (const { place } of started) await place.close();

@@ -8,12 +8,17 @@ import { PROPERTIES } from './all.js';
 import { mustAgree } from './configurations.js';
 import { hold } from './property.js';
 
-const SECONDS = 10;
-const AGREEING_SECONDS = 60;
+const SECONDS = 5;
+const AGREEING_SECONDS = 10;
+const TROUBLED = ['lmdb-killed', 'lmdb-restored', 'redis-cluster-moves'];
 
+/** For so long from the first time that it is asked: servers take their time to start. */
 function during(seconds: number): () => boolean {
-  const endMs = performance.now() + seconds * 1000;
-  return () => performance.now() < endMs;
+  let endMs: number | undefined;
+  return () => {
+    endMs ??= performance.now() + seconds * 1000;
+    return performance.now() < endMs;
+  };
 }
 
 for (const setting of ['lmdb-inline', 'lmdb-archive', 'redis-workers'].map(mustSetting)) {
@@ -36,10 +41,17 @@ for (const setting of ['lmdb-inline', 'lmdb-archive', 'redis-workers'].map(mustS
   });
 }
 
-test('kills, restores, moves of shards and the store change no answer', async (t) => {
-  const seed = randomInt(1, 2 ** 31 - 1);
-  t.diagnostic(`seed ${seed}`);
-  const histories = await mustAgree(SETTINGS, seed, during(AGREEING_SECONDS));
-  t.diagnostic(`${histories} histories`);
-  assert.ok(histories > 0);
-});
+for (const setting of SETTINGS.slice(1)) {
+  test(`${setting.name} answers as lmdb-inline does`, async (t) => {
+    const seed = randomInt(1, 2 ** 31 - 1);
+    t.diagnostic(`seed ${seed}`);
+    const { histories, troubles } = await mustAgree(
+      [mustSetting('lmdb-inline'), setting],
+      seed,
+      during(AGREEING_SECONDS),
+    );
+    t.diagnostic(`${histories} histories, ${troubles} times in trouble`);
+    assert.ok(histories > 0);
+    assert.equal(troubles > 0, TROUBLED.includes(setting.name));
+  });
+}

@@ -4,6 +4,8 @@ export class Counts {
   repeats = 0;
   histories = 0;
   listings = 0;
+  /** Messages that were refused first. */
+  acceptedLater = 0;
   /** Answers to repeats, by their code. */
   readonly codes = new Map<number, number>();
 
@@ -14,6 +16,6 @@ export class Counts {
 
   describe(): string {
     const answers = [0, 20002, 20003, 20004].map((code) => `${code}: ${this.codes.get(code) ?? 0}`).join(', ');
-    return `${this.histories} histories, ${this.messages} messages, ${this.repeats} repeats (answers ${answers}; ${this.listings} with all transactions compared)`;
+    return `${this.histories} histories, ${this.messages} messages (${this.acceptedLater} accepted after a refusal), ${this.repeats} repeats (answers ${answers}; ${this.listings} with all transactions compared)`;
   }
 }

@@ -68,10 +68,13 @@ async function run(one: Setting): Promise<void> {
   }
 }
 
-function tell(one: Setting, { counts, seconds: took, findings: found, resent, told }: Ran): void {
-  const more = [`${Math.round(counts.repeats / took)} repeats/s`, `${resent} sent again`, told]
-    .filter(Boolean)
-    .join(', ');
+function tell(one: Setting, { counts, seconds: took, findings: found, resent, troubles, archived }: Ran): void {
+  const more = [
+    `${Math.round(counts.repeats / took)} repeats/s`,
+    `${resent} sent again without an answer`,
+    ...(troubles > 0 ? [`${troubles} times in trouble`] : []),
+    ...(archived === undefined ? [] : [`${archived} names in the archive`]),
+  ].join(', ');
   console.log(`${one.name}: ${counts.describe()}, ${more}`);
   if (found.length === 0) return;
   process.exitCode = 1;

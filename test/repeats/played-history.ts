@@ -85,7 +85,9 @@ export class PlayedHistory implements Past {
     this.firstAnswers.set(message, answer);
     this.acknowledged.push(message);
     const refused = this.refused.indexOf(message);
-    if (refused !== -1) this.refused.splice(refused, 1);
+    if (refused === -1) return;
+    this.refused.splice(refused, 1);
+    if (this.counts !== undefined) this.counts.acceptedLater++;
   }
 
   private async repeat(messages: readonly Message[], isListed: boolean): Promise<Violation | undefined> {

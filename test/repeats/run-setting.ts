@@ -20,8 +20,9 @@ export interface Ran {
   /** The shortest history of each kind, as lines. */
   readonly findings: readonly string[];
   readonly resent: number;
-  /** About the place; empty when there is nothing to tell. */
-  readonly told: string;
+  readonly troubles: number;
+  /** Names of closed rounds in the archive; undefined where there is none. */
+  readonly archived: number | undefined;
 }
 
 /** Explores one setting, in a place of its own, and shrinks the histories that break a promise. */
@@ -40,9 +41,10 @@ export async function runSetting(
       return passedMs < plan.seconds * 1000 && counts.repeats < plan.repeatsMax;
     });
     const seconds = (performance.now() - startMs) / 1000;
-    const told = (await place.tell?.()) ?? '';
+    const archived = await place.archived?.();
+    const { troubles = 0 } = place;
     const findings = await shrinkAll(explored.broken, place.wire, players, setting.restMs);
-    return { counts: explored.counts, seconds, findings, resent: place.wire.resent, told };
+    return { counts: explored.counts, seconds, findings, resent: place.wire.resent, troubles, archived };
   } finally {
     await place.close();
   }

@@ -5,7 +5,7 @@ import { OneProcess } from './one-process.js';
 import type { Place, Setting } from './setting.js';
 
 /** Closed rounds leave memory after 20 ms, at the next look at their player. */
-const ARCHIVED = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02' };
+const ARCHIVED = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_SHARDS: '7' };
 const REST_MS = 60;
 const LANES = 96;
 /** Rounds leave while the thread has spare time, and lanes that rest leave it some. */
@@ -39,24 +39,22 @@ function placeOf(
   trouble: ((process: OneProcess) => Promise<void>) | undefined,
 ): Place {
   let troubles = 0;
-  const tell = async () => {
-    const archived = isArchived ? `${await namesInArchive(process)} names in the archive` : undefined;
-    const troubled = trouble === undefined ? undefined : `${troubles} times in trouble`;
-    return [archived, troubled].filter((one) => one !== undefined).join(', ');
-  };
   return {
     wire: process.wire,
+    get troubles() {
+      return troubles;
+    },
     ...(trouble !== undefined && {
       trouble: async (goesOn) => {
         for (; goesOn(); troubles++) await trouble(process);
       },
     }),
-    tell,
+    ...(isArchived && { archived: () => namesInArchive(process) }),
     close: () => process.close(),
   };
 }
 
-export async function namesInArchive({ wire }: Pick<Place, 'wire'>): Promise<number> {
+async function namesInArchive({ wire }: OneProcess): Promise<number> {
   return (await Scrape.of(wire.adminUrl)).value('walletd_archive_names');
 }
 

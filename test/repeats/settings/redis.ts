@@ -51,7 +51,7 @@ const CLUSTER: Setting = {
 
 class MovingCluster implements Place {
   readonly wire = new RealWire();
-  private moves = 0;
+  troubles = 0;
 
   constructor(
     private readonly cluster: LocalCluster,
@@ -63,17 +63,13 @@ class MovingCluster implements Place {
 
   async trouble(goesOn: () => boolean): Promise<void> {
     while (goesOn()) {
-      const shard = this.moves % SHARDS;
+      const shard = this.troubles % SHARDS;
       // Coprime with the number of shards, so that each of them goes to all nodes.
-      const node = (this.moves + Math.floor(this.moves / SHARDS)) % NODES;
+      const node = (this.troubles + Math.floor(this.troubles / SHARDS)) % NODES;
       await this.cluster.ask(`/v1/cluster/shards/${shard}/move`, { node: nameOf(node) });
-      this.moves++;
+      this.troubles++;
       await delay(MOVE_EVERY_MS);
     }
-  }
-
-  async tell(): Promise<string> {
-    return `${this.moves} moves of shards`;
   }
 
   async close(): Promise<void> {

@@ -5,8 +5,10 @@ export interface Place {
   readonly wire: RealWire;
   /** Troubles the place until `goesOn` says no; the place serves undisturbed afterwards. */
   trouble?(goesOn: () => boolean): Promise<void>;
-  /** One line about the place, for the summary. */
-  tell?(): Promise<string>;
+  /** Troubles so far. */
+  readonly troubles?: number;
+  /** Names that closed rounds have in the archive. */
+  archived?(): Promise<number>;
   close(): Promise<void>;
 }
 
