@@ -1,13 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
-import type { Counts } from './counts.js';
 import { type Ran, runSetting } from './run-setting.js';
 import { SETTINGS } from './settings/all.js';
 import type { Setting } from './settings/setting.js';
 
 const SEED_MAX = 2 ** 31 - 1;
 const SECONDS = 20;
-const PROGRESS_MS = 5000;
 
 interface Options {
   readonly seed?: number;
@@ -45,22 +43,11 @@ for (const one of setting === undefined ? SETTINGS : [setting]) {
 }
 
 async function run(one: Setting): Promise<void> {
-  const plan = { seed, repeatsMax: repeats ?? Number.POSITIVE_INFINITY, findingsMax: findings };
-  let nextMs = PROGRESS_MS;
-  const onProgress = (counts: Counts, passedMs: number) => {
-    if (passedMs < nextMs) return;
-    nextMs += PROGRESS_MS;
-    console.error(`${one.name}: ${Math.round(passedMs / 1000)} s, ${counts.repeats} repeats`);
-  };
-  const timed = {
-    ...plan,
-    get seconds() {
-      return isStopped ? 0 : seconds;
-    },
-  };
+  const repeatsMax = repeats ?? Number.POSITIVE_INFINITY;
+  const isOver = () => isStopped;
   try {
-    const ran = await runSetting(one, timed, onProgress);
-    tell(one, ran);
+    const plan = { seed, seconds, repeatsMax, findingsMax: findings, isOver };
+    tell(one, await runSetting(one, plan, (sentence) => console.error(`${one.name}: ${sentence}`)));
   } catch (error) {
     process.exitCode = 1;
     console.error(`${one.name}:`, error);
@@ -78,12 +65,14 @@ function tell(one: Setting, { counts, seconds: took, findings: found, resent, tr
   console.log(`${one.name}: ${counts.describe()}, ${more}`);
   if (found.length === 0) return;
   process.exitCode = 1;
-  for (const text of found) console.log(`\n${one.name}, ${text}`);
-  console.log(`\n${again(one)}`);
+  for (const { seed: historySeed, text } of found) {
+    console.log(`\n${one.name}, ${text}`);
+    console.log(again(one, historySeed));
+  }
 }
 
-function again({ name }: Setting): string {
-  return `The same again: npm run explore-repeats -- --setting ${name} --seed ${seed}`;
+function again({ name }: Setting, first = seed): string {
+  return `The same again: npm run explore-repeats -- --setting ${name} --seed ${first}`;
 }
 
 function named(name: string): Setting {

@@ -16,7 +16,7 @@ test('no repeat changes anything, wherever its round is: memory or archive', asy
   const plan = { seed, seconds: SECONDS_MAX, repeatsMax: REPEATS, findingsMax: 1 };
   const { counts, findings, archived } = await runSetting(setting, plan);
   t.diagnostic(`${counts.describe()}, ${archived} names in the archive`);
-  assert.equal(findings.join('\n'), '');
+  assert.equal(findings.map(({ text }) => text).join('\n'), '');
   assert.ok(counts.repeats >= REPEATS_LEAST, 'there were repeats');
   assert.ok(Number(archived) > 0, 'rounds have left memory');
   assert.ok(counts.acceptedLater > 0, 'a refused message was accepted later');

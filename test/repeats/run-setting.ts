@@ -5,6 +5,9 @@ import type { Place, Setting } from './settings/setting.js';
 import { shortestOf } from './shortest.js';
 import type { Wire } from './wire.js';
 
+/** Between two lines that tell how far it is. */
+const PROGRESS_MS = 5000;
+
 export interface RunPlan {
   readonly seed: number;
   readonly seconds: number;
@@ -12,13 +15,21 @@ export interface RunPlan {
   readonly repeatsMax: number;
   /** Ends after so many broken histories, and shrinks each of them. */
   readonly findingsMax: number;
+  /** Ends it early, as a signal does. */
+  readonly isOver?: () => boolean;
+}
+
+export interface Found {
+  readonly seed: number;
+  /** One line a message. */
+  readonly text: string;
 }
 
 export interface Ran {
   readonly counts: Counts;
   readonly seconds: number;
-  /** The shortest history of each kind, as lines. */
-  readonly findings: readonly string[];
+  /** The shortest history of each kind. */
+  readonly findings: readonly Found[];
   readonly resent: number;
   readonly troubles: number;
   /** Names of closed rounds in the archive; undefined where there is none. */
@@ -29,20 +40,27 @@ export interface Ran {
 export async function runSetting(
   setting: Setting,
   plan: RunPlan,
-  onProgress: (counts: Counts, passedMs: number) => void = () => {},
+  onProgress: (sentence: string) => void = () => {},
 ): Promise<Ran> {
   const place = await setting.start();
   try {
     const players = new FreshPlayers(place.wire);
     const startMs = performance.now();
+    let nextMs = PROGRESS_MS;
     const explored = await exploreTroubled(setting, place, players, plan, (counts) => {
       const passedMs = performance.now() - startMs;
-      onProgress(counts, passedMs);
-      return passedMs < plan.seconds * 1000 && counts.repeats < plan.repeatsMax;
+      if (passedMs >= nextMs) {
+        nextMs += PROGRESS_MS;
+        onProgress(`${Math.round(passedMs / 1000)} s, ${counts.repeats} repeats`);
+      }
+      return !plan.isOver?.() && passedMs < plan.seconds * 1000 && counts.repeats < plan.repeatsMax;
     });
     const seconds = (performance.now() - startMs) / 1000;
     const archived = await place.archived?.();
     const { troubles = 0 } = place;
+    const errors = place.errors();
+    if (errors.length > 0) throw new Error(`the server has failed:\n${errors.join('\n')}`);
+    if (explored.broken.length > 0) onProgress(`shrinking ${explored.broken.length} broken histories`);
     const findings = await shrinkAll(explored.broken, place.wire, players, setting.restMs);
     return { counts: explored.counts, seconds, findings, resent: place.wire.resent, troubles, archived };
   } finally {
@@ -76,17 +94,17 @@ async function exploreTroubled(
   return explored;
 }
 
-/** The shortest histories, each kind once, as lines with their seeds. */
+/** The shortest histories, each kind once. */
 async function shrinkAll(
   broken: readonly Broken[],
   wire: Wire,
   players: Players,
   restMs: number,
-): Promise<readonly string[]> {
-  const findings = new Map<string, string>();
+): Promise<readonly Found[]> {
+  const findings = new Map<string, Found>();
   for (const one of broken) {
     const { kind, text } = await shortestOf(one, wire, players, restMs);
-    if (!findings.has(kind)) findings.set(kind, text);
+    if (!findings.has(kind)) findings.set(kind, { seed: one.seed, text });
   }
   return [...findings.values()];
 }

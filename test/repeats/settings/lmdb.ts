@@ -50,6 +50,7 @@ function placeOf(
       },
     }),
     ...(isArchived && { archived: () => namesInArchive(process) }),
+    errors: () => process.errors(),
     close: () => process.close(),
   };
 }

@@ -7,6 +7,7 @@ export class OneProcess {
   readonly wire = new RealWire();
   private readonly folder = makeTempFolder();
   private running: WalletdProcess | undefined;
+  private readonly ended: WalletdProcess[] = [];
 
   constructor(private readonly env: Readonly<Record<string, string>>) {}
 
@@ -26,8 +27,14 @@ export class OneProcess {
   }
 
   async end(signal: NodeJS.Signals): Promise<void> {
-    await this.running?.end(signal);
+    if (this.running === undefined) return;
+    await this.running.end(signal);
+    this.ended.push(this.running);
     this.running = undefined;
+  }
+
+  errors(): string[] {
+    return [...this.ended, ...(this.running === undefined ? [] : [this.running])].flatMap(errorsOf);
   }
 
   async close(): Promise<void> {
@@ -35,4 +42,9 @@ export class OneProcess {
     this.wire.close();
     this.folder.remove();
   }
+}
+
+/** Errors that a server has logged. */
+export function errorsOf({ log }: WalletdProcess): string[] {
+  return log.filter(({ level }) => level === 'error' || level === 'fatal').map((line) => JSON.stringify(line));
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LocalCluster, nameOf } from '../../support/local-cluster.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { RealWire } from '../wire.js';
-import { OneProcess } from './one-process.js';
+import { errorsOf, OneProcess } from './one-process.js';
 import type { Place, Setting } from './setting.js';
 
 const LANES = 96;
@@ -28,7 +28,7 @@ function redis(name: string, env: Readonly<Record<string, string>>): Setting {
         await close();
         throw error;
       }
-      return { wire: process.wire, close };
+      return { wire: process.wire, errors: () => process.errors(), close };
     },
   };
 }
@@ -70,6 +70,10 @@ class MovingCluster implements Place {
       this.troubles++;
       await delay(MOVE_EVERY_MS);
     }
+  }
+
+  errors(): readonly string[] {
+    return this.cluster.living.flatMap(errorsOf);
   }
 
   async close(): Promise<void> {

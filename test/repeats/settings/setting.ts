@@ -5,6 +5,8 @@ export interface Place {
   readonly wire: RealWire;
   /** Troubles the place until `goesOn` says no; the place serves undisturbed afterwards. */
   trouble?(goesOn: () => boolean): Promise<void>;
+  /** Lines of the servers' logs that tell a failure of their own, such as an assertion. */
+  errors(): readonly string[];
   /** Troubles so far. */
   readonly troubles?: number;
   /** Names that closed rounds have in the archive. */
