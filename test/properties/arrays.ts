@@ -1,8 +1,8 @@
 import type { Message } from '../../src/tools/simulate/message.js';
 import { describeMessage } from '../repeats/describe-history.js';
 import { MessageDrawer } from '../repeats/draw-message.js';
+import { PlayerClient, RICH, rounded } from './player-client.js';
 import type { Drawn, Outcome, Property } from './property.js';
-import { RICH, rounded, Seat } from './table.js';
 
 const MESSAGES_MOST = 30;
 
@@ -19,8 +19,8 @@ export const ARRAYS: Property<ArrayCase> = {
     while (!isOfDistinct(array)) array = drawer.next();
     return { history, array };
   },
-  check: async (table, { history, array }): Promise<Outcome> => {
-    const [whole, single] = [await Seat.take(table, RICH), await Seat.take(table, RICH)];
+  check: async (operator, { history, array }): Promise<Outcome> => {
+    const [whole, single] = [await PlayerClient.take(operator, RICH), await PlayerClient.take(operator, RICH)];
     await Promise.all([whole.sendAll(history), single.sendAll(history)]);
     const elements = array.txns.map((txn, i) => ({ ...array, number: array.number + i, txns: [txn] }));
     const [answer, answers] = await Promise.all([whole.send(array), single.sendAll(elements)]);

@@ -1,8 +1,8 @@
 import type { Message } from '../../src/tools/simulate/message.js';
 import { describeMessage } from '../repeats/describe-history.js';
 import { drawHistory, elsewhere } from './draw-history.js';
+import { moveOf, PlayerClient, RICH } from './player-client.js';
 import type { Outcome, Property } from './property.js';
-import { moveOf, RICH, Seat } from './table.js';
 
 const APART = '-apart';
 const MESSAGES_MOST = 20;
@@ -20,10 +20,10 @@ export const COMMUTING: Property = {
     return { history };
   },
   /** The messages in their order, and those of one half behind those of the other. */
-  check: async (table, { history }): Promise<Outcome> => {
+  check: async (operator, { history }): Promise<Outcome> => {
     const isApart = ({ txns }: Message) => JSON.stringify(txns).includes(APART);
     const sorted = [...history.filter((one) => !isApart(one)), ...history.filter(isApart)];
-    const [merged, halves] = [await Seat.take(table, RICH), await Seat.take(table, RICH)];
+    const [merged, halves] = [await PlayerClient.take(operator, RICH), await PlayerClient.take(operator, RICH)];
     const [answers, sortedAnswers] = await Promise.all([merged.sendAll(history), halves.sendAll(sorted)]);
     for (const [i, message] of history.entries()) {
       const [one, other] = [answers[i], sortedAnswers[sorted.indexOf(message)]];

@@ -2,29 +2,29 @@ import type { Message } from '../../src/tools/simulate/message.js';
 import { type Answer, describeAnswer } from '../repeats/answer.js';
 import { describeMessage } from '../repeats/describe-history.js';
 import { FreshPlayers } from '../repeats/fresh-players.js';
-import type { Place, Setting } from '../repeats/settings/setting.js';
+import type { Deployment, Setting } from '../repeats/settings/setting.js';
 import { Random } from '../simulation/random.js';
 import { drawHistory } from './draw-history.js';
-import { Seat, type Table } from './table.js';
+import { type Operator, PlayerClient } from './player-client.js';
 
 const BALANCE = 200;
 const LANES = 24;
-const REST = 0.15;
-/** Pauses give rounds the time to leave memory, and a trouble the time to come between two messages. */
-const REST_MS = 60;
+const PAUSE = 0.15;
+/** Pauses give rounds the time to leave memory, and a disturbance the time to come between two messages. */
+const PAUSE_MS = 60;
 
 interface Started {
   readonly setting: Setting;
-  readonly place: Place;
-  readonly table: Table;
+  readonly deployment: Deployment;
+  readonly operator: Operator;
 }
 
 export interface Agreed {
   readonly histories: number;
-  readonly troubles: number;
+  readonly disturbances: number;
 }
 
-/** The same history at every setting: throws where its answers differ from those at the first. */
+/** Plays the same histories in every setting. Throws where the answers differ from those in the first setting. */
 export async function mustAgree(
   settings: readonly Setting[],
   firstSeed: number,
@@ -34,7 +34,7 @@ export async function mustAgree(
   let isOver = false;
   try {
     for (const setting of settings) started.push(await startedOf(setting));
-    const troubling = started.map(({ place }) => place.trouble?.(() => !isOver));
+    const disturbing = started.map(({ deployment }) => deployment.disturb?.(() => !isOver));
     let histories = 0;
     const lane = async () => {
       while (!isOver && goesOn(histories)) await compare(started, firstSeed + histories++);
@@ -42,26 +42,26 @@ export async function mustAgree(
     const comparing = Promise.all(Array.from({ length: LANES }, lane)).finally(() => {
       isOver = true;
     });
-    await Promise.all([comparing, ...troubling]);
-    const troubles = started.reduce((sum, { place }) => sum + (place.troubles ?? 0), 0);
-    return { histories, troubles };
+    await Promise.all([comparing, ...disturbing]);
+    const disturbances = started.reduce((sum, { deployment }) => sum + (deployment.disturbances ?? 0), 0);
+    return { histories, disturbances };
   } finally {
     isOver = true;
-    for (const { place } of started) await place.close();
+    for (const { deployment } of started) await deployment.close();
   }
 }
 
 async function startedOf(setting: Setting): Promise<Started> {
-  const place = await setting.start();
-  const { wire } = place;
-  return { setting, place, table: { wire, players: new FreshPlayers(wire), restMs: REST_MS } };
+  const deployment = await setting.start();
+  const { wire } = deployment;
+  return { setting, deployment, operator: { wire, players: new FreshPlayers(wire), pauseMs: PAUSE_MS } };
 }
 
 async function compare(started: readonly Started[], seed: number): Promise<void> {
   const random = new Random(seed);
   const history = drawHistory(random);
-  const rests = history.map(() => random.chance(REST));
-  const answers = await Promise.all(started.map(({ table }) => play(table, history, rests)));
+  const pauses = history.map(() => random.chance(PAUSE));
+  const answers = await Promise.all(started.map(({ operator }) => play(operator, history, pauses)));
   const [first = []] = answers;
   for (const i of history.keys()) {
     for (const [n, { setting }] of started.entries()) {
@@ -75,12 +75,12 @@ async function compare(started: readonly Started[], seed: number): Promise<void>
   }
 }
 
-async function play(table: Table, history: readonly Message[], rests: readonly boolean[]): Promise<Answer[]> {
-  const seat = await Seat.take(table, BALANCE);
+async function play(operator: Operator, history: readonly Message[], pauses: readonly boolean[]): Promise<Answer[]> {
+  const client = await PlayerClient.take(operator, BALANCE);
   const answers: Answer[] = [];
   for (const [i, message] of history.entries()) {
-    if (rests[i] === true) await seat.rest();
-    answers.push(await seat.send(message));
+    if (pauses[i] === true) await client.pause();
+    answers.push(await client.send(message));
   }
   return answers;
 }

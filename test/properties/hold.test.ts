@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import { drawHistory } from './draw-history.js';
+import type { Operator } from './player-client.js';
 import { hold, type Outcome, type Property } from './property.js';
-import type { Table } from './table.js';
 
 const SEED = randomInt(1, 2 ** 31 - 1);
 const CASES = 200;
-const NOWHERE = undefined as unknown as Table;
+const NOWHERE = undefined as unknown as Operator;
 
 function property(outcomeOf: (endpoints: readonly string[]) => Outcome): Property {
   return {

@@ -3,8 +3,8 @@ import { BY_ROUND, Platform, SKIP } from '../../src/tools/simulate/platform.js';
 import { describeMessage } from '../repeats/describe-history.js';
 import type { Random } from '../simulation/random.js';
 import { drawHistory } from './draw-history.js';
+import { PlayerClient, RICH } from './player-client.js';
 import type { Drawn, Outcome, Property } from './property.js';
-import { RICH, Seat } from './table.js';
 
 const STAKES = [1, 5.5, 10, 25.0001];
 const PAYOUTS = [0, 5, 10.25, 90];
@@ -21,17 +21,17 @@ interface Inverse extends Drawn, ThereAndBack {}
 export const INVERSES: Property<Inverse> = {
   title: 'an inverse restores the balance',
   draw: (random) => ({ history: drawHistory(random), ...drawThereAndBack(random) }),
-  check: async (table, { history, kept, messages }): Promise<Outcome> => {
-    const seat = await Seat.take(table, RICH);
-    await seat.sendAll(history);
-    let restored = await seat.balance();
-    await seat.rest();
+  check: async (operator, { history, kept, messages }): Promise<Outcome> => {
+    const client = await PlayerClient.take(operator, RICH);
+    await client.sendAll(history);
+    let restored = await client.balance();
+    await client.pause();
     for (const [i, message] of messages.entries()) {
-      const { statusCode } = await seat.send(message);
+      const { statusCode } = await client.send(message);
       if (statusCode !== 0) return { broken: `${described(messages)}: ${describeMessage(message)} is ${statusCode}` };
-      if (i + 1 === kept) restored = await seat.balance();
+      if (i + 1 === kept) restored = await client.balance();
     }
-    const balance = await seat.balance();
+    const balance = await client.balance();
     return balance === restored
       ? 'holds'
       : { broken: `${described(messages)} makes ${balance} of ${restored}, with ${kept} kept` };

@@ -1,8 +1,8 @@
 import type { Message } from '../../src/tools/simulate/message.js';
 import { describeMessage } from '../repeats/describe-history.js';
 import { drawHistory } from './draw-history.js';
+import { type Body, type Change, moveOf, PlayerClient, rounded } from './player-client.js';
 import type { Outcome, Property } from './property.js';
-import { type Body, type Change, moveOf, rounded, Seat } from './table.js';
 
 const BALANCE = 200;
 const LATER_MS = 86_400_000;
@@ -74,9 +74,9 @@ const DIFFERENCES: readonly Difference[] = [
 export const IRRELEVANT: readonly Property[] = DIFFERENCES.map(({ title, change, factor }) => ({
   title,
   draw: (random) => ({ history: drawHistory(random) }),
-  check: async (table, { history }): Promise<Outcome> => {
-    const plain = await Seat.take(table, BALANCE);
-    const other = await Seat.take(table, factor * BALANCE, change);
+  check: async (operator, { history }): Promise<Outcome> => {
+    const plain = await PlayerClient.take(operator, BALANCE);
+    const other = await PlayerClient.take(operator, factor * BALANCE, change);
     const [answers, others] = await Promise.all([plain.sendAll(history), other.sendAll(history)]);
     for (const [i, message] of history.entries()) {
       const [one, same] = [answers[i], others[i]];

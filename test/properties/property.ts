@@ -1,7 +1,7 @@
 import type { Message } from '../../src/tools/simulate/message.js';
 import { describeMessage } from '../repeats/describe-history.js';
 import { Random } from '../simulation/random.js';
-import type { Table } from './table.js';
+import type { Operator } from './player-client.js';
 
 const SHRINKING_PLAYS_MAX = 400;
 const LANES = 32;
@@ -18,7 +18,7 @@ export type Outcome = 'holds' | 'says nothing' | { readonly broken: string };
 export interface Property<D extends Drawn = Drawn> {
   readonly title: string;
   draw(random: Random): D;
-  check(table: Table, drawn: D): Promise<Outcome>;
+  check(operator: Operator, drawn: D): Promise<Outcome>;
 }
 
 export interface Held {
@@ -29,7 +29,7 @@ export interface Held {
 /** Draws and checks cases until `goesOn` says no. Throws the shortest case found that breaks the property. */
 export async function hold<D extends Drawn>(
   property: Property<D>,
-  table: Table,
+  operator: Operator,
   firstSeed: number,
   goesOn: (cases: number) => boolean,
 ): Promise<Held> {
@@ -40,24 +40,29 @@ export async function hold<D extends Drawn>(
     while (broken === undefined && goesOn(next)) {
       const seed = firstSeed + next++;
       const drawn = property.draw(new Random(seed));
-      const outcome = await property.check(table, drawn);
+      const outcome = await property.check(operator, drawn);
       if (outcome === 'holds') held.holds++;
       else if (outcome === 'says nothing') held.saysNothing++;
       else broken ??= { seed, drawn };
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  if (broken !== undefined) throw new Error(await explain(property, table, broken.seed, broken.drawn));
+  if (broken !== undefined) throw new Error(await explain(property, operator, broken.seed, broken.drawn));
   return held;
 }
 
-async function explain<D extends Drawn>(property: Property<D>, table: Table, seed: number, drawn: D): Promise<string> {
+async function explain<D extends Drawn>(
+  property: Property<D>,
+  operator: Operator,
+  seed: number,
+  drawn: D,
+): Promise<string> {
   let shortest = drawn;
   let why = 'the case did not fail again';
   let plays = 0;
   const fails = async (candidate: D): Promise<boolean> => {
     if (plays++ >= SHRINKING_PLAYS_MAX) return false;
-    const outcome = await property.check(table, candidate);
+    const outcome = await property.check(operator, candidate);
     if (typeof outcome === 'string') return false;
     shortest = candidate;
     why = outcome.broken;

@@ -1,7 +1,7 @@
 import { describeMessage } from '../repeats/describe-history.js';
 import { drawHistory } from './draw-history.js';
+import { PlayerClient } from './player-client.js';
 import type { Outcome, Property } from './property.js';
-import { Seat } from './table.js';
 
 /** Small, so that stakes are refused, too. */
 const BALANCE = 60;
@@ -11,21 +11,21 @@ const LISTED_EVERY = 5;
 export const REFUSALS: Property = {
   title: 'a refusal moves nothing',
   draw: (random) => ({ history: drawHistory(random) }),
-  check: async (table, { history }): Promise<Outcome> => {
-    const seat = await Seat.take(table, BALANCE);
+  check: async (operator, { history }): Promise<Outcome> => {
+    const client = await PlayerClient.take(operator, BALANCE);
     let balance = BALANCE;
     let refusals = 0;
     for (const [i, message] of history.entries()) {
-      const listed = i % LISTED_EVERY === 0 ? await seat.list() : undefined;
-      const { statusCode } = await seat.send(message);
-      const after = await seat.balance();
+      const listed = i % LISTED_EVERY === 0 ? await client.list() : undefined;
+      const { statusCode } = await client.send(message);
+      const after = await client.balance();
       const isRefused = statusCode !== 0;
       if (isRefused && after !== balance) {
         return {
           broken: `${describeMessage(message)} is refused with ${statusCode}, and moves ${balance} to ${after}`,
         };
       }
-      if (isRefused && listed !== undefined && (await seat.list()) !== listed) {
+      if (isRefused && listed !== undefined && (await client.list()) !== listed) {
         return { broken: `${describeMessage(message)} is refused with ${statusCode}, and changes a transaction` };
       }
       balance = after;

@@ -3,8 +3,8 @@ import type { Answer } from '../repeats/answer.js';
 import { describeAnswer } from '../repeats/answer.js';
 import { describeMessage } from '../repeats/describe-history.js';
 import { drawHistory } from './draw-history.js';
+import { PlayerClient } from './player-client.js';
 import type { Drawn, Outcome, Property } from './property.js';
-import { Seat } from './table.js';
 
 const BALANCE = 200;
 
@@ -24,8 +24,8 @@ export const UNSEEN: Property<Repeated> = {
     });
     return { history, repeats: new Map(repeats) };
   },
-  check: async (table, { history, repeats }): Promise<Outcome> => {
-    const [plain, repeating] = [await Seat.take(table, BALANCE), await Seat.take(table, BALANCE)];
+  check: async (operator, { history, repeats }): Promise<Outcome> => {
+    const [plain, repeating] = [await PlayerClient.take(operator, BALANCE), await PlayerClient.take(operator, BALANCE)];
     const acknowledged = new Map<number, Message>();
     for (const message of history) {
       const [answer, other]: Answer[] = await Promise.all([plain.send(message), repeating.send(message)]);

@@ -28,8 +28,8 @@ export function describeHistory(
 
 function linesOf(step: Step, answers: readonly Answer[]): string[] {
   switch (step.type) {
-    case 'rest':
-      return [`  rest ${step.ms} ms`];
+    case 'pause':
+      return [`  pause ${step.ms} ms`];
     case 'send': {
       const how = step.delivery === 'once' ? '' : `, ${step.delivery}`;
       return [`  send${how} ${describeMessage(step.message)}: ${answers.map(describeAnswer).join(' and ')}`];

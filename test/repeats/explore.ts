@@ -18,7 +18,7 @@ export interface ExplorePlan {
   readonly seed: number;
   /** Histories that are played at a time. */
   readonly lanes: number;
-  readonly restMs: number;
+  readonly pauseMs: number;
   /** Ends the exploration after so many broken histories. */
   readonly findingsMax: number;
 }
@@ -37,7 +37,7 @@ export interface Players {
 export async function explore(
   wire: Wire,
   players: Players,
-  { seed, lanes, restMs, findingsMax }: ExplorePlan,
+  { seed, lanes, pauseMs, findingsMax }: ExplorePlan,
   goesOn: (counts: Counts) => boolean,
 ): Promise<Explored> {
   const counts = new Counts();
@@ -48,7 +48,7 @@ export async function explore(
   const lane = async () => {
     while (!isOver()) {
       const historySeed = next++;
-      const found = await playDrawn(historySeed, restMs, wire, await players.take(historySeed), counts, isOver);
+      const found = await playDrawn(historySeed, pauseMs, wire, await players.take(historySeed), counts, isOver);
       if (found !== undefined) broken.push(found);
     }
   };
@@ -65,13 +65,13 @@ export async function explore(
 /** Draws and plays one history. Resolves to the steps up to the one that breaks a promise, if one does. */
 async function playDrawn(
   seed: number,
-  restMs: number,
+  pauseMs: number,
   wire: Wire,
   player: Player,
   counts: Counts,
   isOver: () => boolean,
 ): Promise<Broken | undefined> {
-  const drawer = new HistoryDrawer(seed, restMs);
+  const drawer = new HistoryDrawer(seed, pauseMs);
   const history = new PlayedHistory(wire, player, counts);
   const steps: Step[] = [];
   const take = async (more: readonly Step[]): Promise<Violation | undefined> => {

@@ -7,12 +7,12 @@ const STEPS_LEAST = 8;
 const STEPS_MOST = 60;
 const REPEATS_PER_STEP = 2;
 const RECENT = 4;
-/** One comparison of all transactions in so many pairs of repeats: it costs as much as ten callbacks. */
+/** Share of the pairs of repeats around which all transactions are compared: a comparison costs as much as ten callbacks. */
 const LISTING_SHARE = 1 / 16;
 const AT_ONCE = 0.05;
 const CUT = 0.02;
 const REFUSED_AGAIN = 0.06;
-const REST = 0.06;
+const PAUSE = 0.06;
 
 /** Messages of a history by their answers so far. */
 export interface Past {
@@ -26,24 +26,24 @@ export class HistoryDrawer {
   private readonly messages: MessageDrawer;
   private left: number;
 
-  /** `restMs`: as long as a closed round needs to leave memory; 0 where none leaves. */
+  /** `pauseMs`: the time that a closed round needs to leave memory; 0 where none leaves. */
   constructor(
     seed: number,
-    private readonly restMs: number,
+    private readonly pauseMs: number,
   ) {
     this.random = new Random(seed);
     this.messages = new MessageDrawer(this.random.fork());
     this.left = STEPS_LEAST + this.random.below(STEPS_MOST - STEPS_LEAST);
   }
 
-  /** The next new message with the rest before it; empty at the end of the history. */
+  /** The next new message with the pause before it; empty at the end of the history. */
   sending({ refused }: Past): Step[] {
     if (this.left-- <= 0) return [];
-    const { random, restMs } = this;
+    const { random, pauseMs } = this;
     const isAgain = refused.length > 0 && random.chance(REFUSED_AGAIN);
     const message = isAgain ? random.pick(refused) : this.messages.next();
     const send: Step = { type: 'send', message, delivery: this.delivery() };
-    return restMs > 0 && random.chance(REST) ? [{ type: 'rest', ms: restMs }, send] : [send];
+    return pauseMs > 0 && random.chance(PAUSE) ? [{ type: 'pause', ms: pauseMs }, send] : [send];
   }
 
   repeating({ acknowledged }: Past): Step[] {

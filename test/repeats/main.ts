@@ -55,11 +55,11 @@ async function run(one: Setting): Promise<void> {
   }
 }
 
-function tell(one: Setting, { counts, seconds: took, findings: found, resent, troubles, archived }: Ran): void {
+function tell(one: Setting, { counts, seconds: took, findings: found, resent, disturbances, archived }: Ran): void {
   const more = [
     `${Math.round(counts.repeats / took)} repeats/s`,
     `${resent} sent again without an answer`,
-    ...(troubles > 0 ? [`${troubles} times in trouble`] : []),
+    ...(disturbances > 0 ? [`${disturbances} disturbances`] : []),
     ...(archived === undefined ? [] : [`${archived} names in the archive`]),
   ].join(', ');
   console.log(`${one.name}: ${counts.describe()}, ${more}`);

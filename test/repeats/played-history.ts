@@ -15,9 +15,12 @@ const PRODUCT = 'P1';
 export class PlayedHistory implements Past {
   readonly acknowledged: Message[] = [];
   readonly refused: Message[] = [];
-  /** Answers in the order of the steps, one list a step; for people. */
+  /** Answers in the order of the steps, one list a step; for the printed history. */
   readonly answers: Answer[][] = [];
-  /** A cut message that is refused later may still arrive: nothing can be said of the balance from then on. */
+  /**
+   * True once a message was cut off and its second copy was refused. The first copy may still arrive and be accepted, so that
+   * the balance proves nothing any more.
+   */
   isUncertain = false;
   private balance: number;
   private readonly firstAnswers = new Map<Message, Answer>();
@@ -35,7 +38,7 @@ export class PlayedHistory implements Past {
   /** Plays one step. Resolves to the first promise that it breaks. */
   async take(step: Step): Promise<Violation | undefined> {
     switch (step.type) {
-      case 'rest':
+      case 'pause':
         this.answers.push([]);
         await delay(step.ms);
         return undefined;

@@ -5,18 +5,18 @@ import { runSetting } from './run-setting.js';
 import { SETTINGS } from './settings/all.js';
 
 const SECONDS = 20;
-const TROUBLED = ['lmdb-killed', 'lmdb-restored', 'redis-cluster-moves'];
+const DISTURBED = ['lmdb-killed', 'lmdb-restored', 'redis-cluster-moves'];
 
 for (const setting of SETTINGS) {
   test(`no repeat changes anything: ${setting.name}`, async (t) => {
     const seed = randomInt(1, 2 ** 31 - 1);
     t.diagnostic(`seed ${seed}`);
     const plan = { seed, seconds: SECONDS, repeatsMax: Number.POSITIVE_INFINITY, findingsMax: 1 };
-    const { counts, findings, troubles, resent } = await runSetting(setting, plan);
-    t.diagnostic(`${counts.describe()}, ${troubles} times in trouble, ${resent} sent again`);
+    const { counts, findings, disturbances, resent } = await runSetting(setting, plan);
+    t.diagnostic(`${counts.describe()}, ${disturbances} disturbances, ${resent} sent again`);
     assert.equal(findings.map(({ text }) => text).join('\n'), '');
     assert.ok(counts.repeats > 0, 'there were repeats');
-    assert.equal(troubles > 0, TROUBLED.includes(setting.name));
+    assert.equal(disturbances > 0, DISTURBED.includes(setting.name));
     if (setting.name === 'lmdb-killed') assert.ok(resent > 0, 'some outcomes were unknown');
   });
 }

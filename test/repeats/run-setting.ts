@@ -1,27 +1,27 @@
 import type { Counts } from './counts.js';
 import { type Broken, type Explored, explore, type Players } from './explore.js';
 import { FreshPlayers } from './fresh-players.js';
-import type { Place, Setting } from './settings/setting.js';
+import type { Deployment, Setting } from './settings/setting.js';
 import { shortestOf } from './shortest.js';
 import type { Wire } from './wire.js';
 
-/** Between two lines that tell how far it is. */
+/** Interval of the progress lines. */
 const PROGRESS_MS = 5000;
 
 export interface RunPlan {
   readonly seed: number;
   readonly seconds: number;
-  /** Ends after so many repeats; infinite: after the time. */
+  /** Ends the run after so many repeats; infinite: after the time. */
   readonly repeatsMax: number;
   /** Ends after so many broken histories, and shrinks each of them. */
   readonly findingsMax: number;
-  /** Ends it early, as a signal does. */
+  /** Ends the run early, as a signal does. */
   readonly isOver?: () => boolean;
 }
 
 export interface Found {
   readonly seed: number;
-  /** One line a message. */
+  /** The history, one line a message. */
   readonly text: string;
 }
 
@@ -31,23 +31,23 @@ export interface Ran {
   /** The shortest history of each kind. */
   readonly findings: readonly Found[];
   readonly resent: number;
-  readonly troubles: number;
+  readonly disturbances: number;
   /** Names of closed rounds in the archive; undefined where there is none. */
   readonly archived: number | undefined;
 }
 
-/** Explores one setting, in a place of its own, and shrinks the histories that break a promise. */
+/** Explores one setting, in a deployment of its own, and shrinks the histories that break a promise. */
 export async function runSetting(
   setting: Setting,
   plan: RunPlan,
   onProgress: (sentence: string) => void = () => {},
 ): Promise<Ran> {
-  const place = await setting.start();
+  const deployment = await setting.start();
   try {
-    const players = new FreshPlayers(place.wire);
+    const players = new FreshPlayers(deployment.wire);
     const startMs = performance.now();
     let nextMs = PROGRESS_MS;
-    const explored = await exploreTroubled(setting, place, players, plan, (counts) => {
+    const explored = await exploreDisturbed(setting, deployment, players, plan, (counts) => {
       const passedMs = performance.now() - startMs;
       if (passedMs >= nextMs) {
         nextMs += PROGRESS_MS;
@@ -56,39 +56,39 @@ export async function runSetting(
       return !plan.isOver?.() && passedMs < plan.seconds * 1000 && counts.repeats < plan.repeatsMax;
     });
     const seconds = (performance.now() - startMs) / 1000;
-    const archived = await place.archived?.();
-    const { troubles = 0 } = place;
-    const errors = place.errors();
+    const archived = await deployment.archived?.();
+    const { disturbances = 0 } = deployment;
+    const errors = deployment.errors();
     if (errors.length > 0) throw new Error(`the server has failed:\n${errors.join('\n')}`);
     if (explored.broken.length > 0) onProgress(`shrinking ${explored.broken.length} broken histories`);
-    const findings = await shrinkAll(explored.broken, place.wire, players, setting.restMs);
-    return { counts: explored.counts, seconds, findings, resent: place.wire.resent, troubles, archived };
+    const findings = await shrinkAll(explored.broken, deployment.wire, players, setting.pauseMs);
+    return { counts: explored.counts, seconds, findings, resent: deployment.wire.resent, disturbances, archived };
   } finally {
-    await place.close();
+    await deployment.close();
   }
 }
 
-/** Explores while the place is in trouble. Resolves when the place is undisturbed again. */
-async function exploreTroubled(
-  { lanes, restMs }: Setting,
-  place: Place,
+/** Explores while the deployment is disturbed. Resolves when the disturbances are over. */
+async function exploreDisturbed(
+  { lanes, pauseMs }: Setting,
+  deployment: Deployment,
   players: Players,
   { seed, findingsMax }: RunPlan,
   goesOn: (counts: Counts) => boolean,
 ): Promise<Explored> {
   let isOver = false;
   let failure: unknown;
-  const trouble = place
-    .trouble?.(() => !isOver)
+  const disturb = deployment
+    .disturb?.(() => !isOver)
     .catch((error) => {
       failure = error;
       isOver = true;
     });
-  const explored = await explore(place.wire, players, { seed, lanes, restMs, findingsMax }, (counts) => {
+  const explored = await explore(deployment.wire, players, { seed, lanes, pauseMs, findingsMax }, (counts) => {
     return !isOver && goesOn(counts);
   }).finally(async () => {
     isOver = true;
-    await trouble;
+    await disturb;
   });
   if (failure !== undefined) throw failure;
   return explored;
@@ -99,11 +99,11 @@ async function shrinkAll(
   broken: readonly Broken[],
   wire: Wire,
   players: Players,
-  restMs: number,
+  pauseMs: number,
 ): Promise<readonly Found[]> {
   const findings = new Map<string, Found>();
   for (const one of broken) {
-    const { kind, text } = await shortestOf(one, wire, players, restMs);
+    const { kind, text } = await shortestOf(one, wire, players, pauseMs);
     if (!findings.has(kind)) findings.set(kind, { seed: one.seed, text });
   }
   return [...findings.values()];

@@ -16,7 +16,7 @@ export interface Shortest {
 }
 
 /** The shortest history that breaks the same promise, its kind, and the same as lines. */
-export async function shortestOf(broken: Broken, wire: Wire, players: Players, restMs: number): Promise<Shortest> {
+export async function shortestOf(broken: Broken, wire: Wire, players: Players, pauseMs: number): Promise<Shortest> {
   let answers: PlayedHistory['answers'] = [];
   const replay: Replay = async (steps) => {
     const history = new PlayedHistory(wire, await players.take(broken.seed), undefined);
@@ -29,7 +29,7 @@ export async function shortestOf(broken: Broken, wire: Wire, players: Players, r
     }
     return undefined;
   };
-  const again = await reproduced(broken, replay, restMs);
+  const again = await reproduced(broken, replay, pauseMs);
   const note = again === undefined ? ' (played again it did not fail: this is how it failed first)' : '';
   const shortest = again === undefined ? broken : await shrink(again, replay, PLAYS_MAX);
   const shown = again === undefined ? undefined : await replay(shortest.steps);
@@ -38,12 +38,12 @@ export async function shortestOf(broken: Broken, wire: Wire, players: Players, r
   return { steps, kind: kindOf(steps, violation.promised), text };
 }
 
-/** The history as it fails again, with rests before every repeat where it does not fail without. */
-async function reproduced(broken: Broken, replay: Replay, restMs: number): Promise<Failing | undefined> {
-  const rested = broken.steps.flatMap((step): Step[] => {
-    return step.type === 'repeat' && restMs > 0 ? [{ type: 'rest', ms: 2 * restMs }, step] : [step];
+/** The history as it fails again, with pauses before every repeat where it does not fail without. */
+async function reproduced(broken: Broken, replay: Replay, pauseMs: number): Promise<Failing | undefined> {
+  const paused = broken.steps.flatMap((step): Step[] => {
+    return step.type === 'repeat' && pauseMs > 0 ? [{ type: 'pause', ms: 2 * pauseMs }, step] : [step];
   });
-  for (const steps of [broken.steps, broken.steps, rested, rested]) {
+  for (const steps of [broken.steps, broken.steps, paused, paused]) {
     const failing = await replay(steps);
     if (failing !== undefined) return failing;
   }

@@ -1,7 +1,7 @@
 import type { Message } from '../../src/tools/simulate/message.js';
 
 /**
- * How a new message reaches the server. `at once`: in two copies on two connections. `cut`: once on a connection that is cut
+ * The way a new message reaches the server. `at once`: in two copies on two connections. `cut`: once on a connection that is cut
  * before the answer, then again.
  */
 export type Delivery = 'once' | 'at once' | 'cut';
@@ -12,4 +12,4 @@ export type Step =
   /** Acknowledged messages, sent again. `isListed`: the player's transactions are compared as well. */
   | { readonly type: 'repeat'; readonly messages: readonly Message[]; readonly isListed: boolean }
   /** Lets closed rounds leave for the archive. */
-  | { readonly type: 'rest'; readonly ms: number };
+  | { readonly type: 'pause'; readonly ms: number };

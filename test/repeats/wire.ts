@@ -33,7 +33,7 @@ export class RealWire implements Wire {
   private next = 0;
   private held: Promise<void> | undefined;
 
-  /** From now on all requests go to these servers. */
+  /** Sends all further requests to these servers. */
   moveTo(callbackUrls: readonly string[], adminUrl: string): void {
     for (const client of this.clients) client.close();
     this.clients = callbackUrls.map((url) => new Client(url, ANSWER_MS_MAX, undefined));

@@ -2,24 +2,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { runVerb } from '../../support/run-verb.js';
 import { Scrape } from '../../support/scrape.js';
 import { OneProcess } from './one-process.js';
-import type { Place, Setting } from './setting.js';
+import type { Deployment, Setting } from './setting.js';
 
 /** Closed rounds leave memory after 20 ms, at the next look at their player. */
 const ARCHIVED = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_SHARDS: '7' };
-const REST_MS = 60;
+const PAUSE_MS = 60;
 const LANES = 96;
-/** Rounds leave while the thread has spare time, and lanes that rest leave it some. */
+/** Rounds leave while the thread has spare time, and lanes that pause leave it some. */
 const ARCHIVE_LANES = 48;
 const KILL_EVERY_MS = 1000;
 const RESTORE_EVERY_MS = 4000;
 
 type Env = Readonly<Record<string, string>>;
 
-function lmdb(name: string, env: Env, restMs: number, trouble?: (process: OneProcess) => Promise<void>): Setting {
+function lmdb(name: string, env: Env, pauseMs: number, disturb?: (process: OneProcess) => Promise<void>): Setting {
   return {
     name,
-    lanes: restMs > 0 ? ARCHIVE_LANES : LANES,
-    restMs,
+    lanes: pauseMs > 0 ? ARCHIVE_LANES : LANES,
+    pauseMs,
     start: async () => {
       const process = new OneProcess(env);
       try {
@@ -28,25 +28,25 @@ function lmdb(name: string, env: Env, restMs: number, trouble?: (process: OnePro
         await process.close();
         throw error;
       }
-      return placeOf(process, restMs > 0, trouble);
+      return deploymentOf(process, pauseMs > 0, disturb);
     },
   };
 }
 
-function placeOf(
+function deploymentOf(
   process: OneProcess,
   isArchived: boolean,
-  trouble: ((process: OneProcess) => Promise<void>) | undefined,
-): Place {
-  let troubles = 0;
+  disturb: ((process: OneProcess) => Promise<void>) | undefined,
+): Deployment {
+  let disturbances = 0;
   return {
     wire: process.wire,
-    get troubles() {
-      return troubles;
+    get disturbances() {
+      return disturbances;
     },
-    ...(trouble !== undefined && {
-      trouble: async (goesOn) => {
-        for (; goesOn(); troubles++) await trouble(process);
+    ...(disturb !== undefined && {
+      disturb: async (goesOn) => {
+        for (; goesOn(); disturbances++) await disturb(process);
       },
     }),
     ...(isArchived && { archived: () => namesInArchive(process) }),
@@ -68,7 +68,7 @@ async function killAndRestart(process: OneProcess): Promise<void> {
   });
 }
 
-/** Makes a trouble that goes on in a store that was restored from a backup of the former one. */
+/** Makes a disturbance: the server goes on in a store that was restored from a backup of its former one. */
 function restoring(): (process: OneProcess) => Promise<void> {
   let store = 0;
   return async (process) => {
@@ -92,7 +92,7 @@ async function mustRun(args: readonly string[]): Promise<void> {
 export const LMDB_SETTINGS: readonly Setting[] = [
   lmdb('lmdb-inline', {}, 0),
   lmdb('lmdb-workers', { WALLETD_WORKERS: '2' }, 0),
-  lmdb('lmdb-archive', ARCHIVED, REST_MS),
-  lmdb('lmdb-killed', ARCHIVED, REST_MS, killAndRestart),
-  { ...lmdb('lmdb-restored', ARCHIVED, REST_MS), start: () => lmdb('', ARCHIVED, REST_MS, restoring()).start() },
+  lmdb('lmdb-archive', ARCHIVED, PAUSE_MS),
+  lmdb('lmdb-killed', ARCHIVED, PAUSE_MS, killAndRestart),
+  { ...lmdb('lmdb-restored', ARCHIVED, PAUSE_MS), start: () => lmdb('', ARCHIVED, PAUSE_MS, restoring()).start() },
 ];

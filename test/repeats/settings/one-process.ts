@@ -2,7 +2,7 @@ import { makeTempFolder } from '../../support/temp-folder.js';
 import { WalletdProcess } from '../../support/walletd-process.js';
 import { RealWire } from '../wire.js';
 
-/** One walletd on a store, which can be ended and started again, on the same store or another one. */
+/** A walletd that can be ended and started again, on the same store or another one. */
 export class OneProcess {
   readonly wire = new RealWire();
   private readonly folder = makeTempFolder();

@@ -3,7 +3,7 @@ import { LocalCluster, nameOf } from '../../support/local-cluster.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { RealWire } from '../wire.js';
 import { errorsOf, OneProcess } from './one-process.js';
-import type { Place, Setting } from './setting.js';
+import type { Deployment, Setting } from './setting.js';
 
 const LANES = 96;
 const NODES = 3;
@@ -14,7 +14,7 @@ function redis(name: string, env: Readonly<Record<string, string>>): Setting {
   return {
     name,
     lanes: LANES,
-    restMs: 0,
+    pauseMs: 0,
     start: async () => {
       const server = await RedisServer.start();
       const process = new OneProcess(env);
@@ -37,7 +37,7 @@ function redis(name: string, env: Readonly<Record<string, string>>): Setting {
 const CLUSTER: Setting = {
   name: 'redis-cluster-moves',
   lanes: LANES,
-  restMs: 0,
+  pauseMs: 0,
   start: async () => {
     const server = await RedisServer.start();
     const env = { WALLETD_STORE: server.url, WALLETD_SHARDS: String(SHARDS) };
@@ -49,9 +49,9 @@ const CLUSTER: Setting = {
   },
 };
 
-class MovingCluster implements Place {
+class MovingCluster implements Deployment {
   readonly wire = new RealWire();
-  troubles = 0;
+  disturbances = 0;
 
   constructor(
     private readonly cluster: LocalCluster,
@@ -61,13 +61,13 @@ class MovingCluster implements Place {
     this.wire.moveTo(callbackUrls, cluster.node(0).adminUrl);
   }
 
-  async trouble(goesOn: () => boolean): Promise<void> {
+  async disturb(goesOn: () => boolean): Promise<void> {
     while (goesOn()) {
-      const shard = this.troubles % SHARDS;
+      const shard = this.disturbances % SHARDS;
       // Coprime with the number of shards, so that each of them goes to all nodes.
-      const node = (this.troubles + Math.floor(this.troubles / SHARDS)) % NODES;
+      const node = (this.disturbances + Math.floor(this.disturbances / SHARDS)) % NODES;
       await this.cluster.ask(`/v1/cluster/shards/${shard}/move`, { node: nameOf(node) });
-      this.troubles++;
+      this.disturbances++;
       await delay(MOVE_EVERY_MS);
     }
   }

@@ -15,29 +15,29 @@ export type Body = Readonly<Record<string, unknown>> & { readonly txns?: readonl
 export type Change = (body: Body) => object;
 
 /** An operator, and the players that a property may have. */
-export interface Table {
+export interface Operator {
   readonly wire: Wire;
   readonly players: FreshPlayers;
-  /** As long as a closed round needs to leave memory; 0 where none leaves. */
-  readonly restMs: number;
+  /** Time that a closed round needs to leave memory; 0 where none leaves. */
+  readonly pauseMs: number;
 }
 
-/** One player at a table. */
-export class Seat {
+/** Sends the messages of one player. */
+export class PlayerClient {
   private constructor(
-    private readonly table: Table,
+    private readonly operator: Operator,
     private readonly player: Player,
     private readonly change: Change,
   ) {}
 
-  /** A seat of a player that nobody has played with. */
-  static async take(table: Table, balance: number, change: Change = (body) => body): Promise<Seat> {
-    return new Seat(table, await table.players.takeWith(balance), change);
+  /** A client of a player that nobody has played with. */
+  static async take(operator: Operator, balance: number, change: Change = (body) => body): Promise<PlayerClient> {
+    return new PlayerClient(operator, await operator.players.takeWith(balance), change);
   }
 
   async send(message: Message): Promise<Answer> {
     const body = this.change(JSON.parse(bodyOf(message, this.player, PRODUCT, START_MS)) as Body);
-    return (await this.table.wire.ask(message.endpoint, JSON.stringify(body))).answer;
+    return (await this.operator.wire.ask(message.endpoint, JSON.stringify(body))).answer;
   }
 
   async sendAll(messages: readonly Message[]): Promise<Answer[]> {
@@ -49,7 +49,7 @@ export class Seat {
   async balance(): Promise<number> {
     const { username, currency } = this.player;
     const body = { id: `${username}-look`, timestampMillis: START_MS, productId: PRODUCT, currency, username };
-    const { answer } = await this.table.wire.ask('checkBalance', JSON.stringify(body));
+    const { answer } = await this.operator.wire.ask('checkBalance', JSON.stringify(body));
     if (typeof answer.balance !== 'number') throw new Error(`checkBalance of ${username}: ${answer.statusCode}`);
     return answer.balance;
   }
@@ -57,11 +57,11 @@ export class Seat {
   /** The transactions, without the player's name, so that those of two players can be compared. */
   async list(): Promise<string> {
     const { username } = this.player;
-    return (await this.table.wire.list(username)).replaceAll(`${username}-`, '');
+    return (await this.operator.wire.list(username)).replaceAll(`${username}-`, '');
   }
 
-  async rest(): Promise<void> {
-    if (this.table.restMs > 0) await delay(this.table.restMs);
+  async pause(): Promise<void> {
+    if (this.operator.pauseMs > 0) await delay(this.operator.pauseMs);
   }
 }
 
