@@ -1,0 +1,29 @@
+import type { Element, Message } from '../../src/tools/simulate/message.js';
+import { MessageDrawer } from '../repeats/draw-message.js';
+import type { Random } from '../simulation/random.js';
+
+const LEAST = 5;
+const MOST = 40;
+const IDS = ['id', 'roundId', 'refId'];
+/** Numbers name requests: those of another drawer begin far behind. */
+const NUMBERS_APART = 1000;
+
+/** New messages of one player, as the search for repeats draws them. */
+export function drawHistory(random: Random, most = MOST): Message[] {
+  const drawer = new MessageDrawer(random.fork());
+  return Array.from({ length: LEAST + random.below(most - LEAST) }, () => drawer.next());
+}
+
+/** The same messages with ids, rounds and requests that nothing else has. */
+export function elsewhere(messages: readonly Message[], suffix: string): Message[] {
+  return messages.map((message) => ({
+    ...message,
+    number: message.number + NUMBERS_APART,
+    txns: message.txns.map((txn) => renamed(txn, suffix)),
+  }));
+}
+
+function renamed(txn: Element, suffix: string): Element {
+  const names = IDS.flatMap((field) => (typeof txn[field] === 'string' ? [[field, `${txn[field]}${suffix}`]] : []));
+  return { ...txn, ...Object.fromEntries(names) };
+}

@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { bodyOf, type Message, type Player } from '../../src/tools/simulate/message.js';
+import type { Answer } from '../repeats/answer.js';
+import type { FreshPlayers } from '../repeats/fresh-players.js';
+import type { Wire } from '../repeats/wire.js';
+
+const START_MS = 1_790_000_000_000;
+const PRODUCT = 'P1';
+/** Covers every stake of a history. */
+export const RICH = 100_000;
+
+/** A request as it leaves. */
+export type Body = Readonly<Record<string, unknown>> & { readonly txns?: readonly Readonly<Record<string, unknown>>[] };
+/** Changes a request before it is sent. */
+export type Change = (body: Body) => object;
+
+/** An operator, and the players that a property may have. */
+export interface Operator {
+  readonly wire: Wire;
+  readonly players: FreshPlayers;
+  /** Time that a closed round needs to leave memory; 0 where none leaves. */
+  readonly pauseMs: number;
+}
+
+/** Sends the messages of one player. */
+export class PlayerClient {
+  private constructor(
+    private readonly operator: Operator,
+    private readonly player: Player,
+    private readonly change: Change,
+  ) {}
+
+  /** A client of a player that nobody has played with. */
+  static async take(operator: Operator, balance: number, change: Change = (body) => body): Promise<PlayerClient> {
+    return new PlayerClient(operator, await operator.players.takeWith(balance), change);
+  }
+
+  async send(message: Message): Promise<Answer> {
+    const body = this.change(JSON.parse(bodyOf(message, this.player, PRODUCT, START_MS)) as Body);
+    return (await this.operator.wire.ask(message.endpoint, JSON.stringify(body))).answer;
+  }
+
+  async sendAll(messages: readonly Message[]): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    for (const message of messages) answers.push(await this.send(message));
+    return answers;
+  }
+
+  async balance(): Promise<number> {
+    const { username, currency } = this.player;
+    const body = { id: `${username}-look`, timestampMillis: START_MS, productId: PRODUCT, currency, username };
+    const { answer } = await this.operator.wire.ask('checkBalance', JSON.stringify(body));
+    if (typeof answer.balance !== 'number') throw new Error(`checkBalance of ${username}: ${answer.statusCode}`);
+    return answer.balance;
+  }
+
+  /** The transactions, without the player's name, so that those of two players can be compared. */
+  async list(): Promise<string> {
+    const { username } = this.player;
+    return (await this.operator.wire.list(username)).replaceAll(`${username}-`, '');
+  }
+
+  async pause(): Promise<void> {
+    if (this.operator.pauseMs > 0) await delay(this.operator.pauseMs);
+  }
+}
+
+/** The difference that an answer tells; undefined for a refusal. */
+export function moveOf({ statusCode, balanceBefore, balanceAfter }: Answer): number | undefined {
+  return statusCode === 0 ? rounded(Number(balanceAfter) - Number(balanceBefore)) : undefined;
+}
+
+/** Without what floats leave; amounts have four decimals. */
+export function rounded(amount: number): number {
+  return Math.round(amount * 10_000) / 10_000;
+}

@@ -1,0 +1,71 @@
+import type { Message } from '../../src/tools/simulate/message.js';
+import { Random } from '../simulation/random.js';
+import { MessageDrawer } from './draw-message.js';
+import type { Delivery, Step } from './step.js';
+
+const STEPS_LEAST = 8;
+const STEPS_MOST = 60;
+const REPEATS_PER_STEP = 2;
+const RECENT = 4;
+/** Share of the pairs of repeats around which all transactions are compared: a comparison costs as much as ten callbacks. */
+const LISTING_SHARE = 1 / 16;
+const AT_ONCE = 0.05;
+const CUT = 0.02;
+const REFUSED_AGAIN = 0.06;
+const PAUSE = 0.06;
+
+/** Messages of a history by their answers so far. */
+export interface Past {
+  readonly acknowledged: readonly Message[];
+  readonly refused: readonly Message[];
+}
+
+/** Draws one history from its seed. Which message is repeated depends on the answers, so equal answers make equal histories. */
+export class HistoryDrawer {
+  private readonly random: Random;
+  private readonly messages: MessageDrawer;
+  private left: number;
+
+  /** `pauseMs`: the time that a closed round needs to leave memory; 0 where none leaves. */
+  constructor(
+    seed: number,
+    private readonly pauseMs: number,
+  ) {
+    this.random = new Random(seed);
+    this.messages = new MessageDrawer(this.random.fork());
+    this.left = STEPS_LEAST + this.random.below(STEPS_MOST - STEPS_LEAST);
+  }
+
+  /** The next new message with the pause before it; empty at the end of the history. */
+  sending({ refused }: Past): Step[] {
+    if (this.left-- <= 0) return [];
+    const { random, pauseMs } = this;
+    const isAgain = refused.length > 0 && random.chance(REFUSED_AGAIN);
+    const message = isAgain ? random.pick(refused) : this.messages.next();
+    const send: Step = { type: 'send', message, delivery: this.delivery() };
+    return pauseMs > 0 && random.chance(PAUSE) ? [{ type: 'pause', ms: pauseMs }, send] : [send];
+  }
+
+  repeating({ acknowledged }: Past): Step[] {
+    if (acknowledged.length === 0) return [];
+    const messages = Array.from({ length: REPEATS_PER_STEP }, () => this.pick(acknowledged));
+    return [{ type: 'repeat', messages, isListed: this.random.chance(LISTING_SHARE) }];
+  }
+
+  /** A third of the repeats are recent, a third old, a third of any age. */
+  private pick(acknowledged: readonly Message[]): Message {
+    const { random } = this;
+    const count = acknowledged.length;
+    const [from, to] = random.pick([
+      [Math.max(0, count - RECENT), count],
+      [0, Math.max(1, count >> 2)],
+      [0, count],
+    ] as const);
+    return acknowledged[from + random.below(to - from)] as Message;
+  }
+
+  private delivery(): Delivery {
+    if (this.random.chance(AT_ONCE)) return 'at once';
+    return this.random.chance(CUT) ? 'cut' : 'once';
+  }
+}

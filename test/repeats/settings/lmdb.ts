@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { runVerb } from '../../support/run-verb.js';
+import { Scrape } from '../../support/scrape.js';
+import { OneProcess } from './one-process.js';
+import type { Deployment, Setting } from './setting.js';
+
+/** Closed rounds leave memory after 20 ms, at the next look at their player. */
+const ARCHIVED = { WALLETD_RETENTION_MEMORY_SECONDS: '0.02', WALLETD_SHARDS: '7' };
+const PAUSE_MS = 60;
+const LANES = 96;
+/** Rounds leave while the thread has spare time, and lanes that pause leave it some. */
+const ARCHIVE_LANES = 48;
+const KILL_EVERY_MS = 1000;
+const RESTORE_EVERY_MS = 4000;
+
+type Env = Readonly<Record<string, string>>;
+
+function lmdb(name: string, env: Env, pauseMs: number, disturb?: (process: OneProcess) => Promise<void>): Setting {
+  return {
+    name,
+    lanes: pauseMs > 0 ? ARCHIVE_LANES : LANES,
+    pauseMs,
+    start: async () => {
+      const process = new OneProcess(env);
+      try {
+        await process.startOn(process.lmdb('data-0'));
+      } catch (error) {
+        await process.close();
+        throw error;
+      }
+      return deploymentOf(process, pauseMs > 0, disturb);
+    },
+  };
+}
+
+function deploymentOf(
+  process: OneProcess,
+  isArchived: boolean,
+  disturb: ((process: OneProcess) => Promise<void>) | undefined,
+): Deployment {
+  let disturbances = 0;
+  return {
+    wire: process.wire,
+    get disturbances() {
+      return disturbances;
+    },
+    ...(disturb !== undefined && {
+      disturb: async (goesOn) => {
+        for (; goesOn(); disturbances++) await disturb(process);
+      },
+    }),
+    ...(isArchived && { archived: () => namesInArchive(process) }),
+    errors: () => process.errors(),
+    close: () => process.close(),
+  };
+}
+
+async function namesInArchive({ wire }: OneProcess): Promise<number> {
+  return (await Scrape.of(wire.adminUrl)).value('walletd_archive_names');
+}
+
+/** SIGKILL and a start on the same store. Requests in flight have an unknown outcome and are sent again. */
+async function killAndRestart(process: OneProcess): Promise<void> {
+  await delay(KILL_EVERY_MS);
+  await process.wire.whileHeld(async () => {
+    await process.end('SIGKILL');
+    await process.startOn(process.lmdb('data-0'));
+  });
+}
+
+/** Makes a disturbance: the server goes on in a store that was restored from a backup of its former one. */
+function restoring(): (process: OneProcess) => Promise<void> {
+  let store = 0;
+  return async (process) => {
+    await delay(RESTORE_EVERY_MS);
+    await process.wire.whileHeld(async () => {
+      await process.end('SIGTERM');
+      const [from, to] = [process.lmdb(`data-${store}`), process.lmdb(`data-${++store}`)];
+      const file = process.path(`${store}.backup`);
+      await mustRun(['backup', '--from', from, '--to', file]);
+      await mustRun(['restore', '--from', file, '--to', to]);
+      await process.startOn(to);
+    });
+  };
+}
+
+async function mustRun(args: readonly string[]): Promise<void> {
+  const { status, stderr } = await runVerb(args);
+  if (status !== 0) throw new Error(`walletd ${args.join(' ')} ended with ${status}: ${stderr}`);
+}
+
+export const LMDB_SETTINGS: readonly Setting[] = [
+  lmdb('lmdb-inline', {}, 0),
+  lmdb('lmdb-workers', { WALLETD_WORKERS: '2' }, 0),
+  lmdb('lmdb-archive', ARCHIVED, PAUSE_MS),
+  lmdb('lmdb-killed', ARCHIVED, PAUSE_MS, killAndRestart),
+  { ...lmdb('lmdb-restored', ARCHIVED, PAUSE_MS), start: () => lmdb('', ARCHIVED, PAUSE_MS, restoring()).start() },
+];

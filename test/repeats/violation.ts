@@ -1,0 +1,25 @@
+import type { Message } from '../../src/tools/simulate/message.js';
+
+/*
+ * Every message that was answered 0 and is sent again, with the same bytes, at any later time:
+ *   P1. changes no balance and no transaction. The answer is 0 with the balances of the first answer, or 20002, 20003, 20004.
+ *   P2. An array is repeated as a whole: none of its elements is carried out again.
+ *   P3. Copies of a message whose outcome was unknown take effect at most once in all.
+ *   P4. A refusal is no first answer: the same message may be accepted later, and is held to P1 from then on.
+ */
+
+/** The promise that an answer, a balance or a list of transactions has broken. */
+export type Promised =
+  | 'a repeat is answered 0, 20002, 20003 or 20004'
+  | 'a repeat that is answered 0 has the first balances'
+  | 'a repeat leaves the balance alone'
+  | 'a repeat leaves the transactions alone'
+  | 'a message moves the balance once, by its own balances'
+  | 'a refusal leaves the balance alone';
+
+export interface Violation {
+  readonly promised: Promised;
+  readonly message: Message;
+  /** Expected and seen, in words. */
+  readonly detail: string;
+}
