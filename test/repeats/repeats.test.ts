@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
+import { Platform } from '../../src/tools/simulate/platform.js';
+import { FreshPlayers } from './fresh-players.js';
+import { PlayedHistory } from './played-history.js';
 import { runSetting } from './run-setting.js';
 import { mustSetting } from './settings/all.js';
+import type { Step } from './step.js';
 
 const REPEATS = 4000;
 /** A bound for a machine that stalls; the repeats take a few seconds. */
@@ -19,5 +23,28 @@ test('no repeat changes anything, wherever its round is: memory or archive', asy
   assert.equal(findings.map(({ text }) => text).join('\n'), '');
   assert.ok(counts.repeats >= REPEATS_LEAST, 'there were repeats');
   assert.ok(Number(archived) > 0, 'rounds have left memory');
-  assert.ok(counts.acceptedLater > 0, 'a refused message was accepted later');
+});
+
+test('a refused message may be accepted later, and keeps that answer', async () => {
+  const deployment = await mustSetting('lmdb-inline').start();
+  try {
+    const platform = new Platform();
+    const bet = platform.bet('t1', 70);
+    const send = (message: typeof bet): Step => ({ type: 'send', message, delivery: 'once' });
+    const repeat: Step = { type: 'repeat', messages: [bet], isListed: true };
+    const player = await new FreshPlayers(deployment.wire).takeWith(60);
+    const history = new PlayedHistory(deployment.wire, player, undefined);
+    for (const step of [send(bet), send(platform.move('m1', 'CREDIT', 30)), send(bet), repeat]) {
+      assert.equal(await history.take(step), undefined);
+    }
+    const told = history.answers.flat().map(({ statusCode, balanceAfter }) => [statusCode, balanceAfter]);
+    assert.deepEqual(told, [
+      [10002, undefined],
+      [0, 90],
+      [0, 20],
+      [0, 20],
+    ]);
+  } finally {
+    await deployment.close();
+  }
 });

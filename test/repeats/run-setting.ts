@@ -77,21 +77,18 @@ async function exploreDisturbed(
   goesOn: (counts: Counts) => boolean,
 ): Promise<Explored> {
   let isOver = false;
-  let failure: unknown;
-  const disturb = deployment
-    .disturb?.(() => !isOver)
-    .catch((error) => {
-      failure = error;
-      isOver = true;
-    });
-  const explored = await explore(deployment.wire, players, { seed, lanes, pauseMs, findingsMax }, (counts) => {
-    return !isOver && goesOn(counts);
-  }).finally(async () => {
+  const end = () => {
     isOver = true;
-    await disturb;
+  };
+  const exploring = explore(deployment.wire, players, { seed, lanes, pauseMs, findingsMax }, (counts) => {
+    return !isOver && goesOn(counts);
   });
-  if (failure !== undefined) throw failure;
-  return explored;
+  const disturbing = deployment.disturb?.(() => !isOver);
+  const [explored, disturbed] = await Promise.allSettled([exploring.finally(end), disturbing?.finally(end)]);
+  // A deployment that did not come back is the cause of what the exploration met then.
+  if (disturbed.status === 'rejected') throw disturbed.reason;
+  if (explored.status === 'rejected') throw explored.reason;
+  return explored.value;
 }
 
 /** The shortest histories, each kind once. */

@@ -32,6 +32,7 @@ export class RealWire implements Wire {
   private clients: readonly Client[] = [];
   private next = 0;
   private held: Promise<void> | undefined;
+  private isClosed = false;
 
   /** Sends all further requests to these servers. */
   moveTo(callbackUrls: readonly string[], adminUrl: string): void {
@@ -60,6 +61,7 @@ export class RealWire implements Wire {
       if (isFinal(reply)) {
         return { answer: reply.fields as unknown as Asked['answer'], wasUnknown: endMs !== undefined };
       }
+      if (this.isClosed) throw new Error('the wire is closed');
       this.resent++;
       endMs ??= performance.now() + GIVE_UP_MS;
       if (performance.now() > endMs)
@@ -99,11 +101,13 @@ export class RealWire implements Wire {
         (error: Error) => error,
       );
       if (!(answer instanceof Error)) return answer;
-      if (performance.now() > endMs) throw new Error(`${path}: ${answer.message}`);
+      if (this.isClosed || performance.now() > endMs) throw new Error(`${path}: ${answer.message}`);
     }
   }
 
+  /** Requests that have no answer yet fail. */
   close(): void {
+    this.isClosed = true;
     for (const client of this.clients) client.close();
   }
 
