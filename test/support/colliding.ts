@@ -138,20 +138,30 @@ export function collidingUsernames(targets: readonly number[], count: number): s
   return collidingTexts({ start, step, unstep }, targets.map(unfinished), count).map((text) => `.${text}`);
 }
 
+/** FNV-1a of a product, from which the stored hash of its names goes on; see src/shard/archive/archive-hash.ts. */
+function ofProduct(productId: string): Invertible {
+  const { start, step, unstep } = fnv(BASIS);
+  const product = [...productId].map((letter) => letter.charCodeAt(0)).reduce(step, start);
+  return { start: step(product, 0x10000), step, unstep };
+}
+
+/** Round ids with one stored hash, up to some 800. */
+export function roundIdsOfOneHash(productId: string, count: number): string[] {
+  return collidingTexts(ofProduct(productId), [unfinished(0x12345678)], count);
+}
+
 /**
  * Round ids of a player that collided while hashes had no key: sets of archived names hashed the stored hash of a name again, to 31
  * bits. These ids come to different ones of the last `space` hashes.
  */
 export function collidingRoundIds(player: number, productId: string, space: number, count: number): string[] {
-  const { step, unstep } = fnv(BASIS);
-  const product = [...productId].map((letter) => letter.charCodeAt(0)).reduce(step, BASIS);
-  const start = step(product, 0x10000);
+  const hash = ofProduct(productId);
   const outer = Math.imul(player, 0x9e3779b1) ^ 0x2545f491;
   const places = Array.from({ length: 256 }, (_, i) => 2 ** 31 - 1 - Math.floor((i * space) / 256));
   const targets = places.map((place) => unfinished(unfinished(place * 2) ^ outer));
-  const texts = collidingTexts({ start, step, unstep }, targets, count * 8);
+  const texts = collidingTexts(hash, targets, count * 8);
   const oldHash = (text: string) => {
-    const name = finished([...text].map((letter) => letter.charCodeAt(0)).reduce(step, start));
+    const name = finished([...text].map((letter) => letter.charCodeAt(0)).reduce(hash.step, hash.start));
     return finished(outer ^ name) >>> 1;
   };
   return [...new Map(texts.map((text) => [oldHash(text), text])).values()].slice(0, count);

@@ -209,7 +209,7 @@ export class ShardArchive {
     const transactions = [...ids.map((id) => named(id, false)), ...rewardIds.map((id) => named(id, true))];
     const days = this.maybeDays([...rounds, ...transactions.map(({ name }) => name)]);
     assert(days !== undefined, 'what may be there is in some days');
-    return this.lookups.add({ username, player, productId, rounds, transactions, days, deadlineMs });
+    return this.lookups.add({ username, player, productId, rounds, roundIds, transactions, days, deadlineMs });
   }
 
   /**

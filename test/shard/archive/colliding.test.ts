@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hashOfPlayer } from '../../../src/shard/archive/archive-hash.js';
 import { HashSet } from '../../../src/shard/archive/hash-set.js';
-import { collidingRoundIds } from '../../support/colliding.js';
+import { collidingRoundIds, roundIdsOfOneHash } from '../../support/colliding.js';
 import { commands } from '../../support/domain.js';
 import { MemoryArchive } from '../../support/memory-archive.js';
 import { TestHost } from '../../support/test-host.js';
@@ -34,7 +34,7 @@ async function withArchived(archive: MemoryArchive, roundIds: readonly string[])
   return host;
 }
 
-test('a shard serves after one callback with round ids that met without a key, and after a restart', async () => {
+test('a shard serves after computed round ids, and after a restart', async () => {
   const { productId } = place([{ id: 'a', roundId: 'a' }]);
   const roundIds = collidingRoundIds(hashOfPlayer('ann'), productId, 2 ** 16, 100);
   const archive = new MemoryArchive();
@@ -59,7 +59,7 @@ test('a shard serves after one callback with round ids that met without a key, a
   );
 });
 
-test('a shard goes on without a set that cannot be built, and its next start builds it', async (t) => {
+test('a set that cannot be built is looked up until the next start', async (t) => {
   const archive = new MemoryArchive();
   t.mock.method(HashSet.prototype, 'add', () => {
     throw new RangeError('Array buffer allocation failed');
@@ -82,4 +82,19 @@ test('a shard goes on without a set that cannot be built, and its next start bui
   assert.equal(archiveOf(second)?.skipped, 0);
   const repeat = voided([{ id: 't0', roundId: 'r0', payoutAmount: 15 }]);
   assert.equal((await second.execute(repeat)).type, 'accepted');
+});
+
+test('a bet brings back its own round alone, also among equal stored hashes', async () => {
+  const { productId } = place([{ id: 'a', roundId: 'a' }]);
+  const roundIds = roundIdsOfOneHash(productId, 150);
+  const archive = new MemoryArchive();
+  const host = await withArchived(archive, roundIds);
+  const [roundId = ''] = roundIds;
+  assert.equal((await host.execute(place([{ id: 'new', roundId }]))).type, 'accepted');
+  assert.equal(host.host.measures()[0]?.transactions, 2);
+  // The other rounds are still found, by round and by transaction.
+  const last = roundIds.length - 1;
+  const late = voided([{ id: `t${last}`, roundId: roundIds[last] ?? '', payoutAmount: 15 }]);
+  assert.equal((await host.execute(late)).type, 'accepted');
+  assert.equal(host.host.measures()[0]?.transactions, 3);
 });

@@ -32,7 +32,7 @@ function dayOf(player: number): number {
 test('what was added may be there, in its days, also as it was saved; of what was not, one of some hundred is thought to be', () => {
   const players = 50_000;
   const first = filled(players);
-  // Of another key: what is saved brings its own.
+  // Saved parts bring their own key.
   const again = known({ low: 3, high: 4 });
   assert.ok(again.load(first.unsaved()));
   for (const names of [first, again]) {
@@ -77,7 +77,7 @@ test('parts that were saved with two keys are not used, and leave nothing behind
   assert.equal(names.count, 0);
 });
 
-test('round ids that met at the end of a table without a key take no more room than others', () => {
+test('computed round ids take no more room than others', () => {
   const player = hashOfPlayer('ann');
   const roundIds = collidingRoundIds(player, 'P1', 2 ** 16, 100);
   const names = known();
@@ -105,7 +105,7 @@ test('a set that cannot be built is skipped: its names may all be there', (t) =>
   names.add(later, 8, 'round', 8);
   assert.ok(!names.work());
   assert.equal((names as ReturnType<typeof known>).skippedSpans.length, 1, 'told once');
-  // What is saved takes the place of what is fresh: the names that are lost would be unknown.
+  // Saving clears the fresh names, and the next start would not know the lost ones.
   assert.equal(names.unsaved().size, 0);
   names.dropBefore(later + RETENTION_DAYS);
   assert.equal(names.skipped, 0);
