@@ -7,6 +7,7 @@ import { CLUSTER_DURABILITIES } from './cluster/stage.js';
 import { type CompareSettings, runCompare } from './compare/compare.js';
 import { type ConsoleSettings, runConsole } from './console/console.js';
 import { type CostSettings, runCost } from './cost/cost.js';
+import { type KeysSettings, runKeys } from './hash-keys/hash-keys.js';
 import { chaptersOf, type LoadSettings, runLoad } from './load/load.js';
 import { MIXES } from './load/stories.js';
 import { targetOf } from './load/target.js';
@@ -121,6 +122,12 @@ program
   .description("a platform's history against bets that agree with it: records/s and memory; not in the report")
   .addOption(number('--records <n>', 'of the history, and bets here', 10_000_000))
   .action((options: ReconcileSettings) => runReconcile(options));
+
+program
+  .command('keys')
+  .description('hash tables with keys computed to collide without a secret, beside random keys; not in the report')
+  .addOption(number('--rounds <n>', 'rounds in alternation; medians are shown', 20))
+  .action((options: KeysSettings) => runKeys(options));
 
 program
   .command('console')

@@ -1,6 +1,8 @@
+import { drawHashKey } from '../node/draw-hash-key.js';
 import { EXIT } from '../node/exit-codes.js';
 import { explain, makeProgram } from './program.js';
 
+drawHashKey();
 const [called] = process.argv.slice(2);
 
 // A list that a full disk has cut short must not look whole. A server goes on without its log.

@@ -5,6 +5,7 @@ import { formatLsn } from '../shard/log/lsn.js';
 import { eventsOf, findInArchive, findInLog } from '../tools/inspect/find-in-store.js';
 import type { OnProgress } from '../tools/progress.js';
 import type { StoreReader } from '../tools/store-reader.js';
+import { drawHashKey } from './draw-hash-key.js';
 import { openAsItIs } from './open-store.js';
 import { readerOf } from './reader-of.js';
 import type { SearchJob } from './store-searches.js';
@@ -19,6 +20,7 @@ const NICE = 10;
 /*
  * The process that `StoreSearches` starts: reads a store, tells over its channel what it finds, and ends with its channel.
  */
+drawHashKey();
 let isWanted = true;
 process.on('disconnect', () => {
   isWanted = false;

@@ -6,6 +6,7 @@ import { createLogger } from '../telemetry/logger.js';
 import { CopyPort } from '../worker/copy-port.js';
 import type { ToWorker } from '../worker/protocol.js';
 import { ShardServer } from '../worker/shard-server.js';
+import { drawHashKey } from './draw-hash-key.js';
 import { codecOf, openShardThread, type ShardThreadSettings } from './shard-thread.js';
 import { newsTo } from './store-news-port.js';
 
@@ -20,6 +21,7 @@ export interface WorkerSettings extends ShardThreadSettings {
 }
 
 /** A worker thread: its shards, and the wire to the main thread. */
+drawHashKey();
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
 const { worker, fences, acknowledgedHere, newsPort, ...options } = workerData as WorkerSettings;
 const log = createLogger(options.settings.log.level, { worker });

@@ -1,5 +1,6 @@
 import { assert, must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
+import { currentHashKey } from '../base/keyed-hash.js';
 import type { Logger } from '../base/logger.js';
 import type { Metric } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
@@ -265,6 +266,7 @@ export class ShardHost implements ThreadShards {
       log,
       observer,
       retentionMs: rules.retentionMs,
+      hashKey: currentHashKey(),
       clock: this.clock,
       defer: timers.defer,
       delay: (ms) => delay(timers, ms),

@@ -66,6 +66,13 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
       ),
     ),
     gauge(
+      'walletd_archive_names_skipped',
+      'Sets of archived names that could not be built: what may be in their days is looked up in the archive.',
+      shards.flatMap(({ shard, archive }) =>
+        archive === undefined ? [] : [{ labels: { shard }, value: archive.skipped }],
+      ),
+    ),
+    gauge(
       'walletd_snapshot_entries_behind',
       'Entries that the newest snapshot does not hold.',
       perShard(shards, (one) => one.entriesSinceSnapshot),

@@ -107,6 +107,17 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
       ),
   },
   {
+    alert: 'WalletdArchiveNamesSkipped',
+    urgency: 'soon',
+    limit: 0,
+    find: ({ figures }, limit) =>
+      maybe(
+        figures.sum('walletd_archive_names_skipped') > limit,
+        () => 'Each new bet is looked up in the archive: a set of archived names could not be built.',
+        'Answers stay right, and take longer. The log line with the code archive-names-skipped tells the reason.',
+      ),
+  },
+  {
     alert: undefined,
     urgency: 'now',
     find: ({ figures }) =>

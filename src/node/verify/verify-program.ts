@@ -7,6 +7,7 @@ import { patientSource } from '../../tools/patient-source.js';
 import { OperatorApi } from '../../tools/verify/operator-api.js';
 import { reportJson, type VerifyReportJson } from '../../tools/verify/report-json.js';
 import { verify } from '../../tools/verify/verify.js';
+import { drawHashKey } from '../draw-hash-key.js';
 import { urlOf } from '../listener-url.js';
 import { openAsItIs } from '../open-store.js';
 import { readerOf } from '../reader-of.js';
@@ -18,6 +19,7 @@ const PROGRESS_MS = 200;
 const NICE = 10;
 
 /** The program of a process that verifies the store of the node that has started it, and ends with that node. */
+drawHashKey();
 process.once('disconnect', () => process.exit());
 // It may have gone while this program was loaded.
 if (!process.connected) process.exit();

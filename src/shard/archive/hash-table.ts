@@ -1,94 +1,109 @@
 import { END, HASH_BITS, type HashCursor } from './hash-run.js';
 
 const LEAST = 256;
-/** Above this share of places in use it grows. */
+/** Above this share of slots in use the table grows. */
 const LOAD_MAX = 0.7;
-/** Places behind the last, so that nothing begins again at the first. */
-const SLACK = 64;
 const SPACE = 2 ** HASH_BITS;
 
 /**
- * A set of hashes that grows. The place of a hash follows from its upper bits, or is the next one that is free: so what
- * lies between two free places is in no order, and everything else is.
+ * A set of hashes that grows, by its load only. Open addressing with linear probing, which wraps around. The first slot of a
+ * hash comes from its high bits, so hashes are in order, except within a run of used slots and where a run wraps.
  */
 export class HashTable {
   count = 0;
-  /** One more than the hash; 0 in a place that is free. */
-  private places: Uint32Array;
-  private size: number;
+  /** One more than the hash; 0 in a free slot. */
+  private slots: Uint32Array;
 
-  /** `expected`: so many fit in without a pause to grow. */
+  /** `expected`: so many hashes fit in without a pause to grow. */
   constructor(expected = 0) {
-    this.size = Math.max(LEAST, Math.ceil(expected / LOAD_MAX));
-    this.places = new Uint32Array(this.size + SLACK);
+    this.slots = new Uint32Array(Math.max(LEAST, Math.ceil(expected / LOAD_MAX)));
   }
 
   get bytes(): number {
-    return this.places.byteLength;
+    return this.slots.byteLength;
   }
 
   has(hash: number): boolean {
-    const { places } = this;
-    for (let place = this.placeOf(hash); places[place] !== 0; place++) if (places[place] === hash + 1) return true;
-    return false;
+    return this.slots[this.slotOf(hash)] !== 0;
   }
 
   add(hash: number): void {
-    while (!this.tryAdd(hash)) this.grow();
-    if (this.count > this.size * LOAD_MAX) this.grow();
+    const slot = this.slotOf(hash);
+    if (this.slots[slot] !== 0) return;
+    this.slots[slot] = hash + 1;
+    this.count++;
+    if (this.count > this.slots.length * LOAD_MAX) this.grow();
   }
 
   cursor(): HashCursor {
-    return new TableCursor(this.places);
+    return new TableCursor(this.slots);
   }
 
-  private tryAdd(hash: number): boolean {
-    const { places } = this;
-    let place = this.placeOf(hash);
-    while (places[place] !== 0) {
-      if (places[place] === hash + 1) return true;
-      // The last place stays free: there every search ends.
-      if (++place >= places.length - 1) return false;
-    }
-    if (place >= places.length - 1) return false;
-    places[place] = hash + 1;
-    this.count++;
-    return true;
-  }
-
-  private placeOf(hash: number): number {
-    return Math.floor((hash * this.size) / SPACE);
+  /** The slot that holds the hash, or else the free one where it goes. */
+  private slotOf(hash: number): number {
+    const { slots } = this;
+    const { length } = slots;
+    let slot = firstSlot(hash, length);
+    for (let held = slots[slot]; held !== 0 && held !== hash + 1; held = slots[slot]) if (++slot === length) slot = 0;
+    return slot;
   }
 
   private grow(): void {
-    const { places } = this;
-    this.size *= 2;
-    this.count = 0;
-    this.places = new Uint32Array(this.size + SLACK);
-    for (const held of places) if (held !== 0) this.add(held - 1);
+    const { slots } = this;
+    this.slots = new Uint32Array(slots.length * 2);
+    for (const held of slots) if (held !== 0) this.slots[this.slotOf(held - 1)] = held;
   }
 }
 
-class TableCursor implements HashCursor {
-  private place = 0;
-  /** What stands between two free places, in order. */
-  private cluster: readonly number[] = [];
-  private gone = 0;
+function firstSlot(hash: number, length: number): number {
+  return Math.floor((hash * length) / SPACE);
+}
 
-  constructor(private readonly places: Uint32Array) {}
+/**
+ * Goes through the runs of used slots, and sorts each. The run that wraps comes last:
+ *
+ *   slots     | w w a b . c d . . e f . g h |     w: first slot at the end of the table
+ *   in order        a b   c d     e f   g h w w
+ */
+class TableCursor implements HashCursor {
+  private slot = 0;
+  /** Hashes of one run, in order. */
+  private run: readonly number[];
+  private gone = 0;
+  private wrapped: readonly number[];
+
+  constructor(private readonly slots: Uint32Array) {
+    const first = this.takeRun();
+    const { length } = slots;
+    // A hash that has not wrapped stands at its first slot or behind it, and no run is as long as the table.
+    this.wrapped = first.filter((hash) => firstSlot(hash, length) >= this.slot);
+    this.run = this.wrapped.length === 0 ? first : first.filter((hash) => firstSlot(hash, length) < this.slot);
+  }
 
   next(): number {
-    if (this.gone === this.cluster.length) this.nextCluster();
-    return this.cluster[this.gone++] ?? END;
+    if (this.gone === this.run.length) this.nextRun();
+    return this.run[this.gone++] ?? END;
   }
 
-  private nextCluster(): void {
-    const { places } = this;
-    while (this.place < places.length && places[this.place] === 0) this.place++;
-    const cluster: number[] = [];
-    while (this.place < places.length && places[this.place] !== 0) cluster.push((places[this.place++] as number) - 1);
-    if (cluster.length > 1) cluster.sort((a, b) => a - b);
-    this.cluster = cluster;
+  private nextRun(): void {
+    const { slots } = this;
+    while (this.slot < slots.length && slots[this.slot] === 0) this.slot++;
+    this.run = this.takeRun();
     this.gone = 0;
+    if (this.slot < slots.length || this.wrapped.length === 0) return;
+    this.run = inOrder([...this.run, ...this.wrapped]);
+    this.wrapped = [];
   }
+
+  /** The used slots from here to the next free one. */
+  private takeRun(): number[] {
+    const { slots } = this;
+    const run: number[] = [];
+    while (this.slot < slots.length && slots[this.slot] !== 0) run.push((slots[this.slot++] as number) - 1);
+    return inOrder(run);
+  }
+}
+
+function inOrder(hashes: number[]): number[] {
+  return hashes.length > 1 ? hashes.sort((a, b) => a - b) : hashes;
 }

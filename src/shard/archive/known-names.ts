@@ -1,5 +1,5 @@
+import { type HashKey, keyedHash } from '../../base/keyed-hash.js';
 import type { ArchiveName, Days } from './archive.js';
-import { finish } from './archive-hash.js';
 import { HASH_BITS } from './hash-run.js';
 import { HashSet } from './hash-set.js';
 
@@ -9,17 +9,27 @@ const SPANS = 8;
 interface Span {
   /** Its days have this number, when they are divided by as many as there are in a span. */
   readonly number: number;
-  readonly names: HashSet;
+  /** Undefined once its set could not be built: then any name may be in its days. */
+  names: HashSet | undefined;
   /** It has names that it did not have when it was saved. */
   isDirty: boolean;
 }
 
 /*
- * A span as it is saved: version and days of a span (32 bits each, little-endian), and its hashes.
+ * A span as it is saved: version, days of a span, low and high word of the hash key (32 bits each, little-endian), then its
+ * hashes.
+ *
+ * Sets of version 2 may lack names that were put while the names were read. Sets of version 3 have hashes without a key: round
+ * ids could be computed that fill one end of a table. No set of another version is used: all names are read again.
  */
-/** Those of version 2 may lack names that were put while the names were read. */
-const VERSION = 3;
-const HEAD_BYTES = 8;
+const VERSION = 4;
+const HEAD_BYTES = 16;
+
+/** A span whose set could not be built, as when there is no memory for it. */
+export interface SkippedSpan {
+  readonly days: Days;
+  readonly error: unknown;
+}
 
 /**
  * What one shard's archive has, in some 14 bits each: whether a name can be there, and in which days. Of millions of names
@@ -32,29 +42,52 @@ export class KnownNames {
   /** Spans that are gone since the others were saved. */
   private dropped: number[] = [];
 
-  /** `retentionDays`: what is older is dropped. */
-  constructor(retentionDays: number) {
+  /**
+   * `retentionDays`: what is older is dropped. `key`: secret of the hashes, until saved spans bring the one that they have.
+   * `onSkipped`: where a set cannot be built, the shard goes on without it.
+   */
+  constructor(
+    retentionDays: number,
+    private key: HashKey,
+    private readonly onSkipped: (span: SkippedSpan) => void,
+  ) {
     this.spanDays = Math.max(1, Math.ceil(retentionDays / SPANS));
   }
 
   get count(): number {
-    return this.spans.reduce((sum, { names }) => sum + names.count, 0);
+    return this.spans.reduce((sum, { names }) => sum + (names?.count ?? 0), 0);
   }
 
   get bytes(): number {
-    return this.spans.reduce((sum, { names }) => sum + names.bytes, 0);
+    return this.spans.reduce((sum, { names }) => sum + (names?.bytes ?? 0), 0);
+  }
+
+  /** Spans of which any name may be in the archive, because their sets could not be built. */
+  get skipped(): number {
+    return this.spans.reduce((sum, { names }) => sum + (names === undefined ? 1 : 0), 0);
   }
 
   add(day: number, player: number, kind: ArchiveName['kind'], hash: number): void {
     const span = this.spanOf(day);
-    span.names.add(hashOf(player, kind, hash));
+    try {
+      span.names?.add(hashOf(this.key, player, kind, hash));
+    } catch (error) {
+      this.skip(span, error);
+    }
     span.isDirty = true;
   }
 
-  /** What has to be saved: spans by their numbers; undefined for those that are gone. */
+  /**
+   * What has to be saved: spans by their numbers; undefined for those that are gone. Nothing while a span is skipped: with the
+   * next saving its names would be fresh no more, and the next start would not know them.
+   */
   unsaved(): ReadonlyMap<number, Buffer | undefined> {
-    const parts = new Map<number, Buffer | undefined>(this.dropped.map((number) => [number, undefined]));
-    for (const { number, names, isDirty } of this.spans) if (isDirty) parts.set(number, this.encoded(names));
+    const parts = new Map<number, Buffer | undefined>();
+    if (this.skipped > 0) return parts;
+    for (const number of this.dropped) parts.set(number, undefined);
+    for (const { number, names, isDirty } of this.spans) {
+      if (isDirty && names !== undefined) parts.set(number, this.encoded(names));
+    }
     return parts;
   }
 
@@ -74,13 +107,20 @@ export class KnownNames {
     for (const span of this.spans) span.isDirty = true;
   }
 
-  /** False when the part was saved with another retention, or by another version. */
-  load(number: number, part: Buffer): boolean {
-    const isUsable =
-      part.length > HEAD_BYTES && part.readUInt32LE(0) === VERSION && part.readUInt32LE(4) === this.spanDays;
-    if (!isUsable) return false;
-    this.spans = this.spans.filter((span) => span.number !== number);
-    this.insert({ number, names: HashSet.fromBytes(part.subarray(HEAD_BYTES)), isDirty: false });
+  /**
+   * Takes saved parts, all that there are, in the place of what is known. False, and nothing is known, when one of them is
+   * damaged, or was saved with another retention or key, or by another version.
+   */
+  load(parts: ReadonlyMap<number, Buffer | undefined>): boolean {
+    this.clear();
+    for (const [number, part] of parts) {
+      const names = part && this.maybeNamesIn(part);
+      if (names === undefined) {
+        this.clear();
+        return false;
+      }
+      this.insert({ number, names, isDirty: false });
+    }
     return true;
   }
 
@@ -89,18 +129,44 @@ export class KnownNames {
     this.dropped = [];
   }
 
+  /** The first part brings the key of all. */
+  private maybeNamesIn(part: Buffer): HashSet | undefined {
+    const isUsable =
+      part.length > HEAD_BYTES && part.readUInt32LE(0) === VERSION && part.readUInt32LE(4) === this.spanDays;
+    if (!isUsable) return undefined;
+    const key = { low: part.readInt32LE(8), high: part.readInt32LE(12) };
+    if (this.spans.length === 0) this.key = key;
+    if (key.low !== this.key.low || key.high !== this.key.high) return undefined;
+    try {
+      return HashSet.fromBytes(part.subarray(HEAD_BYTES));
+    } catch {
+      return undefined;
+    }
+  }
+
   private encoded(names: HashSet): Buffer {
     const bytes = names.toBytes();
     const head = Buffer.alloc(HEAD_BYTES);
     head.writeUInt32LE(VERSION, 0);
     head.writeUInt32LE(this.spanDays, 4);
+    head.writeInt32LE(this.key.low, 8);
+    head.writeInt32LE(this.key.high, 12);
     return Buffer.concat([head, bytes]);
+  }
+
+  private skip(span: Span, error: unknown): void {
+    span.names = undefined;
+    this.onSkipped({ days: this.daysOf(span), error });
+  }
+
+  private daysOf({ number }: Span): Days {
+    return { first: number * this.spanDays, last: (number + 1) * this.spanDays - 1 };
   }
 
   /** False for a name that is in no span. */
   mayHave(player: number, kind: ArchiveName['kind'], hash: number): boolean {
-    const known = hashOf(player, kind, hash);
-    for (const { names } of this.spans) if (names.has(known)) return true;
+    const known = hashOf(this.key, player, kind, hash);
+    for (const { names } of this.spans) if (names?.has(known) ?? true) return true;
     return false;
   }
 
@@ -109,11 +175,12 @@ export class KnownNames {
     let first = Number.POSITIVE_INFINITY;
     let last = Number.NEGATIVE_INFINITY;
     for (const { player, kind, hash: own } of names) {
-      const hash = hashOf(player, kind, own);
-      for (const { number, names: known } of this.spans) {
-        if (!known.has(hash)) continue;
-        first = Math.min(first, number * this.spanDays);
-        last = Math.max(last, (number + 1) * this.spanDays - 1);
+      const hash = hashOf(this.key, player, kind, own);
+      for (const span of this.spans) {
+        if (!(span.names?.has(hash) ?? true)) continue;
+        const days = this.daysOf(span);
+        first = Math.min(first, days.first);
+        last = Math.max(last, days.last);
       }
     }
     return first > last ? undefined : { first, last };
@@ -128,7 +195,14 @@ export class KnownNames {
 
   /** A slice of the work that keeps it small: some ten microseconds. False when there is nothing to be done. */
   work(): boolean {
-    return this.spans.some(({ names }) => names.work());
+    return this.spans.some((span) => {
+      try {
+        return span.names?.work() ?? false;
+      } catch (error) {
+        this.skip(span, error);
+        return true;
+      }
+    });
   }
 
   private spanOf(day: number): Span {
@@ -148,8 +222,9 @@ export class KnownNames {
   }
 }
 
-const KIND_BITS = { round: 0x2545f491, transaction: 0 } as const;
+const KINDS = { round: Uint8Array.of(0), transaction: Uint8Array.of(1) } as const;
 
-function hashOf(player: number, kind: ArchiveName['kind'], hash: number): number {
-  return finish(Math.imul(player, 0x9e3779b1) ^ hash ^ KIND_BITS[kind]) >>> (32 - HASH_BITS);
+/** Hashes of names in the archive have no key, because they are stored: two names of one such hash are one name here. */
+function hashOf(key: HashKey, player: number, kind: ArchiveName['kind'], hash: number): number {
+  return keyedHash(key, player, hash, KINDS[kind], 0, 1) >>> (32 - HASH_BITS);
 }

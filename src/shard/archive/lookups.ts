@@ -15,6 +15,8 @@ export interface Lookup {
   readonly player: number;
   readonly productId: string;
   readonly rounds: readonly ArchiveName[];
+  /** Ids of `rounds`. */
+  readonly roundIds: readonly string[];
   readonly transactions: readonly NamedTransaction[];
   readonly days: Days;
   /** Of the monotonic clock: nobody waits for it then. */
@@ -67,7 +69,7 @@ export class Lookups {
     try {
       if (!this.isWanted(flying)) throw new GivenUpError('nobody waits for it any more');
       const records = await this.look(flying);
-      const found = flying.map(({ username }) => newestImages(username, records));
+      const found = flying.map((lookup) => namedImages(lookup, records));
       const nowMs = this.deps.clock.monotonicMs();
       for (const [i, images] of found.entries()) {
         const { startedMs, resolve } = flying[i] as Waiting;
@@ -126,4 +128,19 @@ export class Lookups {
       )
       .map(({ name }) => name);
   }
+}
+
+/**
+ * Newest images of the rounds that the lookup names. An archive finds rounds by a stored hash without a key: 800 rounds with computed
+ * ids would come back to memory for one bet in one of them.
+ */
+function namedImages(lookup: Lookup, records: readonly ArchiveRecord[]): readonly Buffer[] {
+  const { username, productId, roundIds, transactions } = lookup;
+  return newestImages(username, records).filter((image) => {
+    const name = nameOfImage(image);
+    if (name.productId !== productId) return false;
+    if (roundIds.includes(name.roundId)) return true;
+    const { ids, rewardIds } = idsOfImage(image);
+    return transactions.some(({ id, isReward }) => (isReward ? rewardIds : ids).has(id));
+  });
 }

@@ -1,10 +1,13 @@
 import type { Clock } from '../../base/clock.js';
+import type { HashKey } from '../../base/keyed-hash.js';
 import type { Logger } from '../../base/logger.js';
 import type { Archive } from './archive.js';
 
 export interface ShardArchiveDeps {
   readonly archive: Archive;
   readonly retentionMs: number;
+  /** Secret of new sets of names; saved ones bring the key that they were made with. */
+  readonly hashKey: HashKey;
   readonly clock: Clock;
   readonly log: Logger;
   readonly observer: ArchiveObserver;

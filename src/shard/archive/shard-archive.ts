@@ -15,7 +15,7 @@ import {
 } from './archive.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 import { ArchiveOutage, GivenUpError } from './archive-outage.js';
-import { KnownNames } from './known-names.js';
+import { KnownNames, type SkippedSpan } from './known-names.js';
 import { logUnusable } from './log-unusable.js';
 import { Lookups, type NamedTransaction } from './lookups.js';
 import { newestImages } from './newest-images.js';
@@ -28,6 +28,8 @@ export interface ArchiveMeasures {
   readonly bytes: number;
   /** It did not answer when it was asked last. */
   readonly isAway: boolean;
+  /** Sets of names that could not be built: what may be in their days is looked up. */
+  readonly skipped: number;
 }
 
 const INDEXES = 2 ** 16;
@@ -62,7 +64,8 @@ export class ShardArchive {
     private readonly shard: number,
     private readonly deps: ShardArchiveDeps,
   ) {
-    this.known = new KnownNames(Math.ceil(deps.retentionMs / 86_400_000));
+    const retentionDays = Math.ceil(deps.retentionMs / 86_400_000);
+    this.known = new KnownNames(retentionDays, deps.hashKey, (span) => this.warnOfSkipped(span));
     this.outage = new ArchiveOutage(shard, deps);
     this.lookups = new Lookups(shard, deps, this.outage, (names) => this.maybeDays(names));
   }
@@ -73,7 +76,7 @@ export class ShardArchive {
 
   get measures(): ArchiveMeasures {
     const { known, outage } = this;
-    return { names: known.count, bytes: known.bytes, isAway: outage.isAway };
+    return { names: known.count, bytes: known.bytes, isAway: outage.isAway, skipped: known.skipped };
   }
 
   /**
@@ -121,12 +124,11 @@ export class ShardArchive {
       fresh.push(put);
     }
     const saved = await archive.savedNames(this.shard);
-    for (const [number, part] of saved) {
-      if (part !== undefined && this.known.load(number, part)) continue;
+    if (saved.size === 0) return false;
+    if (!this.known.load(saved)) {
       this.unusable = [...saved.keys()];
       return this.cannotBeUsed();
     }
-    if (saved.size === 0) return false;
     for (const { day, names } of fresh) this.learn(day, names);
     return true;
   }
@@ -137,6 +139,14 @@ export class ShardArchive {
       'what was known of the archive is damaged or old: reading all of it again',
     );
     return false;
+  }
+
+  private warnOfSkipped({ days, error }: SkippedSpan): void {
+    const { shard, deps } = this;
+    deps.log.warn(
+      { code: 'archive-names-skipped', shard, firstDay: days.first, lastDay: days.last, error: messageOf(error) },
+      'set of archived names cannot be built: names of these days are looked up in the archive',
+    );
   }
 
   private async loadAll(): Promise<void> {
@@ -160,14 +170,16 @@ export class ShardArchive {
   async save(): Promise<void> {
     const { lastPut } = this;
     if (!this.isComplete || this.putting > 0 || lastPut === undefined) return;
-    const unsaved = this.known.unsaved();
-    if (unsaved.size === 0) return;
-    this.known.saved();
+    let parts: ReadonlyMap<number, Buffer | undefined> = new Map();
     try {
-      await this.deps.archive.saveNames(this.shard, unsaved, lastPut);
+      parts = this.known.unsaved();
+      if (parts.size === 0) return;
+      this.known.saved();
+      await this.deps.archive.saveNames(this.shard, parts, lastPut);
     } catch (error) {
-      // All of it is saved the next time.
+      // The next saving takes all of it.
       this.known.touch();
+      this.known.discard([...parts].flatMap(([number, part]) => (part === undefined ? [number] : [])));
       this.deps.log.warn(
         { shard: this.shard, error: messageOf(error) },
         'what is known of the archive cannot be saved',
@@ -197,7 +209,7 @@ export class ShardArchive {
     const transactions = [...ids.map((id) => named(id, false)), ...rewardIds.map((id) => named(id, true))];
     const days = this.maybeDays([...rounds, ...transactions.map(({ name }) => name)]);
     assert(days !== undefined, 'what may be there is in some days');
-    return this.lookups.add({ username, player, productId, rounds, transactions, days, deadlineMs });
+    return this.lookups.add({ username, player, productId, rounds, roundIds, transactions, days, deadlineMs });
   }
 
   /**

@@ -8,7 +8,7 @@ import type { StoreReader } from '../store-reader.js';
 import { itemsFromSnapshot } from './from-snapshot.js';
 import { type InspectQuery, isWanted } from './inspect-query.js';
 
-const tables = new Tables();
+let tables: Tables | undefined;
 
 /**
  * Puts the archived rounds of a shard that a query may want back into these wallets, those of the oldest snapshot. All of the
@@ -50,6 +50,7 @@ function noteIfWanted(wanted: Map<string, ArchiveRecord>, record: ArchiveRecord,
 }
 
 function isNamedIn({ image, shard }: ArchiveRecord, username: string, query: InspectQuery): boolean {
+  tables ??= new Tables();
   const copy = Wallet.begin(tables.draft(), 'XXX', username);
   addRoundOf(copy, image);
   return itemsFromSnapshot(copy, shard).some((one) => isWanted(query, one));

@@ -154,9 +154,10 @@ function keyOfRound(image: Buffer): string {
   return JSON.stringify(nameOfImage(image));
 }
 
-const tables = new Tables();
+let tables: Tables | undefined;
 
 function* hitsInImage(image: Buffer, shard: number, id: string): Generator<StoredHit> {
+  tables ??= new Tables();
   const copy = Wallet.begin(tables.draft(), 'XXX', nameOfImage(image).username);
   addRoundOf(copy, image);
   for (const hit of hitsIn(copy, id)) yield { ...hit, shard, lsn: undefined };

@@ -1,4 +1,4 @@
-import { hashString } from '../../base/hash.js';
+import { currentHashKey, keyedHash } from '../../base/keyed-hash.js';
 import type { OnProgress } from '../progress.js';
 import { type StoreReader, shardsOf } from '../store-reader.js';
 import type { Columns } from './columns.js';
@@ -79,8 +79,10 @@ class Parts {
   }
 }
 
+/** Keyed: memory is bounded by the longest part, and game providers choose the ids. */
 function partOf(key: string): number {
-  return hashString(key) % PARTS;
+  const bytes = Buffer.from(key);
+  return keyedHash(currentHashKey(), 0, 0, bytes, 0, bytes.length) % PARTS;
 }
 
 /* How the bar goes on: reading the history, reading the store, comparing. */

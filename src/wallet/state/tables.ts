@@ -1,9 +1,9 @@
 import { assert } from '../../base/assert.js';
+import { currentHashKey, type HashKey, keyedHash } from '../../base/keyed-hash.js';
 import type { ByteWriter } from '../records/byte-writer.js';
 import { Cursor, copyBytes, isTextAt, textBytesMax, textEnd, type WrittenText, writeText } from '../records/bytes.js';
 import { Dictionary } from '../records/dictionary.js';
 import { HashIndex } from '../records/hash-index.js';
-import { hashKey, spaceOf, spaceWithin } from '../records/key-hash.js';
 import { beginsWith, type Prefix } from '../records/prefix.js';
 import { Rows, SEGMENT_ROWS } from '../records/rows.js';
 import { PAGE_BYTES, Slab } from '../records/slab.js';
@@ -136,13 +136,21 @@ export class Tables {
   private readonly operationsById = new HashIndex();
   private maybeDraft: Tables | undefined = undefined;
   /** What is looked for, so that a lookup makes no closure: what is not there is entered next, with the same key. */
-  private readonly playerKey = new Key();
-  private readonly roundKey = new Key();
-  private readonly transactionKey = new Key();
-  private readonly operationKey = new Key();
+  private readonly playerKey: Key;
+  private readonly roundKey: Key;
+  private readonly transactionKey: Key;
+  private readonly operationKey: Key;
 
-  constructor(sizes: TableSizes = SIZES) {
+  /** `hashKey`: secret of the indexes. Players, platforms and game providers choose the ids, and must not see them collide. */
+  constructor(
+    sizes: TableSizes = SIZES,
+    private readonly hashKey: HashKey = currentHashKey(),
+  ) {
     const { segmentRows, pageBytes } = sizes;
+    this.playerKey = new Key(hashKey);
+    this.roundKey = new Key(hashKey);
+    this.transactionKey = new Key(hashKey);
+    this.operationKey = new Key(hashKey);
     this.players = new Rows(PLAYER_WORDS, segmentRows);
     this.rounds = new Rows(ROUND_WORDS, segmentRows);
     this.transactions = new Rows(TRANSACTION_WORDS, segmentRows);
@@ -165,7 +173,7 @@ export class Tables {
 
   /** Empty tables for a copy of some records; those of the one before are gone. */
   draft(): Tables {
-    this.maybeDraft ??= new Tables(DRAFT_SIZES);
+    this.maybeDraft ??= new Tables(DRAFT_SIZES, this.hashKey);
     this.maybeDraft.clear();
     return this.maybeDraft;
   }
@@ -375,33 +383,33 @@ export class Tables {
   private hashOfRound(row: number): number {
     const words = this.rounds.wordsOf(row);
     const at = this.rounds.at(row);
-    return this.hashAt(this.spaceOfRound(row), words[at + ROUND_ID] as number, 0);
+    return this.hashAt(words[at + ROUND_PLAYER] as number, this.scopeOfRound(row), words[at + ROUND_ID] as number, 0);
   }
 
   private hashOfTransaction(row: number): number {
     const words = this.transactions.wordsOf(row);
     const at = this.transactions.at(row);
-    const space = this.spaceOfRound(words[at + TRANSACTION_ROUND] as number);
-    const namespace = namespaceIn(words[at + TRANSACTION_FACTS] as number);
-    return this.hashAt(spaceWithin(space, namespace), words[at + TRANSACTION_BLOB] as number, USED_BYTES);
+    const round = words[at + TRANSACTION_ROUND] as number;
+    const player = this.rounds.wordsOf(round)[this.rounds.at(round) + ROUND_PLAYER] as number;
+    const scope = this.scopeOfRound(round, namespaceIn(words[at + TRANSACTION_FACTS] as number));
+    return this.hashAt(player, scope, words[at + TRANSACTION_BLOB] as number, USED_BYTES);
   }
 
   private hashOfOperation(row: number): number {
     const words = this.operations.wordsOf(row);
     const at = this.operations.at(row);
-    return this.hashAt(spaceOf(words[at + OPERATION_PLAYER] as number, 0), words[at + OPERATION_BLOB] as number, 0);
+    return this.hashAt(words[at + OPERATION_PLAYER] as number, 0, words[at + OPERATION_BLOB] as number, 0);
   }
 
-  private spaceOfRound(row: number): number {
-    const words = this.rounds.wordsOf(row);
-    const at = this.rounds.at(row);
-    return spaceOf(words[at + ROUND_PLAYER] as number, (words[at + ROUND_FACTS] as number) >>> ROUND_PRODUCT_SHIFT);
+  private scopeOfRound(row: number, namespace = 0): number {
+    const facts = this.rounds.wordsOf(row)[this.rounds.at(row) + ROUND_FACTS] as number;
+    return scopeOf(facts >>> ROUND_PRODUCT_SHIFT, namespace);
   }
 
-  private hashAt(space: number, place: number, offset: number): number {
+  private hashAt(player: number, scope: number, place: number, offset: number): number {
     const bytes = this.blobs.bytesOf(place);
     const start = this.blobs.startOf(place) + offset;
-    return hashKey(space, bytes, start, textEnd(bytes, start));
+    return keyedHash(this.hashKey, player, scope, bytes, start, textEnd(bytes, start));
   }
 
   private get indexBytes(): number {
@@ -426,6 +434,7 @@ export class Tables {
   }
 }
 
+const NAMESPACE_BITS = 3;
 /** Of most ids. */
 const KEY_BYTES = 256;
 
@@ -445,6 +454,8 @@ class Key {
   /** 0: it is not there. */
   row = UNKNOWN;
 
+  constructor(private readonly hashKey: HashKey) {}
+
   /** As `of`, in the space of players. */
   ofBytes(bytes: Buffer, start: number, end: number): number {
     this.player = 0;
@@ -453,7 +464,7 @@ class Key {
     this.length = end - start;
     if (this.length > this.bytes.length) this.bytes = Buffer.alloc(this.length * 2);
     copyBytes(bytes, start, this.bytes, 0, this.length);
-    this.hash = hashKey(spaceOf(0, 0), bytes, start, end);
+    this.hash = keyedHash(this.hashKey, 0, 0, bytes, start, end);
     this.row = UNKNOWN;
     return this.hash;
   }
@@ -468,10 +479,15 @@ class Key {
     this.namespace = namespace;
     if (textBytesMax(text) > this.bytes.length) this.bytes = Buffer.alloc(textBytesMax(text) * 2);
     this.length = writeText(this.bytes, 0, text);
-    this.hash = hashKey(spaceWithin(spaceOf(player, product), namespace), this.bytes, 0, this.length);
+    this.hash = keyedHash(this.hashKey, player, scopeOf(product, namespace), this.bytes, 0, this.length);
     this.row = UNKNOWN;
     return this.hash;
   }
+}
+
+/** Ids of one player are unique within a product and namespace; see transaction-kind.ts. A product's number has 28 bits. */
+function scopeOf(product: number, namespace: number): number {
+  return (product << NAMESPACE_BITS) | namespace;
 }
 
 function find(index: HashIndex, key: Key, is: (row: number) => boolean): number {

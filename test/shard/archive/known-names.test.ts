@@ -1,20 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { finish } from '../../../src/shard/archive/archive-hash.js';
-import { KnownNames } from '../../../src/shard/archive/known-names.js';
+import { finish, hashOfName, hashOfPlayer } from '../../../src/shard/archive/archive-hash.js';
+import { HashSet } from '../../../src/shard/archive/hash-set.js';
+import { KnownNames, type SkippedSpan } from '../../../src/shard/archive/known-names.js';
+import { collidingRoundIds } from '../../support/colliding.js';
 
 const RETENTION_DAYS = 120;
 const FIRST_DAY = 20_000;
+const KEY = { low: 1, high: 2 };
+
+function known(key = KEY, retentionDays = RETENTION_DAYS): KnownNames & { readonly skippedSpans: SkippedSpan[] } {
+  const skippedSpans: SkippedSpan[] = [];
+  const names = new KnownNames(retentionDays, key, (span) => skippedSpans.push(span));
+  return Object.assign(names, { skippedSpans });
+}
 
 /** Names of so many players, one of each kind, over a year. */
-function filled(players: number): KnownNames {
-  const known = new KnownNames(RETENTION_DAYS);
+function filled(players: number, names = known()): KnownNames {
   for (let player = 0; player < players; player++) {
-    known.add(dayOf(player), player, 'round', finish(player));
-    known.add(dayOf(player), player, 'transaction', finish(player + 1));
-    known.work();
+    names.add(dayOf(player), player, 'round', finish(player));
+    names.add(dayOf(player), player, 'transaction', finish(player + 1));
+    names.work();
   }
-  return known;
+  return names;
 }
 
 function dayOf(player: number): number {
@@ -23,10 +31,11 @@ function dayOf(player: number): number {
 
 test('what was added may be there, in its days, also as it was saved; of what was not, one of some hundred is thought to be', () => {
   const players = 50_000;
-  const known = filled(players);
-  const again = new KnownNames(RETENTION_DAYS);
-  for (const [number, part] of known.unsaved()) assert.ok(part !== undefined && again.load(number, part));
-  for (const names of [known, again]) {
+  const first = filled(players);
+  // Saved parts bring their own key.
+  const again = known({ low: 3, high: 4 });
+  assert.ok(again.load(first.unsaved()));
+  for (const names of [first, again]) {
     for (let player = 0; player < players; player++) {
       assert.ok(names.mayHave(player, 'round', finish(player)));
       const days = names.maybeDays([{ player, kind: 'transaction', hash: finish(player + 1) }]);
@@ -43,12 +52,72 @@ test('what was added may be there, in its days, also as it was saved; of what wa
 });
 
 test('a part that another version saved, or for another retention, is not used', () => {
-  const [entry] = filled(10).unsaved();
-  const [number, part] = entry as [number, Buffer];
-  assert.equal(new KnownNames(RETENTION_DAYS).load(number, part), true);
-  assert.equal(new KnownNames(RETENTION_DAYS * 2).load(number, part), false);
-  const older = Buffer.from(part);
-  older.writeUInt32LE(1, 0);
-  assert.equal(new KnownNames(RETENTION_DAYS).load(number, older), false);
-  assert.equal(new KnownNames(RETENTION_DAYS).load(number, Buffer.alloc(0)), false);
+  const parts = filled(10).unsaved();
+  const [[number, part]] = parts as unknown as [[number, Buffer]];
+  assert.equal(known().load(new Map([[number, part]])), true);
+  assert.equal(known(KEY, RETENTION_DAYS * 2).load(new Map([[number, part]])), false);
+  // Version 3 has hashes without a key.
+  for (const version of [1, 3, 5]) {
+    const other = Buffer.from(part);
+    other.writeUInt32LE(version, 0);
+    assert.equal(known().load(new Map([[number, other]])), false, `version ${version}`);
+  }
+  assert.equal(known().load(new Map([[number, Buffer.alloc(0)]])), false);
+  assert.equal(known().load(new Map([[number, undefined]])), false);
+});
+
+test('parts that were saved with two keys are not used, and leave nothing behind', () => {
+  const parts = new Map(filled(10).unsaved());
+  for (const [number, part] of filled(400, known({ low: 3, high: 4 })).unsaved()) {
+    if (!parts.has(number)) parts.set(number, part);
+  }
+  assert.ok(parts.size > 1);
+  const names = known();
+  assert.equal(names.load(parts), false);
+  assert.equal(names.count, 0);
+});
+
+test('computed round ids take no more room than others', () => {
+  const player = hashOfPlayer('ann');
+  const roundIds = collidingRoundIds(player, 'P1', 2 ** 16, 100);
+  const names = known();
+  for (const roundId of roundIds) names.add(FIRST_DAY, player, 'round', hashOfName('P1', roundId));
+  assert.equal(names.count, roundIds.length);
+  for (const roundId of roundIds) assert.ok(names.mayHave(player, 'round', hashOfName('P1', roundId)));
+  const others = known();
+  for (let i = 0; i < roundIds.length; i++) others.add(FIRST_DAY, player, 'round', hashOfName('P1', `round-${i}`));
+  assert.equal(names.bytes, others.bytes);
+});
+
+test('a set that cannot be built is skipped: its names may all be there', (t) => {
+  const names = filled(1);
+  const later = FIRST_DAY + RETENTION_DAYS;
+  t.mock.method(HashSet.prototype, 'add', () => {
+    throw new RangeError('Array buffer allocation failed');
+  });
+  names.add(later, 7, 'round', 7);
+  t.mock.restoreAll();
+  assert.equal(names.skipped, 1);
+  assert.ok(names.mayHave(1234, 'round', 5678), 'also names that nobody has put');
+  const days = names.maybeDays([{ player: 1234, kind: 'round', hash: 5678 }]);
+  assert.ok(days !== undefined && days.first <= later && days.last >= later);
+  assert.ok(days.first > FIRST_DAY, 'the other span is as it was');
+  names.add(later, 8, 'round', 8);
+  assert.ok(!names.work());
+  assert.equal((names as ReturnType<typeof known>).skippedSpans.length, 1, 'told once');
+  // Saving clears the fresh names, and the next start would not know the lost ones.
+  assert.equal(names.unsaved().size, 0);
+  names.dropBefore(later + RETENTION_DAYS);
+  assert.equal(names.skipped, 0);
+  assert.ok(names.unsaved().size > 0);
+});
+
+test('a set that cannot be merged is skipped', (t) => {
+  const names = filled(1);
+  t.mock.method(HashSet.prototype, 'work', () => {
+    throw new RangeError('Array buffer allocation failed');
+  });
+  while (names.work());
+  assert.equal(names.skipped, 1);
+  assert.ok(names.mayHave(1234, 'round', 5678));
 });

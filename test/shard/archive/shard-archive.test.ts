@@ -11,12 +11,14 @@ import { MemoryArchive } from '../../support/memory-archive.js';
 
 const DAY_MS = 86_400_000;
 const SHARD = 0;
+const HASH_KEY = { low: 1, high: 2 };
 
 /** What one node knows of the archive that all share. It never gets to look there, unless it can `defer`. */
 function knowing(archive: Archive, defer: (run: () => void) => void = () => {}, retentionDays = 40): ShardArchive {
   return new ShardArchive(SHARD, {
     archive,
     retentionMs: retentionDays * DAY_MS,
+    hashKey: HASH_KEY,
     clock: systemClock,
     log: silentLogger,
     observer: { looked() {}, archived() {}, archiveFailed() {} },

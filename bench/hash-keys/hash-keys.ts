@@ -1,0 +1,105 @@
+import { type Column, formatTable } from '../../src/cli/print/table.js';
+import { hashOfName, hashOfPlayer } from '../../src/shard/archive/archive-hash.js';
+import { KnownNames } from '../../src/shard/archive/known-names.js';
+import { Wallets } from '../../src/wallet/state/wallets.js';
+import { collidingRoundIds, collidingUsernames } from '../../test/support/colliding.js';
+import { machine, median } from '../support/machine.js';
+
+export interface KeysSettings {
+  readonly rounds: number;
+}
+
+interface Case {
+  readonly name: string;
+  readonly computed: readonly string[];
+  /** Puts all keys into a new table, and finds them. */
+  readonly run: (keys: readonly string[]) => void;
+}
+
+const PLAYERS = 4000;
+const ROUND_IDS = 200;
+/** The last hashes of 2^31, to which the computed round ids came: without a key their table took 16 MB. */
+const SPACE = 2 ** 16;
+/** A round of the bench takes so long, so that one pause counts little. */
+const ROUND_MS = 100;
+const FINDS = 10;
+/** Computed keys may take so many times the time of random ones. */
+const RATIO_MAX = 1.5;
+const COLUMNS: readonly Column[] = ['', ...['computed, ns/key', 'random, ns/key', 'ratio'].map((right) => ({ right }))];
+
+/**
+ * Hash tables with keys that an attacker has computed for the hashes without a key, which walletd had before, and with random keys of
+ * the same length. Both take turns in this process; medians.
+ */
+export async function runKeys({ rounds }: KeysSettings): Promise<void> {
+  console.log(`${machine()}\n`);
+  const rows = cases().map(({ name, computed, run }) => {
+    const random = computed.map(randomLike);
+    const times: { readonly computed: number[]; readonly random: number[] } = { computed: [], random: [] };
+    for (let round = -1; round < rounds; round++) {
+      // Both kinds take turns at going first; the first round only warms up.
+      for (const kind of round % 2 === 0 ? (['computed', 'random'] as const) : (['random', 'computed'] as const)) {
+        const took = nsPerKey(kind === 'computed' ? computed : random, run);
+        if (round >= 0) times[kind].push(took);
+      }
+    }
+    const [ofComputed, ofRandom] = [median(times.computed), median(times.random)];
+    const ratio = ofComputed / ofRandom;
+    if (ratio > RATIO_MAX) process.exitCode = 1;
+    return [name, ofComputed.toFixed(0), ofRandom.toFixed(0), ratio.toFixed(2)];
+  });
+  console.log(formatTable(COLUMNS, rows));
+}
+
+function cases(): Case[] {
+  const player = hashOfPlayer('ann');
+  return [
+    {
+      name: 'players whose hashes were equal',
+      computed: collidingUsernames([1, 2, 3, 4, 5, 6], PLAYERS),
+      run: createAndFind,
+    },
+    {
+      name: 'players whose hashes began alike',
+      computed: collidingUsernames([0xabcde001, 0xabcde002, 0xabcde003, 0xabcde004, 0xabcde005, 0xabcde006], 4097),
+      run: createAndFind,
+    },
+    {
+      name: 'archived rounds whose hashes met at the end of a table',
+      computed: collidingRoundIds(player, 'P1', SPACE, ROUND_IDS),
+      run: (roundIds) => {
+        const names = new KnownNames(120, { low: 1, high: 2 }, () => {});
+        for (const roundId of roundIds) names.add(20_000, player, 'round', hashOfName('P1', roundId));
+        for (let i = 0; i < FINDS; i++) {
+          for (const roundId of roundIds) names.mayHave(player, 'round', hashOfName('P1', roundId));
+        }
+      },
+    },
+  ];
+}
+
+function createAndFind(usernames: readonly string[]): void {
+  const wallets = new Wallets({ segmentRows: 4096, pageBytes: 64 * 1024 });
+  for (const username of usernames) wallets.create(username, 'THB');
+  for (let i = 0; i < FINDS; i++) for (const username of usernames) wallets.peek(username);
+}
+
+function nsPerKey(keys: readonly string[], run: Case['run']): number {
+  let runs = 0;
+  const startedMs = performance.now();
+  let tookMs = 0;
+  do {
+    run(keys);
+    runs++;
+    tookMs = performance.now() - startedMs;
+  } while (tookMs < ROUND_MS);
+  return (tookMs * 1e6) / (runs * keys.length);
+}
+
+/** A text of the same length, and in the same form in memory. */
+function randomLike(text: string): string {
+  const isDotted = text.startsWith('.');
+  let random = isDotted ? '.' : '';
+  while (random.length < text.length) random += Math.floor(Math.random() * 36).toString(36);
+  return random;
+}
