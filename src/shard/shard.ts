@@ -16,6 +16,7 @@ import type { BusyAnswer } from '../wallet/rejection.js';
 import { hasForgettable } from '../wallet/retention.js';
 import type { Wallet } from '../wallet/state/wallet.js';
 import type { Wallets } from '../wallet/state/wallets.js';
+import type { ArchiveMark } from '../wallet/event.js';
 import type { Tallies } from '../wallet/tallies.js';
 import { ArchiveDesk, type Carrier } from './archive/archive-desk.js';
 import type { ShardArchive } from './archive/shard-archive.js';
@@ -208,6 +209,11 @@ export class Shard implements FlightMember, Carrier {
   /** The newest entries that follow `head`; undefined when it is none of them. */
   maybeEntriesAfter(head: Head): readonly SealedEntry[] | undefined {
     return this.tail?.maybeEntriesAfter(head);
+  }
+
+  /** The newest record of the archive that the log relies on; undefined also where the shard is not served here. */
+  get archived(): ArchiveMark | undefined {
+    return this.tail?.tallies.archived;
   }
 
   /** The time of the log: no entry of it is newer. */

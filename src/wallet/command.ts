@@ -1,4 +1,5 @@
 import type { Units } from './amount.js';
+import type { ArchiveMark } from './event.js';
 import type { Operator } from './state/operation.js';
 import type { RoundName } from './state/round.js';
 import type { Session } from './state/session.js';
@@ -242,6 +243,8 @@ interface ArchiveCommand {
   readonly rounds: readonly RoundName[];
   /** When they were looked at, nothing of them had changed since; no event that came later is older. */
   readonly beforeMs: number;
+  /** The archive has all records of the shard up to this one. */
+  readonly mark?: ArchiveMark | undefined;
 }
 
 /** The shard's own: take rounds back that the archive has. */

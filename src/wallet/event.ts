@@ -84,6 +84,15 @@ export interface RoundsForgotten extends Stamp {
 export interface RoundsArchived extends Stamp {
   readonly type: 'rounds-archived';
   readonly rounds: readonly RoundName[];
+  /** The archive had durably all records of the shard up to this one. Undefined in older logs. */
+  readonly mark?: ArchiveMark | undefined;
+}
+
+/** A record of the archive, by its age: the durable end of the log when it was put, and what was put before with the same end. */
+export interface ArchiveMark {
+  readonly epoch: number;
+  readonly sequence: number;
+  readonly index: number;
 }
 
 /** Rounds that the archive has come back, as they are there: so that replay need not ask it. */

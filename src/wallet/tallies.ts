@@ -1,7 +1,8 @@
 import { dayOf } from '../base/time.js';
 import type { Units } from './amount.js';
 import { CHANGES } from './changes.js';
-import type { Event } from './event.js';
+import { newestMark } from './archive-mark.js';
+import type { ArchiveMark, Event } from './event.js';
 import { type Ledger, tellMoves } from './ledger.js';
 import type { LedgerKind } from './ledger-kind.js';
 
@@ -23,6 +24,8 @@ export interface TalliesJson {
   /** Oldest first. A day is counted in days since 1970, UTC. */
   readonly days: readonly (readonly [day: number, currency: string, sums: readonly KindSums[]])[];
   readonly products: readonly (readonly [productId: string, lastMs: number, counts: readonly KindCounts[]])[];
+  /** See `Tallies.archived`. */
+  readonly archived?: ArchiveMark | undefined;
 }
 
 /** A sum of units: exact however large, and fast while it is small. */
@@ -66,14 +69,20 @@ export class Tallies implements Ledger {
   private readonly days = new Map<number, Day>();
   private readonly products = new Map<string, Product>();
   private isCut = false;
+  /**
+   * The newest record of the archive that the log relies on: an archive that lacks it is not believed. Undefined while no round has
+   * left memory since logs have marks.
+   */
+  archived: ArchiveMark | undefined = undefined;
   /** Where `moved` adds. */
   private kinds: Map<LedgerKind, Moved> | undefined = undefined;
 
   constructor(private readonly sinceMs = 0) {}
 
-  static from({ sinceMs, isCut, days, products }: TalliesJson): Tallies {
+  static from({ sinceMs, isCut, days, products, archived }: TalliesJson): Tallies {
     const tallies = new Tallies(sinceMs);
     tallies.isCut = isCut;
+    tallies.archived = archived;
     for (const [day, currency, sums] of days) {
       const kinds = new Map(
         sums.map(([kind, credited, debited]) => [
@@ -90,6 +99,7 @@ export class Tallies implements Ledger {
   add(currency: string, event: Event): void {
     this.kinds = this.maybeKinds(dayOf(event.timeMs), currency);
     tellMoves(event, this);
+    if (event.type === 'rounds-archived') this.archived = newestMark(this.archived, event.mark);
     if (event.type !== 'callback-applied' || event.changes.length === 0) return;
     const product = this.maybeProduct(event.productId);
     if (product === undefined) return;
@@ -118,7 +128,7 @@ export class Tallies implements Ledger {
       [...currencies].map(([currency, kinds]) => [day, currency, [...kinds].map(sumsOf)] as const),
     );
     const products = [...this.products].map(([id, { lastMs, counts }]) => [id, lastMs, [...counts]] as const);
-    return { sinceMs: this.sinceMs, isCut: this.isCut, days, products };
+    return { sinceMs: this.sinceMs, isCut: this.isCut, days, products, archived: this.archived };
   }
 
   private maybeKinds(day: number, currency: string): Map<LedgerKind, Moved> | undefined {

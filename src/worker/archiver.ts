@@ -6,6 +6,7 @@ import type { Cancel, Timers } from '../base/timers.js';
 import type { ShardArchive } from '../shard/archive/shard-archive.js';
 import type { Shard } from '../shard/shard.js';
 import type { Answer } from '../wallet/decision.js';
+import type { ArchiveMark } from '../wallet/event.js';
 import type { ArchivablePlace, ArchivablePlayer, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import type { SpareTime } from './spare-time.js';
@@ -154,11 +155,11 @@ export class Archiver {
     // What the other one has put would be older than these images.
     if (!isSameOwner()) return;
     const { lsn } = must(shard.durableHead, 'a shard that has answered has a log');
-    await spareTime.run(() => archive.put(lsn, players));
+    const mark = await spareTime.run(() => archive.put(lsn, players));
     for (let next = 0; next < players.length; ) {
       // The other one's clock may have been behind: what it changed may look older than it is.
       if (!isSameOwner()) return;
-      next = await spareTime.run(() => letGoFrom(shard, players, next, beforeMs));
+      next = await spareTime.run(() => letGoFrom(shard, players, next, beforeMs, mark));
     }
   }
 
@@ -183,11 +184,17 @@ async function scan(
 }
 
 /** Lets go of some of them, from the one with this index on; returns the index of the next one. */
-function letGoFrom(shard: Shard, players: readonly ArchivablePlayer[], from: number, beforeMs: number): number {
+function letGoFrom(
+  shard: Shard,
+  players: readonly ArchivablePlayer[],
+  from: number,
+  beforeMs: number,
+  mark: ArchiveMark | undefined,
+): number {
   let next = from;
   for (let gone = 0; gone < ROUNDS_PER_TURN && next < players.length; next++) {
     const { username, rounds } = players[next] as ArchivablePlayer;
-    const command = { type: 'archive', username, rounds, beforeMs } as const;
+    const command = { type: 'archive', username, rounds, beforeMs, mark } as const;
     shard.submit({ type: 'command', command, replier: NOBODY, deadlineMs: Number.POSITIVE_INFINITY });
     gone += rounds.length;
   }

@@ -8,6 +8,7 @@ import { SteadyClock } from '../base/steady-clock.js';
 import { type Cancel, delay, nextTurn, type Timers } from '../base/timers.js';
 import { type CallbackCodec, type CallbackReply, MALFORMED } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
+import type { ArchiveMark } from '../wallet/event.js';
 import type { Archive } from '../shard/archive/archive.js';
 import { type ArchiveMeasures, ShardArchive } from '../shard/archive/shard-archive.js';
 import type { ShardArchiveDeps } from '../shard/archive/shard-archive-deps.js';
@@ -167,8 +168,10 @@ export class ShardHost implements ThreadShards {
       newId: deps.newSnapshotId,
     });
     this.snapshots = new SnapshotQueue(this.shards, { ...deps, snapshotter, clock });
+    const hasArchive = deps.archive !== undefined;
     this.restarts = new ShardRestarts(this.shards, {
       ...deps,
+      hasArchive,
       // Restart budgets count real time, logs get the steady one.
       realClock: deps.clock,
       clock,
@@ -180,6 +183,7 @@ export class ShardHost implements ThreadShards {
     this.moves = deps.isShared
       ? new ShardMoves(this.shards, {
           ...deps,
+          hasArchive,
           clock,
           delay: delayed,
           yieldTurn,
@@ -192,7 +196,7 @@ export class ShardHost implements ThreadShards {
     const { archive } = deps;
     const archived: [Shard, ShardArchive][] = [];
     for (const id of shardIds) {
-      const shardArchive = archive && new ShardArchive(id, this.archiveDeps(archive));
+      const shardArchive = archive && new ShardArchive(id, this.archiveDeps(archive, () => this.shards.get(id)?.archived));
       const shard: Shard = new Shard(
         id,
         {
@@ -259,10 +263,11 @@ export class ShardHost implements ThreadShards {
     return this.deps.memory.isFull;
   }
 
-  private archiveDeps(archive: Archive): ShardArchiveDeps {
+  private archiveDeps(archive: Archive, required: () => ArchiveMark | undefined): ShardArchiveDeps {
     const { log, observer, rules, timers } = this.deps;
     return {
       archive,
+      required,
       log,
       observer,
       retentionMs: rules.retentionMs,

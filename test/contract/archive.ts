@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Archive, ArchiveRecord, Days } from '../../src/shard/archive/archive.js';
+import { ArchiveBehindError } from '../../src/shard/archive/archive-behind-error.js';
 
 const STORE_ID = '00000000-0000-4000-8000-00000000000a';
 export const ARCHIVE_STORES = [STORE_ID, '00000000-0000-4000-8000-00000000000b'] as const;
@@ -91,6 +92,40 @@ export function archiveContract(name: string, open: (test: string) => Promise<Ar
     assert.deepEqual(sorted(await second.find(1, [name], ALWAYS)), sorted(records));
     await second.put([record({ round: 9 })]);
     assert.equal((await archive.find(1, [{ ...name, hash: 9 }], ALWAYS)).length, 1);
+  });
+
+  withArchive('the mark of a shard is the newest record that was ever put', async (archive, again) => {
+    assert.equal(await archive.mark(1), undefined);
+    const newest = { epoch: 4, sequence: 2 ** 41, index: 3 };
+    await archive.put([
+      record({ lsn: { epoch: 4, sequence: 2 ** 41 }, index: 3 }),
+      record({ day: DAY + 1, lsn: { epoch: 4, sequence: 2 ** 41 }, index: 2 }),
+      record({ shard: 2, index: 7 }),
+    ]);
+    await archive.put([record({ round: 8 })]);
+    const second = await again();
+    for (const one of [archive, second]) {
+      assert.deepEqual(await one.mark(1), newest);
+      assert.deepEqual(await one.mark(2), { epoch: 3, sequence: 2 ** 40, index: 7 });
+      assert.equal(await one.mark(3), undefined);
+    }
+    await second.raiseMark(1, { epoch: 4, sequence: 1, index: 0 });
+    assert.deepEqual(await archive.mark(1), newest, 'a mark never goes down');
+    await second.raiseMark(3, { epoch: 1, sequence: 1, index: 0 });
+    assert.deepEqual(await archive.mark(3), { epoch: 1, sequence: 1, index: 0 });
+  });
+
+  withArchive('a lookup that relies on a newer record is refused', async (archive) => {
+    const name = { player: record().player, kind: 'round', hash: 7 } as const;
+    const mark = { epoch: 3, sequence: 2 ** 40, index: 0 };
+    await assert.rejects(archive.find(1, [name], ALWAYS, mark), ArchiveBehindError);
+    await archive.put([record()]);
+    assert.equal((await archive.find(1, [name], ALWAYS, mark)).length, 1);
+    assert.deepEqual(await archive.find(1, [{ ...name, hash: 8 }], ALWAYS, mark), []);
+    for (const newer of [{ epoch: 4 }, { sequence: 2 ** 40 + 1 }, { index: 1 }]) {
+      await assert.rejects(archive.find(1, [name], ALWAYS, { ...mark, ...newer }), ArchiveBehindError);
+    }
+    await assert.rejects(archive.find(2, [name], ALWAYS, mark), ArchiveBehindError);
   });
 
   withArchive('a player is listed by version, newest first, all of the last version included', async (archive) => {

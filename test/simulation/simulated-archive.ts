@@ -1,11 +1,15 @@
-import type {
-  Archive,
-  ArchivedPlace,
-  ArchiveName,
-  ArchiveRecord,
-  Days,
-  FreshNames,
+import {
+  type Archive,
+  type ArchivedPlace,
+  type ArchiveName,
+  type ArchiveRecord,
+  type Days,
+  type FreshNames,
+  newestMarks,
 } from '../../src/shard/archive/archive.js';
+import { mustReach } from '../../src/shard/archive/archive-behind-error.js';
+import { compareMarks } from '../../src/wallet/archive-mark.js';
+import type { ArchiveMark } from '../../src/wallet/event.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
 
 /** Brings what is asked to the archive's server and its answer back, or not. */
@@ -25,6 +29,7 @@ interface Kept {
 /** The archive as nodes share it: one server, in memory. */
 export class SimulatedArchive {
   private readonly shards = new Map<number, Kept>();
+  private readonly marks = new Map<number, ArchiveMark>();
 
   /** What one process has of it. */
   for(call: Call): Archive {
@@ -33,7 +38,13 @@ export class SimulatedArchive {
     };
     return {
       put: (records) => call(() => this.put(records)),
-      find: (shard, names, days) => call(() => this.find(shard, names, days)),
+      mark: (shard) => call(() => this.marks.get(shard)),
+      raiseMark: (shard, mark) => call(() => this.raise(shard, mark)),
+      find: (shard, names, days, required) =>
+        call(() => {
+          mustReach(shard, this.marks.get(shard), required);
+          return this.find(shard, names, days);
+        }),
       list: (shard, player, version, limit) => call(() => this.list(shard, player, version, limit)),
       read: (shard, wanted, player) => call(() => this.read(shard, wanted, player)),
       days: () => call(() => this.days()),
@@ -64,7 +75,12 @@ export class SimulatedArchive {
     return kept;
   }
 
+  private raise(shard: number, mark: ArchiveMark): void {
+    if (compareMarks(this.marks.get(shard), mark) < 0) this.marks.set(shard, mark);
+  }
+
   private put(records: readonly ArchiveRecord[]): void {
+    for (const [shard, mark] of newestMarks(records)) this.raise(shard, mark);
     for (const record of records) {
       const { fresh } = this.shard(record.shard);
       fresh.push({ lsn: record.lsn, day: record.day, names: namesOf([record]) });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -61,6 +61,39 @@ test('LMDB: remembered messages raise the version, which an older walletd refuse
   await LmdbArchive.open(folder, STORE_ID).close();
   writeFileSync(join(folder, 'archive.json'), JSON.stringify({ version: 3, storeId: STORE_ID }));
   assert.throws(() => LmdbArchive.open(folder, STORE_ID), /written by a newer walletd: it is of version 3/);
+});
+
+test('LMDB: a day whose file is gone is refused at open', async () => {
+  const folder = tempFolder();
+  const archive = LmdbArchive.open(folder, STORE_ID);
+  await archive.put([DAMAGED, { ...DAMAGED, day: 20_001 }]);
+  await archive.close();
+  const path = join(folder, '2024-10-04.mdb');
+  const away = `${path}.away`;
+  renameSync(path, away);
+  assert.throws(() => LmdbArchive.open(folder, STORE_ID), /lacks 1 of its files, the first is .*2024-10-04\.mdb/);
+  renameSync(away, path);
+  const again = LmdbArchive.open(folder, STORE_ID);
+  await again.dropBefore(20_001);
+  await again.close();
+  await LmdbArchive.open(folder, STORE_ID).close();
+});
+
+test('LMDB: a day file with fewer records than it had answers nothing', async () => {
+  const folder = tempFolder();
+  const archive = LmdbArchive.open(folder, STORE_ID);
+  await archive.put([DAMAGED]);
+  await archive.close();
+  const path = join(folder, '2024-10-04.mdb');
+  const older = readFileSync(path);
+  const second = LmdbArchive.open(folder, STORE_ID);
+  await second.put([{ ...DAMAGED, round: 9 }]);
+  await second.close();
+  writeFileSync(path, older);
+  const third = LmdbArchive.open(folder, STORE_ID);
+  const name = { player: 1, kind: 'round', hash: 9 } as const;
+  await assert.rejects(third.find(0, [name], { first: 0, last: 99_999 }), /2024-10-04\.mdb .* has 1 records, and had 2/);
+  await third.close();
 });
 
 const DAMAGED: ArchiveRecord = {

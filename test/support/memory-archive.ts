@@ -1,11 +1,15 @@
-import type {
-  Archive,
-  ArchivedPlace,
-  ArchiveName,
-  ArchiveRecord,
-  Days,
-  FreshNames,
+import {
+  type Archive,
+  type ArchivedPlace,
+  type ArchiveName,
+  type ArchiveRecord,
+  type Days,
+  type FreshNames,
+  newestMarks,
 } from '../../src/shard/archive/archive.js';
+import { mustReach } from '../../src/shard/archive/archive-behind-error.js';
+import { compareMarks } from '../../src/wallet/archive-mark.js';
+import type { ArchiveMark } from '../../src/wallet/event.js';
 import { DamagedRecordError } from '../../src/shard/archive/damaged-record-error.js';
 import { compareLsn, type Lsn } from '../../src/shard/log/lsn.js';
 
@@ -25,8 +29,12 @@ export class MemoryArchive implements Archive {
   /** Names that were looked for. */
   looked = 0;
 
+  /** By shard; a test may take one away. */
+  readonly marks = new Map<number, ArchiveMark>();
+
   async put(records: readonly ArchiveRecord[]): Promise<void> {
     await this.answer();
+    for (const [shard, mark] of newestMarks(records)) this.raise(shard, mark);
     for (const record of records) {
       const { shard, lsn, day } = record;
       this.fresh.push({ shard, lsn, day, names: namesOf([record]) });
@@ -36,9 +44,29 @@ export class MemoryArchive implements Archive {
     }
   }
 
-  async find(shard: number, names: readonly ArchiveName[], days: Days): Promise<readonly ArchiveRecord[]> {
+  async mark(shard: number): Promise<ArchiveMark | undefined> {
+    await this.answer();
+    return this.marks.get(shard);
+  }
+
+  async raiseMark(shard: number, mark: ArchiveMark): Promise<void> {
+    await this.answer();
+    this.raise(shard, mark);
+  }
+
+  private raise(shard: number, mark: ArchiveMark): void {
+    if (compareMarks(this.marks.get(shard), mark) < 0) this.marks.set(shard, mark);
+  }
+
+  async find(
+    shard: number,
+    names: readonly ArchiveName[],
+    days: Days,
+    required?: ArchiveMark,
+  ): Promise<readonly ArchiveRecord[]> {
     this.looked += names.length;
     await this.answer();
+    mustReach(shard, this.marks.get(shard), required);
     const found = this.of(shard).filter(
       (record) => record.day >= days.first && record.day <= days.last && names.some((name) => isNamed(record, name)),
     );

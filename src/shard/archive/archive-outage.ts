@@ -1,4 +1,5 @@
 import { messageOf } from '../../base/message-of.js';
+import { ArchiveBehindError } from './archive-behind-error.js';
 import { DamagedRecordError } from './damaged-record-error.js';
 import type { ShardArchiveDeps } from './shard-archive-deps.js';
 
@@ -10,16 +11,28 @@ export class GivenUpError extends Error {
   override readonly name = 'GivenUpError';
 }
 
+/** `archive-behind-log`: it answers, and lacks what the log relies on. */
+type OutageCode = 'archive-away' | 'archive-behind-log';
+
 /** Waits out that an archive does not answer, for one shard. */
 export class ArchiveOutage {
-  /** It did not answer when it was asked last. */
-  isAway = false;
+  /** Why the archive could not be believed when it was asked last. */
+  private code: OutageCode | undefined = undefined;
   isClosed = false;
 
   constructor(
     private readonly shard: number,
     private readonly deps: Pick<ShardArchiveDeps, 'log' | 'observer' | 'delay'>,
   ) {}
+
+  get isAway(): boolean {
+    return this.code !== undefined;
+  }
+
+  /** The archive answers, and lacks what the log relies on. */
+  get isBehind(): boolean {
+    return this.code === 'archive-behind-log';
+  }
 
   /**
    * Tries until it does not reject, less and less often. Rejects with a `DamagedRecordError`, which is an answer, and with a
@@ -45,16 +58,20 @@ export class ArchiveOutage {
   }
 
   private answered(): void {
-    if (this.isAway) this.deps.log.info({ shard: this.shard }, 'the archive is back');
-    this.isAway = false;
+    if (this.code !== undefined) this.deps.log.info({ shard: this.shard }, 'the archive is back');
+    this.code = undefined;
   }
 
   private failed(error: unknown): void {
     this.deps.observer.archiveFailed(this.shard);
-    if (!this.isAway) {
-      const at = { shard: this.shard, error: messageOf(error) };
-      this.deps.log.warn(at, 'the archive does not answer: what has to be looked up there waits');
-    }
-    this.isAway = true;
+    const code = error instanceof ArchiveBehindError ? 'archive-behind-log' : 'archive-away';
+    if (this.code !== code) this.warn(code, error);
+    this.code = code;
+  }
+
+  private warn(code: OutageCode, error: unknown): void {
+    const at = { code, shard: this.shard, error: messageOf(error) };
+    if (code === 'archive-away') this.deps.log.warn(at, 'archive does not answer: lookups wait');
+    else this.deps.log.error(at, 'archive is older than the log, or another one: lookups wait');
   }
 }

@@ -1,3 +1,5 @@
+import { compareMarks } from '../../wallet/archive-mark.js';
+import type { ArchiveMark } from '../../wallet/event.js';
 import { compareLsn, type Lsn } from '../log/lsn.js';
 
 /**
@@ -26,6 +28,16 @@ export interface ArchiveRecord {
 export const ARCHIVE_VERSION = 2;
 /** The version of an archive without remembered messages. */
 export const FIRST_ARCHIVE_VERSION = 1;
+
+/** The newest of these records of each shard. */
+export function newestMarks(records: readonly Pick<ArchiveRecord, 'shard' | 'lsn' | 'index'>[]): Map<number, ArchiveMark> {
+  const marks = new Map<number, ArchiveMark>();
+  for (const { shard, lsn, index } of records) {
+    const mark = { ...lsn, index };
+    if (compareMarks(marks.get(shard), mark) < 0) marks.set(shard, mark);
+  }
+  return marks;
+}
 
 /** Of two records of a round: above 0 when the first is newer. */
 export function compareAge(one: Pick<ArchiveRecord, 'lsn' | 'index'>, other: typeof one): number {
@@ -71,10 +83,25 @@ export interface ArchivedPlace extends ArchivedId {
  * rejects during an outage, and may be repeated then. Whatever comes to a damaged record rejects with a `DamagedRecordError`.
  */
 export interface Archive {
-  /** Durable when it resolves. The same records again change nothing. */
+  /**
+   * Durable when it resolves, and so is the mark of each shard: the newest record that was ever put. The same records again change
+   * nothing.
+   */
   put(records: readonly ArchiveRecord[]): Promise<void>;
-  /** All records of a shard in which one of these names is: of any days of `days`, in any order, each once. */
-  find(shard: number, names: readonly ArchiveName[], days: Days): Promise<readonly ArchiveRecord[]>;
+  /** The newest record of a shard that was ever put; undefined where none was since archives have marks. */
+  mark(shard: number): Promise<ArchiveMark | undefined>;
+  /** Raises the mark of a shard: after a restore, whose records need not have the newest one. */
+  raiseMark(shard: number, mark: ArchiveMark): Promise<void>;
+  /**
+   * All records of a shard in which one of these names is: of any days of `days`, in any order, each once. Rejects with an
+   * `ArchiveBehindError` where the mark, read at the same moment, is older than `required`.
+   */
+  find(
+    shard: number,
+    names: readonly ArchiveName[],
+    days: Days,
+    required?: ArchiveMark,
+  ): Promise<readonly ArchiveRecord[]>;
   /**
    * Listed transactions of a player whose versions are below `version`, newest version first; as many as `limit`, and all
    * others of the last one's version.

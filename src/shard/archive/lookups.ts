@@ -98,14 +98,14 @@ export class Lookups {
    * rounds of the player are gone through.
    */
   private async look(flying: readonly Waiting[]): Promise<readonly ArchiveRecord[]> {
-    const { archive } = this.deps;
+    const { archive, required } = this.deps;
     const days = {
       first: Math.min(...flying.map(({ days }) => days.first)),
       last: Math.max(...flying.map(({ days }) => days.last)),
     };
     const isWanted = () => this.isWanted(flying);
     const find = (names: readonly ArchiveName[]) =>
-      names.length === 0 ? [] : this.outage.untilItAnswers(() => archive.find(this.shard, names, days), isWanted);
+      names.length === 0 ? [] : this.outage.untilItAnswers(() => archive.find(this.shard, names, days, required()), isWanted);
     const records = await find(flying.flatMap(({ rounds }) => rounds));
     const missing = flying.flatMap((lookup) => this.missing(lookup, records));
     return missing.length === 0 ? records : [...records, ...(await find(missing))];

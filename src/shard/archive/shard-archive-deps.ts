@@ -1,11 +1,14 @@
 import type { Clock } from '../../base/clock.js';
 import type { HashKey } from '../../base/keyed-hash.js';
 import type { Logger } from '../../base/logger.js';
+import type { ArchiveMark } from '../../wallet/event.js';
 import type { Archive } from './archive.js';
 
 export interface ShardArchiveDeps {
   readonly archive: Archive;
   readonly retentionMs: number;
+  /** The newest record of the archive that the shard's log relies on. */
+  readonly required: () => ArchiveMark | undefined;
   /** Secret of new sets of names; saved ones bring the key that they were made with. */
   readonly hashKey: HashKey;
   readonly clock: Clock;

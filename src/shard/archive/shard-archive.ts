@@ -3,6 +3,7 @@ import { messageOf } from '../../base/message-of.js';
 import { dayOf } from '../../base/time.js';
 import type { Archivable, Missing } from '../../wallet/archiving.js';
 import type { CallbackCommand } from '../../wallet/command.js';
+import type { ArchiveMark } from '../../wallet/event.js';
 import type { ArchivablePlayer, ArchivedPart } from '../../wallet/query.js';
 import { compareLsn, type Lsn } from '../log/lsn.js';
 import {
@@ -12,7 +13,9 @@ import {
   type ArchiveRecord,
   type Days,
   type FreshNames,
+  newestMarks,
 } from './archive.js';
+import { mustReach } from './archive-behind-error.js';
 import { hashOfName, hashOfPlayer, hashOfTransaction } from './archive-hash.js';
 import { ArchiveOutage, GivenUpError } from './archive-outage.js';
 import { KnownNames, type SkippedSpan } from './known-names.js';
@@ -92,7 +95,10 @@ export class ShardArchive {
     this.loading = this.loading.then(async () => {
       if (!isNewest()) return;
       await this.outage.untilItAnswers(async () => {
+        await this.mustReachLog();
         if (!(await this.loadSaved())) await this.loadAll();
+        // Another server may have answered meanwhile.
+        await this.mustReachLog();
       });
       if (!isNewest()) return;
       for (const names of this.putMeanwhile) this.know(names);
@@ -100,6 +106,12 @@ export class ShardArchive {
       this.isComplete = true;
     });
     return this.loading;
+  }
+
+  /** Throws an `ArchiveBehindError` where the archive lacks what the log relies on: then nothing that it says is believed. */
+  private async mustReachLog(): Promise<void> {
+    const required = this.deps.required();
+    if (required !== undefined) mustReach(this.shard, await this.deps.archive.mark(this.shard), required);
   }
 
   /** Lets go of what it knows: another node has the shard. */
@@ -221,6 +233,7 @@ export class ShardArchive {
     const player = hashOfPlayer(username);
     try {
       const [places, records] = await this.outage.untilItAnswers(async () => {
+        await this.mustReachLog();
         const places = await archive.list(this.shard, player, version + 1, limit);
         return [places, await archive.read(this.shard, distinct(places.map(({ record }) => record)), player)] as const;
       }, isWanted);
@@ -232,8 +245,11 @@ export class ShardArchive {
     }
   }
 
-  /** Resolves when the archive has these rounds durably. `lsn`: an entry that is durable, and not before what they are of. */
-  async put(lsn: Lsn, leaving: readonly ArchivablePlayer[]): Promise<void> {
+  /**
+   * Resolves to the newest record when the archive has these rounds durably. `lsn`: an entry that is durable, and not before what they
+   * are of.
+   */
+  async put(lsn: Lsn, leaving: readonly ArchivablePlayer[]): Promise<ArchiveMark | undefined> {
     const records: ArchiveRecord[] = [];
     for (const { username, rounds } of leaving) {
       const player = hashOfPlayer(username);
@@ -249,6 +265,7 @@ export class ShardArchive {
       if (!this.isComplete) this.putMeanwhile.push(names);
     }
     this.deps.observer.archived(this.shard, records.length);
+    return newestMarks(records).get(this.shard);
   }
 
   private know({ day, player, round, ids }: Names): void {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { Slices } from '../../base/slices.js';
+import { formatMark } from '../../wallet/archive-mark.js';
 import { checkWallet } from '../../wallet/invariants.js';
 import type { TableSizes } from '../../wallet/state/tables.js';
 import { listSnapshots, type SnapshotReaderDeps } from '../snapshot/snapshot-reader.js';
@@ -29,6 +30,8 @@ export interface RecoveryDeps extends Patience {
   readonly recentBytesMax: number;
   /** The newest entry of a shard that this node has acknowledged, as its own record says. */
   readonly acknowledged: (shard: number) => Position | undefined;
+  /** False: rounds that have left memory cannot be asked for, so a log that has some is refused. */
+  readonly hasArchive?: boolean;
   /** How memory is cut, by `snapshotFormat` too; undefined: for many players. */
   readonly tableSizes?: TableSizes;
 }
@@ -91,6 +94,12 @@ export async function rebuild(what: Rebuild, deps: RecoveryDeps): Promise<Recove
   for (const wallet of wallets.unpacked()) {
     checkWallet(wallet);
     await slices.maybeYield();
+  }
+  if (deps.hasArchive === false && tallies.archived !== undefined) {
+    throw new RecoveryError(
+      `closed rounds of shard ${shard} are in an archive, up to record ${formatMark(tallies.archived)}, and none is configured: ` +
+        'set WALLETD_ARCHIVE to the archive of this store',
+    );
   }
   const tookMs = Math.round(clock.monotonicMs() - startedMs);
   const from = formatLsn(replay.start.lsn);

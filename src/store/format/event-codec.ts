@@ -1,6 +1,6 @@
 import { unreachable } from '../../base/assert.js';
 import type { CancelState, ChangingEndpoint, OpenState } from '../../wallet/command.js';
-import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
+import type { ArchiveMark, CallbackApplied, Change, Event } from '../../wallet/event.js';
 import type { Operator } from '../../wallet/state/operation.js';
 import type { RoundName } from '../../wallet/state/round.js';
 import { UnknownFormatError } from './format-error.js';
@@ -159,12 +159,20 @@ export function eventToTuple(event: Event, batchTimeMs: number): Tuple {
     case 'rounds-forgotten':
       return [code, username, version, elapsedMs, event.beforeMs];
     case 'rounds-archived':
-      return [code, username, version, elapsedMs, idsByProduct(event.rounds)];
+      return [code, username, version, elapsedMs, idsByProduct(event.rounds), ...markToTuple(event.mark)];
     case 'rounds-restored':
       return [code, username, version, elapsedMs, event.images];
     default:
       return unreachable(event);
   }
+}
+
+function markToTuple(mark: ArchiveMark | undefined): Tuple[] {
+  return mark === undefined ? [] : [[mark.epoch, mark.sequence, mark.index]];
+}
+
+function tupleToMark(tuple: Read): ArchiveMark | undefined {
+  return tuple === undefined ? undefined : { epoch: tuple[0], sequence: tuple[1], index: tuple[2] };
 }
 
 /** Adds the operator; the array of an event without one is shorter. */
@@ -284,7 +292,7 @@ export function tupleToEvent(tuple: Read, batchTimeMs: number): Event {
       const rounds = tuple[4].flatMap(([productId, ...ids]: string[]) =>
         ids.map((roundId) => ({ productId, roundId })),
       );
-      return { type: 'rounds-archived', ...stamp, rounds };
+      return { type: 'rounds-archived', ...stamp, rounds, mark: tupleToMark(tuple[5]) };
     }
     case EVENT['rounds-restored']:
       return { type: 'rounds-restored', ...stamp, images: tuple[4] };

@@ -63,6 +63,11 @@ export class ArchiveDay {
     return usedBytes(this.root);
   }
 
+  /** How many records it has. */
+  get count(): number {
+    return (this.rounds.getStats() as { entryCount: number }).entryCount;
+  }
+
   get isInUse(): boolean {
     return this.users > 0;
   }

@@ -10,11 +10,15 @@ import {
   type Days,
   FIRST_ARCHIVE_VERSION,
   type FreshNames,
+  newestMarks,
 } from '../../shard/archive/archive.js';
+import { ArchiveBehindError, mustReach } from '../../shard/archive/archive-behind-error.js';
 import type { Lsn } from '../../shard/log/lsn.js';
 import { newerArchive } from '../format/archive-record.js';
 import { FormatError } from '../format/format-error.js';
+import type { ArchiveMark } from '../../wallet/event.js';
 import { ArchiveDay } from './archive-day.js';
+import { ArchiveMarks } from './archive-marks.js';
 import { SavedNames } from './saved-names.js';
 
 const ABOUT_FILE = 'archive.json';
@@ -35,6 +39,7 @@ export class LmdbArchive implements Archive {
   private constructor(
     private readonly folder: string,
     private readonly storeId: string,
+    private readonly marks: ArchiveMarks,
     /** As its file says, or less where another process has raised it. */
     private version: number,
     private readonly onStuck: (why: string) => void,
@@ -43,7 +48,21 @@ export class LmdbArchive implements Archive {
   /** Throws a `FormatError` when the folder holds the archive of another store. `onStuck` as `LmdbStore.open` has it. */
   static open(folder: string, storeId: string, onStuck: (why: string) => void = () => {}): LmdbArchive {
     mkdirSync(folder, { recursive: true });
-    return new LmdbArchive(folder, storeId, claim(folder, storeId), onStuck);
+    const version = claim(folder, storeId);
+    const marks = new ArchiveMarks(join(folder, 'marks.mdb'), onStuck);
+    const archive = new LmdbArchive(folder, storeId, marks, version, onStuck);
+    archive.mustHaveDays();
+    return archive;
+  }
+
+  /** Throws a `FormatError` for a day whose file is gone: a disk that is not mounted, a folder that was not copied as a whole. */
+  private mustHaveDays(): void {
+    const missing = [...this.marks.days().keys()].filter((day) => !this.hasFile(day)).map((day) => this.pathOf(day));
+    if (missing.length === 0) return;
+    void this.marks.close();
+    throw new FormatError(
+      `the archive lacks ${missing.length} of its files, the first is ${missing[0]}: bring them back, or restore a backup`,
+    );
   }
 
   async put(records: readonly ArchiveRecord[]): Promise<void> {
@@ -58,9 +77,31 @@ export class LmdbArchive implements Archive {
       else ofDay.push(record);
     }
     await Promise.all([...byDay].map(([day, ofDay]) => this.dayOf(day).put(ofDay)));
+    await this.marks.write(newestMarks(records), this.countsOf(byDay.keys()));
   }
 
-  async find(shard: number, names: readonly ArchiveName[], days: Days): Promise<readonly ArchiveRecord[]> {
+  /** Of these days; where nothing is listed yet, an older walletd has written all days that there are. */
+  private countsOf(days: Iterable<number>): Map<number, number> {
+    const isNew = this.marks.days().size === 0;
+    const listed = isNew ? this.daysWithFile() : [...days];
+    return new Map(listed.map((day) => [day, this.dayOf(day).count]));
+  }
+
+  async mark(shard: number): Promise<ArchiveMark | undefined> {
+    return this.marks.mark(shard);
+  }
+
+  async raiseMark(shard: number, mark: ArchiveMark): Promise<void> {
+    await this.marks.write(new Map([[shard, mark]]), new Map());
+  }
+
+  async find(
+    shard: number,
+    names: readonly ArchiveName[],
+    days: Days,
+    required?: ArchiveMark,
+  ): Promise<readonly ArchiveRecord[]> {
+    mustReach(shard, this.marks.mark(shard), required);
     const found = new Map<string, ArchiveRecord>();
     for (const day of this.daysWithFile()) {
       if (day < days.first || day > days.last) continue;
@@ -113,6 +154,8 @@ export class LmdbArchive implements Archive {
   }
 
   async dropBefore(day: number): Promise<void> {
+    const gone = [...this.marks.days().keys()].filter((old) => old < day);
+    if (gone.length > 0) await this.marks.write(new Map(), new Map(gone.map((old) => [old, 0])));
     for (const old of this.open.keys()) {
       if (old >= day) continue;
       const slice = this.open.get(old);
@@ -125,7 +168,9 @@ export class LmdbArchive implements Archive {
   }
 
   async dropAfter(shard: number, lsn: Lsn): Promise<void> {
-    for (const day of this.daysWithFile()) await this.dayOf(day).dropAfter(shard, lsn);
+    const days = this.daysWithFile();
+    for (const day of days) await this.dayOf(day).dropAfter(shard, lsn);
+    await this.marks.write(new Map(), this.countsOf(days));
   }
 
   async room(): Promise<{ readonly usedBytes: number }> {
@@ -138,7 +183,7 @@ export class LmdbArchive implements Archive {
   async close(): Promise<void> {
     const open = [...this.open.values()];
     this.open.clear();
-    await Promise.all([...open.map((day) => day.close()), this.savedNamesFile?.close()]);
+    await Promise.all([...open.map((day) => day.close()), this.savedNamesFile?.close(), this.marks.close()]);
   }
 
   private saved(): SavedNames {
@@ -148,11 +193,22 @@ export class LmdbArchive implements Archive {
 
   private dayOf(day: number): ArchiveDay {
     const known = this.open.get(day);
-    const slice = known ?? new ArchiveDay(day, this.pathOf(day), this.onStuck);
+    const slice = known ?? this.openDay(day);
     this.open.delete(day);
     this.open.set(day, slice);
     if (this.open.size > OPEN_MAX) this.closeOldest(day);
     return slice;
+  }
+
+  /** Throws an `ArchiveBehindError` for a file with fewer records than it had. */
+  private openDay(day: number): ArchiveDay {
+    const path = this.pathOf(day);
+    const slice = new ArchiveDay(day, path, this.onStuck);
+    const least = this.marks.recordsOf(day);
+    const { count } = slice;
+    if (count >= least) return slice;
+    void slice.close();
+    throw new ArchiveBehindError(`the file ${path} of the archive has ${count} records, and had ${least}`);
   }
 
   private closeOldest(wanted: number): void {

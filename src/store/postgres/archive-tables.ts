@@ -7,6 +7,11 @@ export const PARTITION = `${ROUNDS}_`;
 /** One process makes tables at a time: of two at once PostgreSQL refuses one. Any number that nobody else takes. */
 export const TABLES_LOCK = 7_340_921;
 
+const CREATE_MARKS = `
+  CREATE TABLE IF NOT EXISTS walletd_marks (
+    shard int PRIMARY KEY, epoch bigint NOT NULL, sequence bigint NOT NULL, index int NOT NULL
+  )`;
+
 const CREATE = `
   CREATE TABLE IF NOT EXISTS walletd_archive (version int NOT NULL, store_id text NOT NULL);
   CREATE TABLE IF NOT EXISTS ${ROUNDS} (
@@ -24,9 +29,13 @@ const CREATE = `
 
 export async function createTables(client: ClientBase, version: number, storeId: string): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(${TABLES_LOCK})`);
-  const { rows } = await client.query("SELECT to_regclass('walletd_saved') IS NOT NULL AS exists");
-  // Where they are, a role without the right to create anything will do.
-  if ((rows[0] as { exists: boolean }).exists) return;
+  const { rows } = await client.query(
+    "SELECT to_regclass('walletd_saved') IS NOT NULL AS exists, to_regclass('walletd_marks') IS NOT NULL AS marked",
+  );
+  const { exists, marked } = rows[0] as { exists: boolean; marked: boolean };
+  // Where they are, a role without the right to create anything will do. An older walletd made all but the marks.
+  if (!marked) await client.query(CREATE_MARKS);
+  if (exists) return;
   await client.query(CREATE);
   await client.query(
     'INSERT INTO walletd_archive (version, store_id) SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM walletd_archive)',

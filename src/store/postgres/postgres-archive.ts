@@ -8,8 +8,11 @@ import {
   type Days,
   FIRST_ARCHIVE_VERSION,
   type FreshNames,
+  newestMarks,
 } from '../../shard/archive/archive.js';
+import { mustReach } from '../../shard/archive/archive-behind-error.js';
 import type { Lsn } from '../../shard/log/lsn.js';
+import type { ArchiveMark } from '../../wallet/event.js';
 import { maybeOpenFresh, maybeOpenNames, sealFresh, sealNames } from '../format/archive-names.js';
 import {
   type DatedPlace,
@@ -45,6 +48,16 @@ interface Row {
   readonly record?: Buffer;
 }
 
+/** A mark; null where the shard has none. */
+interface MarkRow {
+  readonly mark_epoch: string | null;
+  readonly mark_sequence: string | null;
+  readonly mark_index: number | null;
+}
+
+/** Null but for its mark where nothing was found. */
+type FoundRow = Row & MarkRow & { readonly record: Buffer | null };
+
 /** The archive in PostgreSQL (12 or later): a table with a partition for each day. It connects when it is used. */
 export class PostgresArchive implements Archive {
   private readonly connections: Connections;
@@ -66,7 +79,7 @@ export class PostgresArchive implements Archive {
   async put(records: readonly ArchiveRecord[]): Promise<void> {
     if (records.length === 0) return;
     // In the turn in which it is asked for: whoever asks has chosen the moment.
-    const values = [...placesOf(records), encoded(records), ...freshOf(records)];
+    const values = [...placesOf(records), encoded(records), ...freshOf(records), ...marksOf(newestMarks(records))];
     await this.prepare();
     if (this.version < ARCHIVE_VERSION && records.some(({ remembers }) => remembers)) {
       await this.ask('raise', 'UPDATE walletd_archive SET version = $1 WHERE version < $1', [ARCHIVE_VERSION]);
@@ -86,18 +99,35 @@ export class PostgresArchive implements Archive {
     }
   }
 
-  async find(shard: number, names: readonly ArchiveName[], days: Days): Promise<readonly ArchiveRecord[]> {
+  async mark(shard: number): Promise<ArchiveMark | undefined> {
+    const [row] = await this.ask<MarkRow>('mark', MARK, [shard]);
+    return row && findMark(row);
+  }
+
+  async raiseMark(shard: number, mark: ArchiveMark): Promise<void> {
+    await this.ask('raise mark', RAISE, marksOf(new Map([[shard, mark]])));
+  }
+
+  async find(
+    shard: number,
+    names: readonly ArchiveName[],
+    days: Days,
+    required?: ArchiveMark,
+  ): Promise<readonly ArchiveRecord[]> {
     const rounds = names.filter(({ kind }) => kind === 'round');
     const ids = names.filter(({ kind }) => kind === 'transaction');
     const range = [shard, days.first, Math.min(days.last, 2 ** 31 - 1)];
-    const rows = await this.ask<Row>('find', FIND, [
+    const rows = await this.ask<FoundRow>('find', FIND, [
       ...range,
       rounds.map(({ player }) => player),
       rounds.map(({ hash }) => hash),
       ids.map(({ player }) => player),
       ids.map(({ hash }) => bytesOf(hash)),
     ]);
-    const found = new Map(rows.map((row) => [nameOf(row), row]));
+    // Each row has the mark of the shard; where nothing is found, there is one row with nothing else.
+    const [first] = rows;
+    mustReach(shard, first === undefined ? undefined : findMark(first), required);
+    const found = new Map(rows.flatMap((row) => (row.record === null ? [] : [[nameOf(row), row]])));
     return [...found.values()].map((row) => recordOf(shard, row));
   }
 
@@ -255,24 +285,41 @@ function unnest(first: number, types: readonly string[]): string {
   return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join(', ')})`;
 }
 
+/** One row for each shard, raised where this mark is newer. */
+function raise(first: number): string {
+  return `
+  INSERT INTO walletd_marks AS m (shard, epoch, sequence, index)
+  SELECT * FROM ${unnest(first, ['int', 'bigint', 'bigint', 'int'])}
+  ON CONFLICT (shard) DO UPDATE SET epoch = excluded.epoch, sequence = excluded.sequence, index = excluded.index
+  WHERE (m.epoch, m.sequence, m.index) < (excluded.epoch, excluded.sequence, excluded.index)`;
+}
+
+const RAISE = raise(1);
+const MARK = 'SELECT epoch AS mark_epoch, sequence AS mark_sequence, index AS mark_index FROM walletd_marks WHERE shard = $1';
+
 /** Without a word about what is there already, because nothing is, but after an outage: to be ready for it costs a third more. */
 const PUT = `
   WITH fresh AS (
     INSERT INTO walletd_fresh (shard, epoch, sequence, day, names)
     SELECT * FROM ${unnest(9, ['int', 'bigint', 'bigint', 'int', 'bytea'])}
+  ), marked AS (${raise(14)}
   )
   INSERT INTO ${ROUNDS} (${PLACE}, record)
   SELECT * FROM ${unnest(1, [...PLACE_TYPES, 'bytea'])}`;
 
 /** A record that has the bytes of an id's hash somewhere else is found too: whoever asks looks at the ids. */
 const FIND = `
+  SELECT mark.*, found.* FROM (SELECT) AS always
+  LEFT JOIN (${MARK}) AS mark ON true
+  LEFT JOIN (
   SELECT ${COLUMNS} FROM ${unnest(4, ['bigint', 'bigint'])} AS n(player, round)
   JOIN ${ROUNDS} r ON r.player = n.player AND r.round = n.round
   WHERE r.shard = $1 AND r.day BETWEEN $2 AND $3
   UNION ALL
   SELECT ${COLUMNS} FROM ${unnest(6, ['bigint', 'bytea'])} AS n(player, id)
   JOIN ${ROUNDS} r ON r.player = n.player AND position(n.id IN r.record) > 0
-  WHERE r.shard = $1 AND r.day BETWEEN $2 AND $3`;
+  WHERE r.shard = $1 AND r.day BETWEEN $2 AND $3
+  ) AS found ON true`;
 
 /** Of each record as much as has its ids. */
 const LIST = `
@@ -373,4 +420,20 @@ function bytesOf(hash: number): Buffer {
 
 function nameOf({ day, player, round, epoch, sequence, index }: Row): string {
   return `${day} ${player} ${round} ${epoch} ${sequence} ${index}`;
+}
+
+/** Column by column, in the order of the shards: two puts that raise the same marks lock them in one order. */
+function marksOf(marks: ReadonlyMap<number, ArchiveMark>): Buffer[] {
+  const rows = [...marks].sort(([one], [other]) => one - other);
+  return [
+    int4Array(rows.map(([shard]) => shard)),
+    int8Array(rows.map(([, { epoch }]) => epoch)),
+    int8Array(rows.map(([, { sequence }]) => sequence)),
+    int4Array(rows.map(([, { index }]) => index)),
+  ];
+}
+
+function findMark({ mark_epoch, mark_sequence, mark_index }: MarkRow): ArchiveMark | undefined {
+  if (mark_epoch === null || mark_sequence === null || mark_index === null) return undefined;
+  return { epoch: Number(mark_epoch), sequence: Number(mark_sequence), index: mark_index };
 }

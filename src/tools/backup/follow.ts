@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { newestMark } from '../../wallet/archive-mark.js';
+import type { ArchiveMark } from '../../wallet/event.js';
 import { ALL_DAYS } from '../../shard/archive/archive.js';
 import { nameOfRound } from '../../shard/archive/archive-hash.js';
 import { readLog } from '../../shard/log/log-reader.js';
@@ -138,7 +140,11 @@ class Follower {
     );
     if (names.length === 0) return [];
     if (archive === undefined) throw new ToolError(`rounds of shard ${this.shard} are in an archive: name it`);
-    const records = await archive.find(this.shard, names, ALL_DAYS);
+    const mark = events.reduce<ArchiveMark | undefined>(
+      (newest, event) => (event.type === 'rounds-archived' ? newestMark(newest, event.mark) : newest),
+      undefined,
+    );
+    const records = await archive.find(this.shard, names, ALL_DAYS, mark);
     return records.map((record) => ({ type: 'archived', record }));
   }
 

@@ -44,7 +44,8 @@ export function decideOperator(wallet: Wallet | undefined, command: OperatorComm
         : unchanged(wallet);
     case 'archive': {
       const rounds = unchangedRounds(wallet, command.rounds, command.beforeMs);
-      return rounds.length === 0 ? unchanged(wallet) : applied(wallet, { type: 'rounds-archived', rounds, ...stamp });
+      if (rounds.length === 0) return unchanged(wallet);
+      return applied(wallet, { type: 'rounds-archived', rounds, mark: command.mark, ...stamp });
     }
     case 'restore-rounds': {
       const images = missingRounds(wallet, command.images);

@@ -6,29 +6,37 @@ import type { Archive } from '../../../src/shard/archive/archive.js';
 import { GivenUpError } from '../../../src/shard/archive/archive-outage.js';
 import { ShardArchive } from '../../../src/shard/archive/shard-archive.js';
 import { type Archivable, archivableRounds } from '../../../src/wallet/archiving.js';
+import type { ArchiveMark } from '../../../src/wallet/event.js';
 import { commands, Domain } from '../../support/domain.js';
 import { MemoryArchive } from '../../support/memory-archive.js';
+import { until } from '../../support/until.js';
 
 const DAY_MS = 86_400_000;
 const SHARD = 0;
 const HASH_KEY = { low: 1, high: 2 };
 
 /** What one node knows of the archive that all share. It never gets to look there, unless it can `defer`. */
-function knowing(archive: Archive, defer: (run: () => void) => void = () => {}, retentionDays = 40): ShardArchive {
+function knowing(
+  archive: Archive,
+  defer: (run: () => void) => void = () => {},
+  retentionDays = 40,
+  required: () => ArchiveMark | undefined = () => undefined,
+): ShardArchive {
   return new ShardArchive(SHARD, {
     archive,
+    required,
     retentionMs: retentionDays * DAY_MS,
     hashKey: HASH_KEY,
     clock: systemClock,
     log: silentLogger,
     observer: { looked() {}, archived() {}, archiveFailed() {} },
     defer,
-    delay: async () => {},
+    delay: () => new Promise((resolve) => setImmediate(resolve)),
   });
 }
 
 /** Puts a round of ann, as of the entry with this sequence. */
-function put(node: ShardArchive, roundId: string, sequence: number): Promise<void> {
+function put(node: ShardArchive, roundId: string, sequence: number): Promise<ArchiveMark | undefined> {
   const image = Buffer.from(roundId);
   const round = { productId: 'p', roundId, image, updatedMs: 20_000 * DAY_MS, transactions: [], remembers: false };
   return node.put({ epoch: 1, sequence }, [{ username: 'ann', rounds: [round] }]);
@@ -37,6 +45,38 @@ function put(node: ShardArchive, roundId: string, sequence: number): Promise<voi
 function mayHave(node: ShardArchive, roundId: string): boolean {
   return node.maybeFind('ann', 'p', { ids: [], rewardIds: [], roundIds: [roundId] }) !== undefined;
 }
+
+test('names of an archive that is behind the log are not believed', async () => {
+  const archive = new MemoryArchive();
+  const mark = await put(knowing(archive), 'r1', 5);
+  assert.deepEqual(mark, { epoch: 1, sequence: 5, index: 0 });
+  const empty = new MemoryArchive();
+  let isOver = false;
+  const node = knowing(empty, (run) => run(), 40, () => mark);
+  void node.load().then(() => {
+    isOver = true;
+  });
+  const missing = { ids: [], rewardIds: [], roundIds: ['new'] };
+  await assert.rejects(node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + 20) ?? Promise.resolve(), GivenUpError);
+  assert.deepEqual([isOver, node.measures.isAway, mayHave(node, 'new')], [false, true, true]);
+  empty.records = archive.records;
+  await empty.raiseMark(SHARD, mark as ArchiveMark);
+  await until('the names', () => isOver);
+  assert.deepEqual([node.measures.isAway, mayHave(node, 'new')], [false, false]);
+});
+
+test('a lookup in an archive that falls behind while it serves is no answer', async () => {
+  const archive = new MemoryArchive();
+  let mark: ArchiveMark | undefined;
+  const node = knowing(archive, (run) => run(), 40, () => mark);
+  await node.load();
+  mark = await put(node, 'r1', 5);
+  archive.records = [];
+  archive.marks.clear();
+  const missing = { ids: [], rewardIds: [], roundIds: ['r1'] };
+  await assert.rejects(node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + 20) ?? Promise.resolve(), GivenUpError);
+  assert.equal(node.measures.isAway, true);
+});
 
 for (const during of ['freshNames', 'savedNames', 'names'] as const) {
   test(`what is put while the names are learnt, during ${during}, is known`, async () => {

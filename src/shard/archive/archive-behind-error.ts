@@ -1,0 +1,17 @@
+import { compareMarks, formatMark } from '../../wallet/archive-mark.js';
+import type { ArchiveMark } from '../../wallet/event.js';
+
+/** The archive lacks records that the log relies on: it is empty, older or another one, and its silence proves nothing. */
+export class ArchiveBehindError extends Error {
+  override readonly name = 'ArchiveBehindError';
+
+}
+
+/** Throws an `ArchiveBehindError` where the newest record that the archive has is older than the one that the log relies on. */
+export function mustReach(shard: number, mark: ArchiveMark | undefined, required: ArchiveMark | undefined): void {
+  if (required === undefined || compareMarks(mark, required) >= 0) return;
+  const has = mark === undefined ? 'has none of this shard' : `ends with record ${formatMark(mark)}`;
+  throw new ArchiveBehindError(
+    `the log of shard ${shard} relies on record ${formatMark(required)} of the archive, which ${has}`,
+  );
+}

@@ -1,0 +1,16 @@
+import type { ArchiveMark } from './event.js';
+
+/** Above 0 when the first is newer; no mark is older than any. */
+export function compareMarks(one: ArchiveMark | undefined, other: ArchiveMark | undefined): number {
+  if (one === undefined || other === undefined) return Number(one !== undefined) - Number(other !== undefined);
+  return one.epoch - other.epoch || one.sequence - other.sequence || one.index - other.index;
+}
+
+export function newestMark(one: ArchiveMark | undefined, other: ArchiveMark | undefined): ArchiveMark | undefined {
+  return compareMarks(one, other) >= 0 ? one : other;
+}
+
+/** For people, and for logs. */
+export function formatMark(mark: ArchiveMark | undefined): string {
+  return mark === undefined ? 'none' : `${mark.epoch}-${mark.sequence}.${mark.index}`;
+}
