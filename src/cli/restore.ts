@@ -7,6 +7,7 @@ import { EXIT } from '../node/exit-codes.js';
 import type { Archive } from '../shard/archive/archive.js';
 import { openFormats } from '../store/format/store-formats.js';
 import { encodeMeta } from '../store/meta.js';
+import type { Store } from '../store/store.js';
 import { framesOfFile, framesOnce } from '../tools/backup/backup-reader.js';
 import { framesOfStore } from '../tools/backup/store-frames.js';
 import type { TargetStore } from '../tools/copy-ports.js';
@@ -23,10 +24,11 @@ import { isoTime, plural } from './print/format.js';
 import { Progress } from './print/progress.js';
 import { checkShards, parseShards, restoreInShards } from './resharding.js';
 import { showPlayer } from './restore-player.js';
+import { checkHasNoEvent, checkTarget, type RestoredSource } from './restore-checks.js';
 import { restoreTargetOf } from './restore-target.js';
 import { stopSignal } from './stop-signal.js';
 import { isStoreAddress, STORE_ADDRESS_HELP, settingsOfStore } from './store-address.js';
-import { emptyTarget, type Target, withTarget } from './target-place.js';
+import { emptyTarget, type Target, withOpenedTarget, withTarget } from './target-place.js';
 import { conclude, helpText, type Outcome, type OutputOptions, type Report } from './verb.js';
 import { whoServes } from './who-serves.js';
 import { withStoreToRead } from './with-store.js';
@@ -111,18 +113,22 @@ async function restoreStore(options: RestoreOptions, progress: Progress): Promis
     const { update: onProgress, warn } = progress;
     const reading = { meta: encodeMeta(meta), at: options.at, now: Date.now, warn, onProgress };
     checkShards(reading.meta, options.shards);
-    return restoreInto(framesOfStore(reader, reading), name, options, progress);
+    const hasArchived = async () => ((await reader.archive?.days()) ?? []).length > 0;
+    return restoreInto({ name, frames: framesOfStore(reader, reading), hasArchived }, options, progress);
   });
 }
 
 /** Proves the whole file before it writes anything; what comes through a pipe, on the way. */
 async function restoreFile(options: RestoreOptions, progress: Progress): Promise<Report | number> {
   const { source, whole } = await backupInput(options.from, options.at, options);
+  const { name } = source;
   if (whole !== undefined) {
     const cutOff = cutOffSentence(source, whole, options);
     if (cutOff !== undefined) progress.warn(cutOff);
     checkShards(whole.meta, options.shards);
-    return await restoreInto(framesOfFile(source, whole, progress.update), source.name, options, progress);
+    const frames = framesOfFile(source, whole, progress.update);
+    const hasArchived = async () => await haveArchived(framesOfFile(source, whole));
+    return await restoreInto({ name, frames, hasArchived }, options, progress);
   }
   const frames = framesOnce(source, {
     onEnd: (part) => {
@@ -130,46 +136,78 @@ async function restoreFile(options: RestoreOptions, progress: Progress): Promise
       if (cutOff !== undefined) progress.warn(cutOff);
     },
   });
-  return await restoreInto(frames, source.name, options, progress);
+  // The restore finds out on the way: a pipe cannot be read twice.
+  return await restoreInto({ name, frames, hasArchived: async () => false }, options, progress);
 }
 
-async function restoreInto(
-  frames: Frames,
-  source: string,
-  options: RestoreOptions,
-  progress: Progress,
-): Promise<Report | number> {
+async function haveArchived(frames: Frames): Promise<boolean> {
+  for await (const { type } of frames) if (type === 'archived') return true;
+  return false;
+}
+
+/** A store or a backup, to be restored. */
+interface Source extends Pick<RestoredSource, 'hasArchived'> {
+  /** For people. */
+  readonly name: string;
+  readonly frames: Frames;
+}
+
+/** One way for `restore` and its `--dry-run`, up to the first write. */
+async function restoreInto(source: Source, options: RestoreOptions, progress: Progress): Promise<Report | number> {
   const { to, at, shards, dryRun } = options;
   // With this sentence commander would refuse it.
   if (to === undefined) throw new ConfigError("required option '--to <store>' not specified");
   const settings = settingsOfStore(to);
   const driver = driverOf(settings);
   const restoring: RestoringOptions = { openFormats, at, patience: progress.patience };
-  return await withTarget(driver, dryRun === true, progress.warn, async (target) => {
-    const { meta, all } = await begun(frames);
+  return await withTarget(driver, progress.warn, async (target) => {
+    if (target.found?.hasEvents) {
+      const served = await whoServes(undefined, target);
+      checkHasNoEvent(target, driver, served.length > 0, progress.warn);
+    }
+    const { meta, all } = await begun(source.frames);
     // What comes through a pipe tells it only now.
     checkShards(meta, shards);
-    const servers = await whoServes(openFormats(meta).storeId, target);
+    const formats = openFormats(meta);
+    const servers = await whoServes(formats.storeId, target);
     for (const sentence of servers) progress.warn(sentence);
-    if (dryRun) {
-      const restored = await restoreInShards(all, dryTarget(hasArchive(settings)), shards, restoring);
-      return report(restored, meta, source, driver.name, options, progress);
-    }
-    if (servers.length > 0 && !(await confirm('Restore all the same?', options))) return EXIT.failure;
-    await emptyTarget(target, driver, (storeId) => discardArchive(settings, storeId));
-    const restore = (into: TargetStore) => restoreInShards(untilInterrupted(all, driver), into, shards, restoring);
-    const restored = await restoreTo(target, settings, restore, progress);
-    return report(restored, meta, source, driver.name, options, progress);
+    const restored = {
+      storeId: shards === undefined ? formats.storeId : undefined,
+      shards: shards ?? formats.shards,
+      hasArchived: source.hasArchived,
+    };
+    await checkTarget(target, settings, driver, restored, servers.length > 0);
+    const restore = dryRun
+      ? restoreInShards(all, dryTarget(hasArchive(settings)), shards, restoring)
+      : restoreNow(target, settings, servers.length > 0, options, progress, (into) =>
+          restoreInShards(untilInterrupted(all, driver), into, shards, restoring),
+        );
+    const result = await restore;
+    return result === undefined ? EXIT.failure : report(result, meta, source.name, driver.name, options, progress);
   });
 }
 
+/** Begins with the first write. Undefined when a person said no. */
+async function restoreNow(
+  target: Target,
+  settings: StoreSettings,
+  isServed: boolean,
+  options: RestoreOptions,
+  progress: Progress,
+  restore: (into: TargetStore) => Promise<Restored>,
+): Promise<Restored | undefined> {
+  const driver = driverOf(settings);
+  if (isServed && !(await confirm('Restore all the same?', options))) return undefined;
+  await emptyTarget(target, driver, (storeId) => discardArchive(settings, storeId));
+  return await withOpenedTarget(target, driver, (store) => restoreTo(store, settings, restore, progress));
+}
+
 async function restoreTo(
-  { store }: Target,
+  store: Store,
   settings: StoreSettings,
   restore: (into: TargetStore) => Promise<Restored>,
   progress: Progress,
 ): Promise<Restored> {
-  if (store === undefined) throw new Error('a store to write to is open');
   const driver = driverOf(settings);
   let archive: Archive | undefined;
   const target = restoreTargetOf(store, async (storeId) => {

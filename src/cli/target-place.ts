@@ -10,36 +10,52 @@ import type { Store } from '../store/store.js';
 
 /** Where a restore goes. */
 export interface Target {
-  /** Undefined when there is nothing, and nothing is to be made. */
+  /** Undefined where there is nothing yet: `openedTarget` makes it. */
   readonly store: Store | undefined;
-  /** A store without an event that is in the place; undefined in an empty one. */
+  /** The store that is in the place; undefined in an empty one. */
   readonly found: FoundStore | undefined;
 }
 
-interface FoundStore {
+export interface FoundStore {
   readonly meta: StoreMeta;
-  /** By shard: its log holds fences at most. */
+  /** By shard. */
   readonly heads: readonly Head[];
+  /** False: its logs hold fences at most, and it has no snapshot. A restore may take its place. */
+  readonly hasEvents: boolean;
 }
 
 /** Each start of a server leaves a fence; a log with more of them than this is looked at by a person. */
 const FENCES_MAX = 1000;
 
 /**
- * Opens the place, does the work, and closes it. Throws a `StoreError` when there is a store with an event, and says how to
- * empty it. `isDry`: nothing is made, and nothing can be written.
+ * Opens the place, does the work, and closes it. Nothing is made where nothing is, so that all checks of a restore come before
+ * its first write. The server is checked as a server's start checks it. Throws a `StoreError` where the place cannot be used.
  */
 export async function withTarget<T>(
   driver: Driver,
-  isDry: boolean,
   warn: (sentence: string) => void,
   work: (target: Target) => Promise<T>,
 ): Promise<T> {
-  const store = isDry ? await openIfThere(driver) : await driver.open('auto');
+  const store = await openIfThere(driver);
   try {
     return await work({ store, found: store && (await foundIn(store, driver, warn)) });
   } finally {
     await store?.close();
+  }
+}
+
+/** Does the work with the store to write to, which is made here where there was nothing: the first write of a restore. */
+export async function withOpenedTarget<T>(
+  { store }: Target,
+  driver: Driver,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  if (store !== undefined) return await work(store);
+  const made = await driver.open('auto');
+  try {
+    return await work(made);
+  } finally {
+    await made.close();
   }
 }
 
@@ -60,7 +76,7 @@ export async function emptyTarget(
 
 async function openIfThere(driver: Driver): Promise<Store | undefined> {
   try {
-    return await driver.openToRead();
+    return await driver.open('never');
   } catch (error) {
     if (error instanceof NoStoreError) return undefined;
     throw error;
@@ -74,33 +90,33 @@ async function foundIn(
 ): Promise<FoundStore | undefined> {
   try {
     const meta = await store.meta.maybeRead();
-    if (meta === undefined) return undefined;
-    const heads = await headsWithoutEvent(store, meta);
-    if (heads !== undefined) return { meta, heads };
-    throw new StoreError(`there is a store at ${name} already, ${meta.storeId}: a restore needs an empty place`);
+    return meta && { meta, ...(await logsOf(store, meta)) };
   } catch (error) {
-    // Whatever else it is, such as an outage, says nothing about what is there.
-    if (error instanceof StoreError || error instanceof FormatError) {
-      warn(`what is at ${name} can be emptied, if nobody needs it: ${emptying}`);
-    }
+    // Any other error, such as an outage, says nothing about the contents of the place.
+    if (error instanceof StoreError || error instanceof FormatError) warn(mayBeEmptied(name, emptying));
     throw asStoreError(error as Error, name);
   }
 }
 
-/** The heads of all logs, read before their entries; undefined when there is an event, or a snapshot. */
-async function headsWithoutEvent(store: Store, meta: StoreMeta): Promise<Head[] | undefined> {
+export function mayBeEmptied(name: string, emptying: string): string {
+  return `what is at ${name} can be emptied, if nobody needs it: ${emptying}`;
+}
+
+/** The heads of all logs, read before their entries, and whether there is an event or a snapshot. */
+async function logsOf(store: Store, meta: StoreMeta): Promise<Pick<FoundStore, 'heads' | 'hasEvents'>> {
   const { format } = formatsOf(meta);
   const heads: Head[] = [];
-  for (let shard = 0; shard < meta.shards; shard++) {
-    heads.push(await store.wal.head(shard));
+  for (let shard = 0; shard < meta.shards; shard++) heads.push(await store.wal.head(shard));
+  const isFence = (bytes: Buffer) => {
+    const owner = maybeEntry(bytes, format)?.owner;
+    return owner !== undefined && owner.afterLoss !== true;
+  };
+  for (const [shard, head] of heads.entries()) {
     const entries = await store.wal.read(shard, LSN_ZERO, FENCES_MAX);
-    const isFence = (bytes: Buffer) => {
-      const owner = maybeEntry(bytes, format)?.owner;
-      return owner !== undefined && owner.afterLoss !== true;
-    };
-    if (entries.length === FENCES_MAX || !entries.every(isFence)) return undefined;
-    if ((await store.snapshots.snapshots(shard)).length > 0) return undefined;
-    if (heads[shard]?.lsn.sequence !== entries.length) return undefined;
+    const hasFencesOnly = entries.length < FENCES_MAX && entries.every(isFence);
+    const isComplete = head.lsn.sequence === entries.length;
+    const hasSnapshots = (await store.snapshots.snapshots(shard)).length > 0;
+    if (!hasFencesOnly || !isComplete || hasSnapshots) return { heads, hasEvents: true };
   }
-  return heads;
+  return { heads, hasEvents: false };
 }

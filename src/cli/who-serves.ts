@@ -7,11 +7,12 @@ import { settingsToRead } from './store-address.js';
 import type { Target } from './target-place.js';
 
 /**
- * Who may be serving a store that is about to be restored: a sentence each. Seen are the server of the settings, whatever
+ * Who may be serving a store that is about to be restored, or the one in the place: a sentence each. Seen are the server of the settings, whatever
  * it stores in, and the owner that the log of the place names. A server elsewhere on an emptied Redis cannot be seen.
  */
-export async function whoServes(storeId: string, { store, found }: Target): Promise<string[]> {
-  const sentences = await answering(found === undefined ? [storeId] : [storeId, found.meta.storeId]);
+export async function whoServes(storeId: string | undefined, { store, found }: Target): Promise<string[]> {
+  const ids = [...new Set([storeId, found?.meta.storeId])].filter((id) => id !== undefined);
+  const sentences = await answering(ids);
   if (store === undefined || found === undefined) return sentences;
   const { format } = formatsOf(found.meta);
   const owners = new Map<string, string>();

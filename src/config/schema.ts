@@ -241,7 +241,7 @@ export const settingsSchema = group({
   storeWaitSeconds: count(
     0,
     86_400,
-    'How long a start waits for a store that is away (refuses connections, loads its data). 0: it does not wait.',
+    'How long a start waits for a store that is away (refuses connections, has none left, loads its data). 0: it does not wait.',
   ),
   requestDeadlineMs: count(
     1,

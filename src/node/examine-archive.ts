@@ -42,6 +42,19 @@ export async function findArchive(
   }
 }
 
+/** What stands in the way of a new store in the PostgreSQL of the settings. Creates nothing. Rejects when it does not answer. */
+export async function postgresOccupancy(
+  settings: StoreSettings,
+): Promise<{ readonly hasRounds: boolean; readonly sessions: number }> {
+  const { PostgresArchive } = await import('../store/postgres/postgres-archive.js');
+  const archive = new PostgresArchive(settings.archive as string, NO_STORE, { ...settings.postgres, isReadOnly: true });
+  try {
+    return await archive.occupancy();
+  } finally {
+    await archive.close();
+  }
+}
+
 /** Findings about the archive in PostgreSQL, the bad ones too. Rejects when it does not answer. */
 export async function examinePostgres(settings: StoreSettings, storeId: string): Promise<readonly Finding[]> {
   const { PostgresArchive } = await import('../store/postgres/postgres-archive.js');

@@ -58,4 +58,6 @@ export interface MetaStore {
    * False when a log has gone on. A server on it loses its ownership. Rejects where that is not allowed.
    */
   discard(meta: StoreMeta, heads: readonly Head[]): Promise<boolean>;
+  /** Rejects where `discard` is not allowed for a store with so many shards. It tries on keys of its own, and leaves none. */
+  checkDiscard(shards: number): Promise<void>;
 }

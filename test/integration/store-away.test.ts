@@ -57,6 +57,22 @@ test('a Redis that starts after walletd: it waits, is live and not ready meanwhi
   folder.remove();
 });
 
+test('a start on a Redis without a free connection waits until one is free', async () => {
+  const redis = await RedisServer.start({ maxclients: '1' });
+  const holder = redis.client();
+  await holder.ping();
+  const { open, lines, folder } = nodeOn(redis.url, 0);
+  const opening = open();
+  await until('it waits', () => lines.some((line) => /^waiting for the store .*raise maxclients/.test(line)));
+  await holder.config('SET', 'maxclients', '100');
+  holder.disconnect();
+  const node = await opening;
+  await node.start();
+  await node.stop();
+  await redis.destroy();
+  folder.remove();
+});
+
 test('a Redis that does not come, one that does not accept the password, one that is no master, and what is none end the start', async () => {
   const redis = await RedisServer.start();
   const port = await freePort();

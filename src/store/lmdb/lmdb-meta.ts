@@ -49,4 +49,7 @@ export class LmdbMeta implements MetaStore {
       return true;
     });
   }
+
+  /** The process that has opened the folder may write to all of it. */
+  async checkDiscard(): Promise<void> {}
 }

@@ -65,3 +65,24 @@ export async function replicasOf(client: ClientBase): Promise<Finding> {
 
 const REPLICAS = `
   SELECT current_setting('synchronous_standby_names') AS names, (SELECT count(*)::int FROM pg_stat_replication) AS replicas`;
+
+/** What stands in the way of a new store in a database. */
+export interface Occupancy {
+  /** True when there is a round of any store. */
+  readonly hasRounds: boolean;
+  /** Sessions of others in the database: a walletd that lives, a follower of its backup, a person. */
+  readonly sessions: number;
+}
+
+export async function occupancyOf(client: ClientBase): Promise<Occupancy> {
+  const { rows: tables } = await client.query(`SELECT 1 WHERE to_regclass('${ROUNDS}') IS NOT NULL`);
+  const { rows } = await client.query(SESSIONS);
+  const [{ sessions }] = rows as [{ sessions: number }];
+  if (tables.length === 0) return { hasRounds: false, sessions };
+  const { rows: rounds } = await client.query(`SELECT 1 FROM ${ROUNDS} LIMIT 1`);
+  return { hasRounds: rounds.length > 0, sessions };
+}
+
+const SESSIONS = `
+  SELECT count(*)::int AS sessions FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`;

@@ -27,7 +27,7 @@ import type { Finding } from '../store.js';
 import { createTables, PARTITION, ROUNDS } from './archive-tables.js';
 import { byteaArray, int4Array, int8Array } from './binary-array.js';
 import { Connections, type ConnectionsOptions } from './connections.js';
-import { contentsOf, replicasOf, rightsOf } from './examine-archive.js';
+import { contentsOf, type Occupancy, occupancyOf, replicasOf, rightsOf } from './examine-archive.js';
 import { Partitions } from './partitions.js';
 import { parsePostgresAddress } from './postgres-address.js';
 import { judgeServer } from './server-check.js';
@@ -232,6 +232,11 @@ export class PostgresArchive implements Archive {
       if (findings.some(({ verdict }) => verdict === 'bad')) return findings;
       return [...findings, await contentsOf(client, () => this.mustBeOurs(client))];
     });
+  }
+
+  /** Whether it is free for a new store. Unlike the rest, it makes nothing, and reads the archive of any store. */
+  async occupancy(): Promise<Occupancy> {
+    return await this.connections.alone(({ client }) => occupancyOf(client));
   }
 
   private async *rows(shard: number, day: number): AsyncIterable<readonly Row[]> {

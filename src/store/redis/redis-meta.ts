@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Head } from '../../shard/log/wal.js';
 import { encodeHead, genesisHead } from '../format/entry-codec.js';
@@ -10,6 +11,9 @@ import type { Master } from './master.js';
 import type { Masters } from './masters.js';
 import { maybeRedirect } from './redirect.js';
 import type { Router } from './router.js';
+
+/** Random bytes in the names of the keys of a trial. */
+const TRIAL_BYTES = 4;
 
 /** A meta record as it is stored. */
 interface StoredMeta extends StoreMeta {
@@ -58,6 +62,19 @@ export class RedisMeta implements MetaStore {
     const removed = this.masters.isOne ? await this.discardAtOnce(meta, heads) : await this.discardInSteps(meta, heads);
     if (removed) this.known = undefined;
     return removed;
+  }
+
+  async checkDiscard(shards: number): Promise<void> {
+    const id = randomBytes(TRIAL_BYTES).toString('hex');
+    for (let shard = 0; shard < (this.masters.isOne ? 1 : shards); shard++) {
+      const { stream, head } = this.keys.trial(shard, id);
+      await this.router.onShard(shard, 'appends', async (client) => {
+        if (!this.masters.isOne) return await client.del(head, stream);
+        await client.watch(head, stream);
+        await client.mgetBuffer(head);
+        return await client.multi().del(head, stream).exec();
+      });
+    }
   }
 
   /**

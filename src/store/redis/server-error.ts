@@ -9,6 +9,10 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
   [/^READONLY/, 'this Redis has become a read-only replica and wrote nothing: waiting for the new master'],
   [/^MISCONF/, 'Redis cannot write its disk and refuses writes: make room or repair the disk'],
   [/^NOREPLICAS/, 'Redis has too few replicas (min-replicas-to-write) and wrote nothing: start them'],
+  [
+    /^max number of clients reached/,
+    'Redis has no connection left: raise maxclients, or end the clients that hold them (CLIENT LIST)',
+  ],
   [/^LOADING/, 'Redis is loading its data: waiting for it'],
   [/^MASTERDOWN/, 'this Redis is a replica whose master is down: waiting for a master'],
   [/^BUSY/, 'another script keeps Redis busy: end it with SCRIPT KILL or FUNCTION KILL'],
@@ -39,7 +43,7 @@ const SENTENCES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
 
 /** The server is not there now, or not ready: another try may find it. */
 const OUTAGE =
-  /^(LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|TRYAGAIN|Connection is closed|Stream isn't writeable|Command timed out|connect E|read E|write E|getaddrinfo )/;
+  /^((ERR )?max number of clients reached|LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|TRYAGAIN|Connection is closed|Stream isn't writeable|Command timed out|connect E|read E|write E|getaddrinfo )/;
 const SENTINELS_AWAY = /^All sentinels are unreachable/;
 /** What answers will never do, or will not let us in. */
 const NOT_AWAY = /NOAUTH|WRONGPASS|NOPERM|unknown command|No such master|Protocol error/;

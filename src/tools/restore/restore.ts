@@ -81,7 +81,7 @@ class Restore {
     const archive = await target.openArchive?.(formats.storeId);
     const days = archive && (await keepTrying('look into the archive', patience, () => archive.days()));
     if (days !== undefined && days.length > 0) {
-      throw new ToolError('a restore needs an empty archive, too: empty it, or name another one with WALLETD_ARCHIVE');
+      throw new ToolError('a restore needs an empty archive, too: name a new database in WALLETD_ARCHIVE');
     }
     return new Restore(meta, target, archive, formats, at, patience);
   }
