@@ -20,7 +20,7 @@ export interface TargetStore
   extends Pick<Wal, 'append' | 'read'>,
     Pick<SnapshotStore, 'snapshots' | 'beginSnapshot' | 'writeChunk' | 'publishSnapshot' | 'deleteSnapshot'> {
   /** Opens where closed rounds go; undefined: nowhere, and a store that has some elsewhere cannot be copied here. */
-  readonly openArchive?: (storeId: string) => Promise<Pick<Archive, 'put' | 'days'> | undefined>;
+  readonly openArchive?: (storeId: string) => Promise<Pick<Archive, 'put' | 'raiseMark' | 'days'> | undefined>;
   /** Creates the store, not yet fit to serve; false when it is not empty. */
   createIncomplete(meta: Buffer): Promise<boolean>;
   /** Makes the store fit to serve. Durable when it resolves. */

@@ -1,4 +1,9 @@
-import type { ArchiveMark } from './event.js';
+/** A record of the archive, by its age: the durable end of the log when it was put, and what was put before with the same end. */
+export interface ArchiveMark {
+  readonly epoch: number;
+  readonly sequence: number;
+  readonly index: number;
+}
 
 /** Above 0 when the first is newer; no mark is older than any. */
 export function compareMarks(one: ArchiveMark | undefined, other: ArchiveMark | undefined): number {

@@ -1,5 +1,5 @@
 import type { Units } from './amount.js';
-import type { ArchiveMark } from './event.js';
+import type { ArchiveMark } from './archive-mark.js';
 import type { Operator } from './state/operation.js';
 import type { RoundName } from './state/round.js';
 import type { Session } from './state/session.js';

@@ -1,4 +1,5 @@
 import type { Units } from './amount.js';
+import type { ArchiveMark } from './archive-mark.js';
 import type { CancelState, ChangingEndpoint, OpenState } from './command.js';
 import type { Operator } from './state/operation.js';
 import type { RoundName } from './state/round.js';
@@ -86,13 +87,6 @@ export interface RoundsArchived extends Stamp {
   readonly rounds: readonly RoundName[];
   /** The archive had durably all records of the shard up to this one. Undefined in older logs. */
   readonly mark?: ArchiveMark | undefined;
-}
-
-/** A record of the archive, by its age: the durable end of the log when it was put, and what was put before with the same end. */
-export interface ArchiveMark {
-  readonly epoch: number;
-  readonly sequence: number;
-  readonly index: number;
 }
 
 /** Rounds that the archive has come back, as they are there: so that replay need not ask it. */

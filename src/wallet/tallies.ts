@@ -1,8 +1,9 @@
 import { dayOf } from '../base/time.js';
 import type { Units } from './amount.js';
-import { CHANGES } from './changes.js';
+import type { ArchiveMark } from './archive-mark.js';
 import { newestMark } from './archive-mark.js';
-import type { ArchiveMark, Event } from './event.js';
+import { CHANGES } from './changes.js';
+import type { Event } from './event.js';
 import { type Ledger, tellMoves } from './ledger.js';
 import type { LedgerKind } from './ledger-kind.js';
 

@@ -5,8 +5,8 @@ import { DAY_MS, dayOf } from '../base/time.js';
 import type { Cancel, Timers } from '../base/timers.js';
 import type { ShardArchive } from '../shard/archive/shard-archive.js';
 import type { Shard } from '../shard/shard.js';
+import type { ArchiveMark } from '../wallet/archive-mark.js';
 import type { Answer } from '../wallet/decision.js';
-import type { ArchiveMark } from '../wallet/event.js';
 import type { ArchivablePlace, ArchivablePlayer, Query, QueryResult } from '../wallet/query.js';
 import type { BusyAnswer } from '../wallet/rejection.js';
 import type { SpareTime } from './spare-time.js';
@@ -164,6 +164,7 @@ export class Archiver {
   }
 
   private sweep(): void {
+    for (const { archive } of this.members) void archive.check();
     if (!this.deps.isClockTrusted()) return;
     // A day more: what was changed last within it is not as old yet.
     const day = dayOf(this.deps.clock.now() - this.deps.retentionMs - DAY_MS);

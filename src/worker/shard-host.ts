@@ -8,7 +8,6 @@ import { SteadyClock } from '../base/steady-clock.js';
 import { type Cancel, delay, nextTurn, type Timers } from '../base/timers.js';
 import { type CallbackCodec, type CallbackReply, MALFORMED } from '../callback/callback-codec.js';
 import type { SentCallback } from '../callback/sent-callback.js';
-import type { ArchiveMark } from '../wallet/event.js';
 import type { Archive } from '../shard/archive/archive.js';
 import { type ArchiveMeasures, ShardArchive } from '../shard/archive/shard-archive.js';
 import type { ShardArchiveDeps } from '../shard/archive/shard-archive-deps.js';
@@ -21,6 +20,7 @@ import { Shard, type ShardLimits, type ShardMeasures } from '../shard/shard.js';
 import type { SnapshotPolicy } from '../shard/snapshot/snapshot-policy.js';
 import type { SnapshotFormat, SnapshotStore } from '../shard/snapshot/snapshot-store.js';
 import { type NewestSnapshot, type Pace, type SnapshotResult, Snapshotter } from '../shard/snapshot/snapshotter.js';
+import type { ArchiveMark } from '../wallet/archive-mark.js';
 import type { Command } from '../wallet/command.js';
 import type { Rules } from '../wallet/decide/rules.js';
 import type { Answer } from '../wallet/decision.js';
@@ -196,7 +196,12 @@ export class ShardHost implements ThreadShards {
     const { archive } = deps;
     const archived: [Shard, ShardArchive][] = [];
     for (const id of shardIds) {
-      const shardArchive = archive && new ShardArchive(id, this.archiveDeps(archive, () => this.shards.get(id)?.archived));
+      const shardArchive =
+        archive &&
+        new ShardArchive(
+          id,
+          this.archiveDeps(archive, () => this.shards.get(id)?.archived),
+        );
       const shard: Shard = new Shard(
         id,
         {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { Change, Event } from '../../src/wallet/event.js';
+import type { Change, Event, RoundsArchived } from '../../src/wallet/event.js';
 import type { Operator } from '../../src/wallet/state/operation.js';
 
 /** What FORMAT.md says of one type of event or change. */
@@ -76,6 +76,9 @@ export class FormatDocument {
       const bits = flagsOf(made as Change).map(([flag, isSet]) => (isSet ? (this.flagBits.get(flag) ?? 0) : 0));
       const sum = bits.reduce((all, bit) => all + bit, 0);
       assert.equal(value ?? 0, sum, `the bits of ${made.type}`);
+    } else if (field === 'mark') {
+      const { mark } = made as RoundsArchived;
+      assert.deepEqual(value, mark && [mark.epoch, mark.sequence, mark.index]);
     } else if (field === 'by') {
       const { by } = made as { by?: Operator };
       assert.deepEqual(value, by && [by.name, by.address], `who signed ${made.type}`);

@@ -54,6 +54,7 @@ const WRITTEN_AS_TODAY: readonly string[] = [
   'v1-rollback-repeats',
   'v1-reward-voids',
   'v1-remembered',
+  'v1-archive-marks',
 ];
 
 const histories = readHistories();

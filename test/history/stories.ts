@@ -22,6 +22,7 @@ export const STORIES: Readonly<Record<string, (store: StoreWriter) => Promise<vo
   'v1-rollback-repeats': rollbackRepeats,
   'v1-reward-voids': rewardVoids,
   'v1-remembered': remembered,
+  'v1-archive-marks': archiveMarks,
 };
 
 async function everything(store: StoreWriter): Promise<void> {
@@ -447,6 +448,22 @@ async function sessions(store: StoreWriter): Promise<void> {
     { type: 'set-session', username: 'bob', session: { digest: sessionDigest('bob', '2'), endMs: 0 }, by },
     { type: 'end-session', username: 'bob' },
   );
+}
+
+/** Rounds that leave for an archive whose newest record the log keeps. */
+async function archiveMarks(store: StoreWriter): Promise<void> {
+  await store.takeOver({ host: 'node-a', pid: 4242, startedMs: store.now });
+  await store.write({ type: 'import-player', id: 'opening', username: 'ann', currency: 'THB', balance: 500_000 });
+  await store.write(reward([{ id: 'w1', roundId: 'r1' }]), reward([{ id: 'w2', roundId: 'r2' }]));
+  const gone = store.closedRoundsOf('ann');
+  const leave = (n: number, sequence: number) => {
+    const rounds = gone.slice(n, n + 1);
+    const mark = { epoch: 1, sequence, index: n };
+    return { type: 'archive', username: 'ann', rounds, beforeMs: store.now + 1, mark } as const;
+  };
+  await store.write(leave(0, 2));
+  await store.write(leave(1, 2 ** 33));
+  await store.takeOver({ host: 'node-b', pid: 1, startedMs: store.now });
 }
 
 /** Messages that rounds remember: arrays, and the content of an earlier message under another request id; also after a rollback. */

@@ -92,7 +92,10 @@ test('LMDB: a day file with fewer records than it had answers nothing', async ()
   writeFileSync(path, older);
   const third = LmdbArchive.open(folder, STORE_ID);
   const name = { player: 1, kind: 'round', hash: 9 } as const;
-  await assert.rejects(third.find(0, [name], { first: 0, last: 99_999 }), /2024-10-04\.mdb .* has 1 records, and had 2/);
+  await assert.rejects(
+    third.find(0, [name], { first: 0, last: 99_999 }),
+    /2024-10-04\.mdb .* has 1 records, and had 2/,
+  );
   await third.close();
 });
 

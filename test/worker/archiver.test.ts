@@ -57,6 +57,7 @@ function archiving(t: TestContext) {
     put: async (): Promise<void> => {},
     work: () => false,
     save: async () => {},
+    check: async () => {},
     dropBefore: (day: number) => void dropped.push(day),
     close() {},
   };

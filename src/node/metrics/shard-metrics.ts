@@ -52,6 +52,13 @@ export function shardMetrics(shards: readonly HostMeasures[]): Metric[] {
       ),
     ),
     gauge(
+      'walletd_archive_behind_log',
+      '1: the archive lacks records that the log relies on, so that nothing it says is believed.',
+      shards.flatMap(({ shard, archive }) =>
+        archive === undefined ? [] : [{ labels: { shard }, value: archive.isBehind ? 1 : 0 }],
+      ),
+    ),
+    gauge(
       'walletd_archive_names',
       'Ids and rounds that are known to be in the archive.',
       shards.flatMap(({ shard, archive }) =>

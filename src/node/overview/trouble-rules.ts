@@ -107,6 +107,16 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
       ),
   },
   {
+    alert: 'WalletdArchiveBehindLog',
+    urgency: 'now',
+    find: ({ figures }) =>
+      maybe(
+        figures.series('walletd_archive_behind_log').some(({ value }) => value === 1),
+        () => 'The archive lacks records that the log relies on: it is empty, older or another one.',
+        'Nothing it says is believed. Name the right archive, or restore it from a backup as new as the log.',
+      ),
+  },
+  {
     alert: 'WalletdArchiveNamesSkipped',
     urgency: 'soon',
     limit: 0,

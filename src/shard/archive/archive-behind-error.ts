@@ -1,10 +1,9 @@
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import { compareMarks, formatMark } from '../../wallet/archive-mark.js';
-import type { ArchiveMark } from '../../wallet/event.js';
 
 /** The archive lacks records that the log relies on: it is empty, older or another one, and its silence proves nothing. */
 export class ArchiveBehindError extends Error {
   override readonly name = 'ArchiveBehindError';
-
 }
 
 /** Throws an `ArchiveBehindError` where the newest record that the archive has is older than the one that the log relies on. */

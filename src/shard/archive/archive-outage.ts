@@ -57,6 +57,17 @@ export class ArchiveOutage {
     }
   }
 
+  /** Asks once. Does not reject. */
+  async ask(ask: () => Promise<void>): Promise<void> {
+    if (this.isClosed) return;
+    try {
+      await ask();
+      this.answered();
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
   private answered(): void {
     if (this.code !== undefined) this.deps.log.info({ shard: this.shard }, 'the archive is back');
     this.code = undefined;

@@ -1,5 +1,5 @@
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import { compareMarks } from '../../wallet/archive-mark.js';
-import type { ArchiveMark } from '../../wallet/event.js';
 import { compareLsn, type Lsn } from '../log/lsn.js';
 
 /**
@@ -30,7 +30,9 @@ export const ARCHIVE_VERSION = 2;
 export const FIRST_ARCHIVE_VERSION = 1;
 
 /** The newest of these records of each shard. */
-export function newestMarks(records: readonly Pick<ArchiveRecord, 'shard' | 'lsn' | 'index'>[]): Map<number, ArchiveMark> {
+export function newestMarks(
+  records: readonly Pick<ArchiveRecord, 'shard' | 'lsn' | 'index'>[],
+): Map<number, ArchiveMark> {
   const marks = new Map<number, ArchiveMark>();
   for (const { shard, lsn, index } of records) {
     const mark = { ...lsn, index };

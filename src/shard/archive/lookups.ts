@@ -105,7 +105,9 @@ export class Lookups {
     };
     const isWanted = () => this.isWanted(flying);
     const find = (names: readonly ArchiveName[]) =>
-      names.length === 0 ? [] : this.outage.untilItAnswers(() => archive.find(this.shard, names, days, required()), isWanted);
+      names.length === 0
+        ? []
+        : this.outage.untilItAnswers(() => archive.find(this.shard, names, days, required()), isWanted);
     const records = await find(flying.flatMap(({ rounds }) => rounds));
     const missing = flying.flatMap((lookup) => this.missing(lookup, records));
     return missing.length === 0 ? records : [...records, ...(await find(missing))];

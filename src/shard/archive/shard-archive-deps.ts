@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { HashKey } from '../../base/keyed-hash.js';
 import type { Logger } from '../../base/logger.js';
-import type { ArchiveMark } from '../../wallet/event.js';
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { Archive } from './archive.js';
 
 export interface ShardArchiveDeps {

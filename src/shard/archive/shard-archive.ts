@@ -1,9 +1,9 @@
 import { assert } from '../../base/assert.js';
 import { messageOf } from '../../base/message-of.js';
 import { dayOf } from '../../base/time.js';
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { Archivable, Missing } from '../../wallet/archiving.js';
 import type { CallbackCommand } from '../../wallet/command.js';
-import type { ArchiveMark } from '../../wallet/event.js';
 import type { ArchivablePlayer, ArchivedPart } from '../../wallet/query.js';
 import { compareLsn, type Lsn } from '../log/lsn.js';
 import {
@@ -31,6 +31,8 @@ export interface ArchiveMeasures {
   readonly bytes: number;
   /** It did not answer when it was asked last. */
   readonly isAway: boolean;
+  /** It answered, and lacked what the log relies on. */
+  readonly isBehind: boolean;
   /** Sets of names that could not be built: what may be in their days is looked up. */
   readonly skipped: number;
 }
@@ -79,7 +81,13 @@ export class ShardArchive {
 
   get measures(): ArchiveMeasures {
     const { known, outage } = this;
-    return { names: known.count, bytes: known.bytes, isAway: outage.isAway, skipped: known.skipped };
+    return {
+      names: known.count,
+      bytes: known.bytes,
+      isAway: outage.isAway,
+      isBehind: outage.isBehind,
+      skipped: known.skipped,
+    };
   }
 
   /**
@@ -112,6 +120,11 @@ export class ShardArchive {
   private async mustReachLog(): Promise<void> {
     const required = this.deps.required();
     if (required !== undefined) mustReach(this.shard, await this.deps.archive.mark(this.shard), required);
+  }
+
+  /** Looks whether the archive has what the log relies on, also while nothing has to be looked up. Does not reject. */
+  async check(): Promise<void> {
+    await this.outage.ask(() => this.mustReachLog());
   }
 
   /** Lets go of what it knows: another node has the shard. */

@@ -1,6 +1,7 @@
 import { unreachable } from '../../base/assert.js';
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import type { CancelState, ChangingEndpoint, OpenState } from '../../wallet/command.js';
-import type { ArchiveMark, CallbackApplied, Change, Event } from '../../wallet/event.js';
+import type { CallbackApplied, Change, Event } from '../../wallet/event.js';
 import type { Operator } from '../../wallet/state/operation.js';
 import type { RoundName } from '../../wallet/state/round.js';
 import { UnknownFormatError } from './format-error.js';

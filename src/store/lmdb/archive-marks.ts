@@ -1,6 +1,6 @@
 import { open, type RootDatabase } from 'lmdb';
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import { compareMarks } from '../../wallet/archive-mark.js';
-import type { ArchiveMark } from '../../wallet/event.js';
 import { Commits } from './commits.js';
 import { BINARY, usedBytes } from './environment.js';
 import { FileGrowth } from './file-growth.js';

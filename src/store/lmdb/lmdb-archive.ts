@@ -14,9 +14,9 @@ import {
 } from '../../shard/archive/archive.js';
 import { ArchiveBehindError, mustReach } from '../../shard/archive/archive-behind-error.js';
 import type { Lsn } from '../../shard/log/lsn.js';
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import { newerArchive } from '../format/archive-record.js';
 import { FormatError } from '../format/format-error.js';
-import type { ArchiveMark } from '../../wallet/event.js';
 import { ArchiveDay } from './archive-day.js';
 import { ArchiveMarks } from './archive-marks.js';
 import { SavedNames } from './saved-names.js';

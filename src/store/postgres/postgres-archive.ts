@@ -12,7 +12,7 @@ import {
 } from '../../shard/archive/archive.js';
 import { mustReach } from '../../shard/archive/archive-behind-error.js';
 import type { Lsn } from '../../shard/log/lsn.js';
-import type { ArchiveMark } from '../../wallet/event.js';
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
 import { maybeOpenFresh, maybeOpenNames, sealFresh, sealNames } from '../format/archive-names.js';
 import {
   type DatedPlace,
@@ -300,7 +300,8 @@ function raise(first: number): string {
 }
 
 const RAISE = raise(1);
-const MARK = 'SELECT epoch AS mark_epoch, sequence AS mark_sequence, index AS mark_index FROM walletd_marks WHERE shard = $1';
+const MARK =
+  'SELECT epoch AS mark_epoch, sequence AS mark_sequence, index AS mark_index FROM walletd_marks WHERE shard = $1';
 
 /** Without a word about what is there already, because nothing is, but after an outage: to be ready for it costs a third more. */
 const PUT = `

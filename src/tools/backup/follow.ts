@@ -1,6 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { newestMark } from '../../wallet/archive-mark.js';
-import type { ArchiveMark } from '../../wallet/event.js';
 import { ALL_DAYS } from '../../shard/archive/archive.js';
 import { nameOfRound } from '../../shard/archive/archive-hash.js';
 import { readLog } from '../../shard/log/log-reader.js';
@@ -8,6 +6,8 @@ import { compareLsn, formatLsn } from '../../shard/log/lsn.js';
 import { isPermanent } from '../../shard/log/patience.js';
 import { RecoveryError } from '../../shard/log/recovery-error.js';
 import { type Entry, type Head, isSameHead } from '../../shard/log/wal.js';
+import type { ArchiveMark } from '../../wallet/archive-mark.js';
+import { newestMark } from '../../wallet/archive-mark.js';
 import type { SourceStore } from '../copy-ports.js';
 import type { Coverage, ShardCoverage } from '../coverage.js';
 import type { Frame } from '../frame.js';

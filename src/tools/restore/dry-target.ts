@@ -6,7 +6,8 @@ import type { TargetStore } from '../copy-ports.js';
  */
 export function dryTarget(hasArchive: boolean): TargetStore {
   return {
-    openArchive: async () => (hasArchive ? { put: async () => {}, days: async () => [] } : undefined),
+    openArchive: async () =>
+      hasArchive ? { put: async () => {}, raiseMark: async () => {}, days: async () => [] } : undefined,
     append: async (appends) => appends.map(() => ({ type: 'ok' })),
     read: async () => [],
     snapshots: async () => [],

@@ -57,7 +57,7 @@ class Restore {
   private constructor(
     private readonly meta: Buffer,
     private readonly target: TargetStore,
-    private readonly targetArchive: Pick<Archive, 'put'> | undefined,
+    private readonly targetArchive: Pick<Archive, 'put' | 'raiseMark'> | undefined,
     private readonly formats: StoreFormats,
     at: At | undefined,
     private readonly patience: Patience,
@@ -117,9 +117,22 @@ class Restore {
     for (const shard of this.shards) {
       shard.checkEnd(must(coverage.shards[shard.shard], 'an end tells of all shards').head);
     }
+    await this.raiseMarks();
     await keepTrying('complete the store', this.patience, () => this.target.complete(this.meta));
     const shards = this.shards.map((shard) => shard.summary());
     return { storeId: this.formats.storeId, copiedMs: coverage.timeMs, shards };
+  }
+
+  /** The newest record that the log relies on need not be in a backup: its round can have come back since, or be too old. */
+  private async raiseMarks(): Promise<void> {
+    const { targetArchive } = this;
+    if (targetArchive === undefined) return;
+    for (const { shard, lsn } of this.shards) {
+      if (lsn.sequence === 0) continue;
+      await keepTrying('write to the archive', this.patience, () =>
+        targetArchive.raiseMark(shard, { ...lsn, index: 0 }),
+      );
+    }
   }
 
   /** What was put into the archive later than the shard is restored to is of another future. */

@@ -134,7 +134,8 @@ export class ShardRestore {
     await this.snapshot.publish();
   }
 
-  private get lsn(): Lsn {
+  /** Of the newest entry that has come. */
+  get lsn(): Lsn {
     return this.last?.lsn ?? LSN_ZERO;
   }
 

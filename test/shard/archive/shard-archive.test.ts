@@ -5,8 +5,8 @@ import { silentLogger } from '../../../src/base/logger.js';
 import type { Archive } from '../../../src/shard/archive/archive.js';
 import { GivenUpError } from '../../../src/shard/archive/archive-outage.js';
 import { ShardArchive } from '../../../src/shard/archive/shard-archive.js';
+import type { ArchiveMark } from '../../../src/wallet/archive-mark.js';
 import { type Archivable, archivableRounds } from '../../../src/wallet/archiving.js';
-import type { ArchiveMark } from '../../../src/wallet/event.js';
 import { commands, Domain } from '../../support/domain.js';
 import { MemoryArchive } from '../../support/memory-archive.js';
 import { until } from '../../support/until.js';
@@ -52,12 +52,20 @@ test('names of an archive that is behind the log are not believed', async () => 
   assert.deepEqual(mark, { epoch: 1, sequence: 5, index: 0 });
   const empty = new MemoryArchive();
   let isOver = false;
-  const node = knowing(empty, (run) => run(), 40, () => mark);
+  const node = knowing(
+    empty,
+    (run) => run(),
+    40,
+    () => mark,
+  );
   void node.load().then(() => {
     isOver = true;
   });
   const missing = { ids: [], rewardIds: [], roundIds: ['new'] };
-  await assert.rejects(node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + 20) ?? Promise.resolve(), GivenUpError);
+  await assert.rejects(
+    node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + 20) ?? Promise.resolve(),
+    GivenUpError,
+  );
   assert.deepEqual([isOver, node.measures.isAway, mayHave(node, 'new')], [false, true, true]);
   empty.records = archive.records;
   await empty.raiseMark(SHARD, mark as ArchiveMark);
@@ -68,13 +76,21 @@ test('names of an archive that is behind the log are not believed', async () => 
 test('a lookup in an archive that falls behind while it serves is no answer', async () => {
   const archive = new MemoryArchive();
   let mark: ArchiveMark | undefined;
-  const node = knowing(archive, (run) => run(), 40, () => mark);
+  const node = knowing(
+    archive,
+    (run) => run(),
+    40,
+    () => mark,
+  );
   await node.load();
   mark = await put(node, 'r1', 5);
   archive.records = [];
   archive.marks.clear();
   const missing = { ids: [], rewardIds: [], roundIds: ['r1'] };
-  await assert.rejects(node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + 20) ?? Promise.resolve(), GivenUpError);
+  await assert.rejects(
+    node.maybeFind('ann', 'p', missing, systemClock.monotonicMs() + 20) ?? Promise.resolve(),
+    GivenUpError,
+  );
   assert.equal(node.measures.isAway, true);
 });
 
