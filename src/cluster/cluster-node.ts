@@ -21,6 +21,7 @@ import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage, Pulse } from './p
 import { PeerTimes } from './peer-times.js';
 import { Planner, type PlannerSettings } from './planner.js';
 import { Probation } from './probation.js';
+import { Retentions } from './retentions.js';
 import { Router } from './router.js';
 import { Routes } from './routes.js';
 import { SnapshotRound } from './snapshot-round.js';
@@ -74,6 +75,14 @@ const TIME_MAX_MS = 60_000;
 /** Why what an operator asked of the cluster is not done. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
+/** What the other members say that bears on irreversible acts. */
+export interface ClusterWitnesses {
+  /** Their wall clocks now. */
+  readonly peersMs: readonly number[];
+  /** How long members keep data; undefined: one that does not say. */
+  readonly retentionsMs: readonly (number | undefined)[];
+}
+
 /** What is known of a peer from its newest pulse. */
 interface Peer {
   readonly seesTable: boolean;
@@ -87,6 +96,7 @@ export class ClusterNode implements PeerEvents {
   private readonly routes = new Routes();
   private readonly clocks = new PeerClocks();
   private readonly times = new PeerTimes();
+  private readonly retentions = new Retentions();
   private readonly membership: Membership;
   private readonly ownership: Ownership;
   private readonly planner: Planner;
@@ -256,6 +266,13 @@ export class ClusterNode implements PeerEvents {
     return this.told.all;
   }
 
+  /** Clocks and retentions of the others, for what must not be undone. */
+  get witnesses(): ClusterWitnesses {
+    const nowMs = this.deps.clock.now();
+    const peersMs = this.times.aheadMs.map((aheadMs) => nowMs + aheadMs);
+    return { peersMs, retentionsMs: this.retentions.all(this.membership.view) };
+  }
+
   /** Undefined before the table has answered. */
   get status(): ClusterStatus | undefined {
     const { tag, shardCount, clock } = this.deps;
@@ -403,6 +420,7 @@ export class ClusterNode implements PeerEvents {
     const { tag } = this.deps;
     this.probation.viewed();
     this.history.note(view, this.deps.clock.now());
+    this.retentions.viewed(view);
     const peers = new Map<string, PeerAddress>();
     for (const [other, { host, port }] of view.members) {
       this.everMembers.add(other);

@@ -62,6 +62,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
       version: VERSION,
       format: STORE_FORMAT,
       rulesHash: rulesHash(settings, meta),
+      retentionMs: rulesOf(settings, meta).retentionMs,
     },
     advertisedPort: reached.port,
     settings: { followers: cluster.followers, expect: cluster.expect },

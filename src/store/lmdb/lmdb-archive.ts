@@ -128,6 +128,8 @@ export class LmdbArchive implements Archive {
     for (const day of this.daysWithFile()) await this.dayOf(day).dropAfter(shard, lsn);
   }
 
+  async serverMs(): Promise<undefined> {}
+
   async room(): Promise<{ readonly usedBytes: number }> {
     const bytes = this.daysWithFile().map((day) => {
       return this.open.get(day)?.usedBytes ?? statSync(this.pathOf(day), { throwIfNoEntry: false })?.size ?? 0;
