@@ -73,8 +73,8 @@ test('rounds of the wrong time keep it and never look older than they were', asy
   const archive = new MemoryArchive();
   const host = await startedOn(wal, { isClockConfirmed: true, archive, memoryMs: 100 });
   await host.execute(settle([{ id: 't1' }]));
-  await host.execute(place([{ id: 't2' }]));
-  await host.execute(settle([{ id: 't2' }]));
+  await host.execute(place([{ id: 't2', roundId: 'round 2' }]));
+  await host.execute(settle([{ id: 't2', roundId: 'round 2' }]));
   const today = Math.floor(NOW_MS / DAY_MS);
   // The round of the right time leaves memory; log time stood still before.
   const passing = (isTrue: () => boolean) => () => {
