@@ -15,6 +15,7 @@ import { FollowerLag } from './follower-lag.js';
 import { BEAT_MS, Membership } from './membership.js';
 import { type Move, MoveHistory } from './move-history.js';
 import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
+import { PauseWatch } from './pause-watch.js';
 import { PeerClocks } from './peer-clocks.js';
 import { type Gathered, PeerCopies } from './peer-copies.js';
 import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage, Pulse } from './peer-protocol.js';
@@ -57,6 +58,8 @@ export interface ClusterNodeDeps {
   /** All shards are somebody's who is no member: another process has the store. */
   readonly onStrangers: (shard: number, takenBy: string) => void;
   readonly clock: Clock;
+  /** Puts the monotonic clock of this process forward, in all its threads. */
+  readonly addMissedTime: (ms: number) => void;
   readonly timers: Timers;
   readonly log: Logger;
 }
@@ -97,6 +100,7 @@ export class ClusterNode implements PeerEvents {
   private readonly clocks = new PeerClocks();
   private readonly times = new PeerTimes();
   private readonly retentions = new Retentions();
+  private readonly pauses = new PauseWatch();
   private readonly membership: Membership;
   private readonly ownership: Ownership;
   private readonly planner: Planner;
@@ -507,6 +511,7 @@ export class ClusterNode implements PeerEvents {
     this.routes.gone(tag);
     this.clocks.forget(tag);
     this.times.forget(tag);
+    this.pauses.forget(tag);
     this.callServer.linkLost(tag);
     this.snapshots.linkLost(tag);
     this.copies.linkLost(tag);
@@ -519,6 +524,7 @@ export class ClusterNode implements PeerEvents {
 
   private pulsed(tag: string, { clockMs, nowMs, serving, stuck, seesTable }: Pulse): void {
     const { clock } = this.deps;
+    this.checkPause(tag, clockMs);
     const ourMs = clock.monotonicMs();
     this.watch.heard(tag, stuck, ourMs);
     this.clocks.heard(tag, clockMs, ourMs);
@@ -683,6 +689,17 @@ export class ClusterNode implements PeerEvents {
       this.warned.add(other);
       log.warn({ node: name }, 'a node of the cluster has other rules: a callback may be decided differently there');
     }
+  }
+
+  /** What was begun before a pause of this machine has run out, here as for the others. */
+  private checkPause(tag: string, theirMs: number): void {
+    const { clock, addMissedTime, log } = this.deps;
+    const missedMs = this.pauses.heard(tag, theirMs, clock.monotonicMs());
+    if (missedMs === 0) return;
+    log.warn({ code: 'machine-paused', missedMs: Math.round(missedMs) }, 'machine was paused: time is put forward');
+    addMissedTime(missedMs);
+    this.clocks.forgetAll();
+    this.probation.running(clock.monotonicMs());
   }
 
   private checkTime(): void {

@@ -149,6 +149,7 @@ export class SimulatedNode {
       observer: { taken() {}, paused() {} },
       onStrangers: () => {},
       clock: process,
+      addMissedTime: (ms) => process.addMissedTime(ms),
       timers: process,
       log,
     });
