@@ -12,6 +12,8 @@ chromium --version >/dev/null 2>&1 || missing="$missing chromium"
 PATH="$PATH:/usr/sbin:$(echo /usr/lib/postgresql/*/bin | tr ' ' ':')"
 initdb --version >/dev/null 2>&1 || wanted="$wanted postgresql"
 pgbouncer --version >/dev/null 2>&1 || wanted="$wanted pgbouncer"
+# Tests with a wrong clock are skipped without it.
+faketime --version >/dev/null 2>&1 || wanted="$wanted faketime"
 [ -n "$missing$wanted" ] || exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   # shellcheck disable=SC2086 # lists of packages

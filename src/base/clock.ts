@@ -23,7 +23,25 @@ function threadStartedMs(): number {
   return startedMs;
 }
 
+/** Time that the system's monotonic clock has missed, in all threads. */
+let missed = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+
+/** For a new thread, whose clock is to leap with those of the others. */
+export function missedTime(): SharedArrayBuffer {
+  return missed.buffer as SharedArrayBuffer;
+}
+
+/** To be called first in a new thread. */
+export function shareMissedTime(buffer: SharedArrayBuffer): void {
+  missed = new Float64Array(buffer);
+}
+
+/** The machine was suspended for so long: monotonic time leaps, so that what was to end meanwhile has ended. */
+export function addMissedTime(ms: number): void {
+  missed[0] = (missed[0] as number) + ms;
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonicMs: () => THREAD_STARTED_MS + performance.now(),
+  monotonicMs: () => THREAD_STARTED_MS + performance.now() + (missed[0] as number),
 };

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
+import { systemClock } from '../base/clock.js';
 import { messageOf } from '../base/message-of.js';
 import { loadSettings } from '../config/load.js';
 import type { StoreSettings } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
 import { hasArchive, openArchiveToRead } from '../node/drivers/open-archive.js';
 import { examinePostgres } from '../node/examine-archive.js';
+import { examineLogTime, judgeArchiveClock } from '../node/examine-time.js';
 import { EXIT } from '../node/exit-codes.js';
 import { asStoreError } from '../node/store-error.js';
 import type { Finding } from '../store/store.js';
@@ -49,7 +51,11 @@ async function doctor(address: string | undefined): Promise<Outcome> {
         : { about: 'store', verdict: 'good', says: `id ${meta.storeId}, ${meta.shards} shards` },
       ...(await store.examine()),
     );
-    if (meta !== undefined) findings.push(...(await examineArchive(settings, meta.storeId)));
+    if (meta !== undefined) {
+      const logTime = await examineLogTime(store, meta, systemClock);
+      if (logTime !== undefined) findings.push(logTime);
+      findings.push(...(await examineArchive(settings, meta.storeId)));
+    }
   } catch (error) {
     throw asStoreError(error as Error, driver.name);
   } finally {
@@ -72,10 +78,20 @@ async function examineArchive(settings: StoreSettings, storeId: string): Promise
   try {
     return settings.archive === null
       ? [await examineFolder(settings, storeId)]
-      : await examinePostgres(settings, storeId);
+      : [...(await examinePostgres(settings, storeId)), ...(await examineArchiveClock(settings, storeId))];
   } catch (error) {
     const todo = 'callbacks that need it get 503, and closed rounds stay in memory, until it answers';
     return [{ about: 'archive', verdict: 'bad', says: messageOf(error), todo }];
+  }
+}
+
+async function examineArchiveClock(settings: StoreSettings, storeId: string): Promise<readonly Finding[]> {
+  const archive = await openArchiveToRead(settings, storeId, 'read');
+  try {
+    const serverMs = await archive?.serverMs();
+    return serverMs === undefined ? [] : [judgeArchiveClock(serverMs, systemClock.now())];
+  } finally {
+    await archive?.close();
   }
 }
 

@@ -15,12 +15,14 @@ import { FollowerLag } from './follower-lag.js';
 import { BEAT_MS, Membership } from './membership.js';
 import { type Move, MoveHistory } from './move-history.js';
 import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
+import { PauseWatch } from './pause-watch.js';
 import { PeerClocks } from './peer-clocks.js';
 import { type Gathered, PeerCopies } from './peer-copies.js';
 import type { PeerAddress, PeerEvents, PeerLinks, PeerMessage, Pulse } from './peer-protocol.js';
 import { PeerTimes } from './peer-times.js';
 import { Planner, type PlannerSettings } from './planner.js';
 import { Probation } from './probation.js';
+import { Retentions } from './retentions.js';
 import { Router } from './router.js';
 import { Routes } from './routes.js';
 import { SnapshotRound } from './snapshot-round.js';
@@ -56,6 +58,8 @@ export interface ClusterNodeDeps {
   /** All shards are somebody's who is no member: another process has the store. */
   readonly onStrangers: (shard: number, takenBy: string) => void;
   readonly clock: Clock;
+  /** Puts the monotonic clock of this process forward, in all its threads. */
+  readonly addMissedTime: (ms: number) => void;
   readonly timers: Timers;
   readonly log: Logger;
 }
@@ -74,6 +78,14 @@ const TIME_MAX_MS = 60_000;
 /** Why what an operator asked of the cluster is not done. */
 export type ClusterRefusal = 'no-such-node' | 'node-takes-none' | 'table-has-changed';
 
+/** What the other members say that bears on irreversible acts. */
+export interface ClusterWitnesses {
+  /** Their wall clocks now. */
+  readonly peersMs: readonly number[];
+  /** How long members keep data; undefined: one that does not say. */
+  readonly retentionsMs: readonly (number | undefined)[];
+}
+
 /** What is known of a peer from its newest pulse. */
 interface Peer {
   readonly seesTable: boolean;
@@ -87,6 +99,8 @@ export class ClusterNode implements PeerEvents {
   private readonly routes = new Routes();
   private readonly clocks = new PeerClocks();
   private readonly times = new PeerTimes();
+  private readonly retentions = new Retentions();
+  private readonly pauses = new PauseWatch();
   private readonly membership: Membership;
   private readonly ownership: Ownership;
   private readonly planner: Planner;
@@ -256,6 +270,13 @@ export class ClusterNode implements PeerEvents {
     return this.told.all;
   }
 
+  /** Clocks and retentions of the others, for what must not be undone. */
+  get witnesses(): ClusterWitnesses {
+    const nowMs = this.deps.clock.now();
+    const peersMs = this.times.aheadMs.map((aheadMs) => nowMs + aheadMs);
+    return { peersMs, retentionsMs: this.retentions.all(this.membership.view) };
+  }
+
   /** Undefined before the table has answered. */
   get status(): ClusterStatus | undefined {
     const { tag, shardCount, clock } = this.deps;
@@ -403,6 +424,7 @@ export class ClusterNode implements PeerEvents {
     const { tag } = this.deps;
     this.probation.viewed();
     this.history.note(view, this.deps.clock.now());
+    this.retentions.viewed(view);
     const peers = new Map<string, PeerAddress>();
     for (const [other, { host, port }] of view.members) {
       this.everMembers.add(other);
@@ -489,6 +511,7 @@ export class ClusterNode implements PeerEvents {
     this.routes.gone(tag);
     this.clocks.forget(tag);
     this.times.forget(tag);
+    this.pauses.forget(tag);
     this.callServer.linkLost(tag);
     this.snapshots.linkLost(tag);
     this.copies.linkLost(tag);
@@ -501,6 +524,7 @@ export class ClusterNode implements PeerEvents {
 
   private pulsed(tag: string, { clockMs, nowMs, serving, stuck, seesTable }: Pulse): void {
     const { clock } = this.deps;
+    this.checkPause(tag, clockMs);
     const ourMs = clock.monotonicMs();
     this.watch.heard(tag, stuck, ourMs);
     this.clocks.heard(tag, clockMs, ourMs);
@@ -665,6 +689,17 @@ export class ClusterNode implements PeerEvents {
       this.warned.add(other);
       log.warn({ node: name }, 'a node of the cluster has other rules: a callback may be decided differently there');
     }
+  }
+
+  /** What was begun before a pause of this machine has run out, here as for the others. */
+  private checkPause(tag: string, theirMs: number): void {
+    const { clock, addMissedTime, log } = this.deps;
+    const missedMs = this.pauses.heard(tag, theirMs, clock.monotonicMs());
+    if (missedMs === 0) return;
+    log.warn({ code: 'machine-paused', missedMs: Math.round(missedMs) }, 'machine was paused: time is put forward');
+    addMissedTime(missedMs);
+    this.clocks.forgetAll();
+    this.probation.running(clock.monotonicMs());
   }
 
   private checkTime(): void {

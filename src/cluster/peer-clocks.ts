@@ -14,6 +14,11 @@ export class PeerClocks {
     this.ahead.delete(tag);
   }
 
+  /** Our clock has leapt: what was heard before says nothing of it. */
+  forgetAll(): void {
+    this.ahead.clear();
+  }
+
   /** Undefined before its first pulse. */
   toTheirs(tag: string, ourMs: number): number | undefined {
     const ahead = this.ahead.get(tag);

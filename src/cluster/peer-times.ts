@@ -11,6 +11,11 @@ export class PeerTimes {
     this.ahead.delete(tag);
   }
 
+  /** Clocks of the others less ours, as heard last. Milliseconds. */
+  get aheadMs(): readonly number[] {
+    return [...this.ahead.values()];
+  }
+
   /** How far this node is behind the middle of all, or ahead of it (below 0). Milliseconds. */
   get behindMs(): number {
     const [lower, upper] = this.middles();

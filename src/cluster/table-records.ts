@@ -9,6 +9,7 @@ const UNSAID_OF_MEMBER: Omit<MemberRecord, 'name' | 'host' | 'port' | 'version' 
   isFull: false,
   hasRoom: false,
   isTimeWrong: false,
+  retentionMs: undefined,
   unreachable: [],
 };
 

@@ -22,6 +22,8 @@ export interface MemberRecord {
   readonly hasRoom: boolean;
   /** Its clock is off, as most others see it: it takes no shard until somebody sets it. */
   readonly isTimeWrong: boolean;
+  /** How long it keeps closed rounds and ids. Undefined: an older walletd, which does not say. */
+  readonly retentionMs: number | undefined;
   /** Tags of members that live and that it has no link to. */
   readonly unreachable: readonly string[];
 }

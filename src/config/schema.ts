@@ -316,6 +316,16 @@ export const settingsSchema = group({
         'How long a round of which nothing is open stays in memory after its last change, where there is an archive.',
     }),
   }),
+  clock: group({
+    confirmedOn: nullable(
+      string({
+        pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+        description:
+          "Today's date (UTC) from a calendar, by somebody who has checked this machine's clock. While the clock agrees within a day: log time " +
+          'far ahead of it is set back when the shards are taken over, and days and ids expire without further witnesses.',
+      }),
+    ),
+  }),
   snapshots: group({
     everyEntries: count(
       0,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { systemClock } from '../base/clock.js';
+import { addMissedTime, systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { messageOf } from '../base/message-of.js';
 import { systemTimers } from '../base/timers.js';
@@ -62,6 +62,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
       version: VERSION,
       format: STORE_FORMAT,
       rulesHash: rulesHash(settings, meta),
+      retentionMs: rulesOf(settings, meta).retentionMs,
     },
     advertisedPort: reached.port,
     settings: { followers: cluster.followers, expect: cluster.expect },
@@ -88,6 +89,7 @@ export function maybeCluster(settings: Settings, deps: ClusterDeps): ClusterNode
     observer,
     onStrangers,
     clock: systemClock,
+    addMissedTime,
     timers: systemTimers,
     log,
   });

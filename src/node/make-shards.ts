@@ -1,5 +1,5 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { systemClock } from '../base/clock.js';
+import { missedTime, systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { SteadyClock } from '../base/steady-clock.js';
 import type { CallbackCodec } from '../callback/callback-codec.js';
@@ -31,7 +31,16 @@ export async function makeShards(all: ShardThreadSettings, workers: number, deps
     const clockOffsetMs = clock.believedOffsetMs;
     const { port1, port2: newsPort } = new MessageChannel();
     hearNews(port1, shards, watch);
-    const workerData: WorkerSettings = { ...all, clockOffsetMs, worker, shards, fences, acknowledgedHere, newsPort };
+    const workerData: WorkerSettings = {
+      ...all,
+      clockOffsetMs,
+      worker,
+      shards,
+      fences,
+      acknowledgedHere,
+      newsPort,
+      missed: missedTime(),
+    };
     return new Worker(workerEntry, { workerData, transferList: [newsPort] });
   };
   return new WorkerPool(all.shards.length, workers, {

@@ -2,6 +2,7 @@ import type { AdminServer } from '../admin/admin-server.js';
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { SteadyClock } from '../base/steady-clock.js';
+import { systemTimers } from '../base/timers.js';
 import { statusCodesOf } from '../callback/failures.js';
 import type { ClusterNode } from '../cluster/cluster-node.js';
 import { RunningSettings } from '../config/in-force.js';
@@ -41,8 +42,11 @@ import { Figures } from './overview/figures.js';
 import { LastHour } from './overview/last-hour.js';
 import { NodeOverview } from './overview/node-overview.js';
 import { Recorder, servedHere } from './recorder.js';
+import { rulesOf } from './rules.js';
 import { shardSettingsOf } from './shard-settings.js';
 import { codecOf, recentBytesMaxOf, type ShardThreadSettings } from './shard-thread.js';
+import { TimeKeeper } from './time-keeper.js';
+import { TimeRecord } from './time-record.js';
 import { maybeTracer } from './tracing.js';
 import { StoreVerifier } from './verify/store-verifier.js';
 import { VERSION } from './version.js';
@@ -70,6 +74,8 @@ export interface Parts {
   readonly health: HealthListener | undefined;
   readonly certificates: Certificates;
   readonly recorder: Recorder;
+  /** Started once the shards serve. */
+  readonly timeKeeper: TimeKeeper;
   /** For the console; told every second that time has passed. */
   readonly lastHour: LastHour;
   /** Undefined where traces go nowhere. */
@@ -184,6 +190,16 @@ async function makeOtherParts(
   const adminMetrics = new AdminMetrics();
   const acknowledged = () => (cluster === undefined ? servedHere(shards.status()) : [...cluster.acknowledged]);
   const recorder = new Recorder(record, meta.storeId, acknowledged, log);
+  const timeKeeper = new TimeKeeper({
+    shards,
+    cluster: () => cluster?.witnesses,
+    retentionMs: rulesOf(settings, meta).retentionMs,
+    confirmedOn: settings.clock.confirmedOn,
+    record: TimeRecord.read(settings.nodeFolder, driverOf(settings).recordName),
+    clock: systemClock,
+    timers: systemTimers,
+    log,
+  });
   const callbacks = makeCallbackServer(settings, {
     tls: certificates.callbacks,
     callers,
@@ -207,6 +223,7 @@ async function makeOtherParts(
     clusterMeasures,
     certificates,
     recorder,
+    timeKeeper,
     lastRun,
     vitals,
     callbacks,
@@ -253,6 +270,7 @@ async function makeOtherParts(
     verifier,
     certificates,
     recorder,
+    timeKeeper,
     lastHour,
     tracer,
   };

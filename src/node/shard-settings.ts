@@ -32,6 +32,7 @@ const NAMES = [
   'openBetsMax',
   'historyMax',
   'retention',
+  'clock',
   // snapshots
   'snapshots',
   'history',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isMainThread } from 'node:worker_threads';
 import { systemClock } from '../base/clock.js';
+import { isConfirmedOn } from '../base/confirmed-on.js';
 import type { Logger } from '../base/logger.js';
 import { systemTimers } from '../base/timers.js';
 import { CallbackCodec } from '../callback/callback-codec.js';
@@ -173,6 +174,7 @@ export async function openShardThread(
     ownerTag,
     isTracing: options.isTracing,
     newNonce: () => newNonceOf(ownerTag),
+    isClockConfirmed: (nowMs) => isConfirmedOn(settings.clock.confirmedOn, nowMs),
     onFenced,
     writeOrphans: (shard, entries) => writeOrphans(nodeFolder, shard, entries),
     recentBytesMax: store.canLoseTail ? recentBytesMaxOf(options) : 0,

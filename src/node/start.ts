@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../base/clock.js';
+import { isConfirmedOn } from '../base/confirmed-on.js';
 import type { ClusterNode } from '../cluster/cluster-node.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Settings } from '../config/schema.js';
@@ -34,10 +35,11 @@ export async function startShards(parts: Parts, isStopping: () => boolean): Prom
 async function startAlone(parts: Parts): Promise<void> {
   const { opened, shards, recorder, lastRun } = parts;
   await refuseBesideOthers(opened);
-  const fences = await takeStoreOver(parts);
+  const { fences, foundMs } = await takeStoreOver(parts);
   lastRun.begin();
   await shards.start(fences).catch(asStoreProblem('recover from', opened.name));
   mustServe(shards);
+  parts.timeKeeper.start(foundMs);
   await recorder.write();
   void logConcerns(parts).finally(() => opened.store.close());
 }
@@ -51,6 +53,7 @@ async function startWithOthers(parts: Parts, cluster: ClusterNode, isStopping: (
   lastRun.begin();
   await cluster.start();
   while (!cluster.isReady && !isStopping()) await delay(READY_POLL_MS);
+  parts.timeKeeper.start();
   void logConcerns(parts);
 }
 
@@ -81,9 +84,16 @@ async function logConcerns({ opened, log }: Parts): Promise<void> {
   for (const concern of concerns) log.warn({ store: opened.name, concern }, 'the store will be in trouble one day');
 }
 
-async function takeStoreOver({ log, identity, opened }: Parts): Promise<readonly Takeover[]> {
+interface TakenStore {
+  readonly fences: readonly Takeover[];
+  /** Newest time in the logs before the fences; 0 where they were empty. */
+  readonly foundMs: number;
+}
+
+async function takeStoreOver({ log, identity, opened, settings }: Parts): Promise<TakenStore> {
   const { store, meta, name } = opened;
   const { owner, ownerTag } = identity;
+  let foundMs = 0;
   const fences = await takeOver(shardsOf(meta), {
     wal: store.wal,
     format: new EntryCodec(meta.storeId),
@@ -91,12 +101,16 @@ async function takeStoreOver({ log, identity, opened }: Parts): Promise<readonly
     log,
     owner,
     newNonce: () => newNonceOf(ownerTag),
+    isClockConfirmed: (nowMs) => isConfirmedOn(settings.clock.confirmedOn, nowMs),
+    onFound: (newestMs) => {
+      foundMs = Math.max(foundMs, newestMs);
+    },
     delay,
     attemptsMax: ATTEMPTS_AT_START,
   }).catch(asStoreProblem('take over', name));
   const epochs = fences.map(({ entry }) => entry.head.lsn.epoch);
   log.info({ store: name, shards: fences.length, epoch: Math.max(...epochs) }, 'fenced: the store is ours');
-  return fences;
+  return { fences, foundMs };
 }
 
 /** For a catch: a transient error of the store becomes a sentence about the store; any other stays what it is. */

@@ -18,7 +18,7 @@ const CONNECTIONS_POLL_MS = 50;
  * Resolves to false when the store did not answer, and some outcomes are unknown.
  */
 export async function stopParts(parts: Parts): Promise<boolean> {
-  const { log, service, shards, cluster, callbacks, admin, verifier, health, recorder, tracer } = parts;
+  const { log, service, shards, cluster, callbacks, admin, verifier, health, recorder, timeKeeper, tracer } = parts;
   service.isServing = false;
   if (cluster !== undefined) await giveAway(parts, cluster);
   const startedMs = systemClock.monotonicMs();
@@ -41,6 +41,7 @@ export async function stopParts(parts: Parts): Promise<boolean> {
   await verified;
   recorder.stop();
   await recorder.write();
+  timeKeeper.stop();
   await shards.close();
   parts.lock?.release();
   await tracer?.close();
@@ -86,9 +87,11 @@ export async function closeParts({
   verifier,
   health,
   recorder,
+  timeKeeper,
   lock,
 }: Parts): Promise<void> {
   recorder.stop();
+  timeKeeper.stop();
   callbacks.close();
   await admin.close();
   await verifier.stop();

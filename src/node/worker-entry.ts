@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { must } from '../base/assert.js';
+import { shareMissedTime } from '../base/clock.js';
 import type { Lsn } from '../shard/log/lsn.js';
 import type { Takeover } from '../shard/log/wal.js';
 import { createLogger } from '../telemetry/logger.js';
@@ -16,6 +17,8 @@ export interface WorkerSettings extends ShardThreadSettings {
   readonly fences: readonly Takeover[] | undefined;
   /** The newest entries of that thread whose answers have left. */
   readonly acknowledgedHere: ReadonlyMap<number, Lsn>;
+  /** See `missedTime`. */
+  readonly missed: SharedArrayBuffer;
   /** Where to tell of outages of the store. */
   readonly newsPort: MessagePort;
 }
@@ -23,7 +26,8 @@ export interface WorkerSettings extends ShardThreadSettings {
 /** A worker thread: its shards, and the wire to the main thread. */
 drawHashKey();
 const port = must(parentPort ?? undefined, 'this file runs as a worker thread');
-const { worker, fences, acknowledgedHere, newsPort, ...options } = workerData as WorkerSettings;
+const { worker, fences, acknowledgedHere, newsPort, missed, ...options } = workerData as WorkerSettings;
+shareMissedTime(missed);
 const log = createLogger(options.settings.log.level, { worker });
 const news = newsTo(newsPort);
 const copies = new CopyPort(port);

@@ -218,7 +218,7 @@ export class Shard implements FlightMember, Carrier {
 
   /** The time of the log: no entry of it is newer. */
   get timeMs(): number {
-    return this.nowMs;
+    return this.follower?.timeMs ?? this.nowMs;
   }
 
   /** Bytes of its records, outside the heap. */
@@ -427,12 +427,12 @@ export class Shard implements FlightMember, Carrier {
     this.deps.requestFlight();
   }
 
-  /** Forgets what is older than the rules want it remembered, for the next `count` players in turn. */
-  forgetSome(count: number): void {
+  /** Forgets ids of rounds last changed before `expiredMs`, for the next `count` players in turn. */
+  forgetSome(count: number, expiredMs: number): void {
     const wallets = this.wallets;
     if (wallets === undefined || this.state !== 'serving' || this.mailbox.length > 0) return;
     // By the day: forgetting walks over all that a player has.
-    const beforeMs = startOfDay(this.deps.clock.now() - this.deps.rules.retentionMs);
+    const beforeMs = startOfDay(expiredMs);
     for (let i = 0; i < Math.min(count, wallets.count) && this.state === 'serving' && !this.isFull(); i++) {
       if (this.nextToForget >= wallets.count) this.nextToForget = 0;
       const username = this.maybeForgettable(wallets, this.nextToForget++, beforeMs);

@@ -34,6 +34,7 @@ const MEMBERS_MAX = 2 ** 16 - 1;
 /** Rounds of which nothing is open, and nothing has changed since `beforeMs`: up to `limit` that follow the first `told`. */
 export function archivableRounds(wallet: Wallet, beforeMs: number, told: number, limit: number): readonly Archivable[] {
   if (!wallet.mayHaveClosedBefore(beforeMs)) return [];
+  const newestMs = wallet.newest?.createdMs ?? 0;
   const looked: Round[] = [];
   let skipped = 0;
   const rounds: Archivable[] = [];
@@ -41,9 +42,13 @@ export function archivableRounds(wallet: Wallet, beforeMs: number, told: number,
   let oldestMs = Number.POSITIVE_INFINITY;
   for (let item = wallet.oldest; item !== undefined; item = wallet.newer(item)) {
     const { createdMs } = item;
-    // On the list by creation: all that follows has changed later, too.
-    if (createdMs >= beforeMs) oldestMs = Math.min(oldestMs, createdMs);
-    if (createdMs >= beforeMs || rounds.length === limit) break;
+    if (createdMs >= beforeMs) {
+      oldestMs = Math.min(oldestMs, createdMs);
+      // The list is in order of creation: all that follows has changed later, unless log time was set back meanwhile.
+      if (createdMs <= newestMs) break;
+      continue;
+    }
+    if (rounds.length === limit) break;
     if (item.isOpen) continue;
     const { updatedMs } = item;
     if (updatedMs >= beforeMs) oldestMs = Math.min(oldestMs, updatedMs);

@@ -35,11 +35,12 @@ export interface ArchiverDeps {
   readonly spareTime: SpareTime;
   /** How long a round of which nothing is open stays in memory after its last change. */
   readonly memoryMs: number;
-  readonly retentionMs: number;
   /** Drops what the archive has of days before this one. */
   readonly dropBefore: (day: number) => Promise<void>;
-  /** False while the clock has jumped: nothing may be dropped. */
-  readonly isClockTrusted: () => boolean;
+  /** Changed last before this moment: may be dropped, as far as this thread knows. Undefined: nothing may be dropped. */
+  readonly expiredBeforeMs: (serverMs: number | undefined) => number | undefined;
+  /** The clock of the archive's server; undefined without one. Rejects during an outage. */
+  readonly serverMs: () => Promise<number | undefined>;
 }
 
 interface Member {
@@ -83,7 +84,7 @@ export class Archiver {
     if (this.members.length === 0) return;
     this.cancels = [
       timers.every(TURN_MS, () => this.turn()),
-      timers.every(SWEEP_MS, () => this.sweep()),
+      timers.every(SWEEP_MS, () => void this.sweep()),
       timers.every(SAVE_MS, () => void this.save()),
     ];
   }
@@ -163,11 +164,20 @@ export class Archiver {
     }
   }
 
-  private sweep(): void {
+  /** Days are dropped for good, also those that other nodes have put there: an outage of the archive delays it. */
+  private async sweep(): Promise<void> {
     for (const { archive } of this.members) void archive.check();
-    if (!this.deps.isClockTrusted()) return;
-    // A day more: what was changed last within it is not as old yet.
-    const day = dayOf(this.deps.clock.now() - this.deps.retentionMs - DAY_MS);
+    if (this.deps.expiredBeforeMs(undefined) === undefined) return;
+    let serverMs: number | undefined;
+    try {
+      serverMs = await this.deps.serverMs();
+    } catch {
+      return;
+    }
+    const beforeMs = this.deps.expiredBeforeMs(serverMs);
+    if (beforeMs === undefined) return;
+    // A day's slice holds what was changed until its end.
+    const day = dayOf(beforeMs - DAY_MS);
     void this.deps.dropBefore(day).catch(() => {});
     for (const { archive } of this.members) archive.dropBefore(day);
   }

@@ -1,3 +1,4 @@
+import type { ConfirmedTime } from '../base/irreversible-time.js';
 import type { Metric } from '../base/metric.js';
 import type { SentCallback } from '../callback/sent-callback.js';
 import type { Copy, CopyOutcome } from '../shard/log/copies.js';
@@ -36,6 +37,7 @@ export type ToWorker =
   | { readonly type: 'take-snapshots'; readonly pace: Pace }
   | { readonly type: 'move-shard'; readonly id: number; readonly move: Move }
   | { readonly type: 'allow-format'; readonly format: number }
+  | { readonly type: 'confirm-time'; readonly confirmed: ConfirmedTime }
   | { readonly type: 'keep-orphans' }
   | { readonly type: 'copied'; readonly id: number; readonly outcomes: readonly CopyOutcome[] }
   | { readonly type: 'close-shards' };

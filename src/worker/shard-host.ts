@@ -1,5 +1,6 @@
 import { assert, must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
+import { type ConfirmedTime, expiredBeforeMs } from '../base/irreversible-time.js';
 import { currentHashKey } from '../base/keyed-hash.js';
 import type { Logger } from '../base/logger.js';
 import type { Metric } from '../base/metric.js';
@@ -87,6 +88,8 @@ export interface HostDeps {
   /** 8 random hexadecimal digits: begin the nonce of each fence of this process, and of no other one. */
   readonly ownerTag: string;
   readonly newNonce: () => string;
+  /** See `TakeOverDeps`. */
+  readonly isClockConfirmed?: (nowMs: number) => boolean;
   readonly onFenced: OnFenced;
   /** Writes what the log has lost for good to a file; resolves to its path. */
   readonly writeOrphans: (shard: number, entries: readonly SealedEntry[]) => Promise<string>;
@@ -124,6 +127,8 @@ export class ShardHost implements ThreadShards {
   /** What the logs get. */
   private readonly clock: Clock;
   private readonly clockWatch: ClockWatch;
+  /** Undefined until the process has said so: nothing is dropped or forgotten before. */
+  private confirmed: ConfirmedTime | undefined = undefined;
   private readonly housekeeper: Housekeeper;
   private readonly archives: ReadonlyMap<number, ShardArchive>;
   private readonly archiver: Archiver;
@@ -229,9 +234,9 @@ export class ShardHost implements ThreadShards {
       timers,
       spareTime,
       memoryMs: deps.memoryMs,
-      retentionMs: rules.retentionMs,
       dropBefore: async (day) => await archive?.dropBefore(day),
-      isClockTrusted: () => this.clockWatch.isTrusted(),
+      expiredBeforeMs: (serverMs) => this.expiredBeforeMs(serverMs),
+      serverMs: async () => await archive?.serverMs(),
     });
     this.housekeeper = new Housekeeper([...this.shards.values()], deps.idleMs, clock, timers);
   }
@@ -340,6 +345,7 @@ export class ShardHost implements ThreadShards {
       players: shard.playerCount,
       waiting: shard.waiting,
       head: shard.durableHead,
+      timeMs: shard.timeMs,
       flightMs: shard.flightMs,
       reason: shard.reason,
     }));
@@ -405,6 +411,10 @@ export class ShardHost implements ThreadShards {
     this.deps.allowFormat(format);
   }
 
+  confirmTime(confirmed: ConfirmedTime): void {
+    this.confirmed = confirmed;
+  }
+
   async keepOrphans(): Promise<void> {
     await this.restarts.keepOrphans();
   }
@@ -417,7 +427,16 @@ export class ShardHost implements ThreadShards {
       if (shard.isElsewhere) this.archives.get(shard.id)?.forget();
     }
     this.snapshots.takeDue();
-    if (!this.clockWatch.isTrusted()) return;
-    for (const shard of this.shards.values()) shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS));
+    const expiredMs = this.expiredBeforeMs(undefined);
+    if (expiredMs === undefined) return;
+    for (const shard of this.shards.values()) {
+      shard.forgetSome(Math.ceil(shard.playerCount / SWEEPS_PER_PASS), expiredMs);
+    }
+  }
+
+  /** Undefined while nothing may be dropped or forgotten. */
+  private expiredBeforeMs(serverMs: number | undefined): number | undefined {
+    if (!this.clockWatch.isTrusted()) return undefined;
+    return expiredBeforeMs(this.clock.now(), this.deps.rules.retentionMs, this.confirmed, serverMs);
   }
 }

@@ -62,6 +62,9 @@ export class ShardServer {
       case 'allow-format':
         this.shards.allowFormat(message.format);
         return;
+      case 'confirm-time':
+        this.shards.confirmTime(message.confirmed);
+        return;
       case 'keep-orphans':
         void this.shards.keepOrphans().then(() => this.port.postMessage({ type: 'orphans-kept' }));
         return;

@@ -1,3 +1,4 @@
+import type { ConfirmedTime } from '../base/irreversible-time.js';
 import type { Metric } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
 import type { CallbackReply } from '../callback/callback-codec.js';
@@ -19,6 +20,8 @@ export interface ShardStatus {
   readonly waiting: number;
   /** What is durable. */
   readonly head: Head | undefined;
+  /** Log time: no entry is newer. 0 before the log was read. Milliseconds since 1970. */
+  readonly timeMs: number;
   /** How long what it has decided waits for its log; 0 when nothing does. Milliseconds. */
   readonly flightMs: number;
   /** Why it is stopped. */
@@ -80,6 +83,8 @@ export interface Shards {
   move(move: Move): Promise<MoveResult>;
   /** Events and snapshots of this format may be written from now on: every node that shares the store reads them. */
   allowFormat(format: number): void;
+  /** What others confirm of the time: irreversible acts of all threads count from it, and wait for the first one. */
+  confirmTime(confirmed: ConfirmedTime): void;
   /** Nothing new is opened or followed for want of memory. */
   readonly isMemoryFull: boolean;
   /** After another process has taken over: puts what only this one still has where people find it. */

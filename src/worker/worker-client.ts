@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads';
+import type { ConfirmedTime } from '../base/irreversible-time.js';
 import { lastingMetrics, type Metric } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
 import { Watchdog } from '../base/watchdog.js';
@@ -153,6 +154,10 @@ export class WorkerClient {
 
   allowFormat(format: number): void {
     if (!this.hasEnded) this.post({ type: 'allow-format', format });
+  }
+
+  confirmTime(confirmed: ConfirmedTime): void {
+    if (!this.hasEnded) this.post({ type: 'confirm-time', confirmed });
   }
 
   async keepOrphans(): Promise<void> {

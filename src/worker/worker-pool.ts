@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { must } from '../base/assert.js';
 import type { Clock } from '../base/clock.js';
+import type { ConfirmedTime } from '../base/irreversible-time.js';
 import type { Logger } from '../base/logger.js';
 import { type Metric, mergeMetrics } from '../base/metric.js';
 import type { Replier } from '../base/replier.js';
@@ -65,10 +66,11 @@ const THREAD_ENDED = 'its thread has ended';
 const NOT_HERE: MoveResult = { type: 'failed', reason: 'it is not on this node', isPermanent: false };
 const NO_THREADS: MoveResult = { type: 'failed', reason: THREAD_ENDED, isPermanent: false };
 /** Of a shard that no thread has told of. */
-const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'flightMs'> = {
+const UNKNOWN: Pick<ShardStatus, 'players' | 'waiting' | 'head' | 'timeMs' | 'flightMs'> = {
   players: 0,
   waiting: 0,
   head: undefined,
+  timeMs: 0,
   flightMs: 0,
 };
 
@@ -80,6 +82,8 @@ export class WorkerPool implements Shards {
   private readonly slots: WorkerSlot[];
   /** What threads were allowed to write last, also ones that begin later; undefined: what they begin with. */
   private format: number | undefined = undefined;
+  /** What threads that start later are told, too. */
+  private confirmed: ConfirmedTime | undefined = undefined;
   /** Where each shard is; one that is another node's is nowhere. */
   private readonly byShard = new Map<number, WorkerSlot>();
 
@@ -214,6 +218,11 @@ export class WorkerPool implements Shards {
     for (const { client } of this.slots) client?.allowFormat(format);
   }
 
+  confirmTime(confirmed: ConfirmedTime): void {
+    this.confirmed = confirmed;
+    for (const { client } of this.slots) client?.confirmTime(confirmed);
+  }
+
   async keepOrphans(): Promise<void> {
     await Promise.all(this.slots.map(({ client }) => client?.keepOrphans()));
   }
@@ -255,6 +264,7 @@ export class WorkerPool implements Shards {
     };
     slot.client = new WorkerClient(this.deps.spawn(worker, shards, fences, acknowledged), events, acknowledged);
     if (this.format !== undefined) slot.client.allowFormat(this.format);
+    if (this.confirmed !== undefined) slot.client.confirmTime(this.confirmed);
     await slot.client.open();
   }
 

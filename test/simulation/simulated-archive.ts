@@ -61,6 +61,7 @@ export class SimulatedArchive {
       dropBefore: (day) => call(() => this.keep((record) => record.day >= day)),
       dropAfter: (shard, lsn) =>
         call(() => this.keep((record) => record.shard !== shard || compareLsn(record.lsn, lsn) <= 0)),
+      serverMs: async () => undefined,
       room: async () => ({ usedBytes: 0 }),
       close: async () => {},
     };

@@ -129,7 +129,7 @@ export class SimulatedNode {
     let links: SimulatedLinks | undefined;
     this.cluster = new ClusterNode({
       tag,
-      about: { name, host: name, zone: '', version: '1', format, rulesHash: '' },
+      about: { name, host: name, zone: '', version: '1', format, rulesHash: '', retentionMs: undefined },
       advertisedPort: undefined,
       settings: { followers, expect },
       shardCount: store.shardCount,
@@ -149,6 +149,7 @@ export class SimulatedNode {
       observer: { taken() {}, paused() {} },
       onStrangers: () => {},
       clock: process,
+      addMissedTime: (ms) => process.addMissedTime(ms),
       timers: process,
       log,
     });

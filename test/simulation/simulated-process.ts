@@ -11,6 +11,8 @@ export class SimulatedProcess implements Timers, Clock {
   isDead = false;
   /** What its wall clock is ahead of the true time. Milliseconds. */
   aheadMs = 0;
+  /** What its monotonic clock has missed, and does not know of. */
+  private lostMs = 0;
   private isStopped = false;
   private backlog: (() => void)[] = [];
   private readonly regular = new Set<Cancel>();
@@ -26,7 +28,11 @@ export class SimulatedProcess implements Timers, Clock {
 
   /** Counts from its own start, as no other one does. */
   monotonicMs(): number {
-    return this.time.nowMs - this.startedMs + 1000;
+    return this.time.nowMs - this.startedMs + 1000 - this.lostMs;
+  }
+
+  addMissedTime(ms: number): void {
+    this.lostMs -= ms;
   }
 
   every(ms: number, run: () => void): Cancel {

@@ -143,6 +143,8 @@ export class MemoryArchive implements Archive {
     this.records = this.records.filter((record) => record.shard !== shard || compareLsn(record.lsn, lsn) <= 0);
   }
 
+  async serverMs(): Promise<undefined> {}
+
   async room(): Promise<{ readonly usedBytes: number }> {
     return { usedBytes: this.records.reduce((sum, { image }) => sum + image.length, 0) };
   }

@@ -56,6 +56,9 @@ export class TestHost {
       store?: Pick<Store, 'wal' | 'snapshots'> & { readonly storeId: string };
       isShared?: boolean;
       timers?: Timers;
+      /** False: nobody but the test's clock says what time it is. */
+      isTimeConfirmed?: boolean;
+      isClockConfirmed?: boolean;
     } = {},
   ) {
     const { shards = 2, limits = {}, rules = {}, policy = {}, ownerTag = newHex(8), archive } = options;
@@ -91,6 +94,7 @@ export class TestHost {
         this.orphans.push(...entries);
         return `orphans of ${shard}`;
       },
+      isClockConfirmed: () => options.isClockConfirmed === true,
       ...(observer !== undefined && { observer }),
       ...(memoryMs !== undefined && { memoryMs }),
       ...(idleMs !== undefined && { idleMs }),
@@ -101,6 +105,9 @@ export class TestHost {
     this.shards = Array.from({ length: shards }, (_, shard) => shard);
     this.deps = { ...deps, delay, attemptsMax: 10 };
     this.host = new ShardHost(this.shards, deps);
+    if (options.isTimeConfirmed !== false) {
+      this.host.confirmTime({ timeMs: Number.POSITIVE_INFINITY, retentionMs: 0 });
+    }
   }
 
   static async started(options: ConstructorParameters<typeof TestHost>[0] = {}): Promise<TestHost> {

@@ -19,6 +19,10 @@ for (const name of ['walletd.service', 'walletd-backup.service']) {
     assert.match(unit(name).get('Restart') ?? '', /^(always|on-failure)$/);
   });
 
+  test(`${name} starts after the clock has been set`, () => {
+    for (const key of ['After', 'Wants']) assert.ok(unit(name).get(key)?.split(' ').includes('time-sync.target'), key);
+  });
+
   test(`${name} runs a verb that there is, with options that it has`, async () => {
     const [program = '', verb = '', ...words] = unit(name).get('ExecStart')?.split(/\s+/) ?? [];
     assert.equal(program, '/opt/walletd/src/cli/walletd.sh');

@@ -13,7 +13,6 @@ const MEMORY_MS = 8000;
 const PLAYERS = 100;
 const TIMERS_MS = 20;
 const DAY_MS = 86_400_000;
-const RETENTION_MS = 120 * DAY_MS;
 
 /** Each player has a round that can go; what is submitted is noted. */
 class FakeShard {
@@ -49,7 +48,9 @@ function playerOf(n: number): ArchivablePlayer {
 
 function archiving(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const thread = { nowMs: 0, isClockTrusted: true };
+  const thread = { nowMs: 0, expiredMs: undefined as number | undefined };
+  const server = { ms: async (): Promise<number | undefined> => undefined };
+  const asked: (number | undefined)[] = [];
   const dropped: number[] = [];
   const clock = { now: () => thread.nowMs, monotonicMs: () => thread.nowMs };
   const shard = new FakeShard();
@@ -72,9 +73,12 @@ function archiving(t: TestContext) {
     timers: systemTimers,
     spareTime,
     memoryMs: MEMORY_MS,
-    retentionMs: RETENTION_MS,
     dropBefore: async (day) => void dropped.push(day),
-    isClockTrusted: () => thread.isClockTrusted,
+    expiredBeforeMs: (serverMs) => {
+      asked.push(serverMs);
+      return thread.expiredMs;
+    },
+    serverMs: () => server.ms(),
   });
   archiver.start();
   /** Time goes on, and the thread is idle. */
@@ -88,7 +92,7 @@ function archiving(t: TestContext) {
       }
     }
   };
-  return { shard, archive, archiver, pass, thread, dropped };
+  return { shard, archive, archiver, pass, thread, server, asked, dropped };
 }
 
 test('all players are looked at in an eighth of the time that rounds stay in memory, and what can go leaves', async (t) => {
@@ -113,18 +117,41 @@ test('what was told before another fence is not let go of', async (t) => {
   archiver.stop();
 });
 
-test('days that ended before the retention are dropped as a whole, and none while the clock has jumped', async (t) => {
+test('expired days are dropped as a whole', async (t) => {
   const { archiver, thread, dropped } = archiving(t);
-  thread.nowMs = 20_000 * DAY_MS + 1000;
+  thread.expiredMs = 19_880 * DAY_MS + 1000;
   t.mock.timers.tick(60_000);
-  await turns(1);
-  // Of day 19,879 the newest is as old; a day later it goes, too.
-  assert.deepEqual([...new Set(dropped)], [20_000 - 120 - 1]);
-  dropped.length = 0;
-  thread.isClockTrusted = false;
-  thread.nowMs = 99_000 * DAY_MS;
+  await turns(3);
+  // Of day 19,879 the newest has not expired; a day later it goes, too.
+  assert.deepEqual([...new Set(dropped)], [19_879]);
+  archiver.stop();
+});
+
+test('no day is dropped while the time is not confirmed', async (t) => {
+  const { archiver, dropped } = archiving(t);
   t.mock.timers.tick(600_000);
-  await turns(1);
+  await turns(3);
+  assert.deepEqual(dropped, []);
+  archiver.stop();
+});
+
+test('the clock of the archive server decides on days that are dropped', async (t) => {
+  const { archiver, thread, server, asked, dropped } = archiving(t);
+  thread.expiredMs = 100 * DAY_MS;
+  server.ms = async () => 7;
+  t.mock.timers.tick(60_000);
+  await turns(3);
+  assert.deepEqual(asked, [undefined, 7]);
+  assert.ok(dropped.length > 0);
+  archiver.stop();
+});
+
+test('no day is dropped while the archive server does not answer', async (t) => {
+  const { archiver, thread, server, dropped } = archiving(t);
+  thread.expiredMs = 100 * DAY_MS;
+  server.ms = () => Promise.reject(new Error('away'));
+  t.mock.timers.tick(60_000);
+  await turns(3);
   assert.deepEqual(dropped, []);
   archiver.stop();
 });

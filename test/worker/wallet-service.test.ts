@@ -17,6 +17,7 @@ const SILENT: Shards = {
   takeSnapshots: async () => [],
   isMemoryFull: false,
   allowFormat() {},
+  confirmTime() {},
   move: () => Promise.reject(new Error('not asked')),
   keepOrphans: async () => {},
   close: async () => {},

@@ -4,6 +4,7 @@ import { EXPOSITION_TYPE, expose } from '../../telemetry/exposition.js';
 import type { ShardStatus } from '../../worker/shards.js';
 import type { Certificates } from '../certificates.js';
 import type { End } from '../last-run.js';
+import type { TimeMeasures } from '../time-keeper.js';
 import { VERSION } from '../version.js';
 import type { AdminMetrics } from './admin-metrics.js';
 import type { CallbackMetrics } from './callback-metrics.js';
@@ -12,6 +13,7 @@ import { nodeFolderMetrics } from './node-folder-metrics.js';
 import { processMetrics } from './process-metrics.js';
 import { statusMetrics } from './shard-metrics.js';
 import type { ThreadVitals } from './thread-vitals.js';
+import { timeMetrics } from './time-metrics.js';
 
 /*
  * All metrics of walletd are defined in this folder, and nowhere else:
@@ -24,6 +26,7 @@ import type { ThreadVitals } from './thread-vitals.js';
  *   admin-metrics      what the operator API answers and refuses; it implements admin's AdminObserver
  *   cluster-metrics    nodes that share the shards; it implements cluster's OwnershipObserver
  *   store-room-metrics, node-folder-metrics, certificate-metrics      what can run full or out
+ *   time-metrics       how clock, log and confirmed time differ
  *   thread-vitals      heap and event loop of a thread
  *   process-metrics    the process: version, CPU, resident memory
  *   stages             walletd_stage_seconds, which callbacks and shards share
@@ -43,6 +46,7 @@ export interface MeasuredParts {
   readonly clusterMeasures: () => readonly Metric[];
   readonly certificates: Pick<Certificates, 'ends'>;
   readonly recorder: { readonly failures: number };
+  readonly timeKeeper: { readonly measures: TimeMeasures };
   readonly lastRun: { readonly end: End };
   /** Undefined when the main thread has the shards, which report its vitals. */
   readonly vitals: ThreadVitals | undefined;
@@ -62,6 +66,7 @@ export function metricsOf(parts: MeasuredParts): Metric[] {
     ...parts.clusterMeasures(),
     ...certificateMetrics(certificates.ends()),
     ...nodeFolderMetrics(recorder.failures, lastRun.end),
+    ...timeMetrics(parts.timeKeeper.measures),
     ...statusMetrics(shards.status()),
     ...shards.metrics(),
     ...(vitals?.metrics() ?? []),

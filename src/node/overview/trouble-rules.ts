@@ -73,6 +73,28 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
     },
   },
   {
+    alert: 'WalletdLogTimeAhead',
+    urgency: 'now',
+    limit: 60,
+    find: ({ figures }, limit) =>
+      maybe(
+        figures.sum('walletd_log_time_ahead_seconds') > limit,
+        () => "Log time is ahead of this machine's clock, and stands still.",
+        'Nothing is archived or forgotten until then. If the clock is right, clock.confirmedOn sets log time back: docs/troubleshooting.md.',
+      ),
+  },
+  {
+    alert: 'WalletdClockUnconfirmed',
+    urgency: 'soon',
+    limit: 86_400,
+    find: ({ figures }, limit) =>
+      maybe(
+        figures.sum('walletd_clock_unconfirmed_seconds') > limit,
+        () => "This machine's clock is more than a day ahead of the last confirmed time.",
+        'Set it if it is wrong. If it is right, clock.confirmedOn with the date of today says so: docs/troubleshooting.md.',
+      ),
+  },
+  {
     alert: 'WalletdMemoryFull',
     urgency: 'now',
     find: ({ figures }) =>

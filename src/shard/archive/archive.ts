@@ -137,6 +137,8 @@ export interface Archive {
   dropBefore(day: number): Promise<void>;
   /** Removes all records of a shard that were put after this place of its log: of entries that were given up. */
   dropAfter(shard: number, lsn: Lsn): Promise<void>;
+  /** The clock of the archive's server; undefined where the archive is on this machine. Milliseconds since 1970. */
+  serverMs(): Promise<number | undefined>;
   /** Bytes on disk; undefined where nobody says so. */
   room(): Promise<{ readonly usedBytes: number }>;
   close(): Promise<void>;

@@ -6,7 +6,8 @@ import { Wallets } from '../../wallet/state/wallets.js';
 import { Tallies } from '../../wallet/tallies.js';
 import { DamagedSnapshotError, readSnapshot, type SnapshotReaderDeps } from '../snapshot/snapshot-reader.js';
 import type { LogMark, Manifest } from '../snapshot/snapshot-store.js';
-import { newestTimeOf, type ReadEntry } from './log-reader.js';
+import type { ReadEntry } from './log-reader.js';
+import { logTimeAfter } from './log-time.js';
 import { LSN_ZERO, type Lsn } from './lsn.js';
 import { type Entry, type Head, isSameHead } from './wal.js';
 
@@ -35,7 +36,7 @@ export interface Reached {
 export class Replay {
   /** The newest entry that was taken; at first the place after which replay begins. */
   head: Head;
-  /** The newest time up to the head: time does not go back within a shard, whatever an entry says. Milliseconds. */
+  /** Log time at the head: never goes back, unless a fence sets it back (log-time.ts). Milliseconds. */
   timeMs: number;
   /** Bytes of the log from its first entry of all up to the head. */
   logBytes: number;
@@ -121,7 +122,7 @@ export class Replay {
     this.events += entry.events.length;
     if (entry.owner === undefined) this.batches++;
     this.logBytes += bytes.length;
-    this.timeMs = Math.max(this.timeMs, newestTimeOf(entry));
+    this.timeMs = logTimeAfter(this.timeMs, entry);
     this.head = entry.head;
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.js';
 import { newestTimeOf } from './log-reader.js';
+import { fenceTimeMs } from './log-time.js';
 import { formatLsn } from './lsn.js';
 import { type Patience, patiently } from './patience.js';
 import { RecoveryError } from './recovery-error.js';
@@ -23,6 +24,10 @@ export interface TakeOverDeps extends Patience {
   readonly owner: Owner;
   /** 16 hexadecimal digits: tells this fence from every other. */
   readonly newNonce: () => string;
+  /** A person has confirmed this clock: log time that is far ahead is set back. Undefined: nobody has. */
+  readonly isClockConfirmed?: ((nowMs: number) => boolean) | undefined;
+  /** The newest time of a log before its fence; 0 for an empty log. */
+  readonly onFound?: ((newestMs: number) => void) | undefined;
 }
 
 /** The log has another owner than this one thought. */
@@ -108,8 +113,9 @@ export function describeOwner(owner: Owner | undefined): string {
 
 function sealFence(shard: number, previous: Head, newestMs: number, deps: TakeOverDeps): SealedEntry {
   const lsn = { epoch: previous.lsn.epoch + 1, sequence: previous.lsn.sequence + 1 };
-  // Time does not go back within a shard, whatever the machine's clock says.
-  const timeMs = Math.max(deps.clock.now(), newestMs);
+  const nowMs = deps.clock.now();
+  const timeMs = fenceTimeMs(nowMs, newestMs, deps.isClockConfirmed?.(nowMs) === true);
+  deps.onFound?.(newestMs);
   return deps.format.sealFence({ shard, lsn, nonce: deps.newNonce(), previous, timeMs }, deps.owner);
 }
 

@@ -173,6 +173,8 @@ export class LmdbArchive implements Archive {
     await this.marks.write(new Map(), this.countsOf(days));
   }
 
+  async serverMs(): Promise<undefined> {}
+
   async room(): Promise<{ readonly usedBytes: number }> {
     const bytes = this.daysWithFile().map((day) => {
       return this.open.get(day)?.usedBytes ?? statSync(this.pathOf(day), { throwIfNoEntry: false })?.size ?? 0;

@@ -154,6 +154,15 @@ export class PostgresArchive implements Archive {
     return rows.map((row) => recordOf(shard, row));
   }
 
+  async serverMs(): Promise<number> {
+    const [row] = await this.ask<{ ms: string }>(
+      'now',
+      'SELECT floor(extract(epoch FROM now()) * 1000)::bigint AS ms',
+      [],
+    );
+    return Number(row?.ms);
+  }
+
   async days(): Promise<readonly number[]> {
     const rows = await this.ask<{ day: number }>('days', DAYS, []);
     return rows.map(({ day }) => day);

@@ -48,6 +48,8 @@ const CERTIFICATE_SOON_MS = 14 * DAY_MS;
 const SNAPSHOT_OLD_MS = 3_600_000;
 const HEAP_SHARE_MAX = 0.6;
 const FREE_SHARE_MIN = 0.1;
+const LOG_AHEAD_SECONDS = 60;
+const UNCONFIRMED_SECONDS = 86_400;
 
 /** Judges as the alert rules do, from a single look. */
 export function statusOf(samples: Samples, readiness: Readiness, nowMs: number): Status {
@@ -108,6 +110,12 @@ function problemsOf(facts: Facts, samples: Samples, { shards }: Readiness, nowMs
   if (samples.max('walletd_memory_full') === 1) {
     problems.push('memory is full, new bets are refused: raise memory.maxBytes');
   }
+  const logAhead = samples.max('walletd_log_time_ahead_seconds') ?? 0;
+  if (logAhead > LOG_AHEAD_SECONDS) {
+    problems.push(
+      `log time is ${spanOf(logAhead)} ahead of this machine's clock and stands still: docs/troubleshooting.md, Time`,
+    );
+  }
   for (const { listener, endsMs } of facts.certificates) {
     if (endsMs <= nowMs)
       problems.push(`the certificate of ${listener} has ended: put a new one there, and send SIGHUP`);
@@ -126,6 +134,10 @@ function concernsOf(facts: Facts, samples: Samples, nowMs: number): string[] {
     if (leftMs > 0 && leftMs < CERTIFICATE_SOON_MS) {
       concerns.push(`the certificate of ${listener} ends in ${Math.floor(leftMs / DAY_MS)} days`);
     }
+  }
+  const unconfirmed = samples.max('walletd_clock_unconfirmed_seconds') ?? 0;
+  if (unconfirmed > UNCONFIRMED_SECONDS) {
+    concerns.push(`this machine's clock is ${spanOf(unconfirmed)} ahead of the last confirmed time: is it right?`);
   }
   if (facts.entriesWithoutSnapshot > 0 && (facts.snapshotAgeMs ?? 0) > SNAPSHOT_OLD_MS) {
     concerns.push('a shard has no snapshot of the last hour: walletd snapshot take');
@@ -146,4 +158,8 @@ function concernsOf(facts: Facts, samples: Samples, nowMs: number): string[] {
     concerns.push(`the process before this one ${facts.lastExit}`);
   }
   return concerns;
+}
+
+function spanOf(seconds: number): string {
+  return seconds < 2 * 86_400 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 86_400)} days`;
 }

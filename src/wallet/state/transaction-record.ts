@@ -267,8 +267,10 @@ export class TransactionRecord {
     return this.doubles[(this.at >> 1) + D_TRANSACTION_UPDATED] as number;
   }
 
+  /** The time of a round never goes back, even where log time was set back: its newest archive record is of the newest day. */
   touch(timeMs: number): void {
-    this.doubles[(this.at >> 1) + D_TRANSACTION_UPDATED] = timeMs;
+    const index = (this.at >> 1) + D_TRANSACTION_UPDATED;
+    this.doubles[index] = Math.max(this.doubles[index] as number, timeMs);
   }
 
   /**

@@ -514,6 +514,10 @@ export class Wallet {
     return this.maybeTransaction(this.words[this.at + PLAYER_FIRST] as number);
   }
 
+  get newest(): Transaction | undefined {
+    return this.maybeTransaction(this.words[this.at + PLAYER_NEWEST] as number);
+  }
+
   newer({ row }: Transaction): Transaction | undefined {
     const { transactions } = this.tables;
     return this.maybeTransaction(transactions.wordsOf(row)[transactions.at(row) + TRANSACTION_NEWER] as number);

@@ -1,0 +1,24 @@
+import type { TableView } from './table.js';
+
+/**
+ * How long the members keep data. A member that is down still wants its data kept: its number counts until a member of the
+ * same name says another one, or this process ends. Silence counts only while the silent member is in the table: an
+ * older walletd that has been replaced must not stop forgetting for good.
+ */
+export class Retentions {
+  /** By name, since nodes get a new tag with each start. */
+  private readonly byName = new Map<string, number>();
+
+  viewed({ members }: TableView): void {
+    for (const { name, retentionMs } of members.values()) {
+      if (retentionMs !== undefined) this.byName.set(name, retentionMs);
+    }
+  }
+
+  /** Undefined for a member that does not say, and for all of them before the table has answered. */
+  all(view: TableView | undefined): readonly (number | undefined)[] {
+    if (view === undefined) return [undefined];
+    const silent = [...view.members.values()].filter(({ retentionMs }) => retentionMs === undefined);
+    return [...this.byName.values(), ...silent.map(() => undefined)];
+  }
+}

@@ -1,0 +1,160 @@
+import type { Clock } from '../base/clock.js';
+import { isConfirmedOn } from '../base/confirmed-on.js';
+import { irreversibleTimeMs, longestRetentionMs } from '../base/irreversible-time.js';
+import type { Logger } from '../base/logger.js';
+import { messageOf } from '../base/message-of.js';
+import { DAY_MS } from '../base/time.js';
+import type { Cancel, Timers } from '../base/timers.js';
+import type { ClusterWitnesses } from '../cluster/cluster-node.js';
+import type { Shards } from '../worker/shards.js';
+import type { TimeRecord } from './time-record.js';
+
+export interface TimeKeeperDeps {
+  readonly shards: Pick<Shards, 'status' | 'confirmTime'>;
+  /** Undefined where this node is alone. */
+  readonly cluster: () => ClusterWitnesses | undefined;
+  readonly retentionMs: number;
+  /** The setting `clock.confirmedOn`. */
+  readonly confirmedOn: string | null;
+  readonly record: Pick<TimeRecord, 'confirmedMs' | 'write'>;
+  /** The machine's, as it is. */
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Logger;
+}
+
+/** How this machine's clock stands to what is known of the time. Milliseconds. */
+export interface TimeMeasures {
+  /** Our clock less the confirmed time: what irreversible acts lag behind. */
+  readonly unconfirmedMs: number;
+  /** Newest time in the logs less our clock; 0 while the clock is ahead. */
+  readonly logAheadMs: number;
+}
+
+const TICK_MS = 10_000;
+const SAVE_MS = 60_000;
+/** Clocks of machines that serve one log one after the other differ a little. */
+export const LOG_AHEAD_MS = 60_000;
+/** Weekends and repairs make no noise. */
+export const UNCONFIRMED_MS = DAY_MS;
+
+/**
+ * Keeps the time from which the threads of this process count irreversible acts, and says when clock, log and confirmed
+ * time disagree. The rule is in base/irreversible-time.ts; the archive's server is asked in each thread.
+ */
+export class TimeKeeper {
+  private known: { readonly confirmedMs: number; readonly atMs: number } | undefined = undefined;
+  private savedMs = Number.NEGATIVE_INFINITY;
+  private cancels: readonly Cancel[] = [];
+  private isUnconfirmed = false;
+  private isLogAhead = false;
+  private problem: string | undefined = undefined;
+
+  constructor(private readonly deps: TimeKeeperDeps) {}
+
+  /**
+   * To be called when the shards serve. `foundMs`: the newest time in the logs before this process wrote to them; 0: they
+   * were empty. Undefined: not known, the logs as they are now have to do.
+   */
+  start(foundMs?: number): void {
+    const { record, clock, timers } = this.deps;
+    const beganMs = record.confirmedMs ?? foundMs ?? this.logMs;
+    // Of an empty log nothing can be lost.
+    this.know(beganMs === 0 ? clock.now() : beganMs);
+    this.tick();
+    this.cancels = [timers.every(TICK_MS, () => this.tick()), timers.every(SAVE_MS, () => this.save())];
+  }
+
+  stop(): void {
+    for (const cancel of this.cancels) cancel();
+    if (this.cancels.length > 0) this.save();
+  }
+
+  get measures(): TimeMeasures {
+    const ourMs = this.deps.clock.now();
+    return {
+      unconfirmedMs: Math.max(ourMs - (this.confirmedMs(ourMs) ?? ourMs), 0),
+      logAheadMs: Math.max(this.logMs - ourMs, 0),
+    };
+  }
+
+  /** Newest log time of all shards that are read here; 0 while there is none. */
+  private get logMs(): number {
+    return this.deps.shards.status().reduce((newest, { timeMs }) => Math.max(newest, timeMs), 0);
+  }
+
+  private know(confirmedMs: number): void {
+    this.known = { confirmedMs, atMs: this.deps.clock.monotonicMs() };
+  }
+
+  private confirmedMs(ourMs: number): number | undefined {
+    const { clock, cluster, confirmedOn } = this.deps;
+    // A person who has looked at a calendar is a witness as good as a peer.
+    const peersMs = [...(cluster()?.peersMs ?? []), ...(isConfirmedOn(confirmedOn, ourMs) ? [ourMs] : [])];
+    const { known } = this;
+    return irreversibleTimeMs({
+      ourMs,
+      peersMs,
+      serverMs: undefined,
+      known: known && { confirmedMs: known.confirmedMs, elapsedMs: clock.monotonicMs() - known.atMs },
+    });
+  }
+
+  private tick(): void {
+    const { clock, cluster, retentionMs, shards } = this.deps;
+    const ourMs = clock.now();
+    const timeMs = this.confirmedMs(ourMs);
+    this.report();
+    if (timeMs === undefined) return;
+    const witnesses = cluster();
+    const isWitnessed = (witnesses?.peersMs.length ?? 0) > 0;
+    // A clock that is set back for a moment does not unsay what was confirmed before.
+    if (isWitnessed || timeMs >= (this.known?.confirmedMs ?? 0)) this.know(timeMs);
+    shards.confirmTime({ timeMs, retentionMs: longestRetentionMs(retentionMs, witnesses?.retentionsMs ?? []) });
+  }
+
+  private report(): void {
+    const { log, clock } = this.deps;
+    const { unconfirmedMs, logAheadMs } = this.measures;
+    const isUnconfirmed = unconfirmedMs > UNCONFIRMED_MS;
+    const nowMs = clock.now();
+    const at = { clock: iso(nowMs), confirmed: iso(nowMs - unconfirmedMs), aheadSeconds: seconds(unconfirmedMs) };
+    if (isUnconfirmed && !this.isUnconfirmed) {
+      log.warn({ code: 'clock-unconfirmed', ...at }, 'clock far ahead of the last confirmed time');
+    }
+    this.isUnconfirmed = isUnconfirmed;
+    const isLogAhead = logAheadMs > LOG_AHEAD_MS;
+    if (isLogAhead && !this.isLogAhead) {
+      const found = { clock: iso(nowMs), log: iso(nowMs + logAheadMs), aheadSeconds: seconds(logAheadMs) };
+      log.warn({ code: 'log-time-ahead', ...found }, 'log time ahead of the clock: stands still until then');
+    }
+    this.isLogAhead = isLogAhead;
+  }
+
+  private save(): void {
+    const { record, log } = this.deps;
+    const confirmedMs = this.known?.confirmedMs;
+    if (confirmedMs === undefined || confirmedMs === this.savedMs) return;
+    try {
+      record.write(confirmedMs);
+      this.savedMs = confirmedMs;
+      this.problem = undefined;
+    } catch (error) {
+      const message = messageOf(error);
+      if (message !== this.problem) {
+        log.warn({ code: 'time-record-failed', error: message }, 'cannot write the confirmed time');
+      }
+      this.problem = message;
+    }
+  }
+}
+
+/** A damaged log may hold any number. */
+function iso(timeMs: number): string {
+  const date = new Date(Math.floor(timeMs));
+  return Number.isNaN(date.getTime()) ? String(timeMs) : date.toISOString();
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 1000);
+}

@@ -1,0 +1,35 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+
+/** The newest confirmed time, in the node's folder: restarts under a wrong clock must not add up. */
+export class TimeRecord {
+  private constructor(
+    private readonly path: string,
+    /** Undefined where no time was recorded, or the file cannot be read. Milliseconds since 1970. */
+    readonly confirmedMs: number | undefined,
+  ) {}
+
+  /** `store` tells its file from those of other stores. */
+  static read(folder: string, store: string): TimeRecord {
+    const path = join(folder, `time-${crc32(store).toString(16).padStart(8, '0')}.json`);
+    return new TimeRecord(path, confirmedMsIn(path));
+  }
+
+  /** Throws when the file cannot be written. */
+  write(confirmedMs: number): void {
+    mkdirSync(dirname(this.path), { recursive: true });
+    const draft = `${this.path}.${process.pid}`;
+    writeFileSync(draft, JSON.stringify({ confirmedMs }), { flush: true });
+    renameSync(draft, this.path);
+  }
+}
+
+function confirmedMsIn(path: string): number | undefined {
+  try {
+    const { confirmedMs } = JSON.parse(readFileSync(path, 'utf8')) as { confirmedMs: unknown };
+    return Number.isSafeInteger(confirmedMs) ? (confirmedMs as number) : undefined;
+  } catch {
+    return undefined;
+  }
+}

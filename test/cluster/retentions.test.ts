@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { longestRetentionMs } from '../../src/base/irreversible-time.js';
+import { Retentions } from '../../src/cluster/retentions.js';
+import type { TableView } from '../../src/cluster/table.js';
+import { memberOf } from '../../src/cluster/table-records.js';
+
+function viewOf(members: Readonly<Record<string, object>>): TableView {
+  const records = Object.entries(members).map(
+    ([tag, record]) => [tag, memberOf(JSON.stringify({ name: tag, ...record }))] as const,
+  );
+  return { version: '1', members: new Map(records), drained: new Set(), plan: undefined, claims: new Map() };
+}
+
+function longestOf(...views: readonly TableView[]): number {
+  const retentions = new Retentions();
+  for (const view of views) retentions.viewed(view);
+  return longestRetentionMs(30, retentions.all(views.at(-1)));
+}
+
+test('the retention of a member that is down still counts', () => {
+  assert.equal(
+    longestOf(viewOf({ a: { retentionMs: 30 }, b: { retentionMs: 120 } }), viewOf({ a: { retentionMs: 30 } })),
+    120,
+  );
+});
+
+test('a member that starts again replaces what it said before', () => {
+  const before = viewOf({ a: { retentionMs: 30 }, b: { name: 'node-1', retentionMs: 120 } });
+  assert.equal(longestOf(before, viewOf({ a: { retentionMs: 30 }, c: { name: 'node-1', retentionMs: 40 } })), 40);
+});
+
+test('nothing expires while an older walletd is a member', () => {
+  const old = viewOf({ a: { retentionMs: 30 }, b: { version: '0.0.1' } });
+  assert.equal(longestOf(old), Number.POSITIVE_INFINITY);
+  assert.equal(longestOf(old, viewOf({ a: { retentionMs: 30 } })), 30, 'it has been replaced');
+});
+
+test('nothing expires before the table has answered', () => {
+  assert.equal(longestRetentionMs(30, new Retentions().all(undefined)), Number.POSITIVE_INFINITY);
+});
