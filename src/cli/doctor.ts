@@ -6,10 +6,13 @@ import { driverOf } from '../node/drivers/drivers.js';
 import { hasArchive, openArchiveToRead } from '../node/drivers/open-archive.js';
 import { examinePostgres } from '../node/examine-archive.js';
 import { EXIT } from '../node/exit-codes.js';
-import { asStoreError } from '../node/store-error.js';
+import { BRING_BACK } from '../node/open-store.js';
+import { asStoreError, NoStoreError, StoreError } from '../node/store-error.js';
+import type { StoreMeta } from '../store/meta.js';
 import type { Finding } from '../store/store.js';
 import { formatBytes } from './print/format.js';
 import { formatTable } from './print/table.js';
+import { findRemembered } from './remembered-store.js';
 import { STORE_ADDRESS_HELP, settingsOfStore } from './store-address.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
 
@@ -39,14 +42,15 @@ async function doctor(address: string | undefined): Promise<Outcome> {
       ? loadSettings({ ...process.env, WALLETD_INSECURE: 'true' }, ['signature.keys'])
       : settingsOfStore(address);
   const driver = driverOf(settings);
-  const store = await driver.open('never');
+  const store = await driver.open('never').catch(async (error: Error) => {
+    const remembered = error instanceof NoStoreError && (await findRemembered(settings, undefined, undefined));
+    throw remembered ? new StoreError(`there is no store at ${driver.name}, and ${remembered}: ${BRING_BACK}`) : error;
+  });
   const findings: Finding[] = [];
   try {
     const meta = await store.meta.maybeRead();
     findings.push(
-      meta === undefined
-        ? { about: 'store', verdict: 'look', says: 'there is none yet', todo: 'create it: walletd init' }
-        : { about: 'store', verdict: 'good', says: `id ${meta.storeId}, ${meta.shards} shards` },
+      judgeStore(meta, await findRemembered(settings, meta?.storeId, store)),
       ...(await store.examine()),
     );
     if (meta !== undefined) findings.push(...(await examineArchive(settings, meta.storeId)));
@@ -60,6 +64,17 @@ async function doctor(address: string | undefined): Promise<Outcome> {
     json: () => findings,
     exitCode: findings.some(({ verdict }) => verdict === 'bad') ? EXIT.failure : EXIT.ok,
   };
+}
+
+/** `remembered`: who knows another store there, or one where there is none. */
+function judgeStore(meta: StoreMeta | undefined, remembered: string | undefined): Finding {
+  const about = 'store';
+  const says = meta === undefined ? 'there is none' : `id ${meta.storeId}, ${meta.shards} shards`;
+  if (remembered !== undefined) {
+    return { about, verdict: 'bad', says: `${says}, and ${remembered}`, todo: `never walletd init; ${BRING_BACK}` };
+  }
+  if (meta !== undefined) return { about, verdict: 'good', says };
+  return { about, verdict: 'look', says: `${says} yet`, todo: 'create it: walletd init' };
 }
 
 /** Whether closed rounds have a place to go to, and whether it answers. */

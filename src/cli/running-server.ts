@@ -4,6 +4,18 @@ import { urlOf } from '../node/listener-url.js';
 import { maybeTls } from '../node/tls.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
 
+/** A person waits for the answer. */
+const ANSWER_MS = 5000;
+
+/** The server of these settings, whatever it is; undefined when nothing answers within five seconds. */
+export async function answeringServer(settings: Settings): Promise<OperatorApi | undefined> {
+  const { port, tls } = settings.admin;
+  if (port === 0) return undefined;
+  const certificate = maybeTls(tls, 'admin.tls')?.certificate;
+  const api = new OperatorApi(operatorApiUrl(settings), tokenForTools(settings), certificate, ANSWER_MS);
+  return (await api.answers()) ? api : undefined;
+}
+
 /** The server of these settings, if it answers and serves this store: the port can be that of another walletd. */
 export async function maybeRunningServer(settings: Settings, storeId: string): Promise<OperatorApi | undefined> {
   const { port, tls } = settings.admin;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { RedisServer } from '../support/redis-server.js';
 import { runVerb } from '../support/run-verb.js';
@@ -78,11 +78,8 @@ test('doctor examines Redis with the user that serves, names what it may not do,
     };
   };
   try {
-    // As in config/users.acl.
-    const rights =
-      'resetkeys ~walletd:* resetchannels clearselectors -@all +get +msetnx +xadd +xrange +xrevrange +xtrim +fcall ' +
-      '+function|load +info +config|get +wait +select (~walletd:meta ~walletd:*:head +set) ' +
-      '(~walletd:*:snapshot* +hset +hget +hmget +hgetall +hlen +hdel +unlink)';
+    const users = readFileSync(new URL('../../../config/users.acl', import.meta.url), 'utf8');
+    const [, rights = ''] = /^user walletd on >CHANGE-ME (.*)$/m.exec(users) ?? [];
     await server.call('ACL', 'SETUSER', 'walletd', 'on', '>secret', ...rights.split(/ (?![^(]*\))/));
     await server.call(
       'ACL',
