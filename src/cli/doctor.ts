@@ -1,25 +1,28 @@
 import type { Command } from 'commander';
 import { messageOf } from '../base/message-of.js';
 import { loadSettings } from '../config/load.js';
+import type { Settings } from '../config/schema.js';
 import type { StoreSettings } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
 import { hasArchive, openArchiveToRead } from '../node/drivers/open-archive.js';
 import { examinePostgres } from '../node/examine-archive.js';
 import { EXIT } from '../node/exit-codes.js';
+import { readBackup } from '../node/overview/backup-file.js';
 import { BRING_BACK } from '../node/open-store.js';
 import { asStoreError, NoStoreError, StoreError } from '../node/store-error.js';
 import type { StoreMeta } from '../store/meta.js';
 import type { Finding } from '../store/store.js';
 import { formatBytes } from './print/format.js';
 import { formatTable } from './print/table.js';
-import { findRemembered } from './remembered-store.js';
+import { findRemembered, findServerOf } from './remembered-store.js';
+import { look } from './running-server.js';
 import { STORE_ADDRESS_HELP, settingsOfStore } from './store-address.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
 
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('examine a store: durability, rights, time of a durable write, replicas, clock, room, archive')
+    .description('examine a store: durability, rights, time of a durable write, replicas, clock, room, archive, and its server')
     .argument('[store]', 'the store (default: WALLETD_STORE)')
     .option('--json', 'print a JSON object per finding instead')
     .addHelpText(
@@ -54,6 +57,7 @@ async function doctor(address: string | undefined): Promise<Outcome> {
       ...(await store.examine()),
     );
     if (meta !== undefined) findings.push(...(await examineArchive(settings, meta.storeId)));
+    findings.push(...(await examineServer(settings)));
   } catch (error) {
     throw asStoreError(error as Error, driver.name);
   } finally {
@@ -104,6 +108,22 @@ async function examineFolder(settings: StoreSettings, storeId: string): Promise<
     return { about, verdict: 'good', says: `${days.length} days, ${formatBytes(usedBytes)}` };
   } finally {
     await archive.close();
+  }
+}
+
+/** What the rules that `status` judges by find wrong with the server on this store, when the settings lead to one. */
+async function examineServer(settings: Settings): Promise<readonly Finding[]> {
+  const about = 'server';
+  const api = await findServerOf(settings);
+  if (api === undefined) return [];
+  try {
+    const { troubles } = await look(api, readBackup(settings.backup.metricsFile));
+    if (troubles.length === 0) return [{ about, verdict: 'good', says: `${api.url} is well` }];
+    return troubles.map(({ urgency, what, action }): Finding => {
+      return { about, verdict: urgency === 'now' ? 'bad' : 'look', says: what, todo: action };
+    });
+  } catch (error) {
+    return [{ about, verdict: 'bad', says: messageOf(error), todo: 'look at its log and its machine' }];
   }
 }
 

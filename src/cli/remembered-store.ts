@@ -4,6 +4,7 @@ import { livingMembers } from '../node/living-members.js';
 import { recordOf } from '../node/open-store.js';
 import type { Store } from '../store/store.js';
 import { ToolError } from '../tools/store-reader.js';
+import type { OperatorApi } from '../tools/verify/operator-api.js';
 import { answeringServer } from './running-server.js';
 
 /**
@@ -21,19 +22,19 @@ export async function findRemembered(
   if (found !== undefined) return undefined;
   const members = await livingMembers(store?.table, () => true);
   if (members.length > 0) return `${members.map(({ name }) => name).join(', ')} run on it`;
-  const url = await findServerOf(settings);
-  return url && `the walletd at ${url} runs on it`;
+  const server = await findServerOf(settings);
+  return server && `the walletd at ${server.url} runs on it`;
 }
 
-/** The address of the server of the settings, when it stores where the settings do. */
-async function findServerOf(settings: Settings): Promise<string | undefined> {
+/** The server of the settings, when it stores where the settings do. */
+export async function findServerOf(settings: Settings): Promise<OperatorApi | undefined> {
   try {
     const api = await answeringServer(settings);
     const running = await api?.settings();
     if (api === undefined || running === undefined) return undefined;
     const [store, storePrefix] = ['store', 'storePrefix'].map((name) => String(running.get(name)));
     const its = driverOf({ ...settings, ...{ store, storePrefix } } as Settings).recordName;
-    return its === driverOf(settings).recordName ? api.url : undefined;
+    return its === driverOf(settings).recordName ? api : undefined;
   } catch (error) {
     // Another program listens there, or the token is wrong: nothing is known.
     if (error instanceof ToolError) return undefined;
