@@ -1,16 +1,21 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
 import type { Settings } from '../config/schema.js';
 import { EXIT } from '../node/exit-codes.js';
 import { type ArchivedStore, recordOf } from '../node/open-store.js';
+import { readerOf } from '../node/reader-of.js';
 import { NoStoreError } from '../node/store-error.js';
 import { formatLsn } from '../shard/log/lsn.js';
 import type { NodeRecord } from '../store/node-record.js';
+import { findLostItems, type OrphansFile } from '../tools/inspect/lost-items.js';
 import { acceptLoss, findLosses, type Loss } from '../tools/loss/accept-loss.js';
 import type { End } from '../tools/loss/salvage.js';
 import { shardsOf } from '../tools/store-reader.js';
 import { confirm } from './confirm.js';
 import { isoTime, plural } from './print/format.js';
+import { lostCsv, lostTable } from './print/lost-items.js';
 import { printable } from './print/printable.js';
 import { Progress } from './print/progress.js';
 import { mustBeStopped, STOPPED_OPTION, stoppedStoreDeps } from './stopped-store.js';
@@ -18,6 +23,7 @@ import { conclude, helpText } from './verb.js';
 import { withStore } from './with-store.js';
 
 const NAMES_SHOWN = 20;
+const NOTHING_MISSING = 'Nothing is missing: all shards would start.';
 
 interface AcceptLossOptions {
   readonly yes?: true;
@@ -39,6 +45,9 @@ A shard stays stopped when its store lacks what it should have: entries that thi
 snapshot contains, or entries in the middle of its log. Anything that can bring them back (the right server, its disk, a
 backup) is better than this. With your yes each such shard goes on from what can be proved; entries that cannot be used
 are kept in a file in WALLETD_NODE_FOLDER, which \`walletd inspect orphans FILE\` shows.`,
+          `\
+It prints which callbacks may be lost, as far as this node knows them, and writes them as CSV into
+WALLETD_NODE_FOLDER/lost-callbacks-TIME.csv: the platform can repeat or cancel those.`,
         ],
         exitCodes: `${EXIT.ok} nothing is missing, or the shards can go on, ${EXIT.failure} you said no, or it could not be done.`,
         examples: ['walletd accept-loss'],
@@ -89,11 +98,13 @@ async function acceptLostEntries(
   await mustBeStopped(shards, deps, options.stopped === true);
   const progress = new Progress('Looking');
   const losses = await findLosses(shards, deps, progress.update).finally(() => progress.stop());
+  for (const loss of losses) console.log(describe(loss, record));
+  const isListed = await tellLost(settings, opened, losses);
   if (losses.length === 0) {
-    console.log('Nothing is missing: all shards would start.');
+    const rest = isListed ? 'All shards would start: what the list has is to be put right by hand.' : NOTHING_MISSING;
+    console.log(rest);
     return EXIT.ok;
   }
-  for (const loss of losses) console.log(describe(loss, record));
   if (!(await confirm('Go on without what is missing?', options))) return EXIT.failure;
   for (const loss of losses) {
     const { shard, head, players, kept } = await acceptLoss(loss, deps);
@@ -102,6 +113,35 @@ async function acceptLostEntries(
     console.log(`Shard ${shard} goes on from ${formatLsn(head.lsn)} with ${plural(players, 'player')}${rest}.`);
   }
   return EXIT.ok;
+}
+
+/**
+ * Prints and writes which callbacks may be lost, as far as this node knows them. False when it knows of none. Entries are known
+ * that the log has behind the loss, or that a server kept in an orphans file; of a server that was killed only the number is.
+ */
+async function tellLost(settings: Settings, opened: ArchivedStore, losses: readonly Loss[]): Promise<boolean> {
+  const reader = readerOf(opened.store, opened.meta, opened.archive);
+  const reached = new Map(losses.map(({ shard, salvaged }) => [shard, salvaged.reached.lsn]));
+  const { items, entries, notes } = await findLostItems(reader, await readOrphans(settings.nodeFolder), reached);
+  for (const note of notes) console.error(`walletd: ${printable(note)}`);
+  for (const { shard } of losses) {
+    const known = entries.get(shard) ?? 0;
+    const which =
+      known === 0 ? 'Which callbacks they were is not' : `What ${plural(known, 'entry', 'entries')} held is`;
+    console.log(`Shard ${shard}: ${which} known on this node; ask the platform, or see walletd reconcile.`);
+  }
+  if (items.length === 0) return false;
+  const path = join(settings.nodeFolder, `lost-callbacks-${Date.now()}.csv`);
+  await writeFile(path, lostCsv(items), { flag: 'wx', flush: true });
+  console.log(`${plural(items.length, 'callback')} may be lost; all of them are in ${path}, for the platform.`);
+  console.log(lostTable(items));
+  return true;
+}
+
+async function readOrphans(folder: string): Promise<OrphansFile[]> {
+  const names = await readdir(folder).catch(() => []);
+  const files = names.filter((name) => name.startsWith('orphans-')).map((name) => join(folder, name));
+  return await Promise.all(files.map(async (path) => ({ path, bytes: await readFile(path) })));
 }
 
 function describe({ shard, reason, salvaged, found }: Loss, record: NodeRecord): string {
@@ -132,7 +172,7 @@ function describe({ shard, reason, salvaged, found }: Loss, record: NodeRecord):
  */
 function endBeforeLoss(shard: number, { ends }: Loss['salvaged'], record: NodeRecord): End & { untilMs: number } {
   const acknowledged = record.acknowledged(shard);
-  const { writtenMs = Number.POSITIVE_INFINITY } = record;
+  const writtenMs = record.acknowledgedMs(shard) ?? record.writtenMs ?? Number.POSITIVE_INFINITY;
   const isSince = ({ lsn, timeMs }: End) =>
     acknowledged !== undefined && (lsn.epoch > acknowledged.lsn.epoch || timeMs > writtenMs);
   const last = ends.findLastIndex((end, i) => i === 0 || !isSince(end));

@@ -1,6 +1,8 @@
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DAY_MS } from '../base/time.js';
+import { checkArchiveIdentity } from '../node/examine-archive.js';
 import { EXIT } from '../node/exit-codes.js';
 import { openFormats } from '../store/format/store-formats.js';
 import { encodeMeta } from '../store/meta.js';
@@ -9,6 +11,7 @@ import { BackupWriter, type ChangeSink, exists, writeNewBackup, writeToPipe } fr
 import { pipeSink, transformingSink } from '../tools/backup/byte-sink.js';
 import { framesAfter } from '../tools/backup/follow.js';
 import { FrameCounts } from '../tools/backup/frame-counts.js';
+import { OtherArchiveError } from '../tools/backup/other-archive.js';
 import { backupNameAt, backupsIn, isDue, type Rotation } from '../tools/backup/rotation.js';
 import { framesOfStore } from '../tools/backup/store-frames.js';
 import type { Coverage } from '../tools/coverage.js';
@@ -72,6 +75,13 @@ export class BackupRun {
       else if (rotate !== undefined) await this.intoFolder(rotate);
       else if (follow) await this.intoFile(to);
       else this.finished.add(await this.once(to));
+    } catch (error) {
+      if (!(error instanceof OtherArchiveError)) throw error;
+      this.watch?.archiveDiffers();
+      throw new OtherArchiveError(
+        `${error.message}: walletd archives elsewhere than WALLETD_ARCHIVE of this follower says, or its archive has lost ` +
+          'rounds; name the archive that walletd uses, and begin a new backup in another file',
+      );
     } finally {
       await this.watch?.end();
     }
@@ -244,11 +254,21 @@ export class BackupRun {
       signal: ends,
       onLag,
       onCovered,
+      checkArchive: () => this.checkArchive(),
+      archivedSinceMs: () => Date.now() - source.settings.retention.transactions * DAY_MS,
     })) {
       if (frame.type === 'end') this.segments++;
       else if (frame.type === 'entry') this.entries++;
       yield frame;
     }
+  }
+
+  /** The address may lead to another archive than at the last connection. */
+  private async checkArchive(): Promise<void> {
+    const { settings, meta } = this.source;
+    await checkArchiveIdentity(settings, meta.storeId).catch((error: Error) => {
+      throw error.name === 'FormatError' ? new OtherArchiveError(error.message) : error;
+    });
   }
 
   private storeFrames(): AsyncGenerator<Frame, void> {

@@ -19,6 +19,7 @@ export class BackupWatch {
   private fileBytes = 0;
   private fileBegunMs = 0;
   private isFailing = false;
+  private differs = false;
 
   constructor(
     private readonly options: WatchOptions,
@@ -44,15 +45,27 @@ export class BackupWatch {
     this.put(this.options.heartbeat, `${new Date(timeMs).toISOString()}\n`);
   }
 
+  /** The archive is not the one that walletd uses: the follower ends. */
+  archiveDiffers(): void {
+    this.differs = true;
+  }
+
   async end(): Promise<void> {
     clearInterval(this.timer);
     await this.write();
   }
 
   private async write(): Promise<void> {
-    const { coveredMs, lagEntries, fileBytes, fileBegunMs, options } = this;
+    const { coveredMs, lagEntries, fileBytes, fileBegunMs, differs: archiveDiffers, options } = this;
     if (options.metrics === undefined || coveredMs === undefined) return;
-    const progress = { coveredMs, lagEntries, fileBytes, fileBegunMs, thenFailures: this.thenFailures() };
+    const progress = {
+      coveredMs,
+      lagEntries,
+      fileBytes,
+      fileBegunMs,
+      thenFailures: this.thenFailures(),
+      archiveDiffers,
+    };
     this.put(options.metrics, await expose(backupMetrics(progress, Date.now())));
   }
 

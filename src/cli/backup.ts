@@ -42,7 +42,8 @@ A backup in such a folder is whole by itself: a file older than the oldest momen
 encrypted (--recipient, see https://age-encryption.org) cannot be continued, so following it takes --rotate; a file is
 there when it is finished, and until then it has the name of a partial one.`,
         ],
-        exitCodes: `${EXIT.ok} written, or followed until a signal; ${EXIT.failure} failed; a file that is there is whole.`,
+        exitCodes: `${EXIT.ok} written, or followed until a signal; ${EXIT.failure} failed; ${EXIT.otherArchive} following: the archive that is
+named is not the one that walletd uses. A file that is there is whole.`,
         examples: [
           'walletd backup --to /var/backups/wallets-2026-01-31',
           'walletd backup --to /var/backups/wallets --follow --from env:WALLETS_REDIS',

@@ -2,23 +2,31 @@ import type { Command } from 'commander';
 import { systemClock } from '../base/clock.js';
 import { messageOf } from '../base/message-of.js';
 import { loadSettings } from '../config/load.js';
+import type { Settings } from '../config/schema.js';
 import type { StoreSettings } from '../node/drivers/driver.js';
 import { driverOf } from '../node/drivers/drivers.js';
 import { hasArchive, openArchiveToRead } from '../node/drivers/open-archive.js';
 import { examinePostgres } from '../node/examine-archive.js';
 import { examineLogTime, judgeArchiveClock } from '../node/examine-time.js';
 import { EXIT } from '../node/exit-codes.js';
-import { asStoreError } from '../node/store-error.js';
+import { BRING_BACK } from '../node/open-store.js';
+import { readBackup } from '../node/overview/backup-file.js';
+import { asStoreError, NoStoreError, StoreError } from '../node/store-error.js';
+import type { StoreMeta } from '../store/meta.js';
 import type { Finding } from '../store/store.js';
 import { formatBytes } from './print/format.js';
 import { formatTable } from './print/table.js';
+import { findRemembered, findServerOf } from './remembered-store.js';
+import { look } from './running-server.js';
 import { STORE_ADDRESS_HELP, settingsOfStore } from './store-address.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
 
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('examine a store: durability, rights, time of a durable write, replicas, clock, room, archive')
+    .description(
+      'examine a store: durability, rights, time of a durable write, replicas, clock, room, archive, and its server',
+    )
     .argument('[store]', 'the store (default: WALLETD_STORE)')
     .option('--json', 'print a JSON object per finding instead')
     .addHelpText(
@@ -41,21 +49,20 @@ async function doctor(address: string | undefined): Promise<Outcome> {
       ? loadSettings({ ...process.env, WALLETD_INSECURE: 'true' }, ['signature.keys'])
       : settingsOfStore(address);
   const driver = driverOf(settings);
-  const store = await driver.open('never');
+  const store = await driver.open('never').catch(async (error: Error) => {
+    const remembered = error instanceof NoStoreError && (await findRemembered(settings, undefined, undefined));
+    throw remembered ? new StoreError(`there is no store at ${driver.name}, and ${remembered}: ${BRING_BACK}`) : error;
+  });
   const findings: Finding[] = [];
   try {
     const meta = await store.meta.maybeRead();
-    findings.push(
-      meta === undefined
-        ? { about: 'store', verdict: 'look', says: 'there is none yet', todo: 'create it: walletd init' }
-        : { about: 'store', verdict: 'good', says: `id ${meta.storeId}, ${meta.shards} shards` },
-      ...(await store.examine()),
-    );
+    findings.push(judgeStore(meta, await findRemembered(settings, meta?.storeId, store)), ...(await store.examine()));
     if (meta !== undefined) {
       const logTime = await examineLogTime(store, meta, systemClock);
       if (logTime !== undefined) findings.push(logTime);
       findings.push(...(await examineArchive(settings, meta.storeId)));
     }
+    findings.push(...(await examineServer(settings)));
   } catch (error) {
     throw asStoreError(error as Error, driver.name);
   } finally {
@@ -66,6 +73,17 @@ async function doctor(address: string | undefined): Promise<Outcome> {
     json: () => findings,
     exitCode: findings.some(({ verdict }) => verdict === 'bad') ? EXIT.failure : EXIT.ok,
   };
+}
+
+/** `remembered`: who knows another store there, or one where there is none. */
+function judgeStore(meta: StoreMeta | undefined, remembered: string | undefined): Finding {
+  const about = 'store';
+  const says = meta === undefined ? 'there is none' : `id ${meta.storeId}, ${meta.shards} shards`;
+  if (remembered !== undefined) {
+    return { about, verdict: 'bad', says: `${says}, and ${remembered}`, todo: `never walletd init; ${BRING_BACK}` };
+  }
+  if (meta !== undefined) return { about, verdict: 'good', says };
+  return { about, verdict: 'look', says: `${says} yet`, todo: 'create it: walletd init' };
 }
 
 /** Whether closed rounds have a place to go to, and whether it answers. */
@@ -105,6 +123,22 @@ async function examineFolder(settings: StoreSettings, storeId: string): Promise<
     return { about, verdict: 'good', says: `${days.length} days, ${formatBytes(usedBytes)}` };
   } finally {
     await archive.close();
+  }
+}
+
+/** What the rules that `status` judges by find wrong with the server on this store, when the settings lead to one. */
+async function examineServer(settings: Settings): Promise<readonly Finding[]> {
+  const about = 'server';
+  const api = await findServerOf(settings);
+  if (api === undefined) return [];
+  try {
+    const { troubles } = await look(api, readBackup(settings.backup.metricsFile));
+    if (troubles.length === 0) return [{ about, verdict: 'good', says: `${api.url} is well` }];
+    return troubles.map(({ urgency, what, action }): Finding => {
+      return { about, verdict: urgency === 'now' ? 'bad' : 'look', says: what, todo: action };
+    });
+  } catch (error) {
+    return [{ about, verdict: 'bad', says: messageOf(error), todo: 'look at its log and its machine' }];
   }
 }
 

@@ -1,6 +1,10 @@
 import type { Command } from 'commander';
 import { loadSettings } from '../config/load.js';
-import { openStore } from '../node/open-store.js';
+import type { Settings } from '../config/schema.js';
+import { driverOf } from '../node/drivers/drivers.js';
+import { BRING_BACK, openStore } from '../node/open-store.js';
+import { asStoreError, NoStoreError, StoreError } from '../node/store-error.js';
+import { findRemembered } from './remembered-store.js';
 import { resolved } from './store-address.js';
 
 export function addInit(program: Command): void {
@@ -14,11 +18,33 @@ export function addInit(program: Command): void {
     .action((store?: string) => init(store));
 }
 
+/** Creates nothing where somebody remembers a store: it is lost then, and has to come back. */
+async function refuseWhereRemembered(settings: Settings): Promise<void> {
+  const driver = driverOf(settings);
+  const store = await driver.open('never').catch((error: Error) => {
+    if (error instanceof NoStoreError) return undefined;
+    throw error;
+  });
+  try {
+    const found = await store?.meta.maybeRead();
+    const remembered = await findRemembered(settings, found?.storeId, store);
+    if (remembered === undefined) return;
+    const what = found === undefined ? 'there is no store' : `there is another store, ${found.storeId},`;
+    throw new StoreError(`${what} at ${driver.name}, and ${remembered}: nothing was created; ${BRING_BACK}`);
+  } catch (error) {
+    throw asStoreError(error as Error, driver.name);
+  } finally {
+    await store?.close();
+  }
+}
+
 /** Throws when there is a store already that differs from the settings. */
 async function init(address?: string): Promise<void> {
   const env =
     address === undefined ? process.env : { ...process.env, WALLETD_STORE: resolved(address), WALLETD_STORE_FILE: '' };
-  const { store, meta, name, wasCreated } = await openStore(loadSettings(env), 'auto');
+  const settings = loadSettings(env);
+  await refuseWhereRemembered(settings);
+  const { store, meta, name, wasCreated } = await openStore(settings, 'auto');
   await store.close();
   const what = `store ${name}: ${meta.shards} shards, ${meta.scales.default} decimals, id ${meta.storeId}`;
   console.log(wasCreated ? `Created ${what}.` : `There is already a ${what}. Nothing was changed.`);

@@ -38,6 +38,7 @@ const MENDABLE = [
   'DamagedRecordError',
   'ToolError',
   'CutOffError',
+  'OtherArchiveError',
   'NoBinaryError',
   'PlayersError',
 ];
@@ -46,6 +47,7 @@ const MENDABLE = [
 const EXIT_CODES: Readonly<Record<string, number>> = {
   ConfigError: EXIT.usage,
   CutOffError: EXIT.cutOff,
+  OtherArchiveError: EXIT.otherArchive,
   FencedError: EXIT.fenced,
   PlayersError: EXIT.cannotKnow,
 };
@@ -65,7 +67,8 @@ export async function makeProgram(called = '', output: OutputConfiguration = {})
 Settings come from config/default.json, a file named in WALLETD_CONFIG, and WALLETD_… variables: see docs/settings.md.
 
 Exit codes: ${EXIT.ok} ended in good order, ${EXIT.failure} failed, ${EXIT.usage} wrong settings or arguments, \
-${EXIT.fenced} another process took the store over, ${EXIT.cutOff} the backup was cut off.`,
+${EXIT.fenced} another process took the store over, ${EXIT.cutOff} the backup was cut off, ${EXIT.otherArchive} walletd archives elsewhere than \
+the follower of the backup reads.`,
     )
     .exitOverride()
     .configureOutput(output);

@@ -1,8 +1,38 @@
+import type { Backup, Trouble } from '../admin/console/overview.js';
 import { operatorTokens } from '../config/check-together.js';
 import type { Settings } from '../config/schema.js';
 import { urlOf } from '../node/listener-url.js';
+import { judgedOf } from '../node/overview/scraped.js';
+import { troublesOf } from '../node/overview/troubles.js';
 import { maybeTls } from '../node/tls.js';
+import { Samples } from '../tools/status/samples.js';
+import { type Facts, factsOf } from '../tools/status/status.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
+
+/** A person waits for the answer. */
+export const ANSWER_MS = 5000;
+
+/** The server of these settings, whatever it is; undefined when nothing answers within five seconds. */
+export async function answeringServer(settings: Settings): Promise<OperatorApi | undefined> {
+  const { port, tls } = settings.admin;
+  if (port === 0) return undefined;
+  const certificate = maybeTls(tls, 'admin.tls')?.certificate;
+  const api = new OperatorApi(operatorApiUrl(settings), tokenForTools(settings), certificate, ANSWER_MS);
+  return (await api.answers()) ? api : undefined;
+}
+
+/** What a server says of itself, and what the table of rules finds wrong with that, the worst first. */
+export async function look(
+  api: OperatorApi,
+  backup: Backup,
+): Promise<{ readonly facts: Facts; readonly troubles: readonly Trouble[] }> {
+  // Both at once: a server that hangs is told after one wait.
+  const [readiness, text] = await Promise.all([api.readiness(), api.metrics()]);
+  const samples = new Samples(text);
+  const nowMs = Date.now();
+  const troubles = troublesOf(judgedOf(samples, readiness, backup), samples, nowMs);
+  return { facts: factsOf(samples, readiness, nowMs), troubles };
+}
 
 /** The server of these settings, if it answers and serves this store: the port can be that of another walletd. */
 export async function maybeRunningServer(settings: Settings, storeId: string): Promise<OperatorApi | undefined> {

@@ -1,14 +1,17 @@
 import type { Command } from 'commander';
+import type { Trouble } from '../admin/console/overview.js';
 import { loadSettings } from '../config/load.js';
 import { EXIT } from '../node/exit-codes.js';
+import { readBackup } from '../node/overview/backup-file.js';
 import { maybeTls } from '../node/tls.js';
-import { Samples } from '../tools/status/samples.js';
-import { type Facts, statusOf } from '../tools/status/status.js';
+import type { Facts } from '../tools/status/status.js';
 import { OperatorApi } from '../tools/verify/operator-api.js';
 import { formatAge, formatBytes } from './print/format.js';
 import { formatTable } from './print/table.js';
-import { operatorApiUrl, tokenForTools } from './running-server.js';
+import { ANSWER_MS, look, operatorApiUrl, tokenForTools } from './running-server.js';
 import { conclude, helpText, type Outcome, type OutputOptions } from './verb.js';
+
+const WORDS = { now: 'WRONG ', soon: 'LOOK  ' } as const;
 
 interface StatusOptions extends OutputOptions {
   readonly server?: string;
@@ -23,7 +26,7 @@ export function addStatus(program: Command): void {
     .addHelpText(
       'after',
       helpText({
-        exitCodes: `${EXIT.ok} nothing is wrong now, ${EXIT.failure} something is, or no server answers.`,
+        exitCodes: `${EXIT.ok} nothing is wrong now, ${EXIT.failure} something is, or no server answers within five seconds.`,
         examples: ['walletd status', 'walletd status --server http://127.0.0.1:3001 --json'],
       }),
     )
@@ -34,13 +37,15 @@ async function status({ server }: StatusOptions): Promise<Outcome> {
   const settings = loadSettings({ ...process.env, WALLETD_INSECURE: 'true' }, ['signature.keys', 'store']);
   const url = server ?? operatorApiUrl(settings);
   const certificate = server === undefined ? maybeTls(settings.admin.tls, 'admin.tls')?.certificate : undefined;
-  const api = new OperatorApi(url.replace(/\/$/, ''), tokenForTools(settings), certificate);
-  const readiness = await api.readiness();
-  const { facts, problems, concerns } = statusOf(new Samples(await api.metrics()), readiness, Date.now());
+  const api = new OperatorApi(url.replace(/\/$/, ''), tokenForTools(settings), certificate, ANSWER_MS);
+  const { facts, troubles } = await look(api, readBackup(settings.backup.metricsFile));
+  const isHealthy = troubles.every(({ urgency }) => urgency !== 'now');
+  const of = (which: Trouble['urgency']) =>
+    troubles.filter(({ urgency }) => urgency === which).map(({ what, action }) => `${what} ${action}`);
   return {
-    text: () => [headline(facts, url), table(facts), verdict(problems, concerns)].join('\n\n'),
-    json: () => [{ isHealthy: problems.length === 0, problems, concerns, ...facts }],
-    exitCode: problems.length === 0 ? EXIT.ok : EXIT.failure,
+    text: () => [headline(facts, url), table(facts), verdict(troubles)].join('\n\n'),
+    json: () => [{ isHealthy, problems: of('now'), concerns: of('soon'), ...facts }],
+    exitCode: isHealthy ? EXIT.ok : EXIT.failure,
   };
 }
 
@@ -76,7 +81,19 @@ function table(facts: Facts): string {
       snapshotAgeMs === undefined ? 'none yet' : `the oldest ${formatAge(snapshotAgeMs)} ago`,
       `up to ${number(facts.entriesWithoutSnapshot)} entries behind`,
     ],
-    ['memory', `fullest heap ${Math.round(facts.heapShare * 100)} %`, `${formatBytes(facts.residentBytes)} resident`],
+    [
+      'archive',
+      facts.isArchiveUp === undefined ? 'none here' : facts.isArchiveUp ? 'answers' : 'DOES NOT ANSWER',
+      facts.isArchiveUp === undefined ? '' : `${number(facts.archivedNames)} names`,
+    ],
+    [
+      'memory',
+      `records ${formatBytes(facts.recordBytes)} of ${formatBytes(facts.recordBytesMax)}`,
+      `fullest heap ${Math.round(facts.heapShare * 100)} %, ${formatBytes(facts.residentBytes)} resident`,
+    ],
+    ...(facts.cluster === undefined
+      ? []
+      : [['nodes', `${facts.cluster.up} up`, facts.cluster.missing.map((name) => `${name} MISSING`).join(', ')]]),
     ...facts.certificates.map(({ listener, endsMs }) => [
       'certificate',
       `of ${listener}`,
@@ -87,9 +104,9 @@ function table(facts: Facts): string {
   return formatTable(['', '', ''], rows).replace(/^\s*\n/, '');
 }
 
-function verdict(problems: readonly string[], concerns: readonly string[]): string {
-  if (problems.length + concerns.length === 0) return 'All is well.';
-  return [...problems.map((one) => `WRONG  ${one}`), ...concerns.map((one) => `LOOK   ${one}`)].join('\n');
+function verdict(troubles: readonly Trouble[]): string {
+  if (troubles.length === 0) return 'All is well.';
+  return troubles.map(({ urgency, what, action }) => `${WORDS[urgency]} ${what} ${action}`).join('\n');
 }
 
 function number(value: number): string {

@@ -4,6 +4,8 @@ import type { NodeState } from './cluster-status.js';
 export interface ClusterMeasures {
   /** Members by state, this one too. */
   readonly members: Readonly<Record<NodeState, number>>;
+  /** Names of members that went without a word, and have not come back. */
+  readonly missing: readonly string[];
   /** Releases of walletd among them. */
   readonly versions: number;
   readonly links: number;

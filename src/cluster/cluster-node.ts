@@ -13,6 +13,7 @@ import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { CopyKeeper } from './copy-keeper.js';
 import { FollowerLag } from './follower-lag.js';
 import { BEAT_MS, Membership } from './membership.js';
+import { MissingMembers } from './missing-members.js';
 import { type Move, MoveHistory } from './move-history.js';
 import { Ownership, type OwnershipObserver, tagOf } from './ownership.js';
 import { PauseWatch } from './pause-watch.js';
@@ -116,6 +117,7 @@ export class ClusterNode implements PeerEvents {
   private readonly peers = new Map<string, Peer>();
   private readonly lag = new FollowerLag();
   private readonly history = new MoveHistory();
+  private readonly missing = new MissingMembers();
   /** Since when there has been no link, by tag. */
   private readonly downSinceMs = new Map<string, number>();
   /** Tags of all members there have been since the start. */
@@ -313,6 +315,7 @@ export class ClusterNode implements PeerEvents {
     const isFollowed = (shard: number) => (view?.plan?.followers[shard]?.length ?? 0) > 0;
     return {
       members,
+      missing: this.missing.all,
       versions: new Set([...(view?.members.values() ?? [])].map(({ version }) => version)).size,
       links: others.filter((other) => this.links.isUp(other)).length,
       seesTable,
@@ -415,6 +418,8 @@ export class ClusterNode implements PeerEvents {
     const { view } = this.membership;
     this.probation.running(this.deps.clock.monotonicMs());
     if (view === undefined) return;
+    const nowMs = this.deps.clock.monotonicMs();
+    this.missing.look(view, (tag) => tag !== this.deps.tag && this.watch.isGone(tag, nowMs));
     this.lag.of(this.deps.local.status(), this.told, this.deps.clock.monotonicMs());
     this.ownership.tick();
     this.planner.tick(view, this.ownership.lost());

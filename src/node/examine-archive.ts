@@ -55,6 +55,21 @@ export async function postgresOccupancy(
   }
 }
 
+/**
+ * Throws a `FormatError` when the archive in PostgreSQL is not that of this store; says nothing of an archive beside the store.
+ * Rejects when it does not answer.
+ */
+export async function checkArchiveIdentity(settings: StoreSettings, storeId: string): Promise<void> {
+  if (settings.archive === null) return;
+  const { PostgresArchive } = await import('../store/postgres/postgres-archive.js');
+  const archive = new PostgresArchive(settings.archive, storeId, { ...settings.postgres, isReadOnly: true });
+  try {
+    await archive.checkIdentity();
+  } finally {
+    await archive.close();
+  }
+}
+
 /** Findings about the archive in PostgreSQL, the bad ones too. Rejects when it does not answer. */
 export async function examinePostgres(settings: StoreSettings, storeId: string): Promise<readonly Finding[]> {
   const { PostgresArchive } = await import('../store/postgres/postgres-archive.js');

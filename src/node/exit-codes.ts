@@ -9,4 +9,6 @@ export const EXIT = {
   cannotKnow: 3,
   /** The backup was cut off: nothing was restored. */
   cutOff: 4,
+  /** Of a follower of a backup: walletd archives elsewhere. */
+  otherArchive: 5,
 } as const;

@@ -34,7 +34,7 @@ export async function openStore(
   init: 'auto' | 'never',
   record?: NodeRecord,
 ): Promise<OpenStore> {
-  const { name, durability, store } = await opened(settings, init);
+  const { name, durability, store } = await opened(settings, init, record);
   try {
     let wasCreated = false;
     const found = await store.meta.maybeRead();
@@ -87,18 +87,28 @@ export function initOf({ store, init }: Pick<Settings, 'store' | 'init'>): 'auto
 async function opened(
   settings: StoreSettings,
   init: 'auto' | 'never',
+  record: NodeRecord | undefined,
 ): Promise<Pick<ExistingStore, 'name' | 'durability' | 'store'>> {
-  const driver = driverOf(settings);
-  return { name: driver.name, durability: driver.durability, store: await driver.open(init) };
+  const { name, durability, open } = driverOf(settings);
+  try {
+    return { name, durability, store: await open(init) };
+  } catch (error) {
+    if (error instanceof NoStoreError && record !== undefined) checkRecord(record, undefined, name);
+    throw error;
+  }
 }
+
+/** What brings a store back that somebody remembers. */
+export const BRING_BACK =
+  'bring that back: docs/runbook.md, night 1 while a walletd runs that has served it, night 2 when none does';
 
 /** An empty store where there was one would be a casino without players. */
 export function checkRecord({ storeId }: NodeRecord, found: StoreMeta | undefined, name: string): void {
   if (storeId === undefined || found?.storeId === storeId) return;
   const what = found === undefined ? 'there is no store' : `there is another store, ${found.storeId},`;
   throw new StoreError(
-    `${what} at ${name}, where this node has served ${storeId}: bring that back, ` +
-      'or run `walletd accept-loss`, which asks whether to go on without it',
+    `${what} at ${name}, where this node has served ${storeId}: ${BRING_BACK}; ` +
+      'as a last resort `walletd accept-loss` asks whether to go on without it',
   );
 }
 

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { formatLsn, maybeLsn } from '../shard/log/lsn.js';
+import { formatLsn, isSameLsn, maybeLsn } from '../shard/log/lsn.js';
 import type { Position } from '../shard/log/wal.js';
 import { FormatError } from './format/format-error.js';
 
@@ -12,6 +12,8 @@ interface Stored {
   readonly storeId: string;
   /** LSN and checksum in hexadecimal digits: `3-1042:9b1deb4d`. The first records had no checksum. */
   readonly shards: Readonly<Record<string, string>>;
+  /** By shard: when its entry was noted, within a second or two of its answer. Records of older releases have no times. */
+  readonly times?: Readonly<Record<string, number>>;
 }
 
 /** 3-1042:9b1deb4d */
@@ -33,6 +35,7 @@ export class NodeRecord {
     /** Undefined when there is no record. */
     readonly storeId: string | undefined,
     private readonly shards: Map<number, Position>,
+    private readonly times: Map<number, number>,
   ) {
     this.newPath = `${path}.${randomBytes(4).toString('hex')}`;
   }
@@ -48,7 +51,8 @@ export class NodeRecord {
       if (lsn === undefined) throw damaged(path);
       shards.set(Number(shard), { lsn, checksum: checksum === undefined ? undefined : Number.parseInt(checksum, 16) });
     }
-    return new NodeRecord(path, store, stored?.storeId, shards);
+    const times = Object.entries(stored?.times ?? {}).map(([shard, timeMs]) => [Number(shard), timeMs] as const);
+    return new NodeRecord(path, store, stored?.storeId, shards, new Map(times));
   }
 
   /** When it was written last, by the clock of the file system; undefined where there is none. Milliseconds. */
@@ -60,14 +64,28 @@ export class NodeRecord {
     return this.shards.get(shard);
   }
 
+  /** When the newest acknowledged entry of a shard was noted; undefined where the record does not say. Milliseconds. */
+  acknowledgedMs(shard: number): number | undefined {
+    return this.times.get(shard);
+  }
+
   /** The newest acknowledged entry of each shard. */
   get all(): ReadonlyMap<number, Position> {
     return this.shards;
   }
 
   /** Resolves when the file has it; a file that has it already is not written. Rejects when it cannot be written. */
-  async write(storeId: string, acknowledged: Iterable<readonly [shard: number, Position]>): Promise<void> {
-    for (const [shard, entry] of acknowledged) this.shards.set(shard, entry);
+  async write(
+    storeId: string,
+    acknowledged: Iterable<readonly [shard: number, Position]>,
+    nowMs = Date.now(),
+  ): Promise<void> {
+    for (const [shard, entry] of acknowledged) {
+      const before = this.shards.get(shard);
+      const isNew = before === undefined || !isSameLsn(before.lsn, entry.lsn);
+      if (isNew) this.times.set(shard, nowMs);
+      this.shards.set(shard, entry);
+    }
     const text = this.text(storeId);
     this.writing = this.writing.catch(() => {}).then(() => this.put(text));
     await this.writing;
@@ -92,7 +110,8 @@ export class NodeRecord {
 
   private text(storeId: string): string {
     const shards = Object.fromEntries([...this.shards].map(([shard, entry]) => [shard, textOf(entry)]));
-    return JSON.stringify({ store: this.store, storeId, shards } satisfies Stored);
+    const times = Object.fromEntries(this.times);
+    return JSON.stringify({ store: this.store, storeId, shards, times } satisfies Stored);
   }
 }
 

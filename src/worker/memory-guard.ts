@@ -54,6 +54,10 @@ export class MemoryGuard {
     this.stopSampling = systemTimers.every(SAMPLE_MS, () => this.sample());
   }
 
+  get recordsMaxBytes(): number {
+    return this.limits.recordsMaxBytes;
+  }
+
   get heapMaxBytes(): number {
     return this.limits.heapMaxBytes;
   }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from 'lmdb';
+import { LSN_ZERO } from '../../src/shard/log/lsn.js';
+import { LmdbStore } from '../../src/store/lmdb/lmdb-store.js';
+import { writeEntries } from '../../src/store/orphans-file.js';
 import { importPlayers } from '../support/client.js';
 import { runVerb } from '../support/run-verb.js';
 import { NODE_PLAYERS, StoredNode } from '../support/stored-node.js';
@@ -108,6 +111,63 @@ test('a hole in the log stops its shard only; after accept-loss it goes on from 
   await node.play(8);
   await node.stop('SIGKILL');
   await node.start(never);
+});
+
+test('callbacks of orphans and of a broken log are listed, printed and as CSV', async (t) => {
+  const node = new StoredNode(t, 1);
+  const { adminUrl } = await node.start();
+  await importPlayers(adminUrl, NODE_PLAYERS, 100);
+  await node.stop();
+  cpSync(node.store, `${node.store}-old`, { recursive: true });
+  await node.start();
+  await node.play(3);
+  await node.stop();
+  // A server that was stopped during an outage would have written this file.
+  const store = LmdbStore.open(node.store);
+  const bytes = await store.wal.read(0, LSN_ZERO, 1000);
+  await store.close();
+  const folder = `${node.folder.path}/node`;
+  await writeEntries(folder, 'orphans-0-2', [bytes.slice(-3)]);
+  const whole = await node.run(['accept-loss']);
+  assert.match(whole.stdout, /^Nothing is missing: all shards would start\.$/m, 'the log has all of the file');
+  rmSync(node.store, { recursive: true });
+  cpSync(`${node.store}-old`, node.store, { recursive: true });
+  const { stdout } = await node.run(['accept-loss']);
+  assert.match(stdout, /^Shard 0: What 3 entries held is known on this node;/m);
+  const [, path = ''] = /^3 callbacks may be lost; all of them are in (\S+), for the platform\.$/m.exec(stdout) ?? [];
+  const [head, ...rows] = readFileSync(path, 'utf8').trimEnd().split('\r\n');
+  assert.equal(
+    head?.split(',').slice(0, 6).join(),
+    '"time","username","endpoint","productId","requestId","transactionId"',
+  );
+  assert.deepEqual(
+    rows.map((row) => row.split(',').slice(1, 7).join(' ')),
+    ['ann', 'bob', 'cid'].map((username, i) => `"${username}" "placeBets" "P" "q-b${i}" "b${i}" "r-b${i}"`),
+  );
+  assert.match(stdout, /^\S+Z +ann +placeBets +P +q-b0 +b0$/m);
+});
+
+test('accept-loss tells the time of the last answer, not that of a later start', async (t) => {
+  const node = new StoredNode(t, 2);
+  const { adminUrl } = await node.start();
+  await importPlayers(adminUrl, NODE_PLAYERS, 100);
+  await node.stop();
+  cpSync(node.store, `${node.store}-old`, { recursive: true });
+  await node.start();
+  await node.play(16);
+  await node.stop();
+  const folder = `${node.folder.path}/node`;
+  const name = readdirSync(folder).find((one) => one.startsWith('acknowledged-')) as string;
+  const record = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { times: Record<string, number> };
+  rmSync(node.store, { recursive: true });
+  cpSync(`${node.store}-old`, node.store, { recursive: true });
+  // Something else has rewritten the record since.
+  utimesSync(join(folder, name), new Date(), new Date(Date.now() + 3_600_000));
+  const { stdout } = await node.run(['accept-loss']);
+  for (const shard of [0, 1]) {
+    const toMs = Date.parse(new RegExp(`Shard ${shard}: [^]*?, from \\S+ to (\\S+Z),`).exec(stdout)?.[1] ?? '');
+    assert.equal(toMs, record.times[shard]);
+  }
 });
 
 /** By shard: the sequence of the newest entry that this node has acknowledged, as its own record says. */

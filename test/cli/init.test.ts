@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { existsSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
+import { RedisServer } from '../support/redis-server.js';
 import { runVerb } from '../support/run-verb.js';
 import { inTempFolder } from '../support/temp-folder.js';
+import { WalletdProcess } from '../support/walletd-process.js';
 
 test('init creates a store, and changes nothing if there is one', () =>
   inTempFolder(async (folder) => {
@@ -16,4 +19,51 @@ test('init creates a store, and changes nothing if there is one', () =>
     const other = await runVerb(['init'], { ...env, WALLETD_SHARDS: '3' });
     assert.equal(other.status, 2);
     assert.match(other.stderr, /^walletd: shards is 3, but the store was created with 2/);
+  }));
+
+test('init refuses where the folder of the node remembers a store', () =>
+  inTempFolder(async (folder) => {
+    const env = { WALLETD_STORE: `lmdb:${folder}/data`, WALLETD_NODE_FOLDER: `${folder}/node` };
+    const walletd = await WalletdProcess.start(env);
+    assert.equal(await walletd.end('SIGTERM'), 0);
+    rmSync(`${folder}/data`, { recursive: true });
+    for (const verb of ['init', 'doctor']) {
+      const { status, stderr } = await runVerb([verb], env);
+      assert.equal(status, 1, verb);
+      assert.match(stderr, /there is no store at .*, and this node has served \S+ there: .*docs\/runbook\.md, night 1/);
+    }
+    assert.ok(!existsSync(`${folder}/data`));
+  }));
+
+test('an emptied Redis beneath a living server sends init and doctor to the runbook', () =>
+  inTempFolder(async (folder) => {
+    const redis = await RedisServer.start();
+    const env = { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto', WALLETD_NODE_FOLDER: `${folder}/node` };
+    const walletd = await WalletdProcess.start(env);
+    const { port } = new URL(walletd.adminUrl);
+    try {
+      await redis.call('FLUSHALL');
+      const elsewhere = { WALLETD_STORE: redis.url, WALLETD_NODE_FOLDER: `${folder}/other`, WALLETD_ADMIN_PORT: port };
+      for (const [settings, remembered] of [
+        [env, /this node has served \S+ there/],
+        [elsewhere, /the walletd at \S+ runs on it/],
+      ] as const) {
+        const init = await runVerb(['init'], settings);
+        assert.equal(init.status, 1);
+        assert.match(init.stderr, remembered);
+        assert.match(init.stderr, /docs\/runbook\.md, night 1 while a walletd runs/);
+        const doctor = await runVerb(['doctor', '--json'], settings);
+        assert.equal(doctor.status, 1);
+        const [first = ''] = doctor.stdout.split('\n');
+        const { verdict, says, todo } = JSON.parse(first) as Record<string, string>;
+        assert.deepEqual([verdict, remembered.test(String(says))], ['bad', true]);
+        assert.match(String(todo), /^never walletd init; bring that back: docs\/runbook\.md/);
+      }
+      assert.equal(await redis.call('EXISTS', 'walletd:meta'), 0);
+      const elsewhereFree = { ...elsewhere, WALLETD_STORE: `${redis.url}/3` };
+      assert.equal((await runVerb(['init'], elsewhereFree)).status, 0, 'another address is free');
+    } finally {
+      await walletd.end('SIGKILL');
+      await redis.destroy();
+    }
   }));

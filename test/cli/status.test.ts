@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { RedisServer } from '../support/redis-server.js';
 import { runVerb } from '../support/run-verb.js';
 import { inTempFolder } from '../support/temp-folder.js';
 import { TestNode } from '../support/test-node.js';
+import { until } from '../support/until.js';
+import { WalletdProcess } from '../support/walletd-process.js';
 
 const TOKEN = 'a-token-of-operators';
 
@@ -33,6 +35,39 @@ test('status tells how a server is, on one screen, and so does its exit code', a
   assert.equal(gone.status, 1);
   assert.match(gone.stderr, /^walletd: cannot ask the server at http:\/\/127\.0\.0\.1:\d+: .*\n$/);
 });
+
+test('a server that hangs is named after five seconds', () =>
+  inTempFolder(async (folder) => {
+    const walletd = await WalletdProcess.start({ WALLETD_STORE: `lmdb:${folder}/data` });
+    const { port } = new URL(walletd.adminUrl);
+    process.kill(walletd.pid, 'SIGSTOP');
+    const { status, stderr } = await runVerb(['status'], { WALLETD_ADMIN_PORT: port });
+    process.kill(walletd.pid, 'SIGCONT');
+    await walletd.end('SIGKILL');
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      new RegExp(`^walletd: cannot ask the server at \\S+:${port}: it did not answer within 5 s: it hangs`),
+    );
+  }));
+
+test('doctor and status find the same wrong with a server', () =>
+  inTempFolder(async (folder) => {
+    const redis = await RedisServer.start();
+    const store = { WALLETD_STORE: redis.url, WALLETD_INIT: 'auto', WALLETD_NODE_FOLDER: `${folder}/node` };
+    const walletd = await WalletdProcess.start({ ...store, WALLETD_ARCHIVE: 'postgres://w:x@127.0.0.1:1/w' });
+    const env = { ...store, WALLETD_ADMIN_PORT: new URL(walletd.adminUrl).port };
+    const isAway = async () => /^WRONG +The archive does not answer\./m.test((await runVerb(['status'], env)).stdout);
+    await until('the archive is known to be away', isAway);
+    const status = await runVerb(['status'], env);
+    assert.match(status.stdout, /\narchive +DOES NOT ANSWER/);
+    assert.equal(status.status, 1);
+    const doctor = await runVerb(['doctor'], env);
+    assert.match(doctor.stdout, /^bad +server +The archive does not answer\./m);
+    assert.equal(doctor.status, 1);
+    await walletd.end('SIGKILL');
+    await redis.destroy();
+  }));
 
 test('doctor examines LMDB, and leaves nothing behind', () =>
   inTempFolder(async (folder) => {
@@ -78,11 +113,8 @@ test('doctor examines Redis with the user that serves, names what it may not do,
     };
   };
   try {
-    // As in config/users.acl.
-    const rights =
-      'resetkeys ~walletd:* resetchannels clearselectors -@all +get +msetnx +xadd +xrange +xrevrange +xtrim +fcall ' +
-      '+function|load +info +config|get +wait +select (~walletd:meta ~walletd:*:head +set) ' +
-      '(~walletd:*:snapshot* +hset +hget +hmget +hgetall +hlen +hdel +unlink)';
+    const users = readFileSync(new URL('../../../config/users.acl', import.meta.url), 'utf8');
+    const [, rights = ''] = /^user walletd on >CHANGE-ME (.*)$/m.exec(users) ?? [];
     await server.call('ACL', 'SETUSER', 'walletd', 'on', '>secret', ...rights.split(/ (?![^(]*\))/));
     await server.call(
       'ACL',

@@ -24,6 +24,7 @@ const NOT_OURS = ['up'];
 /** What a node of a cluster knows that follows one shard. */
 const IN_A_CLUSTER: ClusterMeasures = {
   members: { up: 2, draining: 0, leaving: 0, gone: 0 },
+  missing: [],
   versions: 1,
   links: 1,
   seesTable: true,

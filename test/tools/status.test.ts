@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { judgedOf } from '../../src/node/overview/scraped.js';
+import { troublesOf } from '../../src/node/overview/troubles.js';
 import { Samples } from '../../src/tools/status/samples.js';
-import { type Readiness, statusOf } from '../../src/tools/status/status.js';
+import { factsOf, type Readiness } from '../../src/tools/status/status.js';
 
 const NOW_MS = 1_800_000_000_000;
 const seconds = (agoMs: number) => (NOW_MS - agoMs) / 1000;
@@ -22,6 +24,7 @@ walletd_heap_used_bytes{thread="main"} 10
 walletd_heap_limit_bytes{thread="main"} 100
 walletd_shard_sequence{shard="0",watermark="applied"} 12
 walletd_shard_sequence{shard="0",watermark="durable"} 10
+walletd_shard_sequence{shard="0",watermark="snapshot"} 10
 walletd_snapshot_timestamp_seconds{shard="0"} ${seconds(7_200_000)}
 walletd_snapshot_entries_behind{shard="0"} 0
 walletd_memory_full{thread="main"} 0
@@ -30,7 +33,12 @@ walletd_last_exit{reason="crashed"} 0
 `;
 const READY: Readiness = { status: 'ready', shards: [{ shard: 0, state: 'serving' }] };
 
-const look = (text: string, readiness = READY) => statusOf(new Samples(text), readiness, NOW_MS);
+function look(text: string, readiness = READY) {
+  const samples = new Samples(text);
+  const troubles = troublesOf(judgedOf(samples, readiness, { state: 'unseen' }), samples, NOW_MS);
+  const of = (wanted: string) => troubles.filter(({ urgency }) => urgency === wanted).map(({ what }) => what);
+  return { facts: factsOf(samples, readiness, NOW_MS), problems: of('now'), concerns: of('soon') };
+}
 
 test('labels are read as they were written', () => {
   const samples = new Samples('a{b="x, y=\\"1\\" \\\\ }",c="d"} 1.5e3\n');
@@ -52,20 +60,32 @@ test('what is wrong now is a problem', () => {
     .replace('walletd_memory_full{thread="main"} 0', 'walletd_memory_full{thread="main"} 1')
     .concat(`walletd_certificate_expiry_timestamp_seconds{listener="callbacks"} ${seconds(1000)}\n`);
   const { problems } = look(text, { status: 'starting', shards });
-  assert.deepEqual(
-    problems.map((one) => one.split(/[:,]/)[0]),
-    [
-      'it is not ready',
-      'shard 3 is stopped',
-      'the store does not answer',
-      'memory is full',
-      'the certificate of callbacks has ended',
-    ],
+  assert.deepEqual(problems, [
+    'Shard 3 is stopped: it lacks 1-6',
+    'The store does not answer; callbacks get 503.',
+    'walletd is not ready.',
+    'Memory is nearly full: new bets are refused.',
+    'The certificate of callbacks ends within a day, or has ended.',
+  ]);
+});
+
+test('a missing member and an archive that is away are problems', () => {
+  const { facts, problems } = look(
+    `${WELL}walletd_archive_up{shard="0"} 0\nwalletd_cluster_members{state="up"} 2\nwalletd_cluster_missing{node="n3"} 1\n`,
   );
+  assert.deepEqual(problems, ['The archive does not answer.', 'Missing in the cluster: n3.']);
+  assert.deepEqual([facts.isArchiveUp, facts.cluster], [false, { up: 2, missing: ['n3'] }]);
+});
+
+test('full record memory is a concern while the heap has room', () => {
+  const { concerns } = look(
+    `${WELL}walletd_record_bytes{shard="0",part="used"} 85\nwalletd_record_limit_bytes{thread="main"} 100\n`,
+  );
+  assert.deepEqual(concerns, ['The records of players and transactions fill 85 % of their memory.']);
 });
 
 test('what will be wrong, or was, is a concern', () => {
-  const text = WELL.replace('behind{shard="0"} 0', 'behind{shard="0"} 5')
+  const text = WELL.replace('watermark="snapshot"} 10', 'watermark="snapshot"} 5')
     .replace('walletd_heap_used_bytes{thread="main"} 10', 'walletd_heap_used_bytes{thread="main"} 61')
     .replace('free_bytes 900', 'free_bytes 9')
     .replace('reason="stopped"} 1', 'reason="stopped"} 0')
@@ -75,7 +95,7 @@ test('what will be wrong, or was, is a concern', () => {
   const { problems, concerns } = look(text);
   assert.deepEqual(problems, []);
   assert.equal(concerns.length, 8, concerns.join('\n'));
-  assert.equal(concerns[0], 'the certificate of callbacks ends in 3 days');
+  assert.ok(concerns.includes('The certificate of callbacks ends in 3 days.'));
 });
 
 test('a clock and a log that disagree are told', () => {

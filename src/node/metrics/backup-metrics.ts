@@ -9,6 +9,8 @@ export interface BackupProgress {
   readonly fileBytes: number;
   readonly fileBegunMs: number;
   readonly thenFailures: number;
+  /** The follower has ended, because walletd archives elsewhere. */
+  readonly archiveDiffers?: boolean;
 }
 
 /** For a file that node_exporter reads: who follows a store is a process that nobody scrapes. */
@@ -25,6 +27,11 @@ export function backupMetrics(progress: BackupProgress, nowMs: number): Metric[]
     gauge(name('lag_entries'), 'Entries of the logs that the backup did not have yet.', lagEntries),
     gauge(name('file_bytes'), 'Size of the file that is being written.', fileBytes),
     gauge(name('file_begun_timestamp_seconds'), 'When that file was begun.', fileBegunMs / 1000),
+    gauge(
+      name('archive_differs'),
+      '1: the follower has ended, because walletd archives elsewhere than it reads.',
+      progress.archiveDiffers ? 1 : 0,
+    ),
     counter(name('then_failures_total'), 'Times that the command of --then has failed.', thenFailures),
   ];
 }

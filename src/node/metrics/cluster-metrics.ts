@@ -24,6 +24,11 @@ export class ClusterMetrics implements OwnershipObserver {
   metrics(cluster: ClusterMeasures): Metric[] {
     return [
       gauge('walletd_cluster_members', 'Nodes of the cluster by state.', perKey('state', cluster.members)),
+      gauge(
+        'walletd_cluster_missing',
+        '1 for each node that went without a word, and has not come back.',
+        cluster.missing.map((node) => ({ labels: { node }, value: 1 })),
+      ),
       gauge('walletd_cluster_versions', 'Releases of walletd among them.', cluster.versions),
       gauge('walletd_cluster_links', 'Nodes that this one has a link to.', cluster.links),
       gauge(

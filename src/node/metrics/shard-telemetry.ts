@@ -181,6 +181,9 @@ export class ShardTelemetry implements HostObserver {
       gauge('walletd_memory_full', "1: a thread's memory is nearly full, and what opens something is refused.", [
         isFull,
       ]),
+      gauge('walletd_record_limit_bytes', 'Bytes that the records of a thread may take.', [
+        { labels: { thread: this.options.thread }, value: this.memory.recordsMaxBytes },
+      ]),
       counter(
         'walletd_assertion_failures_total',
         'Shards that dropped their memory because of a bug in walletd.',

@@ -4,7 +4,7 @@ import type { Backup, CallbackRate, Latency, Moment, Overview, ShardLine } from 
 import type { Clock } from '../../base/clock.js';
 import type { ClusterStatus } from '../../cluster/cluster-status.js';
 import type { ShardStatus } from '../../worker/shards.js';
-import type { Figures } from './figures.js';
+import type { Figures, Readings } from './figures.js';
 import type { LastHour } from './last-hour.js';
 import { troublesOf } from './troubles.js';
 
@@ -62,9 +62,7 @@ export class NodeOverview implements OverviewSource {
       },
       archiveBytes: figures.sum('walletd_archive_names_bytes'),
       store: {
-        isUp: figures.series('walletd_store_up').every(({ value }) => value > 0),
-        bytes: figures.maybe('walletd_store_bytes') ?? null,
-        freeBytes: figures.maybe('walletd_store_free_bytes') ?? null,
+        ...storeOf(figures),
         appendP99Ms: inMs(figures.quantile('walletd_append_seconds', {}, 0.99, last?.figures)),
       },
       backup: parts.backup(),
@@ -109,14 +107,26 @@ function inMs(seconds: number | null): number | null {
   return seconds === null ? null : Math.round(seconds * MS * 1000) / 1000;
 }
 
-function shardLines(status: readonly ShardStatus[], figures: Figures, cluster: ClusterStatus | undefined): ShardLine[] {
+export function storeOf(figures: Readings): Omit<Overview['store'], 'appendP99Ms'> {
+  return {
+    isUp: figures.series('walletd_store_up').every(({ value }) => value > 0),
+    bytes: figures.maybe('walletd_store_bytes') ?? null,
+    freeBytes: figures.maybe('walletd_store_free_bytes') ?? null,
+  };
+}
+
+export function shardLines(
+  status: readonly Pick<ShardStatus, 'shard' | 'state' | 'players' | 'waiting' | 'reason'>[],
+  figures: Readings,
+  cluster: ClusterStatus | undefined,
+): ShardLine[] {
   const sequences = new Map(
     figures
       .series('walletd_shard_sequence')
       .map(({ labels: { shard, watermark }, value }) => [`${shard} ${watermark}`, value]),
   );
   const snapshots = new Map(
-    figures.series('walletd_snapshot_timestamp_seconds').map(({ labels, value }) => [labels.shard, value * MS]),
+    figures.series('walletd_snapshot_timestamp_seconds').map(({ labels, value }) => [String(labels.shard), value * MS]),
   );
   const owners = new Map(cluster?.shards.map(({ shard, owner }) => [shard, owner]));
   return status.map(({ shard, state, players, waiting, reason }) => {
@@ -130,13 +140,13 @@ function shardLines(status: readonly ShardStatus[], figures: Figures, cluster: C
       watermarks: sequences.has(`${shard} applied`)
         ? { applied: at('applied'), appended: at('appended'), durable: at('durable'), snapshot: at('snapshot') }
         : null,
-      snapshotMs: snapshots.get(shard) ?? null,
+      snapshotMs: snapshots.get(String(shard)) ?? null,
       reason: reason ?? null,
     };
   });
 }
 
-function heapsOf(figures: Figures): Overview['heaps'] {
+export function heapsOf(figures: Readings): Overview['heaps'] {
   return figures.series('walletd_heap_used_bytes').map(({ labels: { thread }, value }) => ({
     thread: String(thread),
     usedBytes: value,

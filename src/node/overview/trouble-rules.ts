@@ -1,10 +1,18 @@
 import type { Overview, Trouble } from '../../admin/console/overview.js';
-import type { Figures } from './figures.js';
+import type { Readings } from './figures.js';
+
+/*
+ * One table of what can be wrong with a running node. The console, `walletd status` and `walletd doctor` judge by it, each from
+ * one moment, and `config/alerts.yaml` has the same limits: test/node/troubles-and-alerts.test.ts keeps both alike.
+ */
+
+/** The part of an overview that rules look at. A scrape gives it too: see `judgedOf`. */
+export type Judged = Pick<Overview, 'startedMs' | 'isReady' | 'callbacks' | 'shards' | 'heaps' | 'store' | 'backup'>;
 
 /** What is looked at. */
 export interface Given {
-  readonly overview: Omit<Overview, 'troubles'>;
-  readonly figures: Figures;
+  readonly overview: Judged;
+  readonly figures: Readings;
   readonly nowMs: number;
 }
 
@@ -51,7 +59,9 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
     alert: 'WalletdShardNotServing',
     urgency: 'now',
     find: ({ overview }) => {
-      const waiting = overview.shards.filter(({ state }) => state === 'failing' || state === 'fenced');
+      // Shards start before the node is ready; later one that starts keeps its players waiting.
+      const isWrong = (state: string) => state === 'starting' && overview.isReady;
+      const waiting = overview.shards.filter(({ state }) => ['failing', 'fenced'].includes(state) || isWrong(state));
       const states = [...new Set(waiting.map(({ state }) => state))];
       return maybe(
         waiting.length > 0,
@@ -148,6 +158,32 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
         () => 'Each new bet is looked up in the archive: a set of archived names could not be built.',
         'Answers stay right, and take longer. The log line with the code archive-names-skipped tells the reason.',
       ),
+  },
+  {
+    alert: 'WalletdMemberMissing',
+    urgency: 'now',
+    find: ({ figures }) => {
+      const missing = figures.series('walletd_cluster_missing').filter(({ value }) => value === 1);
+      return maybe(
+        missing.length > 0,
+        () => `Missing in the cluster: ${missing.map(({ labels }) => labels.node).join(', ')}.`,
+        'It died or hangs: look at its machine and its log, and start it again. Its shards are with the others meanwhile.',
+      );
+    },
+  },
+  {
+    alert: 'WalletdRecordsFilling',
+    urgency: 'soon',
+    limit: 0.8,
+    find: ({ figures }, limit) => {
+      const bytesMax = figures.sum('walletd_record_limit_bytes');
+      const share = figures.sum('walletd_record_bytes', { part: 'used' }) / bytesMax;
+      return maybe(
+        bytesMax > 0 && share > limit,
+        () => `The records of players and transactions fill ${Math.round(share * 100)} % of their memory.`,
+        'From 90 % on new bets are refused. Raise memory.maxBytes, lower retention.transactions, or set up an archive.',
+      );
+    },
   },
   {
     alert: undefined,
@@ -342,10 +378,22 @@ export const TROUBLE_RULES: readonly TroubleRule[] = [
       const ending = certificatesEnding(given, limit).filter((listener) => !ended.includes(listener));
       return maybe(
         ending.length > 0,
-        () => `The certificate of ${ending.join(', ')} ends within two weeks.`,
+        () => ending.map((one) => `The certificate of ${one} ends in ${daysLeft(given, one)} days.`).join(' '),
         'Put the new one into the same file and send SIGHUP.',
       );
     },
+  },
+  {
+    // The alert watches five minutes; here it stays until the next start.
+    alert: undefined,
+    urgency: 'soon',
+    limit: 0,
+    find: ({ figures }, limit) =>
+      maybe(
+        figures.sum('walletd_node_folder_failures_total') > limit,
+        () => 'Since the start this node could not write into its folder, or not always.',
+        'Room or rights in WALLETD_NODE_FOLDER; the log says which. After a restart it might not notice an older store.',
+      ),
   },
   {
     alert: 'WalletdCrashedBefore',
@@ -374,6 +422,14 @@ function certificatesEnding({ figures, nowMs }: Given, seconds: number): string[
     .series('walletd_certificate_expiry_timestamp_seconds')
     .filter(({ value }) => value * 1000 - nowMs < seconds * 1000)
     .map(({ labels }) => String(labels.listener));
+}
+
+function daysLeft({ figures, nowMs }: Given, listener: string): number {
+  const ended = figures
+    .series('walletd_certificate_expiry_timestamp_seconds')
+    .filter(({ labels }) => String(labels.listener) === listener)
+    .map(({ value }) => value - nowMs / 1000);
+  return Math.floor(Math.min(...ended) / DAY_SECONDS);
 }
 
 function shardsCalled(shards: readonly { readonly shard: number }[]): string {

@@ -1,12 +1,12 @@
-import type { Overview, Trouble } from '../../admin/console/overview.js';
-import type { Figures } from './figures.js';
-import { TROUBLE_RULES } from './trouble-rules.js';
+import type { Trouble } from '../../admin/console/overview.js';
+import type { Readings } from './figures.js';
+import { type Judged, TROUBLE_RULES } from './trouble-rules.js';
 
 /**
  * What is not as it should be, in words with what to do, the worst first. The same as config/alerts.yaml watches, as far as
  * one moment shows it.
  */
-export function troublesOf(overview: Omit<Overview, 'troubles'>, figures: Figures, nowMs: number): Trouble[] {
+export function troublesOf(overview: Judged, figures: Readings, nowMs: number): Trouble[] {
   const given = { overview, figures, nowMs };
   const found = TROUBLE_RULES.flatMap(({ urgency, limit = 0, find }) => {
     const one = find(given, limit);

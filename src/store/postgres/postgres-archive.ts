@@ -243,6 +243,18 @@ export class PostgresArchive implements Archive {
     });
   }
 
+  /**
+   * Throws a `FormatError` when it is the archive of another store. It asks on a connection of its own, because the server at
+   * the address may have been replaced; where there are no tables yet, nothing is said. A follower of a backup asks this at
+   * each reconnect: an id and a watermark of the archive are to be compared here, too, once it has them.
+   */
+  async checkIdentity(): Promise<void> {
+    await this.connections.alone(async ({ client }) => {
+      const { rows } = await client.query("SELECT 1 WHERE to_regclass('walletd_archive') IS NOT NULL");
+      if (rows.length > 0) await this.mustBeOurs(client);
+    });
+  }
+
   /** Whether it is free for a new store. Unlike the rest, it makes nothing, and reads the archive of any store. */
   async occupancy(): Promise<Occupancy> {
     return await this.connections.alone(({ client }) => occupancyOf(client));

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ALL_DAYS } from '../../shard/archive/archive.js';
+import { ArchiveBehindError } from '../../shard/archive/archive-behind-error.js';
 import { nameOfRound } from '../../shard/archive/archive-hash.js';
 import { readLog } from '../../shard/log/log-reader.js';
 import { compareLsn, formatLsn } from '../../shard/log/lsn.js';
@@ -14,6 +15,7 @@ import type { Frame } from '../frame.js';
 import { Outage } from '../outage.js';
 import { ToolError } from '../store-reader.js';
 import { orTrimmed, TrimmedError } from '../trimmed-error.js';
+import { OtherArchiveError } from './other-archive.js';
 
 export interface FollowOptions {
   readonly now: () => number;
@@ -24,27 +26,48 @@ export interface FollowOptions {
   readonly onLag?: (entries: number) => void;
   /** Called when all that was there at this time is in the copy, and its `end` was taken. Milliseconds. */
   readonly onCovered?: (timeMs: number) => void;
+  /** Rejects when the archive is not that of the log. Called before the first pass, and in the first one after an outage. */
+  readonly checkArchive?: () => Promise<void>;
+  /** Rounds that left memory before this may have left the archive, too. Milliseconds. */
+  readonly archivedSinceMs?: () => number;
+  /** Passes, a second each, for which a round may be missing in the archive: a replica of it may be that late. */
+  readonly archiveLatePassesMax?: number;
 }
 
 const PAUSE_MS = 1000;
 const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
+const LATE_PASSES_MAX = 10;
 
 /**
  * The entries that come after `coverage`; after them an `end`, once a second and every few megabytes. An outage is waited
- * out, however long it lasts. Throws a `ToolError` when the log no longer has the next entry.
+ * out, however long it lasts. Throws a `ToolError` when the log no longer has the next entry, and an `OtherArchiveError` when a
+ * round that left memory is not in the archive.
  */
 export async function* framesAfter(
   store: SourceStore,
   coverage: Coverage,
-  { now, warn, signal, onLag = () => {}, onCovered = () => {} }: FollowOptions,
+  {
+    now,
+    warn,
+    signal,
+    onLag = () => {},
+    onCovered = () => {},
+    checkArchive = async () => {},
+    archivedSinceMs = () => Number.NEGATIVE_INFINITY,
+    archiveLatePassesMax = LATE_PASSES_MAX,
+  }: FollowOptions,
 ): AsyncGenerator<Frame, void> {
-  const shards = coverage.shards.map((shard, i) => new Follower(i, shard, store));
+  const shards = coverage.shards.map((shard, i) => new Follower(i, shard, store, archivedSinceMs));
   const outage = new Outage(warn);
   const end = (): Frame => ({ type: 'end', coverage: { timeMs: now(), shards: shards.map((one) => one.coverage()) } });
+  let isChecked = false;
+  let latePasses = 0;
   while (!signal.aborted) {
     const passMs = now();
     let bytes = 0;
     try {
+      if (!isChecked) await checkArchive();
+      isChecked = true;
       for (const shard of shards) {
         const lost = await shard.lost();
         if (lost !== undefined) warn(lost);
@@ -61,11 +84,17 @@ export async function* framesAfter(
         }
       }
       outage.end();
+      latePasses = 0;
       if (bytes > 0) yield end();
       bytes = 0;
       onCovered(passMs);
     } catch (error) {
-      if (isPermanent(error) || error instanceof ToolError) throw error;
+      if (isPermanent(error) || error instanceof ToolError || error instanceof OtherArchiveError) throw error;
+      const isBehind = error instanceof MissingRoundsError || error instanceof ArchiveBehindError;
+      if (isBehind && ++latePasses >= archiveLatePassesMax) {
+        throw new OtherArchiveError(error.message);
+      }
+      isChecked = false;
       outage.begin(error as Error);
     }
     if (bytes > 0) yield end();
@@ -85,6 +114,7 @@ class Follower {
     readonly shard: number,
     private readonly beginning: ShardCoverage,
     private readonly store: SourceStore,
+    private readonly archivedSinceMs: () => number,
   ) {
     this.head = beginning.head;
   }
@@ -131,7 +161,7 @@ class Follower {
   }
 
   /** The rounds that left the wallets in this entry: the archive has had them before. */
-  private async archivedIn({ events }: Entry): Promise<EntryFrame[]> {
+  private async archivedIn({ events, timeMs, lsn }: Entry): Promise<EntryFrame[]> {
     const { archive } = this.store;
     const names = events.flatMap((event) =>
       event.type === 'rounds-archived'
@@ -145,6 +175,13 @@ class Follower {
       undefined,
     );
     const records = await archive.find(this.shard, names, ALL_DAYS, mark);
+    const found = new Set(records.map(({ player, round }) => `${player} ${round}`));
+    const missing = names.filter(({ player, hash }) => !found.has(`${player} ${hash}`)).length;
+    if (missing > 0 && timeMs >= this.archivedSinceMs()) {
+      throw new MissingRoundsError(
+        `${missing} of ${names.length} rounds that left memory with ${formatLsn(lsn)} of shard ${this.shard} are not in the archive`,
+      );
+    }
     return records.map((record) => ({ type: 'archived', record }));
   }
 
@@ -157,6 +194,9 @@ class Follower {
     );
   }
 }
+
+/** A round left memory, which it does when the archive has it durably, and is not in the archive that is asked. */
+class MissingRoundsError extends Error {}
 
 async function pause(signal: AbortSignal): Promise<void> {
   try {

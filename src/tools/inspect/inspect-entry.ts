@@ -45,7 +45,8 @@ export async function inspectOrphans(
   return { orphans, ...inspection, notes: [...errors.map(({ message }) => message), ...notes] };
 }
 
-function* entriesOf(file: Buffer, reader: StoreReader, errors: Error[]): Generator<Entry> {
+/** The entries of an orphans file. Throws a `ToolError` when it is cut off; entries that cannot be read go to `errors`. */
+export function* entriesOf(file: Buffer, reader: StoreReader, errors: Error[]): Generator<Entry> {
   for (let at = 0; at < file.length; ) {
     const start = at + LENGTH_BYTES;
     const end = start <= file.length ? start + file.readUInt32BE(at) : start;

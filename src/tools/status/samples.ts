@@ -22,13 +22,25 @@ export class Samples {
   }
 
   /** Those that have these labels. */
-  of(name: string, labels: Readonly<Record<string, string>> = {}): readonly Sample[] {
+  of(name: string, labels: Readonly<Record<string, string | number>> = {}): readonly Sample[] {
     const wanted = Object.entries(labels);
-    return (this.byName.get(name) ?? []).filter((one) => wanted.every(([key, value]) => one.labels[key] === value));
+    return (this.byName.get(name) ?? []).filter((one) =>
+      wanted.every(([key, value]) => one.labels[key] === String(value)),
+    );
   }
 
-  sum(name: string, labels: Readonly<Record<string, string>> = {}): number {
-    return this.of(name, labels).reduce((sum, { value }) => sum + value, 0);
+  series(name: string): readonly Sample[] {
+    return this.of(name);
+  }
+
+  /** Undefined where there is none with these labels. */
+  maybe(name: string, labels: Readonly<Record<string, string | number>> = {}): number | undefined {
+    const found = this.of(name, labels);
+    return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
+  }
+
+  sum(name: string, labels: Readonly<Record<string, string | number>> = {}): number {
+    return this.maybe(name, labels) ?? 0;
   }
 
   /** Undefined where there is none. */

@@ -72,12 +72,14 @@ export class OperatorApi implements PlayerSource {
     private readonly token: string | null,
     /** PEM of the certificate that this server must have, under any name. Undefined: the usual checks. */
     private readonly certificate?: Buffer,
+    /** How long an answer may take, but that of a snapshot. Milliseconds. */
+    private readonly timeoutMs = TIMEOUT_MS,
   ) {}
 
   /** False when there is no answer. */
   async answers(): Promise<boolean> {
     try {
-      await this.send('GET', '/livez', {}, TIMEOUT_MS);
+      await this.send('GET', '/livez', {}, this.timeoutMs);
       return true;
     } catch {
       return false;
@@ -86,7 +88,7 @@ export class OperatorApi implements PlayerSource {
 
   /** The id of the store that it serves; undefined when it is not walletd, or one that does not name it yet. */
   async storeId(): Promise<string | undefined> {
-    const { status, text } = await this.reply('GET', '/v1/shards/0/players?limit=1', TIMEOUT_MS);
+    const { status, text } = await this.reply('GET', '/v1/shards/0/players?limit=1', this.timeoutMs);
     if (status === 404) return undefined;
     if (status >= 300) throw this.refused(status, text);
     try {
@@ -101,7 +103,7 @@ export class OperatorApi implements PlayerSource {
     const players: ServerPlayer[] = [];
     let after: string | null = '0';
     while (after !== null) {
-      const text = await this.ask('GET', `/v1/shards/${shard}/players?after=${after}`, TIMEOUT_MS);
+      const text = await this.ask('GET', `/v1/shards/${shard}/players?after=${after}`, this.timeoutMs);
       // Numbers are read as text, digit by digit.
       const page = this.read<Page>(text, 'players', (json) => parse(json, undefined, (digits) => digits) as Page);
       for (const { version, ...player } of page.players) players.push({ ...player, version: Number(version) });
@@ -118,7 +120,7 @@ export class OperatorApi implements PlayerSource {
 
   /** A player's balance and currency, digit by digit; undefined when there is no such player. */
   async player(username: string): Promise<Pick<ServerPlayer, 'currency' | 'balance'> | undefined> {
-    const { status, text } = await this.reply('GET', `/v1/players/${encodeURIComponent(username)}`, TIMEOUT_MS);
+    const { status, text } = await this.reply('GET', `/v1/players/${encodeURIComponent(username)}`, this.timeoutMs);
     if (status === 404) return undefined;
     if (status >= 300) throw this.refused(status, text);
     return parse(text, undefined, (digits) => digits) as Pick<ServerPlayer, 'currency' | 'balance'>;
@@ -130,7 +132,7 @@ export class OperatorApi implements PlayerSource {
     // The amount is text with all its digits, and a number in JSON.
     const body = `{"amount":${amount},${JSON.stringify(rest).slice(1)}`;
     const path = `/v1/players/${encodeURIComponent(username)}/corrections`;
-    const { status, text } = await this.reply('POST', path, TIMEOUT_MS, body);
+    const { status, text } = await this.reply('POST', path, this.timeoutMs, body);
     if (status < 300) return undefined;
     if (status === 409 || status === 404) return detailOf(text);
     throw this.refused(status, text);
@@ -139,21 +141,32 @@ export class OperatorApi implements PlayerSource {
   /** What it answers about the nodes that share the shards. Throws a `ToolError` with its sentence when it refuses. */
   async cluster(method: 'GET' | 'POST', path: string, body?: object): Promise<ClusterAnswer> {
     const sent = body === undefined ? undefined : JSON.stringify(body);
-    const { status, text } = await this.reply(method, path, TIMEOUT_MS, sent);
+    const { status, text } = await this.reply(method, path, this.timeoutMs, sent);
     if (status >= 300) throw this.refused(status, text);
     return this.read<ClusterAnswer>(text, 'shards', (json) => JSON.parse(json));
   }
 
   /** What /readyz says, be it ready or not. */
   async readiness(): Promise<Readiness> {
-    const { status, text } = await this.reply('GET', '/readyz', TIMEOUT_MS);
+    const { status, text } = await this.reply('GET', '/readyz', this.timeoutMs);
     if (status >= 300 && status !== 503) throw this.refused(status, text);
     return this.read<Readiness>(text, 'shards', (json) => JSON.parse(json));
   }
 
+  /** The settings that it works by; secrets are hidden. */
+  async settings(): Promise<ReadonlyMap<string, unknown>> {
+    const text = await this.ask('GET', '/v1/settings', this.timeoutMs);
+    const { settings } = this.read<{ settings: readonly { setting: string; value: unknown }[] }>(
+      text,
+      'settings',
+      (json) => JSON.parse(json),
+    );
+    return new Map(settings.map(({ setting, value }) => [setting, value]));
+  }
+
   /** In Prometheus' text format. */
   async metrics(): Promise<string> {
-    return await this.ask('GET', '/metrics', TIMEOUT_MS);
+    return await this.ask('GET', '/metrics', this.timeoutMs);
   }
 
   /** Reads an answer that may not come from walletd. */
@@ -177,7 +190,11 @@ export class OperatorApi implements PlayerSource {
     const headers: Record<string, string> = this.token === null ? {} : { Authorization: `Bearer ${this.token}` };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     return await this.send(method, path, headers, timeoutMs, body).catch((error: Error) => {
-      throw new ToolError(`cannot ask the server at ${this.url}: ${error.message}`);
+      const why =
+        error.name === 'AbortError' || error.name === 'TimeoutError'
+          ? `it did not answer within ${timeoutMs / 1000} s: it hangs, or the way to it does`
+          : error.message;
+      throw new ToolError(`cannot ask the server at ${this.url}: ${why}`, { cause: error });
     });
   }
 

@@ -1,0 +1,52 @@
+import { formatLsn } from '../../shard/log/lsn.js';
+import type { LostItem } from '../../tools/inspect/lost-items.js';
+import { isoTime } from './format.js';
+import { printable } from './printable.js';
+import { formatTable } from './table.js';
+
+const COLUMNS = [
+  'time',
+  'username',
+  'endpoint',
+  'productId',
+  'requestId',
+  'transactionId',
+  'roundId',
+  'shard',
+  'entry',
+];
+const SHOWN_MAX = 20;
+/** Spreadsheets take a cell that begins so for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** The first of them, for people. */
+export function lostTable(items: readonly LostItem[]): string {
+  const rows = items.slice(0, SHOWN_MAX).map((item) => cellsOf(item).slice(0, 6).map(printable));
+  const more = items.length > SHOWN_MAX ? `\n… and ${items.length - SHOWN_MAX} more` : '';
+  return formatTable(COLUMNS.slice(0, 6), rows) + more;
+}
+
+/** All of them, for the platform. RFC 4180. */
+export function lostCsv(items: readonly LostItem[]): string {
+  return [COLUMNS, ...items.map(cellsOf)].map((cells) => `${cells.map(quoted).join(',')}\r\n`).join('');
+}
+
+function cellsOf({ timeMs, username, endpoint, productId, requestId, id, roundId, shard, lsn }: LostItem): string[] {
+  const time = timeMs === undefined ? '' : isoTime(timeMs);
+  return [
+    time,
+    username,
+    endpoint,
+    productId ?? '',
+    requestId ?? '',
+    id ?? '',
+    roundId ?? '',
+    String(shard),
+    formatLsn(lsn),
+  ];
+}
+
+function quoted(text: string): string {
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return `"${safe.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,43 @@
+import type { Settings } from '../config/schema.js';
+import { driverOf } from '../node/drivers/drivers.js';
+import { livingMembers } from '../node/living-members.js';
+import { recordOf } from '../node/open-store.js';
+import type { Store } from '../store/store.js';
+import { ToolError } from '../tools/store-reader.js';
+import type { OperatorApi } from '../tools/verify/operator-api.js';
+import { answeringServer } from './running-server.js';
+
+/**
+ * A sentence about who remembers another store than the one that was found at the address of the settings, or one where there
+ * is none: the node's folder, living members of a cluster, or the server of the settings. Undefined: nobody who can be seen.
+ * A new store there would be a casino without players, beneath a server that has all of them in memory.
+ */
+export async function findRemembered(
+  settings: Settings,
+  found: string | undefined,
+  store: Pick<Store, 'table'> | undefined,
+): Promise<string | undefined> {
+  const { storeId } = recordOf(settings);
+  if (storeId !== undefined && storeId !== found) return `this node has served ${storeId} there`;
+  if (found !== undefined) return undefined;
+  const members = await livingMembers(store?.table, () => true);
+  if (members.length > 0) return `${members.map(({ name }) => name).join(', ')} run on it`;
+  const server = await findServerOf(settings);
+  return server && `the walletd at ${server.url} runs on it`;
+}
+
+/** The server of the settings, when it stores where the settings do. */
+export async function findServerOf(settings: Settings): Promise<OperatorApi | undefined> {
+  try {
+    const api = await answeringServer(settings);
+    const running = await api?.settings();
+    if (api === undefined || running === undefined) return undefined;
+    const [store, storePrefix] = ['store', 'storePrefix'].map((name) => String(running.get(name)));
+    const its = driverOf({ ...settings, ...{ store, storePrefix } } as Settings).recordName;
+    return its === driverOf(settings).recordName ? api : undefined;
+  } catch (error) {
+    // Another program listens there, or the token is wrong: nothing is known.
+    if (error instanceof ToolError) return undefined;
+    throw error;
+  }
+}

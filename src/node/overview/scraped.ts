@@ -1,0 +1,24 @@
+import type { Backup } from '../../admin/console/overview.js';
+import type { Samples } from '../../tools/status/samples.js';
+import type { Readiness } from '../../tools/status/status.js';
+import type { ShardStatus } from '../../worker/shards.js';
+import { heapsOf, shardLines, storeOf } from './node-overview.js';
+import type { Judged } from './trouble-rules.js';
+
+const MS = 1000;
+
+/** The part of an overview that rules look at, from a scrape of another process. One moment has no rates of callbacks. */
+export function judgedOf(samples: Samples, { status, shards }: Readiness, backup: Backup): Judged {
+  const lines = shards.map(({ shard, state, reason }) => {
+    return { shard, state: state as ShardStatus['state'], players: 0, waiting: 0, reason };
+  });
+  return {
+    startedMs: samples.sum('process_start_time_seconds') * MS,
+    isReady: status === 'ready',
+    callbacks: [],
+    shards: shardLines(lines, samples, undefined),
+    heaps: heapsOf(samples),
+    store: { ...storeOf(samples), appendP99Ms: null },
+    backup,
+  };
+}

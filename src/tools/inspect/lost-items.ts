@@ -1,0 +1,78 @@
+import { hasEntry, maybeEntry } from '../../shard/log/log-reader.js';
+import type { Lsn } from '../../shard/log/lsn.js';
+import type { Entry } from '../../shard/log/wal.js';
+import { rawEntriesAfter } from '../raw-entries.js';
+import type { StoreReader } from '../store-reader.js';
+import { type HistoryItem, itemsOf } from './history-item.js';
+import { entriesOf } from './inspect-entry.js';
+
+/** Events that move no money and answer nobody: the log makes them by itself. */
+const UNANSWERED: readonly string[] = ['rounds-forgotten', 'rounds-archived', 'rounds-restored'];
+
+export interface LostItem extends HistoryItem {
+  readonly lsn: Lsn;
+  /** The endpoint of its callback; of anything else its type. */
+  readonly endpoint: string;
+}
+
+export interface LostItems {
+  readonly items: readonly LostItem[];
+  /** By shard: entries that are known, of those that are missing or cannot be used. */
+  readonly entries: ReadonlyMap<number, number>;
+  /** For people: files that cannot be read, and why. */
+  readonly notes: readonly string[];
+}
+
+/** An orphans file of the node. */
+export interface OrphansFile {
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+/**
+ * What is known of acknowledged entries that shards go on without: those in the node's orphans files that the log does not
+ * have, and those in the log behind the place from which a shard goes on (`reached`).
+ */
+export async function findLostItems(
+  reader: StoreReader,
+  files: readonly OrphansFile[],
+  reached: ReadonlyMap<number, Lsn>,
+): Promise<LostItems> {
+  const found = new Map<string, Entry>();
+  const notes: string[] = [];
+  const add = (entry: Entry) => found.set(`${entry.shard} ${entry.lsn.epoch} ${entry.lsn.sequence}`, entry);
+  for (const { path, bytes } of files) {
+    const errors: Error[] = [];
+    try {
+      for (const entry of entriesOf(bytes, reader, errors)) {
+        if (!(await hasEntry(entry.shard, entry.head, reader).catch(() => false))) add(entry);
+      }
+    } catch (error) {
+      errors.push(error as Error);
+    }
+    const [first] = errors;
+    if (first !== undefined) notes.push(`${path} cannot be read as a whole: ${first.message}`);
+  }
+  for (const [shard, lsn] of reached) {
+    for await (const page of rawEntriesAfter(shard, lsn, reader)) {
+      for (const bytes of page) {
+        const entry = maybeEntry(bytes, reader.format);
+        if (entry !== undefined) add(entry);
+      }
+    }
+  }
+  const entries = new Map<number, number>();
+  const items: LostItem[] = [];
+  for (const entry of found.values()) {
+    if (entry.owner !== undefined) continue;
+    const { shard, lsn } = entry;
+    entries.set(shard, (entries.get(shard) ?? 0) + 1);
+    for (const [index, event] of entry.events.entries()) {
+      if (UNANSWERED.includes(event.type)) continue;
+      const endpoint = event.type === 'callback-applied' ? event.endpoint : event.type;
+      for (const item of itemsOf(event, { shard, lsn, index }, () => undefined)) items.push({ ...item, lsn, endpoint });
+    }
+  }
+  items.sort((one, other) => (one.timeMs ?? 0) - (other.timeMs ?? 0));
+  return { items, entries, notes };
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { after, test } from 'node:test';
+import { cleanUp } from '../../bench/support/clean-up.js';
+import { startPostgres, whyNoPostgres } from '../../bench/support/postgres.js';
+import { importPlayers, PlatformClient } from '../support/client.js';
+import { PostgresDatabases, runSql } from '../support/postgres-databases.js';
+import { RedisServer } from '../support/redis-server.js';
+import { Scrape } from '../support/scrape.js';
+import { inTempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+import { WalletdCommand, WalletdProcess } from '../support/walletd-process.js';
+
+const OTHER_ARCHIVE = 5;
+
+/** A single-state round, which can leave memory at once. */
+const settled = (i: number) => ({
+  id: `req-${i}`,
+  timestampMillis: 1,
+  productId: 'P1',
+  currency: 'THB',
+  username: 'ann',
+  txns: [
+    {
+      id: `ann-${i}`,
+      roundId: `r${i}`,
+      isSingleState: true,
+      transactionType: 'BY_TRANSACTION',
+      betAmount: 2,
+      payoutAmount: 3,
+      status: 'SETTLED',
+      turnOver: 2,
+      gameCode: 'g',
+      playInfo: 'p',
+    },
+  ],
+});
+
+test('a follower ends with 5 when walletd archives elsewhere', { skip: whyNoPostgres() ?? false }, () =>
+  inTempFolder(async (folder) => {
+    const postgres = startPostgres(tmpdir());
+    after(async () => await cleanUp());
+    const databases = new PostgresDatabases(postgres);
+    const redis = await RedisServer.start();
+    const archive = await databases.create();
+    const env = {
+      WALLETD_STORE: redis.url,
+      WALLETD_INIT: 'auto',
+      WALLETD_SHARDS: '1',
+      WALLETD_NODE_FOLDER: `${folder}/node`,
+      WALLETD_RETENTION_MEMORY_SECONDS: '0.05',
+      WALLETD_ARCHIVE: databases.url(archive),
+    };
+    let i = 0;
+    const play = async ({ callbackUrl, adminUrl }: WalletdProcess) => {
+      const platform = new PlatformClient(callbackUrl);
+      for (const end = i + 10; i < end; i++) {
+        assert.equal((await platform.post('settleBets', settled(i))).statusCode, 0);
+      }
+      platform.close();
+      const left = async () => (await Scrape.of(adminUrl)).value('walletd_transactions') === 0;
+      await until('the rounds are in the archive', left);
+    };
+    const first = await WalletdProcess.start(env);
+    await importPlayers(first.adminUrl, ['ann'], 100);
+    await play(first);
+    assert.equal(await first.end('SIGTERM'), 0);
+    // As after a move of the archive by pg_dump, of which the follower was not told.
+    await runSql(postgres.url, `CREATE DATABASE former TEMPLATE ${archive}`);
+    const follow = (name: string, database: string) =>
+      new WalletdCommand(['backup', '--follow', '--to', `${folder}/${name}`, '--metrics', `${folder}/${name}.prom`], {
+        ...env,
+        WALLETD_ARCHIVE: databases.url(database),
+      });
+    const good = follow('good', archive);
+    await good.said(/Following/);
+    const misled = follow('misled', 'former');
+    await misled.said(/Following/);
+    const second = await WalletdProcess.start(env);
+    await play(second);
+    assert.equal(await misled.exit(), OTHER_ARCHIVE, misled.stderr);
+    assert.match(
+      misled.stderr,
+      /rounds that left memory with \S+ of shard 0 are not in the archive: walletd archives elsewhere/,
+    );
+    assert.match(readFileSync(`${folder}/misled.prom`, 'utf8'), /^walletd_backup_archive_differs 1$/m);
+    assert.equal(await good.exit('SIGTERM'), 0, good.stderr);
+    assert.match(readFileSync(`${folder}/good.prom`, 'utf8'), /^walletd_backup_archive_differs 0$/m);
+    const stranger = await databases.create();
+    await runSql(databases.url(stranger), "CREATE TABLE walletd_archive AS SELECT 1 AS version, 'another' AS store_id");
+    const lost = follow('lost', stranger);
+    assert.notEqual(await lost.exit(), 0);
+    assert.match(lost.stderr, /the archive in PostgreSQL is of another store: another/);
+    await second.end('SIGTERM');
+    await redis.destroy();
+  }),
+);

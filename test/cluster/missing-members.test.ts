@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MissingMembers } from '../../src/cluster/missing-members.js';
+import type { MemberRecord, TableView } from '../../src/cluster/table.js';
+
+/** A view with these members: a name that ends in - is leaving. */
+function viewOf(...tags: readonly string[]): Pick<TableView, 'members'> {
+  return {
+    members: new Map(
+      tags.map((text, i) => {
+        const name = text.replace(/-$/, '');
+        return [`${name}${i}`, { name, isLeaving: text.endsWith('-') } as MemberRecord];
+      }),
+    ),
+  };
+}
+
+const nobody = () => false;
+
+test('a member that died is missing until it is back under its name', () => {
+  const missing = new MissingMembers();
+  missing.look(viewOf('a', 'b'), nobody);
+  missing.look(viewOf('a', 'b'), (tag) => tag === 'b1');
+  assert.deepEqual(missing.all, ['b']);
+  missing.look(viewOf('a'), nobody);
+  assert.deepEqual(missing.all, ['b'], 'also when the table has forgotten it');
+  missing.look(viewOf('a', 'c', 'b'), nobody);
+  assert.deepEqual(missing.all, []);
+});
+
+test('a member that said that it leaves is not missing', () => {
+  const missing = new MissingMembers();
+  missing.look(viewOf('a', 'b'), nobody);
+  missing.look(viewOf('a', 'b-'), nobody);
+  missing.look(viewOf('a'), nobody);
+  assert.deepEqual(missing.all, []);
+});
